@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use platform::transport::Client;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
-use transport::Client;
 
 use crate::answer_spec::{self, AnswerSpec};
 
@@ -67,13 +67,10 @@ pub(crate) async fn run(
     spec: AnswerSpec,
     streams: u64,
 ) -> Measurements {
-    let readers =
-        (0..streams).map(|number| {
-            let (client, url) = (client.clone(), format!("{address}{}", way.path));
-            spread(number, streams, spec, async move {
-                Reader::new(way).read(&client, &url, model, spec).await
-            })
-        });
+    let readers = (0..streams).map(|number| {
+        let (client, url) = (client.clone(), format!("{address}{}", way.path));
+        spread(number, streams, spec, async move { Reader::new(way).read(&client, &url, model, spec).await })
+    });
     let mut seen = Measurements::default();
     for reader in join_all(readers).await {
         seen.add(reader.expect("every answer is read"));

@@ -32,10 +32,10 @@ use std::time::Duration;
 use answer_spec::AnswerSpec;
 use load::{ACCUMULATED, COMPLETIONS, Measurements, NATIVE, RequestFormat};
 use measured::ServerMeasurements;
+use platform::transport::Client;
 use process::Process;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
-use transport::Client;
 
 const ROUNDS: u64 = 2;
 
@@ -106,7 +106,7 @@ async fn measure(arguments: &[String]) {
     let named = arguments.iter().find(|argument| argument.parse::<u64>().is_err() && !argument.starts_with('-'));
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let servers = Servers::start(folder.path());
-    let client = transport::build_client().expect("a client can be made");
+    let client = platform::transport::build_client().expect("a client can be made");
     warm_up(&client, &servers).await;
     report::header();
     let (mut short, mut long) = (None, None);

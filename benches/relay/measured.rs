@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use platform::transport::Client;
 use tokio::time::interval;
-use transport::Client;
 
 use crate::Case;
 use crate::load::{Measurements, RequestFormat};

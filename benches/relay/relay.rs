@@ -7,8 +7,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::serve::ListenerExt;
+use platform::transport::Client;
 use tokio::net::TcpListener;
-use transport::Client;
 
 #[derive(Clone)]
 struct Upstream {
@@ -19,7 +19,7 @@ struct Upstream {
 /// Serves a relay of the model at this address, until the process ends.
 pub(crate) async fn serve(model: Option<String>) {
     let model = model.expect("the address of the model");
-    let client = transport::build_client().expect("a client can be made");
+    let client = platform::transport::build_client().expect("a client can be made");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
     println!("http://{}", listener.local_addr().expect("a bound listener has an address"));
     let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a connection takes its options"));

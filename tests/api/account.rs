@@ -1,7 +1,7 @@
 //! Export and erasure of a caller's own data.
 
+use platform::settings::Settings;
 use serde_json::{Value, json};
-use settings::Settings;
 use store::{DeletionCounts, Owner, Store, TableNames};
 use support::{ApiResponse, Client, Completion, Gate, TestApp, with_timeout};
 
@@ -94,7 +94,8 @@ async fn unreadable_export_is_an_error() {
     let database = start_database().await;
     let app = TestApp::start_with(&[("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
     let signed = "AWS4-HMAC-SHA256 Credential=a/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0";
-    let request = transport::build_client().unwrap().post(&database).body(r#"{"TableName":"lambda-chat-data"}"#);
+    let request =
+        platform::transport::build_client().unwrap().post(&database).body(r#"{"TableName":"lambda-chat-data"}"#);
     let request = request.header("x-amz-target", "DynamoDB_20120810.DeleteTable");
     let request = request.header("content-type", "application/x-amz-json-1.0").header("authorization", signed);
     let request = request.header("x-amz-date", "20260101T000000Z");

@@ -268,7 +268,7 @@ async fn running_turn_resumes_only_for_its_owner() {
     let client = app.client();
     let first = tokio::spawn(async move { chat(&client, &submit_request(chat_id, "问")).await });
     gate.wait_until_reached().await;
-    let resumed = transport::build_client().unwrap().get(format!("{}{path}", app.base()));
+    let resumed = platform::transport::build_client().unwrap().get(format!("{}{path}", app.base()));
     let second = with_timeout("a resumed stream", resumed.send()).await.unwrap();
     nothing(&app.as_user("bob"), path).await;
     nothing(&app, "/api/ui/chat/other/stream").await;

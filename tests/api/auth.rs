@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use local::{Data, Options, Server, StartError};
+use platform::settings::Settings;
 use serde_json::{Value, json};
-use settings::Settings;
 use store::{ApiKey, NewKey};
 use support::{ApiResponse, Completion};
 use tower::ServiceExt;
@@ -190,7 +190,8 @@ async fn f147_unconfigured_function_serves_only_page_and_health() {
             settings.set("AUTH", auth);
         }
         let config =
-            chat::Config::from_settings(&settings, Platform::Lambda, transport::build_client().unwrap()).unwrap();
+            chat::Config::from_settings(&settings, Platform::Lambda, platform::transport::build_client().unwrap())
+                .unwrap();
         let app = chat::App::new(config, &store::sdk_config(&settings).unwrap()).router();
         let send_request = async |method: &str, path: &str, body: &str| {
             let request = Request::builder().method(method).uri(path).header("content-type", "application/json");

@@ -217,7 +217,7 @@ async fn f096_client_disconnect_cancels_the_turn() {
     let app = TestApp::start().await;
     let gate = Gate::new();
     app.model.queue_replies([Completion::new().text("你").wait(&gate).end()]);
-    let http = transport::build_client().unwrap();
+    let http = platform::transport::build_client().unwrap();
     let request = http
         .post(format!("{}/v1/chat/completions", app.base()))
         .json(&completion_request(&greeting(), &json!({"stream": true})));

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use platform::secrets::Secret;
 use secrecy::ExposeSecret;
-use secrets::Secret;
 use smoke::{CheckOutcome, CheckStatus, SmokeOptions, Target, Timeouts};
 use support::{FaultyProxy, ProxyFault, TestApp};
 

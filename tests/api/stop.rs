@@ -172,7 +172,7 @@ pub(crate) async fn scan_table(database: &str, table: &str) -> String {
 pub(crate) async fn call_database(database: &str, operation: &str, request: &Value) -> String {
     let signed =
         "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0";
-    let call = transport::build_client().unwrap().post(database).header("authorization", signed);
+    let call = platform::transport::build_client().unwrap().post(database).header("authorization", signed);
     let call = call.header("x-amz-target", format!("DynamoDB_20120810.{operation}"));
     let call = call.header("x-amz-date", "20260101T000000Z").header("content-type", "application/x-amz-json-1.0");
     let answer = with_timeout("a response of the database", call.body(request.to_string()).send()).await.unwrap();

@@ -54,7 +54,7 @@ impl CountedRequest {
 
 #[derive(Clone)]
 struct ProxyState {
-    http: transport::Client,
+    http: platform::transport::Client,
     address: String,
     database: Database,
     seen: Arc<watch::Sender<Vec<CountedRequest>>>,
@@ -70,7 +70,7 @@ impl CountingDatabase {
         tokio::spawn(dynoxide::server::serve_on(listener, database.clone()));
         let (listener, address) = listen().await;
         let seen = Arc::<watch::Sender<Vec<CountedRequest>>>::default();
-        let http = transport::build_client().expect("the HTTP client builds");
+        let http = platform::transport::build_client().expect("the HTTP client builds");
         let state = ProxyState { http, address: backend, database, seen: Arc::clone(&seen), serial: Arc::default() };
         let routes = Router::new().fallback(forward).with_state(state);
         tokio::spawn(async move { axum::serve(listener, routes).await });

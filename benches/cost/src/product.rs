@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use chat::{App, Config, Metrics};
+use platform::settings::Settings;
 use secrecy::ExposeSecret;
 use serde_json::Value;
-use settings::Settings;
 use store::{ApiKey, NewKey, Store, TableNames};
 use support::{ApiResponse, Client, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::net::TcpListener;
@@ -84,7 +84,7 @@ impl Product {
 
     /// Replaces the running instance with a new one on the same tables.
     pub async fn restart(&mut self) {
-        let http = transport::build_client().expect("the HTTP client builds");
+        let http = platform::transport::build_client().expect("the HTTP client builds");
         let mut config = Config::from_settings(&self.settings, Platform::Local, http).expect("the settings are right");
         // Function names that CloudFormation generates have about this length.
         config.metrics = Metrics::to("lambda-chat-ChatFunction-0123456789ab", self.log.clone());

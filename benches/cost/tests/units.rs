@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 struct TestTables {
     counted: CountingDatabase,
-    http: transport::Client,
+    http: platform::transport::Client,
 }
 
 /// Read units, write units, write units of the index.
@@ -16,7 +16,8 @@ type Units = (f64, f64, f64);
 
 impl TestTables {
     async fn start() -> Self {
-        let tables = Self { counted: CountingDatabase::start().await, http: transport::build_client().unwrap() };
+        let tables =
+            Self { counted: CountingDatabase::start().await, http: platform::transport::build_client().unwrap() };
         let key = |name: &str, kind: &str| json!({ "AttributeName": name, "KeyType": kind });
         let index = json!({
             "IndexName": "by-updated", "Projection": { "ProjectionType": "ALL" },

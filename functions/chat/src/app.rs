@@ -90,7 +90,7 @@ fn built_in_tools(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
 
 #[cfg(test)]
 mod tests {
-    use settings::Settings;
+    use platform::settings::Settings;
     use web::Platform;
 
     use super::*;
@@ -98,7 +98,8 @@ mod tests {
 
     fn names(pairs: &[(&str, &str)]) -> Vec<String> {
         let settings = Settings::from_pairs(pairs.iter().copied());
-        let config = Config::from_settings(&settings, Platform::Local, transport::build_client().unwrap()).unwrap();
+        let config =
+            Config::from_settings(&settings, Platform::Local, platform::transport::build_client().unwrap()).unwrap();
         let aws = [("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")];
         let store = Store::new(&store::sdk_config(&Settings::from_pairs(aws)).unwrap(), config.tables.clone());
         ToolRegistry::new(built_in_tools(&config, &store)).names().map(str::to_owned).collect()

@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use settings::Settings;
+use platform::settings::Settings;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -22,7 +22,7 @@ pub fn run() -> ExitCode {
 }
 
 fn assemble(settings: &Settings) -> Result<(App, LambdaSettings), String> {
-    let http = transport::build_client().map_err(|error| error.to_string())?;
+    let http = platform::transport::build_client().map_err(|error| error.to_string())?;
     let mut config = Config::from_settings(settings, Platform::Lambda, http).map_err(|error| error.to_string())?;
     if let Some(warning) = config.auth.warning() {
         tracing::warn!("{warning}");

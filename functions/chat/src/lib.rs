@@ -17,7 +17,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{any, delete, get, post};
 use axum::{Extension, Router};
-use conversation::Failure;
+use domain::Failure;
 use web::RequestContext;
 
 pub use app::App;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use conversation::ErrorCode;
+use domain::ErrorCode;
 use fairness::FairSlots;
 use store::Owner;
 use tokio::task::spawn_blocking;

@@ -1,8 +1,8 @@
 use std::time::{Duration, SystemTime};
 
-use aws::{Call, JSON_CONTENT_TYPE};
+use platform::aws::{Call, JSON_CONTENT_TYPE};
+use platform::settings::{SettingError, Settings};
 use serde_json::json;
-use settings::{SettingError, Settings};
 use tokio::time::{sleep, timeout};
 
 use crate::hook::HookEvent;
@@ -15,8 +15,8 @@ const BACKOFF: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Dura
 
 /// A client of `CodeDeploy`, which waits for the result before it routes callers to a new version.
 pub(crate) struct CodeDeploy {
-    http: transport::Client,
-    service: aws::Service,
+    http: platform::transport::Client,
+    service: platform::aws::Service,
 }
 
 /// The report to `CodeDeploy` failed; without one it fails the deployment after one hour.
@@ -25,8 +25,8 @@ pub(crate) struct CodeDeploy {
 pub(crate) struct ReportError;
 
 impl CodeDeploy {
-    pub(crate) fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
-        let service = aws::Service::from_settings(settings, "codedeploy", "AWS_ENDPOINT_URL_CODEDEPLOY")?;
+    pub(crate) fn from_settings(settings: &Settings, http: platform::transport::Client) -> Result<Self, SettingError> {
+        let service = platform::aws::Service::from_settings(settings, "codedeploy", "AWS_ENDPOINT_URL_CODEDEPLOY")?;
         Ok(Self { http, service })
     }
 

@@ -1,8 +1,8 @@
 use std::time::{Duration, SystemTime};
 
-use secrets::Secret;
+use platform::secrets::Secret;
+use platform::settings::{SettingError, Settings};
 use serde::Deserialize;
-use settings::{SettingError, Settings};
 use smoke::{CheckOutcome, CheckStatus, SmokeOptions, Target, Timeouts};
 use tokio::time::{Instant, timeout_at};
 
@@ -41,7 +41,7 @@ struct CheckPlan {
 }
 
 impl Hook {
-    pub(crate) fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
+    pub(crate) fn from_settings(settings: &Settings, http: platform::transport::Client) -> Result<Self, SettingError> {
         let plan = CheckPlan::from_settings(settings, http.clone());
         Ok(Self { plan, code_deploy: CodeDeploy::from_settings(settings, http)? })
     }
@@ -62,7 +62,7 @@ impl Hook {
 }
 
 impl CheckPlan {
-    fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
+    fn from_settings(settings: &Settings, http: platform::transport::Client) -> Result<Self, SettingError> {
         let key = Secret::from_settings(settings, "CHECK_API_KEY")?;
         let key = key.ok_or_else(|| SettingError::new("CHECK_API_KEY_PARAMETER", "the name of an SSM parameter"))?;
         Ok(Self { version: InvokeTransport::from_settings(settings, http)?, key })

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use aws::Call;
 use bytes::{Bytes, BytesMut};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, unfold};
 use futures_util::{StreamExt, TryStreamExt};
-use settings::{SettingError, Settings};
+use platform::aws::Call;
+use platform::settings::{SettingError, Settings};
 use smoke::{Request, Response, Transport, TransportError};
 use tokio::time::sleep;
 
@@ -28,8 +28,8 @@ pub(crate) const MAX_INSTANCE_WAIT: Duration = BUSY_RETRIES.1.saturating_mul(BUS
 pub struct InvokeTransport(Arc<Inner>);
 
 struct Inner {
-    http: transport::Client,
-    lambda: aws::Service,
+    http: platform::transport::Client,
+    lambda: platform::aws::Service,
     path: String,
 }
 
@@ -38,7 +38,7 @@ impl InvokeTransport {
     ///
     /// # Errors
     /// An invalid function or version, or no region or credentials.
-    pub fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
+    pub fn from_settings(settings: &Settings, http: platform::transport::Client) -> Result<Self, SettingError> {
         let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         let parse_name = |variable: &str, accepted: &str| {
             let value = settings.parse(variable, accepted, |text| is_name(text).then(|| text.to_owned()))?;
@@ -47,7 +47,7 @@ impl InvokeTransport {
         let function = parse_name("CHECKED_FUNCTION", "the name of a function")?;
         let version = parse_name("CHECKED_VERSION", "the number of a version")?;
         let path = format!("/2021-11-15/functions/{function}/response-streaming-invocations?Qualifier={version}");
-        let lambda = aws::Service::from_settings(settings, "lambda", "AWS_ENDPOINT_URL_LAMBDA")?;
+        let lambda = platform::aws::Service::from_settings(settings, "lambda", "AWS_ENDPOINT_URL_LAMBDA")?;
         Ok(Self(Arc::new(Inner { http, lambda, path })))
     }
 }

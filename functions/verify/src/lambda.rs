@@ -2,7 +2,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use lambda_runtime::{Error, LambdaEvent, service_fn};
-use settings::Settings;
+use platform::settings::Settings;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -36,7 +36,7 @@ pub fn run() -> ExitCode {
 impl Function {
     fn from_settings(settings: &Settings) -> Result<Self, Error> {
         Ok(match settings.var("CHECKED_FUNCTION") {
-            Some(_) => Self::Hook(Hook::from_settings(settings, transport::build_client()?)?),
+            Some(_) => Self::Hook(Hook::from_settings(settings, platform::transport::build_client()?)?),
             None => Self::Model(Model::from_settings(settings)?),
         })
     }

@@ -5,10 +5,10 @@ use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, iter};
 use http::{HeaderValue, StatusCode, header};
 use lambda_runtime::{MetadataPrelude, StreamResponse};
+use platform::secrets::Secret;
+use platform::settings::{SettingError, Settings};
 use secrecy::ExposeSecret;
-use secrets::Secret;
 use serde_json::json;
-use settings::{SettingError, Settings};
 use subtle::ConstantTimeEq;
 use tokio::time::sleep;
 

@@ -2,7 +2,7 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 
 use chat::Config;
-use settings::Settings;
+use platform::settings::Settings;
 
 use crate::Data;
 use crate::database::{self, EmbeddedDatabase};
@@ -51,7 +51,7 @@ fn access(config: &Config) -> String {
 
 fn models(config: &Config) -> String {
     let default = config.models.default_model().map(|client| client.config().name.clone());
-    let row = |client: &model::ModelClient| {
+    let row = |client: &llm::ModelClient| {
         let config = client.config();
         let mark = if default.as_ref() == Some(&config.name) { ", default" } else { "" };
         if config.demo {

@@ -1,7 +1,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use settings::SettingError;
+use platform::settings::SettingError;
 
 /// Why the server cannot start; each is one line for the person who started it.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +51,7 @@ pub enum StartError {
     Store(#[from] store::StoreError),
     /// The HTTP client cannot be built.
     #[error(transparent)]
-    Transport(#[from] transport::TransportError),
+    Transport(#[from] platform::transport::TransportError),
     /// The system refuses something that a server needs.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),

@@ -2,8 +2,8 @@ use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
+use platform::settings::Settings;
 use secrecy::ExposeSecret;
-use settings::Settings;
 use store::{ApiKey, KeyRecord, NewKey};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use agent::Recorder;
 use axum::Router;
 use chat::{App, Config};
-use secrets::Secret;
-use settings::Settings;
+use platform::secrets::Secret;
+use platform::settings::Settings;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -55,7 +55,7 @@ impl Server {
         open_files::raise_limit();
         let Options { host, port, data, dynamodb, mut settings } = options;
         // Read the settings first, so that an invalid one does not leave a new folder.
-        let mut config = Config::from_settings(&settings, Platform::Local, transport::build_client()?)?;
+        let mut config = Config::from_settings(&settings, Platform::Local, platform::transport::build_client()?)?;
         if config.auth.is_open() {
             require_loopback(host)?;
             config.reach = Exposure::LoopbackOnly;

@@ -1,6 +1,6 @@
 use clap::Args;
-use secrets::Secret;
-use settings::{SettingError, Settings};
+use platform::secrets::Secret;
+use platform::settings::{SettingError, Settings};
 use smoke::{SmokeOptions, Target, TargetError};
 
 use crate::command_line::print_line;

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use settings::Settings;
+use platform::settings::Settings;
 use store::{BackupError, Store, StoreError, TableNames};
 
 use crate::StartError;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Subcommand;
-use settings::Settings;
+use platform::settings::Settings;
 use store::{DeletionCounts, Owner, Store, StoreError};
 
 use crate::command_line::CommandOutput;

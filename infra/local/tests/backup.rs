@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use local::{Data, Options, Server};
+use platform::settings::Settings;
 use serde_json::{Value, json};
-use settings::Settings;
 use tempfile::TempDir;
 
 /// Runs the program on a data folder; returns its exit code, standard output and error stream.
@@ -38,7 +38,7 @@ async fn run_failing(folder: &Path, arguments: &[&str], code: i32) -> String {
 /// The product with its demo model on a folder, and a client.
 struct Chat {
     server: Server,
-    client: transport::Client,
+    client: platform::transport::Client,
     key: String,
 }
 
@@ -53,7 +53,7 @@ impl Chat {
             settings: Settings::from_pairs([("AUTH", auth), ("CHAT_RATE_LIMIT", "100000/60s")]),
         };
         let server = Box::pin(Server::start(options)).await.unwrap();
-        Self { server, client: transport::build_client().unwrap(), key: key.to_owned() }
+        Self { server, client: platform::transport::build_client().unwrap(), key: key.to_owned() }
     }
 
     async fn send_message(&self, conversation: Option<&str>, message: &str) -> String {

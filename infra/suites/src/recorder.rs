@@ -28,7 +28,7 @@ pub struct PermissionRecorder {
 
 #[derive(Clone)]
 struct ProxyState {
-    http: transport::Client,
+    http: platform::transport::Client,
     database: String,
     calls: Arc<watch::Sender<BTreeSet<Call>>>,
 }
@@ -39,7 +39,7 @@ impl PermissionRecorder {
         let listener = TcpListener::bind((LOOPBACK, 0)).await.expect("loopback has a free port");
         let address = format!("http://{}", listener.local_addr().expect("a bound listener has an address"));
         let calls = Arc::<watch::Sender<BTreeSet<Call>>>::default();
-        let http = transport::build_client().expect("the HTTP client builds");
+        let http = platform::transport::build_client().expect("the HTTP client builds");
         let state = ProxyState { http, database: database.to_owned(), calls: Arc::clone(&calls) };
         let routes = Router::new().fallback(forward_request).with_state(state);
         tokio::spawn(async move { axum::serve(listener, routes).await });

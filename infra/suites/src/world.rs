@@ -3,8 +3,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::SystemTime;
 
 use dynoxide::Database;
+use platform::settings::Settings;
 use secrecy::ExposeSecret;
-use settings::Settings;
 use store::{ApiKey, NewKey, Store, TableNames};
 use support::{FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-use conversation::Message;
+use domain::Message;
 
 /// Makes user and assistant take turns, which strict endpoints and chat templates insist on.
 ///

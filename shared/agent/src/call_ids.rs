@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use conversation::{Message, ToolCall};
+use domain::{Message, ToolCall};
 
 /// The longest id that every endpoint takes, in bytes.
 const LONGEST: usize = 40;
@@ -63,7 +63,7 @@ impl<'a> CallIds<'a> {
 
 #[cfg(test)]
 mod tests {
-    use conversation::ToolMessage;
+    use domain::ToolMessage;
     use serde_json::json;
 
     use super::*;

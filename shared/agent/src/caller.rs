@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use conversation::{Message, ToolMessage, ToolSpec};
-use model::GenerationParams;
+use domain::{Message, ToolMessage, ToolSpec};
+use llm::GenerationParams;
 use tools::ToolRegistry;
 
 /// What a caller brings along who keeps the conversation himself.
@@ -34,7 +34,7 @@ impl Caller {
     pub(crate) fn guarded(&self, message: Message, agents: &ToolRegistry) -> Message {
         match message {
             Message::Tool(result) if self.has(&result.name) || !agents.has(&result.name) => {
-                Message::Tool(ToolMessage { content: calls::escape(&result.content), ..result })
+                Message::Tool(ToolMessage { content: tool_calls::escape(&result.content), ..result })
             }
             other => other,
         }

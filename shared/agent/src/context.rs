@@ -4,7 +4,7 @@
 //! oldest turns first; then turns go, oldest first and whole, so that a call never stands without its result. The newest
 //! earlier turn stays in any case, shortened if it has to be.
 
-use conversation::{HistoryTurn, Message, ToolMessage};
+use domain::{HistoryTurn, Message, ToolMessage};
 
 use crate::estimate;
 use crate::tokens::Family;

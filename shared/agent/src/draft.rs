@@ -1,5 +1,5 @@
-use conversation::{Event, Message, ModelAttribution, Source, Summary, ToolCall, ToolMessage, ToolOutcome, Usage};
-use model::AttemptLog;
+use domain::{Event, Message, ModelAttribution, Source, Summary, ToolCall, ToolMessage, ToolOutcome, Usage};
+use llm::AttemptLog;
 use tokio::time::Instant;
 use tools::ToolRun;
 
@@ -162,7 +162,7 @@ impl Draft {
 
 #[cfg(test)]
 mod tests {
-    use model::Price;
+    use llm::Price;
 
     use super::*;
     use crate::run::count::Measure;

@@ -2,7 +2,7 @@
 
 use std::ops::Add;
 
-use conversation::{Message, ToolCall, ToolSpec};
+use domain::{Message, ToolCall, ToolSpec};
 
 use crate::run::count::Measure;
 use crate::tokens::{Family, tokens};

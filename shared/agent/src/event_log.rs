@@ -5,9 +5,9 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use conversation::{Event, EventBatch, MAX_ANSWER_BYTES, MAX_THINKING_BYTES};
+use domain::{Event, EventBatch, MAX_ANSWER_BYTES, MAX_THINKING_BYTES};
 use futures_util::stream::{Stream, unfold};
-use model::AttemptLog;
+use llm::AttemptLog;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 

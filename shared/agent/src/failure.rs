@@ -1,5 +1,5 @@
-use conversation::{ErrorCode, Failure};
-use model::ModelError;
+use domain::{ErrorCode, Failure};
+use llm::ModelError;
 
 use crate::step::Round;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use conversation::Source;
+use domain::Source;
 
 const SORRY: &str = "Sorry, there is no answer to this. Please try to ask in another way.";
 const SORRY_ZH: &str = "抱歉，这个问题没有得到回答，请换一种说法再试一次。";

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use calls::CallFormat;
-use conversation::{Message, ToolChoice, ToolSpec};
+use domain::{Message, ToolChoice, ToolSpec};
+use tool_calls::CallFormat;
 
 /// Which tools a prompt offers, and how.
 pub(crate) enum Offer<'a> {
@@ -134,7 +134,7 @@ mod tests {
             examples: Vec::new(),
         }];
         let offer = Offer::Text {
-            format: calls::format_for("any"),
+            format: tool_calls::format_for("any"),
             tools: &tools,
             choice: &ToolChoice::Tool("search_web".into()),
         };

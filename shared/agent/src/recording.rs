@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use conversation::{Event, ToolCall};
-use model::{ModelClient, ResponseRecorder, ToolMode};
+use domain::{Event, ToolCall};
+use llm::{ModelClient, ResponseRecorder, ToolMode};
 use tools::ToolRun;
 
 use crate::{Agent, Turn};

@@ -1,7 +1,7 @@
 //! What was said before, in the words of a path: calls in fields of their own, or everything as text.
 
-use calls::CallFormat;
-use conversation::{Message, ToolMessage};
+use domain::{Message, ToolMessage};
+use tool_calls::CallFormat;
 
 use crate::alternate::alternate;
 use crate::call_ids::CallIds;
@@ -81,7 +81,7 @@ fn is_search(content: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use conversation::ToolCall;
+    use domain::ToolCall;
     use serde_json::json;
 
     use super::*;
@@ -106,7 +106,7 @@ mod tests {
             result("<search_results>\n一\n</search_results>"),
             result("<search_results>\n二\n</search_results>"),
         ];
-        let written = as_text(&messages, calls::format_for("any"), "n0nce");
+        let written = as_text(&messages, tool_calls::format_for("any"), "n0nce");
         assert_eq!(written.len(), 3);
         let expected = "以下是搜索结果，请基于这些结果回答：\n\n<search_results>\n一\n</search_results>\n\n\
             <search_results>\n二\n</search_results>\n\n请现在根据上述搜索结果，详细回答用户的问题。";
@@ -118,7 +118,7 @@ mod tests {
     fn what_the_user_says_twice_in_a_row_is_one_message() {
         let said = |text: &str| Message::User { text: text.into() };
         let messages = [said("一"), said("二"), result("<search_results>\n三\n</search_results>")];
-        let written = as_text(&messages, calls::format_for("any"), "n0nce");
+        let written = as_text(&messages, tool_calls::format_for("any"), "n0nce");
         assert_eq!(written.len(), 1);
         assert!(user(&written).starts_with("一\n\n二\n\n以下是搜索结果"), "{}", user(&written));
         assert_eq!(natively(&messages[..2]), [said("一\n\n二")]);
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn f140_results_of_earlier_turns_stay_marked_as_untrusted() {
         let messages = [result("<search_results>\n一\n</search_results>"), Message::User { text: "还有呢？".into() }];
-        let written = as_text(&messages, calls::format_for("any"), "n0nce");
+        let written = as_text(&messages, tool_calls::format_for("any"), "n0nce");
         assert!(user(&written[..1]).contains("不可信"));
     }
 }

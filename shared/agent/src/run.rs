@@ -12,10 +12,10 @@ mod times;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use calls::MalformedReason;
-use conversation::{ErrorCode, Failure, FinishReason, HistoryTurn, Message, Summary, ToolChoice, ToolSpec};
+use domain::{ErrorCode, Failure, FinishReason, HistoryTurn, Message, Summary, ToolChoice, ToolSpec};
 use futures_util::future::BoxFuture;
-use model::{Finish, ModelClient, ToolMode};
+use llm::{Finish, ModelClient, ToolMode};
+use tool_calls::MalformedReason;
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
 pub use self::measured::Measured;

@@ -5,14 +5,14 @@ use std::panic::resume_unwind;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use calls::Malformed;
-use conversation::{Event, ToolCall, ToolProgress, ToolSpec};
+use domain::{Event, ToolCall, ToolProgress, ToolSpec};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use model::{Delta, Finish, ModelError, Reply, TokenUsage, ToolMode};
+use llm::{Delta, Finish, ModelError, Reply, TokenUsage, ToolMode};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
+use tool_calls::Malformed;
 use tools::{ToolRun, ToolSession};
 use tracing::Instrument;
 

@@ -78,7 +78,7 @@ impl Egress {
     #[expect(clippy::disallowed_methods, reason = "the guarded client begins like every other")]
     async fn client(&self, request: &Request) -> Result<reqwest::Client, EgressError> {
         let pinned = self.resolve_checked(request).await?;
-        let builder = transport::builder().map_err(|_| EgressError::Unreachable)?;
+        let builder = platform::transport::builder().map_err(|_| EgressError::Unreachable)?;
         builder.pool_max_idle_per_host(0).dns_resolver(pinned).build().map_err(|_| EgressError::Unreachable)
     }
 

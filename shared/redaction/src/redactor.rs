@@ -3,8 +3,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use platform::settings::{SettingError, Settings};
 use serde_json::Value;
-use settings::{SettingError, Settings};
 
 use crate::patterns::{self, Pattern};
 use crate::spans::{Span, merge_overlapping, replace_spans};

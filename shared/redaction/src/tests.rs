@@ -1,6 +1,6 @@
+use platform::settings::Settings;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use settings::Settings;
 
 use crate::Redactor;
 

@@ -6,7 +6,7 @@ use crate::transports::{Request, Response, Transport, TransportError};
 
 /// The transport of ordinary HTTP clients.
 pub(crate) struct HttpTransport {
-    pub(crate) http: transport::Client,
+    pub(crate) http: platform::transport::Client,
     /// Without a trailing slash.
     pub(crate) base: String,
 }

@@ -1,6 +1,6 @@
 use http::Method;
+use platform::secrets::Secret;
 use secrecy::ExposeSecret;
-use secrets::Secret;
 use url::{Host, Url};
 
 use crate::CheckFailure;
@@ -28,7 +28,7 @@ pub enum TargetError {
     PlaintextKey,
     /// The HTTP client cannot be built.
     #[error(transparent)]
-    Transport(#[from] transport::TransportError),
+    Transport(#[from] platform::transport::TransportError),
 }
 
 impl Target {
@@ -48,7 +48,11 @@ impl Target {
             return Err(TargetError::PlaintextKey);
         }
         let base = base.as_str().trim_end_matches('/').to_owned();
-        Ok(Self { transport: Box::new(HttpTransport { http: transport::build_client()?, base }), key, is_local })
+        Ok(Self {
+            transport: Box::new(HttpTransport { http: platform::transport::build_client()?, base }),
+            key,
+            is_local,
+        })
     }
 
     /// A deployment that is reached by another transport, with this key.

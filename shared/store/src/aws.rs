@@ -12,7 +12,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 use aws_types::region::Region;
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
-use settings::{SettingError, Settings};
+use platform::settings::{SettingError, Settings};
 
 use crate::renewing_client::RenewingClient;
 use crate::roots::trust_store;

@@ -1,6 +1,6 @@
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
-use conversation::ErrorCode;
+use domain::ErrorCode;
 
 /// A storage failure, named by what the caller does next.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -114,7 +114,7 @@ pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Only ULIDs are looked up.
-pub(crate) use conversation::is_id as is_ulid;
+pub(crate) use domain::is_id as is_ulid;
 
 #[cfg(test)]
 mod tests {

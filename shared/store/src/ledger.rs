@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use conversation::Usage;
+use domain::Usage;
 use serde::Serialize;
 
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};

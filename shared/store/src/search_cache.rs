@@ -6,7 +6,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use conversation::new_id;
+use domain::new_id;
 
 use crate::clock::{millis, span_millis};
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};

@@ -8,7 +8,7 @@
 use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use conversation::Event;
+use domain::Event;
 use tokio::time::Instant;
 
 use crate::clock::millis;

@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::types::{
     ScalarAttributeType, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
 };
 use aws_types::SdkConfig;
-use settings::{SettingError, Settings};
+use platform::settings::{SettingError, Settings};
 
 use crate::error::classify;
 use crate::key::{PK, SK};

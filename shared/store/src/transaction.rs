@@ -1,7 +1,7 @@
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{CancellationReason, TransactWriteItem};
-use conversation::new_id;
+use domain::new_id;
 
 use crate::StoreError;
 use crate::error::{classify, is_busy};

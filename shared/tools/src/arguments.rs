@@ -18,7 +18,7 @@ pub(crate) fn coerce(schema: &Value, arguments: &Value) -> Result<Value, String>
     if arguments.to_string().len() > MAX_BYTES {
         return Err(format!("the arguments may have at most {} KiB", MAX_BYTES / 1024));
     }
-    calls::coerce_arguments(schema, arguments.clone()).map_err(|errors| errors.to_string())
+    tool_calls::coerce_arguments(schema, arguments.clone()).map_err(|errors| errors.to_string())
 }
 
 /// Parses the arguments of a call as the type from which the tool's schema is derived.

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
-use conversation::{ToolFailure, ToolSpec};
+use domain::{ToolFailure, ToolSpec};
 use fairness::FairSlots;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -115,7 +115,7 @@ fn tool_output(expression: &str, answer: &Answer) -> ToolOutput {
     let sign = if *exact { '=' } else { '≈' };
     let summary = format!("{} {sign} {}", one_line(expression), one_line(text));
     let user_text = Some(format!("`{}` {sign} {text}", expression.trim()));
-    ToolOutput { content: calls::escape(&content), user_text, summary, ..ToolOutput::default() }
+    ToolOutput { content: tool_calls::escape(&content), user_text, summary, ..ToolOutput::default() }
 }
 
 fn one_line(text: &str) -> String {
@@ -138,7 +138,7 @@ fn fault_error(fault: &Fault) -> ToolError {
         Fault::TooLarge => "数字太大或步骤太多，算不出来，请改用更小的数".to_owned(),
     };
     let failure = ToolFailure { code: code.to_owned(), message: message.to_owned() };
-    ToolError::Model { failure, content: calls::escape(&format!("计算失败：{reason}。")) }
+    ToolError::Model { failure, content: tool_calls::escape(&format!("计算失败：{reason}。")) }
 }
 
 #[cfg(test)]

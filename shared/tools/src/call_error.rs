@@ -1,4 +1,4 @@
-use conversation::ToolFailure;
+use domain::ToolFailure;
 
 use crate::{Tool, ToolError};
 
@@ -28,7 +28,7 @@ impl ToolCallError {
 
     /// The arguments are invalid for `reason`, which the model reads. It may quote an external schema.
     pub(crate) fn invalid_arguments(reason: &str) -> Self {
-        let reason = calls::escape(reason);
+        let reason = tool_calls::escape(reason);
         let message = "The model called the tool with arguments that do not fit.";
         Self::new("invalid_arguments", message, format!("参数不符合要求：{reason}。请改正参数后重新调用。"))
     }

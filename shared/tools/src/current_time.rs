@@ -5,7 +5,7 @@ mod zones;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use conversation::ToolSpec;
+use domain::ToolSpec;
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::Deserialize;

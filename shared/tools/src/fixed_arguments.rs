@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use conversation::{ToolExample, ToolSpec};
+use domain::{ToolExample, ToolSpec};
 use serde_json::{Map, Value};
 
 use crate::{Tool, ToolContext, ToolError, ToolOutput};

@@ -1,6 +1,6 @@
 //! Fuzzing of the input from hosts, pages and administrators.
 
-use conversation::{Message, ToolMessage};
+use domain::{Message, ToolMessage};
 use fuzz::{ensure, run, run_text, split_bytes};
 use serde_json::{Value, json};
 

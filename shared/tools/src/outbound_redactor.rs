@@ -85,8 +85,8 @@ fn percent_decode(part: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use platform::settings::Settings;
     use serde_json::json;
-    use settings::Settings;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The text of one page, as the search provider extracts it.
 
-use conversation::Source;
+use domain::Source;
 use serde::{Deserialize, Serialize};
 
 use crate::markdown;
@@ -42,7 +42,7 @@ impl PageText {
     /// Renders the page for the model, without anything that could be read as a tag.
     pub(crate) fn render_for_model(&self) -> String {
         let Self { title, url, text, characters } = self;
-        let (title, url, text) = (calls::escape(title), calls::escape(url), escape_untrusted(text));
+        let (title, url, text) = (tool_calls::escape(title), tool_calls::escape(url), escape_untrusted(text));
         let cut = if *characters > MAX_TEXT {
             format!("\n（内容过长，已截断：共 {characters} 个字符，以上是前 {MAX_TEXT} 个）")
         } else {

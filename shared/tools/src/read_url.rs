@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use conversation::ToolSpec;
+use domain::ToolSpec;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -89,6 +89,6 @@ impl Tool for ReadUrl {
     }
 
     fn failure_text(&self, reason: &str) -> String {
-        format!("<page_error>读取失败: {}</page_error>", calls::escape(reason))
+        format!("<page_error>读取失败: {}</page_error>", tool_calls::escape(reason))
     }
 }

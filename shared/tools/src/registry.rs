@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use conversation::ToolSpec;
+use domain::ToolSpec;
 use serde_json::{Map, Value};
 
 use crate::fixed_arguments::WithFixedArgs;

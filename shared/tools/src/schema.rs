@@ -1,6 +1,6 @@
 //! Parameter schemas of tools, derived from the types that parse the arguments.
 
-use conversation::{ToolExample, ToolSpec};
+use domain::{ToolExample, ToolSpec};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};

@@ -110,7 +110,7 @@ enum CacheLookup<A> {
 
 impl Search {
     /// Creates the provider with the cache, the limiter and the counters that all instances share; makes no call.
-    pub fn new(config: SearchConfig, http: transport::Client, store: &Store) -> Self {
+    pub fn new(config: SearchConfig, http: platform::transport::Client, store: &Store) -> Self {
         let SearchConfig { base_url, api_key, ttl, limit, daily, budget } = config;
         Self {
             tavily: Tavily::new(http, base_url.clone(), api_key),

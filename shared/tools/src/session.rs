@@ -2,7 +2,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use conversation::{ToolCall, ToolMessage, ToolOutcome};
+use domain::{ToolCall, ToolMessage, ToolOutcome};
 use futures_util::FutureExt;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};

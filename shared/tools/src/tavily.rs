@@ -5,10 +5,10 @@ pub(crate) mod wire;
 
 use std::time::Duration;
 
+use platform::secrets::Secret;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use secrecy::ExposeSecret;
-use secrets::Secret;
 use tokio::time::{sleep, timeout_at};
 
 use self::pause::Pause;
@@ -25,7 +25,7 @@ const MAX_RETRY_PAUSE: Duration = Duration::from_secs(3);
 
 /// A client for one endpoint.
 pub(crate) struct Tavily {
-    http: transport::Client,
+    http: platform::transport::Client,
     base_url: String,
     api_key: Option<Secret>,
     pause: Pause,
@@ -52,7 +52,7 @@ impl From<SearchFailure> for FailedAttempt {
 }
 
 impl Tavily {
-    pub(crate) fn new(http: transport::Client, base_url: String, api_key: Option<Secret>) -> Self {
+    pub(crate) fn new(http: platform::transport::Client, base_url: String, api_key: Option<Secret>) -> Self {
         Self { http, base_url, api_key, pause: Pause::default() }
     }
 

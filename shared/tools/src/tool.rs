@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use conversation::{Source, ToolFailure, ToolSpec};
+use domain::{Source, ToolFailure, ToolSpec};
 use serde_json::Value;
 use store::Owner;
 use tokio::time::Instant;

@@ -5,7 +5,7 @@ mod addresses;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use conversation::{Message, Source};
+use domain::{Message, Source};
 use reqwest::Url;
 
 /// Tools whose results list pages, each on its own line; no other text in a result can imitate such a line.
@@ -124,7 +124,7 @@ fn identity(url: &Url) -> String {
 
 #[cfg(test)]
 mod tests {
-    use conversation::ToolMessage;
+    use domain::ToolMessage;
 
     use super::*;
 

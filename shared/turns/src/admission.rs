@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use conversation::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure};
 use store::{Admission, Owner, RateLimit, Store, StoreError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;

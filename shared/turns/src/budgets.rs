@@ -2,9 +2,9 @@
 
 use std::time::SystemTime;
 
-use conversation::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure};
+use platform::settings::{SettingError, Settings};
 use serde::Serialize;
-use settings::{SettingError, Settings};
 use store::{Day, Owner, UsageLedger, UsageScope, UsageTotals};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;

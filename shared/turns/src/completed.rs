@@ -3,7 +3,7 @@ use std::mem::size_of;
 use std::time::{Duration, SystemTime};
 
 use agent::EventLog;
-use conversation::Event;
+use domain::Event;
 use store::Owner;
 
 /// How long a completed turn is cached.
@@ -97,7 +97,7 @@ fn memory_bytes(events: &EventLog) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use conversation::ToolCall;
+    use domain::ToolCall;
 
     use super::*;
 

@@ -1,5 +1,5 @@
 use agent::Subscriber;
-use conversation::EventBatch;
+use domain::EventBatch;
 use futures_util::stream::{BoxStream, Stream, StreamExt};
 
 /// A turn's id and its events, from the first on. Dropping it does not end a stateful turn.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use conversation::{ErrorCode, new_id};
+use domain::{ErrorCode, new_id};
 use store::IdempotencyStatus;
 use tokio::time::{Instant, sleep};
 use web::ApiError;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use agent::EventLog;
-use conversation::{ErrorCode, Event};
+use domain::{ErrorCode, Event};
 use futures_util::FutureExt;
 use store::{Owner, TurnLease};
 use tokio_util::sync::CancellationToken;
@@ -193,7 +193,7 @@ impl Drop for TurnGuard {
 mod tests {
     use std::time::Duration;
 
-    use conversation::EventBatch;
+    use domain::EventBatch;
     use tokio::time::timeout;
 
     use super::*;
@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn done() -> Event {
-        Event::Done { finish_reason: conversation::FinishReason::Stop }
+        Event::Done { finish_reason: domain::FinishReason::Stop }
     }
 
     #[tokio::test]

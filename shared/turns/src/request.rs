@@ -1,8 +1,8 @@
 //! What starts a turn, with everything in it checked.
 
 use agent::{Agent, Caller};
-use conversation::{HistoryTurn, Summary, ToolChoice};
-use model::ModelClient;
+use domain::{HistoryTurn, Summary, ToolChoice};
+use llm::ModelClient;
 use store::{Owner, UserInput};
 use tokio::time::Instant;
 use web::RequestContext;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use agent::Recorder;
-use conversation::ErrorCode;
+use domain::ErrorCode;
 use redaction::Redactor;
 use store::{Owner, Store};
 use tokio::sync::SemaphorePermit;

@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use agent::EventLog;
-use conversation::{Event, TurnStart, new_id};
+use domain::{Event, TurnStart, new_id};
 use store::{BeginError, ConversationStore, NewTurn, TurnLease, UserInput};
 use tracing::{Instrument, Span};
 use web::{ApiError, RequestContext};

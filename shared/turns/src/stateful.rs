@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use agent::{CallRecord, Draft, EventLog};
-use conversation::{ErrorCode, Event, Failure, FinishReason, Summary};
+use domain::{ErrorCode, Event, Failure, FinishReason, Summary};
 use store::{
     Answer, ConversationStore, LeaseError, LeaseState, LogTail, ReadError, StoreError, StoredCall, TurnEnd, TurnLease,
     UserInput,

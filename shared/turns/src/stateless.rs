@@ -1,7 +1,7 @@
 //! Turns of conversations that their clients keep. Only their usage and records of their tool calls are stored.
 
 use agent::EventLog;
-use conversation::{Event, EventBatch, Failure, FinishReason, TurnStart, new_id};
+use domain::{Event, EventBatch, Failure, FinishReason, TurnStart, new_id};
 use futures_util::{Stream, StreamExt};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;

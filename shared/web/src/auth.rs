@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use conversation::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure};
 use http::request::Parts;
 use store::{ApiKey, Keys};
 
@@ -71,7 +71,7 @@ enum AuthError {
 
 impl Auth {
     /// Builds the authenticator; makes no call.
-    pub fn new(config: &AuthConfig, keys: Keys, http: transport::Client) -> Self {
+    pub fn new(config: &AuthConfig, keys: Keys, http: platform::transport::Client) -> Self {
         let method = match &config.mode {
             AuthMode::Unset => AuthMethod::Unset,
             AuthMode::Open => AuthMethod::Open,

@@ -1,8 +1,8 @@
 use axum::body::Body;
 use bytes::Bytes;
-use conversation::{ErrorCode, Failure};
+use client_protocols::MAX_BODY_BYTES;
+use domain::{ErrorCode, Failure};
 use http::{HeaderMap, header};
-use protocols::MAX_BODY_BYTES;
 
 use crate::ApiError;
 

@@ -1,5 +1,5 @@
 use axum::response::{IntoResponse, Response};
-use conversation::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure};
 use http::{HeaderValue, StatusCode, header};
 
 /// A failure before the first byte; [`crate::edge`] writes its body, which needs the request's id, and logs its cause.

@@ -3,7 +3,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use conversation::ErrorCode;
+use domain::ErrorCode;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, header};
 
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn f144_allowed_origins_pass_from_other_sites() {
-        let settings = settings::Settings::from_pairs([("ALLOWED_ORIGINS", "https://a.example")]);
+        let settings = platform::settings::Settings::from_pairs([("ALLOWED_ORIGINS", "https://a.example")]);
         let origins = Origins::from_settings(&settings).unwrap();
         let from = |origin| {
             let request = Request::get("/api/models").header("host", "localhost").header("origin", origin);

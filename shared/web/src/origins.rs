@@ -1,6 +1,6 @@
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
-use settings::{SettingError, Settings};
+use platform::settings::{SettingError, Settings};
 
 /// The browser origins that may read responses: exact ones, from `ALLOWED_ORIGINS`.
 #[derive(Clone, Debug, Default)]

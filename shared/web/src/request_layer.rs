@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
-use conversation::{ErrorCode, Failure, new_id};
+use domain::{ErrorCode, Failure, new_id};
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
@@ -165,8 +165,8 @@ struct ErrorBody<'a> {
 mod tests {
     use axum::routing::{get, post};
     use http_body_util::BodyExt;
+    use platform::settings::Settings;
     use serde_json::{Value, json};
-    use settings::Settings;
     use tower::ServiceExt;
 
     use super::*;

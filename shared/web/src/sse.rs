@@ -4,11 +4,11 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use conversation::{Event, EventBatch, Failure};
+use client_protocols::{Protocol, TurnDocument};
+use domain::{Event, EventBatch, Failure};
 use futures_util::StreamExt;
 use futures_util::stream::{Stream, once, unfold};
 use http::{HeaderValue, header};
-use protocols::{Protocol, TurnDocument};
 use tokio::time::{Instant, sleep, timeout_at};
 
 /// After this time without a frame, a keep-alive comment is sent.
@@ -120,10 +120,10 @@ pub async fn collect(events: impl Stream<Item = EventBatch>) -> Result<TurnDocum
 
 #[cfg(test)]
 mod tests {
-    use conversation::{FinishReason, TurnStart};
+    use client_protocols::NativeSse;
+    use domain::{FinishReason, TurnStart};
     use futures_util::stream;
     use http_body_util::BodyExt;
-    use protocols::NativeSse;
 
     use super::*;
 
@@ -179,10 +179,10 @@ mod tests {
                 model: String::new(),
             }))
         };
-        let failed = || Event::Failed(Box::new(conversation::ErrorCode::UpstreamAuth.into()));
+        let failed = || Event::Failed(Box::new(domain::ErrorCode::UpstreamAuth.into()));
         let text = || Event::Text { delta: "a".into() };
         let early = event_stream([vec![started()], vec![failed()]]);
-        assert_eq!(wait_for_first_content(early).await.err(), Some(conversation::ErrorCode::UpstreamAuth.into()));
+        assert_eq!(wait_for_first_content(early).await.err(), Some(domain::ErrorCode::UpstreamAuth.into()));
         let late = event_stream([vec![started(), text(), failed()]]);
         assert_eq!(wait_for_first_content(late).await.unwrap().concat().await.len(), 3);
         let slow = event_stream([vec![started()]]).chain(stream::pending());

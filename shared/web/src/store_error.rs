@@ -1,6 +1,6 @@
 //! Failures of the store as responses.
 
-use conversation::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure};
 use store::{BeginError, DefineError, ReadError, StoreError};
 
 use crate::ApiError;

@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
+use platform::settings::Settings;
 use secrecy::ExposeSecret;
-use settings::Settings;
 use store::{ApiKey, NewKey, Store, TableNames};
 use support::{ApiResponse, TestApp};
 use tokio::net::TcpListener;

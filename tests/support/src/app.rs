@@ -3,7 +3,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use local::{Data, Options, Server};
-use settings::Settings;
+use platform::settings::Settings;
 use tempfile::TempDir;
 
 use crate::{Client, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY, with_timeout};

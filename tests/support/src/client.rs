@@ -5,7 +5,7 @@ use crate::{ApiResponse, EventStream, Transcript, with_timeout};
 /// An HTTP client of the product, as one caller.
 #[derive(Clone)]
 pub struct Client {
-    http: transport::Client,
+    http: platform::transport::Client,
     base: String,
     user: Option<String>,
 }
@@ -13,7 +13,7 @@ pub struct Client {
 impl Client {
     /// A client of the product at this URL, as the caller `local`.
     pub fn new(base: &str) -> Self {
-        let http = transport::build_client().expect("the HTTP client builds");
+        let http = platform::transport::build_client().expect("the HTTP client builds");
         Self { http, base: base.trim_end_matches('/').to_owned(), user: None }
     }
 

@@ -25,7 +25,7 @@ pub struct DatabaseProxy {
 
 /// What the proxy and its request handler share.
 struct ProxyState {
-    http: transport::Client,
+    http: platform::transport::Client,
     upstream: String,
     event_writes: watch::Sender<usize>,
     rules: Mutex<ProxyRules>,
@@ -48,7 +48,7 @@ impl DatabaseProxy {
     /// Starts a proxy in front of the DynamoDB endpoint at this URL; it rejects nothing yet.
     pub async fn start(upstream: &str) -> Self {
         let shared = Arc::new(ProxyState {
-            http: transport::build_client().expect("a client can be made"),
+            http: platform::transport::build_client().expect("a client can be made"),
             upstream: upstream.to_owned(),
             event_writes: watch::Sender::new(0),
             rules: Mutex::new(ProxyRules {
@@ -168,7 +168,7 @@ async fn handle(State(shared): State<Arc<ProxyState>>, headers: HeaderMap, body:
 
 /// Forwards a DynamoDB request and returns the database's response.
 pub(crate) async fn forward_to_database(
-    http: &transport::Client,
+    http: &platform::transport::Client,
     upstream: &str,
     headers: &HeaderMap,
     body: Bytes,

@@ -39,7 +39,7 @@ pub enum ProxyFault {
 /// A proxy in front of the product that adds one fault to it.
 #[derive(Clone)]
 pub struct FaultyProxy {
-    http: transport::Client,
+    http: platform::transport::Client,
     upstream: String,
     fault: ProxyFault,
     /// The API key that the proxy adds to requests without one.
@@ -63,7 +63,7 @@ impl FaultyProxy {
     /// Like [`FaultyProxy::start`]; the proxy adds `key` to requests without one.
     pub async fn with_key(upstream: &str, fault: ProxyFault, key: Option<String>) -> String {
         let proxy = Self {
-            http: transport::build_client().expect("a client can be made"),
+            http: platform::transport::build_client().expect("a client can be made"),
             upstream: upstream.to_owned(),
             fault: fault,
             key,
@@ -73,7 +73,7 @@ impl FaultyProxy {
 
     /// Starts a database proxy that acknowledges the transaction at the end of a turn and does not forward it.
     pub async fn start_lossy_database(upstream: &str) -> String {
-        let state = (transport::build_client().expect("a client can be made"), upstream.to_owned());
+        let state = (platform::transport::build_client().expect("a client can be made"), upstream.to_owned());
         serve_router(Router::new().fallback(drop_final_transaction).with_state(state)).await
     }
 
@@ -192,7 +192,7 @@ fn merge_deltas(stream: &str) -> String {
 }
 
 async fn drop_final_transaction(
-    State((http, upstream)): State<(transport::Client, String)>,
+    State((http, upstream)): State<(platform::transport::Client, String)>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {

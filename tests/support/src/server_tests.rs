@@ -15,13 +15,13 @@ async fn send_request(model: &FakeModel) -> reqwest::Response {
 }
 
 async fn try_send_request(model: &FakeModel) -> reqwest::Result<reqwest::Response> {
-    let request = transport::build_client().unwrap().post(format!("{}/chat/completions", model.url()));
+    let request = platform::transport::build_client().unwrap().post(format!("{}/chat/completions", model.url()));
     let request = request.bearer_auth(MODEL_KEY).json(&request_body(&[("user", "hi")]));
     with_timeout("a response of a fake server", request.send()).await
 }
 
 async fn post(url: &str, key: &str, body: &Value) -> reqwest::Response {
-    let request = transport::build_client().unwrap().post(url).bearer_auth(key).json(body);
+    let request = platform::transport::build_client().unwrap().post(url).bearer_auth(key).json(body);
     with_timeout("a response of a fake server", request.send()).await.unwrap()
 }
 

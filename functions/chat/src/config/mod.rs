@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use agent::Recorder;
 use egress::Policy;
-use model::Models;
+use llm::Models;
+use platform::settings::{SettingError, Settings};
 use redaction::Redactor;
-use settings::{SettingError, Settings};
 use store::{RateLimit, TableNames};
 use tools::SearchConfig;
 use tools::http::ToolSecrets;
@@ -50,7 +50,7 @@ pub struct Config {
     /// Replaces personal data in what leaves for search and tools' hosts, and in records of calls.
     pub redactor: Redactor,
     /// The client for models, search and an issuer's keys.
-    pub http: transport::Client,
+    pub http: platform::transport::Client,
     /// What takes turns down; settings name none, whoever assembles the function may.
     pub recorder: Option<Arc<dyn Recorder>>,
     /// Where what is counted goes; whoever assembles the function says it.
@@ -64,7 +64,11 @@ impl Config {
     ///
     /// # Errors
     /// The first setting that cannot be parsed.
-    pub fn from_settings(settings: &Settings, place: Platform, http: transport::Client) -> Result<Self, SettingError> {
+    pub fn from_settings(
+        settings: &Settings,
+        place: Platform,
+        http: platform::transport::Client,
+    ) -> Result<Self, SettingError> {
         let models = Models::from_settings(settings, http.clone())?;
         let search = SearchConfig::from_settings(settings)?;
         upstream_policy::check(settings, place, &models, search.as_ref())?;
@@ -126,13 +130,16 @@ mod tests {
 
     fn error(name: &str, value: &str) -> String {
         let settings = Settings::from_pairs([(name, value)]);
-        Config::from_settings(&settings, Platform::Local, transport::build_client().unwrap()).err().unwrap().to_string()
+        Config::from_settings(&settings, Platform::Local, platform::transport::build_client().unwrap())
+            .err()
+            .unwrap()
+            .to_string()
     }
 
     fn notes(pairs: &[(&str, &str)]) -> Vec<String> {
         let model = [("OPENAI_BASE_URL", "http://127.0.0.1:1"), ("OPENAI_MODEL", "m")];
         let settings = Settings::from_pairs(model.into_iter().chain(pairs.iter().copied()));
-        Config::from_settings(&settings, Platform::Local, transport::build_client().unwrap()).unwrap().notes()
+        Config::from_settings(&settings, Platform::Local, platform::transport::build_client().unwrap()).unwrap().notes()
     }
 
     #[test]

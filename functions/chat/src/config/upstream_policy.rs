@@ -3,8 +3,8 @@
 //! Tools that are defined as data have a rule of their own, which no setting of a deployed function relaxes.
 
 use egress::Policy;
-use model::Models;
-use settings::{SettingError, Settings};
+use llm::Models;
+use platform::settings::{SettingError, Settings};
 use tools::SearchConfig;
 use web::Platform;
 
@@ -24,7 +24,7 @@ pub(crate) fn check(
     if allowed || place == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some() {
         return Ok(());
     }
-    for client in models.iter().map(model::ModelClient::config) {
+    for client in models.iter().map(llm::ModelClient::config) {
         if !is_public(&client.base_url) {
             return Err(SettingError::new(variable_of(&client.name), ACCEPTED));
         }
@@ -69,7 +69,7 @@ mod tests {
 
     fn refused(pairs: &[(&str, &str)], place: Platform) -> Option<String> {
         let settings = Settings::from_pairs(pairs.iter().copied());
-        let models = Models::from_settings(&settings, transport::build_client().unwrap()).unwrap();
+        let models = Models::from_settings(&settings, platform::transport::build_client().unwrap()).unwrap();
         let search = SearchConfig::from_settings(&settings).unwrap();
         check(&settings, place, &models, search.as_ref()).err().map(|error| error.variable)
     }

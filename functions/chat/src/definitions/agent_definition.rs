@@ -1,5 +1,5 @@
-use conversation::{Failure, ToolChoice};
-use protocols::StrictObject;
+use client_protocols::StrictObject;
+use domain::{Failure, ToolChoice};
 use serde_json::{Map, Value, json};
 use tools::ToolBinding;
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use conversation::ErrorCode;
+use domain::ErrorCode;
 use store::{Definition, DefinitionKind, Definitions, StoreError};
 use web::ApiError;
 

@@ -1,5 +1,5 @@
-use conversation::ErrorCode;
-use model::{ModelClient, Models};
+use domain::ErrorCode;
+use llm::{ModelClient, Models};
 use store::Owner;
 use web::{ApiError, AuthConfig};
 

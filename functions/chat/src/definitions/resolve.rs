@@ -1,5 +1,5 @@
 use agent::{Agent, Measured};
-use conversation::{ErrorCode, ToolChoice};
+use domain::{ErrorCode, ToolChoice};
 use turns::ResolvedAgent;
 use web::ApiError;
 

@@ -1,9 +1,9 @@
 use axum::Json;
 use axum::extract::State;
-use conversation::ToolSpec;
+use domain::ToolSpec;
 use futures_util::future::join_all;
 use http::HeaderMap;
-use model::{ToolMode, ToolSupportSource};
+use llm::{ToolMode, ToolSupportSource};
 use serde::Serialize;
 use web::{ApiError, Caller};
 

@@ -1,7 +1,7 @@
 use axum::body::Body;
 use axum::response::Response;
-use conversation::ErrorCode;
-use protocols::TurnRequest;
+use client_protocols::TurnRequest;
+use domain::ErrorCode;
 use store::UserInput;
 use web::ApiError;
 

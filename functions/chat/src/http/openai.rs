@@ -6,10 +6,12 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use conversation::{ErrorCode, Failure, ToolChoice, new_id};
+use client_protocols::openai::{
+    ChatRequest, CompletionChunks, CompletionMeta, Sampling, render_completion, render_error,
+};
+use domain::{ErrorCode, Failure, ToolChoice, new_id};
 use http::{HeaderValue, header};
-use model::{Effort, GenerationParams, ModelClient, Thinking, Wire};
-use protocols::openai::{ChatRequest, CompletionChunks, CompletionMeta, Sampling, render_completion, render_error};
+use llm::{Effort, GenerationParams, ModelClient, Thinking, Wire};
 use serde::Serialize;
 use store::Owner;
 use time::OffsetDateTime;

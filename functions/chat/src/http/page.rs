@@ -1,7 +1,7 @@
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::response::{IntoResponse, Response};
-use conversation::ErrorCode;
+use domain::ErrorCode;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use web::ApiError;
 

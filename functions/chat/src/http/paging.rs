@@ -1,6 +1,6 @@
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use conversation::ErrorCode;
+use domain::ErrorCode;
 use serde::Deserialize;
 use web::ApiError;
 

@@ -2,7 +2,7 @@ use axum::body::Body;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::response::Response;
-use protocols::RegenerateRequest;
+use client_protocols::RegenerateRequest;
 use store::UserInput;
 use web::ApiError;
 

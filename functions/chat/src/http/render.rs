@@ -1,6 +1,6 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use protocols::{Accumulated, NativeSse, SkipSeen};
+use client_protocols::{Accumulated, NativeSse, SkipSeen};
 use turns::TurnStream;
 use web::ApiError;
 

@@ -2,7 +2,7 @@ use axum::Extension;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
-use conversation::ErrorCode;
+use domain::ErrorCode;
 use http::{HeaderMap, StatusCode};
 use turns::FrameId;
 use web::{ApiError, Caller, RequestContext};

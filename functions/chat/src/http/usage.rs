@@ -3,7 +3,7 @@ use std::time::SystemTime;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use conversation::ErrorCode;
+use domain::ErrorCode;
 use serde::{Deserialize, Serialize};
 use store::{Day, UsageScope, UsageTotals};
 use turns::BudgetRows;

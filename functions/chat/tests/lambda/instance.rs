@@ -2,10 +2,10 @@ use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
 use dynoxide::Database;
+use platform::settings::Settings;
 use runtime_api::{Function, FunctionResponse, HttpEvent, RuntimeApi};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use settings::Settings;
 use store::{ApiKey, NewKey, Store, TableNames};
 use support::{Completion, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::net::TcpListener;

@@ -11,10 +11,10 @@ use axum::response::Response;
 use axum::routing::post;
 use futures_util::StreamExt;
 use futures_util::stream::{iter, unfold};
+use platform::secrets::Secret;
+use platform::settings::Settings;
 use runtime_api::{Function, RuntimeApi};
-use secrets::Secret;
 use serde_json::{Value, json};
-use settings::Settings;
 use smoke::{CheckStatus, SmokeOptions, Target, Timeouts};
 use support::{FakeLambda, ResponseChunks, serve_router};
 use tokio::sync::mpsc;
@@ -70,7 +70,8 @@ async fn every_check_of_a_deployment_holds_by_invocations_across_instances() {
         ("CHECKED_VERSION", FakeLambda::VERSION),
     ];
     let version =
-        InvokeTransport::from_settings(&Settings::from_pairs(hook), transport::build_client().unwrap()).unwrap();
+        InvokeTransport::from_settings(&Settings::from_pairs(hook), platform::transport::build_client().unwrap())
+            .unwrap();
     let patient = Duration::from_mins(1);
     let limits = Timeouts { answer: patient, first_event: patient, turn: patient, stop: patient, close: patient };
     let wish = SmokeOptions { model: Some(CALLER.to_owned()), timeouts: limits, strict: true };

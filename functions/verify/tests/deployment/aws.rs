@@ -17,7 +17,8 @@ use support::{FakeLambda, ResponseChunks, serve_router};
 
 /// A fake Lambda that forwards to the version at this address. The first `busy` calls find no instance.
 pub(crate) async fn lambda(version: &str, busy: usize) -> FakeLambda {
-    let (http, version, busy) = (transport::build_client().unwrap(), version.to_owned(), Arc::new(Mutex::new(busy)));
+    let (http, version, busy) =
+        (platform::transport::build_client().unwrap(), version.to_owned(), Arc::new(Mutex::new(busy)));
     FakeLambda::start(move |event| {
         let (http, version) = (http.clone(), version.clone());
         let mut left = busy.lock().unwrap();
@@ -29,7 +30,7 @@ pub(crate) async fn lambda(version: &str, busy: usize) -> FakeLambda {
 }
 
 /// Forwards an event to the version as a request.
-async fn forward_event(http: &transport::Client, version: &str, event: &Value) -> ResponseChunks {
+async fn forward_event(http: &platform::transport::Client, version: &str, event: &Value) -> ResponseChunks {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let (path, query) = (text(&event["rawPath"]), text(&event["rawQueryString"]));
     let query = if query.is_empty() { query } else { format!("?{query}") };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use secrets::Secret;
-use settings::Settings;
+use platform::secrets::Secret;
+use platform::settings::Settings;
 use smoke::{CheckOutcome, CheckStatus, SmokeOptions, Target, Timeouts};
 use support::{FakeLambda, FaultyProxy, ProxyFault};
 use verify::InvokeTransport;
@@ -22,7 +22,8 @@ async fn run_checks(version: &str, key: &str, turn: Duration) -> Vec<CheckOutcom
         ("CHECKED_VERSION", FakeLambda::VERSION),
     ];
     let invoke =
-        InvokeTransport::from_settings(&Settings::from_pairs(settings), transport::build_client().unwrap()).unwrap();
+        InvokeTransport::from_settings(&Settings::from_pairs(settings), platform::transport::build_client().unwrap())
+            .unwrap();
     let close = Duration::from_millis(500);
     let timeouts = Timeouts { answer: turn, first_event: turn, turn, stop: turn.min(Duration::from_secs(6)), close };
     let options = SmokeOptions { model: Some("deployment-check".to_owned()), timeouts, strict: false };

@@ -10,7 +10,7 @@ fn request() -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn model_requires_the_key() {
     let model = ScriptedModel::start("canary-key").await;
-    let http = transport::build_client().unwrap();
+    let http = platform::transport::build_client().unwrap();
     let post = async |path: &str, authorization: &str, body: &str| {
         let request = http.post(format!("{}{path}", model.address)).header("authorization", authorization);
         request.body(body.to_owned()).send().await.unwrap().status().as_u16()

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
-use settings::Settings;
+use platform::settings::Settings;
 use store::Backup;
 use tempfile::NamedTempFile;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use settings::Settings;
+use platform::settings::Settings;
 use store::{BackupCheck, BackupSummary, RestoreOptions, RestoreReport, Store};
 
 use super::lines::Lines;

@@ -23,7 +23,7 @@ async fn start_server_with(
 ) -> (SocketAddr, CancellationToken, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
-    let settings = settings::Settings::from_pairs([("SOURCE_IP_HEADER", "x-client")]);
+    let settings = platform::settings::Settings::from_pairs([("SOURCE_IP_HEADER", "x-client")]);
     let source = SourceHeader::from_settings(&settings).unwrap();
     (address, stop.clone(), tokio::spawn(serve_within(listener, routes, source, limits, stop)))
 }

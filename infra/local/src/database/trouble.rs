@@ -127,7 +127,7 @@ impl Health {
     /// Copies the content of the open file to a new one in the same folder.
     fn rescue(&self, database: &Database) -> Option<PathBuf> {
         let (path, _) = self.file.as_ref()?;
-        let rescued = path.with_file_name(format!("rescued-{}.sqlite", conversation::new_id()));
+        let rescued = path.with_file_name(format!("rescued-{}.sqlite", domain::new_id()));
         file::create(&rescued).ok()?;
         database.vacuum_into(rescued.to_str()?).ok()?;
         Some(rescued)

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent::{Agent, Recorder, Recording, Turn};
+use platform::secrets::Secret;
+use platform::settings::Settings;
 use redaction::Redactor;
-use secrets::Secret;
-use settings::Settings;
 
 use crate::StartError;
 
@@ -53,7 +53,7 @@ impl RecordingFolder {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(&path)?;
-        let probe = path.join(format!(".{}.trial", conversation::new_id()));
+        let probe = path.join(format!(".{}.trial", domain::new_id()));
         create(&probe)?;
         fs::remove_file(&probe)?;
         Ok(Self { path, keys: Arc::new(keys), settings: settings.clone(), redactor })

@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agent::{Agent, Turn};
-use conversation::{HistoryTurn, Message, Summary, ToolChoice, ToolExample, ToolSpec};
+use domain::{HistoryTurn, Message, Summary, ToolChoice, ToolExample, ToolSpec};
+use platform::settings::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use settings::Settings;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tokio::time::Instant;

@@ -1,7 +1,7 @@
 use std::sync::{Mutex, PoisonError};
 
+use platform::secrets::Secret;
 use secrecy::{ExposeSecret, SecretString};
-use secrets::Secret;
 
 /// Replacement for a key.
 const MARK: &[u8] = b"[key]";

@@ -1,7 +1,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use conversation::{ToolCall, ToolFailure, ToolOutcome};
-use model::{AttemptEnd, ToolMode};
+use domain::{ToolCall, ToolFailure, ToolOutcome};
+use llm::{AttemptEnd, ToolMode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tools::{ToolError, ToolOutput, ToolRun};
@@ -102,7 +102,7 @@ struct Report {
     cached: bool,
     duration_ms: u64,
     summary: String,
-    sources: Vec<conversation::Source>,
+    sources: Vec<domain::Source>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<ToolFailure>,
 }

@@ -116,7 +116,7 @@ fn is_empty(entry: &Entry) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use settings::Settings;
+    use platform::settings::Settings;
 
     use super::*;
 

@@ -1,4 +1,4 @@
-use model::{Effort, ModelClient, Options, Thinking, Wire};
+use llm::{Effort, ModelClient, Options, Thinking, Wire};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ impl RecordedOptions {
 }
 
 impl Price {
-    fn of(price: model::Price) -> serde_json::Result<Self> {
+    fn of(price: llm::Price) -> serde_json::Result<Self> {
         let decimal =
             |millionths| RawValue::from_string(format!("{}.{:06}", millionths / MILLION, millionths % MILLION));
         let (input, cached_input) = (decimal(price.input)?, decimal(price.cached_input)?);
@@ -100,14 +100,14 @@ impl Price {
 
 #[cfg(test)]
 mod tests {
-    use model::{ModelConfig, Models};
-    use settings::Settings;
+    use llm::{ModelConfig, Models};
+    use platform::settings::Settings;
 
     use super::*;
 
     fn configs(models: &str, options: &str) -> Vec<(RecordedModel, ModelConfig)> {
         let settings = Settings::from_pairs([("MODELS", models), ("MODEL_OPTIONS", options)]);
-        let models = Models::from_settings(&settings, transport::build_client().unwrap()).unwrap();
+        let models = Models::from_settings(&settings, platform::transport::build_client().unwrap()).unwrap();
         models.iter().map(|client| (RecordedModel::of(client), client.config().clone())).collect()
     }
 

@@ -1,5 +1,5 @@
-use conversation::Event;
-use protocols::{NativeSse, Protocol};
+use client_protocols::{NativeSse, Protocol};
+use domain::Event;
 use serde_json::Value;
 
 /// Encodes the events of one turn as payloads of the product's own protocol.

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use model::{AttemptEnd, ResponseRecorder};
+use llm::{AttemptEnd, ResponseRecorder};
 
 use super::line::Entry;
 use super::writer::RecordingWriter;

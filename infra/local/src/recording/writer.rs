@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use agent::Recording;
-use conversation::{Event, ToolCall};
-use model::{ModelClient, ResponseRecorder, ToolMode};
+use domain::{Event, ToolCall};
+use llm::{ModelClient, ResponseRecorder, ToolMode};
 use redaction::Redactor;
 use serde::Serialize;
 use tools::ToolRun;

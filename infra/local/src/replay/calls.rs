@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use conversation::{ToolFailure, ToolSpec};
+use domain::{ToolFailure, ToolSpec};
 use serde_json::Value;
 use tokio::sync::watch;
 use tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
@@ -56,7 +56,7 @@ impl RecordedCalls {
     /// Takes the first remaining call of this tool with these arguments.
     fn take(&self, spec: &ToolSpec, arguments: &Value) -> Option<ScriptedCall> {
         let fits = |call: &ScriptedCall| {
-            let recorded = calls::coerce_arguments(&spec.parameters, call.tool_call.arguments.clone());
+            let recorded = tool_calls::coerce_arguments(&spec.parameters, call.tool_call.arguments.clone());
             call.tool_call.name == spec.name && recorded.is_ok_and(|recorded| recorded == *arguments)
         };
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 use agent::ToolPaths;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use model::{EndpointHealth, ModelClient, Models, ToolMode};
+use llm::{EndpointHealth, ModelClient, Models, ToolMode};
+use platform::settings::Settings;
 use serde_json::Value;
-use settings::Settings;
 
 use super::script::Script;
 use super::server::Server;
@@ -44,7 +44,7 @@ pub(super) fn clients(recorded: &RecordedTurn, server: &Server, speed: Speed) ->
     }
     let options: BTreeMap<_, _> = models.iter().map(|model| (&model.name, &model.options)).collect();
     settings.set("MODEL_OPTIONS", serde_json::to_string(&options).unwrap_or_default());
-    let all = Models::from_settings(&settings, transport::build_client()?)?;
+    let all = Models::from_settings(&settings, platform::transport::build_client()?)?;
     Ok(models.iter().filter_map(|model| all.get(&model.name).cloned()).collect())
 }
 

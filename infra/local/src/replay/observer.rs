@@ -2,8 +2,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agent::{Agent, Recorder, Recording, Turn};
-use conversation::{Event, ToolCall};
-use model::{AttemptEnd, ModelClient, ResponseRecorder, ToolMode};
+use domain::{Event, ToolCall};
+use llm::{AttemptEnd, ModelClient, ResponseRecorder, ToolMode};
 use serde_json::Value;
 use tools::ToolRun;
 

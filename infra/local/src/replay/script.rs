@@ -1,6 +1,6 @@
 use std::collections::{HashMap, VecDeque};
 
-use conversation::ToolCall;
+use domain::ToolCall;
 use serde_json::Value;
 
 use crate::recording::{Entry, Line, RecordedEnd, RecordedResult, RecordedToolMode, RecordedTurn};

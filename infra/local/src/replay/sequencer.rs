@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use conversation::ToolCall;
+use domain::ToolCall;
 use tokio::sync::watch;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout};

@@ -3,8 +3,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent::{Agent, EventLog, Measured, Turn};
-use conversation::{Event, Failure, FinishReason, TurnStart};
-use model::ModelClient;
+use domain::{Event, Failure, FinishReason, TurnStart};
+use llm::ModelClient;
 use serde_json::Value;
 use store::Owner;
 use tokio::sync::watch;
@@ -41,10 +41,10 @@ pub enum ReplayError {
     Recording(#[from] RecordingError),
     /// The recorded models cannot be configured.
     #[error("the recording's models cannot be set up: {0}")]
-    Models(#[from] settings::SettingError),
+    Models(#[from] platform::settings::SettingError),
     /// The HTTP client cannot be built.
     #[error(transparent)]
-    Transport(#[from] transport::TransportError),
+    Transport(#[from] platform::transport::TransportError),
     /// The system refuses something that a replay needs.
     #[error("cannot replay: {0}")]
     System(#[from] std::io::Error),

@@ -32,8 +32,10 @@ async fn main() {
 async fn check_streaming(world: &FakeEnvironment, url: &str) {
     let gate = Gate::new();
     world.model.queue_replies([Completion::new().text("一").wait(&gate).text("二").end()]);
-    let request =
-        transport::build_client().unwrap().post(format!("{url}/api/chat")).json(&json!({ "message": "数一数" }));
+    let request = platform::transport::build_client()
+        .unwrap()
+        .post(format!("{url}/api/chat"))
+        .json(&json!({ "message": "数一数" }));
     let mut answer = with_timeout("an answer to begin", request.send()).await.unwrap();
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.headers()["content-type"], "text/event-stream; charset=utf-8");
@@ -52,7 +54,7 @@ async fn check_streaming(world: &FakeEnvironment, url: &str) {
 }
 
 async fn check_whole_responses(url: &str) {
-    let http = transport::build_client().unwrap();
+    let http = platform::transport::build_client().unwrap();
     let health = with_timeout("health", http.get(format!("{url}/healthz")).send()).await.unwrap();
     assert_eq!(health.headers()["content-type"], "application/json");
     let body: Value = health.json().await.unwrap();

@@ -14,7 +14,7 @@ use tokio::process::Command;
 struct Emulator {
     tool: Tool,
     address: SocketAddr,
-    http: transport::Client,
+    http: platform::transport::Client,
 }
 
 impl Emulator {
@@ -26,7 +26,7 @@ impl Emulator {
         command.env_clear().env("AWS_LAMBDA_FUNCTION_TIMEOUT", "300").envs(settings);
         let mut tool = Tool::start(&mut command);
         tool.wait_until_listening(address).await;
-        Self { tool, address, http: transport::build_client().unwrap() }
+        Self { tool, address, http: platform::transport::build_client().unwrap() }
     }
 
     async fn invoke(&self, event: impl ToString) -> Vec<u8> {

@@ -88,8 +88,8 @@ fn with_keys(folder: &Path) -> PathBuf {
     path
 }
 
-fn http() -> transport::Client {
-    transport::build_client().unwrap()
+fn http() -> platform::transport::Client {
+    platform::transport::build_client().unwrap()
 }
 
 async fn get(url: &str) -> (u16, String) {

@@ -1,4 +1,4 @@
-use conversation::ToolCall;
+use domain::ToolCall;
 use serde_json::json;
 
 use super::*;

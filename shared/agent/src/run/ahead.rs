@@ -1,6 +1,6 @@
 //! A search for the user's words, made while the model still thinks about whether it wants one.
 
-use conversation::{ToolCall, ToolChoice};
+use domain::{ToolCall, ToolChoice};
 use serde_json::json;
 use tools::{ToolSession, WebSearch};
 

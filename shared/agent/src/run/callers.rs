@@ -1,7 +1,7 @@
 //! Calls of tools that the caller runs.
 
-use conversation::{Event, FinishReason, Message, ToolCall};
-use model::GenerationParams;
+use domain::{Event, FinishReason, Message, ToolCall};
+use llm::GenerationParams;
 
 use super::Run;
 

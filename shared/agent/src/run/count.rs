@@ -1,7 +1,7 @@
 //! What a reply consumed and costs: as the provider counted it, or as it is estimated where that cannot be believed.
 
-use conversation::Usage;
-use model::{ModelConfig, Price, Prompt, TokenUsage};
+use domain::Usage;
+use llm::{ModelConfig, Price, Prompt, TokenUsage};
 
 use super::Run;
 use crate::estimate;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use conversation::{Event, FinishReason};
+use domain::{Event, FinishReason};
 use tools::ToolRun;
 
 use super::Run;

@@ -1,5 +1,5 @@
-use conversation::{ErrorCode, Event, Failure, FinishReason};
-use model::{ModelError, ToolMode};
+use domain::{ErrorCode, Event, Failure, FinishReason};
+use llm::{ModelError, ToolMode};
 
 use super::Run;
 use crate::failure::{Broken, heals};

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::time::SystemTime;
 
-use conversation::{ErrorCode, Event, Failure, Message};
-use model::ModelClient;
+use domain::{ErrorCode, Event, Failure, Message};
+use llm::ModelClient;
 
 use super::Run;
 use crate::prompt;

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use conversation::ToolSpec;
+use domain::ToolSpec;
 
 use super::count::Measure;
 use crate::estimate;

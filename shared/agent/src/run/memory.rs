@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use calls::{ReplyPart, ThinkingFilter};
-use conversation::{HistoryTurn, Message, Summary};
-use model::{CallOptions, Delta, Prompt};
+use domain::{HistoryTurn, Message, Summary};
+use llm::{CallOptions, Delta, Prompt};
 use tokio::time::Instant;
+use tool_calls::{ReplyPart, ThinkingFilter};
 
 use super::Run;
 use super::count::Asked;

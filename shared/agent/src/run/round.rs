@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use conversation::{FinishReason, Message, ToolChoice};
-use model::{CallOptions, ModelError, Prompt, ToolMode};
+use domain::{FinishReason, Message, ToolChoice};
+use llm::{CallOptions, ModelError, Prompt, ToolMode};
 use tokio::time::timeout_at;
 
 use super::count::Asked;
@@ -65,7 +65,7 @@ impl Run<'_> {
     }
 
     pub(super) fn prompt(&self, phase: &Phase, said: &str) -> Prompt {
-        let format = calls::format_for(&self.model().config().model);
+        let format = tool_calls::format_for(&self.model().config().model);
         let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
         let on = matches!(phase, Phase::Tools);
         let offer = match self.path {

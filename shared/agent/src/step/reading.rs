@@ -1,7 +1,7 @@
-use calls::{CallScanner, Malformed, MalformedReason, ParsedCall, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
-use conversation::{Event, ToolCall};
-use model::{Delta, Finish, ModelError, NativeCall, TokenUsage, ToolMode};
+use domain::{Event, ToolCall};
+use llm::{Delta, Finish, ModelError, NativeCall, TokenUsage, ToolMode};
 use serde_json::Value;
+use tool_calls::{CallScanner, Malformed, MalformedReason, ParsedCall, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
 use tools::ToolRun;
 
 use super::{Reader, Round};
@@ -160,7 +160,7 @@ impl Reading {
         self.called_natively = true;
         let text = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
         // Arguments that cannot be read stay a string, which no tool accepts: the model is told so.
-        let arguments = calls::repair(text).unwrap_or_else(|| Value::String(call.arguments.clone()));
+        let arguments = tool_calls::repair(text).unwrap_or_else(|| Value::String(call.arguments.clone()));
         self.accept(call.id, call.name, arguments)
     }
 

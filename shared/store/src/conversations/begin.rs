@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use conversation::new_id;
+use domain::new_id;
 
 use super::ConversationStore;
 use super::chat_id::{CHAT_ID_ATTRIBUTE, CONVERSATION_ATTRIBUTE, chat_id_item};

@@ -1,4 +1,4 @@
-use conversation::{MAX_ANSWER_BYTES, MAX_THINKING_BYTES, Source};
+use domain::{MAX_ANSWER_BYTES, MAX_THINKING_BYTES, Source};
 use serde_json::Value;
 
 use super::StoredCall;

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use conversation::{HistoryTurn, Message, Summary};
+use domain::{HistoryTurn, Message, Summary};
 
 use super::history_builder::{CandidateTurn, HISTORY_PROJECTION, HistoryBudget, HistoryBuilder, prompt_text};
 use super::message::{MESSAGE_PREFIX, message_sk};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use conversation::{HistoryTurn, Message};
+use domain::{HistoryTurn, Message};
 
 use super::Role;
 use super::bounds::shorten;

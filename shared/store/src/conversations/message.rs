@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use conversation::FinishReason;
+use domain::FinishReason;
 
 use super::bounds::{Piece, bounded_calls, bounded_sources, split_pieces};
 use super::head::Head;

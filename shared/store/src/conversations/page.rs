@@ -1,4 +1,4 @@
-use conversation::{FinishReason, Source};
+use domain::{FinishReason, Source};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;

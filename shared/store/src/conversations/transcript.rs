@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use conversation::{Message, Summary, ToolCall, ToolMessage};
+use domain::{Message, Summary, ToolCall, ToolMessage};
 
 use super::bounds::{bounded_arguments, is_one_piece, json_len, shorten};
 use super::message::{seq_in_sk, to_json};

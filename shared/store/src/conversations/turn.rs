@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use conversation::{ErrorCode, FinishReason, Message, Source, Summary, Usage};
+use domain::{ErrorCode, FinishReason, Message, Source, Summary, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::{StoredCall, StoredMessage};

@@ -1,4 +1,4 @@
-use conversation::new_id;
+use domain::new_id;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
-use conversation::Usage;
+use domain::Usage;
 use serde_json::json;
 use store::{
     ApiKey, BackupCheck, BackupError, BackupFileError, BackupSummary, Day, DefinitionKind, NewKey, NewTurn, Owner,

@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
-use conversation::new_id;
+use domain::new_id;
 use serde_json::Value;
 use store::{BackupFileError, Store};
 

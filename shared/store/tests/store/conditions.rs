@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use conversation::new_id;
+use domain::new_id;
 use store::{ApiKey, Claim, IdempotencyStatus, LeaseError, ReadError, Store};
 
 use crate::support::{alice, answer, at, first_turn, next_turn, store_at};

@@ -24,7 +24,7 @@ async fn store_everything(store: &Store, name: &str) -> Owner {
     store.streams.append(&owner, &next, 0, &["{}".to_owned()], at(3)).await.unwrap();
     let calls: Vec<Execution> = (0..30).map(|number| call(&format!("{name}-{number:02}"), &id)).collect();
     store.executions.record(&owner, &calls, at(3)).await.unwrap();
-    store.ledger.add(&owner, Day::of(at(3)), &conversation::Usage::default()).await.unwrap();
+    store.ledger.add(&owner, Day::of(at(3)), &domain::Usage::default()).await.unwrap();
     owner
 }
 

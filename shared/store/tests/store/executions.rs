@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use conversation::new_id;
+use domain::new_id;
 use serde_json::json;
 use store::{Execution, Executions, ReadError};
 

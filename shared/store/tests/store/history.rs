@@ -1,4 +1,4 @@
-use conversation::{ErrorCode, Message, ToolCall, ToolMessage};
+use domain::{ErrorCode, Message, ToolCall, ToolMessage};
 use serde_json::json;
 use store::{Answer, ConversationStore, TurnEnd, TurnLease};
 

@@ -1,4 +1,4 @@
-use conversation::Usage;
+use domain::Usage;
 use futures_util::future::join_all;
 use store::{Day, Owner, StoreError, UsageLedger, UsageScope, UsageTotals};
 

@@ -1,6 +1,6 @@
 //! Regeneration of answers.
 
-use conversation::{ErrorCode, FinishReason, Summary};
+use domain::{ErrorCode, FinishReason, Summary};
 use store::{Answer, BeginError, ConversationStore, NewTurn, Status, TurnEnd, TurnLease, UserInput};
 
 use crate::support::{

@@ -1,6 +1,6 @@
 //! Stop requests of turns.
 
-use conversation::FinishReason;
+use domain::FinishReason;
 use store::{Answer, LeaseState, ReadError, Status, TurnEnd};
 
 use crate::support::{

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use conversation::{Event, new_id};
+use domain::{Event, new_id};
 use store::{LogPage, Owner, Store, StoreError, TurnLease, TurnRef};
 
 use crate::support::{alice, at, database, first_turn, rows, store, store_at};

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_types::retry::RetryConfig;
-use conversation::{FinishReason, Message, Usage, new_id};
+use domain::{FinishReason, Message, Usage, new_id};
 use dynoxide::Database;
-use settings::Settings;
+use platform::settings::Settings;
 use store::{
     Answer, ConversationStore, NewTurn, Owner, Store, TableNames, TurnEnd, TurnLease, UserInput, create_tables,
     sdk_config,

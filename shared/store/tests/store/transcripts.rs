@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use conversation::{ErrorCode, Message, ToolCall, ToolMessage};
+use domain::{ErrorCode, Message, ToolCall, ToolMessage};
 use serde_json::{Value, json};
 use store::{Answer, ConversationStore, LeaseError, NewTurn, StoreError, TurnEnd, TurnLease, UserInput};
 use tokio::task::JoinHandle;

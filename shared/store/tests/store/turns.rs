@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use conversation::{ErrorCode, FinishReason, Source, Usage};
+use domain::{ErrorCode, FinishReason, Source, Usage};
 use serde_json::json;
 use store::{Answer, BeginError, LeaseError, Role, Status, StoredCall, StoredMessage, TurnEnd, TurnOutcome};
 

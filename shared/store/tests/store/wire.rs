@@ -55,7 +55,7 @@ impl Gate {
 pub(crate) struct Wire {
     /// The database's own address, without the wire.
     pub(crate) database: String,
-    client: transport::Client,
+    client: platform::transport::Client,
     seen: Arc<Mutex<Vec<String>>>,
     faults: Arc<Mutex<HashMap<&'static str, VecDeque<Fault>>>>,
 }
@@ -65,7 +65,7 @@ impl Wire {
     pub(crate) async fn new() -> (Self, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let (database, client) = (database().await, transport::build_client().unwrap());
+        let (database, client) = (database().await, platform::transport::build_client().unwrap());
         let wire = Self { database, client, seen: Arc::default(), faults: Arc::default() };
         let router = Router::new().fallback(pass).with_state(wire.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });

@@ -1,7 +1,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use conversation::Failure;
-use protocols::StrictObject;
+use client_protocols::StrictObject;
+use domain::Failure;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 

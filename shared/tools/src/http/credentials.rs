@@ -1,4 +1,4 @@
-use ::secrets::Secret;
+use platform::secrets::Secret;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::failure::HttpFailure;

@@ -1,8 +1,8 @@
 use std::time::SystemTime;
 
-use conversation::Failure;
+use client_protocols::StrictObject;
+use domain::Failure;
 use egress::Policy;
-use protocols::StrictObject;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::{Admission, RateLimit, RateLimiter};

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use conversation::Failure;
+use client_protocols::StrictObject;
+use domain::Failure;
 use egress::Policy;
-use protocols::StrictObject;
 use serde::Serialize;
 
 use super::template::{Piece, UrlTemplate, parse_pieces};

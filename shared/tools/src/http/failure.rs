@@ -1,4 +1,4 @@
-use conversation::ToolFailure;
+use domain::ToolFailure;
 use egress::EgressError;
 
 use crate::ToolError;
@@ -32,7 +32,9 @@ impl HttpFailure {
             Self::Egress(EgressError::TimedOut) => "超时，没有得到结果".to_owned(),
             Self::Egress(EgressError::TooLarge) => "返回的内容过长".to_owned(),
             Self::Egress(_) => "无法连接到服务".to_owned(),
-            Self::Status(status, text) => format!("服务返回状态 {status}\n{}", calls::escape(&strip_invisible(text))),
+            Self::Status(status, text) => {
+                format!("服务返回状态 {status}\n{}", tool_calls::escape(&strip_invisible(text)))
+            }
             Self::NoMatch => "返回的内容里没有需要的数据".to_owned(),
         };
         let unsure =

@@ -1,8 +1,8 @@
 //! Secrets that definitions may reference.
 
-use ::secrets::Secret;
+use platform::secrets::Secret;
+use platform::settings::{SettingError, Settings};
 use serde::Serialize;
-use settings::{SettingError, Settings};
 
 /// Prefix of the variables that definitions may reference.
 const VARIABLE_PREFIX: &str = "TOOL_SECRET_";

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use conversation::ToolFailure;
+use domain::ToolFailure;
 use egress::Response;
 use reqwest::header::HeaderMap;
 use serde::Serialize;

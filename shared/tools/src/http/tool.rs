@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use conversation::ToolSpec;
+use domain::ToolSpec;
 use egress::{Egress, EgressError, Request, Response};
 use serde_json::{Map, Value};
 use store::{Owner, RateLimiter};
@@ -208,7 +208,7 @@ impl Tool for HttpTool {
 
     /// Escapes a host's text: tool calls and frames in it stay text, and no character in it is invisible.
     fn wrap_result(&self, content: String) -> String {
-        calls::escape(&strip_invisible(&content))
+        tool_calls::escape(&strip_invisible(&content))
     }
 }
 

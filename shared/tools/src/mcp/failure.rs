@@ -1,4 +1,4 @@
-use conversation::ToolFailure;
+use domain::ToolFailure;
 use egress::EgressError;
 use serde_json::Value;
 
@@ -108,7 +108,7 @@ impl McpFailure {
                 format!(
                     "服务返回错误 {}：{}",
                     error.code,
-                    calls::escape(&crate::search::strip_invisible(&error.message))
+                    tool_calls::escape(&crate::search::strip_invisible(&error.message))
                 )
             }
             Self::Unreadable => "服务返回的内容无法读取".to_owned(),

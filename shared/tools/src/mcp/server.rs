@@ -2,7 +2,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use conversation::ToolFailure;
+use domain::ToolFailure;
 use egress::{Egress, EgressError};
 use serde_json::{Value, json};
 use store::RateLimiter;

@@ -2,8 +2,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use platform::settings::Settings;
 use serde_json::{Value, json};
-use settings::Settings;
 
 use super::McpServer;
 use super::connection::Connection;

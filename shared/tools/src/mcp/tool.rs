@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use conversation::{ToolFailure, ToolSpec};
+use domain::{ToolFailure, ToolSpec};
 use serde_json::{Value, json};
 
 use super::connection::Connection;
@@ -43,7 +43,8 @@ impl McpTool {
         }
         let failure = ToolFailure { code: "failed".to_owned(), message: "The tool failed.".to_owned() };
         Err(ToolError::Model {
-            failure, content: format!("工具调用失败：{}", calls::escape(&strip_invisible(&text)))
+            failure,
+            content: format!("工具调用失败：{}", tool_calls::escape(&strip_invisible(&text))),
         })
     }
 
@@ -75,6 +76,6 @@ impl Tool for McpTool {
 
     /// Escapes a server's text: tool calls and frames in it stay text, and no character in it is invisible.
     fn wrap_result(&self, content: String) -> String {
-        calls::escape(&strip_invisible(&content))
+        tool_calls::escape(&strip_invisible(&content))
     }
 }

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
+use platform::secrets::Secret;
+use platform::settings::{SettingError, Settings};
 use reqwest::Url;
-use secrets::Secret;
-use settings::{SettingError, Settings};
 use store::RateLimit;
 
 use super::{CreditBudget, DailySearchLimits};

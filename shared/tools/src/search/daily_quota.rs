@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use settings::{SettingError, Settings};
+use platform::settings::{SettingError, Settings};
 use store::{Day, Owner, UsageLedger, UsageScope};
 
 use super::SearchFailure;

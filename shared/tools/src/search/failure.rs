@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use conversation::ToolFailure;
+use domain::ToolFailure;
 
 /// Why a search failed, named by the next action.
 ///

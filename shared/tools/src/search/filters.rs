@@ -82,9 +82,9 @@ fn parse_domain(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use platform::settings::Settings;
     use redaction::Redactor;
     use serde_json::{Value, json};
-    use settings::Settings;
 
     use super::*;
 

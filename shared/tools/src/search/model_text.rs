@@ -1,5 +1,5 @@
-use calls::escape;
-use conversation::Source;
+use domain::Source;
+use tool_calls::escape;
 
 use super::results::{SearchHit, SearchResults};
 use super::{SearchNotice, user_text};

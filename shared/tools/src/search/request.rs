@@ -150,8 +150,8 @@ fn shorten(query: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use platform::settings::Settings;
     use redaction::Redactor;
-    use settings::Settings;
 
     use super::*;
 

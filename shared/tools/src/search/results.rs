@@ -1,4 +1,4 @@
-use conversation::Source;
+use domain::Source;
 use serde::{Deserialize, Serialize};
 
 /// Longest title in the cache, in characters.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use conversation::{Source, ToolFailure, ToolMessage, ToolOutcome, ToolSpec};
+use domain::{Source, ToolFailure, ToolMessage, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 use store::Owner;
 use tokio::time::Instant;

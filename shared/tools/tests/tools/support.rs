@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use conversation::{Source, ToolCall, ToolFailure, ToolSpec};
+use domain::{Source, ToolCall, ToolFailure, ToolSpec};
 use serde_json::{Value, json};
 use store::Owner;
 use tokio::sync::Notify;

@@ -1,6 +1,6 @@
 //! Rebuilds the events that a client lacks from the stored answer: the same content, in fewer frames.
 
-use conversation::{ErrorCode, Event, Failure, FinishReason, ModelAttribution, Source, ToolCall, ToolOutcome};
+use domain::{ErrorCode, Event, Failure, FinishReason, ModelAttribution, Source, ToolCall, ToolOutcome};
 use store::{StoredCall, StoredTurn, TurnEnd};
 
 /// What a client was sent of a turn so far.
@@ -20,7 +20,7 @@ impl Delivered {
     /// Records the next event of the turn.
     pub(crate) fn apply(&mut self, event: &Event) {
         self.writers.record(event);
-        self.frames += u64::from(protocols::has_frame(event));
+        self.frames += u64::from(client_protocols::has_frame(event));
         match event {
             Event::Text { delta } => self.content.push_str(delta),
             Event::Thinking { delta } => self.thinking.push_str(delta),
@@ -66,8 +66,7 @@ impl Delivered {
             events.push(Event::ToolCall(Box::new(ToolCall { id: id.clone(), name: name.clone(), arguments })));
         }
         if !self.results.contains(&id) {
-            let error =
-                (!ok).then(|| conversation::ToolFailure { code: "failed".to_owned(), message: summary.clone() });
+            let error = (!ok).then(|| domain::ToolFailure { code: "failed".to_owned(), message: summary.clone() });
             let sources = std::mem::take(sources);
             let report = ToolOutcome { id, name, ok, cached: true, duration_ms: 0, summary, sources, error };
             events.push(Event::ToolResult(Box::new(report)));
@@ -104,7 +103,7 @@ fn text_events(content: &str, models: &[String]) -> Vec<Event> {
 
 #[cfg(test)]
 mod tests {
-    use conversation::{TurnStart, Usage};
+    use domain::{TurnStart, Usage};
     use serde_json::json;
     use store::{Role, Status, StoredMessage, TurnOutcome};
 

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use conversation::{ErrorCode, Event, EventBatch, Failure, TurnStart};
+use domain::{ErrorCode, Event, EventBatch, Failure, TurnStart};
 use futures_util::StreamExt;
 use futures_util::stream::{once, unfold};
 use store::{Owner, ReadError, StoreError, StoredTurn, TurnRef};

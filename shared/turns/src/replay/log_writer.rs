@@ -11,7 +11,7 @@
 use std::time::{Duration, SystemTime};
 
 use agent::{EventLog, Subscriber};
-use conversation::Event;
+use domain::Event;
 use futures_util::FutureExt;
 use store::{LogTail, Owner, StoreError, StreamLog, TurnLease};
 use tokio::select;

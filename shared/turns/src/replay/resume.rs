@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use conversation::{ErrorCode, is_id};
+use domain::{ErrorCode, is_id};
 use store::{Owner, ReadError, TurnRef};
 use tokio::time::Instant;
 use web::ApiError;

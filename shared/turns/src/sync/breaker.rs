@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
-use model::{EndpointHealth, ModelClient};
+use llm::{EndpointHealth, ModelClient};
 use store::{BreakerRecord, Store};
 use tokio::time::timeout;
 

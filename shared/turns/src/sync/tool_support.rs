@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use agent::ToolPaths;
 use futures_util::future::BoxFuture;
-use model::{CachedToolSupport, ModelClient, ToolMode, ToolSupport, ToolSupportSource};
+use llm::{CachedToolSupport, ModelClient, ToolMode, ToolSupport, ToolSupportSource};
 use store::{Store, ToolSupportRecord};
 use tokio::time::timeout;
 

@@ -1,6 +1,6 @@
 use agent::{CallRecord, Draft};
-use conversation::{ErrorCode, FinishReason, Usage};
-use model::AttemptRecord;
+use domain::{ErrorCode, FinishReason, Usage};
+use llm::AttemptRecord;
 use tokio::time::Instant;
 use web::RequestContext;
 

@@ -8,8 +8,8 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use platform::settings::{SettingError, Settings};
 use serde_json::{Map, Value, json};
-use settings::{SettingError, Settings};
 use tokio::time::Instant;
 
 use super::report::{TurnReport, call_outcome};

@@ -1,5 +1,5 @@
 use axum::extract::FromRequestParts;
-use conversation::ErrorCode;
+use domain::ErrorCode;
 use http::HeaderMap;
 use http::request::Parts;
 use store::Owner;

@@ -1,5 +1,5 @@
 use http::Uri;
-use settings::{SettingError, Settings};
+use platform::settings::{SettingError, Settings};
 use store::Owner;
 
 /// The platform that serves the routes.

@@ -3,7 +3,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use axum::extract::{ConnectInfo, Request};
 use http::HeaderName;
 use http::request::Parts;
-use settings::{SettingError, Settings};
+use platform::settings::{SettingError, Settings};
 
 /// The address a request came from, as reported by the platform; an extension of the request.
 ///

@@ -8,9 +8,9 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt;
+use platform::settings::Settings;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use settings::Settings;
 use store::{ApiKey, NewKey, Owner, Store, TableNames};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -39,7 +39,7 @@ async fn create_key(store: &Store, owner: &str, administrator: bool) -> String {
 
 fn build_auth(store: &Store, settings: &[(&str, &str)], platform: Platform) -> Auth {
     let config = AuthConfig::from_settings(&Settings::from_pairs(settings.iter().copied()), platform).unwrap();
-    Auth::new(&config, store.keys.clone(), transport::build_client().unwrap())
+    Auth::new(&config, store.keys.clone(), platform::transport::build_client().unwrap())
 }
 
 impl ApiKeyVerifier {

@@ -54,7 +54,7 @@ impl UnverifiedToken<'_> {
 }
 
 impl TokenVerifier {
-    pub(super) fn new(config: IssuerConfig, http: transport::Client) -> Self {
+    pub(super) fn new(config: IssuerConfig, http: platform::transport::Client) -> Self {
         Self { issuer: Issuer::new(&config, http), config, verified_by: Mutex::default() }
     }
 

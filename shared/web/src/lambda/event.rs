@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use axum::body::Body;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use conversation::ErrorCode;
+use domain::ErrorCode;
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpRequest;
 use serde::Deserialize;

@@ -1,9 +1,9 @@
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use conversation::{ErrorCode, Failure};
+use client_protocols::StrictObject;
+use domain::{ErrorCode, Failure};
 use http::HeaderMap;
-use protocols::StrictObject;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::DefineError;

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use conversation::new_id;
+use domain::new_id;
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use store::{DefineError, DefinitionKind};

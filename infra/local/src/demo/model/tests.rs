@@ -20,7 +20,8 @@ async fn serve() -> SocketAddr {
 
 async fn post(path: &str, body: String) -> (u16, String, String) {
     let url = format!("http://{}/demo/{path}", serve().await);
-    let post = transport::build_client().unwrap().post(url).header("content-type", "application/json").body(body);
+    let post =
+        platform::transport::build_client().unwrap().post(url).header("content-type", "application/json").body(body);
     let response = post.send().await.unwrap();
     let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
     (response.status().as_u16(), kind, response.text().await.unwrap())

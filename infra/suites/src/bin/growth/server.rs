@@ -26,7 +26,7 @@ pub(crate) struct RequestTimeout;
 pub(crate) struct Server {
     child: Child,
     pub(crate) url: String,
-    http: transport::Client,
+    http: platform::transport::Client,
     /// Number of requests so far, which makes searches distinct.
     count: AtomicU64,
     agent: String,
@@ -38,7 +38,7 @@ impl Server {
     /// Starts it with an empty store and an agent that has every tool.
     pub(crate) async fn start(upstream: &Upstream, watcher: &Watcher) -> Self {
         let (child, url) = launch(upstream, watcher);
-        let http = transport::build_client().expect("the HTTP client builds");
+        let http = platform::transport::build_client().expect("the HTTP client builds");
         let mut server = Self { child, url, http, count: AtomicU64::new(1), agent: String::new(), tool: String::new() };
         server.define(upstream).await;
         server

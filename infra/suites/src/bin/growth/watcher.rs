@@ -68,7 +68,7 @@ impl Watch {
 
 async fn serve_requests(listener: std::net::TcpListener, mut requests: mpsc::UnboundedReceiver<OpenStream>) {
     let listener = TcpListener::from_std(listener).expect("the runtime takes the listener");
-    let http = transport::build_client().expect("the HTTP client builds");
+    let http = platform::transport::build_client().expect("the HTTP client builds");
     while let Some(OpenStream { server, running, begun, longest_delay }) = requests.recv().await {
         let epoch = Instant::now();
         let (longest, ()) =
@@ -108,7 +108,12 @@ async fn read_request(connection: &mut TcpStream) {
 }
 
 /// The other user: returns the longest delay of a delta.
-async fn read(http: &transport::Client, server: &str, epoch: Instant, begun: oneshot::Sender<()>) -> Duration {
+async fn read(
+    http: &platform::transport::Client,
+    server: &str,
+    epoch: Instant,
+    begun: oneshot::Sender<()>,
+) -> Duration {
     let body = serde_json::json!({ "message": "watch", "modelType": "slow" }).to_string();
     let request = http.post(format!("{server}/api/chat")).header("content-type", "application/json");
     let answer = request.header("x-user-id", "watcher").body(body).send().await.expect("the product answers");

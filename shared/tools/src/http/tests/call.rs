@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use platform::settings::Settings;
 use serde_json::json;
-use settings::Settings;
 
 use super::support::{Host, answer, call, definition, parse, read, store, tool_text};
 use crate::http::{Defined, ToolSecrets, defined};

@@ -5,11 +5,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use conversation::ToolCall;
+use domain::ToolCall;
 use dynoxide::Database;
 use egress::{Egress, Network, Policy};
+use platform::settings::Settings;
 use serde_json::{Value, json};
-use settings::Settings;
 use store::{Owner, Store, TableNames, create_tables, sdk_config};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

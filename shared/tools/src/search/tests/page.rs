@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use conversation::{Message, Source};
+use domain::{Message, Source};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use secrets::Secret;
+use platform::secrets::Secret;
+use platform::settings::Settings;
 use serde_json::json;
-use settings::Settings;
 
 use super::support::*;
 use crate::search::{SearchConfig, SearchFailure, SearchHit, SearchResults};

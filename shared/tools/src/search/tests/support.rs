@@ -11,9 +11,9 @@ use axum::http::{HeaderMap, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use dynoxide::Database;
-use secrets::Secret;
+use platform::secrets::Secret;
+use platform::settings::Settings;
 use serde_json::{Value, json};
-use settings::Settings;
 use store::{Owner, RateLimit, Store, TableNames, create_tables, sdk_config};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
@@ -200,7 +200,7 @@ pub(super) async fn search(provider: &Provider) -> Search {
 }
 
 pub(super) fn search_with(config: SearchConfig, store: &Store) -> Search {
-    let http = transport::build_client().unwrap();
+    let http = platform::transport::build_client().unwrap();
     Search::new(config, http, store)
 }
 

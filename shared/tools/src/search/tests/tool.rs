@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use conversation::{Source, ToolFailure};
+use domain::{Source, ToolFailure};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -137,6 +137,6 @@ async fn examples_fit_the_schema() {
     assert_eq!(spec.examples[0].question, "今天的新闻有哪些？");
     assert_eq!(spec.examples[0].arguments, json!({"query": "今天的新闻"}));
     for example in spec.examples {
-        assert_eq!(calls::coerce_arguments(&spec.parameters, example.arguments.clone()), Ok(example.arguments));
+        assert_eq!(tool_calls::coerce_arguments(&spec.parameters, example.arguments.clone()), Ok(example.arguments));
     }
 }

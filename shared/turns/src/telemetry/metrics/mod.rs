@@ -9,7 +9,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use conversation::{ErrorCode, FinishReason};
+use domain::{ErrorCode, FinishReason};
 
 use self::line::{Line, Metric};
 use super::report::{TurnReport, call_outcome};

@@ -3,8 +3,8 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use agent::{Draft, EventLog};
-use conversation::{Event, ToolCall, ToolFailure, ToolOutcome, Usage};
-use model::AttemptRecord;
+use domain::{Event, ToolCall, ToolFailure, ToolOutcome, Usage};
+use llm::AttemptRecord;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tools::{CreditLimit, CreditObserver};

@@ -24,7 +24,7 @@ const RETRY_INTERVAL: Duration = Duration::from_mins(5);
 
 /// The keys of one issuer: fetched on first use, cached, and fetched again at a limited rate.
 pub(super) struct Issuer {
-    http: transport::Client,
+    http: platform::transport::Client,
     /// The issuer's name, which is also its URL.
     name: String,
     jwks_url: Option<String>,
@@ -57,7 +57,7 @@ struct Discovery {
 }
 
 impl Issuer {
-    pub(super) fn new(config: &IssuerConfig, http: transport::Client) -> Self {
+    pub(super) fn new(config: &IssuerConfig, http: platform::transport::Client) -> Self {
         let IssuerConfig { issuer, jwks_url, .. } = config.clone();
         Self { http, name: issuer, jwks_url, state: Mutex::default(), fetch_lock: tokio::sync::Mutex::default() }
     }

@@ -22,7 +22,7 @@ fn at(seconds: u64) -> SystemTime {
 
 fn token_verifier(fake: &FakeIssuer) -> TokenVerifier {
     let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks_url: None };
-    TokenVerifier::new(config, transport::build_client().unwrap())
+    TokenVerifier::new(config, platform::transport::build_client().unwrap())
 }
 
 impl TokenVerifier {
@@ -306,7 +306,7 @@ async fn configured_jwks_url_skips_discovery() {
     fake.publish(&[signer.jwk("a")]);
     let jwks_url = Some(format!("{}/keys", fake.url));
     let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks_url };
-    let verifier = Arc::new(TokenVerifier::new(config, transport::build_client().unwrap()));
+    let verifier = Arc::new(TokenVerifier::new(config, platform::transport::build_client().unwrap()));
     let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
     assert_eq!(verifier.identify(&good, at(0)).await, Ok(ada(&fake)));
     assert_eq!(fake.requests(), ["/keys"]);

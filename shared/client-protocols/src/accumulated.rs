@@ -1,0 +1,140 @@
+use domain::Event;
+use serde::Serialize;
+
+use crate::{NativeSse, Protocol};
+
+/// Up to this total length of text, in bytes, every delta has a frame.
+const MAX_UNMERGED_BYTES: usize = 8 * 1024;
+
+/// Beyond it, a frame is written when the text has grown by 1/32. The total size of all frames is then at most a
+/// constant multiple of the answer's length instead of its square.
+const GROWTH_DIVISOR: usize = 32;
+
+/// The older form of the native protocol, in which every frame of text repeats all text so far.
+///
+/// In a long answer several deltas share a frame. Pending text gets its frame before the next event of another kind.
+/// The grouping depends on the events alone, so a resumed stream has the same frames.
+pub struct Accumulated {
+    native: NativeSse,
+    content: String,
+    thinking: String,
+    /// The length of the text in the last frame, in bytes.
+    written_bytes: usize,
+}
+
+#[derive(Serialize)]
+struct AccumulatedText<'a> {
+    r#type: &'static str,
+    content: &'a str,
+    thinking: &'a str,
+}
+
+impl Accumulated {
+    /// Numbers frames and reports errors as `native` does.
+    pub fn new(native: NativeSse) -> Self {
+        Self { native, content: String::new(), thinking: String::new(), written_bytes: 0 }
+    }
+
+    fn total_bytes(&self) -> usize {
+        self.content.len() + self.thinking.len()
+    }
+
+    /// Whether enough text arrived since the last frame.
+    fn is_due(&self) -> bool {
+        let length = self.total_bytes();
+        length <= MAX_UNMERGED_BYTES || length - self.written_bytes >= length / GROWTH_DIVISOR
+    }
+
+    fn write_accumulated(&mut self, out: &mut String) {
+        self.written_bytes = self.total_bytes();
+        let so_far = AccumulatedText { r#type: "content", content: &self.content, thinking: &self.thinking };
+        self.native.write_payload(&so_far, false, out);
+    }
+}
+
+impl Protocol for Accumulated {
+    fn write_frames(&mut self, event: &Event, out: &mut String) {
+        match event {
+            Event::Text { delta } => self.content.push_str(delta),
+            Event::Thinking { delta } => self.thinking.push_str(delta),
+            other => {
+                if self.written_bytes < self.total_bytes() {
+                    self.write_accumulated(out);
+                }
+                return self.native.write_frames(other, out);
+            }
+        }
+        if self.is_due() {
+            self.write_accumulated(out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::FinishReason;
+
+    use super::*;
+
+    #[test]
+    fn total_frame_size_grows_linearly() {
+        for (pieces, piece) in [(5_000, "x".repeat(400)), (200_000, "x".to_owned())] {
+            let mut protocol = Accumulated::new(NativeSse::new("01T", "r"));
+            let (mut bytes, mut last) = (0, String::new());
+            for _ in 0..pieces {
+                let mut out = String::new();
+                protocol.write_frames(&Event::Text { delta: piece.clone() }, &mut out);
+                bytes += out.len();
+            }
+            protocol.write_frames(&Event::Done { finish_reason: FinishReason::Stop }, &mut last);
+            let length = pieces * piece.len();
+            assert!(bytes < 40 * length + MAX_UNMERGED_BYTES * MAX_UNMERGED_BYTES, "{bytes} bytes for {length}");
+            assert!(last.contains("done") && (last.contains(&"x".repeat(length)) || protocol.written_bytes == length));
+        }
+    }
+
+    #[test]
+    fn pending_text_is_flushed_before_next_event() {
+        let mut protocol = Accumulated::new(NativeSse::new("01T", "r"));
+        let mut out = String::new();
+        protocol.write_frames(&Event::Text { delta: "x".repeat(2 * MAX_UNMERGED_BYTES) }, &mut out);
+        out.clear();
+        protocol.write_frames(&Event::Text { delta: "end".to_owned() }, &mut out);
+        assert_eq!(out, "");
+        protocol.write_frames(&Event::Done { finish_reason: FinishReason::Stop }, &mut out);
+        assert!(
+            out.contains("id: 01T-2\n") && out.contains("xend") && out.contains("id: 01T-3\n"),
+            "numbers have no gap"
+        );
+    }
+
+    #[test]
+    fn every_text_frame_repeats_all_text() {
+        let mut protocol = Accumulated::new(NativeSse::new("01T", "r"));
+        let mut out = String::new();
+        for event in [
+            Event::Thinking { delta: "hm".into() },
+            Event::Text { delta: "a".into() },
+            Event::Text { delta: "b".into() },
+            Event::Done { finish_reason: FinishReason::Stop },
+        ] {
+            protocol.write_frames(&event, &mut out);
+        }
+        let expected = r#"id: 01T-1
+data: {"type":"content","content":"","thinking":"hm"}
+
+id: 01T-2
+data: {"type":"content","content":"a","thinking":"hm"}
+
+id: 01T-3
+data: {"type":"content","content":"ab","thinking":"hm"}
+
+id: 01T-4
+data: {"type":"done","finishReason":"stop"}
+
+data: [DONE]
+
+"#;
+        assert_eq!(out, expected);
+    }
+}

@@ -1,0 +1,230 @@
+//! The AI SDK's UI message stream, version 1: the format of `useChat` and `DefaultChatTransport` of the package `ai`.
+//!
+//! The format is that of `ai` 5 to 7, read from its `uiMessageChunkSchema` and tested against all three.
+
+mod chunk;
+mod request;
+#[cfg(test)]
+mod tests;
+
+use domain::{Event, Failure, FinishReason, ModelAttribution, Source, ToolCall, ToolOutcome, Usage};
+
+pub use request::{AiSdkRequest, MAX_AI_SDK_BODY_BYTES};
+
+use crate::Protocol;
+use chunk::{EndMetadata, ErrorMetadata, SERVER_TOOL, StartMetadata, ToolOutput, UiChunk, sdk_finish_reason};
+
+/// The header by which the SDK knows the format, and its value.
+pub const AI_SDK_STREAM_HEADER: (&str, &str) = ("x-vercel-ai-ui-message-stream", "v1");
+
+/// The protocol of the AI SDK's chats: one `data:` line per chunk without ids, then `data: [DONE]`.
+///
+/// Text and reasoning are blocks; one block is open at a time. A step ends when all its calls have results and the
+/// model continues. Data without a chunk type in the SDK goes into the message's metadata.
+pub struct AiSdkStream {
+    request_id: String,
+    attribution: ModelAttribution,
+    block: Option<Block>,
+    /// The number of blocks opened so far.
+    block_count: u32,
+    in_step: bool,
+    /// The calls of this step without a result: id and progress text so far.
+    open_calls: Vec<(String, String)>,
+    /// Whether a call of this step has its result.
+    has_result: bool,
+    sources: Vec<Source>,
+    usage: Option<Usage>,
+    title: Option<String>,
+}
+
+/// A block of text or reasoning that is open.
+struct Block {
+    id: String,
+    thinking: bool,
+}
+
+impl AiSdkStream {
+    /// `request_id` goes into the metadata of a turn that fails.
+    pub fn new(request_id: impl Into<String>) -> Self {
+        Self {
+            request_id: request_id.into(),
+            attribution: ModelAttribution::default(),
+            block: None,
+            block_count: 0,
+            in_step: false,
+            open_calls: Vec::new(),
+            has_result: false,
+            sources: Vec::new(),
+            usage: None,
+            title: None,
+        }
+    }
+
+    /// Writes a delta into the open block, or into a new one of this kind.
+    fn write_delta(&mut self, thinking: bool, delta: &str, out: &mut String) {
+        if delta.is_empty() {
+            return;
+        }
+        self.ensure_step(out);
+        if self.block.as_ref().is_none_or(|block| block.thinking != thinking) {
+            self.close_block(out);
+            self.open_block(thinking, out);
+        }
+        let id = self.block.as_ref().map_or("", |block| &block.id);
+        write_chunk(
+            &if thinking { UiChunk::ReasoningDelta { id, delta } } else { UiChunk::TextDelta { id, delta } },
+            out,
+        );
+    }
+
+    fn open_block(&mut self, thinking: bool, out: &mut String) {
+        self.block_count += 1;
+        let id = format!("{}-{}", if thinking { "reasoning" } else { "text" }, self.block_count);
+        let id = &self.block.insert(Block { id, thinking }).id;
+        write_chunk(&if thinking { UiChunk::ReasoningStart { id } } else { UiChunk::TextStart { id } }, out);
+    }
+
+    fn close_block(&mut self, out: &mut String) {
+        if let Some(Block { id, thinking }) = self.block.take() {
+            write_chunk(&if thinking { UiChunk::ReasoningEnd { id: &id } } else { UiChunk::TextEnd { id: &id } }, out);
+        }
+    }
+
+    /// Ensures that a step is open; starts the next one if all calls of the open step are done.
+    fn ensure_step(&mut self, out: &mut String) {
+        if self.in_step && self.has_result && self.open_calls.is_empty() {
+            self.end_step(out);
+        }
+        if !self.in_step {
+            self.in_step = true;
+            write_chunk(&UiChunk::StartStep, out);
+        }
+    }
+
+    fn end_step(&mut self, out: &mut String) {
+        self.close_block(out);
+        for (id, _) in self.open_calls.drain(..) {
+            write_chunk(
+                &UiChunk::ToolOutputError {
+                    tool_call_id: &id,
+                    error_text: "The call was not finished.",
+                    kind: SERVER_TOOL,
+                },
+                out,
+            );
+        }
+        if self.in_step {
+            (self.in_step, self.has_result) = (false, false);
+            write_chunk(&UiChunk::FinishStep, out);
+        }
+    }
+
+    fn write_call(&mut self, call: &ToolCall, out: &mut String) {
+        self.ensure_step(out);
+        self.close_block(out);
+        let ToolCall { id, name, arguments } = call;
+        write_chunk(
+            &UiChunk::ToolInputAvailable { tool_call_id: id, tool_name: name, input: arguments, kind: SERVER_TOOL },
+            out,
+        );
+        self.open_calls.push((id.clone(), String::new()));
+    }
+
+    /// Writes the progress of a running call. A later output replaces an earlier one, so it sends all progress so far.
+    fn write_progress(&mut self, id: &str, text: &str, out: &mut String) {
+        let Some((_, progress_text)) = self.open_calls.iter_mut().find(|(open, _)| open == id) else { return };
+        progress_text.push_str(text);
+        let output = ToolOutput::InProgress { progress: progress_text };
+        write_chunk(
+            &UiChunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: true, kind: SERVER_TOOL },
+            out,
+        );
+    }
+
+    /// Writes a result. Clients accept one result per known call.
+    fn write_result(&mut self, report: &ToolOutcome, out: &mut String) {
+        let Some(position) = self.open_calls.iter().position(|(open, _)| *open == report.id) else { return };
+        self.open_calls.remove(position);
+        self.has_result = true;
+        let ToolOutcome { id, summary, cached, duration_ms, sources, error, .. } = report;
+        let chunk = if let Some(error) = error {
+            UiChunk::ToolOutputError { tool_call_id: id, error_text: &error.message, kind: SERVER_TOOL }
+        } else {
+            let output = ToolOutput::Complete { summary, cached: *cached, duration_ms: *duration_ms, sources };
+            UiChunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: false, kind: SERVER_TOOL }
+        };
+        write_chunk(&chunk, out);
+        let known = self.sources.len();
+        Source::join(&mut self.sources, sources);
+        for Source { index, title, url } in self.sources.iter().skip(known) {
+            write_chunk(&UiChunk::SourceUrl { source_id: &format!("source-{index}"), url, title }, out);
+        }
+    }
+
+    fn end_metadata(&self, finish_reason: Option<FinishReason>) -> EndMetadata<'_> {
+        let (usage, title) = (self.usage.as_ref(), self.title.as_deref());
+        EndMetadata { finish_reason, usage, title, models: self.attribution.after_failover(), error: None }
+    }
+
+    fn write_done(&mut self, reason: FinishReason, out: &mut String) {
+        self.end_step(out);
+        let message_metadata = self.end_metadata(Some(reason));
+        if reason == FinishReason::Stopped {
+            write_chunk(&UiChunk::MessageMetadata { message_metadata }, out);
+            write_chunk(&UiChunk::Abort, out);
+        } else {
+            write_chunk(&UiChunk::Finish { finish_reason: sdk_finish_reason(reason), message_metadata }, out);
+        }
+        out.push_str(END_MARKER);
+    }
+
+    fn write_failure(&mut self, failure: &Failure, out: &mut String) {
+        self.end_step(out);
+        let error = ErrorMetadata {
+            code: failure.code,
+            retryable: failure.code.is_retryable(),
+            request_id: &self.request_id,
+            retry_after_seconds: failure.retry_after_seconds,
+        };
+        write_chunk(
+            &UiChunk::MessageMetadata {
+                message_metadata: EndMetadata { error: Some(error), ..self.end_metadata(None) },
+            },
+            out,
+        );
+        write_chunk(&UiChunk::Error { error_text: &failure.message }, out);
+        out.push_str(END_MARKER);
+    }
+}
+
+impl Protocol for AiSdkStream {
+    fn write_frames(&mut self, event: &Event, out: &mut String) {
+        self.attribution.record(event);
+        match event {
+            Event::Started(started) => {
+                let message_metadata =
+                    StartMetadata { conversation_id: &started.conversation_id, model: &started.model };
+                write_chunk(&UiChunk::Start { message_id: &started.message_id, message_metadata }, out);
+            }
+            Event::Text { delta } => self.write_delta(false, delta, out),
+            Event::Thinking { delta } => self.write_delta(true, delta, out),
+            Event::ToolCall(call) => self.write_call(call, out),
+            Event::ToolProgress(progress) => self.write_progress(&progress.id, &progress.text, out),
+            Event::ToolResult(report) => self.write_result(report, out),
+            Event::Title(title) => self.title = Some(title.clone()),
+            Event::Usage(usage) => self.usage = Some(**usage),
+            Event::Failed(failure) => self.write_failure(failure, out),
+            Event::Done { finish_reason } => self.write_done(*finish_reason, out),
+            // Requests of this protocol cannot declare client tools.
+            Event::ModelSwitched { .. } | Event::ClientToolCall(_) => {}
+        }
+    }
+}
+
+const END_MARKER: &str = "data: [DONE]\n\n";
+
+fn write_chunk(chunk: &UiChunk<'_>, out: &mut String) {
+    use std::fmt::Write;
+    // Writing to a string and serialising plain data cannot fail.
+    let _ = write!(out, "data: {}\n\n", serde_json::to_string(chunk).unwrap_or_default());
+}

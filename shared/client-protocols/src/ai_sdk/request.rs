@@ -1,0 +1,186 @@
+use domain::{ErrorCode, Failure};
+
+use crate::request::validate_message;
+use crate::{StrictObject, TurnRequest};
+
+/// Maximum body size of a UI chat, in bytes: clients send their whole copy of the conversation with every message.
+pub const MAX_AI_SDK_BODY_BYTES: usize = 4 * 1024 * 1024;
+
+/// Maximum length of a chat id, in characters.
+const MAX_CHAT_ID_CHARS: usize = 255;
+
+/// Maximum number of messages in a client's copy, and of parts in a message.
+const MAX_MESSAGES: usize = 10_000;
+const MAX_PARTS: usize = 100;
+
+/// A request of `useChat`: the next message of a chat, or a regeneration of its last answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AiSdkRequest {
+    /// The client's name for the conversation.
+    pub chat_id: String,
+    /// Whether the last answer is to be regenerated.
+    pub regenerate: bool,
+    /// The remaining fields. The message is empty for a regeneration whose body holds no message.
+    pub turn: TurnRequest,
+}
+
+impl AiSdkRequest {
+    /// Parses the body of `POST /api/ui/chat` as the SDK's transport sends it. `message` replaces `messages` if
+    /// `prepareSendMessagesRequest` sends only the newest. The additional fields of `POST /api/chat` are accepted too.
+    ///
+    /// Only the last message is used, and it must be the user's; the server stores the conversation itself.
+    ///
+    /// # Errors
+    /// `invalid_request` or `too_large`, with a message that names the field and what is accepted.
+    pub fn parse(body: &[u8]) -> Result<Self, Failure> {
+        let mut fields = StrictObject::parse(body)?;
+        let chat_id = fields.take_non_blank("id", MAX_CHAT_ID_CHARS)?;
+        let chat_id = chat_id.ok_or_else(|| invalid_request("`id` is required: the id of the chat, a string"))?;
+        let regenerate = parse_trigger(&mut fields)?;
+        let message = match take_last_message(&mut fields)? {
+            Some(message) => message_text(message)?,
+            None if regenerate => String::new(),
+            None => return Err(invalid_request("`messages` is required: an array that ends with the user's message")),
+        };
+        // The chat id alone identifies the conversation.
+        let turn =
+            TurnRequest { conversation_id: None, stream: true, ..TurnRequest::from_fields(message, &mut fields)? };
+        Ok(Self { chat_id, regenerate, turn })
+    }
+}
+
+fn parse_trigger(fields: &mut StrictObject) -> Result<bool, Failure> {
+    match fields.take_string("trigger")?.as_deref() {
+        None | Some("submit-message") => Ok(false),
+        Some("regenerate-message") => Ok(true),
+        Some(_) => Err(fields.field_error("trigger", "\"submit-message\" or \"regenerate-message\"")),
+    }
+}
+
+fn take_last_message(fields: &mut StrictObject) -> Result<Option<StrictObject>, Failure> {
+    match fields.take_nested("message")? {
+        Some(message) => Ok(Some(message)),
+        None => Ok(fields.take_objects("messages", MAX_MESSAGES)?.and_then(|mut messages| messages.pop())),
+    }
+}
+
+/// The text of a user message. Parts with client data are skipped.
+fn message_text(mut message: StrictObject) -> Result<String, Failure> {
+    if message.take_string("role")?.as_deref() != Some("user") {
+        return Err(message.field_error("role", "\"user\": the last message is what is asked"));
+    }
+    let parts = message.take_objects("parts", MAX_PARTS)?;
+    let parts = parts.ok_or_else(|| message.field_error("parts", "an array that holds a part of type \"text\""))?;
+    let mut texts = Vec::new();
+    for mut part in parts {
+        match part.take_string("type")?.as_deref() {
+            Some("text") => texts.push(part.take_string("text")?.unwrap_or_default()),
+            Some(kind) if kind.starts_with("data-") => {}
+            _ => return Err(part.field_error("type", "\"text\": files and images are not taken")),
+        }
+    }
+    validate_message("The text of the last message", texts.join("\n"))
+}
+
+fn invalid_request(sentence: &str) -> Failure {
+    Failure::new(ErrorCode::InvalidRequest, sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ToolChoice;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn parse(body: &Value) -> Result<AiSdkRequest, Failure> {
+        AiSdkRequest::parse(body.to_string().as_bytes())
+    }
+
+    fn ui_message(role: &str, parts: &Value) -> Value {
+        json!({ "id": "m1", "role": role, "parts": parts })
+    }
+
+    fn user_message(text: &str) -> Value {
+        ui_message("user", &json!([{ "type": "text", "text": text }]))
+    }
+
+    fn parse_error(body: &Value) -> String {
+        parse(body).unwrap_err().message
+    }
+
+    #[test]
+    fn transport_body_yields_the_last_message() {
+        let answer =
+            ui_message("assistant", &json!([{ "type": "step-start" }, { "type": "dynamic-tool", "input": {} }]));
+        let body = json!({
+            "id": "x7", "messages": [user_message("旧"), answer, user_message("问")], "trigger": "submit-message", "messageId": "m0",
+            "modelType": "volcano", "agentId": "a", "toolChoice": "none", "conversationId": "c", "stream": false,
+        });
+        let turn = TurnRequest {
+            message: "问".into(),
+            conversation_id: None,
+            model: Some("volcano".into()),
+            agent_id: Some("a".into()),
+            tool_choice: Some(ToolChoice::None),
+            user_id: None,
+            stream: true,
+        };
+        assert_eq!(parse(&body), Ok(AiSdkRequest { chat_id: "x7".into(), regenerate: false, turn }));
+    }
+
+    #[test]
+    fn single_message_with_text_parts_is_accepted() {
+        let parts = json!([{ "type": "text", "text": "一" }, { "type": "data-draft", "data": {} }, { "type": "text", "text": "二" }]);
+        let request = parse(&json!({ "id": "x", "message": ui_message("user", &parts) })).unwrap();
+        assert_eq!((request.turn.message.as_str(), request.regenerate), ("一\n二", false));
+    }
+
+    #[test]
+    fn regenerate_needs_no_message() {
+        let request = parse(&json!({ "id": "x", "trigger": "regenerate-message", "messageId": "m2" })).unwrap();
+        assert_eq!((request.turn.message.as_str(), request.regenerate), ("", true));
+        let request =
+            parse(&json!({ "id": "x", "trigger": "regenerate-message", "messages": [user_message("问")] })).unwrap();
+        assert_eq!((request.turn.message.as_str(), request.regenerate), ("问", true));
+    }
+
+    #[test]
+    fn invalid_field_is_named_with_accepted_values() {
+        assert_eq!(
+            parse_error(&json!({ "messages": [user_message("a")] })),
+            "`id` is required: the id of the chat, a string"
+        );
+        assert!(
+            parse_error(&json!({ "id": "x".repeat(256), "messages": [user_message("a")] })).starts_with("`id` must be")
+        );
+        for nothing in [json!({ "id": "x" }), json!({ "id": "x", "messages": [] })] {
+            assert_eq!(parse_error(&nothing), "`messages` is required: an array that ends with the user's message");
+        }
+        assert_eq!(
+            parse_error(&json!({ "id": "x", "messages": [user_message("a"), ui_message("assistant", &json!([]))] })),
+            "`messages[1].role` must be \"user\": the last message is what is asked"
+        );
+        let file =
+            json!([{ "type": "text", "text": "看" }, { "type": "file", "mediaType": "image/png", "url": "data:," }]);
+        assert_eq!(
+            parse_error(&json!({ "id": "x", "message": ui_message("user", &file) })),
+            "`message.parts[1].type` must be \"text\": files and images are not taken"
+        );
+        assert_eq!(
+            parse_error(&json!({ "id": "x", "messages": [user_message(" ")] })),
+            "The text of the last message must not be blank"
+        );
+        assert!(parse_error(&json!({ "id": "x", "trigger": "resume", "messages": [] })).contains("submit-message"));
+        assert!(
+            parse_error(&json!({ "id": "x", "message": { "role": "user", "content": "a" } })).contains("message.parts")
+        );
+    }
+
+    #[test]
+    fn f103_message_length_counts_unicode_scalar_values() {
+        let body = |n: usize| json!({ "id": "x", "messages": [user_message(&"界".repeat(n))] });
+        assert!(parse(&body(32_000)).is_ok());
+        assert_eq!(parse(&body(32_001)).unwrap_err().code, ErrorCode::TooLarge);
+    }
+}

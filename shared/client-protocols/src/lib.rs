@@ -1,0 +1,30 @@
+//! Client protocols: they parse requests into turns and render events as frames; one file each, no I/O.
+
+mod accumulated;
+mod ai_sdk;
+mod json;
+mod native;
+pub mod openai;
+mod request;
+mod skip_seen;
+mod strict_object;
+mod turn_document;
+
+pub use accumulated::Accumulated;
+pub use ai_sdk::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES};
+pub use json::parse_object;
+pub use native::{NativeSse, has_frame};
+pub use request::{MAX_BODY_BYTES, MAX_MESSAGE_CHARS, RegenerateRequest, TurnRequest};
+pub use skip_seen::SkipSeen;
+pub use strict_object::StrictObject;
+pub use turn_document::TurnDocument;
+
+use domain::Event;
+
+/// Renders the events of one turn as the bytes of an event stream.
+///
+/// The last event also yields the protocol's end marker, so a stream ends exactly once.
+pub trait Protocol: Send {
+    /// Appends the frames of `event` to `out`.
+    fn write_frames(&mut self, event: &Event, out: &mut String);
+}

@@ -1,0 +1,224 @@
+use domain::{Event, FinishReason, ToolCall};
+use serde::Serialize;
+
+use super::annotations::{Annotation, annotate};
+use super::error::ErrorDocument;
+use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
+use crate::{Protocol, TurnDocument};
+
+/// A streamed answer: `chat.completion.chunk` objects, then `data: [DONE]`.
+///
+/// A failure is an object with `error`, which clients raise; the end marker follows it too.
+pub struct CompletionChunks {
+    head: CompletionMeta,
+    include_usage: bool,
+    /// The turn so far, for the last chunks: sources and usage.
+    document: TurnDocument,
+    call_count: usize,
+}
+
+#[derive(Serialize)]
+struct CompletionChunk<'a> {
+    id: &'a str,
+    object: &'static str,
+    created: u64,
+    model: &'a str,
+    choices: &'a [ChunkChoice<'a>],
+    /// Present if requested; `null` in all chunks but the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageField>,
+}
+
+/// The usage, once it is known.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum UsageField {
+    /// `null`.
+    Pending(()),
+    Final(TokenUsage),
+}
+
+#[derive(Default, Serialize)]
+struct ChunkChoice<'a> {
+    index: u32,
+    delta: Delta<'a>,
+    logprobs: Option<()>,
+    finish_reason: Option<&'static str>,
+}
+
+#[derive(Default, Serialize)]
+struct Delta<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<CallObject<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    annotations: Vec<Annotation<'a>>,
+}
+
+impl CompletionChunks {
+    /// Every chunk starts with `head`; the last one reports the usage if requested.
+    pub fn new(head: CompletionMeta, include_usage: bool) -> Self {
+        Self { head, include_usage, document: TurnDocument::default(), call_count: 0 }
+    }
+
+    fn write_delta(&self, delta: Delta<'_>, out: &mut String) {
+        self.write_chunk(&[ChunkChoice { delta, ..ChunkChoice::default() }], None, out);
+    }
+
+    fn write_call(&mut self, call: &ToolCall, out: &mut String) {
+        self.write_delta(
+            Delta { tool_calls: vec![CallObject::new(Some(self.call_count), call)], ..Delta::default() },
+            out,
+        );
+        self.call_count += 1;
+    }
+
+    fn write_done(&self, reason: FinishReason, out: &mut String) {
+        let annotations = annotate(&self.document.content, &self.document.sources);
+        if !annotations.is_empty() {
+            self.write_delta(Delta { annotations, ..Delta::default() }, out);
+        }
+        self.write_chunk(
+            &[ChunkChoice { finish_reason: Some(finish_reason_name(reason)), ..ChunkChoice::default() }],
+            None,
+            out,
+        );
+        if self.include_usage {
+            self.write_chunk(&[], Some((&self.document.usage).into()), out);
+        }
+        out.push_str("data: [DONE]\n\n");
+    }
+
+    fn write_chunk(&self, choices: &[ChunkChoice<'_>], usage: Option<TokenUsage>, out: &mut String) {
+        let CompletionMeta { id, created, model } = &self.head;
+        let usage = self.include_usage.then(|| usage.map_or(UsageField::Pending(()), UsageField::Final));
+        write_frame(
+            &CompletionChunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage },
+            out,
+        );
+    }
+}
+
+fn write_frame(payload: &impl Serialize, out: &mut String) {
+    out.push_str("data: ");
+    // Serialising plain data cannot fail.
+    out.push_str(&serde_json::to_string(payload).unwrap_or_default());
+    out.push_str("\n\n");
+}
+
+impl Protocol for CompletionChunks {
+    fn write_frames(&mut self, event: &Event, out: &mut String) {
+        self.document.add(event);
+        match event {
+            Event::Started(_) => {
+                self.write_delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() }, out);
+            }
+            Event::Text { delta } => self.write_delta(Delta { content: Some(delta), ..Delta::default() }, out),
+            Event::Thinking { delta } => {
+                self.write_delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out)
+            }
+            Event::ClientToolCall(call) => self.write_call(call, out),
+            Event::Done { finish_reason } => self.write_done(*finish_reason, out),
+            Event::Failed(failure) => {
+                write_frame(&ErrorDocument::new(failure), out);
+                out.push_str("data: [DONE]\n\n");
+            }
+            Event::ModelSwitched { .. }
+            | Event::ToolCall(_)
+            | Event::ToolProgress(_)
+            | Event::ToolResult(_)
+            | Event::Title(_)
+            | Event::Usage(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{ErrorCode, Failure, TurnStart};
+    use serde_json::json;
+
+    use super::*;
+
+    fn frames(include_usage: bool, events: &[Event]) -> String {
+        let head = CompletionMeta { id: "chatcmpl-1".into(), created: 7, model: "volcano".into() };
+        let mut protocol = CompletionChunks::new(head, include_usage);
+        let mut out = String::new();
+        for event in events {
+            protocol.write_frames(event, &mut out);
+        }
+        out
+    }
+
+    fn started() -> Event {
+        Event::Started(Box::new(TurnStart {
+            conversation_id: String::new(),
+            message_id: "m".into(),
+            model: "volcano".into(),
+        }))
+    }
+
+    fn usage() -> Event {
+        Event::Usage(Box::new(domain::Usage { input_tokens: 3, output_tokens: 2, ..Default::default() }))
+    }
+
+    #[test]
+    fn answer_begins_with_role_and_ends_with_reason() {
+        let events = [
+            started(),
+            Event::Thinking { delta: "想".into() },
+            Event::Text { delta: "你好\n".into() },
+            usage(),
+            Event::Done { finish_reason: FinishReason::ToolLimit },
+        ];
+        let expected = r#"data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"volcano","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"volcano","choices":[{"index":0,"delta":{"reasoning_content":"想"},"logprobs":null,"finish_reason":null}]}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"volcano","choices":[{"index":0,"delta":{"content":"你好\n"},"logprobs":null,"finish_reason":null}]}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"volcano","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}
+
+data: [DONE]
+
+"#;
+        assert_eq!(frames(false, &events), expected);
+    }
+
+    #[test]
+    fn calls_are_numbered_and_usage_is_last() {
+        let call = |id: &str, arguments| ToolCall { id: id.into(), name: "f".into(), arguments };
+        let events = [
+            started(),
+            Event::ClientToolCall(Box::new(call("a", json!({"x": 1})))),
+            Event::ClientToolCall(Box::new(call("b", json!("{broken")))),
+            usage(),
+            Event::Done { finish_reason: FinishReason::ToolCalls },
+        ];
+        let out = frames(true, &events);
+        let ends: Vec<_> =
+            out.split("\n\n").filter_map(|frame| frame.split_once(r#""choices":"#)).map(|(_, end)| end).collect();
+        let expected = [
+            r#"[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"usage":null}"#,
+            r#"[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":1}"}}]},"logprobs":null,"finish_reason":null}],"usage":null}"#,
+            r#"[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"b","type":"function","function":{"name":"f","arguments":"{broken"}}]},"logprobs":null,"finish_reason":null}],"usage":null}"#,
+            r#"[{"index":0,"delta":{},"logprobs":null,"finish_reason":"tool_calls"}],"usage":null}"#,
+            r#"[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}"#,
+        ];
+        assert_eq!(ends, expected);
+    }
+
+    #[test]
+    fn failure_is_an_error_object_and_end_marker() {
+        let expected = concat!(
+            r#"data: {"error":{"message":"The model stopped answering.","type":"server_error","param":null,"#,
+            "\"code\":\"upstream_stalled\"}}\n\ndata: [DONE]\n\n"
+        );
+        assert_eq!(frames(true, &[Event::Failed(Box::new(Failure::from(ErrorCode::UpstreamStalled)))]), expected);
+    }
+}

@@ -1,0 +1,228 @@
+use domain::{Failure, HistoryTurn, Message, ToolCall};
+use serde_json::Value;
+
+use super::pending_results::PendingResults;
+use crate::StrictObject;
+
+/// Maximum number of messages in a request, and of calls in a message.
+const MAX_ROWS: usize = 10_000;
+
+/// A conversation, split as a turn needs it.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct ParsedConversation {
+    pub(super) system: Option<String>,
+    pub(super) history: Vec<HistoryTurn>,
+    pub(super) text: String,
+    pub(super) trailing_messages: Vec<Message>,
+}
+
+/// Parses `messages`. Roles may come in any order, but calls need their results, and the last message is from the user
+/// or a tool.
+pub(super) fn parse_messages(fields: &mut StrictObject) -> Result<ParsedConversation, Failure> {
+    let rows = fields.take_objects("messages", MAX_ROWS)?.unwrap_or_default();
+    let mut reader = ConversationBuilder::default();
+    for row in rows {
+        reader.add_row(row)?;
+    }
+    reader.finish().map_err(|accepted| fields.field_error("messages", accepted))
+}
+
+#[derive(Default)]
+struct ConversationBuilder {
+    system: Vec<String>,
+    messages: Vec<Message>,
+    /// The results for the calls of the last message.
+    results: PendingResults,
+}
+
+impl ConversationBuilder {
+    fn add_row(&mut self, mut row: StrictObject) -> Result<(), Failure> {
+        let role = row.take_string("role")?.unwrap_or_default();
+        if role != "tool" && !self.results.are_complete() {
+            return Err(row.field_error("role", "`tool` until all calls before it have their results"));
+        }
+        match role.as_str() {
+            "system" | "developer" => {
+                self.system.extend(take_content(&mut row)?.filter(|text| !text.trim().is_empty()))
+            }
+            "user" => {
+                let text =
+                    take_content(&mut row)?.ok_or_else(|| row.field_error("content", "given: a string or parts"))?;
+                self.messages.push(Message::User { text });
+            }
+            "assistant" => self.add_assistant(row)?,
+            "tool" => self.add_result(row)?,
+            _ => return Err(row.field_error("role", "system, developer, user, assistant or tool")),
+        }
+        Ok(())
+    }
+
+    fn add_assistant(&mut self, mut row: StrictObject) -> Result<(), Failure> {
+        let refusal = row.take_string("refusal")?.unwrap_or_default();
+        let text = take_content(&mut row)?.filter(|text| !text.is_empty()).unwrap_or(refusal);
+        let thinking = row.take_string("reasoning_content")?.unwrap_or_default();
+        let rows = row.take_objects("tool_calls", MAX_ROWS)?.unwrap_or_default();
+        let calls = rows.into_iter().map(parse_call).collect::<Result<Vec<_>, _>>()?;
+        self.results = PendingResults::for_calls(&calls);
+        self.messages.push(Message::Assistant { text, thinking, calls });
+        Ok(())
+    }
+
+    fn add_result(&mut self, mut row: StrictObject) -> Result<(), Failure> {
+        let id = row.take_string("tool_call_id")?.unwrap_or_default();
+        let content = take_content(&mut row)?.unwrap_or_default();
+        let accepted = "the id of a call before it, once";
+        self.results.add(id, content).ok_or_else(|| row.field_error("tool_call_id", accepted))?;
+        if self.results.are_complete() {
+            self.messages.extend(self.results.take_results());
+        }
+        Ok(())
+    }
+
+    /// Splits the messages at the last user message.
+    fn finish(mut self) -> Result<ParsedConversation, &'static str> {
+        if !self.results.are_complete() {
+            return Err("complete: the last calls have no results");
+        }
+        if matches!(self.messages.last(), Some(Message::Assistant { .. })) {
+            return Err("ended by the user or by results of tools");
+        }
+        let last = self.messages.iter().rposition(|message| matches!(message, Message::User { .. }));
+        let Some(last) = last else { return Err("an array of objects with a message of the user among them") };
+        let since = self.messages.split_off(last + 1);
+        let Some(Message::User { text }) = self.messages.pop() else { return Err("an array of objects") };
+        if text.trim().is_empty() {
+            return Err("without a last message of the user that is blank");
+        }
+        let system = Some(self.system.join("\n\n")).filter(|text| !text.is_empty());
+        Ok(ParsedConversation { system, history: group_turns(self.messages), text, trailing_messages: since })
+    }
+}
+
+/// Groups messages into turns: each user message starts one; blank user messages are dropped.
+fn group_turns(messages: Vec<Message>) -> Vec<HistoryTurn> {
+    let mut turns: Vec<HistoryTurn> = Vec::new();
+    for message in messages {
+        let starts_turn = matches!(message, Message::User { .. });
+        if matches!(&message, Message::User { text } if text.trim().is_empty()) {
+            continue;
+        }
+        match turns.last_mut() {
+            Some(turn) if !starts_turn => turn.messages.push(message),
+            _ => turns.push(HistoryTurn { seq: turns.len() as u64 + 1, messages: vec![message] }),
+        }
+    }
+    turns
+}
+
+fn parse_call(mut row: StrictObject) -> Result<ToolCall, Failure> {
+    let id = row.take_string("id")?.ok_or_else(|| row.field_error("id", "given: a string"))?;
+    let mut function = row.take_nested("function")?.ok_or_else(|| row.field_error("function", "given: an object"))?;
+    let name = function.take_string("name")?.ok_or_else(|| function.field_error("name", "given: a string"))?;
+    let text = function.take_string("arguments")?.unwrap_or_default();
+    // Arguments that are not JSON are kept as text.
+    let arguments = if text.trim().is_empty() {
+        Value::Object(serde_json::Map::new())
+    } else {
+        serde_json::from_str(&text).unwrap_or(Value::String(text))
+    };
+    Ok(ToolCall { id, name, arguments })
+}
+
+/// The text of a message: a string, or joined text parts.
+fn take_content(row: &mut StrictObject) -> Result<Option<String>, Failure> {
+    let accepted = "a string, or an array of parts of type text: nothing else can be read here";
+    match row.take_value("content") {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(Value::Array(parts)) => {
+            let texts: Option<Vec<String>> = parts.iter().map(part_text).collect();
+            texts.map(|texts| Some(texts.join("\n"))).ok_or_else(|| row.field_error("content", accepted))
+        }
+        Some(_) => Err(row.field_error("content", accepted)),
+    }
+}
+
+fn part_text(part: &Value) -> Option<String> {
+    let name = match part["type"].as_str()? {
+        "text" => "text",
+        "refusal" => "refusal",
+        _ => return None,
+    };
+    part[name].as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ToolMessage;
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(messages: &Value) -> Result<ParsedConversation, Failure> {
+        parse_messages(&mut StrictObject::parse(json!({ "messages": messages }).to_string().as_bytes()).unwrap())
+    }
+
+    fn assistant(text: &str, calls: Vec<ToolCall>) -> Message {
+        Message::Assistant { text: text.into(), thinking: String::new(), calls }
+    }
+
+    fn user(text: &str) -> Message {
+        Message::User { text: text.into() }
+    }
+
+    #[test]
+    fn conversation_is_split_at_last_user_message() {
+        let calls = json!([
+            {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{\"x\":1}"}},
+            {"id": "b", "type": "function", "function": {"name": "g", "arguments": "{broken"}},
+        ]);
+        let messages = json!([
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": [{"type": "text", "text": "一"}, {"type": "text", "text": "二"}]},
+            {"role": "assistant", "content": "答"},
+            {"role": "user", "content": " "},
+            {"role": "developer", "content": [{"type": "text", "text": "In Chinese."}]},
+            {"role": "user", "content": "三"},
+            {"role": "assistant", "content": null, "tool_calls": calls, "reasoning_content": "hm"},
+            {"role": "tool", "tool_call_id": "b", "content": "rb"},
+            {"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "ra"}]},
+        ]);
+        let call = |id: &str, name: &str, arguments| ToolCall { id: id.into(), name: name.into(), arguments };
+        let result = |id: &str, name: &str, content: &str| {
+            Message::Tool(ToolMessage { call_id: id.into(), name: name.into(), ok: true, content: content.into() })
+        };
+        let calls = vec![call("a", "f", json!({"x": 1})), call("b", "g", json!("{broken"))];
+        let called = Message::Assistant { text: String::new(), thinking: "hm".into(), calls };
+        let expected = ParsedConversation {
+            system: Some("Be brief.\n\nIn Chinese.".into()),
+            history: vec![HistoryTurn { seq: 1, messages: vec![user("一\n二"), assistant("答", Vec::new())] }],
+            text: "三".into(),
+            trailing_messages: vec![called, result("a", "f", "ra"), result("b", "g", "rb")],
+        };
+        assert_eq!(parse(&messages), Ok(expected));
+    }
+
+    #[test]
+    fn unanswerable_messages_are_rejected_by_path() {
+        let call = json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+        let called = json!({"role": "assistant", "tool_calls": [call]});
+        let user = json!({"role": "user", "content": "hi"});
+        let result = json!({"role": "tool", "tool_call_id": "a", "content": "r"});
+        let image = json!({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}]});
+        for (messages, param) in [
+            (json!([]), "messages"),
+            (json!([{"role": "system", "content": "x"}]), "messages"),
+            (json!([{"role": "user", "content": ""}]), "messages"),
+            (json!([user, {"role": "assistant", "content": "and"}]), "messages"),
+            (json!([user, called]), "messages"),
+            (json!([user, called, user]), "messages[2].role"),
+            (json!([user, called, result, result]), "messages[3].tool_call_id"),
+            (json!([image]), "messages[0].content"),
+            (json!([{"role": "robot", "content": "x"}]), "messages[0].role"),
+            (json!([{"role": "user"}]), "messages[0].content"),
+        ] {
+            assert_eq!(parse(&messages).unwrap_err().param.as_deref(), Some(param), "{messages}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+use std::collections::HashSet;
+
+use domain::{Failure, ToolChoice, ToolSpec};
+use serde_json::{Value, json};
+
+use crate::StrictObject;
+
+/// Maximum number of tools in a request.
+const MAX_TOOLS: usize = 128;
+
+/// Maximum length of a tool's name, in characters.
+const MAX_NAME_CHARS: usize = 64;
+
+/// Parses the client tools. `strict` is dropped: models receive the schema, and their arguments are not validated.
+pub(super) fn parse_tools(fields: &mut StrictObject) -> Result<Vec<ToolSpec>, Failure> {
+    let mut names = HashSet::new();
+    let mut specs = Vec::new();
+    for row in fields.take_objects("tools", MAX_TOOLS)?.unwrap_or_default() {
+        let (spec, function) = parse_tool(row)?;
+        if !names.insert(spec.name.clone()) {
+            return Err(function.field_error("name", "used for one tool only"));
+        }
+        specs.push(spec);
+    }
+    Ok(specs)
+}
+
+fn parse_tool(mut row: StrictObject) -> Result<(ToolSpec, StrictObject), Failure> {
+    if row.take_string("type")?.as_deref() != Some("function") {
+        return Err(row.field_error("type", "`function`: other tools are not known here"));
+    }
+    let mut function = row.take_nested("function")?.ok_or_else(|| row.field_error("function", "given: an object"))?;
+    let name = function.take_string("name")?.filter(|name| is_name(name));
+    let name = name.ok_or_else(|| function.field_error("name", "1 to 64 letters, digits, _ or -"))?;
+    let description = function.take_string("description")?.unwrap_or_default();
+    let parameters = function.take_object("parameters")?.filter(|schema| !schema.is_empty()).map(Value::from);
+    let parameters = parameters.unwrap_or_else(|| json!({"type": "object", "properties": {}}));
+    Ok((ToolSpec { name, description, parameters, examples: Vec::new() }, function))
+}
+
+fn is_name(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    (1..=MAX_NAME_CHARS).contains(&name.len()) && name.bytes().all(fits)
+}
+
+/// Parses `tool_choice`: a mode, or one function by name.
+pub(super) fn parse_tool_choice(fields: &mut StrictObject) -> Result<Option<ToolChoice>, Failure> {
+    let accepted = "auto, none, required or {\"type\": \"function\", \"function\": {\"name\": \"…\"}}";
+    let choice = match fields.take_value("tool_choice") {
+        None => return Ok(None),
+        Some(Value::String(mode)) => match mode.as_str() {
+            "auto" => Some(ToolChoice::Auto),
+            "none" => Some(ToolChoice::None),
+            "required" => Some(ToolChoice::Required),
+            _ => None,
+        },
+        Some(choice) if choice["type"] == "function" => {
+            choice["function"]["name"].as_str().map(|name| ToolChoice::Tool(name.to_owned()))
+        }
+        Some(_) => None,
+    };
+    choice.map(Some).ok_or_else(|| fields.field_error("tool_choice", accepted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(body: &Value) -> StrictObject {
+        StrictObject::parse(body.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn function_requires_only_a_name() {
+        let tools = json!([{"type": "function", "function": {"name": "get-now", "strict": true}}]);
+        let parameters = json!({"type": "object", "properties": {}});
+        let expected =
+            ToolSpec { name: "get-now".into(), description: String::new(), parameters, examples: Vec::new() };
+        assert_eq!(parse_tools(&mut fields(&json!({ "tools": tools }))), Ok(vec![expected]));
+        let twice = json!({"type": "function", "function": {"name": "f"}});
+        for (tool, param) in [
+            (json!({"type": "custom", "custom": {"name": "f"}}), "tools[0].type"),
+            (json!({"type": "function"}), "tools[0].function"),
+            (json!({"type": "function", "function": {"name": "a b"}}), "tools[0].function.name"),
+        ] {
+            let failure = parse_tools(&mut fields(&json!({ "tools": [tool] }))).unwrap_err();
+            assert_eq!(failure.param.as_deref(), Some(param));
+        }
+        let failure = parse_tools(&mut fields(&json!({ "tools": [twice, twice] }))).unwrap_err();
+        assert_eq!(failure.message, "`tools[1].function.name` must be used for one tool only");
+    }
+
+    #[test]
+    fn tool_choice_is_a_mode_or_function() {
+        let of = |value: Value| parse_tool_choice(&mut fields(&json!({ "tool_choice": value }))).ok().flatten();
+        assert_eq!(of(json!("required")), Some(ToolChoice::Required));
+        let named = json!({"type": "function", "function": {"name": "f"}});
+        assert_eq!(of(named), Some(ToolChoice::Tool("f".into())));
+        assert_eq!((of(json!("any")), of(json!({"type": "allowed_tools"}))), (None, None));
+    }
+}

@@ -1,0 +1,182 @@
+use domain::{ErrorCode, Failure, ToolChoice};
+
+use crate::StrictObject;
+
+/// Maximum length of a message, in Unicode scalar values.
+pub const MAX_MESSAGE_CHARS: usize = 32_000;
+
+/// Maximum size of a request body, in bytes.
+pub const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// The body of a turn request, checked as far as the request alone allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnRequest {
+    /// The user message: not blank and at most [`MAX_MESSAGE_CHARS`] long.
+    pub message: String,
+    /// Absent for a new conversation.
+    pub conversation_id: Option<String>,
+    /// The name of a model; absent for the default one.
+    pub model: Option<String>,
+    /// The agent that answers; absent for the default one.
+    pub agent_id: Option<String>,
+    /// Whether tools may or must be used; absent for what the agent does.
+    pub tool_choice: Option<ToolChoice>,
+    /// The claimed user id; used only if authentication is off.
+    pub user_id: Option<String>,
+    /// Whether the answer comes as an event stream.
+    pub stream: bool,
+}
+
+impl TurnRequest {
+    /// Parses the body of `POST /api/chat`.
+    ///
+    /// # Errors
+    /// `invalid_request` or `too_large`, with a message that names the field and what is accepted.
+    pub fn parse(body: &[u8]) -> Result<Self, Failure> {
+        let mut fields = StrictObject::parse(body)?;
+        let message =
+            fields.take_string("message")?.ok_or_else(|| invalid_request("`message` is required: a string"))?;
+        Self::from_fields(validate_message("`message`", message)?, &mut fields)
+    }
+
+    /// Builds the request for this message from the remaining fields.
+    pub(crate) fn from_fields(message: String, fields: &mut StrictObject) -> Result<Self, Failure> {
+        Ok(Self {
+            message,
+            conversation_id: fields.take_string("conversationId")?,
+            model: fields.take_string("modelType")?,
+            agent_id: fields.take_string("agentId")?,
+            tool_choice: fields.take_tool_choice("toolChoice")?,
+            user_id: fields.take_string("userId")?,
+            stream: fields.take_bool("stream")?.unwrap_or(true),
+        })
+    }
+}
+
+/// A request to regenerate the last answer, checked as far as the request alone allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegenerateRequest {
+    /// The name of a model; absent for the default one.
+    pub model: Option<String>,
+    /// The agent that answers; absent for the default one.
+    pub agent_id: Option<String>,
+    /// Whether tools may or must be used; absent for what the agent does.
+    pub tool_choice: Option<ToolChoice>,
+    /// The claimed user id; used only if authentication is off.
+    pub user_id: Option<String>,
+    /// Whether the answer comes as an event stream.
+    pub stream: bool,
+}
+
+impl RegenerateRequest {
+    /// Parses the body of `POST /api/conversations/{id}/regenerate`: fields of `POST /api/chat`, all optional, or nothing.
+    ///
+    /// # Errors
+    /// `invalid_request`, with a message that names the field and what is accepted.
+    pub fn parse(body: &[u8]) -> Result<Self, Failure> {
+        let mut fields = StrictObject::parse(if body.is_empty() { b"{}" } else { body })?;
+        Ok(Self {
+            model: fields.take_string("modelType")?,
+            agent_id: fields.take_string("agentId")?,
+            tool_choice: fields.take_tool_choice("toolChoice")?,
+            user_id: fields.take_string("userId")?,
+            stream: fields.take_bool("stream")?.unwrap_or(true),
+        })
+    }
+}
+
+/// Validates a user message; `name` starts the error message.
+pub(crate) fn validate_message(name: &str, text: String) -> Result<String, Failure> {
+    if text.trim().is_empty() {
+        return Err(invalid_request(format!("{name} must not be blank")));
+    }
+    // Counting stops at the limit: a body can hold megabytes, but typical messages are far shorter.
+    if text.chars().nth(MAX_MESSAGE_CHARS).is_some() {
+        let sentence = format!("{name} is too long: at most {MAX_MESSAGE_CHARS} characters are accepted");
+        return Err(Failure::new(ErrorCode::TooLarge, sentence));
+    }
+    Ok(text)
+}
+
+fn invalid_request(sentence: impl Into<String>) -> Failure {
+    Failure::new(ErrorCode::InvalidRequest, sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_error(body: &str) -> (ErrorCode, String) {
+        let failure = TurnRequest::parse(body.as_bytes()).unwrap_err();
+        (failure.code, failure.message)
+    }
+
+    #[test]
+    fn only_message_is_required_unknown_fields_are_ignored() {
+        let request = TurnRequest::parse(r#"{"message":"你好","cost":0,"owner":"root"}"#.as_bytes()).unwrap();
+        let expected = TurnRequest {
+            message: "你好".into(),
+            conversation_id: None,
+            model: None,
+            agent_id: None,
+            tool_choice: None,
+            user_id: None,
+            stream: true,
+        };
+        assert_eq!(request, expected);
+    }
+
+    #[test]
+    fn every_field_is_parsed() {
+        let body = r#"{"message":"a","conversationId":"c","modelType":"m","agentId":"x","userId":"u",
+            "toolChoice":{"name":"search_web"},"stream":false}"#;
+        let request = TurnRequest::parse(body.as_bytes()).unwrap();
+        assert_eq!(request.conversation_id.as_deref(), Some("c"));
+        assert_eq!(request.model.as_deref(), Some("m"));
+        assert_eq!(request.agent_id.as_deref(), Some("x"));
+        assert_eq!(request.user_id.as_deref(), Some("u"));
+        assert_eq!(request.tool_choice, Some(ToolChoice::Tool("search_web".into())));
+        assert!(!request.stream);
+    }
+
+    #[test]
+    fn invalid_field_is_named_with_accepted_values() {
+        assert_eq!(parse_error("{}").1, "`message` is required: a string");
+        assert_eq!(parse_error(r#"{"message":" \n\t"}"#).1, "`message` must not be blank");
+        assert_eq!(parse_error(r#"{"message":7}"#).1, "`message` must be a string");
+        assert_eq!(parse_error(r#"{"message":"a","stream":"no"}"#).1, "`stream` must be true or false");
+        assert!(parse_error(r#"{"message":"a","toolChoice":"always"}"#).1.contains("\"auto\""));
+        assert!(parse_error(r#"{"message":"a","toolChoice":{"tool":"x"}}"#).1.contains("\"name\""));
+    }
+
+    #[test]
+    fn regenerate_fields_are_optional_but_validated() {
+        let nothing = RegenerateRequest { model: None, agent_id: None, tool_choice: None, user_id: None, stream: true };
+        for body in ["", "{}", r#"{"message":7,"conversationId":"c"}"#] {
+            assert_eq!(RegenerateRequest::parse(body.as_bytes()).unwrap(), nothing, "{body}");
+        }
+        let body = r#"{"modelType":"m","agentId":"x","toolChoice":"none","userId":"u","stream":false}"#;
+        let all = RegenerateRequest {
+            model: Some("m".into()),
+            agent_id: Some("x".into()),
+            tool_choice: Some(ToolChoice::None),
+            user_id: Some("u".into()),
+            stream: false,
+        };
+        assert_eq!(RegenerateRequest::parse(body.as_bytes()).unwrap(), all);
+        for body in ["[]", "null", " ", r#"{"stream":1}"#, r#"{"modelType":2}"#] {
+            assert_eq!(
+                RegenerateRequest::parse(body.as_bytes()).unwrap_err().code,
+                ErrorCode::InvalidRequest,
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn f103_message_length_counts_unicode_scalar_values() {
+        let body = |n: usize| serde_json::json!({ "message": "界".repeat(n) }).to_string();
+        assert!(TurnRequest::parse(body(32_000).as_bytes()).is_ok());
+        assert_eq!(parse_error(&body(32_001)).0, ErrorCode::TooLarge);
+    }
+}

@@ -1,0 +1,243 @@
+use std::ops::RangeInclusive;
+
+use domain::{ErrorCode, Failure, ToolChoice};
+use serde_json::{Map, Value};
+
+use crate::json;
+
+/// The fields of an untrusted JSON object, taken one by one; `null` counts as absent.
+///
+/// Errors are `invalid_request`; the message names the field and what is accepted, never the value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StrictObject {
+    fields: Map<String, Value>,
+    /// The path of the object, used as a prefix of field names; empty for a body.
+    path: String,
+}
+
+impl StrictObject {
+    /// Parses a body that must be one JSON object without duplicate keys.
+    ///
+    /// # Errors
+    /// `invalid_request` if it is not.
+    pub fn parse(body: &[u8]) -> Result<Self, Failure> {
+        Ok(Self { fields: json::parse_object(body)?, path: String::new() })
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn take_string(&mut self, name: &str) -> Result<Option<String>, Failure> {
+        match self.take_value(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(self.field_error(name, "a string")),
+        }
+    }
+
+    /// A string of 1 to `max_len` characters that is not blank.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn take_non_blank(&mut self, name: &str, max_len: usize) -> Result<Option<String>, Failure> {
+        let text = self.take_string(name)?;
+        let fits = |text: &String| !text.trim().is_empty() && text.chars().nth(max_len).is_none();
+        if text.as_ref().is_some_and(|text| !fits(text)) {
+            return Err(self.field_error(name, &format!("a string of 1 to {max_len} characters, not blank")));
+        }
+        Ok(text)
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn take_bool(&mut self, name: &str) -> Result<Option<bool>, Failure> {
+        match self.take_value(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(_) => Err(self.field_error(name, "true or false")),
+        }
+    }
+
+    /// A whole number in a range.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn take_u32(&mut self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, Failure> {
+        let Some(value) = self.take_value(name) else { return Ok(None) };
+        let number = value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|one| range.contains(one));
+        let accepted = format!("a whole number from {} to {}", range.start(), range.end());
+        number.map(Some).ok_or_else(|| self.field_error(name, &accepted))
+    }
+
+    /// A number in a range.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn take_f64(&mut self, name: &str, range: RangeInclusive<f64>) -> Result<Option<f64>, Failure> {
+        let Some(value) = self.take_value(name) else { return Ok(None) };
+        let number = value.as_f64().filter(|number| range.contains(number));
+        let accepted = format!("a number from {} to {}", range.start(), range.end());
+        number.map(Some).ok_or_else(|| self.field_error(name, &accepted))
+    }
+
+    /// A JSON object, as it is.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn take_object(&mut self, name: &str) -> Result<Option<Map<String, Value>>, Failure> {
+        match self.take_value(name) {
+            None => Ok(None),
+            Some(Value::Object(fields)) => Ok(Some(fields)),
+            Some(_) => Err(self.field_error(name, "an object")),
+        }
+    }
+
+    /// The fields of a nested object.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn take_nested(&mut self, name: &str) -> Result<Option<Self>, Failure> {
+        let path = format!("{}{name}.", self.path);
+        Ok(self.take_object(name)?.map(|fields| Self { fields, path }))
+    }
+
+    /// An array of at most `max_len` strings.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn take_strings(&mut self, name: &str, max_len: usize) -> Result<Option<Vec<String>>, Failure> {
+        let accepted = format!("an array of at most {max_len} strings");
+        let items = match self.take_value(name) {
+            None => return Ok(None),
+            Some(Value::Array(items)) if items.len() <= max_len => items,
+            Some(_) => return Err(self.field_error(name, &accepted)),
+        };
+        let texts: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+        texts.map(Some).ok_or_else(|| self.field_error(name, &accepted))
+    }
+
+    /// An array of at most `max_len` objects.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn take_objects(&mut self, name: &str, max_len: usize) -> Result<Option<Vec<StrictObject>>, Failure> {
+        let accepted = format!("an array of at most {max_len} objects");
+        let items = match self.take_value(name) {
+            None => return Ok(None),
+            Some(Value::Array(items)) if items.len() <= max_len => items,
+            Some(_) => return Err(self.field_error(name, &accepted)),
+        };
+        let read = |(at, item)| match item {
+            Value::Object(fields) => Ok(Self { fields, path: format!("{}{name}[{at}].", self.path) }),
+            _ => Err(self.field_error(name, &accepted)),
+        };
+        items.into_iter().enumerate().map(read).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Whether tools may or must be used.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn take_tool_choice(&mut self, name: &str) -> Result<Option<ToolChoice>, Failure> {
+        let choice = match self.take_value(name) {
+            None => return Ok(None),
+            Some(Value::String(mode)) => match mode.as_str() {
+                "auto" => Some(ToolChoice::Auto),
+                "none" => Some(ToolChoice::None),
+                "required" => Some(ToolChoice::Required),
+                _ => None,
+            },
+            Some(Value::Object(mut choice)) => match choice.remove("name") {
+                Some(Value::String(tool)) => Some(ToolChoice::Tool(tool)),
+                _ => None,
+            },
+            Some(_) => None,
+        };
+        let accepted = "\"auto\", \"none\", \"required\" or {\"name\": \"…\"}";
+        choice.map(Some).ok_or_else(|| self.field_error(name, accepted))
+    }
+
+    /// Checks that no field is left.
+    ///
+    /// # Errors
+    /// `invalid_request` if a field is left: ignoring it would surprise the client that sent it.
+    pub fn reject_unknown(self, accepted: &str) -> Result<(), Failure> {
+        let Some(name) = self.fields.keys().next() else { return Ok(()) };
+        // The message repeats a field only if it is a plain name.
+        let is_name = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let name = if is_name { format!("`{}{name}`", self.path) } else { "One of the fields".to_owned() };
+        Err(invalid_request(format!("{name} is not known here; accepted are: {accepted}")))
+    }
+
+    /// Any value but `null`.
+    pub(crate) fn take_value(&mut self, name: &str) -> Option<Value> {
+        self.fields.remove(name).filter(|value| !value.is_null())
+    }
+
+    /// The error for a field with an invalid value.
+    pub fn field_error(&self, name: &str, accepted: &str) -> Failure {
+        let param = self.name(name);
+        invalid_request(format!("`{param}` must be {accepted}")).with_param(param)
+    }
+
+    /// The path of a field in the body, such as `tools[0].type`.
+    pub fn name(&self, name: &str) -> String {
+        format!("{}{name}", self.path)
+    }
+}
+
+fn invalid_request(sentence: impl Into<String>) -> Failure {
+    Failure::new(ErrorCode::InvalidRequest, sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(body: &str) -> StrictObject {
+        StrictObject::parse(body.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn invalid_field_is_named_by_path() {
+        let message = |result: Result<Option<()>, Failure>| result.unwrap_err().message;
+        assert_eq!(message(fields(r#"{"a":5}"#).take_string("a").map(|_| None)), "`a` must be a string");
+        assert_eq!(
+            message(fields(r#"{"a":" "}"#).take_non_blank("a", 3).map(|_| None)),
+            "`a` must be a string of 1 to 3 characters, not blank"
+        );
+        assert_eq!(
+            message(fields(r#"{"a":51}"#).take_u32("a", 0..=50).map(|_| None)),
+            "`a` must be a whole number from 0 to 50"
+        );
+        let mut rows = fields(r#"{"rows":[{},{"on":1}]}"#).take_objects("rows", 2).unwrap().unwrap();
+        assert_eq!(message(rows[1].take_bool("on").map(|_| None)), "`rows[1].on` must be true or false");
+        assert_eq!(rows.remove(0).reject_unknown("on").map_err(|failure| failure.message), Ok(()),);
+        let left = fields(r#"{"rows":[{"x":1}]}"#).take_objects("rows", 2).unwrap().unwrap().remove(0);
+        assert_eq!(
+            left.reject_unknown("`on`").unwrap_err().message,
+            "`rows[0].x` is not known here; accepted are: `on`"
+        );
+    }
+
+    #[test]
+    fn nested_object_is_read_like_its_parent() {
+        let mut outer = fields(r#"{"a":{"b":1,"c":["x"],"d":["x",2]}}"#);
+        let mut inner = outer.take_nested("a").unwrap().unwrap();
+        assert_eq!(inner.take_string("b").unwrap_err().message, "`a.b` must be a string");
+        assert_eq!(inner.take_strings("c", 1), Ok(Some(vec!["x".to_owned()])));
+        assert_eq!(inner.take_strings("d", 2).unwrap_err().message, "`a.d` must be an array of at most 2 strings");
+        assert_eq!((outer.take_nested("a"), outer.reject_unknown("")), (Ok(None), Ok(())));
+    }
+
+    #[test]
+    fn null_is_absent() {
+        let mut fields = fields(r#"{"a":null,"b":null}"#);
+        assert_eq!(fields.take_string("a"), Ok(None));
+        assert_eq!(fields.take_tool_choice("b"), Ok(None));
+        assert_eq!(fields.reject_unknown(""), Ok(()));
+    }
+}

@@ -1,0 +1,102 @@
+mod call;
+mod health;
+mod tool_probe;
+
+use std::sync::Arc;
+
+use reqwest::RequestBuilder;
+
+use crate::attempt_error::AttemptError;
+use crate::endpoint_compat::EndpointCompat;
+use crate::health::ModelHealth;
+use crate::idle_connections::IdleConnections;
+use crate::models::ClientDeps;
+use crate::providers::{self, Provider};
+use crate::retry_policy::RetryPolicy;
+use crate::timeouts::Timeouts;
+use crate::tool_support_cache::ToolSupportCache;
+use crate::wire::{self, Quirks};
+use crate::{CallOptions, GenerationParams, ModelConfig, ModelError, Prompt, Reply, retry_loop};
+
+use call::ReplyCall;
+
+/// The client of one model; cheap to clone.
+#[derive(Clone)]
+pub struct ModelClient {
+    state: Arc<ClientState>,
+}
+
+struct ClientState {
+    config: ModelConfig,
+    provider: &'static Provider,
+    compat: EndpointCompat,
+    tool_support: ToolSupportCache,
+    http: platform::transport::Client,
+    idle_connections: Arc<IdleConnections>,
+    timeouts: Timeouts,
+    health: Arc<ModelHealth>,
+}
+
+impl ModelClient {
+    pub(crate) fn new(config: ModelConfig, deps: &ClientDeps) -> Self {
+        Self::with_provider(providers::provider_of(&config), config, deps)
+    }
+
+    fn with_provider(provider: &'static Provider, config: ModelConfig, deps: &ClientDeps) -> Self {
+        let (compat, tool_support) = (EndpointCompat::default(), ToolSupportCache::new(&config, provider));
+        let health = Arc::new(ModelHealth::new(deps.breakers.for_endpoint(config.wire, &config.base_url)));
+        let ClientDeps { http, idle_connections, timeouts, .. } = deps.clone();
+        Self {
+            state: Arc::new(ClientState {
+                config,
+                provider,
+                compat,
+                tool_support,
+                http,
+                idle_connections,
+                timeouts,
+                health,
+            }),
+        }
+    }
+
+    /// Returns the configuration of the model.
+    pub fn config(&self) -> &ModelConfig {
+        &self.state.config
+    }
+
+    /// Returns the provider, from the configuration or the address: `ark`, `openai`, `ollama` and so on.
+    pub fn provider(&self) -> &'static str {
+        self.state.provider.name
+    }
+
+    /// Returns the context size in tokens (prompt and reply together): as configured, else from the provider's table.
+    pub fn context_tokens(&self) -> Option<u64> {
+        let config = self.config();
+        config.options.context_tokens.or_else(|| self.state.provider.context_tokens_of(&config.model))
+    }
+
+    /// Requests a reply. Returns at the first delta and retries before that as far as `options` allow; a later error is
+    /// final.
+    ///
+    /// It makes at most three attempts, and only one while the endpoint is down. Errors contain no text of the endpoint.
+    pub async fn reply(&self, prompt: &Prompt, options: CallOptions) -> Result<Reply, ModelError> {
+        let (deadline, has_fallback) = (options.deadline, options.has_fallback);
+        let mut call = ReplyCall::new(self, prompt, options);
+        let policy = RetryPolicy::new(has_fallback, call.skips_retries());
+        retry_loop::retry(&mut call, policy, deadline).await
+    }
+
+    async fn with_key(&self, request: RequestBuilder) -> Result<RequestBuilder, AttemptError> {
+        let config = &self.state.config;
+        let Some(key) = &config.api_key else { return Ok(request) };
+        let key = key.get().await.map_err(|_| AttemptError::fatal(ModelError::Unavailable))?;
+        let (name, value) = wire::auth_header(config.wire, &key)?;
+        Ok(request.header(name, value))
+    }
+
+    fn quirks(&self, params: &GenerationParams) -> Quirks {
+        let ClientState { compat, provider, config, .. } = &*self.state;
+        compat.apply_fixes(Quirks::new(provider, config, params))
+    }
+}

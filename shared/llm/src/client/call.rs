@@ -1,0 +1,157 @@
+//! One call for a reply, over all its attempts.
+
+use std::time::SystemTime;
+
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue};
+use tokio::time::{Instant, timeout_at};
+use ulid::Ulid;
+
+use super::{ClientState, ModelClient};
+use crate::attempt_error::{AttemptError, RetryAdvice};
+use crate::attempt_log::AttemptSpan;
+use crate::body::RecorderGuard;
+use crate::endpoint_compat::EndpointCompat;
+use crate::health::CallHealth;
+use crate::retry_loop::{Attempt, Retryable};
+use crate::wire::{self, Quirks, ResponseDecoder, WireRequest};
+use crate::{AttemptEnd, CallOptions, ModelError, Prompt, Reply, network, response, retry_policy};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-client-request-id");
+
+pub(super) struct ReplyCall<'a> {
+    client: &'a ModelClient,
+    prompt: &'a Prompt,
+    options: CallOptions,
+    id: Ulid,
+    quirks: Quirks,
+    /// Fixes for parameters that this request set itself; not kept for other requests.
+    own_compat: EndpointCompat,
+    /// Moves to the reply.
+    health: Option<CallHealth>,
+}
+
+impl Retryable for ReplyCall<'_> {
+    type Output = Reply;
+
+    async fn attempt(&mut self, attempt: Attempt) -> Result<Reply, AttemptError> {
+        if let Some(health) = &mut self.health {
+            health.begin_attempt();
+        }
+        let span = AttemptSpan::new(&self.client.config().name, self.id, attempt.number, &self.options.attempt_log);
+        match self.request_reply(attempt, span.clone()).await {
+            Ok(mut reply) => {
+                reply.set_call_health(self.health.take());
+                Ok(reply)
+            }
+            Err(fault) => {
+                let fault = self.adjust_error(fault);
+                span.fail(&fault);
+                if let Some(health) = &self.health {
+                    health.record_failure(&fault, SystemTime::now());
+                }
+                Err(fault)
+            }
+        }
+    }
+
+    fn jitter(&mut self) -> f64 {
+        retry_policy::jitter(Ulid::new())
+    }
+}
+
+impl<'a> ReplyCall<'a> {
+    pub(super) fn new(client: &'a ModelClient, prompt: &'a Prompt, options: CallOptions) -> Self {
+        let health = Some(client.state.health.start_call());
+        let quirks = client.quirks(&prompt.params);
+        Self { client, prompt, options, id: Ulid::new(), quirks, own_compat: EndpointCompat::default(), health }
+    }
+
+    /// Whether transient errors are not retried.
+    pub(super) fn skips_retries(&self) -> bool {
+        self.health.as_ref().is_some_and(CallHealth::skips_retries)
+    }
+
+    async fn request_reply(&self, attempt: Attempt, span: AttemptSpan) -> Result<Reply, AttemptError> {
+        let ClientState { config, timeouts, idle_connections, .. } = &*self.client.state;
+        let mut recorder = RecorderGuard::new(self.options.recorder.clone());
+        let deadline = self.options.deadline;
+        let first_byte = (Instant::now() + timeouts.first_byte).min(deadline);
+        let sent = timeout_at(first_byte, self.send(attempt)).await;
+        let sent = sent.unwrap_or_else(|_| Err(network::timeout_error(first_byte, deadline)));
+        let response = sent.inspect_err(|fault| recorder.end(end_without_response(fault)))?;
+        let accepted = response::accept(response, config.wire, first_byte, recorder).await?;
+        let decoder = ResponseDecoder::new(config.wire, accepted.json);
+        let return_slot = idle_connections.return_slot(&config.base_url);
+        Reply::new(accepted.body, decoder, *timeouts, (first_byte, deadline), span, return_slot)
+            .read_until_content()
+            .await
+    }
+
+    async fn send(&self, attempt: Attempt) -> Result<reqwest::Response, AttemptError> {
+        let ClientState { config, idle_connections, http, .. } = &*self.client.state;
+        let pooled = !attempt.new_connection && idle_connections.may_have(&config.base_url);
+        let request = self.build_request().await?;
+        let client = if attempt.new_connection { platform::transport::build_client().ok() } else { None };
+        let sent = client.as_ref().unwrap_or(http).execute(request).await;
+        sent.map_err(|error| {
+            let fault = network::error_without_response(&error, pooled);
+            if fault.advice == RetryAdvice::NewConnection {
+                idle_connections.remove(&config.base_url);
+            }
+            fault
+        })
+    }
+
+    async fn build_request(&self) -> Result<reqwest::Request, AttemptError> {
+        let ClientState { config, http, .. } = &*self.client.state;
+        let wire_request = WireRequest { model: &config.model, prompt: self.prompt, quirks: self.quirks };
+        let parts = wire::encode(config.wire, wire_request)?;
+        let id = HeaderValue::try_from(self.id.to_string()).map_err(|_| AttemptError::fatal(ModelError::Rejected))?;
+        let request = http
+            .post(format!("{}{}", config.base_url, parts.path))
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "text/event-stream, application/json")
+            .header(REQUEST_ID, id)
+            .headers(parts.headers.into_iter().collect())
+            .body(parts.body);
+        self.client.with_key(request).await?.build().map_err(|_| AttemptError::fatal(ModelError::Rejected))
+    }
+
+    /// Adjusts an error with the context of the call: whether there were tools, whether the key can be read again, and
+    /// whether a fix changes anything.
+    fn adjust_error(&mut self, mut fault: AttemptError) -> AttemptError {
+        let state = &self.client.state;
+        if fault.error == ModelError::ToolsUnsupported {
+            if self.prompt.tools.is_empty() {
+                fault.error = ModelError::Rejected;
+            } else {
+                state.tool_support.record_rejection(SystemTime::now());
+            }
+        }
+        if fault.error == ModelError::Auth
+            && state.config.api_key.as_ref().is_some_and(platform::secrets::Secret::invalidate)
+        {
+            fault.advice = RetryAdvice::NewKey;
+        }
+        if let RetryAdvice::ApplyFix(fix) = fault.advice {
+            let compat = if fix.undoes(&self.prompt.params) { &self.own_compat } else { &state.compat };
+            compat.add_fix(fix);
+            let now = self.own_compat.apply_fixes(self.client.quirks(&self.prompt.params));
+            let before = std::mem::replace(&mut self.quirks, now);
+            if self.quirks == before {
+                fault.advice = RetryAdvice::Never;
+            }
+        }
+        fault
+    }
+}
+
+/// Returns the end of an attempt without a response, for the recorder.
+fn end_without_response(fault: &AttemptError) -> AttemptEnd {
+    match fault.error {
+        ModelError::Stalled | ModelError::Deadline => AttemptEnd::Silent,
+        ModelError::Disconnected => AttemptEnd::Cut,
+        _ => AttemptEnd::Unreachable,
+    }
+}

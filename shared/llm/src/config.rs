@@ -1,0 +1,57 @@
+use platform::secrets::Secret;
+use serde::{Deserialize, Serialize};
+
+use crate::Options;
+
+/// The protocol that an endpoint speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wire {
+    /// `POST {base}/chat/completions`, server-sent events.
+    #[default]
+    Openai,
+    /// Ollama's `POST {base}/api/chat`, JSON lines.
+    Ollama,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini `streamGenerateContent`.
+    Gemini,
+}
+
+/// How tools are passed to a model, as configured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolsSetting {
+    /// Decided by the table, the provider's list and earlier rejections.
+    #[default]
+    Auto,
+    /// Native tool calling.
+    Native,
+    /// Calls written as text.
+    Prompt,
+}
+
+/// One configured model.
+#[derive(Clone, Debug)]
+pub struct ModelConfig {
+    /// The name that requests use for the model.
+    pub name: String,
+    /// Without a trailing slash.
+    pub base_url: String,
+    /// Absent for endpoints without authentication.
+    pub api_key: Option<Secret>,
+    /// The endpoint's own name for the model.
+    pub model: String,
+    /// The protocol.
+    pub wire: Wire,
+    /// As configured.
+    pub tools: ToolsSetting,
+    /// The name of the model to use if this one fails.
+    pub fallback: Option<String>,
+    /// The name of the only caller that may use the model; `None` for all callers.
+    pub only_for: Option<String>,
+    /// The operator's options for its replies.
+    pub options: Options,
+    /// Whether this is the built-in demonstration.
+    pub demo: bool,
+}

@@ -1,0 +1,57 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use platform::transport::POOL_IDLE_TIMEOUT;
+
+/// The hosts to which the HTTP client may hold an idle connection.
+///
+/// The server can close such a connection at any time. Only a request that may have used one is repeated at once
+/// when it fails before the first byte of the response.
+#[derive(Debug, Default)]
+pub(crate) struct IdleConnections {
+    idle_since: Mutex<HashMap<String, Instant>>,
+}
+
+/// Marks the connection of one response as idle when the response was read to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct ReturnSlot {
+    idle_connections: Arc<IdleConnections>,
+    host: String,
+}
+
+impl IdleConnections {
+    /// Whether there may be an idle connection to the host of `url`.
+    pub(crate) fn may_have(&self, url: &str) -> bool {
+        let idle_since = self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
+        idle_since.get(host(url)).is_some_and(|at| at.elapsed() <= POOL_IDLE_TIMEOUT)
+    }
+
+    /// Removes the host of `url`, because its connections were dead.
+    pub(crate) fn remove(&self, url: &str) {
+        self.idle_since.lock().unwrap_or_else(PoisonError::into_inner).remove(host(url));
+    }
+
+    /// Creates the slot for the connection of a response from `url`.
+    pub(crate) fn return_slot(self: &Arc<Self>, url: &str) -> ReturnSlot {
+        ReturnSlot { idle_connections: Arc::clone(self), host: host(url).to_owned() }
+    }
+}
+
+impl ReturnSlot {
+    /// Marks the connection as idle.
+    pub(crate) fn release(&self) {
+        self.idle_connections
+            .idle_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(self.host.clone(), Instant::now());
+    }
+}
+
+/// Returns scheme, host and port: the URL up to its path.
+fn host(url: &str) -> &str {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let length = url[start..].find('/').unwrap_or(url.len() - start);
+    &url[..start + length]
+}

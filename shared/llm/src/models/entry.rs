@@ -1,0 +1,99 @@
+use std::collections::BTreeMap;
+
+use platform::settings::{SettingError, Settings};
+use serde::Deserialize;
+
+use super::{ParsedModels, fallback, read_key, url};
+use crate::{ModelConfig, Options, ToolsSetting, Wire};
+
+const VARIABLE: &str = "MODELS";
+
+/// Additional rows of the same format, which `template.yaml` adds by itself.
+const EXTRA_VARIABLE: &str = "EXTRA_MODELS";
+
+const ACCEPTED: &str = "a JSON array of objects with \"name\", \"model\", \"baseUrl\" or \"apiKeyVar\" or both, and at \
+                        will \"wire\" (openai, ollama, anthropic or gemini), \"tools\" (auto, native or prompt), \
+                        \"fallback\" and \"onlyFor\", a caller's name";
+
+/// One element of `MODELS` or `EXTRA_MODELS`; an unknown field is an error.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Entry {
+    name: String,
+    model: String,
+    base_url: Option<String>,
+    api_key_var: Option<String>,
+    #[serde(default)]
+    wire: Wire,
+    #[serde(default)]
+    tools: ToolsSetting,
+    fallback: Option<String>,
+    only_for: Option<String>,
+}
+
+/// Adds the models of `MODELS` and `EXTRA_MODELS`, and checks all names.
+pub(super) fn read(settings: &Settings, parsed: &mut ParsedModels) -> Result<(), SettingError> {
+    let mut variable_of = BTreeMap::new();
+    for variable in [VARIABLE, EXTRA_VARIABLE] {
+        let entries = settings.parse(variable, ACCEPTED, |text| serde_json::from_str::<Vec<Entry>>(text).ok())?;
+        for entry in entries.unwrap_or_default() {
+            let name = entry.name.trim();
+            if name.is_empty() || parsed.configs.iter().any(|other| other.name == name) {
+                let accepted = "a \"name\" in each element that is not blank and not used twice";
+                return Err(SettingError::new(variable, accepted));
+            }
+            variable_of.insert(name.to_owned(), variable);
+            entry.add(variable, settings, parsed)?;
+        }
+    }
+    match fallback::first_invalid(&parsed.configs) {
+        Some(config) => {
+            let variable = variable_of.get(&config.name).copied().unwrap_or(VARIABLE);
+            Err(SettingError::new(variable, format!("as \"fallback\" {}", fallback::ACCEPTED)))
+        }
+        None => Ok(()),
+    }
+}
+
+impl Entry {
+    fn add(self, variable: &str, settings: &Settings, parsed: &mut ParsedModels) -> Result<(), SettingError> {
+        let name = self.name.trim().to_owned();
+        let has_blank_owner = self.only_for.as_ref().is_some_and(|owner| owner.trim().is_empty());
+        if self.model.trim().is_empty() || has_blank_owner || (self.base_url.is_none() && self.api_key_var.is_none()) {
+            return Err(SettingError::new(variable, ACCEPTED));
+        }
+        let api_key = self.api_key_var.as_deref().map(|name| read_key(settings, name)).transpose()?.flatten();
+        if self.api_key_var.is_some() && api_key.is_none() {
+            // The variable's name is not repeated: it may contain the key itself by mistake.
+            parsed.notes.push(format!("{variable}: the variable in \"apiKeyVar\" of `{name}` is not set"));
+            if self.base_url.is_none() {
+                parsed.left_out.push(name);
+                return Ok(());
+            }
+        }
+        let base_url = self.base_url();
+        let base_url =
+            base_url.ok_or_else(|| SettingError::new(variable, format!("as \"baseUrl\" {}", url::ACCEPTED)))?;
+        let Self { model, wire, tools, fallback, only_for, .. } = self;
+        parsed.configs.push(ModelConfig {
+            name,
+            base_url,
+            api_key,
+            model: model.trim().to_owned(),
+            wire,
+            tools,
+            fallback,
+            only_for,
+            options: Options::default(),
+            demo: false,
+        });
+        Ok(())
+    }
+
+    fn base_url(&self) -> Option<String> {
+        match &self.base_url {
+            Some(text) => url::parse_base(text.trim(), self.wire),
+            None => url::default_base(self.wire).map(str::to_owned),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+use super::*;
+
+fn read(pairs: &[(&str, &str)]) -> Result<Models, SettingError> {
+    Models::from_settings(&Settings::from_pairs(pairs.iter().copied()), platform::transport::build_client().unwrap())
+}
+
+/// Returns name, base URL, model and wire of each model, and the name of the default.
+fn summary(pairs: &[(&str, &str)]) -> (Vec<String>, Option<String>) {
+    let models = read(pairs).unwrap();
+    let line = |client: &ModelClient| {
+        let ModelConfig { name, base_url, model, wire, api_key, .. } = client.config();
+        format!("{name} {base_url} {model} {wire:?}{}", if api_key.is_some() { " key" } else { "" })
+    };
+    (models.iter().map(line).collect(), models.default_model().map(|client| client.config().name.clone()))
+}
+
+fn entry(json: &str) -> Result<Models, SettingError> {
+    read(&[("MODELS", json), ("ARK_MODEL", "m"), ("ARK_API_KEY", "k"), ("KEY", "k")])
+}
+
+#[test]
+fn model_needs_id_and_key_or_base_url() {
+    let (models, default) = summary(&[
+        ("ARK_API_KEY", "k"),
+        ("ARK_MODEL", "doubao"),
+        ("OPENAI_BASE_URL", "http://localhost:8000/v1/"),
+        ("OPENAI_MODEL", "qwen"),
+        ("OLLAMA_API_URL", "http://localhost"),
+        ("OLLAMA_MODEL", "llama"),
+        ("MODELS", r#"[{"name":"claude","wire":"anthropic","model":"c","apiKeyVar":"KEY"}]"#),
+        ("KEY", "k"),
+    ]);
+    let expected = [
+        "volcano https://ark.cn-beijing.volces.com/api/v3 doubao Openai key",
+        "openai http://localhost:8000/v1 qwen Openai",
+        "local http://localhost:11434 llama Ollama",
+        "claude https://api.anthropic.com c Anthropic key",
+    ];
+    assert_eq!(models, expected);
+    assert_eq!(default.as_deref(), Some("volcano"));
+}
+
+#[test]
+fn empty_settings_configure_no_model() {
+    let models = read(&[]).unwrap();
+    assert!(models.default_model().is_none() && models.iter().next().is_none() && models.notes().is_empty());
+}
+
+#[test]
+fn partial_settings_give_notes_without_values() {
+    let models = read(&[
+        ("ARK_API_KEY", "secret"),
+        ("OPENAI_MODEL", "secret"),
+        ("OLLAMA_API_URL", "http://secret"),
+        ("MODELS", r#"[{"name":"x","model":"secret","apiKeyVar":"SECRET"}]"#),
+    ])
+    .unwrap();
+    assert!(models.default_model().is_none());
+    let expected = [
+        "ARK_API_KEY is set without ARK_MODEL: there is no model `volcano`",
+        "OPENAI_MODEL is set without OPENAI_API_KEY or OPENAI_BASE_URL: there is no model `openai`",
+        "OLLAMA_API_URL is set without OLLAMA_MODEL: there is no model `local`",
+        "MODELS: the variable in \"apiKeyVar\" of `x` is not set",
+    ];
+    assert_eq!(models.notes(), expected);
+}
+
+#[test]
+fn keys_may_come_from_external_stores() {
+    let aws = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "s")];
+    let external = [("ARK_API_KEY_PARAMETER", "/chat/ark"), ("KEY_SECRET", "chat"), ("OPENAI_API_KEY_SECRET", "chat")];
+    let named = [("ARK_MODEL", "m"), ("MODELS", r#"[{"name":"x","model":"m","apiKeyVar":"KEY"}]"#)];
+    let models = read(&[&aws[..], &external, &named].concat()).unwrap();
+    let keys: Vec<_> =
+        models.iter().map(|client| (&*client.config().name, client.config().api_key.is_some())).collect();
+    assert_eq!(keys, [("volcano", true), ("x", true)]);
+    assert_eq!(models.notes(), ["OPENAI_API_KEY_SECRET is set without OPENAI_MODEL: there is no model `openai`"]);
+}
+
+#[test]
+fn default_is_first_or_named_model() {
+    let both = [("ARK_API_KEY", "k"), ("ARK_MODEL", "m"), ("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "m")];
+    assert_eq!(summary(&both).1.as_deref(), Some("volcano"));
+    let named = [&both[..], &[("DEFAULT_MODEL", "openai")]].concat();
+    assert_eq!(summary(&named).1.as_deref(), Some("openai"));
+    let unknown = [&both[..], &[("DEFAULT_MODEL", "gpt-secret")]].concat();
+    let error = read(&unknown).err().unwrap();
+    assert_eq!(error.to_string(), "DEFAULT_MODEL: expected the name of a configured model without \"onlyFor\"");
+}
+
+#[test]
+fn models_entry_keeps_all_fields() {
+    let json = r#"[{"name":" a ","baseUrl":"https://x.example/v1","apiKeyVar":"KEY","model":"m","wire":"gemini",
+        "tools":"native","fallback":"b"},{"name":"b","baseUrl":"http://[::1]:8080","model":"n"}]"#;
+    let models = entry(json).unwrap();
+    let a = models.get("a").unwrap().config();
+    assert_eq!((a.base_url.as_str(), a.wire, a.tools), ("https://x.example/v1", Wire::Gemini, ToolsSetting::Native));
+    assert_eq!((a.fallback.as_deref(), a.api_key.is_some(), a.demo), (Some("b"), true, false));
+    let b = models.get("b").unwrap().config();
+    assert_eq!((b.base_url.as_str(), b.wire, b.tools), ("http://[::1]:8080", Wire::Openai, ToolsSetting::Auto));
+    assert!(models.get("c").is_none());
+}
+
+#[test]
+fn extra_models_have_the_same_format() {
+    let rows =
+        |name: &str| format!(r#"[{{"name":"{name}","baseUrl":"https://x.example","model":"m","onlyFor":"ann"}}]"#);
+    let both = |more: &str| read(&[("MODELS", &rows("a")), ("EXTRA_MODELS", &rows(more)), ("DEFAULT_MODEL", "")]);
+    let models = both("b").unwrap();
+    let names: Vec<_> = models.iter().map(|client| client.config().name.as_str()).collect();
+    assert_eq!((names, models.get("b").unwrap().config().only_for.as_deref()), (vec!["a", "b"], Some("ann")));
+    assert_eq!(both("a").err().unwrap().variable, "EXTRA_MODELS");
+    assert_eq!(read(&[("EXTRA_MODELS", "[1]")]).err().unwrap().variable, "EXTRA_MODELS");
+    let invalid = self::rows([("b", "ann", "nobody")]);
+    for (models, wrong) in [(rows("a"), "EXTRA_MODELS"), (self::rows([("a", "ann", "nobody")]), "MODELS")] {
+        let error = read(&[("MODELS", &models), ("EXTRA_MODELS", &invalid)]).err().unwrap();
+        assert_eq!(error.variable, wrong);
+    }
+}
+
+#[test]
+fn models_errors_name_variable_but_no_value() {
+    for json in [
+        "secret",
+        "{}",
+        "[1]",
+        r#"[{"name":"secret","model":"m"}]"#,
+        r#"[{"name":"secret","baseUrl":"http://x"}]"#,
+        r#"[{"name":"secret","model":" ","baseUrl":"http://x"}]"#,
+        r#"[{"name":" ","model":"secret","baseUrl":"http://x"}]"#,
+        r#"[{"name":"volcano","model":"secret","baseUrl":"http://x"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x"},{"name":"secret","model":"n","baseUrl":"http://x"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","wire":"grpc"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","tools":"yes"}]"#,
+        r#"[{"name":"secret","model":"m","baseURL":"http://x"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","fallback":"nobody"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","fallback":"secret"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"ftp://x"}]"#,
+        r#"[{"name":"secret","model":"m","wire":"ollama","apiKeyVar":"KEY"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","onlyFor":" "}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","onlyFor":["secret"]}]"#,
+    ] {
+        let error = entry(json).err().unwrap();
+        assert_eq!(error.variable, "MODELS", "{json}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+}
+
+#[test]
+fn base_url_is_http_without_user_or_query() {
+    for text in [
+        "secret",
+        "localhost:11434",
+        "ftp://secret.example",
+        "https://",
+        "https://user@secret.example/v1",
+        "https://user:secret@x.example/v1",
+        "https://:secret@x.example",
+        "https://@secret.example",
+        "https://x.example/v1?key=secret",
+        "https://x.example/v1#secret",
+    ] {
+        for variable in ["ARK_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_API_URL"] {
+            let error = read(&[(variable, text)]).err().unwrap();
+            assert_eq!(error.variable, variable, "{text}");
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn ollama_port_is_added_only_if_missing() {
+    for (text, base) in [
+        ("http://localhost", "http://localhost:11434"),
+        ("http://localhost/", "http://localhost:11434"),
+        ("http://localhost:8080", "http://localhost:8080"),
+        ("http://localhost:80", "http://localhost"),
+        ("https://gpu.example/ollama/", "https://gpu.example:11434/ollama"),
+        ("http://[::1]", "http://[::1]:11434"),
+        ("http://[::1]:9", "http://[::1]:9"),
+    ] {
+        let models = read(&[("OLLAMA_API_URL", text), ("OLLAMA_MODEL", "m")]).unwrap();
+        assert_eq!(models.get("local").unwrap().config().base_url, base, "{text}");
+    }
+}
+
+#[test]
+fn anthropic_version_is_removed_from_base_url() {
+    let json = r#"[{"name":"a","wire":"anthropic","baseUrl":"https://x.example/v1/","model":"m"}]"#;
+    assert_eq!(entry(json).unwrap().get("a").unwrap().config().base_url, "https://x.example");
+}
+
+#[test]
+fn key_invalid_in_header_is_rejected() {
+    let error = read(&[("ARK_API_KEY", "two\nlines")]).err().unwrap();
+    assert_eq!(error.to_string(), "ARK_API_KEY: expected a key of visible ASCII characters");
+    assert!(read(&[("OPENAI_API_KEY", "schlüssel")]).is_err());
+}
+
+#[test]
+fn timeouts_have_a_range() {
+    for variable in ["MODEL_FIRST_BYTE_SECONDS", "MODEL_IDLE_SECONDS", "MODEL_PROGRESS_SECONDS"] {
+        for value in ["0", "901", "-1", "1.5", "soon"] {
+            assert_eq!(read(&[(variable, value)]).err().unwrap().variable, variable);
+        }
+        assert!(read(&[(variable, "900")]).is_ok());
+    }
+}
+
+#[test]
+fn demo_is_a_regular_model_and_default() {
+    let models = read(&[]).unwrap().with_demo("http://127.0.0.1:1/v1/");
+    let demo = models.default_model().unwrap();
+    let ModelConfig { name, base_url, model, wire, api_key, demo: is_demo, .. } = demo.config();
+    assert_eq!((name.as_str(), base_url.as_str(), model.as_str()), ("demo", "http://127.0.0.1:1/v1", "demo"));
+    assert_eq!((*wire, api_key.is_some(), *is_demo), (Wire::Openai, false, true));
+    assert_eq!((&models).into_iter().count(), 1);
+}
+
+#[test]
+fn client_reports_provider_of_endpoint() {
+    let json = r#"[{"name":"a","baseUrl":"https://api.deepseek.com","model":"m"},
+        {"name":"b","baseUrl":"https://ark.ap-southeast.bytepluses.com/api/v3","model":"m"},
+        {"name":"c","baseUrl":"http://localhost:1","model":"m"},
+        {"name":"d","wire":"ollama","baseUrl":"http://localhost","model":"m"}]"#;
+    let models = entry(json).unwrap();
+    let providers: Vec<_> = ["a", "b", "c", "d"].map(|name| models.get(name).unwrap().provider()).to_vec();
+    assert_eq!(providers, ["deepseek", "ark", "openai-compatible", "ollama"]);
+}
+
+#[test]
+fn client_reports_context_size_of_model() {
+    let context = |base: &str, model: &str| {
+        let models = read(&[("OPENAI_BASE_URL", base), ("OPENAI_MODEL", model)]).unwrap();
+        models.default_model().unwrap().context_tokens()
+    };
+    assert_eq!(context("https://api.openai.com/v1", "gpt-4o-mini"), Some(128_000));
+    assert_eq!(context("https://api.openai.com/v1", "unheard-of"), None);
+    assert_eq!(context("http://localhost:8000", "gpt-4o-mini"), None);
+}
+
+/// Builds a row of `MODELS` with `onlyFor` and `fallback`.
+fn row(name: &str, only_for: &str, fallback: &str) -> String {
+    let or_null = |text: &str| if text.is_empty() { "null".to_owned() } else { format!("\"{text}\"") };
+    let (only_for, fallback) = (or_null(only_for), or_null(fallback));
+    format!(r#"{{"name":"{name}","model":"m","baseUrl":"http://x","onlyFor":{only_for},"fallback":{fallback}}}"#)
+}
+
+fn rows<const N: usize>(rows: [(&str, &str, &str); N]) -> String {
+    format!("[{}]", rows.map(|(name, only_for, fallback)| row(name, only_for, fallback)).join(","))
+}
+
+#[test]
+fn model_for_one_caller_is_never_default() {
+    let json = rows([("mine", " ada", ""), ("ours", "", "")]);
+    assert_eq!(summary(&[("MODELS", &json)]).1.as_deref(), Some("ours"));
+    let models = read(&[("MODELS", &json)]).unwrap();
+    assert_eq!(models.get("mine").unwrap().config().only_for.as_deref(), Some(" ada"), "a name is kept as it is");
+    assert_eq!(models.notes(), [""; 0]);
+    let error = read(&[("MODELS", &json), ("DEFAULT_MODEL", "mine")]).err().unwrap();
+    assert_eq!(error.to_string(), "DEFAULT_MODEL: expected the name of a configured model without \"onlyFor\"");
+    let models = read(&[("MODELS", &rows([("mine", "ada", "")]))]).unwrap();
+    assert!(models.default_model().is_none());
+    let note = "each model has \"onlyFor\": there is no default, and other callers have no model";
+    assert_eq!(models.notes(), [note]);
+}
+
+#[test]
+fn fallback_for_one_caller_requires_same_caller() {
+    let accepted = "the name of another configured model that all callers of this one have";
+    let error = |pairs: &[(&str, &str)]| read(pairs).err().map(|error| error.to_string());
+    for refused in
+        [rows([("ours", "", "mine"), ("mine", "ada", "")]), rows([("his", "bob", "mine"), ("mine", "ada", "")])]
+    {
+        assert_eq!(error(&[("MODELS", &refused)]), Some(format!("MODELS: expected as \"fallback\" {accepted}")));
+    }
+    let fine = rows([("mine", "ada", "second"), ("second", "ada", "ours"), ("ours", "", "")]);
+    let models = read(&[("MODELS", &fine)]).unwrap();
+    let chain: Vec<String> = models.chain("mine").iter().map(|client| client.config().name.clone()).collect();
+    assert_eq!(chain, ["mine", "second", "ours"]);
+    let options = ("MODEL_OPTIONS", r#"{"ours":{"fallback":"mine"}}"#);
+    let expected = format!("MODEL_OPTIONS: expected as \"fallback\" of `ours` {accepted}");
+    assert_eq!(error(&[("MODELS", &fine), options]), Some(expected));
+}

@@ -1,0 +1,20 @@
+use std::sync::Arc;
+
+use domain::{Message, ToolChoice, ToolSpec};
+
+use crate::GenerationParams;
+
+/// The input of a model for one reply.
+#[derive(Clone, Debug, Default)]
+pub struct Prompt {
+    /// The system prompt; empty for none.
+    pub system: String,
+    /// Oldest first; the model replies to the last one.
+    pub messages: Vec<Message>,
+    /// Sent as native tools; empty if tools are in the prompt or off.
+    pub tools: Arc<[ToolSpec]>,
+    /// Sent only together with `tools`.
+    pub tool_choice: ToolChoice,
+    /// Overrides of the operator's options.
+    pub params: GenerationParams,
+}

@@ -1,0 +1,25 @@
+use std::time::Duration;
+
+use platform::settings::{SettingError, Settings};
+
+/// The timeouts of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Timeouts {
+    /// From the request to the first byte of the answer.
+    pub(crate) first_byte: Duration,
+    /// Between two bytes, of comments too.
+    pub(crate) idle: Duration,
+    /// Between two parts of the answer.
+    pub(crate) progress: Duration,
+}
+
+impl Timeouts {
+    pub(crate) fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        let seconds = |name, default| settings.parse_integer(name, 1..=900, default).map(Duration::from_secs);
+        Ok(Self {
+            first_byte: seconds("MODEL_FIRST_BYTE_SECONDS", 30)?,
+            idle: seconds("MODEL_IDLE_SECONDS", 30)?,
+            progress: seconds("MODEL_PROGRESS_SECONDS", 90)?,
+        })
+    }
+}

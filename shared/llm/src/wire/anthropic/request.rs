@@ -1,0 +1,234 @@
+use std::collections::HashMap;
+
+use domain::{Message, ToolChoice, ToolSpec};
+use http::{HeaderName, HeaderValue};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::param_fields::{ParamFields, ReplyContext};
+use crate::Prompt;
+use crate::attempt_error::AttemptError;
+use crate::wire::functions::object_or_empty;
+use crate::wire::sides::{Side, group_by_side};
+use crate::wire::{HttpRequestParts, WireRequest};
+
+const VERSION: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(flatten)]
+    params: ParamFields,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    system: &'a str,
+    messages: Vec<Turn<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: &'static str,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: String,
+        name: &'a str,
+        input: &'a Value,
+    },
+    ToolResult {
+        tool_use_id: String,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Choice<'a> {
+    Any,
+    None,
+    Tool { name: &'a str },
+}
+
+/// Encodes the request.
+pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
+    let WireRequest { model, prompt, quirks } = request;
+    let mut ids = CallIds::default();
+    let blocks: Vec<_> = prompt.messages.iter().flat_map(|message| blocks(message, &mut ids)).collect();
+    let choice = match &prompt.tool_choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some(Choice::None),
+        ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
+        ToolChoice::Required => Some(Choice::Any),
+        ToolChoice::Tool(name) => Some(Choice::Tool { name }),
+    };
+    let choice = choice.filter(|_| !prompt.tools.is_empty());
+    let body = Body {
+        model,
+        params: ParamFields::new(&quirks.parameters, reply_context(prompt, choice.as_ref())),
+        system: &prompt.system,
+        messages: group_by_side(blocks).into_iter().map(turn).collect(),
+        stream: true,
+        tools: prompt.tools.iter().map(tool).collect(),
+        tool_choice: choice,
+        stop_sequences: &prompt.params.stop,
+    };
+    let mut encoded = HttpRequestParts::new("/v1/messages", &body)?;
+    encoded.headers.push(VERSION);
+    Ok(encoded)
+}
+
+fn reply_context(prompt: &Prompt, choice: Option<&Choice<'_>>) -> ReplyContext {
+    match (choice, prompt.messages.last()) {
+        (Some(Choice::Any | Choice::Tool { .. }), _) => ReplyContext::ForcedCall,
+        (_, Some(Message::Tool(_))) => ReplyContext::ToolResult,
+        _ => ReplyContext::UserMessage,
+    }
+}
+
+fn turn((side, content): (Side, Vec<Block<'_>>)) -> Turn<'_> {
+    Turn { role: if side == Side::User { "user" } else { "assistant" }, content }
+}
+
+fn blocks<'a>(message: &'a Message, ids: &mut CallIds<'a>) -> Vec<(Side, Block<'a>)> {
+    let text_block = |text: &'a String| Some(Block::Text { text }).filter(|_| !text.trim().is_empty());
+    match message {
+        Message::User { text } => text_block(text).map(|block| (Side::User, block)).into_iter().collect(),
+        Message::Assistant { text, calls, .. } => {
+            let calls = calls.iter().map(|call| Block::ToolUse {
+                id: ids.assign(&call.id),
+                name: &call.name,
+                input: object_or_empty(&call.arguments),
+            });
+            text_block(text).into_iter().chain(calls).map(|block| (Side::Model, block)).collect()
+        }
+        Message::Tool(result) => {
+            let block = Block::ToolResult {
+                tool_use_id: ids.of_result(&result.call_id),
+                content: &result.content,
+                is_error: !result.ok,
+            };
+            vec![(Side::User, block)]
+        }
+    }
+}
+
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    Tool { name: &spec.name, description: &spec.description, input_schema: &spec.parameters }
+}
+
+/// Numbers the calls: ids must be unique in a request, with a small character set. Ids of other endpoints may not be.
+#[derive(Default)]
+struct CallIds<'a> {
+    last: HashMap<&'a str, usize>,
+    count: usize,
+}
+
+impl<'a> CallIds<'a> {
+    fn assign(&mut self, id: &'a str) -> String {
+        self.count += 1;
+        self.last.insert(id, self.count);
+        format!("call_{}", self.count)
+    }
+
+    fn of_result(&self, id: &str) -> String {
+        format!("call_{}", self.last.get(id).copied().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::wire::Quirks;
+    use crate::wire::tests::{body, conversation, quirks, quirks_with};
+    use crate::{Options, Thinking, Wire};
+
+    #[test]
+    fn conversation_is_encoded_for_the_wire() {
+        let expected = json!({
+            "model": "m",
+            "max_tokens": 8192,
+            "system": "Be brief.",
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+                {"role": "assistant", "content": [{"type": "text", "text": "hello"}]},
+                {"role": "user", "content": [{"type": "text", "text": "time?"}]},
+                {"role": "assistant", "content": [
+                    {"type": "tool_use", "id": "call_1", "name": "now", "input": {"zone": "CET"}},
+                    {"type": "tool_use", "id": "call_2", "name": "now", "input": {}},
+                ]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "call_1", "content": "noon"},
+                    {"type": "tool_result", "tool_use_id": "call_2", "content": "no such zone", "is_error": true},
+                ]},
+            ],
+            "stream": true,
+            "tools": [{"name": "now", "description": "Tells the time.", "input_schema": {"type": "object"}}],
+            "tool_choice": {"type": "any"},
+        });
+        assert_eq!(body(encode, &conversation(ToolChoice::Required), quirks()), ("/v1/messages".to_owned(), expected));
+    }
+
+    #[test]
+    fn repeated_call_ids_are_renumbered() {
+        let mut prompt = conversation(ToolChoice::Auto);
+        let again = prompt.messages[4..].to_vec();
+        prompt.messages.extend(again);
+        let (_, body) = body(encode, &prompt, quirks());
+        let later = [&body["messages"][5]["content"][0]["id"], &body["messages"][6]["content"][0]["tool_use_id"]];
+        assert_eq!(later, ["call_3", "call_3"]);
+    }
+
+    #[test]
+    fn each_tool_choice_is_encoded() {
+        let sent = |choice, quirks| body(encode, &conversation(choice), quirks).1.get("tool_choice").cloned();
+        let named = || ToolChoice::Tool("now".to_owned());
+        assert_eq!(sent(ToolChoice::Auto, quirks()), None);
+        assert_eq!(sent(ToolChoice::None, quirks()), Some(json!({"type": "none"})));
+        assert_eq!(sent(named(), quirks()), Some(json!({"type": "tool", "name": "now"})));
+        assert_eq!(sent(named(), Quirks { forced_choice: false, ..quirks() }), None);
+    }
+
+    #[test]
+    fn thinking_is_omitted_where_the_wire_forbids_it() {
+        let sent = |model, messages: usize, choice| {
+            let options = Options { thinking: Some(Thinking::On), ..Options::default() };
+            let mut prompt = conversation(choice);
+            prompt.messages.truncate(messages);
+            let quirks = quirks_with(model, Wire::Anthropic, "http://localhost", options);
+            let (_, body) = body(encode, &prompt, quirks);
+            (body["thinking"]["type"].as_str().map(str::to_owned), body["max_tokens"].clone())
+        };
+        let (older, newer) = ("claude-sonnet-4-5", "claude-opus-4-6");
+        let (enabled, adaptive) = (Some("enabled".to_owned()), Some("adaptive".to_owned()));
+        assert_eq!(sent(older, 4, ToolChoice::Auto), (enabled, json!(12_288)));
+        assert_eq!(sent(older, 7, ToolChoice::Auto), (None, json!(8192)));
+        assert_eq!(sent(older, 4, ToolChoice::Required), (None, json!(8192)));
+        assert_eq!(sent(newer, 7, ToolChoice::Auto), (adaptive, json!(8192)));
+        assert_eq!(sent(newer, 4, ToolChoice::Required), (None, json!(8192)));
+    }
+}

@@ -1,0 +1,216 @@
+use domain::{Message, ToolChoice};
+use serde_json::json;
+
+use super::*;
+use crate::wire::Quirks;
+use crate::wire::tests::{body, conversation, decode, decode_in_all_cuts, quirks};
+use crate::{Delta, Prompt, Wire};
+
+const ONE: &str = r#"data: {"choices":[{"index":0,"delta":{"content":"one"}}]}"#;
+const STOP: &str = r#"data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+
+fn read(lines: &[&str]) -> Vec<Result<Delta, ModelError>> {
+    let stream = lines.iter().map(|line| line.to_string() + "\n\n").collect::<Vec<_>>().concat();
+    decode_in_all_cuts(Wire::Openai, false, stream.as_bytes(), &stream)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one element of what a reply gives out")]
+fn text(text: &str) -> Result<Delta, ModelError> {
+    Ok(Delta::Text(text.to_owned()))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one element of what a reply gives out")]
+fn end(finish: Finish) -> Result<Delta, ModelError> {
+    Ok(Delta::Finish(finish))
+}
+
+#[test]
+fn f021_f022_only_a_finish_completes_a_stream() {
+    assert_eq!(read(&[ONE]), [text("one"), Err(ModelError::Disconnected)]);
+    assert_eq!(read(&[ONE, "data: [DONE]"]), [text("one"), Err(ModelError::Disconnected)]);
+    assert_eq!(read(&[ONE, STOP]), [text("one"), end(Finish::Stop)]);
+    assert_eq!(read(&[ONE, STOP, "data: [DONE]"]), [text("one"), end(Finish::Stop)]);
+}
+
+#[test]
+fn f023_empty_finish_reason_is_ignored() {
+    let empty = r#"data: {"choices":[{"index":0,"delta":{"content":"one"},"finish_reason":""}]}"#;
+    assert_eq!(read(&[empty]), [text("one"), Err(ModelError::Disconnected)]);
+    assert_eq!(read(&[empty, ONE, STOP]), [text("oneone"), end(Finish::Stop)]);
+}
+
+#[test]
+fn f022_errors_after_the_finish_are_ignored() {
+    for wrong in ["data: {broken", "event: error\ndata: {\"code\":500}", r#"data: {"error":{"message":"late"}}"#] {
+        assert_eq!(read(&[ONE, STOP, wrong, "data: [DONE]"]), [text("one"), end(Finish::Stop)], "{wrong}");
+    }
+}
+
+#[test]
+fn f024_f047_only_exact_done_ends_a_stream() {
+    let quoted = r#"data: {"choices":[{"index":0,"delta":{"content":"data: [DONE]\n\n[DONE]<|im_end|>"}}]}"#;
+    let found = read(&[quoted, STOP, "data: [DONE]", ONE, "data: {broken", "event: error\ndata: {}"]);
+    assert_eq!(found, [text("data: [DONE]\n\n[DONE]<|im_end|>"), end(Finish::Stop)]);
+}
+
+#[test]
+fn f026_chunks_without_choice_or_data_are_skipped() {
+    let found = read(&["data: {\"choices\":[]}", "data: {\"choices\":null}", "data: {}", "data:", ": x", ONE, STOP]);
+    assert_eq!(found, [text("one"), end(Finish::Stop)]);
+}
+
+#[test]
+fn f027_odd_deltas_are_tolerated() {
+    let odd = [
+        r#"data: {"choices":[{"index":0,"delta":null}]}"#,
+        r#"data: {"choices":[{"index":null,"delta":{"role":"assistant","content":null,"tool_calls":null}}],"error":null}"#,
+        r#"data: {"choices":[{"delta":{"role":"assistant","content":"","tool_calls":[],"new":{"x":[1]}}}],"usage":5}"#,
+        r#"data: {"choices":[{"index":"0","delta":{"content":[{"type":"text","text":"one"}],"logprobs":{}}}],"error":""}"#,
+        r#"data: {"choices":[{"index":0,"delta":{"reasoning":"hm","reasoning_content":"hm","content":""}}]}"#,
+        r#"data: {"choices":[{"index":0,"message":{"content":" two"}}],"usage":{"prompt_tokens":-1}}"#,
+    ];
+    let found = read(&[&odd[..], &[STOP]].concat());
+    let thinking = Ok(Delta::Thinking("hm".to_owned()));
+    assert_eq!(found, [text("one"), thinking, text(" two"), end(Finish::Stop)]);
+}
+
+#[test]
+fn f028_only_the_first_choice_is_decoded() {
+    let both = r#"data: {"choices":[{"index":1,"delta":{"content":"no"}},{"index":0,"delta":{"content":"yes"}}]}"#;
+    let other = r#"data: {"choices":[{"index":1,"delta":{"content":"no"},"finish_reason":"length"}]}"#;
+    assert_eq!(read(&[both, other, STOP]), [text("yes"), end(Finish::Stop)]);
+}
+
+#[test]
+fn f032_f033_each_finish_reason_is_mapped() {
+    for (reason, finish) in [
+        ("stop", Finish::Stop),
+        ("eos", Finish::Stop),
+        ("tool_calls", Finish::Stop),
+        ("length", Finish::Length),
+        ("model_length", Finish::Length),
+        ("content_filter", Finish::ContentFilter),
+        ("sensitive", Finish::ContentFilter),
+    ] {
+        let last = format!(r#"data: {{"choices":[{{"index":0,"delta":{{}},"finish_reason":"{reason}"}}]}}"#);
+        assert_eq!(read(&[ONE, &last]), [text("one"), end(finish)], "{reason}");
+    }
+}
+
+#[test]
+fn f043_broken_json_fails_the_reply() {
+    for broken in ["data: {\"choices\":", "data: nonsense", "data: [1]", "data: {\"choices\":7}", "data: {}}"] {
+        assert_eq!(read(&[ONE, broken, STOP]), [text("one"), Err(ModelError::BadResponse)], "{broken}");
+    }
+}
+
+#[test]
+fn f044_deep_json_fails_and_huge_numbers_pass() {
+    let deep = format!("data: {{\"choices\":[],\"x\":{}", "[".repeat(100_000));
+    assert_eq!(decode(Wire::Openai, false, [deep.as_bytes(), b"\n\n"]), [Err(ModelError::BadResponse)]);
+    let parts = format!(r#"data: {{"choices":[{{"delta":{{"content":{}{}}}}}]}}"#, "[".repeat(500), "]".repeat(500));
+    assert_eq!(decode(Wire::Openai, false, [parts.as_bytes(), b"\n\n"]), [Err(ModelError::BadResponse)]);
+    let huge = r#"data: {"choices":[],"created":1e999999,"usage":{"prompt_tokens":99999999999999999999999}}"#;
+    assert_eq!(read(&[huge, ONE, STOP]), [text("one"), end(Finish::Stop)]);
+}
+
+#[test]
+fn f046_missing_or_empty_usage_is_not_emitted() {
+    for usage in ["null", "{}", r#"{"prompt_tokens":0,"completion_tokens":0}"#, r#""much""#, r#"{"prompt_tokens":1.5}"#]
+    {
+        let usage = format!(r#"data: {{"choices":[],"usage":{usage}}}"#);
+        assert_eq!(read(&[ONE, STOP, &usage]), [text("one"), end(Finish::Stop)], "{usage}");
+    }
+}
+
+#[test]
+fn cached_tokens_are_read_from_any_field() {
+    for (more, cached) in [
+        (r#""prompt_tokens_details":{"cached_tokens":4}"#, 4),
+        (r#""prompt_cache_hit_tokens":5,"prompt_cache_miss_tokens":4"#, 5),
+        (r#""cached_tokens":6"#, 6),
+        (r#""prompt_tokens_details":null,"cached_tokens":6"#, 6),
+        (r#""prompt_tokens_details":{"cached_tokens":null},"prompt_cache_hit_tokens":5"#, 5),
+        (r#""prompt_tokens_details":{"cached_tokens":99}"#, 9),
+        (r#""prompt_tokens_details":"none""#, 0),
+        (r#""prompt_tokens_details":{"cached_tokens":-1}"#, 0),
+    ] {
+        let usage = format!(r#"data: {{"choices":[],"usage":{{"prompt_tokens":9,"completion_tokens":2,{more}}}}}"#);
+        let counted = Ok(Delta::Usage(TokenUsage { input: 9, cached, output: 2 }));
+        assert_eq!(read(&[ONE, STOP, &usage]), [text("one"), counted, end(Finish::Stop)], "{more}");
+    }
+}
+
+#[test]
+fn conversation_is_encoded_for_the_wire() {
+    let function = json!({"name": "now", "description": "Tells the time.", "parameters": {"type": "object"}});
+    let expected = json!({
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": "hello"},
+            {"role": "user", "content": "time?"},
+            {"role": "assistant", "content": null, "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "now", "arguments": "{\"zone\":\"CET\"}"}},
+                {"id": "b", "type": "function", "function": {"name": "now", "arguments": "\"broken\""}},
+            ]},
+            {"role": "tool", "tool_call_id": "a", "content": "noon"},
+            {"role": "tool", "tool_call_id": "b", "content": "no such zone"},
+        ],
+        "stream": true,
+        "stream_options": {"include_usage": true},
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": "required",
+    });
+    let sent = body(encode, &conversation(ToolChoice::Required), quirks());
+    assert_eq!(sent, ("/chat/completions".to_owned(), expected));
+    let (_, plain) = body(encode, &Prompt::default(), Quirks { usage_option: false, ..quirks() });
+    assert_eq!(plain, json!({"model": "m", "messages": [], "stream": true}));
+}
+
+#[test]
+fn reasoning_is_echoed_once_tools_are_used() {
+    let echoing = Quirks { echo_reasoning: true, ..quirks() };
+    let sent = |prompt: &Prompt, quirks| {
+        let (_, body) = body(encode, prompt, quirks);
+        let messages = body["messages"].as_array().unwrap().clone();
+        let assistant_messages = messages.iter().filter(|message| message["role"] == "assistant");
+        assistant_messages.map(|message| message.get("reasoning_content").cloned()).collect::<Vec<_>>()
+    };
+    let mut prompt = conversation(ToolChoice::Auto);
+    let all = [Some(json!("greet")), Some(json!("look"))];
+    assert_eq!(sent(&prompt, echoing), all);
+    assert_eq!(sent(&prompt, quirks()), [None, None]);
+    let called = Prompt { tools: [].into(), ..prompt.clone() };
+    assert_eq!(sent(&called, echoing), all);
+    prompt.messages.truncate(4);
+    assert_eq!(sent(&prompt, echoing), [Some(json!("greet"))]);
+    assert_eq!(sent(&Prompt { tools: [].into(), ..prompt.clone() }, echoing), [None]);
+    if let Message::Assistant { thinking, .. } = &mut prompt.messages[1] {
+        thinking.clear();
+    }
+    assert_eq!(sent(&prompt, echoing), [Some(json!(""))]);
+}
+
+#[test]
+fn tool_choice_is_sent_only_with_tools() {
+    let sent = |with_tools, choice, quirks| {
+        let prompt = conversation(choice);
+        let tools = if with_tools { prompt.tools } else { [].into() };
+        let (_, body) = body(encode, &Prompt { tools, ..prompt }, quirks);
+        assert_eq!(body.get("tools").is_some(), with_tools);
+        body.get("tool_choice").cloned()
+    };
+    let named = || ToolChoice::Tool("now".to_owned());
+    for (choice, expected) in [
+        (ToolChoice::Auto, None),
+        (ToolChoice::None, Some(json!("none"))),
+        (ToolChoice::Required, Some(json!("required"))),
+        (named(), Some(json!({"type": "function", "function": {"name": "now"}}))),
+    ] {
+        assert_eq!(sent(true, choice.clone(), quirks()), expected);
+        assert_eq!(sent(false, choice, quirks()), None);
+    }
+    assert_eq!(sent(true, named(), Quirks { forced_choice: false, ..quirks() }), None);
+}

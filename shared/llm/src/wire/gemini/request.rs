@@ -1,0 +1,208 @@
+use domain::{Message, ToolChoice, ToolSpec};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::generation::Generation;
+use crate::attempt_error::AttemptError;
+use crate::wire::functions::object_or_empty;
+use crate::wire::sides::{Side, group_by_side};
+use crate::wire::{HttpRequestParts, Quirks, WireRequest};
+
+/// The placeholder that Google documents for calls without a stored signature.
+const SIGNATURE_PLACEHOLDER: &str = "skip_thought_signature_validator";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    contents: Vec<Content<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Content<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tools<'a>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_config: Option<ToolConfig<'a>>,
+    #[serde(skip_serializing_if = "Generation::is_empty")]
+    generation_config: Generation<'a>,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Part<'a> {
+    Text {
+        text: &'a str,
+    },
+    Call {
+        function_call: Call<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        thought_signature: Option<&'static str>,
+    },
+    Response {
+        function_response: Response<'a>,
+    },
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    name: &'a str,
+    args: &'a Value,
+}
+
+#[derive(Serialize)]
+struct Response<'a> {
+    name: &'a str,
+    response: FunctionResult<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum FunctionResult<'a> {
+    Result(&'a str),
+    Error(&'a str),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tools<'a> {
+    function_declarations: Vec<Declaration<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Declaration<'a> {
+    name: &'a str,
+    description: &'a str,
+    /// Unlike `parameters`, it accepts all of JSON Schema.
+    parameters_json_schema: &'a Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolConfig<'a> {
+    function_calling_config: FunctionCallingConfig<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FunctionCallingConfig<'a> {
+    mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_function_names: Option<[&'a str; 1]>,
+}
+
+/// Encodes the request.
+pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
+    let WireRequest { model, prompt, quirks } = request;
+    let parts = prompt.messages.iter().flat_map(|message| parts(message, quirks));
+    let system = Some(&*prompt.system).filter(|text| !text.is_empty());
+    let declarations = Some(prompt.tools.iter().map(declaration).collect()).filter(|_| !prompt.tools.is_empty());
+    let body = Body {
+        contents: group_by_side(parts).into_iter().map(content).collect(),
+        system_instruction: system.map(|text| Content { role: None, parts: vec![Part::Text { text }] }),
+        tool_config: calling_config(&prompt.tool_choice, quirks)
+            .filter(|_| declarations.is_some())
+            .map(|function_calling_config| ToolConfig { function_calling_config }),
+        tools: declarations.map(|function_declarations| [Tools { function_declarations }]),
+        generation_config: Generation::new(quirks.parameters, &prompt.params),
+    };
+    let model = model.strip_prefix("models/").unwrap_or(model);
+    HttpRequestParts::new(format!("/models/{model}:streamGenerateContent?alt=sse"), &body)
+}
+
+fn content((side, parts): (Side, Vec<Part<'_>>)) -> Content<'_> {
+    Content { role: Some(if side == Side::User { "user" } else { "model" }), parts }
+}
+
+fn parts(message: &Message, quirks: Quirks) -> Vec<(Side, Part<'_>)> {
+    match message {
+        Message::User { text } => vec![(Side::User, Part::Text { text })],
+        Message::Assistant { text, calls, .. } => {
+            let thought_signature = quirks.signatures.then_some(SIGNATURE_PLACEHOLDER);
+            let calls = calls.iter().map(|call| {
+                let function_call = Call { name: &call.name, args: object_or_empty(&call.arguments) };
+                Part::Call { function_call, thought_signature }
+            });
+            let text = Some(Part::Text { text }).filter(|_| !text.is_empty());
+            text.into_iter().chain(calls).map(|part| (Side::Model, part)).collect()
+        }
+        Message::Tool(result) => {
+            let response = if result.ok {
+                FunctionResult::Result(&result.content)
+            } else {
+                FunctionResult::Error(&result.content)
+            };
+            vec![(Side::User, Part::Response { function_response: Response { name: &result.name, response } })]
+        }
+    }
+}
+
+fn declaration(spec: &ToolSpec) -> Declaration<'_> {
+    Declaration { name: &spec.name, description: &spec.description, parameters_json_schema: &spec.parameters }
+}
+
+fn calling_config(choice: &ToolChoice, quirks: Quirks) -> Option<FunctionCallingConfig<'_>> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some(FunctionCallingConfig { mode: "NONE", allowed_function_names: None }),
+        ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
+        ToolChoice::Required => Some(FunctionCallingConfig { mode: "ANY", allowed_function_names: None }),
+        ToolChoice::Tool(name) => Some(FunctionCallingConfig { mode: "ANY", allowed_function_names: Some([name]) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::wire::tests::{body, conversation, quirks};
+
+    #[test]
+    fn conversation_is_encoded_for_the_wire() {
+        let declaration =
+            json!({"name": "now", "description": "Tells the time.", "parametersJsonSchema": {"type": "object"}});
+        let response = |response| json!({"functionResponse": {"name": "now", "response": response}});
+        let expected = json!({
+            "contents": [
+                {"role": "user", "parts": [{"text": "hi"}]},
+                {"role": "model", "parts": [{"text": "hello"}]},
+                {"role": "user", "parts": [{"text": "time?"}]},
+                {"role": "model", "parts": [
+                    {"functionCall": {"name": "now", "args": {"zone": "CET"}}},
+                    {"functionCall": {"name": "now", "args": {}}},
+                ]},
+                {"role": "user", "parts": [response(json!({"result": "noon"})), response(json!({"error": "no such zone"}))]},
+            ],
+            "systemInstruction": {"parts": [{"text": "Be brief."}]},
+            "tools": [{"functionDeclarations": [declaration]}],
+            "toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
+        });
+        let path = "/models/m:streamGenerateContent?alt=sse".to_owned();
+        assert_eq!(body(encode, &conversation(ToolChoice::Required), quirks()), (path, expected));
+    }
+
+    #[test]
+    fn calls_carry_placeholder_signature_if_required() {
+        let (_, body) = body(encode, &conversation(ToolChoice::Auto), Quirks { signatures: true, ..quirks() });
+        let part = &body["contents"][3]["parts"][0];
+        assert_eq!(part["thoughtSignature"], SIGNATURE_PLACEHOLDER);
+        assert_eq!(part["functionCall"]["name"], "now");
+    }
+
+    #[test]
+    fn each_tool_choice_is_encoded() {
+        let sent = |choice, quirks| body(encode, &conversation(choice), quirks).1["toolConfig"].clone();
+        let config = |config| json!({"functionCallingConfig": config});
+        let named = || ToolChoice::Tool("now".to_owned());
+        assert_eq!(sent(ToolChoice::Auto, quirks()), Value::Null);
+        assert_eq!(sent(ToolChoice::None, quirks()), config(json!({"mode": "NONE"})));
+        assert_eq!(sent(named(), quirks()), config(json!({"mode": "ANY", "allowedFunctionNames": ["now"]})));
+        assert_eq!(sent(named(), Quirks { forced_choice: false, ..quirks() }), Value::Null);
+    }
+}

@@ -1,0 +1,94 @@
+//! Reads JSON lines `{"id","text","tools":[{"name","parameters"}],"chunk":7}` and writes, for each, the visible text
+//! and the calls: `{"id","content","thinking","calls":[{"name","arguments"}]}`.
+//!
+//! `chunk` is the number of characters per push; without it the text is pushed whole. A malformed call is part of the
+//! content, as it is for the user.
+
+use std::io::{self, BufRead, Write};
+
+use domain::ToolSpec;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tool_calls::{CallScanner, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
+
+#[derive(Deserialize)]
+struct Case {
+    id: Value,
+    text: String,
+    #[serde(default)]
+    tools: Vec<Tool>,
+    chunk: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Tool {
+    name: String,
+    #[serde(default)]
+    parameters: Value,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    id: Value,
+    content: String,
+    thinking: String,
+    calls: Vec<Value>,
+}
+
+fn main() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let case: Case = serde_json::from_str(&line)?;
+        serde_json::to_writer(&mut out, &scan(case))?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn scan(case: Case) -> Outcome {
+    let tools: Vec<_> = case.tools.into_iter().map(spec).collect();
+    let mut outcome = Outcome { id: case.id, content: String::new(), thinking: String::new(), calls: Vec::new() };
+    let mut filter = ThinkingFilter::default();
+    let mut scanner = CallScanner::new(&tools);
+    for chunk in chunks(&case.text, case.chunk) {
+        outcome.take(&mut scanner, filter.push(&chunk));
+    }
+    outcome.take(&mut scanner, filter.finish());
+    outcome.show(scanner.finish(ReplyEnd::Complete));
+    outcome
+}
+
+fn spec(tool: Tool) -> ToolSpec {
+    ToolSpec { name: tool.name, description: String::new(), parameters: tool.parameters, examples: Vec::new() }
+}
+
+fn chunks(text: &str, size: Option<usize>) -> Vec<String> {
+    let Some(size) = size.filter(|size| *size > 0) else { return vec![text.to_owned()] };
+    let chars: Vec<_> = text.chars().collect();
+    chars.chunks(size).map(|chunk| chunk.iter().collect()).collect()
+}
+
+impl Outcome {
+    fn take(&mut self, scanner: &mut CallScanner, parts: Vec<ReplyPart>) {
+        for part in parts {
+            match part {
+                ReplyPart::Text(text) => self.show(scanner.push(&text)),
+                ReplyPart::Thinking(text) => self.thinking.push_str(&text),
+            }
+        }
+    }
+
+    fn show(&mut self, pieces: Vec<Segment>) {
+        for piece in pieces {
+            match piece {
+                Segment::Text(text) => self.content.push_str(&text),
+                Segment::Malformed(malformed) => self.content.push_str(&malformed.raw),
+                Segment::Call(call) => self.calls.push(json!({"name": call.name, "arguments": call.arguments})),
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+use std::collections::HashMap;
+
+use domain::ToolSpec;
+use serde_json::{Map, Value};
+
+/// The declared tools; they decide where the form of a call alone is ambiguous.
+#[derive(Debug, Default)]
+pub(crate) struct DeclaredTools {
+    parameters: HashMap<String, Value>,
+}
+
+impl DeclaredTools {
+    pub(crate) fn new(tools: &[ToolSpec]) -> Self {
+        Self { parameters: tools.iter().map(|tool| (tool.name.clone(), tool.parameters.clone())).collect() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parameters.is_empty()
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.parameters.contains_key(name)
+    }
+
+    /// Whether some declared name starts with this.
+    pub(crate) fn has_prefix(&self, start: &str) -> bool {
+        self.parameters.keys().any(|name| name.starts_with(start))
+    }
+
+    /// The schema of one parameter.
+    pub(crate) fn parameter(&self, tool: &str, name: &str) -> Option<&Value> {
+        self.properties(tool)?.get(name)
+    }
+
+    /// Whether any tool has a parameter of this name.
+    pub(crate) fn any_has_parameter(&self, name: &str) -> bool {
+        self.parameters.keys().any(|tool| self.parameter(tool, name).is_some())
+    }
+
+    /// Whether the tool is declared and all required arguments are present.
+    pub(crate) fn accepts(&self, tool: &str, arguments: &Value) -> bool {
+        arguments.as_object().is_some_and(|arguments| self.has_required(tool, arguments))
+    }
+
+    /// The same for partially read arguments.
+    pub(crate) fn has_required(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
+        let Some(schema) = self.parameters.get(tool) else { return false };
+        let mut required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        required.all(|name| name.as_str().is_none_or(|name| arguments.contains_key(name)))
+    }
+
+    /// Whether the tool is declared without a schema of its parameters.
+    pub(crate) fn is_untyped(&self, tool: &str) -> bool {
+        self.has(tool) && self.properties(tool).is_none()
+    }
+
+    /// The single parameter of a tool, if it has exactly one.
+    pub(crate) fn only_parameter(&self, tool: &str) -> Option<&str> {
+        let mut names = self.properties(tool)?.keys();
+        names.next().filter(|_| names.next().is_none()).map(String::as_str)
+    }
+
+    fn properties(&self, tool: &str) -> Option<&Map<String, Value>> {
+        self.parameters.get(tool)?.get("properties")?.as_object()
+    }
+}

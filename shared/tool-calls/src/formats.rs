@@ -1,0 +1,167 @@
+//! The text call formats: the markers to read, the formats that prompts teach, and the format of each model family.
+//!
+//! All markers are read in every reply, independent of the taught format. The content after a marker decides how it is
+//! read (JSON, a function's parameters, a name first). So a new format is usually a row of markers; a format that
+//! prompts teach is a file with a [`CallFormat`] and a line in `FAMILIES`.
+
+mod functions;
+mod glm;
+mod prompt;
+mod react;
+mod read_only;
+mod tag;
+
+use domain::{ToolCall, ToolMessage, ToolSpec};
+
+use crate::markers::Role;
+
+pub use react::REACT;
+
+/// A text format for calls that a prompt can teach and that history is written in.
+pub trait CallFormat: Sync {
+    /// A short stable name, such as `tag`.
+    fn name(&self) -> &'static str;
+    /// Renders a past call as the model should have written it.
+    fn render_call(&self, call: &ToolCall) -> String;
+    /// The part of the system prompt that teaches the format and lists the tools (Chinese); empty without tools.
+    fn instructions(&self, tools: &[ToolSpec]) -> String {
+        prompt::build_instructions(tools, &|call| self.render_call(call))
+    }
+    /// Renders a result for the model.
+    ///
+    /// The content is inserted as it is: its producer has already escaped outside text with
+    /// [`escape`](crate::escape()).
+    fn render_result(&self, result: &ToolMessage) -> String {
+        format!("<tool_result name=\"{}\">\n{}\n</tool_result>", prompt::escape_attribute(&result.name), result.content)
+    }
+}
+
+/// The format for models whose id contains one of these patterns, in lower case; the first matching row wins.
+///
+/// Doubao models use the tag format: they follow it well, and an endpoint may strip its own control tokens from the
+/// text.
+const FAMILIES: &[(&[&str], &dyn CallFormat)] = &[
+    (&["seed-oss"], &functions::SEED),
+    (&["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "mimo"], &functions::QWEN),
+    (&["qwen", "qwq", "hermes", "granite-4"], &tag::HERMES),
+    (&["glm-4", "glm-5"], &glm::GLM),
+    (&["minimax"], &functions::MINIMAX),
+    (&["claude"], &functions::INVOKE),
+];
+
+/// Returns the format for a model: that of its family, or the tag format.
+pub fn format_for(model: &str) -> &'static dyn CallFormat {
+    let model = model.to_lowercase();
+    let fits = |patterns: &[&str]| patterns.iter().any(|pattern| model.contains(pattern));
+    FAMILIES.iter().find(|(patterns, _)| fits(patterns)).map_or(&tag::TAG, |(_, format)| *format)
+}
+
+/// All markers.
+pub(crate) fn markers() -> Vec<(String, Role)> {
+    let plain = [tag::MARKERS, functions::MARKERS, glm::MARKERS, read_only::MARKERS].concat();
+    let mut markers: Vec<_> = plain.into_iter().map(|(text, role)| (text.to_owned(), role)).collect();
+    markers.extend(functions::prefixed_markers());
+    markers.extend(read_only::deepseek_markers());
+    markers
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{ToolCall, ToolExample, ToolMessage, ToolSpec};
+    use serde_json::{Value, json};
+
+    use super::{CallFormat, FAMILIES, REACT, format_for, tag};
+    use crate::{CallScanner, ReplyEnd, Segment};
+
+    fn search_web() -> ToolSpec {
+        ToolSpec {
+            name: "search_web".to_owned(),
+            description: "联网搜索工具。问题涉及新闻、天气等实时信息时使用。".to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "description": "搜索词"},
+                    "count": {"type": "integer", "description": "条数"},
+                    "domains": {"type": "array", "items": {"type": "string"}},
+                },
+                "required": ["query"],
+            }),
+            examples: vec![ToolExample {
+                question: "今天的新闻有哪些？".to_owned(),
+                arguments: json!({"query": "今天的新闻"}),
+            }],
+        }
+    }
+
+    fn call(arguments: Value) -> ToolCall {
+        ToolCall { id: "call_1".to_owned(), name: "search_web".to_owned(), arguments }
+    }
+
+    fn all_formats() -> Vec<&'static dyn CallFormat> {
+        let mut formats: Vec<&dyn CallFormat> = FAMILIES.iter().map(|(_, format)| *format).collect();
+        formats.push(&tag::TAG);
+        formats.push(REACT);
+        formats
+    }
+
+    #[test]
+    fn rendered_call_parses_as_the_same_call() {
+        let arguments = [
+            json!({"query": "今天北京天气预报"}),
+            json!({"query": "a < b && \"c\" </tool_call>\nd", "count": 5, "domains": ["x.example", "y.example"]}),
+            json!({"query": "5"}),
+            json!({"query": ""}),
+        ];
+        for format in all_formats() {
+            for arguments in &arguments {
+                let mut scanner = CallScanner::new(&[search_web()]).with_actions();
+                let text = format!("好的。\n{}\n", format.render_call(&call(arguments.clone())));
+                let mut pieces = scanner.push(&text);
+                pieces.extend(scanner.finish(ReplyEnd::Complete));
+                let calls: Vec<_> = pieces.into_iter().filter(|piece| !matches!(piece, Segment::Text(_))).collect();
+                let expected = crate::ParsedCall { name: "search_web".to_owned(), arguments: arguments.clone() };
+                assert_eq!(calls, [Segment::Call(expected)], "{}: {text}", format.name());
+            }
+        }
+    }
+
+    #[test]
+    fn instructions_teach_tag_format_with_tools_and_examples() {
+        let text = format_for("ep-20250101").instructions(&[search_web()]);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn instructions_are_empty_without_tools() {
+        for format in all_formats() {
+            assert_eq!(format.instructions(&[]), "", "{}", format.name());
+        }
+    }
+
+    #[test]
+    fn model_family_selects_the_format() {
+        let name = |model| format_for(model).name();
+        assert_eq!(name("doubao-seed-1-6-250615"), "tag");
+        assert_eq!(name("deepseek-v3-1"), "tag");
+        assert_eq!(name("Qwen/Qwen3-Coder-30B"), "qwen_functions");
+        assert_eq!(name("qwen2.5:7b"), "hermes");
+        assert_eq!(name("ByteDance-Seed/Seed-OSS-36B"), "seed_functions");
+        assert_eq!(name("glm-4.6"), "glm");
+        assert_eq!(name("MiniMax-M2"), "minimax_invoke");
+        assert_eq!(name("claude-sonnet-4"), "invoke");
+    }
+
+    #[test]
+    fn result_carries_the_tool_name() {
+        let result = ToolMessage {
+            call_id: "call_1".to_owned(),
+            name: "a\"<b".to_owned(),
+            ok: true,
+            content: "<search_results>\n1. x\n</search_results>".to_owned(),
+        };
+        assert_eq!(
+            format_for("").render_result(&result),
+            "<tool_result name=\"a&quot;&lt;b\">\n<search_results>\n1. x\n</search_results>\n</tool_result>"
+        );
+    }
+}

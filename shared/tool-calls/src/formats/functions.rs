@@ -1,0 +1,98 @@
+//! Functions and parameters as elements: Qwen3-Coder, Seed-OSS and Doubao, Anthropic, `MiniMax`, DeepSeek's DSML.
+
+use domain::ToolCall;
+use serde_json::Value;
+
+use super::CallFormat;
+use crate::markers::Role;
+
+/// Markers without a prefix.
+pub(super) const MARKERS: &[(&str, Role)] = &[
+    ("<function=", Role::Function),
+    ("<function ", Role::FunctionWithAttributes),
+    ("</function>", Role::FunctionEnd),
+    ("<parameter=", Role::Parameter),
+    ("<seed:tool_call>", Role::Wrapper),
+    ("</seed:tool_call>", Role::Close),
+    ("<minimax:tool_call>", Role::Wrapper),
+    ("</minimax:tool_call>", Role::Close),
+];
+
+/// Elements that occur with every one of [`PREFIXES`].
+const PREFIXED: &[(&str, &str, Role)] = &[
+    ("<", "function_calls>", Role::Wrapper),
+    ("<", "tool_calls>", Role::Wrapper),
+    ("</", "function_calls>", Role::Close),
+    ("</", "tool_calls>", Role::Close),
+    ("<", "invoke ", Role::FunctionWithAttributes),
+    ("</", "invoke>", Role::FunctionEnd),
+    ("<", "parameter ", Role::ParameterWithAttributes),
+    ("</", "parameter>", Role::ParameterEnd),
+];
+
+/// No prefix, Anthropic's, and DeepSeek's with every bar and gap seen in replies.
+const PREFIXES: &[&str] = &["", "antml:", "｜DSML｜", "｜DSML｜ ", "｜｜DSML｜｜", "‖DSML‖", "|DSML|", "||DSML||"];
+
+/// Every element with every prefix.
+pub(super) fn prefixed_markers() -> impl Iterator<Item = (String, Role)> {
+    PREFIXES.iter().flat_map(|prefix| {
+        PREFIXED.iter().map(move |(open, element, role)| (format!("{open}{prefix}{element}"), *role))
+    })
+}
+
+/// `<tool_call><function=f><parameter=q>a</parameter></function></tool_call>` with a line for each.
+pub(super) static QWEN: FunctionFormat = FunctionFormat {
+    name: "qwen_functions",
+    wrapper: ["<tool_call>", "</tool_call>"],
+    function: ["<function=", ">", "</function>"],
+    parameter: ["<parameter=", ">"],
+};
+/// The same in `<seed:tool_call>`.
+pub(super) static SEED: FunctionFormat =
+    FunctionFormat { name: "seed_functions", wrapper: ["<seed:tool_call>", "</seed:tool_call>"], ..QWEN };
+/// `<function_calls><invoke name="f"><parameter name="q">a</parameter></invoke></function_calls>`.
+pub(super) static INVOKE: FunctionFormat = FunctionFormat {
+    name: "invoke",
+    wrapper: ["<function_calls>", "</function_calls>"],
+    function: ["<invoke name=\"", "\">", "</invoke>"],
+    parameter: ["<parameter name=\"", "\">"],
+};
+/// The same in `<minimax:tool_call>`.
+pub(super) static MINIMAX: FunctionFormat =
+    FunctionFormat { name: "minimax_invoke", wrapper: ["<minimax:tool_call>", "</minimax:tool_call>"], ..INVOKE };
+
+/// A format with a function and its parameters as elements.
+#[derive(Clone, Copy)]
+pub(super) struct FunctionFormat {
+    name: &'static str,
+    wrapper: [&'static str; 2],
+    function: [&'static str; 3],
+    parameter: [&'static str; 2],
+}
+
+impl CallFormat for FunctionFormat {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn render_call(&self, call: &ToolCall) -> String {
+        let ([open, close], [function, after_name, end]) = (self.wrapper, self.function);
+        let parameters = render_parameters(&call.arguments, |key, value| {
+            let [parameter, after_key] = self.parameter;
+            format!("{parameter}{key}{after_key}\n{value}\n</parameter>\n")
+        });
+        format!("{open}\n{function}{}{after_name}\n{parameters}{end}\n{close}", call.name)
+    }
+}
+
+/// Renders every argument as an element; strings as they are, everything else as JSON.
+pub(super) fn render_parameters(arguments: &Value, element: impl Fn(&str, &str) -> String) -> String {
+    let Value::Object(arguments) = arguments else { return format!("{arguments}\n") };
+    arguments
+        .iter()
+        .map(|(key, value)| match value {
+            Value::String(text) => element(key, text),
+            other => element(key, &other.to_string()),
+        })
+        .collect()
+}

@@ -1,0 +1,194 @@
+//! Converts a JSON value to the calls that it represents.
+
+use serde_json::{Map, Value};
+
+use crate::declared_tools::DeclaredTools;
+use crate::repair::repair;
+use crate::segment::ParsedCall;
+
+/// Keys that may hold the tool's name, by priority.
+pub(crate) const NAME_KEYS: [&str; 4] = ["tool", "tool_name", "name", "function"];
+/// Keys that may hold the arguments, by priority.
+const ARGUMENT_KEYS: [&str; 5] = ["arguments", "parameters", "args", "input", "params"];
+/// Keys of a call that are not arguments.
+const OTHER_KEYS: [&str; 4] = ["id", "type", "tool_call_id", "index"];
+
+/// Whether a key indicates that its object may be a call.
+pub(crate) fn is_call_key(key: &str) -> bool {
+    NAME_KEYS.contains(&key) || ARGUMENT_KEYS.contains(&key) || OTHER_KEYS.contains(&key) || key == "tool_calls"
+}
+
+/// Returns the calls that a JSON value represents: an object, or an array of them.
+///
+/// With a `name` from outside the JSON (an attribute, the text before it) the object is that call's arguments.
+/// The error text is sent to the model.
+pub(crate) fn parse_calls(
+    value: Value,
+    name: Option<&str>,
+    declared: &DeclaredTools,
+) -> Result<Vec<ParsedCall>, String> {
+    match (value, name) {
+        (Value::Array(items), None) => {
+            let calls: Result<Vec<_>, _> = items.into_iter().map(|item| parse_calls(item, None, declared)).collect();
+            let calls: Vec<_> = calls?.into_iter().flatten().collect();
+            if calls.is_empty() { Err("the list of calls is empty".to_owned()) } else { Ok(calls) }
+        }
+        (Value::Object(object), None) => parse_unnamed(object, declared),
+        (value, Some(name)) => Ok(vec![build_named(value, name, declared)]),
+        (_, None) => Err("a call must be a JSON object".to_owned()),
+    }
+}
+
+fn parse_unnamed(mut object: Map<String, Value>, declared: &DeclaredTools) -> Result<Vec<ParsedCall>, String> {
+    if let Some(inner) = object.get_mut("function").filter(|inner| inner.is_object()) {
+        return parse_calls(inner.take(), None, declared);
+    }
+    if object.get("tool_calls").is_some_and(Value::is_array) && !object.contains_key("name") {
+        return parse_calls(object.remove("tool_calls").unwrap_or_default(), None, declared);
+    }
+    let Some(key) = find_name_key(&object, declared) else {
+        return Err("the name of the tool is missing".to_owned());
+    };
+    let Some(Value::String(name)) = object.shift_remove(key) else {
+        return Err("the name of the tool must be a string".to_owned());
+    };
+    let arguments = take_arguments(object, &name, declared);
+    Ok(vec![ParsedCall { name, arguments }])
+}
+
+/// Finds the key that holds the name: one whose value is a declared tool, else the first that holds any name.
+fn find_name_key(object: &Map<String, Value>, declared: &DeclaredTools) -> Option<&'static str> {
+    let name = |key: &&str| object.get(*key).and_then(Value::as_str).filter(|name| !name.trim().is_empty());
+    let candidates = NAME_KEYS.into_iter().filter(|key| name(key).is_some());
+    let known = candidates.clone().find(|key| name(key).is_some_and(|name| declared.has(name)));
+    known.or_else(|| candidates.into_iter().next())
+}
+
+/// Returns the arguments of an object without its name key: under their own key, or flat.
+fn take_arguments(mut object: Map<String, Value>, name: &str, declared: &DeclaredTools) -> Value {
+    let holds = |key: &&str| {
+        let parameter = declared.parameter(name, key).is_some();
+        object.get(*key).is_some_and(|value| !parameter || value.is_object())
+    };
+    if let Some(key) = ARGUMENT_KEYS.into_iter().find(holds) {
+        return unwrap_arguments(object.remove(key).unwrap_or_default());
+    }
+    object.retain(|key, _| !OTHER_KEYS.contains(&key.as_str()) || declared.parameter(name, key).is_some());
+    Value::Object(object)
+}
+
+/// Builds a call whose name is outside its JSON.
+fn build_named(value: Value, name: &str, declared: &DeclaredTools) -> ParsedCall {
+    let arguments = match value {
+        Value::Object(mut object) => {
+            let repeats =
+                find_name_key(&object, declared).filter(|key| object.get(*key).and_then(Value::as_str) == Some(name));
+            if let Some(key) = repeats.filter(|key| declared.parameter(name, key).is_none()) {
+                object.shift_remove(key);
+                take_arguments(object, name, declared)
+            } else if object.len() == 1 && object.contains_key("arguments") {
+                take_arguments(object, name, declared)
+            } else {
+                Value::Object(object)
+            }
+        }
+        other => unwrap_arguments(other),
+    };
+    ParsedCall { name: name.to_owned(), arguments }
+}
+
+/// Unwraps arguments that models wrapped: JSON in a string, nothing for no arguments.
+fn unwrap_arguments(arguments: Value) -> Value {
+    match arguments {
+        Value::Null => Value::Object(Map::new()),
+        Value::String(text) if text.trim().is_empty() => Value::Object(Map::new()),
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            repair(&text).filter(Value::is_object).unwrap_or(Value::String(text))
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ToolSpec;
+    use serde_json::{Value, json};
+
+    use super::parse_calls;
+    use crate::declared_tools::DeclaredTools;
+
+    fn declared() -> DeclaredTools {
+        let tool = |name: &str, parameters: Value| ToolSpec {
+            name: name.to_owned(),
+            description: String::new(),
+            parameters: json!({"type": "object", "properties": parameters}),
+            examples: Vec::new(),
+        };
+        DeclaredTools::new(&[
+            tool("search_web", json!({"query": {"type": "string"}})),
+            tool("translate", json!({"input": {"type": "string"}, "name": {"type": "string"}})),
+        ])
+    }
+
+    fn read(value: Value, name: Option<&str>) -> Value {
+        match parse_calls(value, name, &declared()) {
+            Ok(calls) => calls.into_iter().map(|call| json!([call.name, call.arguments])).collect(),
+            Err(reason) => Value::String(reason),
+        }
+    }
+
+    #[test]
+    fn all_key_variants_give_the_same_call() {
+        let call = json!([["search_web", {"query": "x"}]]);
+        for text in [
+            json!({"tool": "search_web", "query": "x"}),
+            json!({"tool": "search_web", "arguments": {"query": "x"}}),
+            json!({"name": "search_web", "parameters": {"query": "x"}, "id": "1"}),
+            json!({"function": "search_web", "args": {"query": "x"}}),
+            json!({"tool_name": "search_web", "tool_call_id": "0", "input": {"query": "x"}}),
+            json!({"name": "search_web", "arguments": "{\"query\": \"x\"}"}),
+            json!({"type": "function", "function": {"name": "search_web", "arguments": {"query": "x"}}}),
+            json!({"tool_calls": [{"name": "search_web", "arguments": {"query": "x"}}]}),
+            json!([{"name": "search_web", "arguments": {"query": "x"}}]),
+        ] {
+            assert_eq!(read(text.clone(), None), call, "{text}");
+        }
+    }
+
+    #[test]
+    fn parameters_named_like_call_keys_stay_arguments() {
+        assert_eq!(
+            read(json!({"tool": "translate", "input": "x", "name": "y"}), None),
+            json!([["translate", {"input": "x", "name": "y"}]])
+        );
+        assert_eq!(read(json!({"name": "y"}), Some("translate")), json!([["translate", {"name": "y"}]]));
+    }
+
+    #[test]
+    fn missing_arguments_become_an_empty_object() {
+        for text in
+            [json!({"name": "f"}), json!({"name": "f", "arguments": null}), json!({"name": "f", "arguments": ""})]
+        {
+            assert_eq!(read(text.clone(), None), json!([["f", {}]]), "{text}");
+        }
+    }
+
+    #[test]
+    fn outer_name_makes_object_the_arguments() {
+        for text in [
+            json!({"query": "x"}),
+            json!({"arguments": {"query": "x"}}),
+            json!({"name": "search_web", "arguments": {"query": "x"}}),
+            json!("{\"query\": \"x\"}"),
+        ] {
+            assert_eq!(read(text.clone(), Some("search_web")), json!([["search_web", {"query": "x"}]]), "{text}");
+        }
+    }
+
+    #[test]
+    fn invalid_call_gives_a_reason() {
+        assert_eq!(read(json!({"query": "x"}), None), json!("the name of the tool is missing"));
+        assert_eq!(read(json!([]), None), json!("the list of calls is empty"));
+        assert_eq!(read(json!([1]), None), json!("a call must be a JSON object"));
+    }
+}

@@ -1,0 +1,146 @@
+//! The scanner's state machine: ordinary text, one candidate at a time, and unconfirmed calls.
+
+mod action;
+mod attributes;
+mod body;
+mod candidate;
+mod elements;
+mod fence;
+mod output;
+mod parameter;
+mod payload;
+mod prose;
+mod pythonic;
+mod settle;
+mod tag;
+mod tail;
+
+use domain::ToolSpec;
+
+use self::candidate::{Candidate, Verdict};
+use self::output::Output;
+use crate::code::CodeTracker;
+use crate::declared_tools::DeclaredTools;
+use crate::segment::{MalformedReason, ReplyEnd, Segment};
+
+/// Finds calls in text that arrives in chunks; see the crate's documentation.
+pub struct CallScanner {
+    declared: DeclaredTools,
+    allow_actions: bool,
+    /// The pushed text that is not settled; everything before `start` is settled.
+    buffer: String,
+    start: usize,
+    state: ScannerState,
+    code: CodeTracker,
+    output: Output,
+    /// Whether an opened wrapper has not been closed yet.
+    unclosed: bool,
+    /// Whether only white space and end markers follow the last call.
+    after_call: bool,
+    /// No bracket before this buffer position begins a call: those were tried.
+    bare_from: usize,
+}
+
+#[derive(Default)]
+enum ScannerState {
+    /// In ordinary text.
+    #[default]
+    Prose,
+    /// In a candidate that begins at `start`.
+    Open(Box<Candidate>),
+    /// After calls in inline code: the next character decides whether the code ends here.
+    AwaitingNext(Box<Candidate>, Verdict),
+}
+
+impl CallScanner {
+    /// Creates a scanner for one reply; `tools` decides where the form alone is ambiguous.
+    pub fn new(tools: &[ToolSpec]) -> Self {
+        Self {
+            declared: DeclaredTools::new(tools),
+            allow_actions: false,
+            buffer: String::new(),
+            start: 0,
+            state: ScannerState::Prose,
+            code: CodeTracker::default(),
+            output: Output::default(),
+            unclosed: false,
+            after_call: false,
+            bare_from: 0,
+        }
+    }
+
+    /// Also accepts `Action: f` with `Action Input: …` as a call; only for prompts that teach this form.
+    #[must_use]
+    pub fn with_actions(mut self) -> Self {
+        self.allow_actions = true;
+        self
+    }
+
+    /// Takes more text and returns the segments that are certain by now.
+    pub fn push(&mut self, text: &str) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        self.push_into(text, &mut segments);
+        segments
+    }
+
+    /// Takes more text and appends the segments that are certain by now. Text is appended to a last text segment.
+    pub fn push_into(&mut self, text: &str, segments: &mut Vec<Segment>) {
+        self.buffer.push_str(text);
+        while self.step(None, segments) {}
+        self.buffer.drain(..self.start);
+        self.bare_from = self.bare_from.saturating_sub(self.start);
+        self.start = 0;
+    }
+
+    /// Fast path for text that continues a line and starts nothing, as in typical deltas. On `true` the whole text is
+    /// visible text and the caller emits it unchanged; on `false` nothing was consumed.
+    pub fn try_passthrough(&mut self, text: &str) -> bool {
+        let waits =
+            !self.buffer.is_empty() || self.after_call || self.output.has_unconfirmed() || self.output.no_text_shown();
+        !waits && matches!(self.state, ScannerState::Prose) && self.code.is_inert(text)
+    }
+
+    /// Ends the reply: every byte still held becomes a call, text or a malformed call.
+    pub fn finish(mut self, end: ReplyEnd) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        loop {
+            while self.step(Some(end), &mut segments) {}
+            let ScannerState::Open(mut candidate) = std::mem::take(&mut self.state) else { break };
+            if end == ReplyEnd::Truncated && candidate.is_meant_as_call(&self.declared) && !candidate.is_complete() {
+                self.emit_malformed(self.buffer.len() - self.start, MalformedReason::Truncated, &mut segments);
+                break;
+            }
+            let verdict = candidate.finish(&self.buffer[self.start..], &self.declared);
+            self.settle(&candidate, verdict, &mut segments);
+        }
+        self.output.finish(&mut segments);
+        segments
+    }
+
+    /// Performs one step; returns false if it needs more text.
+    fn step(&mut self, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) -> bool {
+        let (candidate, verdict) = match std::mem::take(&mut self.state) {
+            ScannerState::Prose => return self.advance_prose(end, segments),
+            ScannerState::AwaitingNext(candidate, verdict) => (candidate, verdict),
+            ScannerState::Open(mut candidate) => {
+                let verdict = candidate.advance(&self.buffer[self.start..], &self.declared);
+                if verdict == Verdict::NeedMore {
+                    self.state = ScannerState::Open(candidate);
+                    return false;
+                }
+                (candidate, verdict)
+            }
+        };
+        if self.code.is_in_inline_code() && self.calls_reach_buffer_end(&verdict) && end.is_none() {
+            self.state = ScannerState::AwaitingNext(candidate, verdict);
+            return false;
+        }
+        self.settle(&candidate, verdict, segments);
+        true
+    }
+
+    /// Whether the calls end at the end of the buffer, so the next character is unknown.
+    fn calls_reach_buffer_end(&self, verdict: &Verdict) -> bool {
+        matches!(verdict, Verdict::Calls(_, length) if self.start + length == self.buffer.len())
+    }
+}

@@ -1,0 +1,151 @@
+//! Mutated model output: the same result for every chunking, nothing added, bounded growth.
+#![expect(clippy::expect_used, reason = "samples are there")]
+
+use domain::ToolSpec;
+use fuzz::{Outcome, ensure, run_text, split_text};
+use serde_json::{Value, json};
+use tool_calls::{CallScanner, ReplyEnd, ReplyPart, Segment, ThinkingFilter, escape, repair};
+
+/// The texts of the fixtures of every form.
+fn samples() -> Vec<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+    let files = std::fs::read_dir(folder).expect("the fixtures are there").filter_map(Result::ok);
+    let mut files: Vec<_> = files.map(|file| file.path()).collect();
+    files.sort();
+    let lines = files.into_iter().filter_map(|file| std::fs::read_to_string(file).ok());
+    let lines: Vec<String> = lines.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let texts = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    texts.filter_map(|case| Some(case["text"].as_str()?.to_owned())).collect()
+}
+
+const SNIPPETS: [&str; 34] = [
+    "<tool_call>",
+    "</tool_call>",
+    "<tool name=\"f\">",
+    "<function=f>",
+    "</function>",
+    "<parameter=q>",
+    "</parameter>",
+    "<invoke name=\"f\">",
+    "</invoke>",
+    "<arg_key>",
+    "</arg_value>",
+    "<|FunctionCallBegin|>",
+    "<|FunctionCallEnd|>",
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁sep｜>",
+    "<｜DSML｜invoke name=\"f\">",
+    "<|tool_call_begin|>functions.f:0",
+    "[TOOL_CALLS]",
+    "[TOOL_REQUEST]",
+    "[ARGS]",
+    "functools[",
+    "<|channel|>commentary to=functions.f ",
+    "<|message|>",
+    "[f(q='x')]",
+    "{\"tool\": \"f\", \"q\": \"x\"}",
+    "{\"name\": \"f\", \"arguments\": {}}",
+    "```json\n",
+    "\n```\n",
+    "`",
+    "<think>",
+    "</think>",
+    "Action: f\n",
+    "Action Input: {}",
+    "：",
+];
+
+fn tools() -> Vec<ToolSpec> {
+    let parameters = json!({"type": "object", "properties": {"q": {"type": "string"}}});
+    let tool = |name: &str| ToolSpec {
+        name: name.to_owned(),
+        description: String::new(),
+        parameters: parameters.clone(),
+        examples: Vec::new(),
+    };
+    ["f", "search_web"].map(tool).into()
+}
+
+fn joined(pieces: impl IntoIterator<Item = Segment>) -> Vec<Segment> {
+    let mut all: Vec<Segment> = Vec::new();
+    for piece in pieces {
+        match (all.last_mut(), piece) {
+            (Some(Segment::Text(last)), Segment::Text(text)) => last.push_str(&text),
+            (_, piece) => all.push(piece),
+        }
+    }
+    all
+}
+
+fn scanned(chunks: &[&str], end: ReplyEnd) -> Vec<Segment> {
+    let mut scanner = CallScanner::new(&tools()).with_actions();
+    let mut segments: Vec<Segment> = chunks.iter().flat_map(|chunk| scanner.push(chunk)).collect();
+    segments.extend(scanner.finish(end));
+    joined(segments)
+}
+
+fn shown(pieces: &[Segment]) -> String {
+    pieces.iter().map(|piece| if let Segment::Text(text) = piece { text.as_str() } else { "" }).collect()
+}
+
+fn run_fuzz(target: &str, check: impl Fn(&str) -> Outcome) {
+    let samples = samples();
+    let samples: Vec<&str> = samples.iter().map(String::as_str).collect();
+    assert!(samples.len() > 50, "the fixtures are read");
+    run_text(target, &samples, &SNIPPETS, check);
+}
+
+#[test]
+fn fuzz_calls_are_independent_of_chunking() {
+    run_fuzz("calls", |text| {
+        for end in [ReplyEnd::Complete, ReplyEnd::Truncated] {
+            let (whole, cut) = (scanned(&[text], end), scanned(&split_text(text), end));
+            ensure(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
+            let mut rest = text.chars();
+            ensure(shown(&whole).chars().all(|c| rest.any(|other| other == c)), || format!("shown {whole:?}"))?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn fuzz_thinking_is_independent_of_chunking() {
+    let filtered = |chunks: &[&str]| {
+        let mut filter = ThinkingFilter::default();
+        let mut parts: Vec<ReplyPart> = chunks.iter().flat_map(|chunk| filter.push(chunk)).collect();
+        parts.extend(filter.finish());
+        let text = |part: &ReplyPart| if let ReplyPart::Text(text) = part { text.clone() } else { String::new() };
+        let thinking =
+            |part: &ReplyPart| if let ReplyPart::Thinking(text) = part { text.clone() } else { String::new() };
+        [parts.iter().map(text).collect::<String>(), parts.iter().map(thinking).collect()]
+    };
+    run_fuzz("thinking", |text| {
+        let (whole, cut) = (filtered(&[text]), filtered(&split_text(text)));
+        ensure(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
+        ensure(whole[0].len() + whole[1].len() <= text.len(), || format!("more than there was: {whole:?}"))
+    });
+}
+
+#[test]
+fn fuzz_repaired_json_is_stable_and_bounded() {
+    run_fuzz("repair", |text| {
+        let Some(value) = repair(text) else { return Ok(()) };
+        let written = value.to_string();
+        ensure(written.len() <= 8 * text.len() + 64, || format!("{} bytes of {}", written.len(), text.len()))?;
+        ensure(repair(&written).as_ref() == Some(&value), || format!("{written} is read as another value"))
+    });
+}
+
+#[test]
+fn fuzz_escaped_text_contains_no_call() {
+    run_fuzz("escape", |text| {
+        let escaped = escape(text);
+        let bound = 8 * text.len() + 64;
+        ensure(escaped.len() <= bound, || format!("{} bytes of {}", escaped.len(), text.len()))?;
+        let mut scanner = CallScanner::new(&[]);
+        let mut segments = scanner.push(&escaped);
+        segments.extend(scanner.finish(ReplyEnd::Complete));
+        let is_call = |piece: &Segment| matches!(piece, Segment::Call(_));
+        ensure(!segments.iter().any(is_call), || format!("{segments:?} in {escaped:?}"))
+    });
+}

@@ -1,0 +1,150 @@
+//! The same result for every chunking of the text.
+
+use std::io;
+
+use proptest::prelude::*;
+use tool_calls::ReplyEnd;
+
+use crate::corpus::{extra_cases, own_cases};
+use crate::support::{scan, tools};
+
+/// The text in two parts, for every position between two characters.
+fn cuts(text: &str) -> impl Iterator<Item = [&str; 2]> {
+    text.char_indices().map(|(at, _)| {
+        let (left, right) = text.split_at(at);
+        [left, right]
+    })
+}
+
+/// The text character by character.
+fn chars(text: &str) -> impl Iterator<Item = &str> {
+    text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()])
+}
+
+#[test]
+fn f030_result_is_independent_of_chunking() -> io::Result<()> {
+    for case in own_cases()?.iter().chain(&extra_cases()?) {
+        let tools = case.specs();
+        for end in [ReplyEnd::Complete, ReplyEnd::Truncated] {
+            let whole = scan(&tools, [case.text.as_str()], end);
+            assert_eq!(scan(&tools, chars(&case.text), end), whole, "{} {end:?}", case.id);
+            for parts in cuts(&case.text) {
+                assert_eq!(scan(&tools, parts, end), whole, "{} {end:?} cut behind {:?}", case.id, parts[0]);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Fragments that combine to texts close to calls.
+const FRAGMENTS: &[&str] = &[
+    "<tool_call>",
+    "</tool_call>",
+    "<tool_call name=\"search_web\">",
+    "<tool name=\"f\">",
+    "</tool>",
+    "<tool_call",
+    "<seed:tool_call>",
+    "</seed:tool_call>",
+    "<function=search_web>",
+    "<function name=\"f\">",
+    "</function>",
+    "<parameter=query>",
+    "<parameter name=\"query\" string=\"true\">",
+    "</parameter>",
+    "<invoke name=\"f\">",
+    "</invoke>",
+    "<arg_key>",
+    "</arg_key>",
+    "<arg_value>",
+    "</arg_value>",
+    "<|FunctionCallBegin|>",
+    "<|FunctionCallEnd|>",
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁call▁begin｜>",
+    "<｜tool▁sep｜>",
+    "<｜tool▁call▁end｜>",
+    "<｜DSML｜invoke name=\"f\">",
+    "<|tool_call_begin|>functions.f:0",
+    "<|tool_call_argument_begin|>",
+    "[TOOL_CALLS]",
+    "[ARGS]",
+    "functools",
+    "<|channel|>commentary to=functions.f ",
+    "<|constrain|>json<|message|>",
+    "<|call|>",
+    "[search_web(query='x')]",
+    "{\"tool\": \"search_web\", \"query\": \"x\"}",
+    "{\"name\": \"f\", \"arguments\": {\"q\": 1}}",
+    "{\"a\": ",
+    "\"query\": ",
+    "\"x\"",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "\\",
+    ",",
+    ":",
+    "：",
+    "“",
+    "'",
+    "/*",
+    "//",
+    "search_web",
+    "f",
+    " ",
+    "\n",
+    "\n\n",
+    "`",
+    "```",
+    "```json\n",
+    "\n```\n",
+    "<think>",
+    "</think>",
+    "<think_never_used_1f>",
+    "</think_never_used_1f>",
+    "text",
+    "天气",
+    "<",
+    "a < b",
+    "😀",
+];
+
+/// A text of fragments, and positions at which to cut it.
+fn close_call() -> impl Strategy<Value = (String, Vec<prop::sample::Index>)> {
+    let text = prop::collection::vec(prop::sample::select(FRAGMENTS), 1..24).prop_map(|bits| bits.concat());
+    (text, prop::collection::vec(any::<prop::sample::Index>(), 0..12))
+}
+
+/// The text cut at the characters that the positions select.
+fn cut_at<'a>(text: &'a str, positions: &[prop::sample::Index]) -> Vec<&'a str> {
+    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    let mut at: Vec<usize> = positions.iter().map(|position| *position.get(&starts)).collect();
+    at.extend([0, text.len()]);
+    at.sort_unstable();
+    at.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn random_text_result_is_independent_of_chunking((text, positions) in close_call(), cut in any::<bool>()) {
+        let end = if cut { ReplyEnd::Truncated } else { ReplyEnd::Complete };
+        for tools in [tools(), Vec::new()] {
+            let whole = scan(&tools, [text.as_str()], end);
+            prop_assert_eq!(&scan(&tools, cut_at(&text, &positions), end), &whole);
+            prop_assert_eq!(&scan(&tools, chars(&text), end), &whole);
+        }
+    }
+
+    #[test]
+    fn shown_text_is_a_subsequence_of_input((text, _) in close_call()) {
+        let outcome = scan(&tools(), [text.as_str()], ReplyEnd::Complete);
+        let mut rest = text.chars();
+        let kept = outcome.content().chars().all(|shown| rest.any(|c| c == shown));
+        prop_assert!(kept, "{:?}", outcome);
+    }
+}
