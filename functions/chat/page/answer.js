@@ -1,13 +1,14 @@
-// One answer on the page: thinking, steps, sources, text, and how it ended; live from events or as it was stored.
+// The view of one answer: reasoning, tool calls, sources, text and end, from live events or from the stored message.
 
-import { CallDetails } from "./calls.js";
+import { CallDetails } from "./call-details.js";
 import { announce, button, copyText, el, icon } from "./dom.js";
-import { Frames } from "./frames.js";
 import { MarkdownView } from "./markdown.js";
+import { RenderScheduler } from "./render-scheduler.js";
 import { Sources, Steps } from "./steps.js";
-import { endWords, errorWords, seconds, usageWords, writerWords } from "./words.js";
+import { attributionText, errorText, finishReasonText, usageText } from "./strings.js";
+import { Thinking } from "./thinking.js";
 
-/** The view of one assistant message. `onRetry` has the question answered again, `onReload` reads the stored answer. */
+/** The view of one assistant message. `onRetry` regenerates the answer, `onReload` loads the stored answer. */
 export class AnswerView {
   element = el("article", { class: "turn answer" }, el("h2", { class: "offscreen" }, "Answer"));
   #text = "";
@@ -21,9 +22,9 @@ export class AnswerView {
   #footer = el("footer", { class: "answer-footer" });
   #model = "";
   #messageId = null;
-  #calls = null;
-  #writers = [];
-  #frames = new Frames(() => {
+  #callDetails = null;
+  #models = [];
+  #scheduler = new RenderScheduler(() => {
     this.#markdown.render();
     this.#thinking.render();
   });
@@ -44,127 +45,150 @@ export class AnswerView {
     );
   }
 
-  /** Shows one event of a running turn; a title is not the answer's business. */
+  /** Shows one event of a running turn. */
   apply(event) {
-    this.#writers = event.models ?? [];
-    const show = {
-      start: () => {
+    this.#models = event.models ?? [];
+    switch (event.type) {
+      case "start":
         this.#model = event.model;
         this.#messageId = event.messageId;
-      },
-      thinking: () => this.#think(event.thinking),
-      content: () => this.#write(event.content),
-      tool_call: () => this.#call(event),
-      tool_progress: () => this.#steps.progress(event),
-      tool_result: () => this.#result(event),
-      usage: () => this.#footer.append(el("span", { class: "usage" }, usageWords(event))),
-      done: () => this.#done(event.finishReason),
-      error: () => this.failed({ ...event, retryAfter: event.retryAfterSeconds ?? 0 }),
-    };
-    show[event.type]?.();
+        break;
+      case "thinking":
+        this.#appendThinking(event.thinking);
+        break;
+      case "content":
+        this.#appendText(event.content);
+        break;
+      case "tool_call":
+        this.#showCall(event);
+        break;
+      case "tool_progress":
+        this.#steps.progress(event);
+        break;
+      case "tool_result":
+        this.#showResult(event);
+        break;
+      case "title":
+        // The conversation list shows the title; the answer does not.
+        break;
+      case "usage":
+        this.#footer.append(el("span", { class: "usage" }, usageText(event)));
+        break;
+      case "done":
+        this.#finish(event.finishReason);
+        break;
+      case "error":
+        this.showFailed({ ...event, retryAfter: event.retryAfterSeconds ?? 0 });
+        break;
+      default:
+        // A newer server may send event types that this page does not know: the page skips them.
+        break;
+    }
   }
 
-  /** Says what is being waited for. */
-  waiting(words) {
+  /** Shows what the answer is waiting for. */
+  showStatus(text) {
     this.#prose.classList.remove("writing");
-    this.#status.textContent = words;
+    this.#status.textContent = text;
   }
 
-  /** Says that the answer is about to end where it is. */
-  stopping() {
-    this.waiting("Stopping…");
+  /** Shows that the answer is about to be stopped. */
+  showStopping() {
+    this.showStatus("Stopping…");
   }
 
-  /** Shows a stored message, or what is new in it since it was shown last. Returns whether it is still being written. */
-  show(message) {
+  /** Shows a stored message, or the difference to the last one shown. Returns whether its turn still runs. */
+  showStored(message) {
     this.#thinking.set(message.thinking ?? "");
     for (const call of message.toolCalls ?? []) {
       this.#steps.call(call);
       if (typeof call.ok === "boolean") this.#steps.result(call);
     }
     this.#sources.add(message.sources);
-    this.#rewrite(message.content ?? "");
+    this.#setText(message.content ?? "");
     this.#model = message.model;
     this.#messageId = message.id;
-    this.#writers = message.models ?? [];
+    this.#models = message.models ?? [];
     const running = message.status === "running";
-    if (running) this.waiting("This answer is still being written…");
-    else if (message.status === "interrupted") this.interrupted("This answer was interrupted.");
+    if (running) this.showStatus("This answer is still being written…");
+    else if (message.status === "interrupted") this.#showInterrupted("This answer was interrupted.");
     else this.#complete(message.finishReason);
     return running;
   }
 
-  /** Ends the answer with an error in words. */
-  failed(error) {
+  /** Ends the answer with an error. */
+  showFailed(error) {
     this.#end();
     const request = error.requestId ? el("span", { class: "request" }, `Request ${error.requestId}`) : "";
-    const note = this.#note("failed", errorWords(error), request);
+    const note = this.#setNote("failed", errorText(error), request);
     if (error.retryable) this.#offerRetry(note);
   }
 
-  /** Ends the answer where it is. */
-  interrupted(words) {
+  /** Ends the view of an answer that may continue on the server, with a button that loads the stored answer. */
+  showDisconnected(text, label) {
     this.#end();
-    this.#offerRetry(this.#note("interrupted", words));
+    this.#setNote("interrupted", text).append(button(label, this.#onReload, { iconName: "reload" }));
   }
 
-  /** Ends the answer where it is and offers to read the rest from the server. */
-  unread(words, offer) {
+  /** Shows a note below the answer without ending it. */
+  showNote(text) {
+    this.#setNote("interrupted", text);
+  }
+
+  #showInterrupted(text) {
     this.#end();
-    this.#note("interrupted", words).append(button(offer, this.#onReload, { name: "reload" }));
+    this.#offerRetry(this.#setNote("interrupted", text));
   }
 
-  /** Says something about the answer without ending it. */
-  remark(words) {
-    this.#note("interrupted", words);
-  }
-
-  #think(delta) {
+  #appendThinking(delta) {
     this.#thinking.push(delta);
-    this.#frames.request();
-    this.waiting("Thinking…");
+    this.#scheduler.request();
+    this.showStatus("Thinking…");
   }
 
-  #write(delta) {
+  #appendText(delta) {
     this.#thinking.pause();
     this.#status.textContent = "";
     this.#prose.classList.add("writing");
     this.#text += delta;
     this.#markdown.push(delta);
-    this.#frames.request();
+    this.#scheduler.request();
   }
 
-  /** The step itself says what runs; below a text it could be out of sight. Text after a call begins a new paragraph. */
-  #call(call) {
+  /** Shows a call, also in the status if text may have scrolled it out of view. Later text starts a new paragraph. */
+  #showCall(call) {
     this.#thinking.pause();
-    if (this.#text !== "" && !this.#text.endsWith("\n")) this.#write("\n\n");
-    const words = this.#steps.call(call);
-    this.waiting(this.#text === "" ? "" : `${words}…`);
-    announce(words);
+    if (this.#text !== "" && !this.#text.endsWith("\n")) this.#appendText("\n\n");
+    const label = this.#steps.call(call);
+    this.showStatus(this.#text === "" ? "" : `${label}…`);
+    announce(label);
   }
 
-  #result(result) {
+  #showResult(result) {
     announce(this.#steps.result(result));
     this.#sources.add(result.sources);
-    if (!this.#steps.running) this.waiting("Reading the results…");
+    if (!this.#steps.running) this.showStatus("Reading the results…");
   }
 
-  #done(finishReason) {
-    const words = this.#complete(finishReason);
-    announce(words ? `Answer ended. ${words}` : "Answer complete.");
+  #finish(finishReason) {
+    const reason = this.#complete(finishReason);
+    announce(reason ? `Answer ended. ${reason}` : "Answer complete.");
   }
 
-  /** Ends an answer that is one. Returns what is special about its end, in words. */
+  /** Ends a complete answer. Returns the text of an unusual finish reason, or null. */
   #complete(finishReason) {
     this.#end();
-    const words = endWords(finishReason);
-    if (words) this.#note(finishReason, words);
-    const again = button("Answer again", () => this.#onRetry(this), { name: "reload", kind: "text again" });
-    if (!this.#footer.querySelector(".again")) this.#footer.append(again);
-    return words;
+    const reason = finishReasonText(finishReason);
+    if (reason) this.#setNote(finishReason, reason);
+    const regenerate = button("Answer again", () => this.#onRetry(this), {
+      iconName: "reload",
+      kind: "text regenerate",
+    });
+    if (!this.#footer.querySelector(".regenerate")) this.#footer.append(regenerate);
+    return reason;
   }
 
-  #rewrite(content) {
+  #setText(content) {
     if (!content.startsWith(this.#text)) {
       this.#text = "";
       this.#prose.replaceChildren();
@@ -176,90 +200,49 @@ export class AnswerView {
   }
 
   #end() {
-    this.#frames.cancel();
+    this.#scheduler.cancel();
     this.#markdown.finish();
     this.#thinking.render();
     this.#prose.classList.remove("writing");
     this.#status.textContent = "";
     this.#thinking.pause();
     this.#steps.abandon();
-    this.#offerCalls();
+    this.#offerCallDetails();
     if (this.#footer.querySelector(".model-name")) return;
     if (this.#text.trim() !== "") this.#footer.prepend(copyButton(() => this.#text));
     this.#footer.append(el("span", { class: "model-name" }, this.#model));
-    const words = writerWords(this.#writers, this.#model);
-    if (words) this.#footer.append(el("span", { class: "writers" }, words));
+    const attribution = attributionText(this.#models, this.#model);
+    if (attribution) this.#footer.append(el("span", { class: "attribution" }, attribution));
   }
 
-  #note(kind, ...words) {
-    const note = el("div", { class: `note ${kind}` }, icon("alert"), el("p", {}, ...words));
+  #setNote(kind, ...children) {
+    const note = el("div", { class: `note ${kind}` }, icon("alert"), el("p", {}, ...children));
     this.#notes.replaceChildren(note);
     return note;
   }
 
-  /** Shown below the newest answer only: no other can be answered again. */
+  /** Adds a retry button. CSS shows it below the newest answer only, because no other can be regenerated. */
   #offerRetry(note) {
-    const retry = button("Try again", () => this.#onRetry(this), { name: "reload", kind: "quiet again" });
+    const retry = button("Try again", () => this.#onRetry(this), { iconName: "reload", kind: "quiet regenerate" });
     retry.title = "Answers your message once more.";
     note.append(retry);
   }
 
-  #offerCalls() {
-    if (this.#calls || this.#steps.element.hidden || this.#messageId === null || !CallDetails.offered) return;
-    this.#calls = new CallDetails(this.#messageId);
-    this.#steps.element.after(this.#calls.element);
+  #offerCallDetails() {
+    if (this.#callDetails || this.#steps.element.hidden || this.#messageId === null || !CallDetails.available) return;
+    this.#callDetails = new CallDetails(this.#messageId);
+    this.#steps.element.after(this.#callDetails.element);
   }
 }
 
 function copyButton(text) {
-  const copy = button(
-    "Copy",
-    async () => {
-      await copyText(text());
-      copy.lastChild.data = "Copied";
-      setTimeout(() => {
-        copy.lastChild.data = "Copy";
-      }, 2000);
-    },
-    { name: "copy", kind: "text copy" },
-  );
+  const onClick = async () => {
+    await copyText(text());
+    copy.lastChild.data = "Copied";
+    setTimeout(() => {
+      copy.lastChild.data = "Copy";
+    }, 2000);
+  };
+  const copy = button("Copy", onClick, { iconName: "copy", kind: "text copy" });
   return copy;
-}
-
-/** The model's reasoning, folded away. */
-class Thinking {
-  element = el("details", { class: "thinking", hidden: true });
-  #label = el("span", {}, "Thinking");
-  #thoughts = el("div", { class: "thoughts" });
-  #pending = "";
-  #since = 0;
-  #spent = 0;
-
-  constructor() {
-    this.element.append(el("summary", {}, this.#label), this.#thoughts);
-  }
-
-  set(text) {
-    this.element.hidden = text === "";
-    this.#thoughts.textContent = text;
-  }
-
-  push(delta) {
-    this.#pending += delta;
-    this.#since ||= performance.now();
-    this.#label.textContent = "Thinking…";
-    this.element.hidden = false;
-  }
-
-  render() {
-    this.#thoughts.append(this.#pending);
-    this.#pending = "";
-  }
-
-  pause() {
-    if (this.#since === 0) return;
-    this.#spent += performance.now() - this.#since;
-    this.#since = 0;
-    this.#label.textContent = `Thought for ${seconds(this.#spent)}`;
-  }
 }

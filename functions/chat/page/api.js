@@ -1,14 +1,20 @@
-// The server's HTTP routes: requests with the key, errors as one kind of object, a turn as a run of events.
+// The client of the HTTP API: requests with the key, failures as `ApiError`, turns as streams of events.
 
 import { SseParser } from "./sse.js";
-import { forgetKey, key, newKey } from "./key.js";
+import { forgetKey, key, promptForKey } from "./key.js";
 
-const PATIENCE_MS = 30_000;
+/** The timeout of a response, and of each chunk of a stream. The server sends a keep-alive every ten seconds. */
+const TIMEOUT_MS = 30_000;
 
-/** An erasure waits for running turns, and then deletes item by item; a function has at most fifteen minutes. */
-const ERASURE_MS = 900_000;
+/** An erasure waits for running turns and then deletes item by item; a function runs for at most 15 minutes. */
+const ERASURE_TIMEOUT_MS = 900_000;
 
-/** A request that failed: `code` and `message` as the server gave them, or `network`, `offline`, `cut`, `unreadable`. */
+/**
+ * A failed request.
+ *
+ * `code` and `message` come from the server; the page itself sets the codes `network`, `offline`, `disconnected`,
+ * `unreadable` and `stopped`.
+ */
 export class ApiError extends Error {
   constructor({ code, message = "", status = 0, retryable = false, retryAfter = 0, requestId = null }) {
     super(message);
@@ -16,17 +22,17 @@ export class ApiError extends Error {
   }
 }
 
-/** Asks for a page of the caller's conversations. */
+/** Lists one page of the caller's conversations. */
 export function listConversations(cursor = null) {
   return json("GET", `/api/conversations?${query({ limit: 30, cursor })}`);
 }
 
-/** Asks for a page of a conversation's messages, with the conversation itself. */
+/** Reads a conversation and one page of its messages. */
 export function readConversation(id, cursor = null) {
   return json("GET", `/api/conversations/${encodeURIComponent(id)}?${query({ limit: 100, cursor })}`);
 }
 
-/** Gives a conversation another title. */
+/** Changes the title of a conversation. */
 export function renameConversation(id, title) {
   return json("PATCH", `/api/conversations/${encodeURIComponent(id)}`, { title });
 }
@@ -36,92 +42,94 @@ export function deleteConversation(id) {
   return json("DELETE", `/api/conversations/${encodeURIComponent(id)}`);
 }
 
-/** Asks which agents there are. */
+/** Lists the agents. */
 export function listAgents() {
   return json("GET", "/api/agents");
 }
 
-/** Asks which models there are. */
+/** Lists the models. */
 export function listModels() {
   return json("GET", "/api/models");
 }
 
 /**
- * Reads everything that is kept of the caller: bytes of JSON lines, in pieces as they come.
+ * Streams all stored data of the caller, as chunks of JSON lines.
  *
- * Where the connection breaks the pieces just end; whether they are all of it is for their last line to say.
+ * The chunks end without an error if the connection breaks; `ExportCheck` checks whether they are complete.
  */
-export async function* exportMe(signal) {
-  const response = await authorized("/api/me/export", { method: "GET", signal });
-  if (!response.ok) throw await failure(response);
+export async function* exportAccount(signal) {
+  const response = await fetchWithKey("/api/me/export", { method: "GET", signal });
+  if (!response.ok) throw await toApiError(response);
   const reader = response.body.getReader();
   try {
     for (;;) {
-      const piece = await nextPiece(reader, signal, PATIENCE_MS);
-      if (piece === null) return;
-      yield piece;
+      const chunk = await readChunk(reader, signal, TIMEOUT_MS);
+      if (chunk === null) return;
+      yield chunk;
     }
   } finally {
     reader.cancel().catch(() => {});
   }
 }
 
-/** Erases everything that is kept of the caller; `confirm` says that this is meant. Resolves to how much was erased. */
-export function eraseMe(confirm) {
-  return json("DELETE", "/api/me", { confirm }, ERASURE_MS);
+/** Erases all stored data of the caller; `confirm` is the confirmation text. Resolves to the counts of erased items. */
+export function eraseAccount(confirm) {
+  return json("DELETE", "/api/me", { confirm }, ERASURE_TIMEOUT_MS);
 }
 
-/** Asks the server to stop the turn that runs in a conversation. Resolves to whether there is one. */
+/** Requests the server to stop the running turn of a conversation. Resolves to whether there is one. */
 export async function stopTurn(id) {
   return (await json("POST", `/api/conversations/${encodeURIComponent(id)}/stop`)).stopping;
 }
 
-/** Asks what the tools were called with for an answer; for administrators only. */
+/** Lists the tool calls of an answer with their arguments; for administrators only. */
 export async function listExecutions(messageId) {
   return (await json("GET", `/api/admin/executions?${query({ message: messageId })}`)).executions;
 }
 
 /**
- * Sends a message and hands every event of the answer to `onEvent`, each with the id of its frame.
+ * Sends a message and calls `onEvent` with each event of the answer and the id of its frame.
  *
- * Resolves to whether the stream came to its end: a `done` or an `error` event. Throws an `ApiError` when the server
- * refused the message or could not be reached, and an `AbortError` when `signal` fired.
+ * Resolves to whether the stream ended with a `done` or an `error` event. Throws an `ApiError` when the server rejects
+ * the message or cannot be reached, and an `AbortError` when `signal` fires.
  */
 export function chat(message, { idempotencyKey, signal, onEvent }) {
-  return begin("/api/chat", message, { idempotencyKey, signal, onEvent });
+  return startTurn("/api/chat", message, { idempotencyKey, signal, onEvent });
 }
 
-/** Has the last message of a conversation answered again; as `chat`. */
+/** Regenerates the last answer of a conversation; otherwise like `chat`. */
 export function regenerate(id, choice, { idempotencyKey, signal, onEvent }) {
-  return begin(`/api/conversations/${encodeURIComponent(id)}/regenerate`, choice, { idempotencyKey, signal, onEvent });
+  const path = `/api/conversations/${encodeURIComponent(id)}/regenerate`;
+  return startTurn(path, choice, { idempotencyKey, signal, onEvent });
 }
 
-/** Reads the running turn of a conversation, from the frame after `last` if that is given; null when there is nothing to read. */
-export async function resume(id, last, { signal, onEvent }) {
-  const headers = last === null ? {} : { "last-event-id": last };
-  const response = await authorized(`/api/conversations/${encodeURIComponent(id)}/stream`, { method: "GET", headers, signal });
+/** Reads the running turn of a conversation after the frame `lastId`, or from its start; null if there is no stream. */
+export async function resume(id, lastId, { signal, onEvent }) {
+  const headers = lastId === null ? {} : { "last-event-id": lastId };
+  const path = `/api/conversations/${encodeURIComponent(id)}/stream`;
+  const response = await fetchWithKey(path, { method: "GET", headers, signal });
   if (response.status === 204) return null;
-  if (!response.ok) throw await failure(response);
+  if (!response.ok) throw await toApiError(response);
   return readEvents(response.body.getReader(), onEvent, signal);
 }
 
-async function begin(path, body, { idempotencyKey, signal, onEvent }) {
+async function startTurn(path, body, { idempotencyKey, signal, onEvent }) {
   const headers = { "content-type": "application/json", "idempotency-key": idempotencyKey };
-  const response = await authorized(path, { method: "POST", headers, body: JSON.stringify(body), signal });
-  if (!response.ok) throw await failure(response);
+  const response = await fetchWithKey(path, { method: "POST", headers, body: JSON.stringify(body), signal });
+  if (!response.ok) throw await toApiError(response);
   return readEvents(response.body.getReader(), onEvent, signal);
 }
 
-/** Reads events until one ends the turn, the stream ends or nothing comes for so long that the connection is dead. */
-export async function readEvents(reader, onEvent, signal, patienceMs = PATIENCE_MS) {
+/** Reads events until one ends the turn, the stream ends, or a chunk times out. Resolves to whether the turn ended. */
+export async function readEvents(reader, onEvent, signal, timeoutMs = TIMEOUT_MS) {
   const decoder = new TextDecoder();
   const parser = new SseParser();
   try {
     for (;;) {
-      const piece = await nextPiece(reader, signal, patienceMs);
-      if (piece === null) return false;
-      for (const { id, data } of parser.push(decoder.decode(piece, { stream: true }))) {
-        const event = parsed(data);
+      const chunk = await readChunk(reader, signal, timeoutMs);
+      if (chunk === null) return false;
+      for (const { id, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
+        const event = parseEvent(data);
         if (event) onEvent(event, id);
         if (event?.type === "done" || event?.type === "error") return true;
       }
@@ -131,10 +139,10 @@ export async function readEvents(reader, onEvent, signal, patienceMs = PATIENCE_
   }
 }
 
-/** The next bytes, or null when the stream ended, broke or fell silent. */
-async function nextPiece(reader, signal, patienceMs) {
+/** The next chunk, or null when the stream ends, breaks or times out. */
+async function readChunk(reader, signal, timeoutMs) {
   try {
-    const { done, value } = await impatient(reader.read(), patienceMs);
+    const { done, value } = await withTimeout(reader.read(), timeoutMs);
     return done ? null : value;
   } catch {
     signal?.throwIfAborted();
@@ -142,8 +150,8 @@ async function nextPiece(reader, signal, patienceMs) {
   }
 }
 
-/** The event in a frame; the last frame, `[DONE]`, and anything that is not an object hold none. */
-function parsed(data) {
+/** The event in a frame; null for the last frame, `[DONE]`, and for invalid JSON. */
+function parseEvent(data) {
   try {
     return Object(JSON.parse(data));
   } catch {
@@ -151,43 +159,43 @@ function parsed(data) {
   }
 }
 
-/** The server sends something every ten seconds; a connection that is silent for longer is gone. */
-function impatient(read, patienceMs) {
+/** Rejects if `read` does not settle within the timeout. */
+function withTimeout(read, timeoutMs) {
   let timer;
-  const silence = new Promise((_, reject) => {
-    timer = setTimeout(reject, patienceMs);
+  const timeout = new Promise((_, reject) => {
+    timer = setTimeout(reject, timeoutMs);
   });
-  return Promise.race([read, silence]).finally(() => clearTimeout(timer));
+  return Promise.race([read, timeout]).finally(() => clearTimeout(timer));
 }
 
-async function json(method, path, body, patienceMs = PATIENCE_MS) {
+async function json(method, path, body, timeoutMs = TIMEOUT_MS) {
   const headers = body ? { "content-type": "application/json" } : {};
-  const response = await authorized(path, { method, headers, body: body && JSON.stringify(body), patienceMs });
-  if (!response.ok) throw await failure(response);
+  const response = await fetchWithKey(path, { method, headers, body: body && JSON.stringify(body), timeoutMs });
+  if (!response.ok) throw await toApiError(response);
   return response.status === 204
     ? null
     : response.json().catch(() => Promise.reject(new ApiError({ code: "unreadable" })));
 }
 
-/** Sends a request with the key; as long as the server asks for a key and the user gives one, sends it again. */
-async function authorized(path, options) {
+/** Sends a request with the key. On status 401 it prompts for a key and retries, until the user cancels. */
+async function fetchWithKey(path, options) {
   for (;;) {
     const used = key();
-    const response = await attempt(path, options, used);
+    const response = await fetchOnce(path, options, used);
     if (response.status !== 401) return response;
     if (used !== null && key() === used) forgetKey();
-    if (key() === null && !(await newKey(used !== null))) return response;
+    if (key() === null && !(await promptForKey(used !== null))) return response;
   }
 }
 
 /**
- * One request; without a signal of its own it is given up when no answer begins in time.
+ * Sends one request; without a signal of its own it times out.
  *
- * The path is taken from where the page is, which may be below the stage of an API.
+ * The path is relative to the page, which may be below the stage of an API.
  */
-async function attempt(path, { patienceMs = PATIENCE_MS, ...options }, used) {
-  const headers = { ...options.headers, ...(used !== null && { "x-api-key": used }), ...(await digest(options)) };
-  const signal = options.signal ?? AbortSignal.timeout(patienceMs);
+async function fetchOnce(path, { timeoutMs = TIMEOUT_MS, ...options }, used) {
+  const headers = { ...options.headers, ...(used !== null && { "x-api-key": used }), ...(await bodyHashHeader(options)) };
+  const signal = options.signal ?? AbortSignal.timeout(timeoutMs);
   try {
     return await fetch(`.${path}`, { ...options, headers, signal, cache: "no-store" });
   } catch {
@@ -197,22 +205,22 @@ async function attempt(path, { patienceMs = PATIENCE_MS, ...options }, used) {
 }
 
 /**
- * The header with a body's SHA-256, without which CloudFront cannot sign a request that changes something.
+ * The header with the SHA-256 of the body, without which CloudFront cannot sign a request that is not a GET.
  *
- * Browsers compute it on pages that came over TLS or from the machine itself, and CloudFront serves no others.
+ * Browsers compute hashes only in secure contexts (TLS or localhost). CloudFront serves no others.
  */
-async function digest({ method, body = "" }) {
+async function bodyHashHeader({ method, body = "" }) {
   if (method === "GET" || !globalThis.crypto?.subtle) return {};
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
   const hex = Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0"));
   return { "x-amz-content-sha256": hex.join("") };
 }
 
-/** Reads an error answer, also one that some proxy wrote. */
-async function failure(response) {
+/** Converts an error response, which may come from a proxy, into an `ApiError`. */
+async function toApiError(response) {
   const body = await response.json().catch(() => null);
   const error = Object(body?.error);
-  const retryAfter = waitOf(response.headers.get("retry-after"));
+  const retryAfter = parseRetryAfter(response.headers.get("retry-after"));
   const requestId = error.requestId ?? response.headers.get("x-request-id");
   const retryable = error.retryable ?? response.status >= 500;
   return new ApiError({
@@ -225,8 +233,8 @@ async function failure(response) {
   });
 }
 
-/** Whole seconds of a `Retry-After` header, which is a number or a date; 0 when it says nothing. */
-export function waitOf(header, now = Date.now()) {
+/** Whole seconds of a `Retry-After` header, which is a number or a date; 0 when it is missing or invalid. */
+export function parseRetryAfter(header, now = Date.now()) {
   if (!header) return 0;
   const wait =
     /^\s*\d/.test(header) && !header.includes(":") ? Number.parseFloat(header) : (Date.parse(header) - now) / 1000;

@@ -1,20 +1,20 @@
-// The page's assembly: what each part tells the others, the address, the keys that work everywhere.
+// The entry point: connects the modules, routes by the URL's hash and handles global keys.
 
 import { Agents } from "./agents.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { Conversations } from "./conversations.js";
-import { Data } from "./data.js";
-import { wireDialogs, ask } from "./dialogs.js";
+import { openDialog, wireDialogs } from "./dialogs.js";
 import { byId } from "./dom.js";
 import { Drawer } from "./drawer.js";
 import { key, onKeyChange } from "./key.js";
 import { Models } from "./models.js";
-import { hideNotice, showError } from "./notice.js";
+import { Privacy } from "./privacy.js";
+import { hideToast, showError } from "./toast.js";
 
 const NAME = "Lambda Chat";
 
-let choicesFailed = false;
+let pickersFailed = false;
 
 const agents = new Agents();
 const models = new Models();
@@ -27,7 +27,7 @@ const chat = new Chat({
 });
 const composer = new Composer({ onSend: (text) => chat.send(text), onStop: () => chat.stop() });
 chat.use(composer);
-new Data({ onErased: beginAnew });
+new Privacy({ onErased: resetAll });
 
 function onStarted({ id, title, visible }) {
   conversations.update({ id, ...(title && { title }), updatedAt: new Date().toISOString() });
@@ -57,7 +57,7 @@ function leaveDeleted(id) {
   if (chat.id === id) location.hash = "#/";
 }
 
-/** Opens what the address names: `#/c/ID`, or a new conversation. */
+/** Opens the conversation of the URL, `#/c/ID`, or a new one. */
 function route() {
   const id = /^#\/c\/(\w+)$/.exec(location.hash)?.[1] ?? null;
   drawer.dismiss();
@@ -72,63 +72,63 @@ function startNew() {
   else location.hash = "#/";
 }
 
-/** Everything that belongs to the key's owner goes with the key: drafts, and what the page shows. */
-function forget() {
+/** Removes the key and the drafts of its owner, and reloads the page. */
+function resetSession() {
   sessionStorage.clear();
   history.replaceState(null, "", "#/");
   location.reload();
 }
 
-/** Nothing is left to be shown, and nothing that this browser keeps belongs to anything: the page begins anew. */
-function beginAnew() {
+/** Removes all data from the browser's storage, and reloads the page. */
+function resetAll() {
   localStorage.clear();
-  forget();
+  resetSession();
 }
 
-/** The address is the conversation's: the skip link moves the focus without it. */
+/** Moves the focus without the link's hash, because the hash names the conversation. */
 function skip(event) {
   event.preventDefault();
   byId("message").focus();
 }
 
-/** Escape closes what is open, else stops the answer; a dialog takes it for itself. */
+/** On Escape, closes the drawer, else stops the answer. An open dialog handles the key itself. */
 function onKeydown(event) {
   if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open]")) return;
   if (!drawer.dismiss()) chat.stop();
 }
 
-/** Reads what there is to choose from. */
-async function loadChoices() {
+/** Loads the models and the agents. */
+async function loadPickers() {
   try {
     await Promise.all([models.load(), agents.load()]);
-    choicesFailed = false;
+    pickersFailed = false;
   } catch (error) {
-    choicesFailed = true;
-    showError(error, { action: { words: "Try again", run: loadChoices } });
+    pickersFailed = true;
+    showError(error, { action: { label: "Try again", run: loadPickers } });
   }
 }
 
-/** With a key, what failed without one is worth another try. */
+/** Retries failed loads when a key is set. */
 function onKey() {
   byId("forget-key").hidden = key() === null;
   if (key() === null) return;
   conversations.retry();
-  if (choicesFailed) {
-    hideNotice();
-    loadChoices();
+  if (pickersFailed) {
+    hideToast();
+    loadPickers();
   }
 }
 
 function wire() {
   wireDialogs();
   onKeyChange(onKey);
-  byId("forget-key").addEventListener("click", forget);
-  byId("demo-more").addEventListener("click", () => ask("demo-dialog"));
-  for (const id of ["new-chat", "new-here"]) byId(id).addEventListener("click", startNew);
+  byId("forget-key").addEventListener("click", resetSession);
+  byId("demo-more").addEventListener("click", () => openDialog("demo-dialog"));
+  for (const id of ["new-chat", "new-chat-compact"]) byId(id).addEventListener("click", startNew);
   for (const example of document.querySelectorAll(".example")) {
     example.addEventListener("click", () => chat.send(example.textContent));
   }
-  byId("notice-close").addEventListener("click", hideNotice);
+  byId("toast-close").addEventListener("click", hideToast);
   byId("skip").addEventListener("click", skip);
   window.addEventListener("hashchange", route);
   document.addEventListener("keydown", onKeydown);
@@ -137,4 +137,4 @@ function wire() {
 wire();
 route();
 conversations.refresh();
-loadChoices();
+loadPickers();

@@ -1,25 +1,28 @@
-// The conversation on the page: shows it, sends to it, follows its running answer, and gives back what could not be sent.
+// The open conversation: shows it, sends messages, follows a running answer and restores unsent messages.
 
 import { AnswerView } from "./answer.js";
 import { byId, button, el } from "./dom.js";
-import { readAll } from "./history.js";
-import { hideNotice, showError } from "./notice.js";
+import { readFullConversation } from "./history.js";
+import { hideToast, showError } from "./toast.js";
 import { Thread, userElement } from "./thread.js";
 import { Turn } from "./turn.js";
-import { errorWords, shortened } from "./words.js";
+import { errorText, truncate } from "./strings.js";
 
-const CUT = "Interrupted: the connection to the server was lost.";
+const DISCONNECTED = "Interrupted: the connection to the server was lost.";
 const RELOADED =
   "Interrupted: the connection was lost while you were reading. This is the answer as the server has it.";
 
-/** A running answer of which nothing can be read is looked for again after this, in milliseconds. */
-const PAUSE = 2000;
+/** The button that loads the stored answer after a lost connection. */
+const LOAD_LABEL = "Load what the server has";
 
-/** What the page shows beside the list; `listeners` are told what the list and the title must know. */
+/** The delay before a conversation is reloaded whose running answer cannot be read. */
+const RELOAD_DELAY_MS = 2000;
+
+/** The main view; it notifies `listeners` of changes that the list and the title show. */
 export class Chat {
   /** The id of the open conversation; null before it has one. */
   id = null;
-  #visit = new AbortController();
+  #loadAbort = new AbortController();
   #turn = null;
   #running = new Map();
   #thread = new Thread();
@@ -34,129 +37,131 @@ export class Chat {
     this.#listeners = listeners;
   }
 
-  /** Connects the composer, which needs this to exist. */
+  /** Connects the composer, whose callbacks need this object. */
   use(composer) {
     this.#composer = composer;
   }
 
-  /** Shows a conversation; null shows an empty one. A turn that runs in the one before goes on. */
+  /** Shows a conversation; null shows a new one. A turn of the previous conversation continues. */
   async open(id) {
-    hideNotice();
-    this.#visit.abort();
+    hideToast();
+    this.#loadAbort.abort();
     this.id = id;
     this.#turn = this.#running.get(id) ?? null;
     byId("welcome").hidden = id !== null;
     this.#thread.clear();
     this.#composer.open(id);
-    this.#composer.busy(this.#turn !== null);
+    this.#composer.setBusy(this.#turn !== null);
     this.#composer.focus();
-    this.#models.show(null);
+    this.#models.select(null);
     if (id === null) return;
     this.#thread.loading();
-    await this.#load((error) => this.#trouble(error));
+    await this.#load((error) => this.#showLoadError(error));
   }
 
   /** Sends a text as the next message. */
   async send(text) {
-    hideNotice();
-    const home = this.id;
+    hideToast();
+    const conversationId = this.id;
     const [agentId, modelType] = [this.#agents.selected, this.#models.selected];
-    const [user, view] = [userElement(text), this.#view()];
-    const turn = Turn.asking({ text, conversationId: home, agentId, modelType, view });
+    const [user, view] = [userElement(text), this.#createView()];
+    const turn = Turn.fromMessage({ text, conversationId, agentId, modelType, view });
     byId("welcome").hidden = true;
     this.#thread.add(user, view.element);
     turn.user = user;
-    view.waiting("Waiting for the model…");
-    await this.#drive(turn, {
-      started: () => this.#started(turn, home, text),
-      ended: (end) => this.#answered(turn, end),
-      refused: (error) => this.#unsent({ turn, home, text, user }, error),
+    view.showStatus("Waiting for the model…");
+    await this.#run(turn, {
+      onStart: () => this.#onStart(turn, conversationId, text),
+      onEnd: (end) => this.#onEnd(turn, end),
+      onRejected: (error) => this.#restoreUnsent({ turn, conversationId, text, user }, error),
     });
   }
 
-  /** Has the last message answered again, in the place of its answer. */
-  async again(old) {
+  /** Regenerates the last answer and shows the new one in its position. */
+  async regenerate(old) {
     if (this.#turn !== null) return;
-    hideNotice();
-    const view = this.#view();
-    const turn = Turn.again({ conversationId: this.id, modelType: this.#models.selected, view });
-    view.waiting("Waiting for the model…");
+    hideToast();
+    const view = this.#createView();
+    const turn = Turn.regeneration({ conversationId: this.id, modelType: this.#models.selected, view });
+    view.showStatus("Waiting for the model…");
     old.element.replaceWith(view.element);
-    await this.#drive(turn, {
-      started: () => this.#started(turn, this.id, ""),
-      ended: (end) => this.#answered(turn, end),
-      refused: (error) => {
+    await this.#run(turn, {
+      onStart: () => this.#onStart(turn, this.id, ""),
+      onEnd: (end) => this.#onEnd(turn, end),
+      onRejected: (error) => {
         view.element.replaceWith(old.element);
         showError(error);
       },
     });
-    // Where nothing new came about, the answer before is the answer.
+    // After an error the server keeps the previous answer.
     if (turn.error && this.id === turn.conversationId) {
       await this.#load((error) => showError(error));
       showError({ ...turn.error, retryAfter: turn.error.retryAfterSeconds ?? 0 });
     }
   }
 
-  /** Stops the answer that is being written. */
+  /** Stops the running turn. */
   stop() {
     this.#turn?.stop().catch((error) => showError(error));
   }
 
-  /** Reads a turn to its end; `refused` is told why it never began. */
-  async #drive(turn, { started, ended, refused }) {
+  /** Runs a turn to its end; calls `onRejected` with the error if it never started. */
+  async #run(turn, { onStart, onEnd, onRejected }) {
     this.#turn = turn;
     this.#thread.follow();
-    this.#composer.busy(true);
+    this.#composer.setBusy(true);
     try {
       const end = await turn.run({
-        onStart: started,
+        onStart,
         onTitle: (title) => this.#listeners.onTitle(turn.conversationId, title),
       });
       this.#finish(turn);
       this.#listeners.onChanged();
-      ended(end);
-      if (turn.stoppedElsewhere && this.id === turn.conversationId) await this.#load((error) => this.#trouble(error));
+      onEnd(end);
+      if (turn.stoppedRemotely && this.id === turn.conversationId) {
+        await this.#load((error) => this.#showLoadError(error));
+      }
     } catch (error) {
       this.#finish(turn);
-      refused(error);
+      onRejected(error);
     }
   }
 
-  #view() {
+  #createView() {
     return new AnswerView({
-      onRetry: (view) => this.again(view),
+      onRetry: (view) => this.regenerate(view),
       onReload: () => this.#load((error) => showError(error)),
     });
   }
 
-  #started(turn, home, text) {
+  #onStart(turn, origin, text) {
     const id = turn.conversationId;
     const visible = this.#turn === turn;
     this.#running.set(id, turn);
-    if (visible && home === null) {
+    if (visible && origin === null) {
       this.id = id;
-      this.#composer.becomes(id);
+      this.#composer.assignTo(id);
     }
-    const title = home === null ? shortened(text.trim().split("\n")[0], 60) : undefined;
+    const title = origin === null ? truncate(text.trim().split("\n")[0], 60) : undefined;
     this.#listeners.onStarted({ id, title, visible });
   }
 
-  /** Nothing was answered: the text goes back to where it was written, and the reason is said. */
-  #unsent({ turn, home, text, user }, error) {
+  /** Puts a rejected message back into the composer of its conversation and shows the error. */
+  #restoreUnsent({ turn, conversationId, text, user }, error) {
     const visible = turn.view.element.isConnected;
     user.remove();
     turn.view.element.remove();
-    this.#composer.restore(home, text);
+    this.#composer.restore(conversationId, text);
     byId("welcome").hidden = this.id !== null;
     showError(error, {
       extra: visible ? "Your message is back in the box." : "Your message is back in the box of its conversation.",
-      action: visible && error.retryable ? { words: "Send again", run: () => this.#composer.submit() } : null,
+      action: visible && error.retryable ? { label: "Send again", run: () => this.#composer.submit() } : null,
     });
   }
 
-  #answered(turn, end) {
-    if (end === "ended") return;
-    turn.view.unread(CUT, "Load what the server has");
+  #onEnd(turn, end) {
+    if (end === "complete") return;
+    turn.view.showDisconnected(DISCONNECTED, LOAD_LABEL);
     if (this.id === turn.conversationId) this.#load((error) => showError(error), RELOADED);
   }
 
@@ -164,24 +169,24 @@ export class Chat {
     if (this.#running.get(turn.conversationId) === turn) this.#running.delete(turn.conversationId);
     if (this.#turn !== turn) return;
     this.#turn = null;
-    this.#composer.busy(false);
+    this.#composer.setBusy(false);
     this.#composer.focus();
   }
 
-  /** Reads the conversation and shows it; `remark` is said about its last answer. What is shown stays until it is read. */
-  async #load(onTrouble, remark = null) {
-    this.#visit.abort();
-    this.#visit = new AbortController();
-    const { signal } = this.#visit;
+  /** Loads the conversation and replaces the shown messages; `note` is shown below the last answer. */
+  async #load(onError, note = null) {
+    this.#loadAbort.abort();
+    this.#loadAbort = new AbortController();
+    const { signal } = this.#loadAbort;
     try {
-      const stored = await readAll(this.id);
-      if (!signal.aborted) this.#show(stored, remark, signal);
+      const stored = await readFullConversation(this.id);
+      if (!signal.aborted) this.#show(stored, note, signal);
     } catch (error) {
-      if (!signal.aborted) onTrouble(error);
+      if (!signal.aborted) onError(error);
     }
   }
 
-  #show({ conversation, messages }, remark, signal) {
+  #show({ conversation, messages }, note, signal) {
     this.#thread.clear();
     let last = null;
     for (const message of messages) {
@@ -189,48 +194,48 @@ export class Chat {
       else last = this.#showAnswer(message);
     }
     if (this.#turn && last?.view !== this.#turn.view) this.#thread.add(this.#turn.user ?? [], this.#turn.view.element);
-    if (remark) last?.view.remark(remark);
+    if (note) last?.view.showNote(note);
     if (last?.running) this.#follow(last, signal);
     this.#thread.follow();
-    this.#models.show(conversation.model);
+    this.#models.select(conversation.model);
     this.#listeners.onOpened(conversation);
   }
 
-  /** Shows a stored answer, or the live view of the one that is being read. */
+  /** Shows a stored answer, or the live view if its turn is running on this page. */
   #showAnswer(message) {
     const live = this.#turn?.messageId === message.id;
-    const view = live ? this.#turn.view : this.#view();
-    const running = !live && view.show(message);
+    const view = live ? this.#turn.view : this.#createView();
+    const running = !live && view.showStored(message);
     this.#thread.add(view.element);
     return { view, running, messageId: message.id };
   }
 
-  /** Follows an answer that was found running, wherever it was asked for. */
+  /** Follows a running answer that another page or client started. */
   async #follow({ view, messageId }, signal) {
-    const turn = Turn.running({ conversationId: this.id, messageId, view });
+    const turn = Turn.attach({ conversationId: this.id, messageId, view });
     this.#running.set(turn.conversationId, turn);
-    await this.#drive(turn, {
-      started: () => {},
-      ended: (end) => end === "ended" || this.#lookAgain(turn, end, signal),
-      refused: (error) => this.#trouble(error),
+    await this.#run(turn, {
+      onStart: () => {},
+      onEnd: (end) => end === "complete" || this.#reloadLater(turn, end, signal),
+      onRejected: (error) => this.#showLoadError(error),
     });
   }
 
-  /** What can be read no further may have ended meanwhile. */
-  async #lookAgain(turn, end, signal) {
-    if (end === "cut") turn.view.unread(CUT, "Load what the server has");
+  /** Reloads the conversation after a delay: an answer without a stream may have ended in the meantime. */
+  async #reloadLater(turn, end, signal) {
+    if (end === "disconnected") turn.view.showDisconnected(DISCONNECTED, LOAD_LABEL);
     await new Promise((resolve) => {
-      setTimeout(resolve, PAUSE);
+      setTimeout(resolve, RELOAD_DELAY_MS);
     });
     if (signal.aborted || this.#turn !== null) return;
-    await this.#load((error) => (error.status === 404 ? this.#trouble(error) : showError(error)));
+    await this.#load((error) => (error.status === 404 ? this.#showLoadError(error) : showError(error)));
   }
 
-  #trouble(error) {
-    const gone = error.status === 404;
-    const words = gone ? "There is no such conversation. It may have been deleted." : errorWords(error);
-    const again = gone ? [] : [button("Try again", () => this.open(this.id), { name: "reload" })];
+  #showLoadError(error) {
+    const missing = error.status === 404;
+    const text = missing ? "There is no such conversation. It may have been deleted." : errorText(error);
+    const retry = missing ? [] : [button("Try again", () => this.open(this.id), { iconName: "reload" })];
     this.#thread.clear();
-    this.#thread.add(el("div", { class: "trouble", role: "alert" }, el("p", {}, words), again));
+    this.#thread.add(el("div", { class: "load-error", role: "alert" }, el("p", {}, text), retry));
   }
 }

@@ -1,14 +1,18 @@
-// The box to write in: grows with the text, counts near the limit, keeps a draft per conversation.
+// The message box: it grows with the text, counts characters near the limit and keeps a draft per conversation.
 
 import { announce, byId, icon } from "./dom.js";
-import { number, plural, scalarCount } from "./words.js";
+import { formatNumber, pluralize, scalarCount } from "./strings.js";
 
-const LIMIT = 32_000;
-const NEAR = 28_000;
-// The session has room for a few million characters in all; a draft far over the limit is not worth them.
-const KEPT = 8 * LIMIT;
+/** The server's limit of a message, in Unicode scalar values. */
+const MAX_CHARS = 32_000;
 
-/** The composer; `onSend` is given the text and `onStop` nothing. */
+/** The length from which the hint shows the count. */
+const COUNT_FROM = 28_000;
+
+/** Longer drafts are not stored: session storage holds about five million characters in total. */
+const MAX_DRAFT_CHARS = 8 * MAX_CHARS;
+
+/** The composer; `onSend` receives the text, `onStop` no arguments. */
 export class Composer {
   #box = byId("message");
   #send = byId("send");
@@ -25,54 +29,54 @@ export class Composer {
     window.addEventListener("resize", () => this.#grow());
   }
 
-  /** Shows the draft of a conversation; null is the one that does not exist yet. */
+  /** Shows the draft of a conversation; null is the new conversation. */
   open(conversation) {
     this.#conversation = conversation;
     this.#box.value = sessionStorage.getItem(draftName(conversation)) ?? "";
     this.#changed();
   }
 
-  /** Gives a text back that could not be sent, before whatever has been written since. */
+  /** Puts an unsent text back, before the draft that was written in the meantime. */
   restore(conversation, text) {
     const name = draftName(conversation);
-    const since = sessionStorage.getItem(name);
-    sessionStorage.setItem(name, since ? `${text}\n\n${since}` : text);
+    const draft = sessionStorage.getItem(name);
+    sessionStorage.setItem(name, draft ? `${text}\n\n${draft}` : text);
     if (conversation === this.#conversation) this.open(conversation);
   }
 
-  /** The box now belongs to the conversation that its first message made. */
-  becomes(conversation) {
+  /** Assigns the box to the conversation that the first message created. */
+  assignTo(conversation) {
     sessionStorage.removeItem(draftName(this.#conversation));
     this.#conversation = conversation;
     this.#changed();
   }
 
-  /** While an answer is being written the button stops it. */
-  busy(busy) {
+  /** Sets whether an answer is being written; the button then stops it. */
+  setBusy(busy) {
     this.#busy = busy;
-    const words = busy ? "Stop (Escape)" : "Send (Enter)";
-    this.#send.setAttribute("aria-label", words);
-    this.#send.title = words;
+    const label = busy ? "Stop (Escape)" : "Send (Enter)";
+    this.#send.setAttribute("aria-label", label);
+    this.#send.title = label;
     this.#send.replaceChildren(icon(busy ? "stop" : "send"));
     this.#changed();
   }
 
-  /** Puts the cursor into the box, but not where that would open a keyboard on the screen. */
+  /** Focuses the box, except on touch screens, where the focus would open the keyboard. */
   focus() {
     if (window.matchMedia("(pointer: fine)").matches) this.#box.focus();
   }
 
-  /** Sends what is in the box; while an answer is being written, or when it cannot be sent, says why it stays. */
+  /** Sends the text; shows or announces the reason if it cannot be sent now. */
   submit() {
     const text = this.#box.value;
-    if (this.#busy) return this.#say("The answer is still being written. Your text stays here.");
-    if (text.trim() === "" || scalarCount(text) > LIMIT) return announce(this.#hint.textContent);
+    if (this.#busy) return this.#showHint("The answer is still being written. Your text stays here.");
+    if (text.trim() === "" || scalarCount(text) > MAX_CHARS) return announce(this.#hint.textContent);
     this.#box.value = "";
     this.#changed();
     this.#onSend(text.toWellFormed?.() ?? text);
   }
 
-  /** A key that chooses among the input method's proposals is not meant for the page. */
+  /** Sends on the Enter key, unless it selects a candidate of an input method (key code 229). */
   #key(event) {
     const composing = event.isComposing || event.keyCode === 229;
     if (event.key !== "Enter" || event.shiftKey || composing) return;
@@ -83,23 +87,23 @@ export class Composer {
   #changed() {
     const name = draftName(this.#conversation);
     const text = this.#box.value;
-    if (text === "" || text.length > KEPT) sessionStorage.removeItem(name);
+    if (text === "" || text.length > MAX_DRAFT_CHARS) sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, text);
     this.#count();
     this.#grow();
   }
 
   #count() {
-    const count = this.#box.value.length > NEAR ? scalarCount(this.#box.value) : 0;
-    const over = count - LIMIT;
+    const count = this.#box.value.length > COUNT_FROM ? scalarCount(this.#box.value) : 0;
+    const over = count - MAX_CHARS;
     this.#hint.classList.toggle("over", over > 0);
-    this.#hint.textContent = countWords(count);
+    this.#hint.textContent = countText(count);
     this.#send.disabled = !this.#busy && (over > 0 || this.#box.value.trim() === "");
   }
 
-  #say(words) {
-    this.#hint.textContent = words;
-    announce(words);
+  #showHint(text) {
+    this.#hint.textContent = text;
+    announce(text);
   }
 
   #grow() {
@@ -108,10 +112,11 @@ export class Composer {
   }
 }
 
-/** What is said about a message of so many characters; nothing as long as it is far from the limit. */
-function countWords(count) {
-  if (count > LIMIT) return `${plural(count - LIMIT, "character")} too many: a message has at most ${number(LIMIT)}.`;
-  return count > NEAR ? `${number(count)} of ${number(LIMIT)} characters` : "";
+/** The hint for a message of `count` characters; empty far below the limit. */
+function countText(count) {
+  const limit = formatNumber(MAX_CHARS);
+  if (count > MAX_CHARS) return `${pluralize(count - MAX_CHARS, "character")} too many: a message has at most ${limit}.`;
+  return count > COUNT_FROM ? `${formatNumber(count)} of ${limit} characters` : "";
 }
 
 function draftName(conversation) {

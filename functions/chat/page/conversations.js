@@ -1,19 +1,19 @@
-// The list of conversations: grouped by age, newest first, page by page; each can be opened, renamed and deleted.
+// The list of conversations: newest first, grouped by age, paginated; the user can open, rename and delete each.
 
 import { deleteConversation, listConversations, renameConversation } from "./api.js";
-import { ask } from "./dialogs.js";
+import { openDialog } from "./dialogs.js";
 import { button, byId, el, iconButton } from "./dom.js";
-import { ageWords, errorWords, scalarCount } from "./words.js";
+import { ageGroup, errorText, scalarCount } from "./strings.js";
 
-const LONGEST_TITLE = 200;
+const MAX_TITLE_CHARS = 200;
 
-/** The list; `onRenamed` and `onDeleted` are told about a conversation that the user changed. */
+/** The list; it calls `onRenamed` and `onDeleted` with the id of a conversation that the user changed. */
 export class Conversations {
-  #place = byId("conversations");
+  #container = byId("conversations");
   #list = [];
   #cursor = null;
   #current = null;
-  #trouble = null;
+  #failure = null;
   #loaded = false;
   #onRenamed;
   #onDeleted;
@@ -23,60 +23,60 @@ export class Conversations {
     this.#onDeleted = onDeleted;
   }
 
-  /** Reads the first page again; what was loaded beyond it stays. */
+  /** Reloads the first page and keeps the older conversations that were loaded after it. */
   async refresh() {
     await this.#load(null, (page, { nextCursor }) => {
       const oldest = page.at(-1)?.updatedAt ?? "";
-      const beyond = nextCursor === null ? [] : this.#list.filter((known) => known.updatedAt < oldest);
-      if (beyond.length === 0) this.#cursor = nextCursor;
+      const older = nextCursor === null ? [] : this.#list.filter(({ updatedAt }) => updatedAt < oldest);
+      if (older.length === 0) this.#cursor = nextCursor;
       this.#list = [];
-      this.#put([...page, ...beyond]);
+      this.#upsert([...page, ...older]);
     });
   }
 
-  /** Repeats what failed last, if something did. */
+  /** Repeats the last load if it failed. */
   async retry() {
-    await this.#trouble?.again();
+    await this.#failure?.retry();
   }
 
-  /** Puts a conversation into the list, or what is new about it. */
+  /** Adds a conversation to the list or merges its changed fields. */
   update(conversation) {
     const known = this.#list.find(({ id }) => id === conversation.id);
-    this.#put([{ ...known, ...conversation }]);
-    this.#draw();
+    this.#upsert([{ ...known, ...conversation }]);
+    this.#render();
   }
 
-  /** Marks the conversation that is open. */
+  /** Marks the open conversation. */
   mark(id) {
     this.#current = id;
-    this.#draw();
+    this.#render();
   }
 
-  /** The title of a conversation, as far as it is known. */
+  /** The title of a listed conversation, or null. */
   title(id) {
     return this.#list.find((known) => known.id === id)?.title || null;
   }
 
-  async #more() {
+  async #loadMore() {
     await this.#load(this.#cursor, (page, { nextCursor }) => {
       this.#cursor = nextCursor;
-      this.#put(page);
+      this.#upsert(page);
     });
   }
 
-  async #load(cursor, take) {
+  async #load(cursor, onPage) {
     try {
-      const answer = await listConversations(cursor);
-      this.#trouble = null;
+      const response = await listConversations(cursor);
+      this.#failure = null;
       this.#loaded = true;
-      take(answer.conversations, answer);
+      onPage(response.conversations, response);
     } catch (error) {
-      this.#trouble = { error, again: () => this.#load(cursor, take) };
+      this.#failure = { error, retry: () => this.#load(cursor, onPage) };
     }
-    this.#draw();
+    this.#render();
   }
 
-  #put(conversations) {
+  #upsert(conversations) {
     const ids = new Set(conversations.map(({ id }) => id));
     this.#list = [...conversations, ...this.#list.filter(({ id }) => !ids.has(id))];
     this.#list.sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
@@ -86,44 +86,44 @@ export class Conversations {
     let renamed;
     const submit = async (value) => {
       const length = scalarCount(value);
-      if (length < 1 || length > LONGEST_TITLE) throw new Error(`A title has 1 to ${LONGEST_TITLE} characters.`);
-      renamed = await inWords(renameConversation(id, value));
+      if (length < 1 || length > MAX_TITLE_CHARS) throw new Error(`A title has 1 to ${MAX_TITLE_CHARS} characters.`);
+      renamed = await withErrorText(renameConversation(id, value));
     };
-    const entered = await ask("rename-dialog", { value: title, submit });
+    const value = await openDialog("rename-dialog", { value: title, submit });
     this.#focus(id);
-    if (entered === null) return;
+    if (value === null) return;
     this.update(renamed.conversation ?? renamed);
     this.#onRenamed(id);
   }
 
   async #delete({ id, title }) {
-    const submit = () => inWords(deleteConversation(id).catch(ignoreGone));
-    const confirmed = await ask("delete-dialog", { words: { title }, submit });
+    const submit = () => withErrorText(deleteConversation(id).catch(ignoreNotFound));
+    const confirmed = await openDialog("delete-dialog", { texts: { title }, submit });
     this.#focus(id);
     if (confirmed === null) return;
     this.#list = this.#list.filter((known) => known.id !== id);
-    this.#draw();
+    this.#render();
     byId("new-chat").focus();
     this.#onDeleted(id);
   }
 
-  /** The buttons of an item show while it has the focus only, so a closed dialog cannot give it back to them. */
+  /** Focuses an item. A closed dialog cannot restore the focus to the item's buttons, which are hidden by then. */
   #focus(id) {
-    this.#place.querySelector(`[data-focus="${id}"]`)?.focus();
+    this.#container.querySelector(`[data-focus="${id}"]`)?.focus();
   }
 
-  /** Draws the list anew; the focus stays on what it was on. */
-  #draw() {
-    const focus = this.#place.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
-    this.#place.replaceChildren(...this.#groups(), ...this.#end());
-    if (focus) this.#place.querySelector(`[data-focus="${focus}"]`)?.focus();
+  /** Renders the list and keeps the focus. */
+  #render() {
+    const focus = this.#container.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
+    this.#container.replaceChildren(...this.#groups(), ...this.#footer());
+    if (focus) this.#container.querySelector(`[data-focus="${focus}"]`)?.focus();
   }
 
   #groups() {
     const now = new Date();
     const groups = new Map();
     for (const conversation of this.#list) {
-      const age = ageWords(new Date(conversation.updatedAt), now);
+      const age = ageGroup(new Date(conversation.updatedAt), now);
       if (!groups.has(age)) groups.set(age, el("ul", { "aria-label": age }));
       groups.get(age).append(this.#item(conversation));
     }
@@ -151,29 +151,29 @@ export class Conversations {
     return el("li", { class: id === this.#current && "current" }, open, rename, remove);
   }
 
-  #end() {
-    if (this.#trouble) {
-      const { error, again } = this.#trouble;
+  #footer() {
+    if (this.#failure) {
+      const { error, retry } = this.#failure;
       return [
-        el("p", { class: "trouble", role: "alert" }, errorWords(error)),
-        button("Try again", again, { name: "reload" }),
+        el("p", { class: "load-error", role: "alert" }, errorText(error)),
+        button("Try again", retry, { iconName: "reload" }),
       ];
     }
-    if (this.#cursor !== null) return [button("More", () => this.#more(), { kind: "text more" })];
+    if (this.#cursor !== null) return [button("More", () => this.#loadMore(), { kind: "text more" })];
     return this.#loaded && this.#list.length === 0
       ? [el("p", { class: "empty" }, "Your conversations will be listed here.")]
       : [];
   }
 }
 
-/** A failure of the request as an error whose message can be shown. */
-function inWords(request) {
+/** Converts a failed request into an error whose message can be shown. */
+function withErrorText(request) {
   return request.catch((error) => {
-    throw new Error(errorWords(error));
+    throw new Error(errorText(error));
   });
 }
 
-/** What is gone already needs no deleting. */
-function ignoreGone(error) {
+/** Treats a missing conversation as deleted. */
+function ignoreNotFound(error) {
   if (error.status !== 404) throw error;
 }

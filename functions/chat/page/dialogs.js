@@ -1,64 +1,64 @@
-// Modal dialogs: the page holds their markup, this asks one and waits for the answer.
+// Modal dialogs: the page holds their markup; this module opens one and waits for its result.
 //
-// A dialog's form has at most one field, named `value`. The browser keeps the focus inside and gives it back afterwards.
+// A dialog's form has at most one field, named `value`. The browser traps the focus inside and restores it afterwards.
 
 import { byId } from "./dom.js";
 
 /**
- * Shows a dialog and resolves to what was entered (`''` when there is no field), or null when it was cancelled.
+ * Opens a dialog and resolves to its field's value (`''` without a field), or to null when the user cancels.
  *
- * `words` replaces the text of elements by their `data-words` name, `value` fills the field, `fault` is what to complain
- * about at once. `submit` is given what was entered; while it throws, the dialog stays open and says why.
+ * `texts` replaces the text of elements by their `data-text` name, `value` fills the field, `error` is the initial error.
+ * `submit` receives the value; while it throws, the dialog stays open and shows the error's message.
  */
-export function ask(id, { words = {}, value = "", fault = "", submit = () => {} } = {}) {
+export function openDialog(id, { texts = {}, value = "", error = "", submit = () => {} } = {}) {
   const dialog = byId(id);
   const form = dialog.querySelector("form");
   const field = form.elements.namedItem("value");
-  for (const [name, text] of Object.entries(words)) dialog.querySelector(`[data-words="${name}"]`).textContent = text;
+  for (const [name, text] of Object.entries(texts)) dialog.querySelector(`[data-text="${name}"]`).textContent = text;
   if (field) field.value = value;
-  complain(dialog, fault);
+  setError(dialog, error);
   dialog.returnValue = "";
   dialog.showModal();
   field?.select();
-  return answer(dialog, form, () => field?.value.trim() ?? "", submit);
+  return result(dialog, form, () => field?.value.trim() ?? "", submit);
 }
 
-function answer(dialog, form, entered, submit) {
+function result(dialog, form, readValue, submit) {
   return new Promise((resolve) => {
     form.onsubmit = async (event) => {
       event.preventDefault();
-      const value = entered();
-      if (await accepted(dialog, () => submit(value))) dialog.close("taken");
+      const value = readValue();
+      if (await trySubmit(dialog, () => submit(value))) dialog.close("submitted");
     };
     dialog.onclose = () => {
-      const value = dialog.returnValue === "taken" ? entered() : null;
+      const value = dialog.returnValue === "submitted" ? readValue() : null;
       form.reset();
       resolve(value);
     };
   });
 }
 
-async function accepted(dialog, submit) {
-  const send = dialog.querySelector('[type="submit"]');
-  send.disabled = true;
+async function trySubmit(dialog, submit) {
+  const submitButton = dialog.querySelector('[type="submit"]');
+  submitButton.disabled = true;
   try {
     await submit();
     return true;
   } catch (error) {
-    complain(dialog, error.message);
+    setError(dialog, error.message);
     return false;
   } finally {
-    send.disabled = false;
+    submitButton.disabled = false;
   }
 }
 
-function complain(dialog, fault) {
-  const place = dialog.querySelector('[role="alert"]');
-  if (place) place.textContent = fault;
-  dialog.querySelector('[name="value"]')?.setAttribute("aria-invalid", String(fault !== ""));
+function setError(dialog, error) {
+  const alert = dialog.querySelector('[role="alert"]');
+  if (alert) alert.textContent = error;
+  dialog.querySelector('[name="value"]')?.setAttribute("aria-invalid", String(error !== ""));
 }
 
-/** Makes every `data-close` button close its dialog, and a click beside a dialog too. */
+/** Closes a dialog on a click on its `data-close` buttons or on the backdrop. */
 export function wireDialogs() {
   for (const dialog of document.querySelectorAll("dialog")) {
     dialog.addEventListener("click", (event) => {

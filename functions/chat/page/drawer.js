@@ -1,10 +1,10 @@
-// The list's place: a column beside the chat that can be folded, a drawer over it on a narrow screen.
+// The sidebar with the list: a collapsible column next to the chat, or a drawer over it on a narrow screen.
 
 import { byId } from "./dom.js";
 
 const NARROW = window.matchMedia("(max-width: 760px)");
 
-/** The place of the list. */
+/** Opens and closes the sidebar. */
 export class Drawer {
   #page = byId("page");
   #list = byId("sidebar");
@@ -24,7 +24,7 @@ export class Drawer {
     return this.#page.dataset.list === "open";
   }
 
-  /** Closes the list where it lies over the chat; returns whether it did. */
+  /** Closes the drawer on a narrow screen; returns whether it was open. */
   dismiss() {
     if (!NARROW.matches || !this.open) return false;
     this.#set(false);
@@ -32,8 +32,8 @@ export class Drawer {
   }
 
   #restore() {
-    const folded = NARROW.matches || localStorage.getItem("list") === "closed";
-    this.#apply(!folded);
+    const closed = NARROW.matches || localStorage.getItem("list") === "closed";
+    this.#apply(!closed);
   }
 
   #set(open) {
@@ -44,7 +44,7 @@ export class Drawer {
     else this.#toggle.focus();
   }
 
-  /** What is covered or folded away can be reached neither by keyboard nor by a screen reader. */
+  /** Sets the state; hidden parts become inert, so neither the keyboard nor a screen reader reaches them. */
   #apply(open) {
     this.#page.dataset.list = open ? "open" : "closed";
     this.#list.inert = !open;

@@ -1,9 +1,9 @@
-// A conversation as the server has it: all of its pages.
+// A whole conversation: all of its pages of messages.
 
 import { readConversation } from "./api.js";
 
-/** Reads a conversation whole. */
-export async function readAll(id) {
+/** Reads a conversation with all of its messages. */
+export async function readFullConversation(id) {
   const messages = [];
   let cursor = null;
   for (;;) {

@@ -1,52 +1,51 @@
-// The caller's key: asked for when the server wants one, kept for this browser session only, forgotten on request.
+// The caller's API key: requested on demand, stored for the browser session, removed on request.
 
-import { ask } from "./dialogs.js";
+import { openDialog } from "./dialogs.js";
 
 const NAME = "key";
 const listeners = new Set();
-let asking = null;
+let prompt = null;
 
 /** The key to send, or null. */
 export function key() {
   return sessionStorage.getItem(NAME);
 }
 
-/** Calls `listener` now, and whenever a key comes or goes. */
+/** Calls `listener` now and after each change of the key. */
 export function onKeyChange(listener) {
   listeners.add(listener);
   listener();
 }
 
-/** Drops the key. */
+/** Removes the key. */
 export function forgetKey() {
   sessionStorage.removeItem(NAME);
-  changed();
+  notify();
 }
 
-/** Asks for a key, once at a time however many requests want one; resolves to whether one was given. */
-export function newKey(rejected) {
-  asking ??= ask("key-dialog", { fault: rejected ? "That key was not accepted." : "", submit: check }).then(
-    (entered) => {
-      asking = null;
-      if (entered === null) return false;
-      sessionStorage.setItem(NAME, entered);
-      changed();
-      return true;
-    },
-  );
-  return asking;
+/** Prompts for a key; concurrent calls share one dialog. Resolves to whether the user gave one. */
+export function promptForKey(rejected) {
+  const error = rejected ? "That key was not accepted." : "";
+  prompt ??= openDialog("key-dialog", { error, submit: validate }).then((value) => {
+    prompt = null;
+    if (value === null) return false;
+    sessionStorage.setItem(NAME, value);
+    notify();
+    return true;
+  });
+  return prompt;
 }
 
-/** Asks nobody any more: the key that was used is gone, and the page is about to begin anew. */
-export function stopAsking() {
-  asking = new Promise(() => {});
+/** Disables the prompt: the key's data is erased, and the page is about to reload. */
+export function disablePrompt() {
+  prompt = new Promise(() => {});
 }
 
-/** A header can carry visible ASCII only. */
-function check(entered) {
-  if (!/^[!-~]+$/.test(entered)) throw new Error("A key is made of letters, digits and signs, without spaces.");
+/** Throws if a header cannot carry the key: only visible ASCII is allowed. */
+function validate(value) {
+  if (!/^[!-~]+$/.test(value)) throw new Error("A key is made of letters, digits and signs, without spaces.");
 }
 
-function changed() {
+function notify() {
   for (const listener of listeners) listener();
 }

@@ -1,9 +1,9 @@
-// Markdown's blocks: paragraphs, headings, lists, quotes, code, tables, rules. Pure: text in, a tree out.
+// Parses Markdown blocks: paragraphs, headings, lists, quotes, code, tables, rules. Pure: text in, a tree out.
 //
-// What models write, not all of CommonMark: a line of dashes is always a rule, four spaces do not make code, a line end
-// in a paragraph is kept, HTML is text, and there are no reference links, so a block never depends on another one. That
-// is what lets a stream be rendered by reading its last block again and nothing else. Nesting is limited, and each line
-// is looked at once per level, so the work is linear in the text.
+// It supports what models write, not all of CommonMark. A line of dashes is always a rule. Four spaces do not start
+// code. Line ends in a paragraph are kept. HTML is text. There are no reference links, so a block never depends on
+// another one, and a stream is rendered by parsing its last block only. Nesting is limited, and each line is scanned
+// once per level, so the work is linear in the text.
 
 import { Item, marker } from "./markdown-list.js";
 import { fence, indentOf, isBlank } from "./markdown-lines.js";
@@ -14,10 +14,10 @@ const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*))?$/;
 const QUOTE = /^ {0,3}> ?/;
 
 /**
- * Reads a whole text.
+ * Parses a text into blocks.
  *
- * Every block has `type` and, at the top, `line`, the number of its first line. With `partial` the text may go on: a
- * table is recognised by its first row.
+ * Each block has a `type`; top-level blocks have `line`, the number of their first line. With `partial` the text may
+ * continue, so the first row of a table is enough to recognise it.
  */
 export function parseBlocks(text, partial = false) {
   return parseLines(text.split("\n"), 0, partial);
@@ -38,15 +38,15 @@ function parseLines(lines, depth, partial) {
   return blocks;
 }
 
-function readBlock(place) {
+function readBlock(cursor) {
   return (
-    readFence(place) ??
-    readHeading(place) ??
-    readRule(place) ??
-    readQuote(place) ??
-    readList(place) ??
-    readTable(place) ??
-    readParagraph(place)
+    readFence(cursor) ??
+    readHeading(cursor) ??
+    readRule(cursor) ??
+    readQuote(cursor) ??
+    readList(cursor) ??
+    readTable(cursor) ??
+    readParagraph(cursor)
   );
 }
 
@@ -78,7 +78,7 @@ function readHeading({ lines, at }) {
   return { block: { type: "heading", level: found[1].length, text: withoutClosing(found[2] ?? "") }, end: at + 1 };
 }
 
-/** Drops the number signs that may close a heading: ` ##` at the end, or nothing but signs. */
+/** Removes the optional closing number signs of a heading: ` ##` at the end, or a text of number signs only. */
 function withoutClosing(text) {
   const line = text.trim();
   let end = line.length;
@@ -133,9 +133,9 @@ function afterBlank(lines, from) {
   return at;
 }
 
-function readTable(place) {
-  if (!startsTable(place)) return null;
-  const { lines, at } = place;
+function readTable(cursor) {
+  if (!startsTable(cursor)) return null;
+  const { lines, at } = cursor;
   const delimiters = lines[at + 1] !== undefined && isDelimiterRow(lines[at + 1]) ? columns(lines[at + 1]) : [];
   const header = tableRow(lines[at]);
   const rows = [];
@@ -164,12 +164,12 @@ function readParagraph({ lines, at, depth }) {
   return { block: { type: "paragraph", text }, end };
 }
 
-/** Whether the block at `at` ends the paragraph above it; a numbered list does so only when it begins with 1. */
-function interrupts(place) {
-  const line = place.lines[place.at];
+/** Whether the block at `at` interrupts the paragraph above it; a numbered list does so only if it starts with 1. */
+function interrupts(cursor) {
+  const line = cursor.lines[cursor.at];
   const item = marker(line);
   if (item && !isRule(line)) return !item.empty && (!item.ordered || item.start === 1);
-  return startsBlock(line) || startsTable(place);
+  return startsBlock(line) || startsTable(cursor);
 }
 
 function startsBlock(line) {

@@ -1,8 +1,8 @@
-// Which delimiter runs (`*`, `_`, `~`) open and close what. Pure.
+// Pairs the delimiter runs (`*`, `_`, `~`) of emphasis. Pure.
 //
-// This is the delimiter stack of the CommonMark specification with two additions: `~~struck~~`, and the rule that wide
-// (Chinese, Japanese, Korean) characters count as a boundary, without which `**标题：**正文` would never be bold. How far
-// back a search found nothing is remembered per kind of closer, which keeps the whole linear.
+// This is the delimiter stack of the CommonMark specification with two additions. `~~struck~~` is supported. Wide
+// (Chinese, Japanese, Korean) characters count as a boundary, because `**标题：**正文` would otherwise never be bold.
+// Each kind of closer stores how far back its search failed, which keeps the work linear.
 
 const SPACE = /\s/;
 const PUNCTUATION = /[\p{P}\p{S}]/u;
@@ -14,7 +14,7 @@ export function isWide(char) {
   return WIDE.test(char);
 }
 
-/** Whether a run between these two characters (undefined at an end of the text) can open and can close emphasis. */
+/** Whether a run between two characters (undefined at an end of the text) can open and can close emphasis. */
 export function flanking(char, before, after) {
   const left = canFlank(after, before);
   const right = canFlank(before, after);
@@ -35,7 +35,7 @@ function isPunctuation(char) {
   return char !== undefined && PUNCTUATION.test(char);
 }
 
-/** The runs met so far; `resolve` pairs them and writes what it finds into the runs' tokens. */
+/** The stack of runs; pairing writes the opened and closed tags into the runs' tokens. */
 export class Emphasis {
   #last = null;
   #added = 0;
@@ -48,31 +48,31 @@ export class Emphasis {
     this.#last = run;
   }
 
-  /** A place in the text: `resolve(mark)` looks at the runs after it only. */
+  /** The current position of the stack; `resolve(mark)` pairs only the runs after it. */
   mark() {
     return this.#added;
   }
 
-  /** Pairs the runs after `mark`, the start of a link's text, and forgets the rest of them. */
+  /** Pairs the runs after `mark`, the start of a link's text, and removes them from the stack. */
   resolve(mark) {
     this.#pairAll(mark);
-    this.#forget(mark);
+    this.#truncate(mark);
   }
 
-  /** Pairs what is left at the end of the text; with `partial`, returns the tokens that end what is still open. */
+  /** Pairs the remaining runs; with `partial`, returns the tokens that close the unclosed runs. */
   finish(partial) {
     this.#pairAll(0);
-    return partial ? this.#openEnded() : [];
+    return partial ? this.#closeOpenRuns() : [];
   }
 
   #pairAll(mark) {
-    const floors = new Map();
+    const lowerBounds = new Map();
     let closer = this.#first(mark);
-    while (closer) closer = closer.canClose ? this.#close(closer, mark, floors) : closer.next;
+    while (closer) closer = closer.canClose ? this.#close(closer, mark, lowerBounds) : closer.next;
   }
 
-  /** Opens strong and struck text to the end. */
-  #openEnded() {
+  /** Extends unclosed strong and struck text to the end of the text. */
+  #closeOpenRuns() {
     const closes = [];
     for (let run = this.#first(0); run; run = run.next) {
       if (!run.canOpen || run.token.count !== 2 || run.token.char === "_") continue;
@@ -90,21 +90,21 @@ export class Emphasis {
     return run;
   }
 
-  #forget(mark) {
+  #truncate(mark) {
     const first = this.#first(mark);
     if (!first) return;
     this.#last = first.previous;
     if (this.#last) this.#last.next = null;
   }
 
-  /** Looks for the opener of one closer; returns the run to look at next. */
-  #close(closer, mark, floors) {
+  /** Searches the opener of one closer; returns the next run. */
+  #close(closer, mark, lowerBounds) {
     const kind = `${closer.token.char}${closer.canOpen}${closer.token.char === "~" ? closer.size : closer.size % 3}`;
-    const floor = Math.max(mark, floors.get(kind) ?? 0);
+    const lowerBound = Math.max(mark, lowerBounds.get(kind) ?? 0);
     let opener = closer.previous;
-    while (opener && opener.index > floor && !pairs(opener, closer)) opener = opener.previous;
-    if (opener && opener.index > floor) return this.#pair(opener, closer);
-    floors.set(kind, closer.previous?.index ?? 0);
+    while (opener && opener.index > lowerBound && !pairs(opener, closer)) opener = opener.previous;
+    if (opener && opener.index > lowerBound) return this.#pair(opener, closer);
+    lowerBounds.set(kind, closer.previous?.index ?? 0);
     if (!closer.canOpen) this.#remove(closer);
     return closer.next;
   }

@@ -1,11 +1,12 @@
-// Markdown inside one block: emphasis, code, links. Pure: text in, a flat list of tokens out.
+// Parses the Markdown inside one block: emphasis, code, links. Pure: text in, a flat list of tokens out.
 //
-// The tokens are well nested `open` and `close` pairs around `text`, `code`, `break` and `cite`, at most a few levels
-// deep, so a reader needs a stack and no recursion. HTML is text. The work is linear in the text: every search either
-// consumes what it has seen or is answered from an index made once (`CodeSpans`, `Emphasis`).
+// The tokens are well-nested `open` and `close` pairs around `text`, `code`, `break` and `cite`. Their depth is limited,
+// so a renderer needs a stack and no recursion. HTML is text. The work is linear in the text: each search either
+// consumes the text that it scans or uses an index that is built once (`CodeSpans`, `Emphasis`).
 
 import { Emphasis, flanking } from "./markdown-emphasis.js";
 import { bareUrl, safeHref } from "./markdown-links.js";
+import { flatten } from "./markdown-tokens.js";
 
 const SPECIAL = /[\\`*_~[\]!<\n]|https?:\/\//gi;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
@@ -13,19 +14,18 @@ const RUN = /`+|\*+|_+|~+/y;
 const CITATION = /\[(\d{1,3})\](?!\()/y;
 const AUTOLINK = /<((?:https?:\/\/|mailto:)[^\s<>]*)>/iy;
 const MAX_PARENS = 32;
-const MAX_NESTING = 8;
 
 /**
- * Reads the text of one block.
+ * Parses the text of one block.
  *
- * With `partial` the text may go on: what is open at its end (strong, struck, code, a link's address) is shown as what
- * it is about to become, so that a streamed answer does not flicker.
+ * With `partial` the text may continue. Strong and struck text, code and link targets that are unclosed at its end are
+ * then shown as if they were closed, so a streamed answer does not flicker.
  */
 export function parseInline(text, partial = false) {
   return new Scanner(text, partial).scan();
 }
 
-/** Where each run of backticks is, by length, so that a closing run is found without a second look at the text. */
+/** An index of the runs of backticks by length, which finds a closing run without scanning the text again. */
 class CodeSpans {
   #starts = new Map();
 
@@ -37,7 +37,7 @@ class CodeSpans {
     }
   }
 
-  /** The start of the first run of this length at or after `from`, or -1; `from` must not go back. */
+  /** The start of the first run of this length at or after `from`, or -1; `from` must not decrease between calls. */
   closing(length, from) {
     const runs = this.#starts.get(length);
     if (!runs) return -1;
@@ -138,7 +138,7 @@ class Scanner {
     this.#at = closing < 0 ? end : end + length;
   }
 
-  /** A run that ends an unfinished text may still grow: it is left out until more comes. */
+  /** Adds a run of delimiters. A run at the end of a partial text is omitted, because it may still grow. */
   #delimiters() {
     const run = this.#match(RUN)[0];
     if (this.#partial && this.#at + run.length === this.#text.length) return (this.#at += run.length);
@@ -158,11 +158,11 @@ class Scanner {
   }
 
   #url() {
-    const written = bareUrl(this.#text, this.#at);
-    const href = written && safeHref(written);
-    if (!href) return this.#literal(written?.length ?? "http".length);
-    this.#link(href, written);
-    this.#at += written.length;
+    const url = bareUrl(this.#text, this.#at);
+    const href = url && safeHref(url);
+    if (!href) return this.#literal(url?.length ?? "http".length);
+    this.#link(href, url);
+    this.#at += url.length;
   }
 
   #link(href, text) {
@@ -194,7 +194,7 @@ class Scanner {
     this.#at = target.end;
   }
 
-  /** Reads `(url "title")`; `open` says that the text ended inside it. */
+  /** Parses `(url "title")`; `open` is set if the text ends inside it. */
   #target(start) {
     if (this.#text[start] !== "(") return null;
     const end = this.#targetEnd(start + 1);
@@ -205,7 +205,7 @@ class Scanner {
     return { open, url: bracketed ?? bare.replace(/\\([!-/:-@[-`{-~])/g, "$1"), end: open ? end : end + 1 };
   }
 
-  /** The closing parenthesis, the text's length when it ends first, or -1. Each `](` adds a level, so it is linear. */
+  /** The index of the closing parenthesis, the text's length if it is missing, or -1. Each `](` adds a level: linear. */
   #targetEnd(from) {
     let depth = 0;
     for (let at = from; at < this.#text.length; at += 1) {
@@ -219,58 +219,9 @@ class Scanner {
   }
 }
 
-/** Line ends in code are spaces, and one space at each end is only there to keep backticks apart. */
+/** The content of a code span: line ends become spaces, and one padding space at each end is removed. */
 function codeText(text) {
   const line = text.replaceAll("\n", " ");
   const padded = line.length > 2 && line[0] === " " && line.at(-1) === " " && line.trim() !== "";
   return padded ? line.slice(1, -1) : line;
-}
-
-/** Writes delimiter runs out: what they close, what is left of them as text, what they open. */
-function flatten(tokens) {
-  const flat = new Flat();
-  for (const token of tokens) {
-    if (token.kind !== "run") {
-      flat.add(token);
-      continue;
-    }
-    for (let n = 0; n < token.closes.length; n += 1) flat.add({ kind: "close" });
-    if (token.count > 0) flat.add({ kind: "text", text: token.char.repeat(token.count) });
-    for (const tag of token.opens.reverse()) flat.add({ kind: "open", tag });
-  }
-  return flat.tokens;
-}
-
-/** The tokens as they are given out: pieces of text joined, and what is nested too deeply left out but for its text. */
-class Flat {
-  tokens = [];
-  #levels = [];
-  #depth = 0;
-
-  add(token) {
-    if (token.kind === "open") this.#open(token);
-    else if (token.kind === "close") this.#close(token);
-    else if (token.kind === "text") this.#text(token.text);
-    else this.tokens.push(token);
-  }
-
-  #open(token) {
-    const kept = this.#depth < MAX_NESTING;
-    this.#levels.push(kept);
-    if (!kept) return;
-    this.#depth += 1;
-    this.tokens.push(token);
-  }
-
-  #close(token) {
-    if (!this.#levels.pop()) return;
-    this.#depth -= 1;
-    this.tokens.push(token);
-  }
-
-  #text(text) {
-    const last = this.tokens.at(-1);
-    if (last?.kind === "text") last.text += text;
-    else this.tokens.push({ kind: "text", text });
-  }
 }

@@ -1,16 +1,16 @@
-// What the block readers ask of a single line. Pure.
+// Classifies a single line for the block parser. Pure.
 
-/** Whether a line holds nothing but white space. */
+/** Whether a line is empty or white space only. */
 export function isBlank(line) {
   return line.trim() === "";
 }
 
-/** How many spaces a line begins with; a tab counts as one, for it is cut off like one. */
+/** The number of leading white-space characters; a tab counts as one character. */
 export function indentOf(line) {
   return line.length - line.trimStart().length;
 }
 
-/** The fence that a line opens, as `{ marks, language }`, or null; backticks in what follows make it inline code. */
+/** The code fence that a line opens, as `{ marks, language }`, or null; later backticks make it inline code. */
 export function fence(line) {
   const marks = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
   if (!marks) return null;

@@ -1,4 +1,4 @@
-// Which addresses a text may link to, and where an address ends that stands in a text without any marks. Pure.
+// Link targets: which URLs are safe, and where a bare URL in a text ends. Pure.
 
 import { isWide } from "./markdown-emphasis.js";
 
@@ -7,10 +7,10 @@ const BARE = /https?:\/\/[^\s<>"`|\\^{}]+/iy;
 const TRAILING = ".,;:!?'\"*_~";
 const CLOSING = { ")": "(", "]": "[" };
 
-/** The address as a link may carry it, or null: absolute, and http, https or mailto after normalisation. */
-export function safeHref(written) {
+/** The normalised URL, or null; only absolute http, https and mailto URLs are safe. */
+export function safeHref(target) {
   try {
-    const url = new URL(written);
+    const url = new URL(target);
     return ALLOWED.has(url.protocol) ? url.href : null;
   } catch {
     return null;
@@ -18,16 +18,16 @@ export function safeHref(written) {
 }
 
 /**
- * The bare address that begins at `at`, or null.
+ * The bare URL that starts at `at`, or null.
  *
- * It ends before white space, before Chinese, Japanese or Korean text (which is written without spaces), and before the
- * punctuation of the sentence around it.
+ * It ends before white space, before Chinese, Japanese or Korean text (which has no spaces), and before the punctuation
+ * of its sentence.
  */
 export function bareUrl(text, at) {
   if (at > 0 && /[\p{L}\p{N}]/u.test(text[at - 1]) && !isWide(text[at - 1])) return null;
   BARE.lastIndex = at;
   const found = BARE.exec(text)?.[0];
-  return found ? trimmed(beforeWide(found)) : null;
+  return found ? withoutPunctuation(beforeWide(found)) : null;
 }
 
 function beforeWide(url) {
@@ -35,7 +35,7 @@ function beforeWide(url) {
   return url;
 }
 
-function trimmed(url) {
+function withoutPunctuation(url) {
   const excess = { ")": count(url, ")") - count(url, "("), "]": count(url, "]") - count(url, "[") };
   let end = url.length;
   for (; end > 0; end -= 1) {

@@ -1,4 +1,4 @@
-// The items of a Markdown list: where one begins, and which lines belong to it. Pure.
+// Parses the items of a Markdown list: their markers and their lines. Pure.
 
 import { indentOf, isBlank } from "./markdown-lines.js";
 
@@ -6,10 +6,10 @@ const MARKER = /^(\s*)([-*+]|\d{1,9}[.)])(\s+|$)/;
 const FENCE = /^\s*(`{3,}|~{3,})/;
 
 /**
- * The list marker that a line begins with, or null.
+ * The list marker at the start of a line, or null.
  *
- * `kind` tells lists apart (`-`, `*`, `+`, `.`, `)`), `need` is how far a line must be indented to belong to the item:
- * two spaces more than the marker are enough, because models rarely write the three that a number asks for.
+ * `kind` distinguishes lists (`-`, `*`, `+`, `.`, `)`). `need` is the minimum indent of the item's further lines. Two
+ * spaces more than the marker's indent are enough, because models rarely write the three that a number requires.
  */
 export function marker(line) {
   const found = MARKER.exec(line);
@@ -25,7 +25,7 @@ export function marker(line) {
   };
 }
 
-/** Collects the lines of one item, without their indentation. */
+/** The lines of one item, without their indent. */
 export class Item {
   lines = [];
   #mark;
@@ -37,7 +37,7 @@ export class Item {
     this.#startsBlock = startsBlock;
   }
 
-  /** Reads from the marker's line on and returns the number of the first line that is not the item's. */
+  /** Reads the item from its marker's line; returns the number of the first line after it. */
   read(lines, from) {
     this.#add(lines[from].slice(this.#mark.width));
     let at = from + 1;
@@ -49,7 +49,7 @@ export class Item {
     return at;
   }
 
-  /** The next line with text when it is the item's, so that the blank ones before it are too; else -1. */
+  /** The next line that is not blank if it belongs to the item (the blank lines then do too), else -1. */
   #acrossBlank(lines, from) {
     let at = from;
     while (at < lines.length && isBlank(lines[at])) at += 1;

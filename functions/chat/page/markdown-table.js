@@ -1,20 +1,20 @@
-// The rows of a Markdown table. Pure.
+// Parses the rows of a Markdown table. Pure.
 
 const DELIMITER_ROW = /^[\s|:-]*$/;
 const MAX_COLUMNS = 64;
 const DELIMITER = /^:?-+:?$/;
 
-/** Whether a line is the row of dashes under a table's header. */
+/** Whether a line is the delimiter row below a table's header. */
 export function isDelimiterRow(line) {
   return isRow(line) && DELIMITER_ROW.test(line) && tableRow(line).every((cell) => DELIMITER.test(cell));
 }
 
-/** Whether a line can be a row: it has a pipe, and not so many that no one could read the table. */
+/** Whether a line can be a row: it has a pipe and at most `MAX_COLUMNS` columns. */
 export function isRow(line) {
   return line.includes("|") && line.split("|").length - 2 <= MAX_COLUMNS;
 }
 
-/** How each column is aligned: `left`, `center`, `right`, or null where nothing is said. */
+/** The alignment of each column: `left`, `center`, `right` or null. */
 export function columns(line) {
   return tableRow(line).map((cell) => {
     const [left, right] = [cell.startsWith(":"), cell.endsWith(":")];
@@ -24,7 +24,7 @@ export function columns(line) {
   });
 }
 
-/** The cells of a row; a pipe after a backslash belongs to its cell. */
+/** The cells of a row; a pipe after a backslash is part of its cell. */
 export function tableRow(line) {
   const cells = [];
   let cell = "";

@@ -1,17 +1,22 @@
-// Markdown as elements: a tree of blocks becomes DOM, and a growing text keeps its DOM up to date.
+// Renders Markdown as DOM elements and updates them while the text grows.
 //
-// Nothing here goes through markup: text becomes text nodes, links carry addresses that `safeHref` let through, images
-// become links, HTML stays text. So what a model or a web page wrote can show itself and do nothing else.
+// **Invariant:** no content becomes markup. Text becomes text nodes, links carry only URLs that `safeHref` accepts,
+// images become links, and HTML stays text. So the text of a model or a web page cannot run code or load anything.
 
 import { el } from "./dom.js";
 import { parseBlocks } from "./markdown-blocks.js";
 import { parseInline } from "./markdown-inline.js";
 
-const SMALL = 16 * 1024;
-const GROWTH = 16;
+/** Blocks up to this length, in characters, are parsed on each render. */
+const SMALL_BLOCK = 16 * 1024;
+
+/** A longer block is parsed again after it has grown by this fraction (one sixteenth). */
+const GROWTH_DIVISOR = 16;
+
+/** A line end of markers only, whose meaning depends on the text that follows. */
 const MARKS_ONLY = /(?:^|\n)[ \t>]*(?:[-*_#`~|+=]{1,3}|\d{1,3}[.)]?)$/;
 
-/** Renders a growing text into `root`. `cite` gives the source of a citation's number, or nothing. */
+/** Renders a growing text into `root`. `cite` returns the source of a citation's number, or null. */
 export class MarkdownView {
   #root;
   #cite;
@@ -24,25 +29,25 @@ export class MarkdownView {
     this.#cite = cite;
   }
 
-  /** Adds text; it shows at the next `render` or `finish`. */
+  /** Adds text, which the next `render` or `finish` shows. */
   push(text) {
     this.#open += text.replaceAll("\r", "");
   }
 
   /**
-   * Shows what was pushed. Call it once per frame.
+   * Shows the pushed text; call it at most once per frame.
    *
-   * Only the last block, the one that can still change, is read again. A very long one waits until it has grown by a
-   * fixed part of itself, so that the work of all frames together stays linear in the text.
+   * It parses only the last block, because no other can change. A long block waits until it has grown by a fixed
+   * fraction, so the total work stays linear in the text.
    */
   render() {
     const grown = this.#open.length - this.#rendered;
-    if (grown === 0 || (this.#open.length > SMALL && grown * GROWTH < this.#open.length)) return;
+    if (grown === 0 || (this.#open.length > SMALL_BLOCK && grown * GROWTH_DIVISOR < this.#open.length)) return;
     const held = MARKS_ONLY.exec(this.#open.slice(-40))?.[0].trimStart().length ?? 0;
     this.#show(this.#open.slice(0, this.#open.length - held), true);
   }
 
-  /** Shows everything; nothing may be pushed after it. */
+  /** Shows the whole text; `push` must not be called afterwards. */
   finish() {
     this.#show(this.#open, false);
   }
@@ -53,20 +58,20 @@ export class MarkdownView {
       blockElement(block, { cite: this.#cite, partial: partial && n === blocks.length - 1 }),
     );
     for (const surplus of this.#nodes.slice(fresh.length)) surplus.remove();
-    this.#nodes = fresh.map((node, n) => this.#place(this.#nodes[n], node));
+    this.#nodes = fresh.map((node, n) => this.#mergeOrAppend(this.#nodes[n], node));
     if (partial) this.#settle(text, blocks);
     this.#rendered = this.#open.length;
   }
 
-  #place(old, fresh) {
+  #mergeOrAppend(old, fresh) {
     if (old) return merge(old, fresh);
     this.#root.append(fresh);
     return fresh;
   }
 
   /**
-   * Lets go of the blocks that later text cannot change: those before the last one whose beginning is certain, which it
-   * is once its first line is complete, and for a table the second line too.
+   * Drops the blocks that later text cannot change: all before the last block with a certain start. A start is certain
+   * once the block's first line is complete, and for a table its second line too.
    */
   #settle(text, blocks) {
     const complete = text.split("\n").length - 1;
@@ -83,7 +88,7 @@ function lineStart(text, line) {
   return at;
 }
 
-/** Makes `old` look like `fresh` and keeps every node that is the same, and with it selection and focus. */
+/** Updates `old` to equal `fresh`; keeps equal nodes, and with them the selection and the focus. */
 function merge(old, fresh) {
   if (old.nodeType === Node.TEXT_NODE && fresh.nodeType === Node.TEXT_NODE) {
     if (fresh.data.startsWith(old.data)) old.appendData(fresh.data.slice(old.data.length));
@@ -94,12 +99,12 @@ function merge(old, fresh) {
     old.replaceWith(fresh);
     return fresh;
   }
-  const [have, want] = [[...old.childNodes], [...fresh.childNodes]];
-  want.forEach((node, n) => {
-    if (!have[n]) old.append(node);
-    else if (!have[n].isEqualNode(node)) merge(have[n], node);
+  const [current, wanted] = [[...old.childNodes], [...fresh.childNodes]];
+  wanted.forEach((node, n) => {
+    if (!current[n]) old.append(node);
+    else if (!current[n].isEqualNode(node)) merge(current[n], node);
   });
-  for (const surplus of have.slice(want.length)) surplus.remove();
+  for (const surplus of current.slice(wanted.length)) surplus.remove();
   return old;
 }
 
@@ -118,7 +123,7 @@ function blockElement(block, context) {
   return ELEMENTS[block.type](block, context);
 }
 
-/** Inner blocks; only the last of them can be unfinished. */
+/** The elements of inner blocks; only the last one can be partial. */
 function elements(blocks, context) {
   return blocks.map((block, n) =>
     blockElement(block, { ...context, partial: context.partial && n === blocks.length - 1 }),
@@ -161,7 +166,7 @@ function tableCell(tag, text, side, cite) {
   return inline(el(tag, { class: side && `align-${side}` }), text, { cite, partial: false });
 }
 
-/** Writes a block's text into `parent`. */
+/** Renders a block's text into `parent`. */
 function inline(parent, text, context) {
   const stack = [parent];
   for (const token of parseInline(text, context.partial)) {
@@ -189,7 +194,7 @@ function citation(number, source) {
   return el("sup", { class: "cite" }, link(source.url, source.title, `Source ${number}`, String(number)));
 }
 
-/** A link that tells the other side nothing and says where it goes; `href` must have passed `safeHref`. */
+/** A link without a referrer, with its target as tooltip; `href` must come from `safeHref`. */
 export function link(href, title = href, label = null, ...children) {
   const rel = "noopener noreferrer nofollow";
   return el("a", { href, title, target: "_blank", rel, "aria-label": label }, ...children);

@@ -1,4 +1,4 @@
-// The choice of model, and the note that says when it is only the demo.
+// The model picker, and the note below the composer while the demo model is selected.
 
 import { listModels } from "./api.js";
 import { byId, el } from "./dom.js";
@@ -15,24 +15,24 @@ export class Models {
     });
   }
 
-  /** Reads the list of models. */
+  /** Loads the list of models. */
   async load() {
     ({ models: this.#models } = await listModels());
     const options = this.#models.map((model) => el("option", { value: model.name }, label(model)));
     this.#picker.replaceChildren(...options);
     byId("model-choice").hidden = this.#models.length < 2;
-    this.show(null);
+    this.select(null);
   }
 
-  /** Selects a conversation's model, or the one that the user chose last, or the server's default. */
-  show(name) {
-    const known = (wanted) => this.#models.find((model) => model.name === wanted);
-    const chosen = known(name) ?? known(localStorage.getItem("model")) ?? this.#models.find((model) => model.default);
-    if (chosen) this.#picker.value = chosen.name;
+  /** Selects a conversation's model, else the user's last choice, else the server's default. */
+  select(name) {
+    const find = (wanted) => this.#models.find((model) => model.name === wanted);
+    const model = find(name) ?? find(localStorage.getItem("model")) ?? this.#models.find((model) => model.default);
+    if (model) this.#picker.value = model.name;
     this.#changed();
   }
 
-  /** The name to send, or null when there is nothing to choose. */
+  /** The name to send, or null if there is only one model. */
   get selected() {
     return this.#models.length > 1 ? this.#picker.value : null;
   }
@@ -44,6 +44,6 @@ export class Models {
 }
 
 function label({ name, model, failing }) {
-  const known = model && model !== name ? `${name} · ${model}` : name;
-  return failing ? `${known} (failing)` : known;
+  const text = model && model !== name ? `${name} · ${model}` : name;
+  return failing ? `${text} (failing)` : text;
 }

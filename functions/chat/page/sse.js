@@ -1,43 +1,43 @@
-// Server-sent events, read by pushing text: pieces may be cut anywhere.
+// A push parser for server-sent events; chunks may be split anywhere.
 //
-// Follows the event stream format of the HTML standard: CR, LF and CRLF end a line, a byte-order mark is dropped once,
-// comments and unknown fields are skipped, and an event that no blank line ended is never delivered. The work is linear
-// in the text however it is cut, because a piece is searched for line ends once and never again.
+// It follows the event stream format of the HTML standard. CR, LF and CRLF end a line. The first byte-order mark is
+// dropped. Comments and unknown fields are skipped. An event without a final blank line is never delivered. The work is
+// linear in the text for any chunking, because each chunk is searched for line ends once.
 
 const LINE_END = /\r\n|\r|\n/g;
 
-/** Turns pieces of an event stream into events of the shape `{ id, event, data }`. */
+/** Parses chunks of an event stream into events `{ id, event, data }`. */
 export class SseParser {
-  #begun = false;
+  #started = false;
   #afterCr = false;
-  #pieces = [];
+  #parts = [];
   #id = "";
   #event = "";
   #data = [];
 
-  /** Takes the next piece of the stream and returns the events that it completes. */
+  /** Takes the next chunk and returns the events that it completes. */
   push(text) {
     const events = [];
     let from = this.#skip(text);
     for (const end of text.matchAll(LINE_END)) {
       if (end.index < from) continue;
-      this.#pieces.push(text.slice(from, end.index));
-      const event = this.#line(this.#pieces.join(""));
+      this.#parts.push(text.slice(from, end.index));
+      const event = this.#line(this.#parts.join(""));
       if (event) events.push(event);
-      this.#pieces = [];
+      this.#parts = [];
       from = end.index + end[0].length;
       this.#afterCr = end[0] === "\r" && from === text.length;
     }
-    if (from < text.length) this.#pieces.push(text.slice(from));
+    if (from < text.length) this.#parts.push(text.slice(from));
     return events;
   }
 
-  /** How much of a piece belongs to what came before it: a byte-order mark, or the LF of a CRLF. */
+  /** The number of characters to skip: 1 for the byte-order mark or for the LF of a split CRLF, else 0. */
   #skip(text) {
     if (text === "") return 0;
-    const mark = !this.#begun && text[0] === "\uFEFF";
+    const mark = !this.#started && text[0] === "\uFEFF";
     const rest = this.#afterCr && text[0] === "\n";
-    this.#begun = true;
+    this.#started = true;
     this.#afterCr = false;
     return mark || rest ? 1 : 0;
   }

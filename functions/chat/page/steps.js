@@ -1,60 +1,61 @@
-// What an answer did before it could be given: its tool calls, one line each, and the pages that they found.
+// The steps of an answer: one line per tool call, and the sources that the calls returned.
 
 import { el, icon, button } from "./dom.js";
 import { link } from "./markdown.js";
 import { safeHref } from "./markdown-links.js";
-import { callWords, lastLine, resultWords } from "./words.js";
+import { callLabels, lastLine, resultText } from "./strings.js";
 
-const SHOWN = 4;
+/** The number of sources in the collapsed list. */
+const COLLAPSED_COUNT = 4;
 
-/** How much is kept of what a running call says, in characters. */
-const LONGEST_LINE = 400;
+/** The characters kept of a call's progress text. */
+const MAX_PROGRESS_CHARS = 400;
 
 /** The tool calls of one answer. */
 export class Steps {
   element = el("ol", { class: "steps", "aria-label": "Steps", hidden: true });
   #lines = new Map();
 
-  /** Shows a call that runs; the same call again changes nothing. Returns what it is doing, in words. */
+  /** Shows a running call; a repeated call changes nothing. Returns its label. */
   call(call) {
-    const [doing, done, object] = callWords(call);
+    const [doing, done, subject] = callLabels(call);
     if (!this.#lines.has(call.id)) {
       const verb = el("span", { class: "verb" }, doing);
-      const about = el("q", { class: "object", dir: "auto" }, object);
+      const object = el("q", { class: "object", dir: "auto" }, subject);
       const outcome = el("span", { class: "outcome" });
       const line = el(
         "li",
         { class: "step running" },
         el("span", { class: "spinner" }),
         verb,
-        object ? about : [],
+        subject ? object : [],
         outcome,
       );
       this.#lines.set(call.id, { line, verb, outcome, done });
       this.element.append(line);
       this.element.hidden = false;
     }
-    return object ? `${doing}: ${object}` : doing;
+    return subject ? `${doing}: ${subject}` : doing;
   }
 
-  /** Shows the last line of what a running call says of itself. */
+  /** Shows the last line of a running call's progress text. */
   progress({ id, text }) {
     const step = this.#lines.get(id);
     if (!step?.line.classList.contains("running")) return;
-    step.said = `${step.said ?? ""}${text}`.slice(-LONGEST_LINE);
-    step.outcome.textContent = lastLine(step.said);
+    step.progress = `${step.progress ?? ""}${text}`.slice(-MAX_PROGRESS_CHARS);
+    step.outcome.textContent = lastLine(step.progress);
   }
 
-  /** Shows how a call went. Returns it in words. */
+  /** Shows the result of a call. Returns its text. */
   result(result) {
     const step = this.#lines.get(result.id);
-    const words = resultWords(result);
-    if (!step || !step.line.classList.contains("running")) return words;
+    const text = resultText(result);
+    if (!step || !step.line.classList.contains("running")) return text;
     step.line.classList.replace("running", result.ok ? "ok" : "failed");
     step.line.querySelector(".spinner").replaceWith(icon(result.ok ? "check" : "alert"));
     step.verb.textContent = step.done;
-    step.outcome.textContent = words;
-    return words;
+    step.outcome.textContent = text;
+    return text;
   }
 
   /** Whether a call is still running. */
@@ -62,7 +63,7 @@ export class Steps {
     return this.element.querySelector(".running") !== null;
   }
 
-  /** Marks every call that is still running as one that never ended. */
+  /** Marks every running call as failed without a result. */
   abandon() {
     for (const [id, { line }] of this.#lines) {
       if (line.classList.contains("running")) this.result({ id, ok: false, summary: "no result" });
@@ -70,18 +71,18 @@ export class Steps {
   }
 }
 
-/** The pages that an answer rests on, as a numbered list of links. */
+/** The sources of an answer, as a numbered list of links. */
 export class Sources {
   element = el("section", { class: "sources", "aria-label": "Sources", hidden: true });
   #list = el("ol");
   #all = [];
-  #more = button("", () => this.#unfold(), { kind: "text" });
+  #more = button("", () => this.#expand(), { kind: "text" });
 
   constructor() {
     this.element.append(this.#list, this.#more);
   }
 
-  /** Adds sources; one that is there already is not added again, one without a usable address not at all. */
+  /** Adds sources; skips duplicates and sources without a safe URL. */
   add(sources) {
     for (const source of sources ?? []) {
       const url = safeHref(source.url);
@@ -91,36 +92,36 @@ export class Sources {
       this.#list.append(sourceElement(known));
     }
     this.element.hidden = this.#all.length === 0;
-    this.#fold();
+    this.#collapse();
   }
 
-  /** The source that a number means, unless there is none or more than one. */
+  /** The source with this number; null if there is none or more than one. */
   numbered(index) {
     const found = this.#all.filter((source) => source.index === index);
     return found.length === 1 ? found[0] : null;
   }
 
-  #fold() {
-    const hidden = this.#all.length - SHOWN;
+  #collapse() {
+    const hidden = this.#all.length - COLLAPSED_COUNT;
     if (this.element.classList.contains("open")) return;
-    this.element.classList.toggle("folded", hidden > 1);
+    this.element.classList.toggle("collapsed", hidden > 1);
     this.#more.hidden = hidden <= 1;
     this.#more.textContent = `${hidden} more`;
   }
 
-  #unfold() {
-    this.element.classList.replace("folded", "open");
+  #expand() {
+    this.element.classList.replace("collapsed", "open");
     this.#more.hidden = true;
-    this.#list.children[SHOWN].querySelector("a").focus();
+    this.#list.children[COLLAPSED_COUNT].querySelector("a").focus();
   }
 }
 
 function sourceElement({ index, url, title }) {
   const host = new URL(url).hostname.replace(/^www\./, "");
-  const words = [el("span", { class: "source-title", dir: "auto" }, title), el("span", { class: "source-host" }, host)];
+  const texts = [el("span", { class: "source-title", dir: "auto" }, title), el("span", { class: "source-host" }, host)];
   return el(
     "li",
     { value: index },
-    link(url, title, null, el("span", { class: "number", "aria-hidden": "true" }, String(index)), ...words),
+    link(url, title, null, el("span", { class: "number", "aria-hidden": "true" }, String(index)), ...texts),
   );
 }

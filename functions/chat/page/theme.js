@@ -1,5 +1,5 @@
-// Light and dark: the system's choice until the user makes another. A classic script in the head, so that the first
-// paint already has the right colours.
+// The theme: light or dark, by the system's setting until the user chooses one. This is a classic script in the head, so
+// the first paint already has the right colours.
 
 (() => {
   const root = document.documentElement;
@@ -11,12 +11,12 @@
     root.dataset.theme = isDark() ? "dark" : "light";
     const toggle = document.getElementById("theme");
     if (!toggle) return;
-    const words = isDark() ? "Use light colours" : "Use dark colours";
-    toggle.setAttribute("aria-label", words);
-    toggle.title = words;
+    const label = isDark() ? "Use light colours" : "Use dark colours";
+    toggle.setAttribute("aria-label", label);
+    toggle.title = label;
   }
 
-  /** Choosing what the system says anyway goes back to following it. */
+  /** Switches the theme. If the choice equals the system's setting, the page follows the system again. */
   function toggle() {
     const wanted = isDark() ? "light" : "dark";
     if ((wanted === "dark") === system.matches) localStorage.removeItem("theme");

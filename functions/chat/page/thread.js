@@ -1,10 +1,11 @@
-// The column of messages: it follows the growing answer until the reader scrolls away.
+// The column of messages: it scrolls with the growing answer until the user scrolls up.
 
 import { byId, copyText, el } from "./dom.js";
 
-const NEAR = 32;
+/** The distance to the end, in pixels, within which scrolling down resumes following. */
+const FOLLOW_DISTANCE = 32;
 
-/** The messages on the page and the place that is being read. */
+/** The messages on the page and their scroll position. */
 export class Thread {
   #scroller = byId("scroller");
   #list = byId("messages");
@@ -13,12 +14,12 @@ export class Thread {
   #top = 0;
 
   constructor() {
-    this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    this.#scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
     this.#jump.addEventListener("click", () => this.follow());
     this.#list.addEventListener("click", copyCode);
-    const grown = new ResizeObserver(() => this.#settle());
-    grown.observe(this.#list);
-    grown.observe(this.#scroller);
+    const observer = new ResizeObserver(() => this.#updateScroll());
+    observer.observe(this.#list);
+    observer.observe(this.#scroller);
   }
 
   /** Removes everything. */
@@ -32,33 +33,33 @@ export class Thread {
     this.#list.append(...elements);
   }
 
-  /** Shows that messages are on their way. */
+  /** Shows that messages are loading. */
   loading() {
     this.#list.setAttribute("aria-busy", "true");
     this.#list.replaceChildren(el("p", { class: "loading" }, "Loading…"));
   }
 
-  /** Goes to the end and stays there. */
+  /** Scrolls to the end and follows it. */
   follow() {
     this.#following = true;
-    this.#settle();
+    this.#updateScroll();
   }
 
   #distance() {
     return this.#scroller.scrollHeight - this.#scroller.clientHeight - this.#scroller.scrollTop;
   }
 
-  #scrolled() {
+  #onScroll() {
     const up = this.#scroller.scrollTop < this.#top - 1;
     this.#top = this.#scroller.scrollTop;
     if (up && this.#distance() > 4) this.#following = false;
-    else if (!up && this.#distance() < NEAR) this.#following = true;
+    else if (!up && this.#distance() < FOLLOW_DISTANCE) this.#following = true;
     this.#jump.hidden = this.#following;
   }
 
-  #settle() {
+  #updateScroll() {
     if (this.#following) this.#scroller.scrollTop = this.#scroller.scrollHeight;
-    this.#jump.hidden = this.#following || this.#distance() < NEAR;
+    this.#jump.hidden = this.#following || this.#distance() < FOLLOW_DISTANCE;
   }
 }
 

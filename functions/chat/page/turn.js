@@ -1,28 +1,28 @@
-// One turn: it is begun or found running, its events move the answer's view, a lost connection is taken up again, and the
-// end is one of a few.
+// One turn: starts it or attaches to it, applies its events to the answer's view, and resumes a lost connection.
 
 import { ApiError, chat, regenerate, resume, stopTurn } from "./api.js";
 
-/** How long is waited before a lost connection is tried again, in milliseconds; each new frame starts the row anew. */
-const WAITS = [0, 500, 1000, 2000, 4000, 8000];
+/** The delays before each attempt to resume a lost connection; a new frame resets the attempts. */
+const RETRY_DELAYS_MS = [0, 500, 1000, 2000, 4000, 8000];
 
-let unanswered = { body: null, key: null };
+/** The last request without a response, and its idempotency key. */
+let pendingRequest = { body: null, key: null };
 
-/** A message on its way and its answer; `view` is an `AnswerView`. */
+/** A turn and its answer; `view` is an `AnswerView`. */
 export class Turn {
   conversationId;
   messageId = null;
-  /** The error that ended the turn, if one did. */
+  /** The error event that ended the turn, or null. */
   error = null;
-  /** Whether somebody else ended it: by a stop, or with its conversation. */
-  stoppedElsewhere = false;
-  /** The view of the message that is answered, where it is not stored yet. */
+  /** Whether another client stopped the turn or deleted its conversation. */
+  stoppedRemotely = false;
+  /** The element of the user message while it may not be stored yet, or null. */
   user = null;
   #open;
-  #last = null;
+  #lastId = null;
   #stopping = false;
   #resuming = false;
-  #lost = false;
+  #interrupted = false;
   #abort = new AbortController();
 
   constructor({ view, conversationId, open }) {
@@ -31,34 +31,35 @@ export class Turn {
     this.#open = open;
   }
 
-  /** A turn that a new message begins. */
-  static asking({ text, conversationId, agentId, modelType, view }) {
-    const body = { message: text, ...given({ conversationId, agentId, modelType }) };
-    const open = (options) => chat(body, { ...options, idempotencyKey: keyOf(body) });
+  /** A turn that sends a new message. */
+  static fromMessage({ text, conversationId, agentId, modelType, view }) {
+    const body = { message: text, ...withoutEmpty({ conversationId, agentId, modelType }) };
+    const open = (options) => chat(body, { ...options, idempotencyKey: idempotencyKeyOf(body) });
     return new Turn({ view, conversationId, open });
   }
 
-  /** A turn that answers the last message of a conversation again. */
-  static again({ conversationId, modelType, view }) {
-    const choice = given({ modelType });
+  /** A turn that regenerates the last answer of a conversation. */
+  static regeneration({ conversationId, modelType, view }) {
+    const choice = withoutEmpty({ modelType });
+    const request = { conversationId, ...choice };
     const open = (options) =>
-      regenerate(conversationId, choice, { ...options, idempotencyKey: keyOf({ conversationId, ...choice }) });
+      regenerate(conversationId, choice, { ...options, idempotencyKey: idempotencyKeyOf(request) });
     return new Turn({ view, conversationId, open });
   }
 
-  /** The turn that runs in a conversation. */
-  static running({ conversationId, messageId, view }) {
+  /** The running turn of a conversation. */
+  static attach({ conversationId, messageId, view }) {
     const turn = new Turn({ view, conversationId, open: () => false });
     turn.messageId = messageId;
     return turn;
   }
 
-  /** Asks the server to stop the turn, which then ends with what was said; before it has begun, gives it up. */
+  /** Stops the turn, which keeps its partial answer; aborts the request if the turn has not started. */
   async stop() {
     if (this.messageId === null) return this.#abort.abort();
     if (this.#stopping) return;
     this.#stopping = true;
-    this.view.stopping();
+    this.view.showStopping();
     try {
       await stopTurn(this.conversationId);
     } catch (error) {
@@ -68,90 +69,91 @@ export class Turn {
   }
 
   /**
-   * Begins the turn and reads the answer.
+   * Starts the turn and reads the answer.
    *
-   * Resolves to `ended` (the stream came to its end), `gone` (the server has nothing more of it) or `cut` (the server
-   * cannot be reached). Throws an `ApiError` when the answer never began; an aborted request that had no answer yet has the code `stopped`.
+   * Resolves to `complete` (the stream ended), `unavailable` (the server has no stream of the turn) or `disconnected`
+   * (the server cannot be reached). Throws an `ApiError` if the answer never started; its code is `stopped` if the user
+   * aborted the request.
    */
   async run({ onStart, onTitle }) {
-    const onEvent = (event, id) => this.#take(event, id, onStart, onTitle);
+    const onEvent = (event, id) => this.#handle(event, id, onStart, onTitle);
     try {
       const complete = await this.#open({ signal: this.#abort.signal, onEvent });
-      if (complete) return "ended";
+      if (complete) return "complete";
       if (this.messageId !== null) return await this.#resume(onEvent);
-      throw new ApiError({ code: "cut", retryable: true });
+      throw new ApiError({ code: "disconnected", retryable: true });
     } catch (error) {
       if (!this.#abort.signal.aborted) throw error;
       throw new ApiError({ code: "stopped", message: "You stopped before the answer began." });
     }
   }
 
-  /** Takes the stream up again after its last frame, as often as something comes of it. */
+  /** Resumes the stream after the last frame; each attempt that delivers a frame resets the retries. */
   async #resume(onEvent) {
-    let failed = 0;
+    let failures = 0;
     this.#resuming = true;
-    while (failed < WAITS.length) {
-      await sleep(WAITS[failed]);
-      const before = this.#last;
+    while (failures < RETRY_DELAYS_MS.length) {
+      await sleep(RETRY_DELAYS_MS[failures]);
+      const before = this.#lastId;
       try {
-        const complete = await resume(this.conversationId, this.#last, { signal: this.#abort.signal, onEvent });
-        if (complete !== false) return complete && !this.#lost ? "ended" : "gone";
+        const complete = await resume(this.conversationId, this.#lastId, { signal: this.#abort.signal, onEvent });
+        if (complete !== false) return complete && !this.#interrupted ? "complete" : "unavailable";
       } catch (error) {
-        if (error.status > 0 && !error.retryable) return "gone";
-        this.view.waiting("The connection was lost. Reconnecting…");
+        if (error.status > 0 && !error.retryable) return "unavailable";
+        this.view.showStatus("The connection was lost. Reconnecting…");
       }
-      failed = this.#last === before ? failed + 1 : 0;
+      failures = this.#lastId === before ? failures + 1 : 0;
     }
-    return "cut";
+    return "disconnected";
   }
 
-  /** A frame that was there before, or one of another turn, changes nothing. */
-  #take(event, id, onStart, onTitle) {
-    if (this.#last !== null && !follows(id, this.#last)) return;
-    // The server cannot go on from here, which says nothing of the answer: that is read as it is stored.
+  /** Handles one event; ignores repeated frames and frames of another turn. */
+  #handle(event, id, onStart, onTitle) {
+    if (this.#lastId !== null && !isAfter(id, this.#lastId)) return;
+    // The server cannot resume the stream. The answer itself may be complete, so the page loads the stored one.
     if (this.#resuming && event.type === "error" && event.code === "interrupted") {
-      this.#lost = true;
+      this.#interrupted = true;
       return;
     }
-    this.#last = id;
+    this.#lastId = id;
     if (event.type === "start") this.#start(event, onStart);
     if (event.type === "title") onTitle(event.title);
     if (event.type === "error") this.error = event;
-    if (event.type === "done") this.stoppedElsewhere = event.finishReason === "stopped" && !this.#stopping;
+    if (event.type === "done") this.stoppedRemotely = event.finishReason === "stopped" && !this.#stopping;
     this.view.apply(event);
-    if (this.#stopping) this.view.stopping();
+    if (this.#stopping) this.view.showStopping();
   }
 
   #start({ conversationId, messageId }, onStart) {
-    unanswered = { body: null, key: null };
+    pendingRequest = { body: null, key: null };
     this.conversationId = conversationId;
     this.messageId = messageId;
     onStart();
   }
 }
 
-/** Whether a frame's id, `TURN-NUMBER`, comes after another one of the same turn. */
-function follows(id, last) {
-  const [turn, number] = split(id);
-  const [lastTurn, lastNumber] = split(last);
+/** Whether a frame's id, `TURN-NUMBER`, follows another id of the same turn. */
+function isAfter(id, lastId) {
+  const [turn, number] = parseFrameId(id);
+  const [lastTurn, lastNumber] = parseFrameId(lastId);
   return turn === lastTurn && number > lastNumber;
 }
 
-function split(id) {
+function parseFrameId(id) {
   const at = id.lastIndexOf("-");
   return [id.slice(0, at), Number(id.slice(at + 1))];
 }
 
-/** The fields that have a value. */
-function given(fields) {
+/** The fields with a value. */
+function withoutEmpty(fields) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value));
 }
 
-/** The same request sent again after no answer came carries the same key, so that the server answers it once. */
-function keyOf(request) {
+/** The idempotency key of a request. A retry without a response reuses the key, so the server runs the turn once. */
+function idempotencyKeyOf(request) {
   const body = JSON.stringify(request);
-  if (unanswered.body !== body) unanswered = { body, key: randomKey() };
-  return unanswered.key;
+  if (pendingRequest.body !== body) pendingRequest = { body, key: randomKey() };
+  return pendingRequest.key;
 }
 
 function randomKey() {

@@ -3,34 +3,34 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ask, askAndAnswer, prose, reads, stage } from "../support/stage.js";
+import { sendMessage, exchange, prose, waitForText, setUp } from "../support/fixture.js";
 
 const list = (page) => page.getByRole("navigation", { name: "Conversations" });
 const titles = (page) => list(page).locator("a").allTextContents();
 
 test("a new conversation appears in the list, newest first, and each can be opened", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "First", "One.");
+  await exchange(fixture, "First", "One.");
   await page.getByRole("button", { name: "New conversation" }).click();
   await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
-  await askAndAnswer(world, "Second", "Two.");
+  await exchange(fixture, "Second", "Two.");
   assert.deepEqual(await titles(page), ["Second", "First"]);
 
   await list(page).getByRole("link", { name: "First" }).click();
-  await reads(prose(page), "One.");
+  await waitForText(prose(page), "One.");
   assert.equal(await page.title(), "First – Lambda Chat");
   assert.deepEqual(await list(page).locator("[aria-current=page]").allTextContents(), ["First"]);
   await page.goBack();
-  await reads(prose(page), "Two.");
+  await waitForText(prose(page), "Two.");
 });
 
 test("a conversation can be renamed; a title that cannot be is refused in words and stays in the box", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "A long question", "Yes.");
+  await exchange(fixture, "A long question", "Yes.");
   await list(page).getByRole("link").hover();
   await page.getByRole("button", { name: "Rename A long question" }).click();
   const title = page.getByRole("dialog").getByRole("textbox", { name: "Title" });
@@ -41,16 +41,16 @@ test("a conversation can be renamed; a title that cannot be is refused in words 
   assert.equal((await title.inputValue()).length, 201);
   await title.fill("Kürzer 短");
   await page.getByRole("button", { name: "Rename", exact: true }).click();
-  await reads(page.getByRole("heading", { level: 1 }), "Kürzer 短");
+  await waitForText(page.getByRole("heading", { level: 1 }), "Kürzer 短");
   await page.reload();
   await list(page).getByRole("link", { name: "Kürzer 短" }).waitFor();
 });
 
 test("a rename that the server cannot take now keeps the dialog, the text and says why", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "Question", "Yes.");
+  await exchange(fixture, "Question", "Yes.");
   await page.route("**/api/conversations/*", (route) => route.abort());
   await list(page).getByRole("link").hover();
   await page.getByRole("button", { name: "Rename Question" }).click();
@@ -61,14 +61,14 @@ test("a rename that the server cannot take now keeps the dialog, the text and sa
   assert.equal(await title.inputValue(), "Better");
   await page.unroute("**/api/conversations/*");
   await title.press("Enter");
-  await reads(page.getByRole("heading", { level: 1 }), "Better");
+  await waitForText(page.getByRole("heading", { level: 1 }), "Better");
 });
 
 test("deleting asks first, and then leaves nothing", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "Question", "Yes.");
+  await exchange(fixture, "Question", "Yes.");
   const address = page.url();
   await list(page).getByRole("link").hover();
   await page.getByRole("button", { name: "Delete Question" }).click();
@@ -83,7 +83,7 @@ test("deleting asks first, and then leaves nothing", async (t) => {
 });
 
 test("more conversations than a page holds are loaded on request", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   const conversation = (n) => {
     const time = new Date(Date.UTC(2026, 0, 1) - n * 1000).toISOString();
     return { id: `C${n}`, title: `Talk ${n}`, model: "openai", messageCount: 2, createdAt: time, updatedAt: time };
@@ -106,7 +106,7 @@ test("more conversations than a page holds are loaded on request", async (t) => 
 });
 
 test("a long conversation is read to its end, page by page", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   const time = new Date(Date.UTC(2026, 0, 1)).toISOString();
   const conversation = {
     id: "C1",
@@ -141,10 +141,10 @@ test("a long conversation is read to its end, page by page", async (t) => {
 });
 
 test("a list and a conversation that cannot be loaded say so and can be asked for again", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "Question", "Yes.");
+  await exchange(fixture, "Question", "Yes.");
   await page.route("**/api/conversations**", (route) => route.abort());
   await page.reload();
   await list(page).getByRole("alert").getByText("The server cannot be reached.").waitFor();
@@ -153,11 +153,11 @@ test("a list and a conversation that cannot be loaded say so and can be asked fo
   await list(page).getByRole("button", { name: "Try again" }).click();
   await list(page).getByRole("link", { name: "Question" }).waitFor();
   await page.locator("#messages").getByRole("button", { name: "Try again" }).click();
-  await reads(prose(page), "Yes.");
+  await waitForText(prose(page), "Yes.");
 });
 
 test("the model can be chosen when there is more than one, and the choice is kept", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   const models = ["one", "two"].map((name, n) => ({
     name,
     provider: "p",
@@ -184,13 +184,13 @@ test("the model can be chosen when there is more than one, and the choice is kep
   await page.keyboard.press("Escape");
   await page.reload();
   await page.getByText("Demo model.").waitFor();
-  await ask(page, "Hello");
-  await page.locator("#notice").getByText("The server cannot be reached.").waitFor();
+  await sendMessage(page, "Hello");
+  await page.locator("#toast").getByText("The server cannot be reached.").waitFor();
   assert.deepEqual(sent, [{ message: "Hello", modelType: "two" }]);
 });
 
 test("f005 a model that fails is marked in the choice of models, and can be chosen all the same", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   const row = { provider: "test", default: false, tools: "prompt", toolsFrom: "table", demo: false };
   const models = [
     { ...row, name: "one", model: "first", failing: true },
@@ -206,7 +206,7 @@ test("f005 a model that fails is marked in the choice of models, and can be chos
 });
 
 test("an agent that an administrator defined can be chosen, and the choice is kept", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   const agents = [
     { id: "default", name: "Default", description: "", default: true },
     { id: "01WEATHER", name: "Weather", description: "Knows the weather.", default: false },
@@ -220,15 +220,15 @@ test("an agent that an administrator defined can be chosen, and the choice is ke
   await page.goto(url);
   const picker = page.getByRole("combobox", { name: "Agent" });
   assert.equal(await picker.inputValue(), "default");
-  await ask(page, "Hello");
-  await page.locator("#notice").getByText("The server cannot be reached.").waitFor();
+  await sendMessage(page, "Hello");
+  await page.locator("#toast").getByText("The server cannot be reached.").waitFor();
   await picker.selectOption({ label: "Weather" });
   assert.equal(await picker.getAttribute("title"), "Knows the weather.");
   await page.reload();
   await picker.waitFor();
   assert.equal(await picker.inputValue(), "01WEATHER");
-  await ask(page, "Hello again");
-  await page.locator("#notice").getByText("The server cannot be reached.").waitFor();
+  await sendMessage(page, "Hello again");
+  await page.locator("#toast").getByText("The server cannot be reached.").waitFor();
   assert.deepEqual(sent, [{ message: "Hello" }, { message: "Hello again", agentId: "01WEATHER" }]);
 });
 
@@ -239,7 +239,7 @@ test("without a model of one's own the page says that it shows a demo, and the d
       "",
     ]),
   );
-  const { page, url } = await stage(t, { settings });
+  const { page, url } = await setUp(t, { settings });
   await page.goto(url);
   await page.getByText("Demo model.").waitFor();
   await page.getByRole("button", { name: "What is in the news today?" }).click();

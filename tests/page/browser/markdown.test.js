@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { askAndAnswer, ask, lastAnswer, prose, reads, stage } from "../support/stage.js";
+import { exchange, sendMessage, lastAnswer, prose, waitForText, setUp } from "../support/fixture.js";
 
 const HOSTILE = `# <script>window.owned = 1</script>
 
@@ -26,11 +26,11 @@ const HOSTILE = `# <script>window.owned = 1</script>
 const pieces = (text) => text.match(/[\s\S]{1,7}/g);
 
 test("f137_ f138_ hostile Markdown shows itself and does nothing, while it streams and afterwards", async (t) => {
-  const { page, url, model, watch } = await stage(t);
+  const { page, url, model, watch } = await setUp(t);
   await page.goto(url);
-  await ask(page, "Be evil.");
+  await sendMessage(page, "Be evil.");
   const reply = await model.next();
-  for (const piece of pieces(HOSTILE)) reply.say(piece);
+  for (const piece of pieces(HOSTILE)) reply.sendText(piece);
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
   for (const again of [async () => {}, () => page.reload()]) {
@@ -80,17 +80,17 @@ test("f137_ f138_ hostile Markdown shows itself and does nothing, while it strea
 });
 
 test("f135_ hostile titles, names of tools and sources are text", async (t) => {
-  const { page, url, model, search } = await stage(t);
+  const { page, url, model, search } = await setUp(t);
   await page.goto(url);
-  await ask(page, "<img src=x onerror='window.owned=1'>");
-  (await model.next()).search("<script>window.owned=2</script>");
-  (await search.next()).answer(3, [
+  await sendMessage(page, "<img src=x onerror='window.owned=1'>");
+  (await model.next()).callSearch("<script>window.owned=2</script>");
+  (await search.next()).respond(3, [
     { title: "<b>bold</b>", url: "https://a.example/" },
     { url: "javascript:window.owned=3" },
     { url: "data:text/html,x" },
   ]);
   const reply = await model.next();
-  reply.say("See [1] and [2].");
+  reply.sendText("See [1] and [2].");
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
   await page.getByRole("navigation").getByRole("link", { name: "<img src=x onerror='window.owned=1'>" }).waitFor();
@@ -103,12 +103,12 @@ test("f135_ hostile titles, names of tools and sources are text", async (t) => {
 });
 
 test("f111_ text that looks like the event stream stays text", async (t) => {
-  const { page, url, model } = await stage(t);
+  const { page, url, model } = await setUp(t);
   await page.goto(url);
-  await ask(page, "Be sly.");
+  await sendMessage(page, "Be sly.");
   const reply = await model.next();
   const sly = 'One\n\ndata: [DONE]\r\n\r\nid: 7\revent: error\ndata: {"type":"error"}\n\nTwo';
-  for (const piece of pieces(sly)) reply.say(piece);
+  for (const piece of pieces(sly)) reply.sendText(piece);
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
   assert.deepEqual(await prose(page).locator("p").allTextContents(), [
@@ -121,22 +121,22 @@ test("f111_ text that looks like the event stream stays text", async (t) => {
 });
 
 test("f145_ no other page can put this one into a frame", async (t) => {
-  const { page, url, watch } = await stage(t);
+  const { page, url, watch } = await setUp(t);
   await page.goto("about:blank");
   const refused = page.waitForEvent("framenavigated", (frame) => frame.url().startsWith("chrome-error:"));
   await page.setContent(`<iframe src="${url}"></iframe>`);
   await refused;
   assert.deepEqual(watch.requests, [`${url}/`]);
   // The browser may report the refusal, as it should.
-  watch.faults.length = 0;
+  watch.errors.length = 0;
 });
 
 test("text is rendered as it is meant", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(
-    world,
+  await exchange(
+    fixture,
     "Show me.",
     "## Head\n\n1. one\n   - *two*\n2. three\n\n> quoted\n\n| a | b |\n|---|--:|\n| 1 | ~~2~~ |\n\n---\n\n`x`\n<b>\n\n```rust\nfn main() {}\n```",
   );
@@ -223,7 +223,7 @@ async function differing(seeds) {
 }
 
 test("a text that grows piece by piece ends up as the same elements as the text at once", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   await page.goto(url);
   assert.equal(await page.evaluate(differing, 5_000), null);
 });
@@ -246,7 +246,7 @@ test(
   "f138_ lines of 200,000 hostile characters are rendered in bounded time, at once and in pieces",
   { timeout: 300_000 },
   async (t) => {
-    const { page, url } = await stage(t);
+    const { page, url } = await setUp(t);
     await page.goto(url);
     for (const piece of [
       "*",
@@ -274,7 +274,7 @@ test(
   "a long answer in many small pieces stays cheap, because only its last block is read again",
   { timeout: 120_000 },
   async (t) => {
-    const { page, url } = await stage(t);
+    const { page, url } = await setUp(t);
     await page.goto(url);
     const piece = "A paragraph with **bold** words and a [link](https://a.example/).\n\n";
     const spent = await page.evaluate(timed, { piece, size: piece.length * 4_000, step: 20 });
@@ -283,13 +283,13 @@ test(
 );
 
 test("a line of 200,000 stars that a model sends leaves the page alive", async (t) => {
-  const { page, url, model } = await stage(t);
+  const { page, url, model } = await setUp(t);
   await page.goto(url);
-  await ask(page, "Stars?");
+  await sendMessage(page, "Stars?");
   const reply = await model.next();
-  for (let n = 0; n < 50; n += 1) reply.say("x*".repeat(2_000));
+  for (let n = 0; n < 50; n += 1) reply.sendText("x*".repeat(2_000));
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
   await page.getByRole("button", { name: "New conversation" }).click();
-  await reads(page.locator("#welcome h2"), "What would you like to know?");
+  await waitForText(page.locator("#welcome h2"), "What would you like to know?");
 });

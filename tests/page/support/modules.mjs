@@ -1,5 +1,5 @@
-// Loads the page's scripts as modules: they are served to browsers and have no package.json of their own to say so.
-// Used with `node --import ./support/modules.mjs`.
+// Loads the page's scripts as ES modules, because no package.json declares their type.
+// Usage: `node --import ./support/modules.mjs`.
 
 import { register } from "node:module";
 

@@ -1,4 +1,4 @@
-// The product itself: the binary, started on a free port with a data folder of its own.
+// Runs the server's binary, by default on a free port; each server has its own data folder.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,17 +10,17 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const BINARY = process.env.LAMBDA_CHAT_BIN ?? path.join(ROOT, "target/debug/lambda-chat");
 const READY = /http:\/\/127\.0\.0\.1:\d+/;
 
-/** Starts the server; resolves once it has said where it listens. `settings` are its environment, and nothing else is. */
+/** Starts the server and resolves when it has printed its URL. Its environment holds only `settings`, PATH and HOME. */
 export async function startServer({ data, settings, port = 0 }) {
   const env = { PATH: process.env.PATH, HOME: data, ...settings };
   const child = spawn(BINARY, ["--port", String(port), "--data", data], { env, stdio: ["ignore", "pipe", "pipe"] });
-  const complaints = [];
-  child.stderr.setEncoding("utf8").on("data", (text) => complaints.push(text));
+  const stderr = [];
+  child.stderr.setEncoding("utf8").on("data", (text) => stderr.push(text));
   const exited = once(child, "exit");
   const url = await Promise.race([
     ready(child.stdout),
     exited.then(([code]) => {
-      throw new Error(`the server ended with ${code}: ${complaints.join("")}`);
+      throw new Error(`the server exited with ${code}: ${stderr.join("")}`);
     }),
   ]);
   const end = async (signal) => {
@@ -38,5 +38,5 @@ async function ready(output) {
     output.resume();
     return url;
   }
-  throw new Error("the server said nothing about where it listens");
+  throw new Error("the server exited without printing its URL");
 }

@@ -28,9 +28,9 @@ function readerOf(...pieces) {
   return reader;
 }
 
-async function read(reader, { signal, patienceMs = 60_000 } = {}) {
+async function read(reader, { signal, timeoutMs = 60_000 } = {}) {
   const events = [];
-  const complete = await readEvents(reader, (event) => events.push(event), signal, patienceMs);
+  const complete = await readEvents(reader, (event) => events.push(event), signal, timeoutMs);
   return { complete, events, cancelled: reader.cancelled };
 }
 
@@ -77,7 +77,7 @@ test("f020_ a connection that breaks cuts the stream and keeps what came", async
 test("f019_ a connection that falls silent is given up", async () => {
   const found = await read(
     readerOf(bytes(frames(START)), () => new Promise(() => {})),
-    { patienceMs: 5 },
+    { timeoutMs: 5 },
   );
   assert.deepEqual(found, { complete: false, events: [START], cancelled: true });
 });

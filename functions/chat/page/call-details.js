@@ -1,16 +1,16 @@
-// What the tools of an answer were called with and how it went, for administrators: read when somebody wants to see it.
+// The stored tool calls of an answer, for administrators: the arguments and the outcome, loaded on demand.
 
 import { listExecutions } from "./api.js";
 import { el } from "./dom.js";
-import { callNumbers, errorWords } from "./words.js";
+import { errorText, executionCells } from "./strings.js";
 
-/** The calls of one answer, folded away. */
+/** The tool calls of one answer, in a collapsed section. */
 export class CallDetails {
-  /** Whether the server shows them to this caller, as far as is known. */
-  static offered = true;
-  element = el("details", { class: "calls" }, el("summary", {}, "Details"));
+  /** Whether this caller may read them; true until the server answers 403. */
+  static available = true;
+  element = el("details", { class: "call-details" }, el("summary", {}, "Details"));
   #messageId;
-  #body = el("div", { class: "calls-body" });
+  #body = el("div", { class: "call-details-body" });
 
   constructor(messageId) {
     this.#messageId = messageId;
@@ -24,22 +24,22 @@ export class CallDetails {
     try {
       this.#body.replaceChildren(table(await listExecutions(this.#messageId)));
     } catch (error) {
-      if (error.status === 403) CallDetails.offered = false;
-      const words = error.status === 403 ? "Only administrators can see the details of calls." : errorWords(error);
-      this.#body.replaceChildren(words);
+      if (error.status === 403) CallDetails.available = false;
+      const text = error.status === 403 ? "Only administrators can see the details of calls." : errorText(error);
+      this.#body.replaceChildren(text);
     }
   }
 }
 
 function table(rows) {
   if (rows.length === 0) return el("p", {}, "Nothing is kept of these calls any more.");
-  const heads = ["Tool", "Called with", "Outcome", "Time", "Read by the model", "Credits"];
-  const head = el("tr", {}, ...heads.map((words) => el("th", { scope: "col" }, words)));
+  const titles = ["Tool", "Called with", "Outcome", "Time", "Read by the model", "Credits"];
+  const head = el("tr", {}, ...titles.map((title) => el("th", { scope: "col" }, title)));
   return el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows.map(row)));
 }
 
 function row(call) {
   const args = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments, null, 1);
-  const cells = [call.tool, el("code", { dir: "auto" }, args), ...callNumbers(call)];
+  const cells = [call.tool, el("code", { dir: "auto" }, args), ...executionCells(call)];
   return el("tr", { class: call.ok ? null : "failed" }, ...cells.map((cell) => el("td", {}, cell)));
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { ask, askAndAnswer, prose, reads, stage } from "../support/stage.js";
+import { sendMessage, exchange, prose, waitForText, setUp } from "../support/fixture.js";
 
 const yours = (page) => page.getByRole("dialog", { name: "Your data" });
 const erasing = (page) => page.getByRole("dialog", { name: "Erase everything?" });
@@ -31,13 +31,13 @@ async function giveKey(page, text) {
 }
 
 test("f150_ an export is saved as a file that holds everything, also with a key", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await locked(page, { value: "k" });
   await page.goto(url);
   await giveKey(page, "k");
   await page.getByText("Your conversations will be listed here.").waitFor();
-  await askAndAnswer(world, "Do you keep this?", "Every word.");
+  await exchange(fixture, "Do you keep this?", "Every word.");
   const saved = page.waitForEvent("download");
   await choose(page, "Export my data");
   const download = await saved;
@@ -53,7 +53,7 @@ test("f150_ an export is saved as a file that holds everything, also with a key"
 });
 
 test("an export that breaks off saves no file and says so, whatever it ends in", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   const ends = ["", '{"kind":"error","error":{"code":"storage_busy"}}\n', '{"kind":"en'];
   let downloads = 0;
   page.on("download", () => {
@@ -85,7 +85,7 @@ test("an export that breaks off saves no file and says so, whatever it ends in",
 });
 
 test("closing the dialog gives an export up", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   let given;
   const asked = new Promise((resolve) => {
     given = resolve;
@@ -104,10 +104,10 @@ test("closing the dialog gives an export up", async (t) => {
 });
 
 test("f150_ erasing asks for the word, and leaves the page as a new visitor finds it", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "Remember me", "Yes.");
+  await exchange(fixture, "Remember me", "Yes.");
   await page.getByRole("button", { name: "Use dark colours" }).click();
   await page.getByRole("textbox", { name: "Message" }).fill("Half a thou");
   await choose(page, "Erase everything…");
@@ -116,7 +116,7 @@ test("f150_ erasing asks for the word, and leaves the page as a new visitor find
   await word(page).press("Enter");
   await erasing(page).getByText("Please type the word erase.").waitFor();
   await erasing(page).getByRole("button", { name: "Cancel" }).click();
-  await reads(prose(page), "Yes.");
+  await waitForText(prose(page), "Yes.");
   assert.equal((await (await fetch(`${url}/api/conversations`)).json()).conversations.length, 1);
   const back = page.getByRole("button", { name: "Your data" });
   assert.equal(await back.evaluate((node) => node === document.activeElement), true);
@@ -137,7 +137,7 @@ test("f150_ erasing asks for the word, and leaves the page as a new visitor find
 });
 
 test("erasing ends an answer that is being written, and the lost key is asked for only afterwards", async (t) => {
-  const { page, url, model } = await stage(t);
+  const { page, url, model } = await setUp(t);
   const key = { value: "k" };
   await locked(page, key);
   await page.route("**/api/me", async (route) => {
@@ -148,16 +148,16 @@ test("erasing ends an answer that is being written, and the lost key is asked fo
   await page.goto(url);
   await giveKey(page, "k");
   await page.getByText("Your conversations will be listed here.").waitFor();
-  await ask(page, "Tell me.");
+  await sendMessage(page, "Tell me.");
   const reply = await model.next();
-  reply.say("Slowly");
-  await reads(prose(page), "Slowly");
+  reply.sendText("Slowly");
+  await waitForText(prose(page), "Slowly");
   await choose(page, "Erase everything…");
   await erasing(page).getByText(/^your keys/).waitFor();
   await word(page).fill("erase");
   await word(page).press("Enter");
   await erasing(page).getByRole("status").getByText("Erasing…").waitFor();
-  await reply.gone;
+  await reply.closed;
   await erased(page).waitFor();
   const asked = page.getByRole("dialog", { name: "A key is needed" });
   assert.equal(await asked.isVisible(), false);
@@ -167,10 +167,10 @@ test("erasing ends an answer that is being written, and the lost key is asked fo
 });
 
 test("an erasure that fails says why, and can be tried again", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "Remember me", "Yes.");
+  await exchange(fixture, "Remember me", "Yes.");
   const error = { code: "storage_busy", message: "The storage is busy. Please try again.", retryable: true };
   await page.route("**/api/me", (route) => route.fulfill({ status: 503, json: { error } }), { times: 1 });
   await choose(page, "Erase everything…");
@@ -185,7 +185,7 @@ test("an erasure that fails says why, and can be tried again", async (t) => {
 for (const colorScheme of ["light", "dark"]) {
   test(`on the smallest screen both dialogs fit, in ${colorScheme}`, async (t) => {
     const small = { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true, colorScheme };
-    const { page, url } = await stage(t, { context: small });
+    const { page, url } = await setUp(t, { context: small });
     await page.goto(url);
     await page.getByRole("button", { name: "List of conversations" }).click();
     await page.getByRole("button", { name: "Your data" }).click();

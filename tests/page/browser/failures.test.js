@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ask, askAndAnswer, lastAnswer, prose, reads, stage } from "../support/stage.js";
-import { openCable, openModel } from "../support/wire.js";
+import { sendMessage, exchange, lastAnswer, prose, waitForText, setUp } from "../support/fixture.js";
+import { openProxy, openModel } from "../support/endpoints.js";
 
 test("f020_ an answer that another model continued says so, also when it is read again", async (t) => {
   const [first, backup] = await Promise.all([openModel(), openModel()]);
@@ -12,40 +12,40 @@ test("f020_ an answer that another model continued says so, also when it is read
   const entry = (name, { url }, more) => ({ name, baseUrl: `${url}/v1`, model: "test-model", ...more });
   const models = [entry("first", first, { fallback: "backup" }), entry("backup", backup)];
   const settings = { MODELS: JSON.stringify(models), DEFAULT_MODEL: "first" };
-  const { page, url } = await stage(t, { settings });
+  const { page, url } = await setUp(t, { settings });
   await page.goto(url);
-  await ask(page, "Tell me.");
+  await sendMessage(page, "Tell me.");
   const broken = await first.next();
-  broken.say("The first half");
-  await reads(prose(page), "The first half");
-  broken.cut();
+  broken.sendText("The first half");
+  await waitForText(prose(page), "The first half");
+  broken.disconnect();
   const reply = await backup.next();
-  reply.say(" and the second.");
+  reply.sendText(" and the second.");
   reply.end();
-  await reads(prose(page), "The first half and the second.");
+  await waitForText(prose(page), "The first half and the second.");
   await lastAnswer(page).getByText("Continued by backup").waitFor();
   await page.reload();
   await lastAnswer(page).getByText("Continued by backup").waitFor();
 });
 
 const box = (page) => page.getByRole("textbox", { name: "Message" });
-const notice = (page) => page.locator("#notice");
+const toast = (page) => page.locator("#toast");
 
 test("c2 a stream that is cut is taken up again where it was, without loss or doubling", async (t) => {
-  const { page, url, model } = await stage(t);
-  const cable = await openCable(url);
-  t.after(() => cable.close());
-  await page.goto(cable.url);
-  await ask(page, "Tell me.");
+  const { page, url, model } = await setUp(t);
+  const proxy = await openProxy(url);
+  t.after(() => proxy.close());
+  await page.goto(proxy.url);
+  await sendMessage(page, "Tell me.");
   const reply = await model.next();
   for (const word of ["One", " two", " three"]) {
-    reply.say(word);
+    reply.sendText(word);
     await prose(page).getByText(word.trim()).waitFor();
-    cable.cut();
+    proxy.disconnect();
   }
-  reply.say(" and the rest.");
+  reply.sendText(" and the rest.");
   reply.end();
-  await reads(prose(page), "One two three and the rest.");
+  await waitForText(prose(page), "One two three and the rest.");
   await lastAnswer(page).getByRole("button", { name: "Copy", exact: true }).waitFor();
   assert.equal(await lastAnswer(page).locator(".note").count(), 0);
   assert.equal(await page.getByRole("button", { name: "Send" }).count(), 1);
@@ -65,26 +65,26 @@ function interrupted(last) {
 
 for (const [why, answer] of LOST) {
   test(`c2 a stream that is cut and cannot be taken up again, because ${why}, is read as it is stored`, async (t) => {
-    const { page, url, model } = await stage(t);
-    const cable = await openCable(url);
-    t.after(() => cable.close());
+    const { page, url, model } = await setUp(t);
+    const proxy = await openProxy(url);
+    t.after(() => proxy.close());
     let resumed;
     const resuming = new Promise((resolve) => {
       resumed = resolve;
     });
     await page.route("**/stream", (route) => resumed(route), { times: 1 });
-    await page.goto(cable.url);
-    await ask(page, "Tell me.");
+    await page.goto(proxy.url);
+    await sendMessage(page, "Tell me.");
     const reply = await model.next();
-    reply.say("The first half");
-    await reads(prose(page), "The first half");
-    cable.cut();
+    reply.sendText("The first half");
+    await waitForText(prose(page), "The first half");
+    proxy.disconnect();
     const route = await resuming;
-    reply.say(" and the second.");
+    reply.sendText(" and the second.");
     reply.end();
     await settled(url, page.url().split("/").at(-1));
     await route.fulfill(answer(route.request().headers()["last-event-id"]));
-    await reads(prose(page), "The first half and the second.");
+    await waitForText(prose(page), "The first half and the second.");
     await lastAnswer(page)
       .getByText("Interrupted: the connection was lost while you were reading. This is the answer as the server has it.")
       .waitFor();
@@ -103,50 +103,50 @@ async function settled(url, id) {
 }
 
 test("c2 when the server is gone too, what was read stays, and can be read again later", async (t) => {
-  const { page, url, model, server } = await stage(t);
-  const cable = await openCable(url);
-  await page.goto(cable.url);
-  await ask(page, "Tell me.");
+  const { page, url, model, server } = await setUp(t);
+  const proxy = await openProxy(url);
+  await page.goto(proxy.url);
+  await sendMessage(page, "Tell me.");
   const reply = await model.next();
-  reply.say("The first half");
-  await reads(prose(page), "The first half");
+  reply.sendText("The first half");
+  await waitForText(prose(page), "The first half");
   await server().kill();
-  cable.close();
+  proxy.close();
   await lastAnswer(page).getByText("Interrupted: the connection to the server was lost.").waitFor();
-  await notice(page).getByText("The server cannot be reached.").waitFor();
-  await reads(prose(page), "The first half");
+  await toast(page).getByText("The server cannot be reached.").waitFor();
+  await waitForText(prose(page), "The first half");
   await lastAnswer(page).getByRole("button", { name: "Load what the server has" }).waitFor();
 });
 
 test("an answer that is still being written goes on after a reload, and can be stopped there", async (t) => {
-  const { page, url, model } = await stage(t);
+  const { page, url, model } = await setUp(t);
   await page.goto(url);
-  await ask(page, "Tell me.");
+  await sendMessage(page, "Tell me.");
   const reply = await model.next();
-  reply.say("Slowly");
-  await reads(prose(page), "Slowly");
+  reply.sendText("Slowly");
+  await waitForText(prose(page), "Slowly");
   await page.reload();
-  await reads(prose(page), "Slowly");
-  reply.say(" it comes");
-  await reads(prose(page), "Slowly it comes");
+  await waitForText(prose(page), "Slowly");
+  reply.sendText(" it comes");
+  await waitForText(prose(page), "Slowly it comes");
   await page.getByRole("button", { name: "Stop" }).click();
   await lastAnswer(page).getByText("This answer was stopped.").waitFor();
-  await reply.gone;
+  await reply.closed;
   await lastAnswer(page).getByRole("button", { name: "Copy", exact: true }).waitFor();
 });
 
 test("an answer that ended while nobody read it is whole after a reload", async (t) => {
-  const { page, url, model } = await stage(t);
+  const { page, url, model } = await setUp(t);
   await page.goto(url);
-  await ask(page, "Tell me.");
+  await sendMessage(page, "Tell me.");
   const reply = await model.next();
-  reply.say("Slowly");
-  await reads(prose(page), "Slowly");
+  reply.sendText("Slowly");
+  await waitForText(prose(page), "Slowly");
   await page.goto("about:blank");
-  reply.say(" it came.");
+  reply.sendText(" it came.");
   reply.end();
   await page.goBack();
-  await reads(prose(page), "Slowly it came.");
+  await waitForText(prose(page), "Slowly it came.");
   await lastAnswer(page).getByRole("button", { name: "Copy", exact: true }).waitFor();
 });
 
@@ -158,9 +158,9 @@ async function deleteElsewhere(page, url) {
 }
 
 test("a conversation that is deleted elsewhere while its answer is followed is said to be gone", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   await page.goto(url);
-  await ask(page, "Tell me.");
+  await sendMessage(page, "Tell me.");
   await page.waitForURL(/#\/c\//);
   const following = page.waitForResponse(/\/stream$/);
   await page.reload();
@@ -170,9 +170,9 @@ test("a conversation that is deleted elsewhere while its answer is followed is s
 });
 
 test("a conversation that is deleted elsewhere before its answer can be followed is said to be gone", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   await page.goto(url);
-  await ask(page, "Tell me.");
+  await sendMessage(page, "Tell me.");
   await page.waitForURL(/#\/c\//);
   let isGone;
   const gone = new Promise((resolve) => {
@@ -187,85 +187,85 @@ test("a conversation that is deleted elsewhere before its answer can be followed
 });
 
 test("f099_ a second message while an answer is being written is refused in words with the wait, and kept", async (t) => {
-  const world = await stage(t);
-  const { page, url, model, context } = world;
+  const fixture = await setUp(t);
+  const { page, url, model, context } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "Hello?", "Yes.");
+  await exchange(fixture, "Hello?", "Yes.");
   const other = await context.newPage();
   await other.goto(page.url());
-  await reads(prose(other), "Yes.");
-  await ask(page, "Tell me.");
+  await waitForText(prose(other), "Yes.");
+  await sendMessage(page, "Tell me.");
   const reply = await model.next();
-  reply.say("Slowly");
-  await reads(prose(page), "Slowly");
-  await ask(other, "And this?");
-  await notice(other)
+  reply.sendText("Slowly");
+  await waitForText(prose(page), "Slowly");
+  await sendMessage(other, "And this?");
+  await toast(other)
     .getByText(/still being written.* You can try again in \d+ seconds?\./)
     .waitFor();
   assert.equal(await box(other).inputValue(), "And this?");
-  assert.equal(await notice(other).getByRole("button", { name: "Send again" }).isDisabled(), true);
+  assert.equal(await toast(other).getByRole("button", { name: "Send again" }).isDisabled(), true);
   assert.deepEqual(await other.locator(".bubble").allTextContents(), ["Hello?"]);
 });
 
 test("two pages read the same answer as it is written", async (t) => {
-  const { page, url, model, context } = await stage(t);
+  const { page, url, model, context } = await setUp(t);
   await page.goto(url);
-  await ask(page, "Tell me.");
+  await sendMessage(page, "Tell me.");
   const reply = await model.next();
-  reply.say("Both");
-  await reads(prose(page), "Both");
+  reply.sendText("Both");
+  await waitForText(prose(page), "Both");
   const other = await context.newPage();
   await other.goto(page.url());
-  await reads(prose(other), "Both");
-  reply.say(" of us.");
+  await waitForText(prose(other), "Both");
+  reply.sendText(" of us.");
   reply.end();
-  for (const reader of [page, other]) await reads(prose(reader), "Both of us.");
+  for (const reader of [page, other]) await waitForText(prose(reader), "Both of us.");
 });
 
 test("too many messages are refused in words with the seconds to wait", async (t) => {
-  const world = await stage(t, { settings: { CHAT_RATE_LIMIT: "1/600s" } });
-  const { page, url } = world;
+  const fixture = await setUp(t, { settings: { CHAT_RATE_LIMIT: "1/600s" } });
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "First", "One.");
-  await ask(page, "Second");
-  await notice(page)
+  await exchange(fixture, "First", "One.");
+  await sendMessage(page, "Second");
+  await toast(page)
     .getByText(/You can try again in (600|59\d) seconds\./)
     .waitFor();
   assert.equal(await box(page).inputValue(), "Second");
 });
 
 test("f141_ a budget that is used up is said with the time it starts anew, and no button that cannot help", async (t) => {
-  const world = await stage(t, { settings: { USER_DAILY_TOKENS: "1" } });
-  const { page, url } = world;
+  const fixture = await setUp(t, { settings: { USER_DAILY_TOKENS: "1" } });
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "First", "One.");
-  await ask(page, "Second");
-  await notice(page)
+  await exchange(fixture, "First", "One.");
+  await sendMessage(page, "Second");
+  await toast(page)
     .getByText(/^Your token budget for today is used up\. It starts anew at \S+T00:00:00Z\. You can try again in /)
     .waitFor();
   assert.equal(await box(page).inputValue(), "Second");
-  assert.equal(await notice(page).getByRole("button", { name: "Send again" }).count(), 0);
+  assert.equal(await toast(page).getByRole("button", { name: "Send again" }).count(), 0);
 });
 
 test("offline, the message goes back to the box and can be sent again", async (t) => {
-  const { page, url, context, model } = await stage(t);
+  const { page, url, context, model } = await setUp(t);
   await page.goto(url);
   await page.getByText("Your conversations will be listed here.").waitFor();
   await context.setOffline(true);
-  await ask(page, "Are you there?");
-  await notice(page).getByText("You are offline. Your message is back in the box.").waitFor();
+  await sendMessage(page, "Are you there?");
+  await toast(page).getByText("You are offline. Your message is back in the box.").waitFor();
   assert.equal(await box(page).inputValue(), "Are you there?");
   assert.equal(await page.locator(".turn").count(), 0);
   await context.setOffline(false);
-  await notice(page).getByRole("button", { name: "Send again" }).click();
+  await toast(page).getByRole("button", { name: "Send again" }).click();
   const reply = await model.next();
-  reply.say("Yes.");
+  reply.sendText("Yes.");
   reply.end();
-  await reads(prose(page), "Yes.");
+  await waitForText(prose(page), "Yes.");
 });
 
 test("f098_ a message that is sent again after no answer came carries the same idempotency key, another one does not", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   const keys = [];
   await page.route("**/api/chat", (route) => {
     keys.push(route.request().headers()["idempotency-key"]);
@@ -273,8 +273,8 @@ test("f098_ a message that is sent again after no answer came carries the same i
   });
   await page.goto(url);
   for (const text of ["Same", "Same", "Other"]) {
-    await ask(page, text);
-    await notice(page).getByText("The server cannot be reached.").waitFor();
+    await sendMessage(page, text);
+    await toast(page).getByText("The server cannot be reached.").waitFor();
   }
   assert.equal(keys[0], keys[1]);
   assert.notEqual(keys[1], keys[2]);
@@ -282,40 +282,40 @@ test("f098_ a message that is sent again after no answer came carries the same i
 });
 
 test("what was written meanwhile is kept below the message that comes back", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   let fail;
   await page.route("**/api/chat", (route) => {
     fail = () => route.abort();
   });
   await page.goto(url);
   const sent = page.waitForRequest("**/api/chat");
-  await ask(page, "First");
+  await sendMessage(page, "First");
   await sent;
   await box(page).fill("Second");
   await fail();
-  await notice(page).waitFor();
+  await toast(page).waitFor();
   assert.equal(await box(page).inputValue(), "First\n\nSecond");
 });
 
 test("a draft survives a reload and belongs to its conversation", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "Question", "Yes.");
+  await exchange(fixture, "Question", "Yes.");
   await box(page).fill("Half a thou");
   await page.getByRole("button", { name: "New conversation" }).click();
-  await reads(page.locator("#welcome h2"), "What would you like to know?");
+  await waitForText(page.locator("#welcome h2"), "What would you like to know?");
   assert.equal(await box(page).inputValue(), "");
   await page.goBack();
-  await reads(prose(page), "Yes.");
+  await waitForText(prose(page), "Yes.");
   assert.equal(await box(page).inputValue(), "Half a thou");
   await page.reload();
-  await reads(prose(page), "Yes.");
+  await waitForText(prose(page), "Yes.");
   assert.equal(await box(page).inputValue(), "Half a thou");
 });
 
 test("f103_ characters are counted near the limit, and a message over it cannot be sent", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   await page.goto(url);
   await box(page).fill("🌦".repeat(31_990));
   await page.getByText("31,990 of 32,000 characters").waitFor();
@@ -327,7 +327,7 @@ test("f103_ characters are counted near the limit, and a message over it cannot 
 });
 
 test("f146_ the page asks for a key, keeps it for the session, and forgets it", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   const seen = new Set();
   await page.route("**/api/**", (route) => {
     const key = route.request().headers()["x-api-key"];
@@ -364,7 +364,7 @@ test("f146_ the page asks for a key, keeps it for the session, and forgets it", 
 });
 
 test("a key that is refused when a message is sent does not lose the message", async (t) => {
-  const { page, url, model } = await stage(t);
+  const { page, url, model } = await setUp(t);
   let needed = false;
   await page.route("**/api/**", (route) => {
     if (!needed || route.request().headers()["x-api-key"] === "k") return route.continue();
@@ -376,22 +376,22 @@ test("a key that is refused when a message is sent does not lose the message", a
   await page.goto(url);
   await page.getByText("Your conversations will be listed here.").waitFor();
   needed = true;
-  await ask(page, "Hello");
+  await sendMessage(page, "Hello");
   const dialog = page.getByRole("dialog", { name: "A key is needed" });
   await dialog.getByRole("button", { name: "Cancel" }).click();
-  await notice(page).getByText("A valid key is needed. Your message is back in the box.").waitFor();
+  await toast(page).getByText("A valid key is needed. Your message is back in the box.").waitFor();
   assert.equal(await box(page).inputValue(), "Hello");
   await box(page).press("Enter");
   await dialog.getByLabel("Key").fill("k");
   await dialog.getByLabel("Key").press("Enter");
   const reply = await model.next();
-  reply.say("Hello.");
+  reply.sendText("Hello.");
   reply.end();
-  await reads(prose(page), "Hello.");
+  await waitForText(prose(page), "Hello.");
 });
 
 test("f147_ a server that does not know who may use it is explained", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   const error = {
     code: "auth_not_configured",
     message: "Authentication is not configured.",
@@ -402,38 +402,38 @@ test("f147_ a server that does not know who may use it is explained", async (t) 
   await page.goto(url);
   const words = "This server has not been told who may use it. Whoever runs it must set AUTH to api_key or jwt.";
   await page.getByRole("navigation").getByRole("alert").getByText(words).waitFor();
-  await notice(page).getByText(words).waitFor();
+  await toast(page).getByText(words).waitFor();
 });
 
 test("a notice can be dismissed", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   await page.route("**/api/chat", (route) => route.abort());
   await page.goto(url);
-  await ask(page, "Hello");
-  await notice(page).getByText("The server cannot be reached.").waitFor();
-  await notice(page).getByRole("button", { name: "Dismiss" }).click();
-  await notice(page).waitFor({ state: "hidden" });
+  await sendMessage(page, "Hello");
+  await toast(page).getByText("The server cannot be reached.").waitFor();
+  await toast(page).getByRole("button", { name: "Dismiss" }).click();
+  await toast(page).waitFor({ state: "hidden" });
   assert.equal(await box(page).inputValue(), "Hello");
 });
 
 test("an example is asked without touching what is in the box", async (t) => {
-  const { page, url, model } = await stage(t);
+  const { page, url, model } = await setUp(t);
   await page.goto(url);
   await box(page).fill("My own words");
   await page.getByRole("button", { name: "How do heat pumps work?" }).click();
   const reply = await model.next();
-  reply.say("Well.");
+  reply.sendText("Well.");
   reply.end();
-  await reads(prose(page), "Well.");
+  await waitForText(prose(page), "Well.");
   assert.equal(await box(page).inputValue(), "My own words");
 });
 
 test("an answer of some proxy in between is an error in words", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   await page.route("**/api/chat", (route) =>
     route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" }),
   );
   await page.goto(url);
-  await ask(page, "Hello");
-  await notice(page).getByText("The server answered with status 502. Your message is back in the box.").waitFor();
+  await sendMessage(page, "Hello");
+  await toast(page).getByText("The server answered with status 502. Your message is back in the box.").waitFor();
 });

@@ -1,12 +1,12 @@
-// The other side of the wire: a model endpoint and a search endpoint that answer only when a test says so.
+// The server's upstream endpoints (model, search, tool), which respond on a test's command, and a TCP proxy.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
 import net from "node:net";
 
-/** An HTTP server on loopback that hands each request to whoever waits for one. */
+/** An HTTP server on loopback that passes each request to the next `next` call. */
 class Gate {
-  #server = createServer((incoming, outgoing) => this.#take(incoming, outgoing));
+  #server = createServer((incoming, outgoing) => this.#handle(incoming, outgoing));
   #arrived = [];
   #waiting = [];
   #wrap;
@@ -38,9 +38,9 @@ class Gate {
     this.#server.closeAllConnections();
   }
 
-  async #take(incoming, outgoing) {
+  async #handle(incoming, outgoing) {
     let text = "";
-    for await (const piece of incoming.setEncoding("utf8")) text += piece;
+    for await (const chunk of incoming.setEncoding("utf8")) text += chunk;
     const exchange = this.#wrap(text === "" ? null : JSON.parse(text), outgoing);
     const waiting = this.#waiting.shift();
     if (waiting) waiting(exchange);
@@ -48,37 +48,37 @@ class Gate {
   }
 }
 
-/** One call of the model: nothing leaves before `say` or `refuse`. */
+/** One model call; it sends nothing before `sendText`, `sendReasoning` or `fail`. */
 class ModelCall {
   #outgoing;
-  /** Resolves when the server has let the connection go. */
-  gone;
+  /** Resolves when the connection closes. */
+  closed;
 
   constructor(body, outgoing) {
     this.body = body;
     this.#outgoing = outgoing;
-    this.gone = once(outgoing, "close");
+    this.closed = once(outgoing, "close");
   }
 
-  /** Answers with a status and nothing else. */
-  refuse(status) {
+  /** Responds with an error status. */
+  fail(status) {
     this.#outgoing.writeHead(status, { "content-type": "application/json" });
     this.#outgoing.end(JSON.stringify({ error: { message: "no" } }));
   }
 
-  /** Sends a piece of text, as one chunk. */
-  say(content) {
+  /** Sends a text delta as one chunk. */
+  sendText(content) {
     this.#chunk({ delta: { content }, finish_reason: null });
   }
 
-  /** Sends a piece of reasoning. */
-  think(text) {
+  /** Sends a reasoning delta. */
+  sendReasoning(text) {
     this.#chunk({ delta: { reasoning_content: text }, finish_reason: null });
   }
 
-  /** Sends a call of the search, as text. */
-  search(query) {
-    this.say(`<tool_call>${JSON.stringify({ tool: "search_web", query })}</tool_call>`);
+  /** Sends a call of the search tool, as text, and ends the reply. */
+  callSearch(query) {
+    this.sendText(`<tool_call>${JSON.stringify({ tool: "search_web", query })}</tool_call>`);
     this.end();
   }
 
@@ -88,8 +88,8 @@ class ModelCall {
     this.#outgoing.end("data: [DONE]\n\n");
   }
 
-  /** Breaks the connection. */
-  cut() {
+  /** Closes the connection in the middle of the reply. */
+  disconnect() {
     this.#outgoing.destroy();
   }
 
@@ -100,7 +100,7 @@ class ModelCall {
   }
 }
 
-/** One call of the search. */
+/** One search request. */
 class SearchCall {
   #outgoing;
 
@@ -109,9 +109,9 @@ class SearchCall {
     this.#outgoing = outgoing;
   }
 
-  /** Answers with as many results; the first ones may be given. */
-  answer(count, given = []) {
-    const made = Array.from({ length: count }, (_, n) => ({
+  /** Responds with `count` results; `overrides` replaces fields of the first ones. */
+  respond(count, overrides = []) {
+    const results = Array.from({ length: count }, (_, n) => ({
       title: `Result ${n + 1}`,
       url: `https://site${n + 1}.example/page`,
       content: `What page ${n + 1} says.`,
@@ -120,12 +120,12 @@ class SearchCall {
     this.#send(200, {
       query: this.body.query,
       answer: "In short.",
-      results: made.map((result, n) => ({ ...result, ...given[n] })),
+      results: results.map((result, n) => ({ ...result, ...overrides[n] })),
     });
   }
 
-  /** Answers with a status and nothing else. */
-  refuse(status) {
+  /** Responds with an error status. */
+  fail(status) {
     this.#send(status, { detail: { error: "no" } });
   }
 
@@ -135,7 +135,7 @@ class SearchCall {
   }
 }
 
-/** One call of a tool that is defined as a row: what it says comes as it is said. */
+/** One call of a custom tool with a streamed result. */
 class ToolCall {
   #outgoing;
 
@@ -143,8 +143,8 @@ class ToolCall {
     this.#outgoing = outgoing;
   }
 
-  /** Sends a piece of the result. */
-  say(text) {
+  /** Sends a part of the result. */
+  sendText(text) {
     if (!this.#outgoing.headersSent) this.#outgoing.writeHead(200, { "content-type": "text/plain" });
     this.#outgoing.write(text);
   }
@@ -155,17 +155,17 @@ class ToolCall {
   }
 }
 
-/** The host of a tool. */
+/** Opens the host of a custom tool. */
 export const openTool = () => Gate.open((_, outgoing) => new ToolCall(outgoing));
 
-/** A model endpoint of the OpenAI wire. */
+/** Opens a model endpoint with OpenAI's wire format. */
 export const openModel = () => Gate.open((body, outgoing) => new ModelCall(body, outgoing));
 
-/** A search endpoint of Tavily's wire. */
+/** Opens a search endpoint with Tavily's wire format. */
 export const openSearch = () => Gate.open((body, outgoing) => new SearchCall(body, outgoing));
 
-/** A way to the server that can be cut: every connection through it breaks at once. */
-export async function openCable(target) {
+/** Opens a TCP proxy to the server; `disconnect` closes all connections through it. */
+export async function openProxy(target) {
   const { hostname, port } = new URL(target);
   const sockets = new Set();
   const server = net.createServer((near) => {
@@ -184,15 +184,15 @@ export async function openCable(target) {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const cut = () => {
+  const disconnect = () => {
     for (const socket of sockets) socket.destroy();
   };
   return {
     url: `http://127.0.0.1:${server.address().port}`,
-    cut,
+    disconnect,
     close: () => {
       server.close();
-      cut();
+      disconnect();
     },
   };
 }

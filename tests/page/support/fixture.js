@@ -1,4 +1,4 @@
-// What a test of the page stands on: a browser, the server, and the two endpoints behind it; all made anew for each test.
+// The fixture of a browser test: a browser page, the server, and the server's two endpoints; each test has its own.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,8 +8,8 @@ import { after } from "node:test";
 
 import { chromium } from "playwright-core";
 
+import { openModel, openSearch } from "./endpoints.js";
 import { startServer } from "./server.js";
-import { openModel, openSearch } from "./wire.js";
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -17,8 +17,13 @@ const browser = await chromium.launch({
 });
 after(() => browser.close());
 
-/** A test's own server and page. Ending the test checks that the page kept to itself: no request to anywhere else, no violated policy, no error. */
-export async function stage(t, { context: options = {}, settings = {} } = {}) {
+/**
+ * Starts a test's server and opens its browser page.
+ *
+ * At the end of the test it asserts that the page sent no request to another origin, violated no policy and threw no
+ * error.
+ */
+export async function setUp(t, { context: options = {}, settings = {} } = {}) {
   const data = await mkdtemp(path.join(tmpdir(), "page-"));
   const [model, search] = await Promise.all([openModel(), openSearch()]);
   const environment = {
@@ -32,7 +37,7 @@ export async function stage(t, { context: options = {}, settings = {} } = {}) {
   let server = await startServer({ data, settings: environment });
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, locale: "en-GB", ...options });
   context.setDefaultTimeout(20_000);
-  const watch = watched(context);
+  const watch = watchContext(context);
   t.after(async () => {
     await context.close();
     model.close();
@@ -49,49 +54,51 @@ export async function stage(t, { context: options = {}, settings = {} } = {}) {
   return { page, context, model, search, watch, restart, url: server.url, server: () => server };
 }
 
-/** Records what the pages of a context ask for and what goes wrong in them. */
-function watched(context) {
+/** Records the requests and the errors of a context's pages. */
+function watchContext(context) {
   const requests = [];
-  const faults = [];
+  const errors = [];
   context.on("request", (request) => requests.push(request.url()));
-  context.on("weberror", (error) => faults.push(String(error.error())));
+  context.on("weberror", (error) => errors.push(String(error.error())));
   context.on("console", (message) => {
-    if (/Content Security Policy|Refused to/i.test(message.text())) faults.push(message.text());
+    if (/Content Security Policy|Refused to/i.test(message.text())) errors.push(message.text());
   });
   const check = () => {
-    assert.deepEqual(faults, []);
+    assert.deepEqual(errors, []);
     assert.deepEqual(
       requests.filter((url) => !/^(http:\/\/127\.0\.0\.1:\d+\/|data:)/.test(url)),
       [],
     );
   };
-  return { requests, faults, check };
+  return { requests, errors, check };
 }
 
-/** Writes a message and sends it with Enter. */
-export async function ask(page, text) {
-  const box = page.getByRole("textbox", { name: "Message" });
-  await box.fill(text);
-  await box.press("Enter");
+/** The message box. */
+export const messageBox = (page) => page.getByRole("textbox", { name: "Message" });
+
+/** Types a message and sends it with the Enter key. */
+export async function sendMessage(page, text) {
+  await messageBox(page).fill(text);
+  await messageBox(page).press("Enter");
 }
 
-/** Asks, and plays a model that answers at once without a search. */
-export async function askAndAnswer({ page, model }, question, answer) {
-  await ask(page, question);
-  const call = await model.next();
-  call.say(answer);
-  call.end();
-  // Not just any button to copy: a block of code has one too, while it is still being written.
+/** Sends a message, answers it from the model without a search, and waits for the end of the turn. */
+export async function exchange({ page, model }, message, answer) {
+  await sendMessage(page, message);
+  const reply = await model.next();
+  reply.sendText(answer);
+  reply.end();
+  // The footer's copy button appears with the end; a code block's button appears earlier.
   await lastAnswer(page).locator(".answer-footer").getByRole("button", { name: "Copy", exact: true }).waitFor();
 }
 
 /** The newest answer on the page. */
 export const lastAnswer = (page) => page.locator(".answer").last();
 
-/** The text of the newest answer, without anything around it. */
+/** The text of the newest answer. */
 export const prose = (page) => lastAnswer(page).locator(".prose");
 
-/** Waits until a locator's text is exactly this. */
-export async function reads(locator, text) {
+/** Waits until a locator's text equals `text`. */
+export async function waitForText(locator, text) {
   await locator.filter({ hasText: new RegExp(`^\\s*${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\s*$`) }).waitFor();
 }

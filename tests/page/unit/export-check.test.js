@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Ending } from "../../../functions/chat/page/ending.js";
+import { ExportCheck } from "../../../functions/chat/page/export-check.js";
 
 const WHOLE = '{"kind":"export","owner":"name:阿达"}\n{"kind":"message","content":"\\"kind\\":\\"end\\""}\n{"kind":"end"}\n';
 
 function whole(...pieces) {
-  const ending = new Ending();
+  const ending = new ExportCheck();
   for (const piece of pieces) ending.push(typeof piece === "string" ? new TextEncoder().encode(piece) : piece);
-  return ending.isWhole;
+  return ending.isComplete;
 }
 
 test("an export is whole when its last line is its end, wherever its bytes are cut", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ask, askAndAnswer, lastAnswer, prose, reads, stage } from "../support/stage.js";
+import { sendMessage, exchange, lastAnswer, prose, waitForText, setUp } from "../support/fixture.js";
 
 const PHONE = { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true };
 const WIDE = `${"wide".repeat(60)}\n\n| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n| long cell | long cell | long cell | long cell | long cell | long cell |\n\n\`\`\`\n${"code ".repeat(60)}\n\`\`\`\n\nhttps://a.example/${"path/".repeat(40)}`;
@@ -11,17 +11,17 @@ const WIDE = `${"wide".repeat(60)}\n\n| a | b | c | d | e | f |\n|---|---|---|--
 const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 
 test("a phone shows everything without scrolling sideways", async (t) => {
-  const world = await stage(t, { context: PHONE });
-  const { page, url, model, search } = world;
+  const fixture = await setUp(t, { context: PHONE });
+  const { page, url, model, search } = fixture;
   await page.goto(url);
   assert.equal(await overflow(page), 0);
-  await ask(page, "x".repeat(300));
-  (await model.next()).search(
+  await sendMessage(page, "x".repeat(300));
+  (await model.next()).callSearch(
     "a rather long query that does not fit into one line of a phone at all, however small the letters",
   );
-  (await search.next()).answer(10, [{ title: "y".repeat(200), url: `https://a.example/${"z".repeat(300)}` }]);
+  (await search.next()).respond(10, [{ title: "y".repeat(200), url: `https://a.example/${"z".repeat(300)}` }]);
   const reply = await model.next();
-  reply.say(WIDE);
+  reply.sendText(WIDE);
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
   assert.equal(await overflow(page), 0);
@@ -38,10 +38,10 @@ test("a phone shows everything without scrolling sideways", async (t) => {
 });
 
 test("on a phone the list is a drawer that opens, closes, and closes itself when something is chosen", async (t) => {
-  const world = await stage(t, { context: PHONE });
-  const { page, url } = world;
+  const fixture = await setUp(t, { context: PHONE });
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "First", "One.");
+  await exchange(fixture, "First", "One.");
   const open = page.getByRole("button", { name: "List of conversations" });
   const first = page.getByRole("link", { name: "First" });
   assert.equal(await first.isVisible(), false);
@@ -58,11 +58,11 @@ test("on a phone the list is a drawer that opens, closes, and closes itself when
   await open.click();
   await first.click();
   await first.waitFor({ state: "hidden" });
-  await reads(prose(page), "One.");
+  await waitForText(prose(page), "One.");
 });
 
 test("a long message makes the composer grow, but not beyond the screen", async (t) => {
-  const { page, url } = await stage(t, { context: PHONE });
+  const { page, url } = await setUp(t, { context: PHONE });
   await page.goto(url);
   const height = async () => (await page.locator("#composer").boundingBox()).height;
   const low = await height();
@@ -82,7 +82,7 @@ const lightness = (page) =>
   });
 
 test("dark and light follow the system until one is chosen, and the choice is kept", async (t) => {
-  const { page, url } = await stage(t, { context: { colorScheme: "dark" } });
+  const { page, url } = await setUp(t, { context: { colorScheme: "dark" } });
   await page.goto(url);
   assert.ok((await lightness(page)) < 150);
   await page.getByRole("button", { name: "Use light colours" }).click();
@@ -96,7 +96,7 @@ test("dark and light follow the system until one is chosen, and the choice is ke
 });
 
 test("the list can be folded away and stays so", async (t) => {
-  const { page, url } = await stage(t);
+  const { page, url } = await setUp(t);
   await page.goto(url);
   const list = page.getByRole("navigation", { name: "Conversations" });
   await list.waitFor();
@@ -127,7 +127,7 @@ async function tabTo(page, name, key = "Tab") {
 }
 
 test("everything can be done by keyboard alone", async (t) => {
-  const { page, url, model } = await stage(t);
+  const { page, url, model } = await setUp(t);
   await page.goto(url);
   await page.getByText("Your conversations will be listed here.").waitFor();
   await page.evaluate(() => document.activeElement.blur());
@@ -138,10 +138,10 @@ test("everything can be done by keyboard alone", async (t) => {
   await page.keyboard.type("second line");
   await page.keyboard.press("Enter");
   const reply = await model.next();
-  reply.say("Done.");
+  reply.sendText("Done.");
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
-  await reads(page.locator(".bubble"), "First line\nsecond line");
+  await waitForText(page.locator(".bubble"), "First line\nsecond line");
 
   await tabTo(page, "Copy", "Shift+Tab");
   await tabTo(page, "First line second line", "Shift+Tab");
@@ -164,10 +164,10 @@ test("everything can be done by keyboard alone", async (t) => {
 });
 
 test("a dialog keeps the focus inside", async (t) => {
-  const world = await stage(t);
-  const { page, url } = world;
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
   await page.goto(url);
-  await askAndAnswer(world, "Question", "Yes.");
+  await exchange(fixture, "Question", "Yes.");
   await page.getByRole("link", { name: "Question" }).hover();
   await page.getByRole("button", { name: "Rename Question" }).click();
   for (let n = 0; n < 8; n += 1) {
@@ -181,7 +181,7 @@ test("a dialog keeps the focus inside", async (t) => {
 });
 
 test("Enter that ends a composition does not send", async (t) => {
-  const { page, url, context } = await stage(t);
+  const { page, url, context } = await setUp(t);
   await page.goto(url);
   const box = page.getByRole("textbox", { name: "Message" });
   await box.focus();
@@ -199,20 +199,20 @@ test("Enter that ends a composition does not send", async (t) => {
 });
 
 test("a screen reader is told of the search and of the end, not of every word", async (t) => {
-  const { page, url, model, search } = await stage(t);
+  const { page, url, model, search } = await setUp(t);
   await page.goto(url);
   await page.evaluate(() => {
     window.said = [];
     const region = document.getElementById("announcer");
     new MutationObserver(() => window.said.push(region.textContent)).observe(region, { childList: true });
   });
-  await ask(page, "News?");
-  (await model.next()).search("news");
+  await sendMessage(page, "News?");
+  (await model.next()).callSearch("news");
   await lastAnswer(page).locator(".step.running").waitFor();
-  (await search.next()).answer(2);
+  (await search.next()).respond(2);
   await lastAnswer(page).locator(".step.ok").waitFor();
   const reply = await model.next();
-  for (const word of ["Nothing ", "new ", "today."]) reply.say(word);
+  for (const word of ["Nothing ", "new ", "today."]) reply.sendText(word);
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
   const said = await page.evaluate(() => window.said);
@@ -224,11 +224,11 @@ test("a screen reader is told of the search and of the end, not of every word", 
 });
 
 test("a reader who scrolls up is left alone, and can go back to the end", async (t) => {
-  const { page, url, model } = await stage(t);
+  const { page, url, model } = await setUp(t);
   await page.goto(url);
-  await ask(page, "Long?");
+  await sendMessage(page, "Long?");
   const reply = await model.next();
-  reply.say("line\n\n".repeat(80));
+  reply.sendText("line\n\n".repeat(80));
   await prose(page).locator("p").nth(79).waitFor();
   const scroller = page.locator("#scroller");
   const distance = () => scroller.evaluate((node) => node.scrollHeight - node.clientHeight - node.scrollTop);
@@ -236,12 +236,12 @@ test("a reader who scrolls up is left alone, and can go back to the end", async 
   await page.mouse.wheel(0, -800);
   await page.getByRole("button", { name: "Go to the latest message" }).waitFor();
   const before = await scroller.evaluate((node) => node.scrollTop);
-  reply.say("more\n\n".repeat(20));
+  reply.sendText("more\n\n".repeat(20));
   await prose(page).locator("p").nth(99).waitFor({ state: "attached" });
   assert.equal(await scroller.evaluate((node) => node.scrollTop), before);
   await page.getByRole("button", { name: "Go to the latest message" }).click();
   assert.ok((await distance()) < 2);
-  reply.say("end");
+  reply.sendText("end");
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
   await page.getByRole("button", { name: "Go to the latest message" }).waitFor({ state: "hidden" });

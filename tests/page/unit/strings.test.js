@@ -1,0 +1,178 @@
+// What the page says: errors with their waits, results, counts, ages.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { parseRetryAfter } from "../../../functions/chat/page/api.js";
+import {
+  ageGroup,
+  executionCells,
+  callLabels,
+  finishReasonText,
+  erasureText,
+  errorText,
+  lastLine,
+  resultText,
+  scalarCount,
+  durationText,
+  truncate,
+  sizeText,
+  usageText,
+  attributionText,
+} from "../../../functions/chat/page/strings.js";
+
+test("an error says what the server said, and for how long to wait", () => {
+  const busy = { code: "turn_in_progress", message: "An answer is still being written.", retryAfter: 12 };
+  assert.equal(errorText(busy), "An answer is still being written. You can try again in 12 seconds.");
+  assert.equal(errorText(busy, 1), "An answer is still being written. You can try again in 1 second.");
+  assert.equal(errorText(busy, 0), "An answer is still being written. You can try again now.");
+});
+
+test("a long wait is said in hours, rounded up", () => {
+  const spent = { code: "quota_exhausted", message: "Your token budget for today is used up.", retryAfter: 43_201 };
+  assert.equal(errorText(spent), "Your token budget for today is used up. You can try again in 13 hours.");
+  assert.equal(errorText(spent, 7200), "Your token budget for today is used up. You can try again in 7,200 seconds.");
+});
+
+test("an error without words of the server gets some", () => {
+  assert.equal(errorText({ code: "network", message: "", retryAfter: 0 }), "The server cannot be reached.");
+  assert.equal(
+    errorText({ code: "status", message: "", status: 418, retryAfter: 0 }),
+    "The server answered with status 418.",
+  );
+});
+
+test("f147_ a server that was not told who may use it is explained", () => {
+  const words = errorText({
+    code: "auth_not_configured",
+    message: "Authentication is not configured.",
+    retryAfter: 0,
+  });
+  assert.equal(words, "This server has not been told who may use it. Whoever runs it must set AUTH to api_key or jwt.");
+});
+
+test("f032_ f033_ an answer that was cut short says why, an ordinary one says nothing", () => {
+  assert.equal(finishReasonText("stop"), null);
+  assert.match(finishReasonText("length"), /output limit/);
+  assert.match(finishReasonText("content_filter"), /content filter/);
+  assert.match(finishReasonText("deadline"), /Time ran out/);
+  assert.match(finishReasonText("tool_limit"), /without further tools/);
+  assert.match(finishReasonText("stopped"), /stopped/);
+});
+
+test("an answer that another model wrote or continued says so", () => {
+  assert.equal(attributionText([], "first"), null);
+  assert.equal(attributionText(["backup"], "first"), "Answered by backup");
+  assert.equal(attributionText(["first", "backup"], "first"), "Continued by backup");
+  assert.equal(attributionText(["first", "backup", "third"], "first"), "Continued by backup, third");
+});
+
+test("a call is named by what it is about", () => {
+  assert.deepEqual(callLabels({ name: "search_web", arguments: { depth: "deep", query: "天气" } }), [
+    "Searching",
+    "Searched",
+    "天气",
+  ]);
+  assert.deepEqual(callLabels({ name: "calculator", arguments: { expression: "1 + 2" } }), [
+    "Using calculator",
+    "Used calculator",
+    "1 + 2",
+  ]);
+  assert.deepEqual(callLabels({ name: "now", arguments: {} }), ["Using now", "Used now", ""]);
+  assert.deepEqual(callLabels({ name: "odd", arguments: null }), ["Using odd", "Used odd", ""]);
+});
+
+test("a result says what came of it, how long it took and whether it was known already", () => {
+  assert.equal(resultText({ ok: true, summary: "10 results", durationMs: 812, cached: false }), "10 results · 0.8 s");
+  assert.equal(
+    resultText({ ok: true, summary: "3 results", durationMs: 4, cached: true }),
+    "3 results · < 0.1 s · cached",
+  );
+  const refused = {
+    ok: false,
+    summary: "failed",
+    durationMs: 10_000,
+    error: { code: "timeout", message: "The search took too long." },
+  };
+  assert.equal(resultText(refused), "The search took too long. · 10 s");
+  assert.equal(resultText({ ok: true, summary: "10 results" }), "10 results");
+});
+
+test("the details of a call are its outcome, time, size and cost", () => {
+  const call = { ok: true, cached: false, durationMs: 812, bytes: 900, credits: 2 };
+  assert.deepEqual(executionCells(call), ["done", "0.8 s", "900 bytes", "2"]);
+  assert.deepEqual(executionCells({ ...call, cached: true, bytes: 5000, credits: 0 }), ["cached", "0.8 s", "5 KiB", "0"]);
+  assert.deepEqual(executionCells({ ...call, ok: false, error: "rate_limited", bytes: 1 })[0], "rate limited");
+});
+
+test("usage is said in one line", () => {
+  assert.equal(
+    usageText({ inputTokens: 1812, outputTokens: 143, searchCredits: 2, estimated: false }),
+    "1,812 tokens in · 143 out · 2 search credits",
+  );
+  assert.equal(
+    usageText({ inputTokens: 8, outputTokens: 1, searchCredits: 0, estimated: true }),
+    "≈ 8 tokens in · 1 out",
+  );
+});
+
+test("seconds round as people do", () => {
+  assert.deepEqual([0, 49, 50, 812, 9949, 9950, 61_400].map(durationText), [
+    "< 0.1 s",
+    "< 0.1 s",
+    "0.1 s",
+    "0.8 s",
+    "9.9 s",
+    "10 s",
+    "61 s",
+  ]);
+});
+
+test("characters are counted as the server counts them", () => {
+  assert.equal(scalarCount("a好🌦️"), 4);
+  assert.equal(scalarCount("🌦".repeat(32_000)), 32_000);
+  assert.equal(scalarCount("\uD83C"), 1);
+});
+
+test("a long text is cut between characters", () => {
+  assert.equal(truncate("🌦🌦🌦", 2), "🌦🌦…");
+  assert.equal(truncate("ab", 2), "ab");
+});
+
+test("of what a running call says the last line is shown", () => {
+  assert.equal(lastLine("one\ntwo\r\n\n"), "two");
+  assert.equal(lastLine("one\n tw"), "tw");
+  assert.equal(lastLine(" \n"), "");
+});
+
+test("conversations stand under their age", () => {
+  const now = new Date(2026, 2, 15, 0, 30);
+  const ages = [
+    [15, 0],
+    [14, 23],
+    [13, 12],
+    [8, 1],
+    [7, 23],
+  ].map(([day, hour]) => ageGroup(new Date(2026, 2, day, hour), now));
+  assert.deepEqual(ages, ["Today", "Yesterday", "Last 7 days", "Last 7 days", "Earlier"]);
+});
+
+test("a Retry-After may be seconds or a date, or nothing to go by", () => {
+  const now = Date.parse("2026-03-15T12:00:00Z");
+  const waits = ["12", "1.2", "Sun, 15 Mar 2026 12:00:30 GMT", "Sun, 15 Mar 2026 11:00:00 GMT", "-3", "soon", null];
+  assert.deepEqual(
+    waits.map((header) => parseRetryAfter(header, now)),
+    [12, 2, 30, 0, 0, 0, 0],
+  );
+});
+
+test("sizes and erasures are said in whole words", () => {
+  const sizes = [1, 999, 1000, 12_345, 999_999, 3_449_999, 1_234_567_890].map(sizeText);
+  assert.deepEqual(sizes, ["1 byte", "999 bytes", "1 KB", "12 KB", "1000 KB", "3.4 MB", "1,234.6 MB"]);
+  assert.equal(
+    erasureText({ conversations: 1200, keys: 1, others: 40 }),
+    "Gone for good: 1,200 conversations, 1 key, and 40 other records.",
+  );
+  assert.equal(erasureText({ conversations: 0, keys: 0, others: 1 }), "Gone for good: 1 other record.");
+  assert.equal(erasureText({ conversations: 0, keys: 0, others: 0 }), "There was nothing left to erase.");
+});
