@@ -1,5 +1,5 @@
-// Random texts: event streams in any cutting, and Markdown whose tree is bounded, safe and fast, whatever a model writes.
-// FUZZ_SECONDS is the time of each test, FUZZ_SEED repeats a run; a failure prints its seed and its smallest text.
+// Fuzz tests: event streams with any chunking, and Markdown with bounded, safe trees in linear time.
+// FUZZ_SECONDS is the duration of each test, FUZZ_SEED repeats a run; a failure prints its seed and a minimal text.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,13 +10,13 @@ import { SseParser } from "../../../functions/chat/page/sse.js";
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0.2);
 const SEED = Number(process.env.FUZZ_SEED ?? (process.env.FUZZ_SECONDS ? Date.now() % 1_000_000 : 1));
-const LONGEST = 8 * 1024;
-/** The time that any text may take, in ms, and what is added for each character. */
-const TIME = 200;
+const MAX_LENGTH = 8 * 1024;
+/** The allowed time per text and per character, in ms. */
+const TIME_PER_TEXT = 200;
 const TIME_PER_CHARACTER = 0.1;
 
-/** Numbers that depend on the seed alone (mulberry32); `below(n)` is one of 0 to n - 1. */
-function numbers(seed) {
+/** A random generator from a seed (mulberry32); `below(n)` returns 0 to n - 1. */
+function randomNumbers(seed) {
   let state = seed >>> 0;
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -27,42 +27,42 @@ function numbers(seed) {
   return (bound) => (bound > 0 ? next() % bound : 0);
 }
 
-function changed(below, samples, words) {
+function mutate(below, samples, tokens) {
   let text = samples[below(samples.length)];
   for (let changes = below(8); changes >= 0; changes -= 1) {
     const at = below(text.length + 1);
     const end = at + below(24);
     const [before, part, after] = [text.slice(0, at), text.slice(at, end), text.slice(end)];
-    const word = words[below(words.length)];
-    const times = below(4) === 0 ? Math.ceil(LONGEST / (part.length || word.length)) : 1 + below(4);
-    text = [before + after, before + part.repeat(times) + after, before + word.repeat(times) + part + after, before][below(4)];
-    text = text.slice(0, LONGEST);
+    const token = tokens[below(tokens.length)];
+    const times = below(4) === 0 ? Math.ceil(MAX_LENGTH / (part.length || token.length)) : 1 + below(4);
+    text = [before + after, before + part.repeat(times) + after, before + token.repeat(times) + part + after, before][below(4)];
+    text = text.slice(0, MAX_LENGTH);
   }
   return text;
 }
 
-/** What is wrong with a text, or null. */
-function fault(text, check) {
+/** The error of a text, or null. */
+function errorOf(text, check) {
   for (let attempt = 0; ; attempt += 1) {
-    const begun = performance.now();
+    const startedAt = performance.now();
     try {
       check(text);
     } catch (error) {
       return error.message;
     }
-    const took = performance.now() - begun;
-    if (took < TIME + TIME_PER_CHARACTER * text.length) return null;
-    // A machine that does other things delays one attempt, not three.
+    const took = performance.now() - startedAt;
+    if (took < TIME_PER_TEXT + TIME_PER_CHARACTER * text.length) return null;
+    // A busy machine delays one attempt, not three.
     if (attempt === 2) return `took ${took} ms`;
   }
 }
 
-function smallest(text, check) {
+function minimize(text, check) {
   for (let size = Math.ceil(text.length / 2), tries = 0; size > 0 && tries < 2000; ) {
     let shorter = null;
     for (let at = 0; at < text.length && shorter === null; at += size, tries += 1) {
       const without = text.slice(0, at) + text.slice(at + size);
-      if (fault(without, check)) shorter = without;
+      if (errorOf(without, check)) shorter = without;
     }
     if (shorter === null) size = size === 1 ? 0 : Math.ceil(size / 2);
     else text = shorter;
@@ -70,45 +70,45 @@ function smallest(text, check) {
   return text;
 }
 
-function fuzz(name, samples, words, check) {
+function fuzz(name, samples, tokens, check) {
   test(name, { timeout: SECONDS * 1000 + 60_000 }, () => {
-    const below = numbers(SEED);
+    const below = randomNumbers(SEED);
     const end = performance.now() + SECONDS * 1000;
     let inputs = 0;
     for (; performance.now() < end; inputs += 1) {
-      const text = changed(below, samples, words);
-      if (!fault(text, check)) continue;
-      const small = smallest(text, check);
-      assert.fail(`${fault(small, check) ?? fault(text, check)}\nseed ${SEED}: ${JSON.stringify(small)}`);
+      const text = mutate(below, samples, tokens);
+      if (!errorOf(text, check)) continue;
+      const small = minimize(text, check);
+      assert.fail(`${errorOf(small, check) ?? errorOf(text, check)}\nseed ${SEED}: ${JSON.stringify(small)}`);
     }
     console.log(`${name}: ${inputs} texts from seed ${SEED}`);
   });
 }
 
-/** The text in pieces that depend on the text alone. */
-function cuts(text) {
-  const below = numbers([...text].reduce((sum, char) => Math.imul(sum, 31) + char.codePointAt(0), 7));
+/** Splits a text into chunks; the same text gives the same chunks. */
+function split(text) {
+  const below = randomNumbers([...text].reduce((sum, char) => Math.imul(sum, 31) + char.codePointAt(0), 7));
   const longest = [1, 3, 16, text.length || 1][below(4)];
-  const pieces = [];
+  const chunks = [];
   for (let at = 0; at < text.length; ) {
     const end = at + 1 + below(longest);
-    pieces.push(text.slice(at, end));
+    chunks.push(text.slice(at, end));
     at = end;
   }
-  return pieces;
+  return chunks;
 }
 
 fuzz(
-  "fuzz: events are the same in any cutting",
+  "fuzz: events do not depend on chunk boundaries",
   ["id: t-1\ndata: {}\n\n: x\n\ndata: [DONE]\n\n", "\uFEFFdata: a\r\rdata: b\r\n\r\n", "event: x\ndata\ndata: c\n\n"],
   ["data: ", "data", "id: 1\n", "event: x\r", "\n\n", "\r\n", "\r", ": ", "\0", "\uFEFF", "汉"],
   (text) => {
-    const [whole, cut] = [new SseParser(), new SseParser()];
-    assert.deepEqual(cuts(text).flatMap((piece) => cut.push(piece)), whole.push(text));
+    const [whole, chunked] = [new SseParser(), new SseParser()];
+    assert.deepEqual(split(text).flatMap((chunk) => chunked.push(chunk)), whole.push(text));
   },
 );
 
-/** Every object of a tree, and the inline trees of its texts. */
+/** Every object of a tree. */
 function* nodes(value) {
   if (value === null || typeof value !== "object") return;
   if (!Array.isArray(value)) yield value;

@@ -1,4 +1,4 @@
-// Markdown inside a block. Expectations are written with marks that cannot be in the text: ‹strong›…‹/›.
+// The inline parser. Expected tokens are written with marks that no text contains: ‹strong›…‹/›.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -84,7 +84,7 @@ table("f137_ images become links", [
   ],
 ]);
 
-table("f138_ what could act stays text", [
+table("f138_ active content stays text", [
   ["<script>alert(1)</script>", "<script>alert(1)</script>"],
   ["<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)>"],
   ["[a](javascript:alert(1))", "[a](javascript:alert(1))"],
@@ -100,7 +100,7 @@ table("f138_ what could act stays text", [
   ["&lt;b&gt;", "&lt;b&gt;"],
 ]);
 
-table("the rest", [
+table("escapes, breaks and citations", [
   ["a\nb\\\nc", "a‹br›b‹br›c"],
   ["\\*a\\* \\[b\\] \\c", "*a* [b] \\c"],
   ["as said [1][2], not [x] or [1](https://a.example/)", "as said ‹1›‹2›, not [x] or ‹a https://a.example/›1‹/›"],
@@ -110,7 +110,7 @@ table("the rest", [
 ]);
 
 table(
-  "a text that may go on",
+  "partial text",
   [
     ["a **b", "a ‹strong›b‹/›"],
     ["a **b *c* d", "a ‹strong›b ‹em›c‹/› d‹/›"],
@@ -127,7 +127,7 @@ table(
   true,
 );
 
-test("an address is judged after the browser’s own normalisation", () => {
+test("URLs are checked after normalisation", () => {
   assert.equal(safeHref("https://a.example"), "https://a.example/");
   for (const address of [
     "java\nscript:alert(1)",
@@ -142,42 +142,22 @@ test("an address is judged after the browser’s own normalisation", () => {
 });
 
 const PIECES = [
-  "a",
-  " ",
-  "*",
-  "**",
-  "_",
-  "~~",
-  "`",
-  "``",
-  "[",
-  "]",
-  "(",
-  ")",
-  "](",
-  "!",
-  "<",
-  ">",
-  "\\",
-  "\n",
-  "https://a.example",
-  "重",
-  "，",
-  "[1]",
+  "a", " ", "*", "**", "_", "~~", "`", "``", "[", "]",
+  "(", ")", "](", "!", "<", ">", "\\", "\n", "https://a.example", "重", "，", "[1]",
 ];
 
-/** A text made of pieces that mean something, from a generator that is the same in every run. */
-function jumble(seed) {
+/** A random text of Markdown tokens; the same seed gives the same text. */
+function randomText(seed) {
   let state = seed;
   const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);
   return Array.from({ length: 4 + (next() % 20) }, () => PIECES[next() % PIECES.length]).join("");
 }
 
-test("whatever the text, tokens are well nested and whole or cut give the same characters", () => {
+test("tokens of random texts are well nested", () => {
   for (let seed = 1; seed <= 5_000; seed += 1) {
     for (const partial of [false, true]) {
       let depth = 0;
-      for (const { kind } of parseInline(jumble(seed), partial)) {
+      for (const { kind } of parseInline(randomText(seed), partial)) {
         if (kind === "open") depth += 1;
         if (kind === "close") depth -= 1;
         assert.ok(depth >= 0, `seed ${seed}`);
@@ -187,7 +167,7 @@ test("whatever the text, tokens are well nested and whole or cut give the same c
   }
 });
 
-test("what is nested too deeply loses its elements and keeps its text", () => {
+test("elements below the maximum depth become text", () => {
   const tokens = parseInline(`${"**a ".repeat(20)}deep${" b**".repeat(20)}`);
   const count = (wanted) => tokens.filter(({ kind }) => kind === wanted).length;
   assert.equal(tokens.map(({ text }) => text ?? "").join(""), `${"a ".repeat(20)}deep${" b".repeat(20)}`);
@@ -195,7 +175,7 @@ test("what is nested too deeply loses its elements and keeps its text", () => {
 });
 
 const SIZE = 200_000;
-// Far more than linear work takes on a busy machine, far less than quadratic work takes on an idle one.
+// Linear work stays far below this limit on a busy machine; quadratic work exceeds it on an idle one.
 const LIMIT_MS = 10_000;
 const HOSTILE = {
   stars: "*",
@@ -225,18 +205,18 @@ const HOSTILE = {
 };
 
 for (const [name, piece] of Object.entries(HOSTILE)) {
-  test(`f138_ ${SIZE} characters of ${name} are read in linear time`, () => {
+  test(`f138_ parse ${name} in linear time`, () => {
     const text = piece.repeat(SIZE / piece.length);
-    const began = performance.now();
+    const startedAt = performance.now();
     parseInline(text, true);
     parseInline(text, false);
-    assert.ok(performance.now() - began < LIMIT_MS);
+    assert.ok(performance.now() - startedAt < LIMIT_MS);
   });
 }
 
-test("f138_ backtick runs of every length are read in linear time", () => {
+test("f138_ parse all backtick runs in linear time", () => {
   const text = Array.from({ length: 600 }, (_, n) => "`".repeat(n + 1)).join(" ");
-  const began = performance.now();
+  const startedAt = performance.now();
   parseInline(text);
-  assert.ok(performance.now() - began < LIMIT_MS);
+  assert.ok(performance.now() - startedAt < LIMIT_MS);
 });

@@ -1,4 +1,4 @@
-// Reading a turn from the bytes of a response: where it ends, and what happens when it does not.
+// Reads the events of a turn from the bytes of a response: complete, failed, broken and aborted streams.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,15 +11,15 @@ const DONE = { type: "done", finishReason: "stop" };
 
 const frames = (...events) => events.map((event, n) => `id: t-${n + 1}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 
-/** A reader of these pieces; what is an error is thrown, a function is called, and after the last piece the body ends. */
-function readerOf(...pieces) {
+/** A reader of these chunks. It throws errors, calls functions, and ends after the last chunk. */
+function readerOf(...chunks) {
   const reader = {
     cancelled: false,
     async read() {
-      const piece = pieces.shift();
-      if (piece instanceof Error) throw piece;
-      if (typeof piece === "function") return piece();
-      return piece === undefined ? { done: true } : { done: false, value: piece };
+      const chunk = chunks.shift();
+      if (chunk instanceof Error) throw chunk;
+      if (typeof chunk === "function") return chunk();
+      return chunk === undefined ? { done: true } : { done: false, value: chunk };
     },
     async cancel() {
       reader.cancelled = true;
@@ -36,20 +36,20 @@ async function read(reader, { signal, timeoutMs = 60_000 } = {}) {
 
 const bytes = (text) => new TextEncoder().encode(text);
 
-test("a turn is the same wherever its bytes are cut, also inside a character", async () => {
+test("the events do not depend on chunk boundaries", async () => {
   const all = bytes(`${frames(START, CONTENT, DONE)}data: [DONE]\n\n`);
   for (let at = 0; at <= all.length; at += 1) {
-    const found = await read(readerOf(all.slice(0, at), all.slice(at)));
-    assert.deepEqual(found, { complete: true, events: [START, CONTENT, DONE], cancelled: true }, `cut at ${at}`);
+    const result = await read(readerOf(all.slice(0, at), all.slice(at)));
+    assert.deepEqual(result, { complete: true, events: [START, CONTENT, DONE], cancelled: true }, `split at ${at}`);
   }
 });
 
-test("nothing after the event that ends a turn is read", async () => {
-  const found = await read(readerOf(bytes(frames(START, DONE, CONTENT))));
-  assert.deepEqual(found.events, [START, DONE]);
+test("events after the end event are ignored", async () => {
+  const result = await read(readerOf(bytes(frames(START, DONE, CONTENT))));
+  assert.deepEqual(result.events, [START, DONE]);
 });
 
-test("an error event ends a turn as well", async () => {
+test("an error event ends the turn", async () => {
   const failed = {
     type: "error",
     code: "upstream_stalled",
@@ -64,51 +64,51 @@ test("an error event ends a turn as well", async () => {
   });
 });
 
-test("f021_ a stream that ends without its last event was cut, whatever [DONE] says", async () => {
+test("f021_ a stream without end event is incomplete", async () => {
   assert.equal((await read(readerOf(bytes(frames(START, CONTENT))))).complete, false);
   assert.equal((await read(readerOf(bytes(`${frames(START, CONTENT)}data: [DONE]\n\n`)))).complete, false);
 });
 
-test("f020_ a connection that breaks cuts the stream and keeps what came", async () => {
-  const found = await read(readerOf(bytes(frames(START, CONTENT)), new TypeError("network error")));
-  assert.deepEqual(found, { complete: false, events: [START, CONTENT], cancelled: true });
+test("f020_ a broken connection keeps the received events", async () => {
+  const result = await read(readerOf(bytes(frames(START, CONTENT)), new TypeError("network error")));
+  assert.deepEqual(result, { complete: false, events: [START, CONTENT], cancelled: true });
 });
 
-test("f019_ a connection that falls silent is given up", async () => {
-  const found = await read(
+test("f019_ an idle connection times out", async () => {
+  const result = await read(
     readerOf(bytes(frames(START)), () => new Promise(() => {})),
     { timeoutMs: 5 },
   );
-  assert.deepEqual(found, { complete: false, events: [START], cancelled: true });
+  assert.deepEqual(result, { complete: false, events: [START], cancelled: true });
 });
 
-test("a reader who stops is told apart from a connection that breaks", async () => {
+test("an abort differs from a broken connection", async () => {
   const abort = new AbortController();
-  const stopping = () => {
+  const aborting = () => {
     abort.abort();
     throw abort.signal.reason;
   };
-  await assert.rejects(read(readerOf(bytes(frames(START)), stopping), { signal: abort.signal }), {
+  await assert.rejects(read(readerOf(bytes(frames(START)), aborting), { signal: abort.signal }), {
     name: "AbortError",
   });
 });
 
-test("a frame that holds no event is passed over", async () => {
-  const found = await read(readerOf(bytes(`data: {broken\n\ndata: 7\n\n${frames(DONE)}`)));
-  assert.equal(found.complete, true);
+test("a frame without an event is skipped", async () => {
+  const result = await read(readerOf(bytes(`data: {broken\n\ndata: 7\n\n${frames(DONE)}`)));
+  assert.equal(result.complete, true);
 });
 
-test("a fault in the page itself is not taken for a broken connection", async () => {
-  const fault = new TypeError("a bug");
+test("an error in a listener is rethrown", async () => {
+  const error = new TypeError("a bug");
   await assert.rejects(
     readEvents(
       readerOf(bytes(frames(START))),
       () => {
-        throw fault;
+        throw error;
       },
       undefined,
       60_000,
     ),
-    fault,
+    error,
   );
 });

@@ -1,4 +1,4 @@
-// What the page sends: where to, and with which headers.
+// The paths and headers of the page's requests.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -7,13 +7,13 @@ import { afterEach, test } from "node:test";
 globalThis.sessionStorage = { getItem: () => null };
 const { chat, deleteConversation, listModels, renameConversation } = await import("../../../functions/chat/page/api.js");
 
-const real = globalThis.fetch;
+const realFetch = globalThis.fetch;
 afterEach(() => {
-  globalThis.fetch = real;
+  globalThis.fetch = realFetch;
 });
 
-/** Answers everything with an empty turn, and gives what was sent. */
-function sent() {
+/** Fakes `fetch` with an empty turn as every response; returns the list of requests. */
+function fakeFetch() {
   const requests = [];
   globalThis.fetch = async (path, options) => {
     requests.push({ path, ...options });
@@ -25,8 +25,8 @@ function sent() {
 
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
-test("what changes something carries the SHA-256 of its body, in whatever language it is", async () => {
-  const requests = sent();
+test("writing requests carry the body's SHA-256", async () => {
+  const requests = fakeFetch();
   await chat({ message: "你好 🌤" }, { idempotencyKey: "k", onEvent() {} });
   await renameConversation("c", "茶").catch(() => {});
   await deleteConversation("c");
@@ -41,26 +41,26 @@ test("what changes something carries the SHA-256 of its body, in whatever langua
   assert.equal(requests[0].headers["idempotency-key"], "k");
 });
 
-test("what only reads carries none", async () => {
-  const requests = sent();
+test("reading requests carry no hash", async () => {
+  const requests = fakeFetch();
   await listModels().catch(() => {});
   assert.deepEqual(requests[0].headers, {});
 });
 
-test("without TLS, where browsers compute none, requests are sent without", async () => {
-  const requests = sent();
-  const whole = Object.getOwnPropertyDescriptor(globalThis, "crypto");
+test("requests carry no hash without a secure context", async () => {
+  const requests = fakeFetch();
+  const original = Object.getOwnPropertyDescriptor(globalThis, "crypto");
   Object.defineProperty(globalThis, "crypto", { value: {}, configurable: true });
   try {
     await deleteConversation("c");
   } finally {
-    Object.defineProperty(globalThis, "crypto", whole);
+    Object.defineProperty(globalThis, "crypto", original);
   }
   assert.deepEqual(requests[0].headers, {});
 });
 
-test("paths are taken from where the page is", async () => {
-  const requests = sent();
+test("paths are relative to the page", async () => {
+  const requests = fakeFetch();
   await deleteConversation("c");
   assert.equal(requests[0].path, "./api/conversations/c");
 });

@@ -1,4 +1,4 @@
-// The event stream parser: every transcript is cut at every place and must give the same events.
+// The event stream parser: each transcript is split at every position and must give the same events.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -36,19 +36,19 @@ const CASES = {
     text: "event: x\nid: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\nid: 2\0\ndata: d\n\nevent: y\n\ndata: e\n\n",
     events: [message("a", "1", "x"), message("b", "1"), message("c"), message("d"), message("e")],
   },
-  "an event that nothing ended": { text: "data: a\n\ndata: b\n", events: [message("a")] },
+  "an event without a blank line": { text: "data: a\n\ndata: b\n", events: [message("a")] },
   nothing: { text: "", events: [] },
 };
 
 for (const [name, { text, events }] of Object.entries(CASES)) {
-  test(`${name}: the same events wherever the stream is cut in two`, () => {
+  test(`${name}: same events at every split`, () => {
     for (let at = 0; at <= text.length; at += 1) {
       const parser = new SseParser();
-      assert.deepEqual([...parser.push(text.slice(0, at)), ...parser.push(text.slice(at))], events, `cut at ${at}`);
+      assert.deepEqual([...parser.push(text.slice(0, at)), ...parser.push(text.slice(at))], events, `split at ${at}`);
     }
   });
 
-  test(`${name}: the same events one character at a time`, () => {
+  test(`${name}: same events for single characters`, () => {
     const parser = new SseParser();
     assert.deepEqual(
       text.split("").flatMap((char) => parser.push(char)),
@@ -57,14 +57,14 @@ for (const [name, { text, events }] of Object.entries(CASES)) {
   });
 }
 
-test("events come as soon as they are complete, also when a CR ends them", () => {
+test("complete events are returned at once", () => {
   const parser = new SseParser();
   assert.deepEqual(parser.push("data: a\r\r"), [message("a")]);
   assert.deepEqual(parser.push("\ndata: b\n"), []);
   assert.deepEqual(parser.push("\n"), [message("b")]);
 });
 
-test("a line of a million characters that come one by one is read in linear time", { timeout: 10_000 }, () => {
+test("a line of single characters parses in linear time", { timeout: 10_000 }, () => {
   const parser = new SseParser();
   parser.push("data: ");
   for (let n = 0; n < 1_000_000; n += 1) parser.push("x");

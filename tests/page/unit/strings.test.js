@@ -1,4 +1,4 @@
-// What the page says: errors with their waits, results, counts, ages.
+// The page's texts: errors with their waits, results, counts, ages.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,20 +21,20 @@ import {
   attributionText,
 } from "../../../functions/chat/page/strings.js";
 
-test("an error says what the server said, and for how long to wait", () => {
+test("an error shows the server's message and the wait", () => {
   const busy = { code: "turn_in_progress", message: "An answer is still being written.", retryAfter: 12 };
   assert.equal(errorText(busy), "An answer is still being written. You can try again in 12 seconds.");
   assert.equal(errorText(busy, 1), "An answer is still being written. You can try again in 1 second.");
   assert.equal(errorText(busy, 0), "An answer is still being written. You can try again now.");
 });
 
-test("a long wait is said in hours, rounded up", () => {
+test("a long wait is shown in hours", () => {
   const spent = { code: "quota_exhausted", message: "Your token budget for today is used up.", retryAfter: 43_201 };
   assert.equal(errorText(spent), "Your token budget for today is used up. You can try again in 13 hours.");
   assert.equal(errorText(spent, 7200), "Your token budget for today is used up. You can try again in 7,200 seconds.");
 });
 
-test("an error without words of the server gets some", () => {
+test("an error without a message gets a text", () => {
   assert.equal(errorText({ code: "network", message: "", retryAfter: 0 }), "The server cannot be reached.");
   assert.equal(
     errorText({ code: "status", message: "", status: 418, retryAfter: 0 }),
@@ -42,16 +42,16 @@ test("an error without words of the server gets some", () => {
   );
 });
 
-test("f147_ a server that was not told who may use it is explained", () => {
-  const words = errorText({
+test("f147_ missing authentication settings are explained", () => {
+  const text = errorText({
     code: "auth_not_configured",
     message: "Authentication is not configured.",
     retryAfter: 0,
   });
-  assert.equal(words, "This server has not been told who may use it. Whoever runs it must set AUTH to api_key or jwt.");
+  assert.equal(text, "This server has not been told who may use it. Whoever runs it must set AUTH to api_key or jwt.");
 });
 
-test("f032_ f033_ an answer that was cut short says why, an ordinary one says nothing", () => {
+test("f032_ f033_ only unusual finish reasons have a text", () => {
   assert.equal(finishReasonText("stop"), null);
   assert.match(finishReasonText("length"), /output limit/);
   assert.match(finishReasonText("content_filter"), /content filter/);
@@ -60,14 +60,14 @@ test("f032_ f033_ an answer that was cut short says why, an ordinary one says no
   assert.match(finishReasonText("stopped"), /stopped/);
 });
 
-test("an answer that another model wrote or continued says so", () => {
+test("another model of the answer is named", () => {
   assert.equal(attributionText([], "first"), null);
   assert.equal(attributionText(["backup"], "first"), "Answered by backup");
   assert.equal(attributionText(["first", "backup"], "first"), "Continued by backup");
   assert.equal(attributionText(["first", "backup", "third"], "first"), "Continued by backup, third");
 });
 
-test("a call is named by what it is about", () => {
+test("a call's labels name its subject", () => {
   assert.deepEqual(callLabels({ name: "search_web", arguments: { depth: "deep", query: "天气" } }), [
     "Searching",
     "Searched",
@@ -82,30 +82,30 @@ test("a call is named by what it is about", () => {
   assert.deepEqual(callLabels({ name: "odd", arguments: null }), ["Using odd", "Used odd", ""]);
 });
 
-test("a result says what came of it, how long it took and whether it was known already", () => {
+test("a result shows outcome, time and cache hit", () => {
   assert.equal(resultText({ ok: true, summary: "10 results", durationMs: 812, cached: false }), "10 results · 0.8 s");
   assert.equal(
     resultText({ ok: true, summary: "3 results", durationMs: 4, cached: true }),
     "3 results · < 0.1 s · cached",
   );
-  const refused = {
+  const failed = {
     ok: false,
     summary: "failed",
     durationMs: 10_000,
     error: { code: "timeout", message: "The search took too long." },
   };
-  assert.equal(resultText(refused), "The search took too long. · 10 s");
+  assert.equal(resultText(failed), "The search took too long. · 10 s");
   assert.equal(resultText({ ok: true, summary: "10 results" }), "10 results");
 });
 
-test("the details of a call are its outcome, time, size and cost", () => {
+test("call details show outcome, time, size and credits", () => {
   const call = { ok: true, cached: false, durationMs: 812, bytes: 900, credits: 2 };
   assert.deepEqual(executionCells(call), ["done", "0.8 s", "900 bytes", "2"]);
   assert.deepEqual(executionCells({ ...call, cached: true, bytes: 5000, credits: 0 }), ["cached", "0.8 s", "5 KiB", "0"]);
   assert.deepEqual(executionCells({ ...call, ok: false, error: "rate_limited", bytes: 1 })[0], "rate limited");
 });
 
-test("usage is said in one line", () => {
+test("usage is one line", () => {
   assert.equal(
     usageText({ inputTokens: 1812, outputTokens: 143, searchCredits: 2, estimated: false }),
     "1,812 tokens in · 143 out · 2 search credits",
@@ -116,7 +116,7 @@ test("usage is said in one line", () => {
   );
 });
 
-test("seconds round as people do", () => {
+test("durations are rounded to readable seconds", () => {
   assert.deepEqual([0, 49, 50, 812, 9949, 9950, 61_400].map(durationText), [
     "< 0.1 s",
     "< 0.1 s",
@@ -128,24 +128,24 @@ test("seconds round as people do", () => {
   ]);
 });
 
-test("characters are counted as the server counts them", () => {
+test("characters are counted as Unicode scalar values", () => {
   assert.equal(scalarCount("a好🌦️"), 4);
   assert.equal(scalarCount("🌦".repeat(32_000)), 32_000);
   assert.equal(scalarCount("\uD83C"), 1);
 });
 
-test("a long text is cut between characters", () => {
+test("a long text is truncated between characters", () => {
   assert.equal(truncate("🌦🌦🌦", 2), "🌦🌦…");
   assert.equal(truncate("ab", 2), "ab");
 });
 
-test("of what a running call says the last line is shown", () => {
+test("progress text shows its last line", () => {
   assert.equal(lastLine("one\ntwo\r\n\n"), "two");
   assert.equal(lastLine("one\n tw"), "tw");
   assert.equal(lastLine(" \n"), "");
 });
 
-test("conversations stand under their age", () => {
+test("conversations are grouped by age", () => {
   const now = new Date(2026, 2, 15, 0, 30);
   const ages = [
     [15, 0],
@@ -157,7 +157,7 @@ test("conversations stand under their age", () => {
   assert.deepEqual(ages, ["Today", "Yesterday", "Last 7 days", "Last 7 days", "Earlier"]);
 });
 
-test("a Retry-After may be seconds or a date, or nothing to go by", () => {
+test("Retry-After accepts seconds and dates", () => {
   const now = Date.parse("2026-03-15T12:00:00Z");
   const waits = ["12", "1.2", "Sun, 15 Mar 2026 12:00:30 GMT", "Sun, 15 Mar 2026 11:00:00 GMT", "-3", "soon", null];
   assert.deepEqual(
@@ -166,7 +166,7 @@ test("a Retry-After may be seconds or a date, or nothing to go by", () => {
   );
 });
 
-test("sizes and erasures are said in whole words", () => {
+test("sizes and erasure results are formatted", () => {
   const sizes = [1, 999, 1000, 12_345, 999_999, 3_449_999, 1_234_567_890].map(sizeText);
   assert.deepEqual(sizes, ["1 byte", "999 bytes", "1 KB", "12 KB", "1000 KB", "3.4 MB", "1,234.6 MB"]);
   assert.equal(
