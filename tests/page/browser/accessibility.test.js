@@ -1,4 +1,4 @@
-// The page on a phone, in the dark, by keyboard alone, and for a screen reader.
+// The page on a phone, in the dark theme, by keyboard and with a screen reader.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const WIDE = `${"wide".repeat(60)}\n\n| a | b | c | d | e | f |\n|---|---|---|--
 
 const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 
-test("a phone shows everything without scrolling sideways", async (t) => {
+test("a phone does not scroll sideways", async (t) => {
   const fixture = await setUp(t, { context: PHONE });
   const { page, url, model, search } = fixture;
   await page.goto(url);
@@ -37,7 +37,7 @@ test("a phone shows everything without scrolling sideways", async (t) => {
   }
 });
 
-test("on a phone the list is a drawer that opens, closes, and closes itself when something is chosen", async (t) => {
+test("on a phone the list is a drawer", async (t) => {
   const fixture = await setUp(t, { context: PHONE });
   const { page, url } = fixture;
   await page.goto(url);
@@ -61,7 +61,7 @@ test("on a phone the list is a drawer that opens, closes, and closes itself when
   await waitForText(prose(page), "One.");
 });
 
-test("a long message makes the composer grow, but not beyond the screen", async (t) => {
+test("the composer grows within the screen", async (t) => {
   const { page, url } = await setUp(t, { context: PHONE });
   await page.goto(url);
   const height = async () => (await page.locator("#composer").boundingBox()).height;
@@ -81,7 +81,7 @@ const lightness = (page) =>
     return red + green + blue;
   });
 
-test("dark and light follow the system until one is chosen, and the choice is kept", async (t) => {
+test("the theme follows the system until chosen", async (t) => {
   const { page, url } = await setUp(t, { context: { colorScheme: "dark" } });
   await page.goto(url);
   assert.ok((await lightness(page)) < 150);
@@ -95,7 +95,7 @@ test("dark and light follow the system until one is chosen, and the choice is ke
   assert.ok((await lightness(page)) > 700);
 });
 
-test("the list can be folded away and stays so", async (t) => {
+test("the closed list stays closed", async (t) => {
   const { page, url } = await setUp(t);
   await page.goto(url);
   const list = page.getByRole("navigation", { name: "Conversations" });
@@ -107,7 +107,7 @@ test("the list can be folded away and stays so", async (t) => {
   assert.equal(await list.isVisible(), false);
 });
 
-/** Presses Tab until what has the focus is called this; every stop on the way must show that it has the focus. */
+/** Presses Tab until the focused element has this name; asserts that each focused element shows the focus. */
 async function tabTo(page, name, key = "Tab") {
   const stops = [];
   for (let n = 0; n < 40; n += 1) {
@@ -126,7 +126,7 @@ async function tabTo(page, name, key = "Tab") {
   assert.fail(`${name} was not reached: ${stops.join(", ")}`);
 }
 
-test("everything can be done by keyboard alone", async (t) => {
+test("the keyboard reaches all functions", async (t) => {
   const { page, url, model } = await setUp(t);
   await page.goto(url);
   await page.getByText("Your conversations will be listed here.").waitFor();
@@ -163,7 +163,7 @@ test("everything can be done by keyboard alone", async (t) => {
   await page.getByText("Your conversations will be listed here.").waitFor();
 });
 
-test("a dialog keeps the focus inside", async (t) => {
+test("a dialog traps the focus", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;
   await page.goto(url);
@@ -180,7 +180,7 @@ test("a dialog keeps the focus inside", async (t) => {
   }
 });
 
-test("Enter that ends a composition does not send", async (t) => {
+test("Enter in an input method does not send", async (t) => {
   const { page, url, context } = await setUp(t);
   await page.goto(url);
   const box = page.getByRole("textbox", { name: "Message" });
@@ -198,13 +198,13 @@ test("Enter that ends a composition does not send", async (t) => {
   assert.equal(await page.locator(".turn").count(), 0);
 });
 
-test("a screen reader is told of the search and of the end, not of every word", async (t) => {
+test("screen readers get search and end, not deltas", async (t) => {
   const { page, url, model, search } = await setUp(t);
   await page.goto(url);
   await page.evaluate(() => {
-    window.said = [];
+    window.announced = [];
     const region = document.getElementById("announcer");
-    new MutationObserver(() => window.said.push(region.textContent)).observe(region, { childList: true });
+    new MutationObserver(() => window.announced.push(region.textContent)).observe(region, { childList: true });
   });
   await sendMessage(page, "News?");
   (await model.next()).callSearch("news");
@@ -212,18 +212,18 @@ test("a screen reader is told of the search and of the end, not of every word", 
   (await search.next()).respond(2);
   await lastAnswer(page).locator(".step.ok").waitFor();
   const reply = await model.next();
-  for (const word of ["Nothing ", "new ", "today."]) reply.sendText(word);
+  for (const delta of ["Nothing ", "new ", "today."]) reply.sendText(delta);
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
-  const said = await page.evaluate(() => window.said);
+  const announced = await page.evaluate(() => window.announced);
   assert.deepEqual(
-    said.map((words) => words.replace(/(< )?\d+\.\d s/, "T")),
+    announced.map((text) => text.replace(/(< )?\d+\.\d s/, "T")),
     ["Searching: news", "2 results · T", "Answer complete."],
   );
   assert.equal(await page.locator("main [aria-live], main [role=log]").count(), 0);
 });
 
-test("a reader who scrolls up is left alone, and can go back to the end", async (t) => {
+test("scrolling up stops following until resumed", async (t) => {
   const { page, url, model } = await setUp(t);
   await page.goto(url);
   await sendMessage(page, "Long?");

@@ -1,4 +1,4 @@
-// The list of conversations: new, open, rename, delete, page by page, and what happens when a request fails.
+// The list of conversations (open, rename, delete, pagination, failures) and the pickers of models and agents.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { sendMessage, exchange, prose, waitForText, setUp } from "../support/fix
 const list = (page) => page.getByRole("navigation", { name: "Conversations" });
 const titles = (page) => list(page).locator("a").allTextContents();
 
-test("a new conversation appears in the list, newest first, and each can be opened", async (t) => {
+test("the list shows conversations newest first", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;
   await page.goto(url);
@@ -26,7 +26,7 @@ test("a new conversation appears in the list, newest first, and each can be open
   await waitForText(prose(page), "Two.");
 });
 
-test("a conversation can be renamed; a title that cannot be is refused in words and stays in the box", async (t) => {
+test("renaming validates the title", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;
   await page.goto(url);
@@ -46,7 +46,7 @@ test("a conversation can be renamed; a title that cannot be is refused in words 
   await list(page).getByRole("link", { name: "Kürzer 短" }).waitFor();
 });
 
-test("a rename that the server cannot take now keeps the dialog, the text and says why", async (t) => {
+test("a failed rename keeps the dialog open", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;
   await page.goto(url);
@@ -64,7 +64,7 @@ test("a rename that the server cannot take now keeps the dialog, the text and sa
   await waitForText(page.getByRole("heading", { level: 1 }), "Better");
 });
 
-test("deleting asks first, and then leaves nothing", async (t) => {
+test("deleting a conversation requires confirmation", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;
   await page.goto(url);
@@ -82,7 +82,7 @@ test("deleting asks first, and then leaves nothing", async (t) => {
   await page.getByText("There is no such conversation. It may have been deleted.").waitFor();
 });
 
-test("more conversations than a page holds are loaded on request", async (t) => {
+test("more conversations load on request", async (t) => {
   const { page, url } = await setUp(t);
   const conversation = (n) => {
     const time = new Date(Date.UTC(2026, 0, 1) - n * 1000).toISOString();
@@ -105,7 +105,7 @@ test("more conversations than a page holds are loaded on request", async (t) => 
   assert.equal(await list(page).getByRole("button", { name: "More" }).count(), 0);
 });
 
-test("a long conversation is read to its end, page by page", async (t) => {
+test("a long conversation loads all pages", async (t) => {
   const { page, url } = await setUp(t);
   const time = new Date(Date.UTC(2026, 0, 1)).toISOString();
   const conversation = {
@@ -140,7 +140,7 @@ test("a long conversation is read to its end, page by page", async (t) => {
   assert.ok(bottom < 2, `${bottom} pixels from the end`);
 });
 
-test("a list and a conversation that cannot be loaded say so and can be asked for again", async (t) => {
+test("failed loads show an error and retry", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;
   await page.goto(url);
@@ -156,7 +156,7 @@ test("a list and a conversation that cannot be loaded say so and can be asked fo
   await waitForText(prose(page), "Yes.");
 });
 
-test("the model can be chosen when there is more than one, and the choice is kept", async (t) => {
+test("the model choice is kept", async (t) => {
   const { page, url } = await setUp(t);
   const models = ["one", "two"].map((name, n) => ({
     name,
@@ -189,7 +189,7 @@ test("the model can be chosen when there is more than one, and the choice is kep
   assert.deepEqual(sent, [{ message: "Hello", modelType: "two" }]);
 });
 
-test("f005 a model that fails is marked in the choice of models, and can be chosen all the same", async (t) => {
+test("f005_ a failing model is marked and selectable", async (t) => {
   const { page, url } = await setUp(t);
   const row = { provider: "test", default: false, tools: "prompt", toolsFrom: "table", demo: false };
   const models = [
@@ -205,7 +205,7 @@ test("f005 a model that fails is marked in the choice of models, and can be chos
   assert.equal(await picker.inputValue(), "one");
 });
 
-test("an agent that an administrator defined can be chosen, and the choice is kept", async (t) => {
+test("the agent choice is kept", async (t) => {
   const { page, url } = await setUp(t);
   const agents = [
     { id: "default", name: "Default", description: "", default: true },
@@ -232,7 +232,7 @@ test("an agent that an administrator defined can be chosen, and the choice is ke
   assert.deepEqual(sent, [{ message: "Hello" }, { message: "Hello again", agentId: "01WEATHER" }]);
 });
 
-test("without a model of one's own the page says that it shows a demo, and the demo answers", async (t) => {
+test("without a configured model the demo answers", async (t) => {
   const settings = Object.fromEntries(
     ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY", "TAVILY_BASE_URL", "TAVILY_API_KEY"].map((name) => [
       name,

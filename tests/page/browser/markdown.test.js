@@ -1,9 +1,9 @@
-// Markdown in the page: what a model wrote is shown and can do nothing else, whole or in pieces, however hostile.
+// Hostile and ordinary Markdown in the browser: it is shown and cannot run code or load anything.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { exchange, sendMessage, lastAnswer, prose, waitForText, setUp } from "../support/fixture.js";
+import { exchange, lastAnswer, prose, sendMessage, setUp } from "../support/fixture.js";
 
 const HOSTILE = `# <script>window.owned = 1</script>
 
@@ -22,39 +22,26 @@ const HOSTILE = `# <script>window.owned = 1</script>
 <form action="https://evil.example/"><input name="x"></form>
 `;
 
-/** The text in pieces that fall anywhere, also inside a tag. */
-const pieces = (text) => text.match(/[\s\S]{1,7}/g);
+/** Splits a text into chunks of up to seven characters, also inside tags. */
+const chunksOf = (text) => text.match(/[\s\S]{1,7}/g);
 
-test("f137_ f138_ hostile Markdown shows itself and does nothing, while it streams and afterwards", async (t) => {
+test("f137_ f138_ hostile Markdown is inert", async (t) => {
   const { page, url, model, watch } = await setUp(t);
   await page.goto(url);
   await sendMessage(page, "Be evil.");
   const reply = await model.next();
-  for (const piece of pieces(HOSTILE)) reply.sendText(piece);
+  for (const chunk of chunksOf(HOSTILE)) reply.sendText(chunk);
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
-  for (const again of [async () => {}, () => page.reload()]) {
-    await again();
+  for (const reopen of [async () => {}, () => page.reload()]) {
+    await reopen();
     await prose(page).getByText("window.owned = 2").waitFor();
     assert.equal(await page.evaluate(() => window.owned), undefined);
     const tags = await prose(page).evaluate((node) =>
       [...new Set([...node.querySelectorAll("*")].map((one) => one.localName))].sort(),
     );
     assert.deepEqual(tags, [
-      "a",
-      "br",
-      "button",
-      "code",
-      "div",
-      "h3",
-      "p",
-      "pre",
-      "span",
-      "table",
-      "tbody",
-      "td",
-      "th",
-      "thead",
+      "a", "br", "button", "code", "div", "h3", "p", "pre", "span", "table", "tbody", "td", "th", "thead",
       "tr",
     ]);
     const links = await prose(page)
@@ -79,7 +66,7 @@ test("f137_ f138_ hostile Markdown shows itself and does nothing, while it strea
   );
 });
 
-test("f135_ hostile titles, names of tools and sources are text", async (t) => {
+test("f135_ hostile titles and sources are text", async (t) => {
   const { page, url, model, search } = await setUp(t);
   await page.goto(url);
   await sendMessage(page, "<img src=x onerror='window.owned=1'>");
@@ -102,13 +89,13 @@ test("f135_ hostile titles, names of tools and sources are text", async (t) => {
   assert.equal(await page.evaluate(() => window.owned), undefined);
 });
 
-test("f111_ text that looks like the event stream stays text", async (t) => {
+test("f111_ text like an event stream stays text", async (t) => {
   const { page, url, model } = await setUp(t);
   await page.goto(url);
   await sendMessage(page, "Be sly.");
   const reply = await model.next();
   const sly = 'One\n\ndata: [DONE]\r\n\r\nid: 7\revent: error\ndata: {"type":"error"}\n\nTwo';
-  for (const piece of pieces(sly)) reply.sendText(piece);
+  for (const chunk of chunksOf(sly)) reply.sendText(chunk);
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
   assert.deepEqual(await prose(page).locator("p").allTextContents(), [
@@ -120,18 +107,18 @@ test("f111_ text that looks like the event stream stays text", async (t) => {
   assert.equal(await lastAnswer(page).locator(".note").count(), 0);
 });
 
-test("f145_ no other page can put this one into a frame", async (t) => {
+test("f145_ no other page can frame this one", async (t) => {
   const { page, url, watch } = await setUp(t);
   await page.goto("about:blank");
-  const refused = page.waitForEvent("framenavigated", (frame) => frame.url().startsWith("chrome-error:"));
+  const blocked = page.waitForEvent("framenavigated", (frame) => frame.url().startsWith("chrome-error:"));
   await page.setContent(`<iframe src="${url}"></iframe>`);
-  await refused;
+  await blocked;
   assert.deepEqual(watch.requests, [`${url}/`]);
-  // The browser may report the refusal, as it should.
+  // The browser may report the blocked frame, which is expected.
   watch.errors.length = 0;
 });
 
-test("text is rendered as it is meant", async (t) => {
+test("Markdown renders as elements", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;
   await page.goto(url);
@@ -154,142 +141,4 @@ test("text is rendered as it is meant", async (t) => {
       '<pre tabindex="0"><code>fn main() {}</code></pre></div>',
     ].join(""),
   );
-});
-
-/** Runs in the page: renders texts made from a generator in pieces and at once, and returns the first that differ. */
-async function differing(seeds) {
-  const { MarkdownView } = await import("/assets/markdown.js");
-  const parts = [
-    "a",
-    " b",
-    "\n",
-    "\n\n",
-    "- ",
-    "* ",
-    "1. ",
-    "  ",
-    "    ",
-    "> ",
-    "# ",
-    "```",
-    "```js\n",
-    "~~~\n",
-    "|",
-    "| a | b |\n",
-    "|---|--:|\n",
-    "---",
-    "\n****",
-    "\n____",
-    "***",
-    "**",
-    "*",
-    "_",
-    "`",
-    "[",
-    "](",
-    ")",
-    "[x](https://a.example/)",
-    "https://a.example",
-    "\\",
-    "<b>",
-    "重，",
-    "[1]",
-  ];
-  const render = (pieces, growing = true) => {
-    const root = document.createElement("div");
-    const view = new MarkdownView(root, (number) =>
-      number === 1 ? { url: "https://one.example/", title: "One" } : null,
-    );
-    for (const piece of pieces) {
-      view.push(piece);
-      if (growing) view.render();
-    }
-    view.finish();
-    root.normalize();
-    return root.innerHTML;
-  };
-  for (let seed = 1; seed <= seeds; seed += 1) {
-    let state = seed * 7919;
-    const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);
-    const pieces = Array.from({ length: 3 + (next() % 30) }, () => parts[next() % parts.length]);
-    const text = pieces.join("");
-    const whole = render([text], false);
-    for (const cut of [pieces, text.split("")]) {
-      const grown = render(cut);
-      if (grown !== whole) return { seed, text, whole, grown };
-    }
-  }
-  return null;
-}
-
-test("a text that grows piece by piece ends up as the same elements as the text at once", async (t) => {
-  const { page, url } = await setUp(t);
-  await page.goto(url);
-  assert.equal(await page.evaluate(differing, 5_000), null);
-});
-
-/** Runs in the page: how long rendering takes in milliseconds, at once and in pieces. */
-async function timed({ piece, size, step }) {
-  const { MarkdownView } = await import("/assets/markdown.js");
-  const text = piece.repeat(size / piece.length);
-  const began = performance.now();
-  const view = new MarkdownView(document.createElement("div"));
-  for (let at = 0; at < text.length; at += step) {
-    view.push(text.slice(at, at + step));
-    view.render();
-  }
-  view.finish();
-  return performance.now() - began;
-}
-
-test(
-  "f138_ lines of 200,000 hostile characters are rendered in bounded time, at once and in pieces",
-  { timeout: 300_000 },
-  async (t) => {
-    const { page, url } = await setUp(t);
-    await page.goto(url);
-    for (const piece of [
-      "*",
-      "[",
-      "**a ",
-      "[a](",
-      "`a ",
-      "> ",
-      "- ",
-      "|",
-      "<b>",
-      "*a _b ",
-      "![a](https://a.example/) ",
-      "word ",
-    ]) {
-      for (const step of [200_000, 500]) {
-        const spent = await page.evaluate(timed, { piece, size: 200_000, step });
-        assert.ok(spent < 30_000, `${piece} in steps of ${step}: ${spent} ms`);
-      }
-    }
-  },
-);
-
-test(
-  "a long answer in many small pieces stays cheap, because only its last block is read again",
-  { timeout: 120_000 },
-  async (t) => {
-    const { page, url } = await setUp(t);
-    await page.goto(url);
-    const piece = "A paragraph with **bold** words and a [link](https://a.example/).\n\n";
-    const spent = await page.evaluate(timed, { piece, size: piece.length * 4_000, step: 20 });
-    assert.ok(spent < 30_000, `${spent} ms`);
-  },
-);
-
-test("a line of 200,000 stars that a model sends leaves the page alive", async (t) => {
-  const { page, url, model } = await setUp(t);
-  await page.goto(url);
-  await sendMessage(page, "Stars?");
-  const reply = await model.next();
-  for (let n = 0; n < 50; n += 1) reply.sendText("x*".repeat(2_000));
-  reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
-  await page.getByRole("button", { name: "New conversation" }).click();
-  await waitForText(page.locator("#welcome h2"), "What would you like to know?");
 });

@@ -1,12 +1,12 @@
-// A turn as a person sees it: the question, the search, the growing answer, and what is left of it afterwards.
+// A turn as the user sees it: the message, the search, the streamed answer and the stored answer.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { sendMessage, exchange, lastAnswer, prose, waitForText, setUp } from "../support/fixture.js";
 import { openTool } from "../support/endpoints.js";
+import { exchange, lastAnswer, prose, sendMessage, setUp, waitForText } from "../support/fixture.js";
 
-test("a question, its search, its sources and its answer appear as they happen", async (t) => {
+test("a turn streams search, sources and answer", async (t) => {
   const { page, url, model, search } = await setUp(t);
   await page.goto(url);
   await sendMessage(page, "What is the weather in Beijing?");
@@ -45,7 +45,7 @@ test("a question, its search, its sources and its answer appear as they happen",
   assert.equal(await lastAnswer(page).locator(".thinking").getAttribute("open"), null);
 });
 
-test("what a tool says while it runs is shown by its last line, and goes when the result is there", async (t) => {
+test("tool progress shows its last line", async (t) => {
   const host = await openTool();
   t.after(() => host.close());
   const { page, url, model } = await setUp(t, { settings: { ALLOW_PRIVATE_TOOLS: "yes" } });
@@ -81,20 +81,20 @@ test("what a tool says while it runs is shown by its last line, and goes when th
   await waitForText(prose(page), "All is well.");
 });
 
-test("an answer is still there after a reload and after a restart of the server", async (t) => {
+test("an answer survives reload and server restart", async (t) => {
   const fixture = await setUp(t);
   const { page, url, restart } = fixture;
   await page.goto(url);
   await exchange(fixture, "Who wrote Faust?", "It was *Goethe*.");
   assert.match(page.url(), /#\/c\/\w+$/);
-  for (const again of [
+  for (const reopen of [
     () => page.reload(),
     async () => {
       await restart();
       await page.reload();
     },
   ]) {
-    await again();
+    await reopen();
     await waitForText(prose(page), "It was Goethe.");
     await waitForText(prose(page).locator("em"), "Goethe");
     await waitForText(page.locator(".bubble"), "Who wrote Faust?");
@@ -102,7 +102,7 @@ test("an answer is still there after a reload and after a restart of the server"
   }
 });
 
-test("steps and sources of a stored answer are shown as they were", async (t) => {
+test("a stored answer shows steps and sources", async (t) => {
   const { page, url, model, search } = await setUp(t);
   await page.goto(url);
   await sendMessage(page, "News?");
@@ -125,7 +125,7 @@ test("steps and sources of a stored answer are shown as they were", async (t) =>
   );
 });
 
-test("a search that fails is said in words, and the answer goes on", async (t) => {
+test("a failed search does not end the answer", async (t) => {
   const { page, url, model, search } = await setUp(t);
   await page.goto(url);
   await sendMessage(page, "News?");
@@ -138,10 +138,10 @@ test("a search that fails is said in words, and the answer goes on", async (t) =
   await waitForText(prose(page), "I could not search.");
 });
 
-test("f032_ f033_ an answer that was cut short is flagged in words", async (t) => {
+test("f032_ f033_ an incomplete answer shows its reason", async (t) => {
   const { page, url, model } = await setUp(t);
   await page.goto(url);
-  for (const [reason, words] of [
+  for (const [reason, text] of [
     ["length", /output limit/],
     ["content_filter", /content filter/],
   ]) {
@@ -149,93 +149,12 @@ test("f032_ f033_ an answer that was cut short is flagged in words", async (t) =
     const reply = await model.next();
     reply.sendText("As far as");
     reply.end(reason);
-    await lastAnswer(page).locator(".note").filter({ hasText: words }).waitFor();
+    await lastAnswer(page).locator(".note").filter({ hasText: text }).waitFor();
     await waitForText(prose(page), "As far as");
   }
 });
 
-test("f020_ a model that breaks off is an error in words, with the answer so far and a way to try again", async (t) => {
-  const { page, url, model } = await setUp(t);
-  await page.goto(url);
-  await sendMessage(page, "Tell me.");
-  const broken = await model.next();
-  broken.sendText("Half an ans");
-  await waitForText(prose(page), "Half an ans");
-  broken.disconnect();
-  await lastAnswer(page).locator(".note.failed").getByText("The connection to the model was lost.").waitFor();
-  await waitForText(prose(page), "Half an ans");
-  await lastAnswer(page).getByRole("button", { name: "Try again" }).click();
-  const whole = await model.next();
-  whole.sendText("A whole answer.");
-  whole.end();
-  await waitForText(prose(page), "A whole answer.");
-  assert.deepEqual(await page.locator(".bubble").allTextContents(), ["Tell me."]);
-  assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
-
-  await page.reload();
-  await waitForText(prose(page), "A whole answer.");
-  assert.equal(await page.locator(".turn").count(), 2);
-});
-
-test("an answer can be asked for again, and takes the place of the one before", async (t) => {
-  const fixture = await setUp(t);
-  const { page, url, model } = fixture;
-  await page.goto(url);
-  await exchange(fixture, "First?", "One.");
-  await exchange(fixture, "Second?", "Two.");
-  const again = page.getByRole("button", { name: "Answer again" });
-  assert.equal(await again.count(), 1, "only the newest answer can be");
-  await again.click();
-  const reply = await model.next();
-  assert.doesNotMatch(JSON.stringify(reply.body.messages), /Two\./);
-  reply.sendText("Better.");
-  reply.end();
-  await waitForText(prose(page), "Better.");
-  await page.reload();
-  await waitForText(prose(page), "Better.");
-  assert.deepEqual(await page.locator(".prose").allTextContents(), ["One.", "Better."]);
-  assert.deepEqual(await page.locator(".bubble").allTextContents(), ["First?", "Second?"]);
-});
-
-test("when toolRound again comes to nothing the answer before stays", async (t) => {
-  const fixture = await setUp(t);
-  const { page, url, model } = fixture;
-  await page.goto(url);
-  await exchange(fixture, "Tell me.", "This.");
-  await page.getByRole("button", { name: "Answer again" }).click();
-  (await model.next()).fail(401);
-  await page.locator("#toast").filter({ hasText: /\w/ }).waitFor();
-  await waitForText(prose(page), "This.");
-  await page.getByRole("button", { name: "Answer again" }).click();
-  const broken = await model.next();
-  broken.sendText("Half an ans");
-  await waitForText(prose(page), "Half an ans");
-  broken.disconnect();
-  await page.locator("#toast").getByText("The connection to the model was lost.").waitFor();
-  await waitForText(prose(page), "This.");
-  await page.route("**/regenerate", (route) => route.abort());
-  await page.getByRole("button", { name: "Answer again" }).click();
-  await page.locator("#toast").getByText("The server cannot be reached.").waitFor();
-  await waitForText(prose(page), "This.");
-});
-
-test("Escape stops the answer: the model is let go, what was said stays and says that it was stopped", async (t) => {
-  const { page, url, model } = await setUp(t);
-  await page.goto(url);
-  await sendMessage(page, "Tell me a long story.");
-  const reply = await model.next();
-  reply.sendText("Once upon a time");
-  await waitForText(prose(page), "Once upon a time");
-  await page.keyboard.press("Escape");
-  await lastAnswer(page).getByText("This answer was stopped.").waitFor();
-  await page.getByRole("button", { name: "Send" }).waitFor();
-  await reply.closed;
-  await page.reload();
-  await lastAnswer(page).getByText("This answer was stopped.").waitFor();
-  await waitForText(prose(page), "Once upon a time");
-});
-
-test("administrators see under an answer what its tools were called with", async (t) => {
+test("administrators see the arguments of tool calls", async (t) => {
   const { page, url, model, search } = await setUp(t);
   await page.goto(url);
   await sendMessage(page, "Tea?");
@@ -244,18 +163,18 @@ test("administrators see under an answer what its tools were called with", async
   const reply = await model.next();
   reply.sendText("Leaves.");
   reply.end();
-  for (const look of ["live", "stored"]) {
+  for (const view of ["live", "stored"]) {
     await lastAnswer(page).getByText("Details").click();
     const cells = lastAnswer(page).locator(".call-details td");
     await cells.first().waitFor();
-    const words = await cells.allTextContents();
-    assert.deepEqual([words[0], JSON.parse(words[1]), words[2], words[5]], ["search_web", { query: "tea" }, "done", "2"]);
-    assert.match(words[4], /byte|KiB/);
-    if (look === "live") await page.reload();
+    const texts = await cells.allTextContents();
+    assert.deepEqual([texts[0], JSON.parse(texts[1]), texts[2], texts[5]], ["search_web", { query: "tea" }, "done", "2"]);
+    assert.match(texts[4], /byte|KiB/);
+    if (view === "live") await page.reload();
   }
 });
 
-test("an answer goes on while another conversation is open, and is there on return", async (t) => {
+test("an answer continues while another conversation is open", async (t) => {
   const { page, url, model } = await setUp(t);
   await page.goto(url);
   await sendMessage(page, "First question");
@@ -276,7 +195,7 @@ test("an answer goes on while another conversation is open, and is there on retu
   await waitForText(prose(page), "Slow and steady wins.");
 });
 
-test("the answer and a block of code can be copied", async (t) => {
+test("answers and code blocks can be copied", async (t) => {
   const fixture = await setUp(t, { context: { permissions: ["clipboard-read", "clipboard-write"] } });
   const { page, url } = fixture;
   await page.goto(url);

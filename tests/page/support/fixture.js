@@ -76,7 +76,7 @@ function watchContext(context) {
 /** The message box. */
 export const messageBox = (page) => page.getByRole("textbox", { name: "Message" });
 
-/** Types a message and sends it with the Enter key. */
+/** Types a message and sends it by keyboard. */
 export async function sendMessage(page, text) {
   await messageBox(page).fill(text);
   await messageBox(page).press("Enter");

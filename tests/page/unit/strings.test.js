@@ -21,7 +21,7 @@ import {
   attributionText,
 } from "../../../functions/chat/page/strings.js";
 
-test("an error shows the server's message and the wait", () => {
+test("an error shows the server's message and wait", () => {
   const busy = { code: "turn_in_progress", message: "An answer is still being written.", retryAfter: 12 };
   assert.equal(errorText(busy), "An answer is still being written. You can try again in 12 seconds.");
   assert.equal(errorText(busy, 1), "An answer is still being written. You can try again in 1 second.");
