@@ -194,7 +194,8 @@ async function fetchWithKey(path, options) {
  * The path is relative to the page, which may be below the stage of an API.
  */
 async function fetchOnce(path, { timeoutMs = TIMEOUT_MS, ...options }, used) {
-  const headers = { ...options.headers, ...(used !== null && { "x-api-key": used }), ...(await bodyHashHeader(options)) };
+  const keyHeader = used === null ? {} : { "x-api-key": used };
+  const headers = { ...options.headers, ...keyHeader, ...(await bodyHashHeader(options)) };
   const signal = options.signal ?? AbortSignal.timeout(timeoutMs);
   try {
     return await fetch(`.${path}`, { ...options, headers, signal, cache: "no-store" });

@@ -114,8 +114,8 @@ export class Composer {
 
 /** The hint for a message of `count` characters; empty far below the limit. */
 function countText(count) {
-  const limit = formatNumber(MAX_CHARS);
-  if (count > MAX_CHARS) return `${pluralize(count - MAX_CHARS, "character")} too many: a message has at most ${limit}.`;
+  const [limit, excess] = [formatNumber(MAX_CHARS), count - MAX_CHARS];
+  if (excess > 0) return `${pluralize(excess, "character")} too many: a message has at most ${limit}.`;
   return count > COUNT_FROM ? `${formatNumber(count)} of ${limit} characters` : "";
 }
 

@@ -7,8 +7,8 @@ import { byId } from "./dom.js";
 /**
  * Opens a dialog and resolves to its field's value (`''` without a field), or to null when the user cancels.
  *
- * `texts` replaces the text of elements by their `data-text` name, `value` fills the field, `error` is the initial error.
- * `submit` receives the value; while it throws, the dialog stays open and shows the error's message.
+ * `texts` replaces the text of elements by their `data-text` name. `value` fills the field. `error` is the initial
+ * error. `submit` receives the value; while it throws, the dialog stays open and shows the error's message.
  */
 export function openDialog(id, { texts = {}, value = "", error = "", submit = () => {} } = {}) {
   const dialog = byId(id);

@@ -2,7 +2,11 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Creates an element; `props` holds attributes (`true` sets an empty one, `false` and `null` none), a child may be a list. */
+/**
+ * Creates an element.
+ *
+ * `props` holds attributes; `true` sets an empty one, `false` and `null` set none. A child may be a list.
+ */
 export function el(tag, props = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -34,7 +38,8 @@ export function button(label, onClick, { iconName, kind = "quiet" } = {}) {
 
 /** A button with an icon only; `label` is its accessible name and its tooltip. */
 export function iconButton(label, iconName, onClick) {
-  const node = el("button", { type: "button", class: "icon-button", "aria-label": label, title: label }, icon(iconName));
+  const props = { type: "button", class: "icon-button", "aria-label": label, title: label };
+  const node = el("button", props, icon(iconName));
   node.addEventListener("click", onClick);
   return node;
 }

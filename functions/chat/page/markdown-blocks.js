@@ -1,9 +1,9 @@
 // Parses Markdown blocks: paragraphs, headings, lists, quotes, code, tables, rules. Pure: text in, a tree out.
 //
 // It supports what models write, not all of CommonMark. A line of dashes is always a rule. Four spaces do not start
-// code. Line ends in a paragraph are kept. HTML is text. There are no reference links, so a block never depends on
-// another one, and a stream is rendered by parsing its last block only. Nesting is limited, and each line is scanned
-// once per level, so the work is linear in the text.
+// code. Line ends in a paragraph are kept. HTML is text. There are no reference links, so no block depends on another.
+// A stream is therefore rendered by parsing its last block only. Nesting is limited, and each line is scanned once per
+// level, so the work is linear in the text.
 
 import { Item, marker } from "./markdown-list.js";
 import { fence, indentOf, isBlank } from "./markdown-lines.js";

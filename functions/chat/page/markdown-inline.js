@@ -1,7 +1,7 @@
 // Parses the Markdown inside one block: emphasis, code, links. Pure: text in, a flat list of tokens out.
 //
-// The tokens are well-nested `open` and `close` pairs around `text`, `code`, `break` and `cite`. Their depth is limited,
-// so a renderer needs a stack and no recursion. HTML is text. The work is linear in the text: each search either
+// The tokens are well-nested `open` and `close` pairs around `text`, `code`, `break` and `cite`. Their depth is
+// limited, so a renderer needs a stack and no recursion. HTML is text. The work is linear in the text: each search either
 // consumes the text that it scans or uses an index that is built once (`CodeSpans`, `Emphasis`).
 
 import { Emphasis, flanking } from "./markdown-emphasis.js";
@@ -18,8 +18,8 @@ const MAX_PARENS = 32;
 /**
  * Parses the text of one block.
  *
- * With `partial` the text may continue. Strong and struck text, code and link targets that are unclosed at its end are
- * then shown as if they were closed, so a streamed answer does not flicker.
+ * With `partial` the text may continue. Unclosed strong text, struck text, code and link targets at its end then count
+ * as closed, so a streamed answer does not flicker.
  */
 export function parseInline(text, partial = false) {
   return new Scanner(text, partial).scan();
@@ -205,7 +205,7 @@ class Scanner {
     return { open, url: bracketed ?? bare.replace(/\\([!-/:-@[-`{-~])/g, "$1"), end: open ? end : end + 1 };
   }
 
-  /** The index of the closing parenthesis, the text's length if it is missing, or -1. Each `](` adds a level: linear. */
+  /** The index of the closing parenthesis, the text's length if it is missing, or -1. Linear, as `](` adds a level. */
   #targetEnd(from) {
     let depth = 0;
     for (let at = from; at < this.#text.length; at += 1) {

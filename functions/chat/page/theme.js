@@ -1,5 +1,5 @@
-// The theme: light or dark, by the system's setting until the user chooses one. This is a classic script in the head, so
-// the first paint already has the right colours.
+// The theme: light or dark, by the system's setting until the user chooses one. This is a classic script in the head,
+// so the first paint already has the right colours.
 
 (() => {
   const root = document.documentElement;

@@ -20,8 +20,7 @@ after(() => browser.close());
 /**
  * Starts a test's server and opens its browser page.
  *
- * At the end of the test it asserts that the page sent no request to another origin, violated no policy and threw no
- * error.
+ * At the end of the test it asserts three properties: no request to another origin, no violated policy, no error.
  */
 export async function setUp(t, { context: options = {}, settings = {} } = {}) {
   const data = await mkdtemp(path.join(tmpdir(), "page-"));
