@@ -1,5 +1,5 @@
-// The AI SDK: `Chat` (what `useChat` holds) and `DefaultChatTransport` as published, of each version that there is.
-// Every chunk passes the SDK's own schema; what it does not take is an error of the chat.
+// The published AI SDK, each major version: `Chat` (the state of `useChat`) and `DefaultChatTransport`.
+// The SDK validates each chunk against its schema; an invalid chunk is an error of the chat.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -25,7 +25,7 @@ for (const version of VERSIONS) {
     };
     const textOf = (message) => message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-    test("a message is answered with calls, sources and text that are whole", async () => {
+    test("an answer has complete calls, sources and text", async () => {
       const called = [];
       const one = chat({ onToolCall: ({ toolCall }) => void called.push(toolCall) });
       await one.sendMessage({ text: SEARCH });
@@ -43,7 +43,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([messages.at(-1).id, messages.at(-1).content], [answer.id, textOf(answer)]);
     });
 
-    test("a chat goes on, and nothing is sent again by itself", async () => {
+    test("a chat continues without automatic resends", async () => {
       const sendAutomaticallyWhen = sdk.lastAssistantMessageIsCompleteWithToolCalls;
       const one = chat({ sendAutomaticallyWhen });
       await one.sendMessage({ text: SEARCH });
@@ -52,7 +52,7 @@ for (const version of VERSIONS) {
       assert.equal((await stored(one.lastMessage)).length, 4);
     });
 
-    test("another answer takes the place of the last one", async () => {
+    test("regenerating replaces the last answer", async () => {
       const one = chat();
       await one.sendMessage({ text: "你好" });
       const first = one.lastMessage.id;
@@ -62,7 +62,7 @@ for (const version of VERSIONS) {
       assert.deepEqual((await stored(one.lastMessage)).map((message) => message.id).slice(1), [one.lastMessage.id]);
     });
 
-    test("another answer may be asked for with the ids alone", async () => {
+    test("regenerating works with ids only", async () => {
       const prepareSendMessagesRequest = ({ id, messages, trigger, messageId }) =>
         trigger === "submit-message"
           ? { body: { id, trigger, message: messages.at(-1) } }
@@ -74,7 +74,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([one.status, (await stored(one.lastMessage)).length], ["ready", 2]);
     });
 
-    test("a stream is resumed from its start by another client, and there is none when nothing runs", async () => {
+    test("another client resumes a stream from its start", async () => {
       const first = chat();
       const sent = first.sendMessage({ text: SEARCH });
       while (first.status !== "streaming") await new Promise((resolve) => setTimeout(resolve, 5));
@@ -88,7 +88,7 @@ for (const version of VERSIONS) {
       }
     });
 
-    test("who leaves does not stop the answer, which can be resumed or read", async () => {
+    test("a disconnect does not stop the answer", async () => {
       const one = chat();
       const sent = one.sendMessage({ text: SEARCH });
       while (one.status !== "streaming") await new Promise((resolve) => setTimeout(resolve, 5));
@@ -99,7 +99,7 @@ for (const version of VERSIONS) {
       assert.equal((await stored(one.lastMessage)).at(-1).content, textOf(one.lastMessage));
     });
 
-    test("a turn that is stopped is aborted with what was said", async () => {
+    test("a stopped turn keeps its partial parts", async () => {
       const one = chat();
       const sent = one.sendMessage({ text: SEARCH });
       while (!one.lastMessage?.metadata) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -111,7 +111,7 @@ for (const version of VERSIONS) {
       assert.ok(one.lastMessage.parts.every((part) => part.state !== "streaming" && part.state !== "input-available"));
     });
 
-    test("a refusal is a sentence, and the refused message can be sent again", async () => {
+    test("a rejected message can be sent again", async () => {
       const one = chat();
       const files = [{ type: "file", mediaType: "image/png", url: "data:image/png;base64,AA==" }];
       await one.sendMessage({ text: "看", files });
@@ -123,7 +123,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([one.status, (await stored(one.lastMessage)).length], ["ready", 2]);
     });
 
-    test("the messages of a stream are read one by one", async () => {
+    test("readUIMessageStream reads the whole answer", async () => {
       const messages = [{ id: "m1", role: "user", parts: [{ type: "text", text: "你好" }] }];
       const stream = await transport().sendMessages({ chatId: `read-${version}`, messages, trigger: "submit-message" });
       let last;

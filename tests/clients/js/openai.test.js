@@ -1,11 +1,21 @@
-// The package `openai` as published, against the product with a scripted model (see support/stage.js).
+// The published package `openai` against the server with a scripted model (see support/stage.js).
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import OpenAI from "openai";
 
-import { PATHS, SEARCH, SEARCHED, WEATHER, fetchOfPage, held, left, release, words } from "./support/script.js";
+import {
+  PATHS,
+  SEARCH,
+  SEARCHED,
+  WEATHER,
+  fetchOfPage,
+  release,
+  script,
+  waitForDisconnect,
+  waitUntilHeld,
+} from "./support/script.js";
 
 const GET_WEATHER = {
   name: "get_weather",
@@ -20,7 +30,7 @@ const client = new OpenAI({ maxRetries: 0 });
 const user = (content) => [{ role: "user", content }];
 const create = (model, text, more, options) =>
   client.chat.completions.create({ model, messages: user(text), ...more }, options);
-const said = async (stream) => {
+const textOf = async (stream) => {
   let text = "";
   for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? "";
   return text;
@@ -28,37 +38,37 @@ const said = async (stream) => {
 
 for (const model of PATHS) {
   describe(`tools ${model}`, { concurrency: true }, () => {
-    test("an answer is whole, and a stream adds up to it", async () => {
-      const whole = await create(model, words(...SEARCHED));
+    test("a stream equals the whole answer", async () => {
+      const whole = await create(model, script(...SEARCHED));
       const [{ message, finish_reason }] = whole.choices;
       assert.deepEqual([message.content, finish_reason], ["A chat backend 🙂 [1].", "stop"]);
       assert.deepEqual([message.tool_calls, message.reasoning_content], [undefined, "A page says it. "]);
       const { start_index, end_index, url } = message.annotations[0].url_citation;
-      // Indices count characters, not the units of JavaScript's strings.
+      // The indices count code points, not UTF-16 code units.
       assert.equal([...message.content].slice(start_index, end_index).join(""), "[1]");
       assert.match(url, /^https:\/\/example\.com\//);
-      const options = { model, messages: user(words(...SEARCHED)), stream_options: { include_usage: true } };
+      const options = { model, messages: user(script(...SEARCHED)), stream_options: { include_usage: true } };
       const streamed = await client.chat.completions.stream(options).finalChatCompletion();
       assert.equal(streamed.choices[0].message.content, message.content);
       assert.deepEqual(streamed.choices[0].message.annotations, message.annotations);
       assert.deepEqual([streamed.usage, whole.usage.total_tokens], [whole.usage, 36]);
     });
 
-    test("a long answer is whole", async () => {
-      const text = words([{ repeat: ["多少个字？Many. ", 20_000] }]);
+    test("a long answer is complete", async () => {
+      const text = script([{ repeat: ["多少个字？Many. ", 20_000] }]);
       const expected = "多少个字？Many. ".repeat(20_000);
       assert.equal((await create(model, text)).choices[0].message.content, expected);
-      assert.equal(await said(await create(model, text, { stream: true })), expected);
+      assert.equal(await textOf(await create(model, text, { stream: true })), expected);
     });
 
-    test("the helper runs the caller's tools to the answer, streamed or not", async () => {
+    test("runTools runs client tools to the answer", async () => {
       const cities = [];
       const get = ({ city }) => {
         cities.push(city);
         return "21 °C";
       };
       const own = [{ type: "function", function: { ...GET_WEATHER, function: get, parse: JSON.parse } }];
-      const messages = user(words([WEATHER, { call: ["get_weather", { city: "Rome" }] }], ["Both are warm."]));
+      const messages = user(script([WEATHER, { call: ["get_weather", { city: "Rome" }] }], ["Both are warm."]));
       for (const stream of [true, false]) {
         const runner = client.chat.completions.runTools({ model, messages, tools: own, stream });
         assert.equal(await runner.finalContent(), "Both are warm.");
@@ -66,29 +76,29 @@ for (const model of PATHS) {
       assert.deepEqual(cities, ["Paris", "Rome", "Paris", "Rome"]);
     });
 
-    test("our search runs unseen before the caller's tool is called", async () => {
-      const streamed = client.chat.completions.stream({ model, messages: user(words([SEARCH], [WEATHER])), tools });
+    test("the server's search stays hidden from the client", async () => {
+      const streamed = client.chat.completions.stream({ model, messages: user(script([SEARCH], [WEATHER])), tools });
       const [{ message, finish_reason }] = (await streamed.finalChatCompletion()).choices;
       assert.deepEqual([message.tool_calls.length, finish_reason], [1, "tool_calls"]);
       assert.equal(message.tool_calls[0].function.arguments, '{"city":"Paris"}');
       assert.ok(message.annotations.length > 0);
     });
 
-    test("who aborts ends the turn", async () => {
-      const stream = await create(model, words(["One", { hold: `js-${model}` }, " two"]), { stream: true });
+    test("an abort ends the turn", async () => {
+      const stream = await create(model, script(["One", { hold: `js-${model}` }, " two"]), { stream: true });
       for await (const chunk of stream) if (chunk.choices[0].delta.content === "One") stream.controller.abort();
-      await left(`js-${model}`);
+      await waitForDisconnect(`js-${model}`);
       const abort = new AbortController();
-      const whole = create(model, words(["One", { hold: `js-whole-${model}` }]), {}, { signal: abort.signal });
+      const whole = create(model, script(["One", { hold: `js-whole-${model}` }]), {}, { signal: abort.signal });
       await Promise.all([
         assert.rejects(whole, OpenAI.APIUserAbortError),
-        held(`js-whole-${model}`).then(() => abort.abort()),
+        waitUntilHeld(`js-whole-${model}`).then(() => abort.abort()),
       ]);
-      await left(`js-whole-${model}`);
+      await waitForDisconnect(`js-whole-${model}`);
     });
 
-    test("words come while the model still writes", async () => {
-      const stream = await create(model, words(["One", { hold: `js-slow-${model}` }, " two"]), { stream: true });
+    test("deltas arrive while the model writes", async () => {
+      const stream = await create(model, script(["One", { hold: `js-slow-${model}` }, " two"]), { stream: true });
       let text = "";
       for await (const chunk of stream) {
         text += chunk.choices[0].delta.content ?? "";
@@ -97,26 +107,26 @@ for (const model of PATHS) {
       assert.equal(text, "One two");
     });
 
-    test("a model that fails is a status at first and an error of the stream later", async () => {
+    test("a model failure is a status, then an event", async () => {
       for (const [status, kind, code] of [
         [401, OpenAI.InternalServerError, "upstream_auth"],
         [429, OpenAI.RateLimitError, "rate_limit_exceeded"],
       ]) {
         for (const stream of [false, true]) {
-          await assert.rejects(create(model, words([{ fail: status }]), { stream }), (error) => {
+          await assert.rejects(create(model, script([{ fail: status }]), { stream }), (error) => {
             assert.ok(error instanceof kind);
             return error.code === code;
           });
         }
       }
-      const stream = await create(model, words(["One", { cut: true }]), { stream: true });
-      const error = await said(stream).catch((error) => error);
+      const stream = await create(model, script(["One", { cut: true }]), { stream: true });
+      const error = await textOf(stream).catch((error) => error);
       assert.deepEqual([error instanceof OpenAI.APIError, error.code], [true, "upstream_disconnected"]);
     });
   });
 }
 
-test("each refusal is raised as its class", async () => {
+test("each rejection has its error class", async () => {
   for (const [make, kind, code, param] of [
     [() => create("nobody", "Hi"), OpenAI.NotFoundError, "model_not_found", "model"],
     [() => create("native", "Hi", { n: 2 }), OpenAI.BadRequestError, "invalid_request", "n"],
@@ -130,9 +140,9 @@ test("each refusal is raised as its class", async () => {
   }
 });
 
-test("a key is asked for, and a limit says when to come again", async () => {
-  const stranger = new OpenAI({ ...GUARDED, apiKey: "lc_nobody" });
-  await assert.rejects(stranger.models.list(), OpenAI.AuthenticationError);
+test("authentication and rate limit have error classes", async () => {
+  const unknown = new OpenAI({ ...GUARDED, apiKey: "lc_nobody" });
+  await assert.rejects(unknown.models.list(), OpenAI.AuthenticationError);
   const known = new OpenAI({ ...GUARDED, apiKey: KEY });
   const request = { model: "native", messages: user("Say hello.") };
   assert.equal((await known.chat.completions.create(request)).choices[0].message.content, "Hello!");
@@ -142,12 +152,12 @@ test("a key is asked for, and a limit says when to come again", async () => {
   });
 });
 
-test("models are listed, and an agent is one", async () => {
+test("the model list includes agents", async () => {
   const ids = (await client.models.list()).data.map((model) => model.id);
   assert.deepEqual(ids, [...PATHS, "agent:default"]);
 });
 
-test("a page of an allowed origin may send what the client sends", async () => {
+test("CORS allows the client's requests", async () => {
   const page = new OpenAI({ fetch: fetchOfPage, maxRetries: 0, organization: "o", project: "p", timeout: 60_000 });
   const messages = user("Say hello.");
   assert.equal((await page.chat.completions.create({ model: "native", messages })).choices[0].message.content, "Hello!");

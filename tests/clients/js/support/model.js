@@ -1,18 +1,18 @@
-// A model endpoint on OpenAI's wire, and nothing but a script: the words of the user say what it answers.
+// A scripted model endpoint with OpenAI's wire format: the user message defines the replies.
 //
-// Words that are JSON are the script itself: a list of replies, the first one for the question, the next ones for the
-// results of its calls; a reply is a list of steps. The questions of the examples in `docs/clients` have theirs below.
+// A message of JSON is the script: a list of replies. The first replies to the message, the next ones to the results of
+// tool calls. A reply is a list of steps. The messages of the examples in `docs/clients` have fixed scripts, below.
 //
-//   "text"                    says it
-//   {think}                   reasons
-//   {call: [name, arguments]} calls a tool: natively where tools were offered so, else written as text
-//   {hold: key}               says nothing more until `/release/KEY` is asked for; `/held/KEY` answers once that is so, and
-//                             `/left/KEY` once the asker has left
-//   {repeat: [text, times]}   says it as often
-//   {count: key}              says how many times it has come to this step of KEY
-//   {finish: reason}          ends the reply with this reason
-//   {cut: true}               breaks the connection
-//   {fail: status}            answers with this status, when it is the first step
+//   "text"                    sends a text delta
+//   {think}                   sends a reasoning delta
+//   {call: [name, arguments]} calls a tool: natively if the request has tools, else as text
+//   {hold: key}               holds the reply until the request `/release/KEY`; `/held/KEY` responds once the reply is
+//                             held, `/disconnected/KEY` once the client has closed the connection
+//   {repeat: [text, times]}   sends the delta repeatedly
+//   {count: key}              sends how often a reply has reached this step of KEY
+//   {finish: reason}          sets the finish reason
+//   {cut: true}               closes the connection in the middle of the reply
+//   {fail: status}            responds with an error status; only as the first step
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -25,11 +25,11 @@ const EXAMPLES = {
   "What is Lambda Chat?": [[search], ["A chat backend", " that uses tools [1]."]],
 };
 
-/** Starts the endpoint on a free port of this machine. */
+/** Starts the endpoint on a free loopback port. */
 export async function startModel() {
   const gates = new Map();
   const gate = (key) => {
-    if (!gates.has(key)) gates.set(key, { release: latch(), held: latch(), left: latch() });
+    if (!gates.has(key)) gates.set(key, { release: latch(), held: latch(), disconnected: latch() });
     return gates.get(key);
   };
   const counts = new Map();
@@ -57,23 +57,23 @@ async function serve(incoming, outgoing, memory) {
     gate(key).release.open();
     return void outgoing.end();
   }
-  if (verb === "left" || verb === "held") {
+  if (verb === "disconnected" || verb === "held") {
     await gate(key)[verb].opened;
     return void outgoing.end();
   }
   let text = "";
-  for await (const piece of incoming.setEncoding("utf8")) text += piece;
+  for await (const chunk of incoming.setEncoding("utf8")) text += chunk;
   const body = JSON.parse(text);
-  await new Reply(body, outgoing, memory).play(script(body.messages));
+  await new Reply(body, outgoing, memory).play(nextSteps(body.messages));
 }
 
-/** The steps that are due. */
-function script(messages) {
-  const asks = ({ role, content }) => role === "user" && !/<(tool_result|search_results)/.test(content);
-  const last = messages.findLastIndex(asks);
-  const words = messages[last].content;
+/** The steps of the next reply. */
+function nextSteps(messages) {
+  const isUserMessage = ({ role, content }) => role === "user" && !/<(tool_result|search_results)/.test(content);
+  const last = messages.findLastIndex(isUserMessage);
+  const text = messages[last].content;
   const round = messages.slice(last).filter(({ role }) => role === "assistant").length;
-  const rounds = words.startsWith("[") ? JSON.parse(words) : (EXAMPLES[words] ?? [[`You said: ${words}`]]);
+  const rounds = text.startsWith("[") ? JSON.parse(text) : (EXAMPLES[text] ?? [[`You said: ${text}`]]);
   return rounds[round] ?? [`Nothing was left to say after round ${round}.`];
 }
 
@@ -112,22 +112,22 @@ class Reply {
     else for (let n = 0; n < step.repeat[1]; n += 1) this.#delta({ content: step.repeat[0] });
   }
 
-  #call(name, given) {
+  #call(name, args) {
     if (!this.#body.tools) {
-      return this.#delta({ content: `<tool_call>${JSON.stringify({ tool: name, ...given })}</tool_call>` });
+      return this.#delta({ content: `<tool_call>${JSON.stringify({ tool: name, ...args })}</tool_call>` });
     }
     const index = this.#calls++;
-    const piece = (call) => this.#delta({ tool_calls: [{ index, ...call }] });
-    const text = JSON.stringify(given);
-    piece({ id: `call_${this.#body.messages.length}_${index}`, type: "function", function: { name, arguments: "" } });
-    piece({ function: { arguments: text.slice(0, 5) } });
-    piece({ function: { arguments: text.slice(5) } });
+    const sendDelta = (call) => this.#delta({ tool_calls: [{ index, ...call }] });
+    const text = JSON.stringify(args);
+    sendDelta({ id: `call_${this.#body.messages.length}_${index}`, type: "function", function: { name, arguments: "" } });
+    sendDelta({ function: { arguments: text.slice(0, 5) } });
+    sendDelta({ function: { arguments: text.slice(5) } });
     this.#reason = "tool_calls";
   }
 
-  async #hold({ release, held, left }) {
+  async #hold({ release, held, disconnected }) {
     held.open();
-    const closed = new Promise((resolve) => this.#outgoing.on("close", resolve)).then(left.open);
+    const closed = new Promise((resolve) => this.#outgoing.on("close", resolve)).then(disconnected.open);
     await Promise.race([release.opened, closed]);
   }
 

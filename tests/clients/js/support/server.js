@@ -1,4 +1,4 @@
-// The product itself: the binary on a free port of this machine, with a store in memory unless it is told otherwise.
+// Runs the server's binary on a free port, by default with an in-memory store.
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,13 +10,13 @@ const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 const BINARY = process.env.LAMBDA_CHAT_BIN ?? path.join(ROOT, "target/debug/lambda-chat");
 const READY = /http:\/\/127\.0\.0\.1:\d+/;
 
-/** Starts the server; resolves once it has said where it listens. `settings` are its environment, and nothing else is. */
+/** Starts the server and resolves when it has printed its URL. Its environment holds `settings`, PATH and rate limits. */
 export async function startServer(settings = {}, store = ["--ephemeral"]) {
   const env = { PATH: process.env.PATH, CHAT_RATE_LIMIT: "1000/60s", SEARCH_RATE_LIMIT: "1000/60s", ...settings };
   const child = spawn(BINARY, ["--port", "0", ...store], { env, stdio: ["ignore", "pipe", "inherit"] });
   const exited = once(child, "exit");
   const ended = exited.then(([code]) => {
-    throw new Error(`the server ended with ${code}`);
+    throw new Error(`the server exited with ${code}`);
   });
   const url = await Promise.race([ready(child.stdout), ended]);
   ended.catch(() => {});
@@ -27,10 +27,10 @@ export async function startServer(settings = {}, store = ["--ephemeral"]) {
   return { url, stop };
 }
 
-/** Makes a key for a user in a data folder. */
-export function makeKey(data, user) {
-  const made = ["keys", "create", "--user", user, "--data", data];
-  return execFileSync(BINARY, made, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+/** Creates a user's key in a data folder. */
+export function createKey(data, user) {
+  const args = ["keys", "create", "--user", user, "--data", data];
+  return execFileSync(BINARY, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
 }
 
 async function ready(output) {
@@ -40,5 +40,5 @@ async function ready(output) {
     output.resume();
     return url;
   }
-  throw new Error("the server said nothing about where it listens");
+  throw new Error("the server exited without printing its URL");
 }

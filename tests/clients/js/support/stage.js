@@ -1,12 +1,13 @@
-// Runs programs beside the product: `node stage.js PROGRAM…`, each argument a command for the shell.
+// Runs programs against two servers: `node stage.js PROGRAM…`; each argument is a shell command.
 //
-// They find in their environment
-//   OPENAI_BASE_URL, OPENAI_API_KEY   the open server, as clients of OpenAI look for it
-//   LAMBDA_CHAT_URL                   its root
-//   GUARDED_URL                       the root of one that wants a key and takes one request a minute from each
-//   GUARDED_KEYS                      keys for it, a JSON object by the names of KEYS
-//   MODEL_URL                         the scripted model, to release what it holds back
-// A page of https://pages.example may ask both. The models are `native` and `prompt`: the same script, with tools told natively and as text.
+// It sets in the programs' environment
+//   OPENAI_BASE_URL, OPENAI_API_KEY   the open server, in the variables that OpenAI's clients read
+//   LAMBDA_CHAT_URL                   the URL of the open server
+//   GUARDED_URL                       the URL of a server that requires a key and allows one request per minute and key
+//   GUARDED_KEYS                      its keys, a JSON object by the names of KEYS
+//   MODEL_URL                         the scripted model, for control requests
+// Both servers allow the origin https://pages.example. Their models are `native` and `prompt`: the same script with
+// native tools and with tools in the prompt.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,9 +16,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { startModel } from "./model.js";
-import { makeKey, startServer } from "./server.js";
+import { createKey, startServer } from "./server.js";
 
-const LIMIT_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 const KEYS = ["openai-js", "ai-sdk", "openai-python", "langchain"];
 
 const model = await startModel();
@@ -28,7 +29,7 @@ const settings = {
   ALLOWED_ORIGINS: "https://pages.example",
 };
 const data = await mkdtemp(path.join(tmpdir(), "clients-"));
-const keys = Object.fromEntries(KEYS.map((user) => [user, makeKey(data, user)]));
+const keys = Object.fromEntries(KEYS.map((user) => [user, createKey(data, user)]));
 const open = await startServer(settings);
 const guarded = await startServer({ ...settings, AUTH: "api_key", CHAT_RATE_LIMIT: "1/60s" }, ["--data", data]);
 
@@ -43,12 +44,12 @@ const env = {
 };
 const run = async (command) => {
   const child = spawn(command, { shell: true, env, stdio: ["ignore", "inherit", "inherit"], detached: true });
-  const late = setTimeout(() => {
-    console.error(`given up after ${LIMIT_MS / 60_000} minutes: ${command}`);
+  const timeout = setTimeout(() => {
+    console.error(`timeout after ${TIMEOUT_MS / 60_000} minutes: ${command}`);
     process.kill(-child.pid, "SIGKILL");
-  }, LIMIT_MS);
+  }, TIMEOUT_MS);
   const [code] = await once(child, "exit");
-  clearTimeout(late);
+  clearTimeout(timeout);
   return code ?? 1;
 };
 const codes = await Promise.all(process.argv.slice(2).map(run));
