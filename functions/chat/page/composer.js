@@ -76,7 +76,7 @@ export class Composer {
     this.#onSend(text.toWellFormed?.() ?? text);
   }
 
-  /** Sends on the Enter key, unless it selects a candidate of an input method (key code 229). */
+  /** Handles a key: sends the text, unless the key selects a candidate of an input method (key code 229). */
   #key(event) {
     const composing = event.isComposing || event.keyCode === 229;
     if (event.key !== "Enter" || event.shiftKey || composing) return;
