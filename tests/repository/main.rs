@@ -2,7 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
 
 mod dependencies;
+mod language;
+mod lexer;
 mod licence;
+mod modules;
+mod sources;
 mod template;
 
 use std::path::PathBuf;
