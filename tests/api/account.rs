@@ -1,8 +1,9 @@
 //! Export and erasure of a caller's own data.
 
+use domain::Owner;
 use platform::settings::Settings;
 use serde_json::{Value, json};
-use store::{DeletionCounts, Owner, Store, TableNames};
+use store::{DeletionCounts, Store, TableNames};
 use support::{ApiResponse, Client, Completion, Gate, TestApp, with_timeout};
 
 use crate::auth::start_database;

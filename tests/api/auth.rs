@@ -235,7 +235,7 @@ async fn f150_callers_see_only_own_usage_until_deletion() {
     assert_eq!((turns(&ada).await, turns(&bob).await), (2, 0));
     let total = product.app.send("GET", "/api/usage?scope=deployment", &[("x-api-key", &ada)], "").await;
     assert_eq!(total.error(), (403, "forbidden".to_owned()));
-    product.store.delete_owner(&store::Owner::key_holder("ada")).await.unwrap();
+    product.store.delete_owner(&domain::Owner::key_holder("ada")).await.unwrap();
     let again = expose_key(&product.create_key("ada", None).await);
     assert_eq!(turns(&again).await, 0);
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::root;
+use crate::repository_root;
 
 /// Folders whose content is built or downloaded. Folders with a leading dot are skipped as well.
 const SKIPPED: [&str; 2] = ["target", "node_modules"];
@@ -17,7 +17,7 @@ pub(crate) struct SourceFile {
 /// The files below a folder whose names end with one of these endings, sorted by path.
 pub(crate) fn files_below(folder: &str, endings: &[&str]) -> Vec<SourceFile> {
     let mut files = Vec::new();
-    walk(&root(), folder, endings, &mut files);
+    walk(&repository_root(), folder, endings, &mut files);
     files.sort_by(|one, other| one.path.cmp(&other.path));
     files
 }

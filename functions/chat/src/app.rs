@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use agent::{Agent, Measured};
 use aws_types::SdkConfig;
-use store::{Owner, Store};
+use domain::Owner;
+use store::Store;
 use tools::{Calculator, CurrentTime, ReadUrl, Search, Tool, ToolRegistry, WebSearch};
 use turns::{ServiceParts, TurnLimits, TurnServices};
 use web::Auth;

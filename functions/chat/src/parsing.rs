@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use domain::ErrorCode;
+use domain::Owner;
 use fairness::FairSlots;
-use store::Owner;
 use tokio::task::spawn_blocking;
 use web::ApiError;
 

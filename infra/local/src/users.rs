@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Subcommand;
+use domain::Owner;
 use platform::settings::Settings;
-use store::{DeletionCounts, Owner, Store, StoreError};
+use store::{DeletionCounts, Store, StoreError};
 
 use crate::command_line::CommandOutput;
 use crate::store_location::{CommandError, StoreLocation, user};

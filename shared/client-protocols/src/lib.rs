@@ -2,21 +2,17 @@
 
 mod accumulated;
 mod ai_sdk;
-mod json;
 mod native;
 pub mod openai;
 mod request;
 mod skip_seen;
-mod strict_object;
 mod turn_document;
 
 pub use accumulated::Accumulated;
 pub use ai_sdk::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES};
-pub use json::parse_object;
 pub use native::{NativeSse, has_frame};
 pub use request::{MAX_BODY_BYTES, MAX_MESSAGE_CHARS, RegenerateRequest, TurnRequest};
 pub use skip_seen::SkipSeen;
-pub use strict_object::StrictObject;
 pub use turn_document::TurnDocument;
 
 use domain::Event;

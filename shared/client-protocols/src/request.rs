@@ -1,6 +1,6 @@
 use domain::{ErrorCode, Failure, ToolChoice};
 
-use crate::StrictObject;
+use domain::StrictObject;
 
 /// Maximum length of a message, in Unicode scalar values.
 pub const MAX_MESSAGE_CHARS: usize = 32_000;

@@ -1,7 +1,8 @@
 //! Mutated request bodies of every protocol.
 
 use client_protocols::openai::ChatRequest;
-use client_protocols::{AiSdkRequest, MAX_MESSAGE_CHARS, TurnRequest, parse_object};
+use client_protocols::{AiSdkRequest, MAX_MESSAGE_CHARS, TurnRequest};
+use domain::parse_object;
 use fuzz::{Outcome, ensure, run_text};
 use serde_json::Value;
 

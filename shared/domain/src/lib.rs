@@ -8,6 +8,9 @@ mod history;
 mod id;
 mod message;
 mod model_attribution;
+mod owner;
+mod strict_json;
+mod strict_object;
 mod tool;
 
 pub use event::{Event, EventBatch, FinishReason, Source, ToolOutcome, ToolProgress, TurnStart, Usage};
@@ -16,6 +19,9 @@ pub use history::{HistoryTurn, Summary};
 pub use id::{is_id, new_id};
 pub use message::Message;
 pub use model_attribution::ModelAttribution;
+pub use owner::Owner;
+pub use strict_json::parse_object;
+pub use strict_object::StrictObject;
 pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolMessage, ToolSpec};
 
 /// Maximum length of an answer's text, in bytes. A turn that reaches it ends with [`FinishReason::Length`].

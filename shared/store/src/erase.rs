@@ -6,9 +6,10 @@ use tokio::time::sleep;
 
 use crate::conversations::HEAD_PREFIX;
 use crate::item::ItemExt;
-use crate::key::SK;
+use crate::key::{OwnerPartitions, SK};
 use crate::owners::list_error;
-use crate::{ConversationStore, DeletionCounts, Owner, RateLimit, ReadError, Store, StoreError};
+use crate::{ConversationStore, DeletionCounts, RateLimit, ReadError, Store, StoreError};
+use domain::Owner;
 
 /// The maximum time until a turn at another instance has noticed that its conversation is gone and has recorded its
 /// usage. If its client does not read, it notices half a second later.

@@ -14,9 +14,10 @@ use time::{Date, OffsetDateTime};
 use crate::clock::{millis, rfc3339};
 use crate::conversations::{Page, ReadError, cursor};
 use crate::item::{Item, ItemExt, item, n, s};
-use crate::key::{Key, SK, is_ulid, primary_key};
+use crate::key::{Key, OwnerPartitions, SK, is_ulid, primary_key};
 use crate::table::Table;
-use crate::{EXPIRES, Owner, StoreError};
+use crate::{EXPIRES, StoreError};
+use domain::Owner;
 
 /// How long rows are kept.
 const TTL: Duration = Duration::from_hours(30 * 24);

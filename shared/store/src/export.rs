@@ -9,9 +9,9 @@ use crate::conversations::Page;
 use crate::item::Item;
 use crate::owners::list_error;
 use crate::{
-    Conversation, Day, Execution, KeyRecord, Owner, ReadError, Store, StoreError, StoredMessage, UsageScope,
-    UsageTotals,
+    Conversation, Day, Execution, KeyRecord, ReadError, Store, StoreError, StoredMessage, UsageScope, UsageTotals,
 };
+use domain::Owner;
 
 /// The format version, in the first row; it changes when a reader of an earlier version would misread the rows.
 const FORM: u32 = 1;

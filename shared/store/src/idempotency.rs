@@ -8,9 +8,10 @@ use std::time::{Duration, SystemTime};
 use crate::clock::millis;
 use crate::conversations::TurnLease;
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};
-use crate::key::{Key, Owner, digest};
+use crate::key::{Key, OwnerPartitions, digest};
 use crate::table::{Expression, Table, WriteOutcome};
 use crate::{EXPIRES, StoreError};
+use domain::Owner;
 
 /// How long a key maps to its turn.
 const TTL: Duration = Duration::from_hours(24);

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use domain::Owner;
 use sha2::{Digest, Sha256};
 
 use crate::item::{Item, s};
@@ -14,38 +15,35 @@ pub(crate) const SK: &str = "sk";
 /// The maximum length in bytes of an encoded name in a key; longer names are hashed (a partition key holds 2048 bytes).
 const MAX_PLAIN_BYTES: usize = 512;
 
-/// The verified identity that owns items; every key starts with it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Owner(String);
-
-impl Owner {
-    /// Creates an owner from the name that authentication returned; any text.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
+/// The partitions of an owner's items; every key of an owner's item starts with one of them.
+pub(crate) trait OwnerPartitions {
     /// The partition of the owner's conversations.
-    pub(crate) fn partition(&self) -> String {
-        format!("U#{}", encode(&self.0))
-    }
+    fn partition(&self) -> String;
 
     /// The partition of the owner's usage.
-    pub(crate) fn usage_partition(&self) -> String {
+    fn usage_partition(&self) -> String;
+
+    /// The partition of the event logs of one conversation.
+    fn stream_partition(&self, conversation: &str) -> String;
+
+    /// The partition of the items of one conversation of this owner.
+    fn conversation_partition(&self, conversation: &str) -> String;
+}
+
+impl OwnerPartitions for Owner {
+    fn partition(&self) -> String {
+        format!("U#{}", encode(self.as_str()))
+    }
+
+    fn usage_partition(&self) -> String {
         format!("{}#U", self.partition())
     }
 
-    /// The partition of the event logs of one conversation.
-    pub(crate) fn stream_partition(&self, conversation: &str) -> String {
+    fn stream_partition(&self, conversation: &str) -> String {
         format!("{}#S#{conversation}", self.partition())
     }
 
-    /// The partition of the items of one conversation of this owner.
-    pub(crate) fn conversation_partition(&self, conversation: &str) -> String {
+    fn conversation_partition(&self, conversation: &str) -> String {
         format!("{}#C#{conversation}", self.partition())
     }
 }

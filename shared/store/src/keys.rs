@@ -8,12 +8,13 @@ use std::time::{Duration, SystemTime};
 pub use api_key::ApiKey;
 pub use record::{KeyRecord, NewKey};
 
+use crate::StoreError;
 use crate::clock::millis;
 use crate::error::classify;
 use crate::item::{Item, ItemExt, n};
 use crate::key::{Key, is_ulid, primary_key};
 use crate::table::{Expression, Table, WriteOutcome};
-use crate::{Owner, StoreError};
+use domain::Owner;
 
 /// The partition of all keys: it makes them listable, and some hundred bytes each are read at most once a minute.
 pub(crate) const PARTITION: &str = "K";

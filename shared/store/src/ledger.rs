@@ -6,10 +6,11 @@ use domain::Usage;
 use serde::Serialize;
 
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};
-use crate::key::{Key, SK};
+use crate::key::{Key, OwnerPartitions, SK};
 use crate::sum_coalescers::SumCoalescers;
 use crate::table::{Expression, Table, WriteOutcome};
-use crate::{Day, Owner, StoreError};
+use crate::{Day, StoreError};
+use domain::Owner;
 
 /// The partition of the daily totals of all owners together.
 const GLOBAL_PARTITION: &str = "USAGE";

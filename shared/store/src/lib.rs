@@ -86,7 +86,6 @@ pub use error::{STORAGE_DAMAGED, STORAGE_FULL, StoreError};
 pub use executions::{Execution, Executions, ListedExecution};
 pub use export::{Export, ExportRow};
 pub use idempotency::{Idempotency, IdempotencyClaim, IdempotencyStatus, TurnRef};
-pub use key::Owner;
 pub use keys::{ApiKey, KeyRecord, Keys, NewKey};
 pub use ledger::{UsageLedger, UsageScope, UsageTotals};
 pub use limits::{Admission, RateLimit, RateLimiter};

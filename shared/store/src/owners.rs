@@ -9,30 +9,10 @@ use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 
 use crate::error::classify;
 use crate::item::{Item, s};
+use crate::key::OwnerPartitions;
 use crate::table::Table;
-use crate::{Owner, ReadError, Store, StoreError, executions, limits};
-
-impl Owner {
-    /// The owner of an unverified `name`, where authentication is off.
-    pub fn unverified(name: &str) -> Self {
-        Self::new(format!("name:{name}"))
-    }
-
-    /// The holder of a key for `name`.
-    pub fn key_holder(name: &str) -> Self {
-        Self::new(format!("key:{name}"))
-    }
-
-    /// The subject of a token. An issuer is a URL and holds no space, so no two pairs give the same owner.
-    pub fn subject(issuer: &str, subject: &str) -> Self {
-        Self::new(format!("token:{issuer} {subject}"))
-    }
-
-    /// The rate limit key of the owner's turns.
-    pub fn turn_limit_key(&self) -> String {
-        format!("chat:{}", self.as_str())
-    }
-}
+use crate::{ReadError, Store, StoreError, executions, limits};
+use domain::Owner;
 
 /// The numbers of deleted items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,10 +15,11 @@ use crate::clock::millis;
 use crate::conversations::TurnLease;
 use crate::idempotency::TurnRef;
 use crate::item::{Item, ItemExt, item, n, s};
-use crate::key::{Key, Owner, SK, is_ulid};
+use crate::key::{Key, OwnerPartitions, SK, is_ulid};
 use crate::table::{Expression, Table};
 use crate::write_coalescer::WriteCoalescer;
 use crate::{EXPIRES, StoreError};
+use domain::Owner;
 
 /// How long events are kept.
 const TTL: Duration = Duration::from_hours(1);

@@ -17,12 +17,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
+use domain::Owner;
 use domain::{ToolFailure, ToolSpec};
 use fairness::FairSlots;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::Owner;
 use tokio::task::spawn_blocking;
 
 use self::evaluate::{Answer, Fault};

@@ -180,7 +180,7 @@ fn fuzz_transforms_stay_in_bounds() {
             return Ok(());
         }
         let size = runtime
-            .block_on(transform.apply(&store::Owner::new("ada"), answer.clone()))
+            .block_on(transform.apply(&domain::Owner::new("ada"), answer.clone()))
             .map_or(0, |value| value.to_string().len());
         ensure(size <= max_bytes, || format!("{size} bytes of {}", answer.to_string().len()))
     });

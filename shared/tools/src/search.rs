@@ -17,9 +17,10 @@ mod user_text;
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::Owner;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use store::{Admission, Claim, FetchLease, Owner, RateLimit, RateLimiter, SearchCache, Store};
+use store::{Admission, Claim, FetchLease, RateLimit, RateLimiter, SearchCache, Store};
 
 pub use self::budget::CreditBudget;
 pub(crate) use self::budget::next_hour;

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use domain::Owner;
 use domain::{Source, ToolFailure, ToolSpec};
 use serde_json::Value;
-use store::Owner;
 use tokio::time::Instant;
 
 use crate::{CalculationBudget, OutboundRedactor, Progress, UrlAllowlist};

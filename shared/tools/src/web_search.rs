@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use domain::Owner;
 use domain::{ToolExample, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::Owner;
 use tokio::time::Instant;
 
 use crate::call_error::ToolCallError;

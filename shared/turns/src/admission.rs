@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use domain::Owner;
 use domain::{ErrorCode, Failure};
-use store::{Admission, Owner, RateLimit, Store, StoreError};
+use store::{Admission, RateLimit, Store, StoreError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use web::{ApiError, Invocation, RequestContext};

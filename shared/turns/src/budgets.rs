@@ -2,10 +2,11 @@
 
 use std::time::SystemTime;
 
+use domain::Owner;
 use domain::{ErrorCode, Failure};
 use platform::settings::{SettingError, Settings};
 use serde::Serialize;
-use store::{Day, Owner, UsageLedger, UsageScope, UsageTotals};
+use store::{Day, UsageLedger, UsageScope, UsageTotals};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tools::DailySearchLimits;

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use agent::EventLog;
 use domain::Event;
-use store::Owner;
+use domain::Owner;
 
 /// How long a completed turn is cached.
 const TIME_TO_LIVE: Duration = Duration::from_hours(1);

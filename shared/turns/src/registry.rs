@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use agent::EventLog;
+use domain::Owner;
 use domain::{ErrorCode, Event};
 use futures_util::FutureExt;
-use store::{Owner, TurnLease};
+use store::TurnLease;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 

@@ -1,9 +1,10 @@
 //! What starts a turn, with everything in it checked.
 
 use agent::{Agent, Caller};
+use domain::Owner;
 use domain::{HistoryTurn, Summary, ToolChoice};
 use llm::ModelClient;
-use store::{Owner, UserInput};
+use store::UserInput;
 use tokio::time::Instant;
 use web::RequestContext;
 

@@ -2,10 +2,11 @@ use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
 use agent::{EventLog, Recorder, Turn};
+use domain::Owner;
 use domain::{ErrorCode, Failure, FinishReason, new_id};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use store::{Day, Execution, Owner, ReadError, Store, StoreError};
+use store::{Day, Execution, ReadError, Store, StoreError};
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;

@@ -4,8 +4,9 @@ use std::time::SystemTime;
 
 use agent::Recorder;
 use domain::ErrorCode;
+use domain::Owner;
 use redaction::Redactor;
-use store::{Owner, Store};
+use store::Store;
 use tokio::sync::SemaphorePermit;
 use web::ApiError;
 

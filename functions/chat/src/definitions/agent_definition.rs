@@ -1,4 +1,4 @@
-use client_protocols::StrictObject;
+use domain::StrictObject;
 use domain::{Failure, ToolChoice};
 use serde_json::{Map, Value, json};
 use tools::ToolBinding;

@@ -2,9 +2,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use axum::body::Bytes;
+use domain::Owner;
 use egress::{Egress, Policy, SystemNetwork};
 use futures_util::future::join_all;
-use store::{Definition, DefinitionKind, Owner, RateLimiter, Store, StoreError};
+use store::{Definition, DefinitionKind, RateLimiter, Store, StoreError};
 use tools::http::{Defined, Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets, defined};
 use tools::{Tool, ToolBinding, ToolRegistry};
 use web::ApiError;

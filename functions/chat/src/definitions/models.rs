@@ -1,6 +1,6 @@
 use domain::ErrorCode;
+use domain::Owner;
 use llm::{ModelClient, Models};
-use store::Owner;
 use web::{ApiError, AuthConfig};
 
 /// The models that exist for an owner: those for all owners, and those for this one alone.

@@ -9,9 +9,10 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use client_protocols::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES};
+use domain::Owner;
 use http::StatusCode;
 use http::header::{HeaderName, HeaderValue};
-use store::{Owner, UserInput};
+use store::UserInput;
 use turns::TurnStream;
 use web::{ApiError, Caller, ErrorFormat, RequestContext};
 

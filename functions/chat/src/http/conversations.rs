@@ -88,7 +88,7 @@ fn title(body: &[u8]) -> Result<String, ApiError> {
         let sentence = format!("`title` must be a string of 1 to {MAX_TITLE} characters");
         ApiError::new(ErrorCode::InvalidRequest, sentence)
     };
-    let fields = client_protocols::parse_object(body)?;
+    let fields = domain::parse_object(body)?;
     let title = fields.get("title").and_then(|title| title.as_str()).ok_or_else(invalid)?.trim();
     let fits = !title.is_empty() && title.chars().nth(MAX_TITLE).is_none();
     if fits { Ok(title.to_owned()) } else { Err(invalid()) }

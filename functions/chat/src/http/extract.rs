@@ -5,11 +5,12 @@ use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequestParts, Path, Query};
 use client_protocols::{RegenerateRequest, TurnRequest};
+use domain::Owner;
 use domain::{ErrorCode, Failure, ToolChoice};
 use http::HeaderMap;
 use http::request::Parts;
 use serde::Deserialize;
-use store::{Owner, UserInput};
+use store::UserInput;
 use turns::{IdempotencyKey, ResolvedAgent, StartTurn, TurnStream};
 use web::{ApiError, Credentials, RequestContext};
 

@@ -9,11 +9,11 @@ use axum::response::{IntoResponse, Response};
 use client_protocols::openai::{
     ChatRequest, CompletionChunks, CompletionMeta, Sampling, render_completion, render_error,
 };
+use domain::Owner;
 use domain::{ErrorCode, Failure, ToolChoice, new_id};
 use http::{HeaderValue, header};
 use llm::{Effort, GenerationParams, ModelClient, Thinking, Wire};
 use serde::Serialize;
-use store::Owner;
 use time::OffsetDateTime;
 use tools::ToolRegistry;
 use turns::{PromptInput, ResolvedAgent, StartStatelessTurn};

@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use axum::routing::get;
+use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

@@ -3,10 +3,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent::{Agent, EventLog, Measured, Turn};
+use domain::Owner;
 use domain::{Event, Failure, FinishReason, TurnStart};
 use llm::ModelClient;
 use serde_json::Value;
-use store::Owner;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tools::{OutboundRedactor, Progress, ToolContext, UrlAllowlist};

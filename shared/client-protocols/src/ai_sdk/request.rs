@@ -1,7 +1,7 @@
-use domain::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure, StrictObject};
 
+use crate::TurnRequest;
 use crate::request::validate_message;
-use crate::{StrictObject, TurnRequest};
 
 /// Maximum body size of a UI chat, in bytes: clients send their whole copy of the conversation with every message.
 pub const MAX_AI_SDK_BODY_BYTES: usize = 4 * 1024 * 1024;

@@ -2,7 +2,7 @@ use domain::{Failure, HistoryTurn, Message, ToolCall};
 use serde_json::Value;
 
 use super::pending_results::PendingResults;
-use crate::StrictObject;
+use domain::StrictObject;
 
 /// Maximum number of messages in a request, and of calls in a message.
 const MAX_ROWS: usize = 10_000;

@@ -3,7 +3,7 @@ use serde_json::Value;
 
 use super::messages::ParsedConversation;
 use super::{messages, tools, unsupported};
-use crate::StrictObject;
+use domain::StrictObject;
 
 /// Maximum of `max_tokens`: more than any model writes.
 const MAX_TOKENS: u32 = 100_000_000;

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use domain::{Failure, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::StrictObject;
+use domain::StrictObject;
 
 /// Maximum number of tools in a request.
 const MAX_TOOLS: usize = 128;

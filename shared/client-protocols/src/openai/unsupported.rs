@@ -1,7 +1,7 @@
 use domain::Failure;
 use serde_json::Value;
 
-use crate::StrictObject;
+use domain::StrictObject;
 
 /// A predicate: whether a value has no effect.
 type NeutralCheck<'a> = &'a dyn Fn(&Value) -> bool;

@@ -46,8 +46,9 @@ fn is_head_sk(sk: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Owner;
     use crate::key::Key;
+    use crate::key::OwnerPartitions;
+    use domain::Owner;
 
     const ID: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 

@@ -11,9 +11,9 @@ use super::turn::{BeginError, NewTurn, TurnLease, UserInput};
 use crate::StoreError;
 use crate::backoff::back_off;
 use crate::item::{ItemExt, s};
-use crate::key::Owner;
 use crate::table::Expression;
 use crate::transaction::{TransactionOutcome, transact};
+use domain::Owner;
 
 /// How often a begin is retried when others change the conversation at the same moment.
 const MAX_ATTEMPTS: u32 = 5;

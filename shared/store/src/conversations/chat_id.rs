@@ -2,8 +2,9 @@ use super::ConversationStore;
 use super::head::head_key;
 use crate::StoreError;
 use crate::item::{Item, ItemExt, item, s};
-use crate::key::{Key, Owner, encode};
+use crate::key::{Key, OwnerPartitions, encode};
 use crate::table::Expression;
+use domain::Owner;
 
 /// The prefix of the sort keys of chat ids.
 pub(crate) const CHAT_ID_PREFIX: &str = "N#";

@@ -5,8 +5,9 @@ use super::{Conversation, ConversationStore, ReadError};
 use crate::UPDATED_AT;
 use crate::clock::millis;
 use crate::item::{n, s};
-use crate::key::{Owner, is_ulid};
+use crate::key::{OwnerPartitions, is_ulid};
 use crate::table::{Expression, WriteOutcome};
+use domain::Owner;
 
 impl ConversationStore {
     /// Changes the title of a conversation; truncates it to 200 characters.

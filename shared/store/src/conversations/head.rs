@@ -5,10 +5,11 @@ use super::turn::{NewTurn, TurnLease};
 use super::{Conversation, ConversationStore};
 use crate::clock::{millis, rfc3339, span_millis};
 use crate::item::{Item, ItemExt, item, n, s};
-use crate::key::{Key, Owner, is_ulid};
+use crate::key::{Key, OwnerPartitions, is_ulid};
 use crate::schema::SCHEMA;
 use crate::table::Expression;
 use crate::{StoreError, UPDATED_AT};
+use domain::Owner;
 
 /// The prefix of the sort keys of heads.
 pub(crate) const HEAD_PREFIX: &str = "C#";

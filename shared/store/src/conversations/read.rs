@@ -5,8 +5,9 @@ use super::head::{Head, head_key};
 use super::message::{AssembledMessage, is_further_piece, message_sk};
 use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn};
 use crate::item::{Item, n, s};
-use crate::key::{Owner, is_ulid};
+use crate::key::{OwnerPartitions, is_ulid};
 use crate::{StoreError, TurnRef, UPDATED_AT, UPDATED_INDEX};
+use domain::Owner;
 
 /// The maximum number of rows on a page.
 const MAX_ROWS: u32 = 100;

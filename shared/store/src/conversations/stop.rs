@@ -4,8 +4,8 @@ use super::head::head_key;
 use super::turn::{LeaseState, TurnLease};
 use super::{ConversationStore, ReadError};
 use crate::item::{Item, ItemExt, s};
-use crate::key::Owner;
 use crate::table::{Expression, WriteOutcome};
+use domain::Owner;
 
 /// The attribute of a head with the turn that must stop.
 pub(super) const STOPPING: &str = "stopping";

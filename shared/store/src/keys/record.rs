@@ -4,10 +4,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use subtle::ConstantTimeEq;
 
 use super::ApiKey;
+use crate::StoreError;
 use crate::clock::millis;
 use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{SK, hex, unhex};
-use crate::{Owner, StoreError};
+use domain::Owner;
 
 /// The properties of a key to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
+use domain::Owner;
 use domain::Usage;
 use serde_json::json;
 use store::{
-    ApiKey, BackupCheck, BackupError, BackupFileError, BackupSummary, Day, DefinitionKind, NewKey, NewTurn, Owner,
-    ReadError, RestoreOptions, RestoreReport, Store, StoreError,
+    ApiKey, BackupCheck, BackupError, BackupFileError, BackupSummary, Day, DefinitionKind, NewKey, NewTurn, ReadError,
+    RestoreOptions, RestoreReport, Store, StoreError,
 };
 
 use crate::support::{

@@ -1,4 +1,5 @@
-use store::{BeginError, ConversationStore, NewTurn, Owner, ReadError};
+use domain::Owner;
+use store::{BeginError, ConversationStore, NewTurn, ReadError};
 
 use crate::support::{
     alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store, store_at,

@@ -1,6 +1,7 @@
+use domain::Owner;
 use serde_json::{Value, json};
 use std::time::Duration;
-use store::{ApiKey, Day, Execution, NewKey, Owner, RateLimit, Store};
+use store::{ApiKey, Day, Execution, NewKey, RateLimit, Store};
 
 use crate::support::{answer, at, config, database, first_turn, names, next_turn, rows, store_at};
 use crate::wire::{Fault, Gate, Wire};

@@ -44,7 +44,7 @@ async fn pages(store: &Executions, limit: u32, now: SystemTime) -> Vec<Vec<Strin
 #[tokio::test]
 async fn calls_are_paged_by_day_newest_first() {
     let store = store().await.executions;
-    let bob = store::Owner::new("bob");
+    let bob = domain::Owner::new("bob");
     store.record(&alice(), &[call("1-01", "A"), call("1-02", "A")], day(100)).await.unwrap();
     store.record(&bob, &[call("2-01", "B")], day(100)).await.unwrap();
     store.record(&alice(), &[call("3-01", "A")], day(103)).await.unwrap();
@@ -67,13 +67,13 @@ async fn calls_of_answer_belong_to_its_owner() {
     let (one, another, unknown) = (new_id(), new_id(), new_id());
     let all = [format!("{one}-01"), format!("{one}-02"), format!("{another}-01"), "1-01".to_owned()];
     store.record(&alice(), &all.each_ref().map(|id| call(id, "A")), day(100)).await.unwrap();
-    store.record(&store::Owner::new("bob"), &[call(&all[0], "B")], day(100)).await.unwrap();
-    let ids = async |owner: store::Owner, answer: &str| -> Vec<String> {
+    store.record(&domain::Owner::new("bob"), &[call(&all[0], "B")], day(100)).await.unwrap();
+    let ids = async |owner: domain::Owner, answer: &str| -> Vec<String> {
         let calls = store.list_for_answer(&owner, answer).await.unwrap();
         calls.into_iter().map(|one| format!("{} {}", one.execution.id, one.execution.conversation_id)).collect()
     };
     assert_eq!(ids(alice(), &one).await, [format!("{} A", all[0]), format!("{} A", all[1])]);
-    assert_eq!(ids(store::Owner::new("bob"), &one).await, [format!("{} B", all[0])]);
+    assert_eq!(ids(domain::Owner::new("bob"), &one).await, [format!("{} B", all[0])]);
     for no_answer in [&unknown, "1", "", &"1".repeat(1100)] {
         assert_eq!(ids(alice(), no_answer).await, [""; 0]);
     }

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use store::{IdempotencyStatus, Owner, TurnRef};
+use domain::Owner;
+use store::{IdempotencyStatus, TurnRef};
 
 use crate::support::{alice, at, first_turn, store};
 

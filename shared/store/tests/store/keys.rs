@@ -2,8 +2,9 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
+use domain::Owner;
 use secrecy::ExposeSecret;
-use store::{ApiKey, KeyRecord, NewKey, Owner, Store, StoreError};
+use store::{ApiKey, KeyRecord, NewKey, Store, StoreError};
 
 use crate::support::{
     alice, answer, at, config, database, first_turn, next_turn, rows, store, store_at, store_without_retries_at,

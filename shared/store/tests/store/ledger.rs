@@ -1,6 +1,7 @@
+use domain::Owner;
 use domain::Usage;
 use futures_util::future::join_all;
-use store::{Day, Owner, StoreError, UsageLedger, UsageScope, UsageTotals};
+use store::{Day, StoreError, UsageLedger, UsageScope, UsageTotals};
 
 use crate::support::{alice, at, database, rows, store, store_at, store_without_retries_at};
 use crate::wire::{Fault, Gate, Wire};

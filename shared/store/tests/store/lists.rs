@@ -1,4 +1,5 @@
-use store::{BeginError, Owner, ReadError};
+use domain::Owner;
+use store::{BeginError, ReadError};
 
 use crate::support::{alice, answer, at, first_turn, next_turn, store};
 

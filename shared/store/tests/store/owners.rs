@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::Owner;
 use proptest::prelude::*;
-use store::{ConversationStore, Owner};
+use store::ConversationStore;
 use tokio::runtime::Runtime;
 
 use crate::support::{answer, at, first_turn, next_turn, store};

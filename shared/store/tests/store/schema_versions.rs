@@ -2,7 +2,8 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
-use store::{ApiKey, BeginError, DefinitionKind, NewKey, Owner, ReadError, Store, StoreError};
+use domain::Owner;
+use store::{ApiKey, BeginError, DefinitionKind, NewKey, ReadError, Store, StoreError};
 
 use crate::support::{alice, answer, at, config, database, first_turn, next_turn, rows, store_at};
 

@@ -43,7 +43,7 @@ async fn stop_without_running_turn_returns_false() {
     store.finish(&lease, &answer("A"), at(16)).await.unwrap();
     assert_eq!(store.request_stop(&alice(), id, at(17)).await, Ok(false));
     for (owner, id) in [("bob", id.as_str()), ("alice", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), ("alice", "x")] {
-        assert_eq!(store.request_stop(&store::Owner::new(owner), id, at(0)).await, Err(ReadError::NotFound));
+        assert_eq!(store.request_stop(&domain::Owner::new(owner), id, at(0)).await, Err(ReadError::NotFound));
     }
 }
 

@@ -1,7 +1,8 @@
 use std::time::Duration;
 
+use domain::Owner;
 use domain::{Event, new_id};
-use store::{LogPage, Owner, Store, StoreError, TurnLease, TurnRef};
+use store::{LogPage, Store, StoreError, TurnLease, TurnRef};
 
 use crate::support::{alice, at, database, first_turn, rows, store, store_at};
 use crate::wire::{Fault, Gate, Wire};

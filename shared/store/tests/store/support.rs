@@ -6,12 +6,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_types::retry::RetryConfig;
+use domain::Owner;
 use domain::{FinishReason, Message, Usage, new_id};
 use dynoxide::Database;
 use platform::settings::Settings;
 use store::{
-    Answer, ConversationStore, NewTurn, Owner, Store, TableNames, TurnEnd, TurnLease, UserInput, create_tables,
-    sdk_config,
+    Answer, ConversationStore, NewTurn, Store, TableNames, TurnEnd, TurnLease, UserInput, create_tables, sdk_config,
 };
 use tokio::net::TcpListener;
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
+use domain::Owner;
 use serde_json::{Value, json};
-use store::Owner;
 use tokio::time::Instant;
 
 use super::evaluate::evaluate;

@@ -1,7 +1,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use client_protocols::StrictObject;
 use domain::Failure;
+use domain::StrictObject;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
-use client_protocols::StrictObject;
 use domain::Failure;
+use domain::StrictObject;
 use egress::Policy;
 use serde::Serialize;
 use serde_json::{Map, Value, json};

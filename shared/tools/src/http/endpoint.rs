@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use client_protocols::StrictObject;
 use domain::Failure;
+use domain::StrictObject;
 use egress::Policy;
 use serde::Serialize;
 

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 
+use domain::Owner;
 use domain::ToolFailure;
 use egress::Response;
 use reqwest::header::HeaderMap;
 use serde::Serialize;
 use serde_json::Value;
-use store::Owner;
 
 use super::HttpTool;
 use super::secret_mask::SecretMask;

@@ -2,10 +2,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use domain::Owner;
 use domain::ToolSpec;
 use egress::{Egress, EgressError, Request, Response};
 use serde_json::{Map, Value};
-use store::{Owner, RateLimiter};
+use store::RateLimiter;
 
 use super::credentials::Credentials;
 use super::endpoint::WebEndpoint;

@@ -5,10 +5,10 @@ mod cost;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use domain::Owner;
 use fairness::FairSlots;
 use serde::Serialize;
 use serde_json::Value;
-use store::Owner;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 

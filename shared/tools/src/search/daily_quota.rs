@@ -1,7 +1,8 @@
 use std::time::SystemTime;
 
+use domain::Owner;
 use platform::settings::{SettingError, Settings};
-use store::{Day, Owner, UsageLedger, UsageScope};
+use store::{Day, UsageLedger, UsageScope};
 
 use super::SearchFailure;
 

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use domain::Owner;
 use domain::{Source, ToolFailure, ToolMessage, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
-use store::Owner;
 use tokio::time::Instant;
 use tools::{
     OutboundRedactor, Progress, Tool, ToolBinding, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolRun,

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use domain::Owner;
 use domain::{Source, ToolCall, ToolFailure, ToolSpec};
 use serde_json::{Value, json};
-use store::Owner;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tools::{

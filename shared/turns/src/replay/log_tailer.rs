@@ -5,10 +5,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use domain::Owner;
 use domain::{ErrorCode, Event, EventBatch, Failure, TurnStart};
 use futures_util::StreamExt;
 use futures_util::stream::{once, unfold};
-use store::{Owner, ReadError, StoreError, StoredTurn, TurnRef};
+use store::{ReadError, StoreError, StoredTurn, TurnRef};
 use tokio::time::{Instant, sleep};
 use web::ApiError;
 

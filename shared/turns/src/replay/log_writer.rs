@@ -12,8 +12,9 @@ use std::time::{Duration, SystemTime};
 
 use agent::{EventLog, Subscriber};
 use domain::Event;
+use domain::Owner;
 use futures_util::FutureExt;
-use store::{LogTail, Owner, StoreError, StreamLog, TurnLease};
+use store::{LogTail, StoreError, StreamLog, TurnLease};
 use tokio::select;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;

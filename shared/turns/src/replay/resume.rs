@@ -1,7 +1,8 @@
 use std::time::SystemTime;
 
+use domain::Owner;
 use domain::{ErrorCode, is_id};
-use store::{Owner, ReadError, TurnRef};
+use store::{ReadError, TurnRef};
 use tokio::time::Instant;
 use web::ApiError;
 

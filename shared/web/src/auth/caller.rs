@@ -1,8 +1,8 @@
 use axum::extract::FromRequestParts;
 use domain::ErrorCode;
+use domain::Owner;
 use http::HeaderMap;
 use http::request::Parts;
-use store::Owner;
 
 use crate::ApiError;
 

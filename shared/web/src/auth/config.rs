@@ -1,6 +1,6 @@
+use domain::Owner;
 use http::Uri;
 use platform::settings::{SettingError, Settings};
-use store::Owner;
 
 /// The platform that serves the routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

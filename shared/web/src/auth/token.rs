@@ -16,8 +16,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use domain::Owner;
 use ring::digest::{SHA256, digest};
-use store::Owner;
 
 use super::config::IssuerConfig;
 use super::{AuthError, Caller};

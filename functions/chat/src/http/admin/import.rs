@@ -1,7 +1,7 @@
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use client_protocols::StrictObject;
+use domain::StrictObject;
 use domain::{ErrorCode, Failure};
 use http::HeaderMap;
 use serde::Serialize;

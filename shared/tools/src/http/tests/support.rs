@@ -5,12 +5,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use domain::Owner;
 use domain::ToolCall;
 use dynoxide::Database;
 use egress::{Egress, Network, Policy};
 use platform::settings::Settings;
 use serde_json::{Value, json};
-use store::{Owner, Store, TableNames, create_tables, sdk_config};
+use store::{Store, TableNames, create_tables, sdk_config};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::{Duration, Instant};

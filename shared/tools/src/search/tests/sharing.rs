@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use domain::Owner;
 use futures_util::future::join_all;
-use store::{Day, Owner, RateLimit, UsageScope};
+use store::{Day, RateLimit, UsageScope};
 
 use super::support::*;
 use crate::OutboundRedactor;

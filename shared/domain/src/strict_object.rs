@@ -1,9 +1,9 @@
 use std::ops::RangeInclusive;
 
-use domain::{ErrorCode, Failure, ToolChoice};
+use crate::{ErrorCode, Failure, ToolChoice};
 use serde_json::{Map, Value};
 
-use crate::json;
+use crate::strict_json;
 
 /// The fields of an untrusted JSON object, taken one by one; `null` counts as absent.
 ///
@@ -21,7 +21,7 @@ impl StrictObject {
     /// # Errors
     /// `invalid_request` if it is not.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
-        Ok(Self { fields: json::parse_object(body)?, path: String::new() })
+        Ok(Self { fields: strict_json::parse_object(body)?, path: String::new() })
     }
 
     /// A string.
@@ -173,7 +173,7 @@ impl StrictObject {
     }
 
     /// Any value but `null`.
-    pub(crate) fn take_value(&mut self, name: &str) -> Option<Value> {
+    pub fn take_value(&mut self, name: &str) -> Option<Value> {
         self.fields.remove(name).filter(|value| !value.is_null())
     }
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 
-use domain::{ErrorCode, Failure};
+use crate::{ErrorCode, Failure};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
