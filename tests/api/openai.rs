@@ -232,12 +232,16 @@ async fn shutdown_ends_a_turn_with_an_error() {
     let mut app = TestApp::start().await;
     let gate = Gate::new();
     app.model.queue_replies([Completion::new().text("你").wait(&gate).end()]);
-    let client = app.client();
     let body = completion_request(&greeting(), &json!({"stream": true}));
-    let task = tokio::spawn(async move { client.post("/v1/chat/completions", &body).await });
+    let url = format!("{}/v1/chat/completions", app.client().base());
+    let request = platform::transport::build_client().unwrap().post(url).json(&body);
+    // The response begins with the first delta: before it a shutdown is a status.
+    let response = with_timeout("the first delta", request.send()).await.unwrap();
     gate.wait_until_reached().await;
     app.shut_down().await;
-    assert_eq!(chunks(&task.await.unwrap()).last().unwrap()["error"]["code"], "interrupted");
+    let text = with_timeout("the end of the stream", response.text()).await.unwrap();
+    let last = text.strip_suffix("\n\ndata: [DONE]\n\n").unwrap().rsplit("data: ").next().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(last).unwrap()["error"]["code"], "interrupted");
 }
 
 #[tokio::test]
