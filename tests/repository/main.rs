@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
 
 mod dependencies;
+mod documents;
 mod language;
 mod lexer;
 mod licence;
