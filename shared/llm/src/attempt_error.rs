@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::sse::TooLong;
 use crate::{GenerationParams, ModelError};
 
 /// A failed attempt: the error for the caller, and advice for the retry loop.
@@ -112,12 +111,6 @@ impl AttemptError {
     /// Adds the HTTP status of the response.
     pub(crate) fn with_status(self, status: u16) -> Self {
         Self { status: Some(status), ..self }
-    }
-}
-
-impl From<TooLong> for AttemptError {
-    fn from(_: TooLong) -> Self {
-        Self::fatal(ModelError::BadResponse)
     }
 }
 

@@ -31,7 +31,6 @@ mod resolved_params;
 mod response;
 mod retry_loop;
 mod retry_policy;
-mod sse;
 mod timeouts;
 mod tool_support;
 mod tool_support_cache;

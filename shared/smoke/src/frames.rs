@@ -17,15 +17,12 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Parses the lines between two blank ones; `None` for a comment.
-    pub(crate) fn parse(text: &str, read_index: usize, received_at: Instant) -> Option<Self> {
-        let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        let data = field("data:")?;
-        let event = serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
-        let id = field("id:").and_then(|id| id.rsplit_once('-'));
+    pub(crate) fn new(event: sse::Event<'_>, read_index: usize, received_at: Instant) -> Self {
+        let id = event.id.and_then(|id| id.rsplit_once('-'));
         let id = id.and_then(|(turn, number)| Some((turn.to_owned(), number.parse().ok()?)));
         // `[DONE]` is not valid JSON, so it is kept as text.
-        Some(Self { id, event, read_index, received_at })
+        let event = serde_json::from_str(event.data).unwrap_or_else(|_| Value::from(event.data));
+        Self { id, event, read_index, received_at }
     }
 
     pub(crate) fn kind(&self) -> &str {
@@ -86,10 +83,22 @@ pub(crate) fn check_done(frames: &[Frame], reasons: &[&str]) -> Result<(), Check
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
 
     fn frames(texts: &[&str]) -> Vec<Frame> {
-        texts.iter().filter_map(|text| Frame::parse(text, 0, Instant::now())).collect()
+        let mut frames = Vec::new();
+        let mut decoder = sse::Decoder::default();
+        for text in texts {
+            let Ok(()) = decoder.push(format!("{text}\n\n").as_bytes(), &mut |frame| -> Result<(), Infallible> {
+                if let sse::Frame::Event(event) = frame {
+                    frames.push(Frame::new(event, 0, Instant::now()));
+                }
+                Ok(())
+            });
+        }
+        frames
     }
 
     const START: &str = "id: T-1\ndata: {\"type\":\"start\"}";

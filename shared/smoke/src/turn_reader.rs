@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use sse::MAX_EVENT_BYTES;
 use tokio::time::{Instant, timeout_at};
 
 use crate::frames::{Frame, check_complete_stream, content_of};
@@ -11,8 +12,7 @@ use crate::{CheckFailure, Target, Timeouts};
 /// Reads a turn as one client.
 pub(crate) struct TurnReader {
     response: Response,
-    /// The bytes of an incomplete frame.
-    partial_frame: Vec<u8>,
+    decoder: sse::Decoder,
     pub(crate) frames: Vec<Frame>,
     read_count: usize,
     requested_at: Instant,
@@ -31,12 +31,12 @@ impl TurnReader {
         let deadline = requested_at + timeouts.turn;
         Ok(Self {
             response,
-            partial_frame: Vec::new(),
+            decoder: sse::Decoder::default(),
             frames: Vec::new(),
             read_count: 0,
             requested_at,
             deadline,
-            timeouts: timeouts,
+            timeouts,
         })
     }
 
@@ -77,14 +77,24 @@ impl TurnReader {
         let read = timeout_at(self.deadline, self.response.body.next()).await.map_err(timed_out)?;
         let Some(bytes) = read else { return Ok(false) };
         let bytes = bytes.map_err(|error| CheckFailure::new("more of the stream", error.to_string()))?;
-        self.partial_frame.extend_from_slice(&bytes);
-        let now = Instant::now();
-        while let Some(end) = self.partial_frame.windows(2).position(|pair| pair == b"\n\n") {
-            let frame: Vec<u8> = self.partial_frame.drain(..end + 2).collect();
-            self.frames.extend(Frame::parse(&String::from_utf8_lossy(&frame), self.read_count, now));
-        }
+        self.decode(&bytes)?;
         self.read_count += 1;
         Ok(true)
+    }
+
+    /// Adds the frames that the bytes complete; an incomplete frame at the end of the stream does not count.
+    fn decode(&mut self, bytes: &[u8]) -> Result<(), CheckFailure> {
+        let (frames, read_index, now) = (&mut self.frames, self.read_count, Instant::now());
+        self.decoder.push(bytes, &mut |frame| match frame {
+            sse::Frame::Event(event) => {
+                frames.push(Frame::new(event, read_index, now));
+                Ok(())
+            }
+            sse::Frame::Unknown(_) => Ok(()),
+            sse::Frame::TooLong => {
+                Err(CheckFailure::new(format!("frames of up to {MAX_EVENT_BYTES} bytes"), "a longer one"))
+            }
+        })
     }
 
     pub(crate) fn content(&self) -> String {

@@ -1,62 +1,36 @@
-//! Decoder for the server-sent events of tool servers: it returns the data of each event and nothing else.
+//! The data of the server-sent events of tool servers.
 
-use std::mem;
+use std::convert::Infallible;
 
-/// Longest line and longest data of one event, in bytes; the excess is dropped.
-const MAX_BYTES: usize = 1024 * 1024;
+use sse::{Decoder, Frame};
 
-/// Decodes events from chunks of bytes.
+/// Decodes the data of events from chunks of bytes; an event over [`sse::MAX_EVENT_BYTES`] is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct EventStream {
-    line: Vec<u8>,
-    data: Option<Vec<u8>>,
-    after_cr: bool,
+    decoder: Decoder,
 }
 
 impl EventStream {
     /// Decodes more bytes and returns the data of each event that they complete; invalid UTF-8 is replaced.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<String> {
-        bytes.iter().filter_map(|byte| self.byte(*byte)).collect()
+        let mut events = Vec::new();
+        let Ok(()) = self.decoder.push(bytes, &mut |frame| keep_data(&mut events, frame));
+        events
     }
 
     /// Returns the unterminated event at the end, if there is one.
-    pub(crate) fn finish(mut self) -> Option<String> {
-        self.end_line();
-        self.end_line()
+    pub(crate) fn finish(self) -> Option<String> {
+        let mut events = Vec::new();
+        let Ok(()) = self.decoder.finish(&mut |frame| keep_data(&mut events, frame));
+        events.pop()
     }
+}
 
-    fn byte(&mut self, byte: u8) -> Option<String> {
-        let after_cr = mem::replace(&mut self.after_cr, byte == b'\r');
-        match byte {
-            b'\n' if after_cr => None,
-            b'\n' | b'\r' => self.end_line(),
-            _ => {
-                if self.line.len() < MAX_BYTES {
-                    self.line.push(byte);
-                }
-                None
-            }
-        }
+fn keep_data(events: &mut Vec<String>, frame: Frame<'_>) -> Result<(), Infallible> {
+    if let Frame::Event(event) = frame {
+        events.push(event.data.to_owned());
     }
-
-    fn end_line(&mut self) -> Option<String> {
-        let line = mem::take(&mut self.line);
-        if line.is_empty() {
-            return self.data.take().map(|data| String::from_utf8_lossy(&data).into_owned());
-        }
-        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line);
-        let value = line.strip_prefix(b"data:").or_else(|| (line == b"data").then_some(&[]))?;
-        let value = value.strip_prefix(b" ").unwrap_or(value);
-        match &mut self.data {
-            None => self.data = Some(value.to_vec()),
-            Some(data) if data.len() + value.len() < MAX_BYTES => {
-                data.push(b'\n');
-                data.extend_from_slice(value);
-            }
-            Some(_) => {}
-        }
-        None
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -74,5 +48,11 @@ mod tests {
             all.extend(stream.finish());
             assert_eq!(all, ["汉字\nb", "", "end"], "{at}");
         }
+    }
+    #[test]
+    fn event_over_limit_is_dropped() {
+        let too_long = "x".repeat(sse::MAX_EVENT_BYTES + 1);
+        let mut stream = EventStream::default();
+        assert_eq!(stream.push(format!("data: a\n\ndata: {too_long}\n\ndata: b\n\n").as_bytes()), ["a", "b"]);
     }
 }

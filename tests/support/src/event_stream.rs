@@ -5,6 +5,8 @@ use crate::{Transcript, with_timeout};
 
 /// A turn's event stream, read as it arrives and checked against the contract; panics when it breaks the contract.
 ///
+/// It does not use the crate `sse`: the contract fixes the bytes of a frame, and a decoder accepts other spellings too.
+///
 /// Dropping it before its end acts like a client that disconnects.
 pub struct EventStream {
     response: reqwest::Response,

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::attempt_error::AttemptError;
 use crate::endpoint_error::EndpointError;
-use crate::sse::Frame;
+use crate::wire::frame::Frame;
 use crate::wire::lax::{ContentParts, nullable, ok_or_none};
 use crate::wire::tool_calls::{CallAssembler, CallFragment};
 use crate::wire::{Decode, DeltaQueue, Phase};

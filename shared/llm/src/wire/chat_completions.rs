@@ -9,7 +9,7 @@ mod request;
 
 use crate::attempt_error::AttemptError;
 use crate::endpoint_error::EndpointError;
-use crate::sse::Frame;
+use crate::wire::frame::Frame;
 use crate::wire::tool_calls::CallAssembler;
 use crate::wire::{Decode, DeltaQueue, Phase};
 use crate::{Finish, ModelError, TokenUsage};

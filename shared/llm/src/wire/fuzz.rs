@@ -8,7 +8,6 @@ use ::fuzz::{Outcome, ensure, run, split_bytes};
 use super::tests::decode;
 use super::*;
 use crate::Delta;
-use crate::sse::{SseDecoder, TooLong};
 
 const FRAGMENTS: [&str; 18] = [
     "data: ",
@@ -80,23 +79,4 @@ fn fuzz_anthropic_events_at_any_chunk_boundary() {
 #[test]
 fn fuzz_gemini_chunks_at_any_chunk_boundary() {
     fuzz_wire("gemini", "gemini", Wire::Gemini);
-}
-
-#[test]
-fn fuzz_event_streams_at_any_chunk_boundary() {
-    fn frames<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<String>, bool) {
-        let (mut decoder, mut frames) = (SseDecoder::default(), Vec::new());
-        let mut out = |frame: crate::sse::Frame<'_>| -> Result<(), TooLong> {
-            frames.push(format!("{frame:?}"));
-            Ok(())
-        };
-        let failed = pieces.into_iter().any(|piece| decoder.push(piece, &mut out).is_err());
-        (frames, failed)
-    }
-    let samples = samples("openai");
-    let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
-    run("event stream", &samples, &FRAGMENTS, |bytes| {
-        let (whole, cut) = (frames([bytes]), frames(split_bytes(bytes)));
-        ensure(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))
-    });
 }

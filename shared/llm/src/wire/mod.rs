@@ -6,6 +6,7 @@
 mod anthropic;
 mod chat_completions;
 mod delta_queue;
+mod frame;
 mod functions;
 mod gemini;
 pub(crate) mod lax;
@@ -22,10 +23,10 @@ use serde::Serialize;
 use crate::attempt_error::AttemptError;
 use crate::providers::Provider;
 use crate::resolved_params::ResolvedParams;
-use crate::sse::Frame;
 use crate::{GenerationParams, ModelConfig, ModelError, Prompt, Wire};
 
 pub(crate) use delta_queue::DeltaQueue;
+pub(crate) use frame::Frame;
 pub(crate) use response_decoder::ResponseDecoder;
 
 /// The input of a request.

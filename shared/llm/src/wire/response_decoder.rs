@@ -1,6 +1,5 @@
 use crate::attempt_error::AttemptError;
-use crate::sse::{Frame, SseDecoder};
-use crate::wire::{Decode, DeltaQueue, Phase, WireDecoder};
+use crate::wire::{Decode, DeltaQueue, Frame, Phase, WireDecoder};
 use crate::{Delta, ModelError, Wire};
 
 /// The maximum size of one response, in bytes, including frames and comments.
@@ -24,7 +23,7 @@ enum Framing {
     Unknown {
         json: bool,
     },
-    Events(SseDecoder),
+    Events(sse::Decoder),
     Document(Vec<u8>),
 }
 
@@ -50,7 +49,7 @@ impl ResponseDecoder {
             Framing::Events(events) => {
                 let mut handler =
                     FrameHandler { decoder: self.decoder.as_mut(), out: &mut self.out, phase: &mut self.phase };
-                events.push(bytes, &mut |frame: Frame<'_>| handler.handle(frame))
+                events.push(bytes, &mut |frame: sse::Frame<'_>| handler.handle(frame))
             }
             Framing::Document(document) if document.len() + bytes.len() > MAX_DOCUMENT_BYTES => {
                 Err(AttemptError::fatal(ModelError::BadResponse))
@@ -69,10 +68,10 @@ impl ResponseDecoder {
                 return Err(AttemptError::transient(ModelError::BadResponse));
             }
             Framing::Unknown { .. } => {}
-            Framing::Events(mut events) => {
+            Framing::Events(events) => {
                 let mut handler =
                     FrameHandler { decoder: self.decoder.as_mut(), out: &mut self.out, phase: &mut self.phase };
-                events.finish(&mut |frame: Frame<'_>| handler.handle(frame))?;
+                events.finish(&mut |frame: sse::Frame<'_>| handler.handle(frame))?;
             }
             Framing::Document(document) => {
                 self.decoder.as_mut().document(&String::from_utf8_lossy(&document), &mut self.out)?;
@@ -103,7 +102,7 @@ impl ResponseDecoder {
             None => {}
             Some(b'<') => return Err(AttemptError::fatal(ModelError::BadResponse)),
             Some(b'{' | b'[') if json => self.framing = Framing::Document(Vec::new()),
-            Some(_) => self.framing = Framing::Events(SseDecoder::default()),
+            Some(_) => self.framing = Framing::Events(sse::Decoder::default()),
         }
         Ok(())
     }
@@ -116,7 +115,8 @@ struct FrameHandler<'a> {
 }
 
 impl FrameHandler<'_> {
-    fn handle(&mut self, frame: Frame<'_>) -> Result<(), AttemptError> {
+    fn handle(&mut self, frame: sse::Frame<'_>) -> Result<(), AttemptError> {
+        let Some(frame) = Frame::from_sse(frame)? else { return Ok(()) };
         if *self.phase < Phase::Done {
             *self.phase = match self.decoder.frame(frame, self.out) {
                 Ok(phase) => phase.max(*self.phase),
