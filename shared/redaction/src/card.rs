@@ -1,6 +1,6 @@
 //! Payment card numbers: 13 to 19 digits of a known issuer with a Luhn check digit.
 
-use crate::numbers::{Candidate, to_number};
+use crate::candidate::{Candidate, to_number};
 
 /// Range of the first six digits (from, to), and the shortest and longest number.
 const ISSUERS: [(u64, u64, usize, usize); 27] = [

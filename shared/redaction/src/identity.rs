@@ -1,10 +1,10 @@
 //! Numeric identity numbers: Chinese resident identity cards, United States social security numbers, and those of
 //! Korea, Brazil and Spain with check digits.
 
+use crate::candidate::{Candidate, to_number};
 use crate::characters::{continues, next_after};
 use crate::groups::Gap;
 use crate::keywords::{self, IDENTITY, PASSPORT};
-use crate::numbers::{Candidate, to_number};
 
 /// The first two digits of region codes: mainland China's provinces, Taiwan, Hong Kong and Macao.
 const PROVINCES: [u64; 36] = [

@@ -4,6 +4,7 @@
 //! character, nothing to compile at startup. Digits of other scripts and full-width characters are read as ASCII. A
 //! scanner recognises data by its form alone; names, postal addresses, prose and images are not recognised.
 
+mod candidate;
 mod card;
 mod characters;
 mod email;

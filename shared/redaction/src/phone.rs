@@ -1,8 +1,8 @@
 //! Telephone numbers: international ones, those of mainland China, and formats of other countries.
 
+use crate::candidate::{Candidate, to_number};
 use crate::groups::Gap;
 use crate::keywords::{self, PHONE};
-use crate::numbers::{Candidate, to_number};
 
 /// Group lengths of a Chinese mobile number.
 const MOBILE: [&[usize]; 6] = [&[11], &[3, 4, 4], &[3, 8], &[7, 4], &[4, 3, 4], &[4, 4, 3]];
