@@ -2,16 +2,23 @@ use std::time::{Duration, SystemTime};
 
 use platform::aws::{Call, JSON_CONTENT_TYPE};
 use platform::settings::{SettingError, Settings};
+use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{sleep, timeout};
-
-use crate::hook::HookEvent;
 
 /// Timeout of one attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The backoff before each attempt.
 const BACKOFF: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1)];
+
+/// The event with which `CodeDeploy` invokes a hook.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct HookEvent {
+    pub(crate) deployment_id: String,
+    pub(crate) lifecycle_event_hook_execution_id: String,
+}
 
 /// A client of `CodeDeploy`, which waits for the result before it routes callers to a new version.
 pub(crate) struct CodeDeploy {

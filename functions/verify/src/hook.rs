@@ -2,12 +2,11 @@ use std::time::{Duration, SystemTime};
 
 use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
-use serde::Deserialize;
 use smoke::{CheckOutcome, CheckStatus, SmokeOptions, Target, Timeouts};
 use tokio::time::{Instant, timeout_at};
 
 use crate::InvokeTransport;
-use crate::code_deploy::{CodeDeploy, ReportError};
+use crate::code_deploy::{CodeDeploy, HookEvent, ReportError};
 use crate::invoke::MAX_INSTANCE_WAIT;
 
 /// The scripted model; `template.yaml` adds it to the checked function's models.
@@ -18,14 +17,6 @@ const REPORT_RESERVE: Duration = Duration::from_secs(15);
 
 /// Timeout of a turn: the longest answer of the scripted model takes nine seconds.
 const TURN_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// The event with which `CodeDeploy` invokes a hook.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct HookEvent {
-    pub(crate) deployment_id: String,
-    pub(crate) lifecycle_event_hook_execution_id: String,
-}
 
 /// Checks a version and reports the result to `CodeDeploy`.
 pub(crate) struct Hook {
