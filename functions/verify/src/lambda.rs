@@ -71,6 +71,6 @@ fn init_logging(settings: &Settings) {
     tracing_subscriber::registry().with(targets).with(LevelFilter::DEBUG).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place = location, "a panic");
+        tracing::error!(location, "a panic");
     }));
 }
