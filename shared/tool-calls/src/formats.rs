@@ -13,7 +13,7 @@ mod tag;
 
 use domain::{ToolCall, ToolMessage, ToolSpec};
 
-use crate::markers::Role;
+use crate::marker_role::Role;
 
 pub use react::REACT;
 

@@ -50,6 +50,7 @@ mod escape;
 mod formats;
 mod json;
 mod json_calls;
+mod marker_role;
 mod markers;
 mod parameter_value;
 mod repair;

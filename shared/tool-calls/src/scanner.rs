@@ -11,6 +11,8 @@ mod parameter;
 mod payload;
 mod prose;
 mod pythonic;
+mod read_body;
+mod read_python;
 mod settle;
 mod tag;
 mod tail;

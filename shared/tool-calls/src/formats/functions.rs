@@ -4,7 +4,7 @@ use domain::ToolCall;
 use serde_json::Value;
 
 use super::CallFormat;
-use crate::markers::Role;
+use crate::marker_role::Role;
 
 /// Markers without a prefix.
 pub(super) const MARKERS: &[(&str, Role)] = &[

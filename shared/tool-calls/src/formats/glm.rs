@@ -4,7 +4,7 @@ use domain::ToolCall;
 
 use super::CallFormat;
 use super::functions::render_parameters;
-use crate::markers::Role;
+use crate::marker_role::Role;
 
 /// Markers of this family; the wrapper is that of the tag forms.
 pub(super) const MARKERS: &[(&str, Role)] =

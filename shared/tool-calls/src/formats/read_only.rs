@@ -1,7 +1,7 @@
 //! Formats that models use without being prompted. They are mainly control tokens, which an endpoint may strip from a
 //! prompt or a reply.
 
-use crate::markers::Role;
+use crate::marker_role::Role;
 
 /// Markers by model family.
 pub(super) const MARKERS: &[(&str, Role)] = &[

@@ -4,7 +4,7 @@ use domain::ToolCall;
 use serde_json::{Map, Value, json};
 
 use super::CallFormat;
-use crate::markers::Role;
+use crate::marker_role::Role;
 
 /// Tags around JSON: the taught ones and the variants that models write.
 pub(super) const MARKERS: &[(&str, Role)] = &[

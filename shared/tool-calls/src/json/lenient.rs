@@ -35,7 +35,7 @@ impl JsonScan {
             '：' if self.expect == Expect::Colon => self.set_expect(Expect::Value),
             '，' if self.expect == Expect::CommaOrEnd => self.read_comma(),
             '/' if text[..at].ends_with(char::is_whitespace) && !self.string.had_false_end => {
-                self.state = LexState::Slash
+                self.state = LexState::Slash;
             }
             _ if self.reopen() => return ScanStep::NeedMore(at),
             '\'' => self.open_string('\''),

@@ -6,7 +6,7 @@ use super::body::Body;
 use super::elements::{ElementStep, FunctionElements};
 use super::pythonic::BracketTracker;
 use crate::declared_tools::DeclaredTools;
-use crate::markers::Role;
+use crate::marker_role::Role;
 use crate::segment::ParsedCall;
 
 /// Maximum size of an uncertain candidate, in bytes.
@@ -157,7 +157,7 @@ impl Candidate {
                 Verdict::NeedMore if window == text.len() => return Verdict::NeedMore,
                 Verdict::NeedMore if window < end => match &self.stage {
                     CandidateStage::Body(body) if body.is_in_well_formed_string() => {
-                        self.quoted_up_to = Some(window + 1)
+                        self.quoted_up_to = Some(window + 1);
                     }
                     _ => return Verdict::Text,
                 },

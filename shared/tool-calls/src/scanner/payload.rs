@@ -10,7 +10,8 @@ use super::fence::match_payload_fence;
 use super::pythonic::BracketTracker;
 use super::tag::without_arguments;
 use crate::declared_tools::DeclaredTools;
-use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS, Role, SEPARATORS};
+use crate::marker_role::Role;
+use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS, SEPARATORS};
 
 /// Maximum length of a name before its arguments, in bytes.
 const MAX_NAME_BYTES: usize = 128;

@@ -2,7 +2,8 @@
 
 use super::fence::{match_closing, match_reply_fence};
 use crate::code::CodeTracker;
-use crate::markers::{CLOSERS, Match, OPENERS, Role};
+use crate::marker_role::Role;
+use crate::markers::{CLOSERS, Match, OPENERS};
 
 /// The scanner's context besides the text itself.
 #[derive(Clone, Copy)]

@@ -3,7 +3,8 @@
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Verdict};
 use super::prose::{self, ProseEvent, ScanContext};
 use super::{CallScanner, ScannerState};
-use crate::markers::{CLOSERS, Match, OPENERS, Role};
+use crate::marker_role::Role;
+use crate::markers::{CLOSERS, Match, OPENERS};
 use crate::segment::{Malformed, MalformedReason, ParsedCall, ReplyEnd, Segment};
 
 /// Minimum length of a partial marker that is hidden when the text ends in it, in bytes.
@@ -44,7 +45,7 @@ impl CallScanner {
                 ));
             }
             ProseEvent::Action(length) => {
-                self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Action, length))
+                self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Action, length));
             }
             ProseEvent::Closer(role, length) => {
                 self.hide_residue(length, segments);
@@ -118,10 +119,10 @@ impl CallScanner {
         match verdict {
             Verdict::Calls(calls, length) => self.settle_calls(candidate, calls, length, segments),
             Verdict::Unreadable(reason, length) => {
-                self.emit_malformed(length, MalformedReason::Unreadable(reason), segments)
+                self.emit_malformed(length, MalformedReason::Unreadable(reason), segments);
             }
             Verdict::Residue if self.code.fence().is_none() => {
-                self.hide_residue(self.buffer.len() - self.start, segments)
+                self.hide_residue(self.buffer.len() - self.start, segments);
             }
             Verdict::Text | Verdict::Residue | Verdict::NeedMore => {
                 if candidate.is_bare() {

@@ -1,0 +1,37 @@
+/// The role of a marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Opens a wrapper; its content follows directly.
+    Wrapper,
+    /// Opens a wrapper with attributes: `<tool ` … `name="f">`.
+    WrapperWithAttributes,
+    /// Opens a function whose name follows up to `>`: `<function=`.
+    Function,
+    /// Opens a function with attributes: `<invoke ` … `name="f">`.
+    FunctionWithAttributes,
+    /// Ends a function.
+    FunctionEnd,
+    /// Ends a wrapper.
+    Close,
+    /// Separates a name from its arguments.
+    Separator,
+    /// The id of the call follows; it is ignored.
+    CallId,
+    /// Opens a parameter whose name follows up to `>`: `<parameter=`.
+    Parameter,
+    /// Opens a parameter with attributes: `<parameter ` … `name="q">`.
+    ParameterWithAttributes,
+    /// Opens a parameter whose name is the text up to [`Role::KeyEnd`].
+    Key,
+    /// Ends the name opened by [`Role::Key`].
+    KeyEnd,
+    /// Ends a parameter's value.
+    ParameterEnd,
+}
+
+impl Role {
+    /// Whether a call may begin with this marker.
+    pub(crate) fn opens(self) -> bool {
+        matches!(self, Self::Wrapper | Self::WrapperWithAttributes | Self::Function | Self::FunctionWithAttributes)
+    }
+}

@@ -1,0 +1,169 @@
+//! JSON of a call: reads it, repairs it, and converts it to calls.
+
+use std::ops::ControlFlow::{Break, Continue};
+
+use serde_json::Value;
+
+use super::body::{Body, BodyState};
+use super::candidate::{Candidate, CandidateStage, Step, Verdict};
+use crate::declared_tools::DeclaredTools;
+use crate::json::{JsonScan, ScanStep};
+use crate::json_calls;
+use crate::markers::{CLOSERS, Match, OPENERS};
+use crate::repair::repair;
+
+impl Candidate {
+    /// Reads JSON or the text after it.
+    pub(super) fn read_body(&mut self, text: &str, declared: &DeclaredTools) -> Step {
+        let CandidateStage::Body(body) = &mut self.stage else { return Continue(()) };
+        match &mut body.state {
+            BodyState::Json(scan) => {
+                let step = scan.advance(text, self.at);
+                self.apply_scan_step(step, text, declared)
+            }
+            BodyState::Tail => self.read_tail(text),
+            BodyState::Broken { end } => {
+                let end = *end;
+                self.read_broken_tail(text, end, declared)
+            }
+            BodyState::Unreadable { search: None, .. } => self.read_unreadable_tail(text),
+            BodyState::Unreadable { search: Some(_), .. } => self.search_wrapper_end(text),
+        }
+    }
+
+    /// Changes to another state.
+    pub(super) fn set_state(&mut self, next: BodyState) -> Step {
+        if let CandidateStage::Body(body) = &mut self.stage {
+            body.state = next;
+        }
+        Continue(())
+    }
+
+    /// Where the JSON begins.
+    pub(super) fn json_start(&self) -> usize {
+        if let CandidateStage::Body(body) = &self.stage { body.from } else { 0 }
+    }
+
+    fn apply_scan_step(&mut self, step: ScanStep, text: &str, declared: &DeclaredTools) -> Step {
+        let bare = self.is_bare();
+        let CandidateStage::Body(Body { state: BodyState::Json(scan), .. }) = &mut self.stage else {
+            return Continue(());
+        };
+        match step {
+            ScanStep::NeedMore(next) => {
+                self.at = next;
+                Break(Verdict::NeedMore)
+            }
+            ScanStep::EarlyCheck(next) => {
+                self.at = next;
+                if may_be_call(scan, declared) { Continue(()) } else { Break(Verdict::Text) }
+            }
+            ScanStep::End(end) => {
+                self.at = end;
+                let value = scan.take();
+                self.finish_value(value, text, declared)
+            }
+            ScanStep::Foreign(_) if bare => Break(Verdict::Text),
+            ScanStep::Foreign(position) => {
+                self.at = position;
+                let rest = &text[position..];
+                let opener = if scan.is_in_string() { Match::None } else { OPENERS.match_prefix(rest) };
+                match (CLOSERS.match_prefix(rest), opener) {
+                    (Match::Full(..), _) | (_, Match::Full(..)) => self.finish_at_marker(text, declared),
+                    (Match::Partial, _) | (_, Match::Partial) => Break(Verdict::NeedMore),
+                    (Match::None, Match::None) => {
+                        self.at = scan.skip_foreign(position);
+                        Continue(())
+                    }
+                }
+            }
+        }
+    }
+
+    /// Handles closed brackets; without a value, their content is not well-formed.
+    fn finish_value(&mut self, value: Option<Value>, text: &str, declared: &DeclaredTools) -> Step {
+        let from = self.json_start();
+        match value {
+            Some(value) => match self.accept(value, false, declared) {
+                Ok(()) => self.set_state(BodyState::Tail),
+                Err(reason) => self.reject(text, &reason),
+            },
+            None if self.is_bare() => match self.repair_and_accept(&text[from..self.at], declared) {
+                Ok(()) => self.set_state(BodyState::Tail),
+                Err(_) => Break(Verdict::Text),
+            },
+            None => {
+                let end = self.at;
+                self.set_state(BodyState::Broken { end })
+            }
+        }
+    }
+
+    /// Handles a marker where JSON should continue.
+    fn finish_at_marker(&mut self, text: &str, declared: &DeclaredTools) -> Step {
+        let CandidateStage::Body(Body { state: BodyState::Json(scan), from, .. }) = &mut self.stage else {
+            return Continue(());
+        };
+        let (from, open) = (*from, scan.is_in_string() || scan.had_false_end());
+        if open {
+            // More than brackets may be missing: a repair would invent where a string ends.
+            return self.mark_unreadable("a string in the JSON is not closed", true);
+        }
+        match self.repair_and_accept(&text[from..self.at], declared) {
+            Ok(()) => self.set_state(BodyState::Tail),
+            Err(reason) => self.reject(text, &reason),
+        }
+    }
+
+    /// Accepts a value as calls; a repaired one only if its arguments are an object.
+    fn accept(&mut self, value: Value, repaired: bool, declared: &DeclaredTools) -> Result<(), String> {
+        let calls = json_calls::parse_calls(value, self.name.as_deref(), declared)?;
+        if repaired && !calls.iter().all(|call| call.arguments.is_object()) {
+            return Err("the arguments must be a JSON object".to_owned());
+        }
+        if self.is_bare() && !calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) {
+            return Err("no declared tool takes this".to_owned());
+        }
+        self.calls.extend(calls);
+        self.calls_end = self.at;
+        Ok(())
+    }
+
+    /// Repairs JSON and accepts it as calls.
+    pub(super) fn repair_and_accept(&mut self, text: &str, declared: &DeclaredTools) -> Result<(), String> {
+        let value = repair(text).ok_or("the JSON cannot be read")?;
+        self.accept(value, true, declared)
+    }
+
+    /// Rejects a value that is not a call.
+    pub(super) fn reject(&mut self, text: &str, reason: &str) -> Step {
+        // A placeholder such as {JSON} has no member at all: prose about calls.
+        let placeholder = !text[self.json_start()..self.at].contains([':', '：']);
+        if self.calls.is_empty() && (self.is_bare() || placeholder) {
+            return Break(Verdict::Text);
+        }
+        self.mark_unreadable(reason, false)
+    }
+
+    /// Handles an unreadable call: after other calls it becomes text, and those stay.
+    pub(super) fn mark_unreadable(&mut self, reason: &str, search: bool) -> Step {
+        if self.calls.is_empty() {
+            let search = search.then_some(self.at);
+            return self.set_state(BodyState::Unreadable { reason: reason.to_owned(), search });
+        }
+        Break(Verdict::Calls(std::mem::take(&mut self.calls), self.calls_end))
+    }
+}
+
+/// Whether the JSON read so far can still become a call to a declared tool.
+fn may_be_call(scan: &JsonScan, declared: &DeclaredTools) -> bool {
+    let Some(members) = scan.outer() else { return !scan.is_broken() };
+    let names = || json_calls::NAME_KEYS.into_iter().filter_map(|key| Some((key, members.get(key)?.as_str()?)));
+    if names().any(|(_, name)| declared.has(name)) {
+        return true;
+    }
+    let possible = |key: &str| json_calls::is_call_key(key) || declared.any_has_parameter(key);
+    !scan.is_broken()
+        && scan.outer_key().is_none_or(possible)
+        && names().all(|(key, _)| declared.any_has_parameter(key))
+}
