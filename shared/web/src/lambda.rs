@@ -31,6 +31,7 @@ use tower::ServiceExt;
 use tower::util::MapFutureLayer;
 
 use crate::SourceHeader;
+use crate::invocation::Invocation;
 
 /// How responses leave a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,15 +80,6 @@ tokio::task_local! {
 
 /// The year 2001, as the time since 1970. A smaller deadline is a duration.
 const EARLIEST_DEADLINE: Duration = Duration::from_secs(1_000_000_000);
-
-/// The invocation that carries a request.
-#[derive(Clone, Debug)]
-pub struct Invocation {
-    /// When the invocation ends.
-    pub deadline: Instant,
-    /// Its trace, in the format of `X-Amzn-Trace-Id`.
-    pub trace: Option<String>,
-}
 
 /// Serves `router` to the Lambda runtime until the process ends. It handles one invocation at a time, or up to
 /// `AWS_LAMBDA_MAX_CONCURRENCY`, which Lambda sets on Managed Instances.

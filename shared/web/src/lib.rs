@@ -6,6 +6,7 @@
 mod auth;
 mod body;
 mod error;
+mod invocation;
 mod lambda;
 mod loopback_guard;
 mod origins;
@@ -20,7 +21,8 @@ pub use auth::{
 };
 pub use body::{BodyError, read_json_body, read_json_body_up_to, read_optional_json_body};
 pub use error::{ApiError, status_of};
-pub use lambda::{Invocation, LambdaSettings, run};
+pub use invocation::Invocation;
+pub use lambda::{LambdaSettings, run};
 pub use loopback_guard::is_loopback_host;
 pub use origins::Origins;
 pub use request_layer::{ErrorFormat, Exposure, RequestContext, RequestId, wrap_routes};

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::error::FailureCause;
-use crate::lambda::Invocation;
+use crate::invocation::Invocation;
 use crate::loopback_guard::require_loopback;
 use crate::{ApiError, Origins};
 
