@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::faulty_proxy::serve_router;
+use crate::loopback::serve_router;
 use crate::{Gate, with_timeout};
 
 /// The headers of a DynamoDB request that a proxy forwards.

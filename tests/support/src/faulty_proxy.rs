@@ -5,9 +5,9 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 
 use crate::database_proxy::forward_to_database;
+use crate::loopback::serve_router;
 
 /// A fault that a [`FaultyProxy`] adds to the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +46,6 @@ pub struct FaultyProxy {
     key: Option<String>,
 }
 
-/// Serves a router on a free port of loopback; returns its URL.
-pub async fn serve_router(router: Router) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
-    let address = format!("http://{}", listener.local_addr().expect("a bound listener has an address"));
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    address
-}
-
 impl FaultyProxy {
     /// Starts a proxy in front of the product at this URL; returns the proxy's URL.
     pub async fn start(upstream: &str, fault: ProxyFault) -> String {
@@ -65,7 +57,7 @@ impl FaultyProxy {
         let proxy = Self {
             http: platform::transport::build_client().expect("a client can be made"),
             upstream: upstream.to_owned(),
-            fault: fault,
+            fault,
             key,
         };
         serve_router(Router::new().fallback(forward).with_state(proxy)).await

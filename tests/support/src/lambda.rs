@@ -13,7 +13,7 @@ use futures_util::stream::{BoxStream, once};
 use futures_util::{Stream, StreamExt};
 use serde_json::Value;
 
-use crate::faulty_proxy::serve_router;
+use crate::loopback::serve_router;
 
 /// The chunks that a function writes, from its head to its end.
 pub type ResponseChunks = BoxStream<'static, Bytes>;
