@@ -12,6 +12,7 @@ use domain::{Event, Failure, FinishReason, ModelAttribution, Source, ToolCall, T
 pub use request::{AiSdkRequest, MAX_AI_SDK_BODY_BYTES};
 
 use crate::Protocol;
+use crate::frame::{END_MARKER, write_json_frame};
 use chunk::{EndMetadata, ErrorMetadata, SERVER_TOOL, StartMetadata, ToolOutput, UiChunk, sdk_finish_reason};
 
 /// The header by which the SDK knows the format, and its value.
@@ -71,7 +72,7 @@ impl AiSdkStream {
             self.open_block(thinking, out);
         }
         let id = self.block.as_ref().map_or("", |block| &block.id);
-        write_chunk(
+        write_json_frame(
             &if thinking { UiChunk::ReasoningDelta { id, delta } } else { UiChunk::TextDelta { id, delta } },
             out,
         );
@@ -81,12 +82,15 @@ impl AiSdkStream {
         self.block_count += 1;
         let id = format!("{}-{}", if thinking { "reasoning" } else { "text" }, self.block_count);
         let id = &self.block.insert(Block { id, thinking }).id;
-        write_chunk(&if thinking { UiChunk::ReasoningStart { id } } else { UiChunk::TextStart { id } }, out);
+        write_json_frame(&if thinking { UiChunk::ReasoningStart { id } } else { UiChunk::TextStart { id } }, out);
     }
 
     fn close_block(&mut self, out: &mut String) {
         if let Some(Block { id, thinking }) = self.block.take() {
-            write_chunk(&if thinking { UiChunk::ReasoningEnd { id: &id } } else { UiChunk::TextEnd { id: &id } }, out);
+            write_json_frame(
+                &if thinking { UiChunk::ReasoningEnd { id: &id } } else { UiChunk::TextEnd { id: &id } },
+                out,
+            );
         }
     }
 
@@ -97,14 +101,14 @@ impl AiSdkStream {
         }
         if !self.in_step {
             self.in_step = true;
-            write_chunk(&UiChunk::StartStep, out);
+            write_json_frame(&UiChunk::StartStep, out);
         }
     }
 
     fn end_step(&mut self, out: &mut String) {
         self.close_block(out);
         for (id, _) in self.open_calls.drain(..) {
-            write_chunk(
+            write_json_frame(
                 &UiChunk::ToolOutputError {
                     tool_call_id: &id,
                     error_text: "The call was not finished.",
@@ -115,7 +119,7 @@ impl AiSdkStream {
         }
         if self.in_step {
             (self.in_step, self.has_result) = (false, false);
-            write_chunk(&UiChunk::FinishStep, out);
+            write_json_frame(&UiChunk::FinishStep, out);
         }
     }
 
@@ -123,7 +127,7 @@ impl AiSdkStream {
         self.ensure_step(out);
         self.close_block(out);
         let ToolCall { id, name, arguments } = call;
-        write_chunk(
+        write_json_frame(
             &UiChunk::ToolInputAvailable { tool_call_id: id, tool_name: name, input: arguments, kind: SERVER_TOOL },
             out,
         );
@@ -135,7 +139,7 @@ impl AiSdkStream {
         let Some((_, progress_text)) = self.open_calls.iter_mut().find(|(open, _)| open == id) else { return };
         progress_text.push_str(text);
         let output = ToolOutput::InProgress { progress: progress_text };
-        write_chunk(
+        write_json_frame(
             &UiChunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: true, kind: SERVER_TOOL },
             out,
         );
@@ -153,11 +157,11 @@ impl AiSdkStream {
             let output = ToolOutput::Complete { summary, cached: *cached, duration_ms: *duration_ms, sources };
             UiChunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: false, kind: SERVER_TOOL }
         };
-        write_chunk(&chunk, out);
+        write_json_frame(&chunk, out);
         let known = self.sources.len();
         Source::join(&mut self.sources, sources);
         for Source { index, title, url } in self.sources.iter().skip(known) {
-            write_chunk(&UiChunk::SourceUrl { source_id: &format!("source-{index}"), url, title }, out);
+            write_json_frame(&UiChunk::SourceUrl { source_id: &format!("source-{index}"), url, title }, out);
         }
     }
 
@@ -170,10 +174,10 @@ impl AiSdkStream {
         self.end_step(out);
         let message_metadata = self.end_metadata(Some(reason));
         if reason == FinishReason::Stopped {
-            write_chunk(&UiChunk::MessageMetadata { message_metadata }, out);
-            write_chunk(&UiChunk::Abort, out);
+            write_json_frame(&UiChunk::MessageMetadata { message_metadata }, out);
+            write_json_frame(&UiChunk::Abort, out);
         } else {
-            write_chunk(&UiChunk::Finish { finish_reason: sdk_finish_reason(reason), message_metadata }, out);
+            write_json_frame(&UiChunk::Finish { finish_reason: sdk_finish_reason(reason), message_metadata }, out);
         }
         out.push_str(END_MARKER);
     }
@@ -186,13 +190,13 @@ impl AiSdkStream {
             request_id: &self.request_id,
             retry_after_seconds: failure.retry_after_seconds,
         };
-        write_chunk(
+        write_json_frame(
             &UiChunk::MessageMetadata {
                 message_metadata: EndMetadata { error: Some(error), ..self.end_metadata(None) },
             },
             out,
         );
-        write_chunk(&UiChunk::Error { error_text: &failure.message }, out);
+        write_json_frame(&UiChunk::Error { error_text: &failure.message }, out);
         out.push_str(END_MARKER);
     }
 }
@@ -204,7 +208,7 @@ impl Protocol for AiSdkStream {
             Event::Started(started) => {
                 let message_metadata =
                     StartMetadata { conversation_id: &started.conversation_id, model: &started.model };
-                write_chunk(&UiChunk::Start { message_id: &started.message_id, message_metadata }, out);
+                write_json_frame(&UiChunk::Start { message_id: &started.message_id, message_metadata }, out);
             }
             Event::Text { delta } => self.write_delta(false, delta, out),
             Event::Thinking { delta } => self.write_delta(true, delta, out),
@@ -219,12 +223,4 @@ impl Protocol for AiSdkStream {
             Event::ModelSwitched { .. } | Event::ClientToolCall(_) => {}
         }
     }
-}
-
-const END_MARKER: &str = "data: [DONE]\n\n";
-
-fn write_chunk(chunk: &UiChunk<'_>, out: &mut String) {
-    use std::fmt::Write;
-    // Writing to a string and serialising plain data cannot fail.
-    let _ = write!(out, "data: {}\n\n", serde_json::to_string(chunk).unwrap_or_default());
 }

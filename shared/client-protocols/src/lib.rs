@@ -2,6 +2,7 @@
 
 mod accumulated;
 mod ai_sdk;
+mod frame;
 mod native;
 pub mod openai;
 mod request;

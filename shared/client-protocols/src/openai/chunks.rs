@@ -4,6 +4,7 @@ use serde::Serialize;
 use super::annotations::{Annotation, annotate};
 use super::error::ErrorDocument;
 use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
+use crate::frame::{END_MARKER, write_json_frame};
 use crate::{Protocol, TurnDocument};
 
 /// A streamed answer: `chat.completion.chunk` objects, then `data: [DONE]`.
@@ -91,24 +92,17 @@ impl CompletionChunks {
         if self.include_usage {
             self.write_chunk(&[], Some((&self.document.usage).into()), out);
         }
-        out.push_str("data: [DONE]\n\n");
+        out.push_str(END_MARKER);
     }
 
     fn write_chunk(&self, choices: &[ChunkChoice<'_>], usage: Option<TokenUsage>, out: &mut String) {
         let CompletionMeta { id, created, model } = &self.head;
         let usage = self.include_usage.then(|| usage.map_or(UsageField::Pending(()), UsageField::Final));
-        write_frame(
+        write_json_frame(
             &CompletionChunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage },
             out,
         );
     }
-}
-
-fn write_frame(payload: &impl Serialize, out: &mut String) {
-    out.push_str("data: ");
-    // Serialising plain data cannot fail.
-    out.push_str(&serde_json::to_string(payload).unwrap_or_default());
-    out.push_str("\n\n");
 }
 
 impl Protocol for CompletionChunks {
@@ -120,13 +114,13 @@ impl Protocol for CompletionChunks {
             }
             Event::Text { delta } => self.write_delta(Delta { content: Some(delta), ..Delta::default() }, out),
             Event::Thinking { delta } => {
-                self.write_delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out)
+                self.write_delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out);
             }
             Event::ClientToolCall(call) => self.write_call(call, out),
             Event::Done { finish_reason } => self.write_done(*finish_reason, out),
             Event::Failed(failure) => {
-                write_frame(&ErrorDocument::new(failure), out);
-                out.push_str("data: [DONE]\n\n");
+                write_json_frame(&ErrorDocument::new(failure), out);
+                out.push_str(END_MARKER);
             }
             Event::ModelSwitched { .. }
             | Event::ToolCall(_)

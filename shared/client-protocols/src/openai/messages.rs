@@ -43,7 +43,7 @@ impl ConversationBuilder {
         }
         match role.as_str() {
             "system" | "developer" => {
-                self.system.extend(take_content(&mut row)?.filter(|text| !text.trim().is_empty()))
+                self.system.extend(take_content(&mut row)?.filter(|text| !text.trim().is_empty()));
             }
             "user" => {
                 let text =

@@ -1,0 +1,12 @@
+use serde::Serialize;
+
+/// The frame that ends a stream in every protocol.
+pub(crate) const END_MARKER: &str = "data: [DONE]\n\n";
+
+/// Appends a frame without an id that holds `payload` as JSON.
+pub(crate) fn write_json_frame(payload: &impl Serialize, out: &mut String) {
+    out.push_str("data: ");
+    // Serialising plain data cannot fail.
+    out.push_str(&serde_json::to_string(payload).unwrap_or_default());
+    out.push_str("\n\n");
+}
