@@ -7,10 +7,10 @@ use std::sync::Arc;
 use reqwest::RequestBuilder;
 
 use crate::attempt_error::AttemptError;
+use crate::client_deps::ClientDeps;
 use crate::endpoint_compat::EndpointCompat;
 use crate::health::ModelHealth;
 use crate::idle_connections::IdleConnections;
-use crate::models::ClientDeps;
 use crate::providers::{self, Provider};
 use crate::retry_policy::RetryPolicy;
 use crate::timeouts::Timeouts;
@@ -38,8 +38,12 @@ struct ClientState {
 }
 
 impl ModelClient {
+    /// Creates a client; the configuration's own timeout of the first byte replaces that of `deps`.
     pub(crate) fn new(config: ModelConfig, deps: &ClientDeps) -> Self {
-        Self::with_provider(providers::provider_of(&config), config, deps)
+        let first_byte = config.options.first_byte_timeout.unwrap_or(deps.timeouts.first_byte);
+        let timeouts = Timeouts { first_byte, ..deps.timeouts };
+        let deps = ClientDeps { timeouts, ..deps.clone() };
+        Self::with_provider(providers::provider_of(&config), config, &deps)
     }
 
     fn with_provider(provider: &'static Provider, config: ModelConfig, deps: &ClientDeps) -> Self {

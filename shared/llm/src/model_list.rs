@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::wire::lax::{ContentParts, ok_or_none};
+use crate::lax::{ContentParts, ok_or_none};
 
 /// The timeout of a list request.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);

@@ -6,13 +6,10 @@ mod fallback;
 mod options;
 mod url;
 
-use std::sync::Arc;
-
 use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
 
-use crate::breaker::Breakers;
-use crate::idle_connections::IdleConnections;
+use crate::client_deps::ClientDeps;
 use crate::timeouts::Timeouts;
 use crate::{ModelClient, ModelConfig, Options, ToolsSetting, Wire};
 
@@ -27,15 +24,6 @@ pub struct Models {
     default: Option<usize>,
     notes: Vec<String>,
     deps: ClientDeps,
-}
-
-/// The dependencies of every client.
-#[derive(Clone)]
-pub(crate) struct ClientDeps {
-    pub(crate) http: platform::transport::Client,
-    pub(crate) idle_connections: Arc<IdleConnections>,
-    pub(crate) timeouts: Timeouts,
-    pub(crate) breakers: Arc<Breakers>,
 }
 
 /// The parsed settings: models, and notes on what was left out.
@@ -59,7 +47,7 @@ impl Models {
         options::read(settings, &mut parsed)?;
         let default = parsed.default_index(settings)?;
         let deps = ClientDeps::new(http, timeouts);
-        let clients = parsed.configs.into_iter().map(|config| deps.build_client(config)).collect();
+        let clients = parsed.configs.into_iter().map(|config| ModelClient::new(config, &deps)).collect();
         Ok(Self { clients, default, notes: parsed.notes, deps })
     }
 
@@ -79,7 +67,7 @@ impl Models {
             demo: true,
         };
         self.default = Some(self.clients.len());
-        self.clients.push(self.deps.build_client(config));
+        self.clients.push(ModelClient::new(config, &self.deps));
         self
     }
 
@@ -140,18 +128,6 @@ impl<'a> IntoIterator for &'a Models {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
-    }
-}
-
-impl ClientDeps {
-    pub(crate) fn new(http: platform::transport::Client, timeouts: Timeouts) -> Self {
-        Self { http, idle_connections: Arc::default(), timeouts, breakers: Arc::default() }
-    }
-
-    fn build_client(&self, config: ModelConfig) -> ModelClient {
-        let first_byte = config.options.first_byte_timeout.unwrap_or(self.timeouts.first_byte);
-        let timeouts = Timeouts { first_byte, ..self.timeouts };
-        ModelClient::new(config, &Self { timeouts, ..self.clone() })
     }
 }
 

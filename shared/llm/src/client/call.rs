@@ -150,8 +150,8 @@ impl<'a> ReplyCall<'a> {
 /// Returns the end of an attempt without a response, for the recorder.
 fn end_without_response(fault: &AttemptError) -> AttemptEnd {
     match fault.error {
-        ModelError::Stalled | ModelError::Deadline => AttemptEnd::Silent,
-        ModelError::Disconnected => AttemptEnd::Cut,
+        ModelError::Stalled | ModelError::Deadline => AttemptEnd::TimedOut,
+        ModelError::Disconnected => AttemptEnd::Disconnected,
         _ => AttemptEnd::Unreachable,
     }
 }

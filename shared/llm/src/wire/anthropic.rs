@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 use crate::attempt_error::AttemptError;
 use crate::endpoint_error::EndpointError;
+use crate::lax::{ContentParts, nullable, ok_or_none};
 use crate::wire::frame::Frame;
-use crate::wire::lax::{ContentParts, nullable, ok_or_none};
 use crate::wire::tool_calls::{CallAssembler, CallFragment};
 use crate::wire::{Decode, DeltaQueue, Phase};
 use crate::{Finish, ModelError, TokenUsage};

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use crate::attempt_error::AttemptError;
 use crate::endpoint_error::EndpointError;
+use crate::lax::{ContentParts, arguments, nullable, ok_or_none};
 use crate::wire::frame::Frame;
-use crate::wire::lax::{ContentParts, arguments, nullable, ok_or_none};
 use crate::wire::{Decode, DeltaQueue, Phase};
 use crate::{Finish, ModelError, NativeCall, TokenUsage};
 

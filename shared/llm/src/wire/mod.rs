@@ -9,7 +9,6 @@ mod delta_queue;
 mod frame;
 mod functions;
 mod gemini;
-pub(crate) mod lax;
 mod ollama;
 mod response_decoder;
 mod sides;

@@ -2,7 +2,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::models::ClientDeps;
+use crate::client_deps::ClientDeps;
 use crate::providers::{Provider, UNKNOWN};
 use crate::timeouts::Timeouts;
 use crate::{ModelConfig, ToolsSetting, Wire};

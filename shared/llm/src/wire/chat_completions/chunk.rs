@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::TokenUsage;
-use crate::wire::lax::{ContentParts, arguments, nullable, ok_or_none};
+use crate::lax::{ContentParts, arguments, nullable, ok_or_none};
 use crate::wire::tool_calls::CallFragment;
 
 /// One event of a stream, or a complete response: the two differ only in `delta` and `message`.
