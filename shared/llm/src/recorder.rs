@@ -18,11 +18,11 @@ pub trait ResponseRecorder: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptEnd {
     /// The body was complete, or the rest of it was not needed.
-    Whole,
+    Complete,
     /// The connection was lost, before or during the response.
-    Cut,
+    Disconnected,
     /// A timeout, before or during the response.
-    Silent,
+    TimedOut,
     /// The connection could not be made.
     Unreachable,
 }

@@ -141,13 +141,13 @@ impl Reply {
             self.state = ReplyState::Failed(fault);
         }
         if !matches!(self.state, ReplyState::Reading) {
-            self.body.end(AttemptEnd::Whole);
+            self.body.end(AttemptEnd::Complete);
         }
     }
 
     fn interruption_error(&self, end: AttemptEnd, until: Instant) -> AttemptError {
         match end {
-            AttemptEnd::Silent => network::timeout_error(until, self.deadlines.deadline),
+            AttemptEnd::TimedOut => network::timeout_error(until, self.deadlines.deadline),
             _ => AttemptError::transient(ModelError::Disconnected),
         }
     }

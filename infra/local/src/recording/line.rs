@@ -128,9 +128,9 @@ impl From<RecordedToolMode> for ToolMode {
 impl From<AttemptEnd> for RecordedEnd {
     fn from(end: AttemptEnd) -> Self {
         match end {
-            AttemptEnd::Whole => Self::Whole,
-            AttemptEnd::Cut => Self::Cut,
-            AttemptEnd::Silent => Self::Silent,
+            AttemptEnd::Complete => Self::Whole,
+            AttemptEnd::Disconnected => Self::Cut,
+            AttemptEnd::TimedOut => Self::Silent,
             AttemptEnd::Unreachable => Self::Unreachable,
         }
     }

@@ -54,12 +54,12 @@ async fn recorder_receives_each_attempt() {
     let expected = [
         "429 text/plain Some(2s)",
         "body slow down",
-        "Whole",
-        "Silent",
+        "Complete",
+        "TimedOut",
         "200 text/event-stream None",
         "body data: {}\n\n",
         "body data: [DONE]\n\n",
-        "Whole",
+        "Complete",
     ];
     let lines = record_call(&server.client(&[])).await;
     // The chunk boundaries depend on the network.
@@ -70,7 +70,7 @@ async fn recorder_receives_each_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn recorder_receives_reason_of_interruption() {
-    for (step, end) in [(Step::Reset, "Cut"), (Step::Close, "Cut"), (Step::Stall, "Silent")] {
+    for (step, end) in [(Step::Reset, "Disconnected"), (Step::Close, "Disconnected"), (Step::Stall, "TimedOut")] {
         let server = Server::start([Answer::stream().bytes(b"data: {\"choices\":[]}\n\n").step(step.clone())]).await;
         let lines = record_call(&server.client(&[])).await;
         assert_eq!(lines.iter().filter(|line| *line == end).count(), 3, "{lines:?}");
@@ -96,13 +96,13 @@ async fn recorder_receives_end_of_abandoned_and_invalid_replies() {
     let reply = server.client(&[]).reply(&hello_prompt(), options).await.unwrap();
     assert_eq!(recorder.lines().len(), 2);
     drop(reply);
-    assert_eq!(recorder.lines().last().map(String::as_str), Some("Whole"));
+    assert_eq!(recorder.lines().last().map(String::as_str), Some("Complete"));
 
     for (answer, head) in [
         (Answer::new(200, &[("content-type", "text/html; charset=utf-8")], "<p>"), "200 text/html; charset=utf-8 None"),
         (Answer::new(302, &[("location", "http://x.example")], ""), "302  None"),
     ] {
-        assert_eq!(record_call(&Server::start([answer]).await.client(&[])).await, [head, "Whole"]);
+        assert_eq!(record_call(&Server::start([answer]).await.client(&[])).await, [head, "Complete"]);
     }
 }
 
@@ -110,5 +110,5 @@ async fn recorder_receives_end_of_abandoned_and_invalid_replies() {
 async fn timeout_after_finish_is_recorded_as_complete() {
     let answer = Answer::stream().text("hello").finish("stop").step(Step::Stall);
     let lines = record_call(&Server::start([answer]).await.client(&[])).await;
-    assert_eq!(lines.last().map(String::as_str), Some("Whole"));
+    assert_eq!(lines.last().map(String::as_str), Some("Complete"));
 }
