@@ -14,23 +14,26 @@ impl EventStream {
     /// Decodes more bytes and returns the data of each event that they complete; invalid UTF-8 is replaced.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<String> {
         let mut events = Vec::new();
-        let Ok(()) = self.decoder.push(bytes, &mut |frame| keep_data(&mut events, frame));
+        let Ok(()) = self.decoder.push(bytes, &mut collect_into(&mut events));
         events
     }
 
     /// Returns the unterminated event at the end, if there is one.
     pub(crate) fn finish(self) -> Option<String> {
         let mut events = Vec::new();
-        let Ok(()) = self.decoder.finish(&mut |frame| keep_data(&mut events, frame));
+        let Ok(()) = self.decoder.finish(&mut collect_into(&mut events));
         events.pop()
     }
 }
 
-fn keep_data(events: &mut Vec<String>, frame: Frame<'_>) -> Result<(), Infallible> {
-    if let Frame::Event(event) = frame {
-        events.push(event.data.to_owned());
+/// Returns a sink that collects the data of events.
+fn collect_into(events: &mut Vec<String>) -> impl FnMut(Frame<'_>) -> Result<(), Infallible> {
+    |frame| {
+        if let Frame::Event(event) = frame {
+            events.push(event.data.to_owned());
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]
