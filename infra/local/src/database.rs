@@ -1,12 +1,13 @@
 //! The embedded database, and the routes by which this process and others on this machine reach it.
 
-mod bulk_put;
+mod answer;
+mod calls;
+mod connector;
 mod file;
 mod folder;
+mod health;
 mod http;
-mod inproc;
 mod operations;
-mod request_tokens;
 #[cfg_attr(not(unix), path = "database/no_socket.rs")]
 mod socket;
 #[cfg(test)]
@@ -19,18 +20,17 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use aws_types::SdkConfig;
+use calls::{CallSender, DatabaseCall};
+use connector::Route;
 use dynoxide::Database;
 use folder::{DataFolder, OpenDatabase, unusable};
-use inproc::{CallSender, DatabaseCall, Route};
-use operations::ServedDatabase;
+use health::Health;
 use platform::settings::{SettingError, Settings};
-use request_tokens::RequestTokens;
 use socket::{Socket, SocketName};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use trouble::Health;
 
 use crate::StartError;
 
@@ -77,7 +77,7 @@ struct ServerThread {
 
 /// State of the database thread.
 struct Service {
-    served: ServedDatabase,
+    database: Database,
     health: Health,
     calls: (CallSender, UnboundedReceiver<DatabaseCall>),
     tcp: Option<std::net::TcpListener>,
@@ -143,13 +143,8 @@ impl EmbeddedDatabase {
         let listen = |path: &Path| Socket::listen(path).map_err(|error| unusable(path, &error));
         let socket = commands_at.map(listen).transpose()?;
         let socket_name = socket.as_ref().map(Socket::name_guard);
-        let service = Service {
-            served: ServedDatabase { database, tokens: RequestTokens::default() },
-            health: Health::of(file.as_deref()),
-            calls: (calls.clone(), receiver),
-            tcp,
-            socket,
-        };
+        let service =
+            Service { database, health: Health::of(file.as_deref()), calls: (calls.clone(), receiver), tcp, socket };
         let server_thread = Some(ServerThread::start(service)?);
         let route = Route::Channel(calls);
         Ok(Self { route, server_thread, address, is_new, socket_name, folder })
@@ -226,7 +221,7 @@ impl Service {
     /// Serves the database on this thread until `stop`; calls that have not started by then fail.
     fn run(self, stop: &CancellationToken) -> std::io::Result<()> {
         Builder::new_current_thread().enable_all().build()?.block_on(async {
-            let Self { served, health, calls: (calls, receiver), .. } = self;
+            let Self { database, health, calls: (calls, receiver), .. } = self;
             if let Some(listener) = self.tcp {
                 tokio::spawn(http::serve(TcpListener::from_std(listener)?, calls.clone()));
             }
@@ -234,8 +229,8 @@ impl Service {
                 tokio::spawn(socket.serve(calls.clone()));
             }
             drop(calls);
-            tokio::spawn(sweep(served.database.clone()));
-            tokio::spawn(inproc::run_calls(receiver, served, health));
+            tokio::spawn(sweep(database.clone()));
+            tokio::spawn(calls::run_calls(receiver, database, health));
             stop.cancelled().await;
             Ok(())
         })

@@ -15,8 +15,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use super::inproc::CallSender;
-use super::operations::{self, Answer, TARGET};
+use super::answer::Answer;
+use super::calls::CallSender;
+use super::operations::{self, TARGET};
 
 /// Content type of DynamoDB's bodies.
 const JSON: &str = "application/x-amz-json-1.0";

@@ -7,25 +7,25 @@ use std::path::Path;
 
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 
-use super::direct::Calls;
-use super::operations::Answer;
+use super::answer::Answer;
+use super::calls::CallSender;
 
 /// Stub of the listening socket.
 pub(super) struct Socket;
 
 /// Stub of the socket's name.
-pub(super) struct Published;
+pub(super) struct SocketName;
 
 impl Socket {
     pub(super) fn listen(_data: &Path) -> io::Result<Self> {
         Ok(Self)
     }
 
-    pub(super) fn published(&self) -> Published {
-        Published
+    pub(super) fn name_guard(&self) -> SocketName {
+        SocketName
     }
 
-    pub(super) async fn serve(self, _calls: Calls) -> io::Result<Infallible> {
+    pub(super) async fn serve(self, _calls: CallSender) -> io::Result<Infallible> {
         std::future::pending().await
     }
 }

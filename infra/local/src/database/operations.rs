@@ -1,20 +1,10 @@
 //! The DynamoDB operations that the embedded database supports, by their names in requests.
 
-use std::time::Instant;
-
-use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
-use aws_smithy_runtime_api::http::{HttpError, StatusCode};
-use aws_smithy_types::body::SdkBody;
-use dynoxide::actions::batch_write_item::BatchWriteItemResponse;
-use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
-use super::bulk_put;
-use super::request_tokens::{self, RequestTokens};
-use super::trouble::Trouble;
+use super::answer::Answer;
 
 /// The header with which requests name an operation.
 pub(super) const TARGET: &str = "x-amz-target";
@@ -23,65 +13,7 @@ pub(super) const TARGET: &str = "x-amz-target";
 const VERSION: &str = "DynamoDB_20120810.";
 
 /// Executes a request body.
-pub(super) type Operation = fn(&ServedDatabase, &[u8]) -> Answer;
-
-/// The database and the transactions of the last minute.
-pub(super) struct ServedDatabase {
-    pub(super) database: Database,
-    pub(super) tokens: RequestTokens,
-}
-
-/// DynamoDB's answer to a request.
-#[derive(Clone, Debug)]
-pub(super) struct Answer {
-    status: u16,
-    json: Vec<u8>,
-    /// Set when the database file has a problem.
-    pub(super) trouble: Option<Trouble>,
-}
-
-impl Answer {
-    /// The answer to a request that succeeded.
-    pub(super) fn done(json: Vec<u8>) -> Self {
-        Self { status: 200, json, trouble: None }
-    }
-
-    /// An answer that was received from the database of another process.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only a Unix socket leads to another process"))]
-    pub(super) fn from_remote(status: u16, json: Vec<u8>) -> Self {
-        Self { status, json, trouble: None }
-    }
-
-    /// A rejection with status 400; `code` is a name that the SDK reports, such as `ValidationException`.
-    pub(super) fn rejection(code: &str, message: &str) -> Self {
-        Self::failure(400, code, message)
-    }
-
-    /// A failure; the SDK retries a request that fails with status 500 or higher.
-    pub(super) fn failure(status: u16, code: &str, message: &str) -> Self {
-        let error = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message });
-        Self { status, json: error.to_string().into_bytes(), trouble: None }
-    }
-
-    /// Marks the answer as caused by a problem with the database file.
-    pub(super) fn because_of(self, trouble: Trouble) -> Self {
-        Self { trouble: Some(trouble), ..self }
-    }
-
-    pub(super) fn is_done(&self) -> bool {
-        self.status == 200
-    }
-
-    /// The HTTP status and the JSON body.
-    pub(super) fn into_parts(self) -> (u16, Vec<u8>) {
-        (self.status, self.json)
-    }
-
-    /// Converts the answer for the SDK; an error if the status is invalid.
-    pub(super) fn into_response(self) -> Result<HttpResponse, HttpError> {
-        Ok(HttpResponse::new(StatusCode::try_from(self.status)?, SdkBody::from(self.json)))
-    }
-}
+pub(super) type Operation = fn(&Database, &[u8]) -> Answer;
 
 /// Returns the operation that [`TARGET`] names, or one that rejects unknown operations.
 pub(super) fn operation_named(target: &str) -> Operation {
@@ -96,29 +28,29 @@ fn find_operation(name: &str) -> Option<Operation> {
 
 fn item_operation(name: &str) -> Option<Operation> {
     Some(match name {
-        "BatchGetItem" => |served, body| run(body, |request| served.database.batch_get_item(request)),
-        "BatchWriteItem" => write_batch,
-        "DeleteItem" => |served, body| run(body, |request| served.database.delete_item(request)),
-        "GetItem" => |served, body| run(body, |request| served.database.get_item(request)),
-        "PutItem" => |served, body| run(body, |request| served.database.put_item(request)),
-        "Query" => |served, body| run(body, |request| served.database.query(request)),
-        "Scan" => |served, body| run(body, |request| served.database.scan(request)),
-        "TransactGetItems" => |served, body| run(body, |request| served.database.transact_get_items(request)),
-        "TransactWriteItems" => transact,
-        "UpdateItem" => |served, body| run(body, |request| served.database.update_item(request)),
+        "BatchGetItem" => |database, body| run(body, |request| database.batch_get_item(request)),
+        "BatchWriteItem" => |database, body| run(body, |request| database.batch_write_item(request)),
+        "DeleteItem" => |database, body| run(body, |request| database.delete_item(request)),
+        "GetItem" => |database, body| run(body, |request| database.get_item(request)),
+        "PutItem" => |database, body| run(body, |request| database.put_item(request)),
+        "Query" => |database, body| run(body, |request| database.query(request)),
+        "Scan" => |database, body| run(body, |request| database.scan(request)),
+        "TransactGetItems" => |database, body| run(body, |request| database.transact_get_items(request)),
+        "TransactWriteItems" => |database, body| run(body, |request| database.transact_write_items(request)),
+        "UpdateItem" => |database, body| run(body, |request| database.update_item(request)),
         _ => return None,
     })
 }
 
 fn table_operation(name: &str) -> Option<Operation> {
     Some(match name {
-        "CreateTable" => |served, body| run(body, |request| served.database.create_table(request)),
-        "DeleteTable" => |served, body| run(body, |request| served.database.delete_table(request)),
-        "DescribeTable" => |served, body| run(body, |request| served.database.describe_table(request)),
-        "DescribeTimeToLive" => |served, body| run(body, |request| served.database.describe_time_to_live(request)),
-        "ListTables" => |served, body| run(body, |request| served.database.list_tables(request)),
-        "UpdateTable" => |served, body| run(body, |request| served.database.update_table(request)),
-        "UpdateTimeToLive" => |served, body| run(body, |request| served.database.update_time_to_live(request)),
+        "CreateTable" => |database, body| run(body, |request| database.create_table(request)),
+        "DeleteTable" => |database, body| run(body, |request| database.delete_table(request)),
+        "DescribeTable" => |database, body| run(body, |request| database.describe_table(request)),
+        "DescribeTimeToLive" => |database, body| run(body, |request| database.describe_time_to_live(request)),
+        "ListTables" => |database, body| run(body, |request| database.list_tables(request)),
+        "UpdateTable" => |database, body| run(body, |request| database.update_table(request)),
+        "UpdateTimeToLive" => |database, body| run(body, |request| database.update_time_to_live(request)),
         _ => return None,
     })
 }
@@ -126,12 +58,12 @@ fn table_operation(name: &str) -> Option<Operation> {
 /// Operations that the product does not use, for programs that connect through `--dynamodb`.
 fn other_operation(name: &str) -> Option<Operation> {
     Some(match name {
-        "BatchExecuteStatement" => |served, body| run(body, |request| served.database.batch_execute_statement(request)),
-        "ExecuteStatement" => |served, body| run(body, |request| served.database.execute_statement(request)),
-        "ExecuteTransaction" => |served, body| run(body, |request| served.database.execute_transaction(request)),
-        "ListTagsOfResource" => |served, body| run(body, |request| served.database.list_tags_of_resource(request)),
-        "TagResource" => |served, body| run(body, |request| served.database.tag_resource(request)),
-        "UntagResource" => |served, body| run(body, |request| served.database.untag_resource(request)),
+        "BatchExecuteStatement" => |database, body| run(body, |request| database.batch_execute_statement(request)),
+        "ExecuteStatement" => |database, body| run(body, |request| database.execute_statement(request)),
+        "ExecuteTransaction" => |database, body| run(body, |request| database.execute_transaction(request)),
+        "ListTagsOfResource" => |database, body| run(body, |request| database.list_tags_of_resource(request)),
+        "TagResource" => |database, body| run(body, |request| database.tag_resource(request)),
+        "UntagResource" => |database, body| run(body, |request| database.untag_resource(request)),
         _ => return None,
     })
 }
@@ -148,38 +80,8 @@ fn unreadable() -> Answer {
     Answer::rejection("SerializationException", "The body is not a request of this operation.")
 }
 
-fn write_batch(served: &ServedDatabase, body: &[u8]) -> Answer {
-    let Ok(request) = serde_json::from_slice(body) else { return unreadable() };
-    if !bulk_put::is_simple(&request, body.len()) {
-        return answer(served.database.batch_write_item(request));
-    }
-    match bulk_put::store(&served.database, request) {
-        Some(stored) => answer(stored.map(|()| BatchWriteItemResponse::default())),
-        None => run(body, |request| served.database.batch_write_item(request)),
-    }
-}
-
-fn transact(served: &ServedDatabase, body: &[u8]) -> Answer {
-    let Ok(mut request) = serde_json::from_slice::<TransactWriteItemsRequest>(body) else { return unreadable() };
-    let token = request.client_request_token.take_if(|token| token.len() <= request_tokens::MAX_TOKEN_BYTES);
-    let act = || answer(served.database.transact_write_items(request));
-    match token {
-        Some(token) => served.tokens.run_once(&token, body, Instant::now(), act),
-        None => act(),
-    }
-}
-
 fn answer<A: Serialize>(outcome: Result<A, DynoxideError>) -> Answer {
     outcome.and_then(|answer| json(&answer)).map_or_else(Answer::from, Answer::done)
-}
-
-impl From<DynoxideError> for Answer {
-    fn from(error: DynoxideError) -> Self {
-        match Trouble::of(&error) {
-            Some(trouble) => trouble.answer(),
-            None => Self { status: error.status_code(), json: error.to_json().into_bytes(), trouble: None },
-        }
-    }
 }
 
 fn json<A: Serialize>(answer: &A) -> Result<Vec<u8>, DynoxideError> {

@@ -18,10 +18,10 @@ use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
 use tokio::net::{UnixListener, UnixStream};
 
+use super::answer::Answer;
+use super::calls::CallSender;
 use super::file;
 use super::http::{self, Connections, Guard};
-use super::inproc::CallSender;
-use super::operations::Answer;
 
 /// Folder of the socket inside the data folder; only its owner may access it.
 const SOCKET_FOLDER: &str = "private";

@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use std::sync::Barrier;
 use std::time::Duration;
 
+use answer::Answer;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::error::SdkError;
@@ -13,7 +14,6 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_types::body::SdkBody;
 use exchange::{Exchange, send_all};
 use futures_util::poll;
-use operations::{Answer, ServedDatabase};
 use script::{
     EXPECTED_OUTCOMES, TABLE, create_table_request, supported_requests, unreadable_requests, unused_operations,
 };
@@ -195,7 +195,7 @@ async fn abandoned_call_in_queue_is_not_run() {
     let embedded = start_embedded();
     let (client, calls) = (connect_direct(&embedded), calls(&embedded));
     send_all(&client, create_table_request()).await;
-    let held = |_: &ServedDatabase, _: &[u8]| {
+    let held = |_: &Database, _: &[u8]| {
         GATE.wait();
         Answer::done(Vec::new())
     };
@@ -215,7 +215,7 @@ async fn stopped_database_leaves_no_call_waiting() {
     static GATE: Barrier = Barrier::new(2);
     let embedded = start_embedded();
     let (client, calls) = (connect_direct(&embedded), calls(&embedded));
-    let held = |_: &ServedDatabase, _: &[u8]| {
+    let held = |_: &Database, _: &[u8]| {
         // Once to signal the start, and once to wait for the release.
         GATE.wait();
         GATE.wait();
