@@ -1,4 +1,3 @@
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,16 +11,13 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::backup::{BackupCommand, RestoreCommand};
+use crate::command_result::{CommandError, CommandOutput, WRONG_USE, print_line};
 use crate::keys::KeysCommand;
 use crate::recording::RECORD_TURNS;
 use crate::replay::ReplayCommand;
 use crate::smoke_command::SmokeCommand;
-use crate::store_location::CommandError;
 use crate::users::UsersCommand;
 use crate::{Data, Options, Server};
-
-/// Exit code for wrong use of the command line, a setting, a folder or a port.
-pub(crate) const WRONG_USE: u8 = 2;
 
 /// Lambda Chat on this machine: the chat page and every route on one port, with DynamoDB in the process.
 #[derive(Parser)]
@@ -48,13 +44,6 @@ enum Command {
     /// Runs a recorded turn again, without a network.
     Replay(ReplayCommand),
     Smoke(SmokeCommand),
-}
-
-/// Output of a command: its result for standard output, and a note for the error stream.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct CommandOutput {
-    pub(crate) result: String,
-    pub(crate) note: String,
 }
 
 #[derive(Args)]
@@ -196,12 +185,6 @@ async fn stop_signal() {
 fn report_failure(line: &str, code: u8) -> ExitCode {
     print_line(&mut std::io::stderr(), &format!("lambda-chat: {line}"));
     ExitCode::from(code)
-}
-
-/// Prints a line; errors are ignored, because a closed terminal must not fail the command.
-pub(crate) fn print_line(out: &mut impl Write, text: &str) {
-    let _ = writeln!(out, "{text}");
-    let _ = out.flush();
 }
 
 /// Logs warnings to the error stream (`RUST_LOG` overrides the level).

@@ -8,8 +8,8 @@ use store::{ApiKey, KeyRecord, NewKey};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::command_line::CommandOutput;
-use crate::store_location::{CommandError, StoreLocation, user};
+use crate::command_result::{CommandError, CommandOutput};
+use crate::store_location::{StoreLocation, user};
 
 const DAY: Duration = Duration::from_hours(24);
 

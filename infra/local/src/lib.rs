@@ -7,6 +7,7 @@
 mod backup;
 mod banner;
 mod command_line;
+mod command_result;
 mod connections;
 mod database;
 mod demo;

@@ -3,7 +3,7 @@ use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
 use smoke::{SmokeOptions, Target, TargetError};
 
-use crate::command_line::print_line;
+use crate::command_result::print_line;
 
 /// Environment variable that is read when none is named; it may be unset.
 const DEFAULT_KEY_VARIABLE: &str = "LAMBDA_CHAT_KEY";

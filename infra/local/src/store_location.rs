@@ -2,10 +2,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use platform::settings::Settings;
-use store::{BackupError, Store, StoreError, TableNames};
+use store::{Store, TableNames};
 
 use crate::StartError;
-use crate::command_line::WRONG_USE;
 use crate::database::{self, EmbeddedDatabase};
 
 /// Setting that names a DynamoDB other than the embedded one.
@@ -24,56 +23,6 @@ pub(crate) struct StoreLocation {
     /// credentials are taken from the environment.
     #[arg(long, conflicts_with = "data")]
     pub(crate) aws: bool,
-}
-
-/// Why a command failed; each is one line for the person who gave it.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CommandError {
-    /// The store cannot be opened.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// A request to the store failed.
-    #[error("the database cannot be used: {0}")]
-    Store(#[from] StoreError),
-    /// A conversation kept changing during the backup.
-    #[error("the backup cannot be made: {0}")]
-    Backup(BackupError),
-    /// A file cannot be read or written.
-    #[error("the file cannot be used: {0}")]
-    File(#[from] std::io::Error),
-    /// The object of the command does not exist.
-    #[error("{0}")]
-    Absent(String),
-    /// A file is not valid for the command.
-    #[error("{0}")]
-    Refused(String),
-    /// A signal stopped the command.
-    #[error("stopped")]
-    Stopped,
-}
-
-impl From<BackupError> for CommandError {
-    fn from(error: BackupError) -> Self {
-        match error {
-            BackupError::Store(error) => Self::Store(error),
-            BackupError::NeverIdle => Self::Backup(error),
-        }
-    }
-}
-
-impl CommandError {
-    /// Exit code: 2 for wrong use, 1 for a failure.
-    pub(crate) fn exit_code(&self) -> u8 {
-        match self {
-            Self::Start(StartError::Store(_))
-            | Self::Store(_)
-            | Self::Backup(_)
-            | Self::File(_)
-            | Self::Absent(_)
-            | Self::Stopped => 1,
-            Self::Start(_) | Self::Refused(_) => WRONG_USE,
-        }
-    }
 }
 
 /// An open store with the resources that it needs.

@@ -8,8 +8,8 @@ use domain::Owner;
 use platform::settings::Settings;
 use store::{DeletionCounts, Store, StoreError};
 
-use crate::command_line::CommandOutput;
-use crate::store_location::{CommandError, StoreLocation, user};
+use crate::command_result::{CommandError, CommandOutput};
+use crate::store_location::{StoreLocation, user};
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum UsersCommand {

@@ -13,8 +13,8 @@ use store::Backup;
 use tempfile::NamedTempFile;
 
 pub(crate) use self::restore::RestoreCommand;
-use crate::command_line::{CommandOutput, print_line};
-use crate::store_location::{CommandError, StoreLocation};
+use crate::command_result::{CommandError, CommandOutput, print_line};
+use crate::store_location::StoreLocation;
 
 /// Number of items between two progress messages.
 const PROGRESS_INTERVAL_ITEMS: u64 = 10_000;

@@ -9,8 +9,8 @@ use store::{BackupCheck, BackupSummary, RestoreOptions, RestoreReport, Store};
 
 use super::lines::Lines;
 use super::{Progress, STANDARD_OUTPUT};
-use crate::command_line::{CommandOutput, print_line};
-use crate::store_location::{CommandError, StoreLocation};
+use crate::command_result::{CommandError, CommandOutput, print_line};
+use crate::store_location::StoreLocation;
 
 /// Limits of one batch: number of lines, and their bytes unless a single line is longer.
 const MAX_BATCH: (usize, usize) = (256, 1024 * 1024);

@@ -7,7 +7,7 @@ use redaction::Redactor;
 use serde_json::Value;
 
 use super::line::{EncodedBytes, Entry, Line};
-use super::masking::mask_pieces;
+use super::pieces::mask_pieces;
 
 /// Fields whose text is complete in each line.
 const UNSPLIT_FIELDS: [&str; 10] = [

@@ -12,7 +12,7 @@ use crate::StartError;
 
 use super::head::Head;
 use super::keys::KeyFilter;
-use super::writer::TurnRecording;
+use super::turn_recording::TurnRecording;
 
 /// Setting that names the folder.
 pub(crate) const RECORD_TURNS: &str = "RECORD_TURNS";

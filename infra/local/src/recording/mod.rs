@@ -14,7 +14,9 @@ mod line;
 mod masking;
 mod model;
 mod payloads;
+mod pieces;
 mod response_recorder;
+mod turn_recording;
 mod writer;
 
 pub(crate) use file::RecordedTurn;

@@ -1,22 +1,15 @@
 use std::fs::File;
 use std::io::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use agent::Recording;
-use domain::{Event, ToolCall};
-use llm::{ModelClient, ResponseRecorder, ToolMode};
 use redaction::Redactor;
 use serde::Serialize;
-use tools::ToolRun;
 
 use super::head::Head;
 use super::keys::KeyFilter;
 use super::line::{Entry, Line};
 use super::masking;
-use super::payloads::Payloads;
-use super::response_recorder::CallResponseRecorder;
 
 /// Writes a recording: each line immediately, so that a crash keeps all earlier lines.
 pub(super) struct RecordingWriter {
@@ -45,14 +38,16 @@ struct Backlog {
 /// Size limit of waiting lines, in bytes.
 const MAX_QUEUED_BYTES: usize = 16 * 1024 * 1024;
 
-/// Recorder of one turn.
-pub(super) struct TurnRecording {
-    writer: Arc<RecordingWriter>,
-    model_calls: AtomicUsize,
-    payloads: Mutex<Payloads>,
-}
-
 impl RecordingWriter {
+    /// Writes the head to the file.
+    pub(super) fn new(file: File, keys: Arc<KeyFilter>, head: Head, redactor: &Redactor) -> Self {
+        let queue = (!redactor.is_off()).then(|| MaskingQueue { redactor: redactor.clone(), lines: Mutex::default() });
+        let head = if queue.is_some() { masking::mask_head(head, redactor) } else { head };
+        let writer = Self { began: Instant::now(), keys, file: Mutex::new(Some(file)), queue };
+        writer.write_line(&head);
+        writer
+    }
+
     pub(super) fn keys(&self) -> &KeyFilter {
         &self.keys
     }
@@ -124,40 +119,11 @@ impl Drop for RecordingWriter {
     }
 }
 
-impl TurnRecording {
-    pub(super) fn new(file: File, keys: Arc<KeyFilter>, head: Head, redactor: &Redactor) -> Self {
-        let backlog =
-            (!redactor.is_off()).then(|| MaskingQueue { redactor: redactor.clone(), lines: Mutex::default() });
-        let head = if backlog.is_some() { masking::mask_head(head, redactor) } else { head };
-        let writer =
-            Arc::new(RecordingWriter { began: Instant::now(), keys, file: Mutex::new(Some(file)), queue: backlog });
-        writer.write_line(&head);
-        Self { writer, model_calls: AtomicUsize::default(), payloads: Mutex::default() }
-    }
-}
-
-impl Recording for TurnRecording {
-    fn event(&self, event: &Event) {
-        let payload = self.payloads.lock().unwrap_or_else(PoisonError::into_inner).of(event);
-        if let Some(event) = payload {
-            self.writer.write(Entry::Event { event });
-        }
-    }
-
-    fn asked(&self, model: &ModelClient, path: ToolMode) -> Arc<dyn ResponseRecorder> {
-        let model_call = self.model_calls.fetch_add(1, Ordering::Relaxed) + 1;
-        self.writer.write(Entry::ModelCall { model_call, model: model.config().name.clone(), path: path.into() });
-        Arc::new(CallResponseRecorder::new(Arc::clone(&self.writer), model_call))
-    }
-
-    fn ran(&self, call: &ToolCall, ran: Option<&ToolRun>) {
-        self.writer.write(Entry::Tool { call: call.clone(), result: ran.map(|ran| Box::new(ran.into())) });
-    }
-}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::fs::OpenOptions;
+
+    use llm::ToolMode;
 
     use super::*;
 

@@ -3,8 +3,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::compare::Verdict;
-use super::{ReplayError, Speed, replay};
-use crate::command_line::print_line;
+use super::error::ReplayError;
+use super::speed::Speed;
+use super::turn::replay;
+use crate::command_result::print_line;
 
 /// Runs a recorded turn again, without a network, and compares what clients would see.
 #[derive(Args, Debug)]

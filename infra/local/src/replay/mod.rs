@@ -12,13 +12,17 @@
 mod calls;
 mod command;
 mod compare;
+mod error;
 mod models;
 mod observer;
 mod script;
 mod sequencer;
 mod server;
+mod speed;
 mod turn;
 
 pub(crate) use command::ReplayCommand;
 pub use compare::{ReplayReport, Verdict};
-pub use turn::{ReplayError, Speed, replay};
+pub use error::ReplayError;
+pub use speed::Speed;
+pub use turn::replay;

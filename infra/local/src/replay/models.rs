@@ -9,9 +9,10 @@ use llm::{EndpointHealth, ModelClient, Models, ToolMode};
 use platform::settings::Settings;
 use serde_json::Value;
 
+use super::error::ReplayError;
 use super::script::Script;
 use super::server::Server;
-use super::{ReplayError, Speed};
+use super::speed::Speed;
 use crate::recording::{Entry, RecordedEnd, RecordedToolMode, RecordedTurn};
 
 /// How long a skipped endpoint counts as down: the maximum.

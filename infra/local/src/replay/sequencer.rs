@@ -7,8 +7,8 @@ use tokio::sync::watch;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::Speed;
 use super::script::{Attempt, Script, ScriptedCall};
+use super::speed::Speed;
 
 /// How long an input waits for earlier inputs: a turn that diverges never takes them.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(5);

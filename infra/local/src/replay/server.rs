@@ -8,9 +8,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::Speed;
 use super::script::{Attempt, Response};
 use super::sequencer::Sequencer;
+use super::speed::Speed;
 use crate::recording::RecordedEnd;
 
 /// Size limit of a request head, in bytes.

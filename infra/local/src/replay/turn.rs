@@ -11,44 +11,19 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tools::{OutboundRedactor, Progress, ToolContext, UrlAllowlist};
 
-use super::ReplayReport;
 use super::calls::RecordedCalls;
+use super::compare::ReplayReport;
+use super::error::ReplayError;
 use super::models::{self, RecordedToolModes};
 use super::observer::Observer;
 use super::script::Script;
 use super::sequencer::Sequencer;
 use super::server::{Server, ServerContext, StopReason};
-use crate::recording::{Head, RecordedTurn, RecordingError};
+use super::speed::Speed;
+use crate::recording::{Head, RecordedTurn};
 
 /// Deadline of a turn that needs none.
 const NO_DEADLINE: Duration = Duration::from_hours(1);
-
-/// Speed of a replay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Speed {
-    /// In the time that it took.
-    Real,
-    /// Without waiting.
-    #[default]
-    Fast,
-}
-
-/// Why a turn cannot be replayed.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// The file is not a valid recording.
-    #[error(transparent)]
-    Recording(#[from] RecordingError),
-    /// The recorded models cannot be configured.
-    #[error("the recording's models cannot be set up: {0}")]
-    Models(#[from] platform::settings::SettingError),
-    /// The HTTP client cannot be built.
-    #[error(transparent)]
-    Transport(#[from] platform::transport::TransportError),
-    /// The system refuses something that a replay needs.
-    #[error("cannot replay: {0}")]
-    System(#[from] std::io::Error),
-}
 
 /// Replays a recorded turn over loopback only; calls `on_event` for each event.
 ///

@@ -1,0 +1,49 @@
+use std::fs::File;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agent::Recording;
+use domain::{Event, ToolCall};
+use llm::{ModelClient, ResponseRecorder, ToolMode};
+use redaction::Redactor;
+use tools::ToolRun;
+
+use super::head::Head;
+use super::keys::KeyFilter;
+use super::line::Entry;
+use super::payloads::Payloads;
+use super::response_recorder::CallResponseRecorder;
+use super::writer::RecordingWriter;
+
+/// Recorder of one turn.
+pub(super) struct TurnRecording {
+    writer: Arc<RecordingWriter>,
+    model_calls: AtomicUsize,
+    payloads: Mutex<Payloads>,
+}
+
+impl TurnRecording {
+    pub(super) fn new(file: File, keys: Arc<KeyFilter>, head: Head, redactor: &Redactor) -> Self {
+        let writer = Arc::new(RecordingWriter::new(file, keys, head, redactor));
+        Self { writer, model_calls: AtomicUsize::default(), payloads: Mutex::default() }
+    }
+}
+
+impl Recording for TurnRecording {
+    fn event(&self, event: &Event) {
+        let payload = self.payloads.lock().unwrap_or_else(PoisonError::into_inner).of(event);
+        if let Some(event) = payload {
+            self.writer.write(Entry::Event { event });
+        }
+    }
+
+    fn asked(&self, model: &ModelClient, path: ToolMode) -> Arc<dyn ResponseRecorder> {
+        let model_call = self.model_calls.fetch_add(1, Ordering::Relaxed) + 1;
+        self.writer.write(Entry::ModelCall { model_call, model: model.config().name.clone(), path: path.into() });
+        Arc::new(CallResponseRecorder::new(Arc::clone(&self.writer), model_call))
+    }
+
+    fn ran(&self, call: &ToolCall, ran: Option<&ToolRun>) {
+        self.writer.write(Entry::Tool { call: call.clone(), result: ran.map(|ran| Box::new(ran.into())) });
+    }
+}
