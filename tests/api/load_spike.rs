@@ -1,4 +1,4 @@
-//! Hundreds of concurrent turns; `benches/crowd` runs thousands.
+//! Hundreds of concurrent turns; `benches/load_spike` runs thousands.
 
 use support::{LoadSpike, TestApp};
 

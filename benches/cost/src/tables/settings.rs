@@ -40,7 +40,7 @@ pub(super) fn cache(bills: Bills<'_>) -> String {
     )
 }
 
-/// Additional costs of each front door, for the default kind of answer.
+/// Additional costs of each front end, for the default kind of answer.
 pub(super) fn front_ends(bills: Bills<'_>) -> String {
     let (inputs, turn) = (bills.inputs, bills.of(DEFAULT_KIND).turn);
     let firewall = inputs.price("firewall") + 2.0 * inputs.price("firewallRule");
