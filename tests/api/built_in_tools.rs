@@ -1,9 +1,7 @@
 //! The built-in tools on the text path and the native path, with good and bad arguments.
 
 use serde_json::{Value, json};
-use support::{Completion, FakeModel, FakeTavily, Reply, TestApp};
-
-use crate::native_tools::NativeApp;
+use support::{Completion, FakeModel, FakeTavily, NativeApp, Reply, TestApp};
 
 /// A call in the text format.
 fn text_call(name: &str, arguments: &Value) -> Reply {

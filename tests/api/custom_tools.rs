@@ -4,12 +4,12 @@ use std::fs;
 use std::ops::Deref;
 
 use serde_json::{Value, json};
-use support::{ApiResponse, Client, Completion, FakeEndpoint, Reply, Request, TestApp, Transcript};
+use support::{
+    ApiResponse, Client, Completion, FakeEndpoint, NativeApp, Reply, Request, TestApp, Transcript, list_recordings,
+};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-use crate::native_tools::NativeApp;
-use crate::recordings::list_recordings;
 use crate::secrets::MemoryLog;
 
 const SECRET: &str = "canary-weather/7k3z";

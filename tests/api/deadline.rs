@@ -1,9 +1,8 @@
 //! A turn that runs out of time still ends with an answer if there is any content or source.
 
 use serde_json::{Value, json};
-use support::{Completion, FakeTavily, ModelRequest, Reply, TestApp, Transcript};
+use support::{Completion, FakeTavily, ModelRequest, NativeApp, Reply, TestApp, Transcript, search_reply};
 
-use crate::native_tools::{NativeApp, search_reply};
 use crate::search_call;
 
 /// A turn of 6 s; its last quarter is reserved for the answer.

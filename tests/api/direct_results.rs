@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use support::{Client, Completion, FakeModel, FakeTavily, Reply, TestApp};
+use support::{Client, Completion, FakeModel, FakeTavily, NativeApp, Reply, TestApp, list_recordings, searches_reply};
 use tempfile::TempDir;
 
 use crate::failover::{Chain, TOOL_MODES, outcome};
-use crate::native_tools::{NativeApp, searches_reply};
-use crate::recordings::{assert_replays_unchanged, list_recordings};
+use crate::recordings::assert_replays_unchanged;
 use crate::search_call;
 
 /// The answer that a user sees for a search of the fake provider.

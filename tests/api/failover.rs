@@ -1,10 +1,9 @@
 //! Failover before the first token: the fallback model answers.
 
 use serde_json::{Value, json};
-use support::{Completion, FakeModel, Gate, MODEL, MODEL_KEY, Reply, TestApp, Transcript};
+use support::{Completion, FakeModel, Gate, MODEL, MODEL_KEY, Reply, TestApp, Transcript, search_reply};
 
 use crate::model_faults::{SHORT_TIMEOUTS, error_reply};
-use crate::native_tools::search_reply;
 use crate::search_call;
 
 /// The product with three models: `first`, its fallback `backup`, and the fallback of that, `third`.

@@ -1,11 +1,10 @@
 //! Failover in the middle of an answer: what the user sees, what the next model receives, and what is stored.
 
 use serde_json::{Value, json};
-use support::{Completion, Reply};
+use support::{Completion, Reply, search_reply};
 
 use crate::failover::{Chain, TOOL_MODES, outcome, overloaded};
 use crate::model_faults::SHORT_TIMEOUTS;
-use crate::native_tools::search_reply;
 use crate::search_call;
 
 #[tokio::test]

@@ -41,7 +41,6 @@ mod ownership;
 mod private_models;
 mod prompts;
 mod public_routes;
-mod recording_scenarios;
 mod recordings;
 mod regenerate;
 mod resume;
@@ -62,12 +61,7 @@ mod usage;
 mod wires;
 
 use serde_json::json;
-use support::{Completion, EventStream, Gate, TestApp};
-
-/// A search call in the text format that the prompt teaches.
-fn search_call(query: &str) -> String {
-    format!("<tool_call>{{\"tool\": \"search_web\", \"query\": \"{query}\"}}</tool_call>")
-}
+use support::{Completion, EventStream, Gate, TestApp, search_call};
 
 /// Starts a turn that has sent `半句` and waits at the gate; returns its stream and the conversation's id.
 async fn start_half_answer(app: &TestApp, gate: &Gate) -> (EventStream, String) {

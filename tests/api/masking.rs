@@ -3,11 +3,10 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use support::{Client, Completion, FakeEndpoint, FakeMcp, Reply, TestApp};
+use support::{Client, Completion, FakeEndpoint, FakeMcp, NativeApp, Reply, TestApp, list_recordings};
 use tempfile::TempDir;
 
-use crate::native_tools::NativeApp;
-use crate::recordings::{assert_replays_unchanged, list_recordings};
+use crate::recordings::assert_replays_unchanged;
 use crate::search_call;
 use crate::secrets::MemoryLog;
 

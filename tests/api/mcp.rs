@@ -3,10 +3,8 @@
 use std::ops::Deref;
 
 use serde_json::{Value, json};
-use support::{Client, Completion, FakeEndpoint, FakeMcp, Gate, Reply, TestApp};
+use support::{Client, Completion, FakeEndpoint, FakeMcp, Gate, NativeApp, Reply, TestApp};
 use tokio::net::TcpListener;
-
-use crate::native_tools::NativeApp;
 
 const SECRET: &str = "canary-files/51k0";
 

@@ -1,9 +1,7 @@
 //! Faulty native calls: malformed arguments, unknown names, copies in the text, truncated calls, and endless rounds.
 
 use serde_json::{Value, json};
-use support::{Completion, Reply, Transcript};
-
-use crate::native_tools::{NativeApp, search_reply};
+use support::{Completion, NativeApp, Reply, Transcript, search_reply};
 
 /// Runs a turn with this reply, after which the model answers `晴。`.
 async fn run_with_reply(reply: Reply) -> (NativeApp, Transcript) {

@@ -1,64 +1,9 @@
 //! A model with native tools: the requests to it, and the events, which are the same as on the text path.
 
 use std::collections::HashMap;
-use std::ops::Deref;
 
 use serde_json::{Value, json};
-use support::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, Reply, TestApp};
-
-/// The product with the default model `native`, whose settings choose native tools.
-pub(crate) struct NativeApp {
-    pub(crate) app: TestApp,
-    pub(crate) model: FakeModel,
-}
-
-impl NativeApp {
-    pub(crate) async fn start() -> Self {
-        Self::start_with(&[]).await
-    }
-
-    pub(crate) async fn start_with(settings: &[(&str, &str)]) -> Self {
-        let model = FakeModel::start().await;
-        let entries = models_setting(&model, MODEL);
-        let own = [("MODELS", &*entries), ("NATIVE_KEY", MODEL_KEY), ("DEFAULT_MODEL", "native")];
-        let app = TestApp::start_with(&[&own, settings].concat()).await;
-        Self { app, model }
-    }
-
-    /// The messages of the last request after the system prompt.
-    pub(crate) fn last_messages(&self) -> Vec<Value> {
-        let request = self.model.requests().pop().unwrap();
-        request.body["messages"].as_array().unwrap()[1..].to_vec()
-    }
-}
-
-impl Deref for NativeApp {
-    type Target = TestApp;
-
-    fn deref(&self) -> &TestApp {
-        &self.app
-    }
-}
-
-/// A `MODELS` setting with this model as `native`, with native tools.
-pub(crate) fn models_setting(model: &FakeModel, id: &str) -> String {
-    let entry =
-        json!({ "name": "native", "baseUrl": model.url(), "model": id, "apiKeyVar": "NATIVE_KEY", "tools": "native" });
-    json!([entry]).to_string()
-}
-
-/// A reply with one complete native search and the finish reason `tool_calls`.
-pub(crate) fn search_reply(id: &str, query: &str) -> Reply {
-    searches_reply([(id, query)])
-}
-
-/// A reply with several native searches.
-pub(crate) fn searches_reply<'a>(calls: impl IntoIterator<Item = (&'a str, &'a str)>) -> Reply {
-    let add = |stream: Completion, (index, (id, query)): (u32, (&str, &str))| {
-        stream.call(index, id, "search_web", &json!({ "query": query }).to_string())
-    };
-    (0..).zip(calls).fold(Completion::new(), add).finish("tool_calls").usage(10, 5).done().reply()
-}
+use support::{Completion, FakeTavily, Gate, NativeApp, Reply, TestApp, search_reply, searches_reply};
 
 fn native_call(id: &str, query: &str) -> Value {
     let arguments = json!({ "query": query }).to_string();

@@ -1,9 +1,8 @@
 //! `/v1`: the requests and responses of OpenAI's clients.
 
 use serde_json::{Value, json};
-use support::{ApiResponse, Completion, Gate, Reply, TestApp, with_timeout};
+use support::{ApiResponse, Completion, Gate, NativeApp, Reply, TestApp, with_timeout};
 
-use crate::native_tools::NativeApp;
 use crate::search_call;
 
 /// A request with these messages and fields.

@@ -1,9 +1,8 @@
 //! `/v1` with tools of the client, on the native path and on the text path.
 
 use serde_json::{Value, json};
-use support::{Completion, Reply, TestApp};
+use support::{Completion, NativeApp, Reply, TestApp, search_reply, searches_reply};
 
-use crate::native_tools::{NativeApp, search_reply, searches_reply};
 use crate::openai::{chunks, complete, greeting};
 use crate::search_call;
 

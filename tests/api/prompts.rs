@@ -1,9 +1,8 @@
 //! Prompts hold nothing secret, because a user can extract every prompt from its model.
 
 use serde_json::{Value, json};
-use support::{Client, Completion, FakeEndpoint, FakeMcp, ModelRequest, Reply, Request};
+use support::{Client, Completion, FakeEndpoint, FakeMcp, ModelRequest, NativeApp, Reply, Request};
 
-use crate::native_tools::NativeApp;
 use crate::search_call;
 
 /// A text that every secret of these tests contains, and nothing else.

@@ -8,20 +8,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use local::{Speed, Verdict, replay};
 use serde_json::{Value, json};
-use support::{Completion, FakeTavily, MODEL_KEY, Reply, SEARCH_KEY, TestApp};
+use support::{
+    Completion, FakeTavily, MODEL_KEY, RECORDING_SCENARIOS, RECORDINGS_FOLDER, Reply, SEARCH_KEY, TestApp,
+    list_recordings, record_scenario, search_call,
+};
 use tempfile::TempDir;
-
-use crate::recording_scenarios::{SCENARIOS, record};
-
-const RECORDINGS_FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings");
-
-/// The recordings in a folder, in order of their names.
-pub(crate) fn list_recordings(folder: &Path) -> Vec<PathBuf> {
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|kind| kind == "jsonl")).collect();
-    files.sort();
-    files
-}
 
 /// Replays a recording of a whole turn and asserts that the result is unchanged.
 pub(crate) async fn assert_replays_unchanged(file: &Path) {
@@ -33,7 +24,7 @@ pub(crate) async fn assert_replays_unchanged(file: &Path) {
 #[tokio::test]
 async fn every_stored_recording_replays_unchanged() {
     let files = list_recordings(Path::new(RECORDINGS_FOLDER));
-    assert!(files.len() >= SCENARIOS.len(), "recordings are missing");
+    assert!(files.len() >= RECORDING_SCENARIOS.len(), "recordings are missing");
     for file in files {
         assert_replays_unchanged(&file).await;
     }
@@ -41,20 +32,9 @@ async fn every_stored_recording_replays_unchanged() {
 
 #[tokio::test]
 async fn every_scenario_records_and_replays_unchanged() {
-    for scenario in SCENARIOS {
+    for scenario in RECORDING_SCENARIOS {
         let folder = TempDir::new().unwrap();
-        assert_replays_unchanged(&record(scenario, folder.path()).await).await;
-    }
-}
-
-/// Regenerates the recordings of this project.
-#[tokio::test]
-#[ignore = "writes into tests/recordings"]
-async fn regenerate_recordings() {
-    for scenario in SCENARIOS {
-        let folder = TempDir::new().unwrap();
-        fs::copy(record(scenario, folder.path()).await, Path::new(RECORDINGS_FOLDER).join(format!("{scenario}.jsonl")))
-            .unwrap();
+        assert_replays_unchanged(&record_scenario(scenario, folder.path()).await).await;
     }
 }
 
@@ -128,7 +108,7 @@ fn key_echoes() -> Vec<Vec<Reply>> {
     let refusal = json!({ "error": { "message": text, "code": MODEL_KEY } });
     let answer = Completion::of([text.as_str(), "天气"]);
     let pieces = (1..40).step_by(3).map(|size| vec![answer.clone().in_chunks_of(size)]);
-    let search = [Completion::of([crate::search_call(&text)]), Completion::of(["好。"])];
+    let search = [Completion::of([search_call(&text)]), Completion::of(["好。"])];
     let refused = [Reply::json(500, &refusal).header("retry-after-ms", "1"), Completion::of(["好。"])];
     pieces.chain([vec![answer.clone()], search.into(), refused.into()]).collect()
 }

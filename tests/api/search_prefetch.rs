@@ -1,11 +1,12 @@
 //! Search prefetch: a search for the user's message, concurrent with the first model request.
 
 use serde_json::{Value, json};
-use support::{Client, Completion, FakeTavily, Gate, Reply, TestApp, Transcript};
+use support::{
+    Client, Completion, FakeTavily, Gate, NativeApp, Reply, TestApp, Transcript, list_recordings, search_reply,
+};
 use tempfile::TempDir;
 
-use crate::native_tools::{NativeApp, search_reply};
-use crate::recordings::{assert_replays_unchanged, list_recordings};
+use crate::recordings::assert_replays_unchanged;
 use crate::search_call;
 
 async fn create_prefetch_agent(app: &Client, more: &Value) -> String {

@@ -3,9 +3,11 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{Client, Completion, FakeModel, FakeOllama, MODEL, MODEL_KEY, Reply, TestApp};
+use support::{
+    Client, Completion, FakeModel, FakeOllama, MODEL, MODEL_KEY, NativeApp, Reply, TestApp, native_models_setting,
+    search_reply,
+};
 
-use crate::native_tools::{self, NativeApp};
 use crate::{ollama, search_call};
 
 /// A model's tool mode and the source of that knowledge, from the list of models.
@@ -127,7 +129,7 @@ async fn rejected_tools_switch_turn_to_text_path_invisibly() {
 #[tokio::test]
 async fn rejection_in_later_round_keeps_search_results() {
     let app = NativeApp::start().await;
-    app.model.queue_replies([native_tools::search_reply("a", "天气"), tool_rejection(), Completion::of(["晴。"])]);
+    app.model.queue_replies([search_reply("a", "天气"), tool_rejection(), Completion::of(["晴。"])]);
     let turn = app.send_message("天气").await;
     assert_eq!((turn.content().as_str(), turn.finish_reason(), app.search.queries().len()), ("晴。", "stop", 1));
     let request = app.model.wait_for_request(3).await;
@@ -147,12 +149,12 @@ async fn required_tool_choice_survives_the_rejection() {
 #[tokio::test]
 async fn rejection_switches_to_the_model_familys_call_format() {
     let (model, id) = (FakeModel::start().await, format!("qwen2.5-{MODEL}"));
-    let entries = native_tools::models_setting(&model, &id);
+    let entries = native_models_setting(&model, &id);
     let settings = [("MODELS", &*entries), ("NATIVE_KEY", MODEL_KEY), ("DEFAULT_MODEL", "native")];
     let app = TestApp::start_with(&settings).await;
     let hermes = "<tool_call>\n{\"name\": \"search_web\", \"arguments\": {\"query\": \"新闻\"}}\n</tool_call>";
     model.queue_replies([
-        native_tools::search_reply("a", "天气"),
+        search_reply("a", "天气"),
         tool_rejection(),
         Completion::of([hermes]),
         Completion::of(["晴。"]),
@@ -186,7 +188,7 @@ async fn rejection_after_first_token_is_not_retried() {
 #[tokio::test]
 async fn rejected_tools_are_remembered_after_restart() {
     let model = FakeModel::start().await;
-    let entries = native_tools::models_setting(&model, MODEL);
+    let entries = native_models_setting(&model, MODEL);
     let settings = [("MODELS", &*entries), ("NATIVE_KEY", MODEL_KEY), ("DEFAULT_MODEL", "native")];
     let mut app = TestApp::start_on_disk_with(&settings).await;
     model.queue_replies([tool_rejection(), Completion::of(["一。"]), Completion::of(["二。"])]);

@@ -1,9 +1,8 @@
 //! The same turn over every wire: users see equal events, and each endpoint receives its own format.
 
 use serde_json::{Value, json};
-use support::{Completion, FakeEndpoint, FakeOllama, Reply, TestApp};
+use support::{Completion, FakeEndpoint, FakeOllama, NativeApp, Reply, TestApp};
 
-use crate::native_tools::NativeApp;
 use crate::{ollama, search_call};
 
 const QUESTION: &str = "天气？";

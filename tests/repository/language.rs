@@ -303,7 +303,7 @@ fn assert_none(faults: &[String], summary: &str) {
 }
 
 #[test]
-fn names_and_comments_use_the_terms_of_the_field() {
+fn names_and_comments_use_terms_of_the_field() {
     let (mut faults, mut counts) = (Vec::new(), BTreeMap::<&str, usize>::new());
     for file in sources() {
         for Violation { line, banned, instead } in violations_of_file(&file) {

@@ -1,15 +1,20 @@
-//! The scenarios of the recordings in `tests/recordings`.
+//! The recordings in `tests/recordings`, and the scenarios that make them.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use support::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, ModelRequest, Reply, TestApp};
 
-use crate::native_tools::{NativeApp, searches_reply};
-use crate::recordings::list_recordings;
+use crate::{
+    Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, ModelRequest, NativeApp, Reply, TestApp, search_call,
+    searches_reply,
+};
+
+/// The folder of the project's recordings.
+pub const RECORDINGS_FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings");
 
 /// The names of the scenarios and of their recordings.
-pub(crate) const SCENARIOS: [&str; 15] = [
+pub const RECORDING_SCENARIOS: [&str; 15] = [
     "plain_answer",
     "demo_search",
     "search_on_the_text_path",
@@ -28,13 +33,13 @@ pub(crate) const SCENARIOS: [&str; 15] = [
 ];
 
 /// Runs the turns of a scenario and returns the recording of the last one.
-pub(crate) async fn record(scenario: &str, folder: &Path) -> PathBuf {
-    let app = Recorder { folder: folder.to_str().unwrap().to_owned() };
+pub async fn record_scenario(scenario: &str, folder: &Path) -> PathBuf {
+    let app = Recorder { folder: folder.to_str().expect("the path is Unicode").to_owned() };
     match scenario {
         "plain_answer" => app.record_text([Completion::of(["你好", "！"])], "你好").await,
         "demo_search" => app.record_demo("What is Lambda Chat?").await,
         "search_on_the_text_path" => {
-            let call = crate::search_call("北京天气");
+            let call = search_call("北京天气");
             let (start, rest) = call.split_at(20);
             app.record_text([Completion::of(["好的，马上查询。", start, rest]), Completion::of(["晴[1]。"])], "天气")
                 .await;
@@ -74,7 +79,16 @@ pub(crate) async fn record(scenario: &str, folder: &Path) -> PathBuf {
         }
         other => unreachable!("there is no scenario {other}"),
     }
-    list_recordings(folder).pop().unwrap()
+    list_recordings(folder).pop().expect("the turn is recorded")
+}
+
+/// The recordings in a folder, in order of their names.
+pub fn list_recordings(folder: &Path) -> Vec<PathBuf> {
+    let files =
+        fs::read_dir(folder).expect("the folder can be read").map(|file| file.expect("the folder can be read").path());
+    let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|kind| kind == "jsonl")).collect();
+    files.sort();
+    files
 }
 
 /// Starts products that record into a folder.
@@ -145,7 +159,7 @@ impl Recorder {
     async fn record_second_turn(&self) {
         let app = self.start(&[]).await;
         app.model.queue_replies([
-            Completion::of([crate::search_call("北京天气")]),
+            Completion::of([search_call("北京天气")]),
             Completion::of(["晴[1]。"]),
             Completion::of(["多云。"]),
         ]);
