@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt;
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use web::BodyError;
 
@@ -82,10 +83,11 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
 
     /// Reads and discards the rest of a body, within [`MAX_DRAINED_BYTES`] and [`DRAIN_TIMEOUT`].
     pub(super) async fn drain(&self) {
+        let mut body = self.clone();
         let rest = async {
             let mut read = 0;
             while read < MAX_DRAINED_BYTES {
-                match std::future::poll_fn(|context| self.state().poll(context)).await {
+                match body.frame().await {
                     Some(Ok(frame)) => read += frame.data_ref().map_or(0, Bytes::len),
                     Some(Err(_)) | None => break,
                 }
