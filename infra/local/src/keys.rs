@@ -2,11 +2,11 @@ use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
 use platform::settings::Settings;
 use secrecy::ExposeSecret;
 use store::{ApiKey, KeyRecord, NewKey};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use crate::command_result::{CommandError, CommandOutput};
 use crate::store_location::{StoreLocation, user};
@@ -110,9 +110,10 @@ fn state(key: &KeyRecord, now: SystemTime) -> &'static str {
     }
 }
 
+/// Returns a time as in RFC 3339, in UTC and to the second; `?` after the year 9999.
 fn date(at: SystemTime) -> String {
-    let at = OffsetDateTime::from(at).replace_nanosecond(0);
-    at.ok().and_then(|at| at.format(&Rfc3339).ok()).unwrap_or_else(|| "?".to_owned())
+    const TO_THE_SECOND: DateTimePrinter = DateTimePrinter::new().precision(Some(0));
+    Timestamp::try_from(at).map_or_else(|_| "?".to_owned(), |at| TO_THE_SECOND.timestamp_to_string(&at))
 }
 
 #[cfg(test)]

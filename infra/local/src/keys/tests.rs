@@ -11,6 +11,14 @@ fn at(days: u32) -> SystemTime {
     UNIX_EPOCH + Duration::from_hours(500_000) + DAY * days
 }
 
+#[test]
+fn dates_are_in_utc_to_the_second() {
+    let at = |nanoseconds| date(at(0) + Duration::from_nanos(nanoseconds));
+    assert_eq!([at(0), at(999_999_999)], ["2027-01-15T08:00:00Z"; 2]);
+    assert_eq!(date(UNIX_EPOCH - Duration::from_millis(500)), "1969-12-31T23:59:59Z");
+    assert_eq!(date(UNIX_EPOCH + DAY * 3_000_000), "?");
+}
+
 fn store_location(folder: &Path) -> StoreLocation {
     StoreLocation { data: folder.to_owned(), aws: false }
 }

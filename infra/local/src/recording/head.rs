@@ -3,11 +3,10 @@ use std::time::Duration;
 
 use agent::{Agent, Turn};
 use domain::{HistoryTurn, Message, Summary, ToolChoice, ToolExample, ToolSpec};
+use jiff::Timestamp;
 use platform::settings::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 use tokio::time::Instant;
 use tools::{ToolBinding, ToolRegistry};
 
@@ -27,7 +26,7 @@ pub(crate) struct Head {
     pub(crate) recording: u32,
     /// The product's version.
     pub(crate) product: String,
-    /// Time of the recording.
+    /// Time of the recording, as in RFC 3339: UTC, with as many digits after the second as it has.
     pub(crate) at: String,
     /// Whether personal data was masked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -97,7 +96,7 @@ impl Head {
         Self {
             recording: VERSION,
             product: env!("CARGO_PKG_VERSION").to_owned(),
-            at: OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default(),
+            at: Timestamp::now().to_string(),
             masked: false,
             turn: turn.id.clone(),
             models: turn.models.iter().map(RecordedModel::of).collect(),
@@ -183,5 +182,22 @@ impl From<HistoryTurn> for HistoryEntry {
 impl From<HistoryEntry> for HistoryTurn {
     fn from(HistoryEntry { seq, messages }: HistoryEntry) -> Self {
         Self { seq, messages }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_of_recording_is_in_rfc_3339() {
+        for (nanoseconds, expected) in [
+            (0, "2027-01-15T08:00:00Z"),
+            (120_000_000, "2027-01-15T08:00:00.12Z"),
+            (123_456_789, "2027-01-15T08:00:00.123456789Z"),
+            (7, "2027-01-15T08:00:00.000000007Z"),
+        ] {
+            assert_eq!(Timestamp::new(1_800_000_000, nanoseconds).unwrap().to_string(), expected);
+        }
     }
 }
