@@ -15,7 +15,7 @@ use crate::store_location::{StoreLocation, user};
 pub(crate) enum UsersCommand {
     /// Deletes everything that a user has: keys, conversations, and whatever else is kept under the name.
     Delete {
-        /// The name that keys were made for, and that callers say where authentication is off; with `--issuer` the
+        /// The name that keys were made for, and that callers give where authentication is off; with `--issuer` the
         /// subject of tokens.
         #[arg(value_parser = user)]
         name: String,
@@ -25,7 +25,7 @@ pub(crate) enum UsersCommand {
         #[command(flatten)]
         location: StoreLocation,
     },
-    /// Writes everything that a user has, a JSON object a line; the last one says `end`.
+    /// Writes everything that a user has, a JSON object a line; the last one has `end`.
     Export {
         /// The name, as for `delete`.
         #[arg(value_parser = user)]

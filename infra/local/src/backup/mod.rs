@@ -22,7 +22,7 @@ const PROGRESS_INTERVAL_ITEMS: u64 = 10_000;
 /// File name that selects standard output.
 const STANDARD_OUTPUT: &str = "-";
 
-/// Writes everything that users own to a file: the data table, a JSON object a line; the last one says `end`.
+/// Writes everything that users own to a file: the data table, a JSON object a line; the last one has `end`.
 ///
 /// It holds what users wrote, and hashes of their keys. A file is there whole or not at all.
 #[derive(Args, Debug)]

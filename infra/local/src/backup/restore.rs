@@ -22,10 +22,10 @@ const MAX_BATCH: (usize, usize) = (256, 1024 * 1024);
 pub(crate) struct RestoreCommand {
     /// What `backup` wrote.
     file: PathBuf,
-    /// Writes over what differs, also where a conversation went on since; but never over keys.
+    /// Writes over what differs, also where a conversation continued since; but never over keys.
     #[arg(long)]
     replace: bool,
-    /// Says what would be done and writes nothing.
+    /// Reports what would be done and writes nothing.
     #[arg(long)]
     dry_run: bool,
     /// Leaves API keys out: those that were revoked and deleted since would be valid again.
