@@ -51,7 +51,7 @@ pub async fn record_scenario(scenario: &str, folder: &Path) -> PathBuf {
             app.record_text([refused.header("retry-after-ms", "40"), Completion::of(["好。"])], "你好").await;
         }
         "disconnect_mid_answer" => {
-            app.record_text([Completion::new().text("晴，").text("23").reply().disconnect()], "天气").await
+            app.record_text([Completion::new().text("晴，").text("23").reply().disconnect()], "天气").await;
         }
         "thinking_in_tags" => {
             app.record_text([Completion::of(["<thi", "nk>先想", "想。</th", "ink>\n\n晴。"])], "天气").await;
