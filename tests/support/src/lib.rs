@@ -54,7 +54,6 @@ pub use ollama::{FakeOllama, OLLAMA_MODEL};
 pub use recordings::{RECORDING_SCENARIOS, RECORDINGS_FOLDER, list_recordings, record_scenario};
 pub use reply::Reply;
 pub use request::Request;
-pub use router::serve_router;
 pub use search_calls::{search_call, search_reply, searches_reply};
 pub use tavily::{FakeTavily, SEARCH_KEY};
 pub use transcript::Transcript;
