@@ -1,7 +1,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use agent::{Agent, Measured};
+use agent::{Agent, TokenCountCache};
 use aws_types::SdkConfig;
 use domain::Owner;
 use store::Store;
@@ -37,7 +37,7 @@ impl App {
             history_tokens: config.history_tokens,
             summarise: config.summarise,
             pre_search: false,
-            measured: Measured::default(),
+            token_counts: TokenCountCache::default(),
         };
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
         let catalog = AgentCatalog {

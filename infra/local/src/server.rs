@@ -2,7 +2,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::Recorder;
+use agent::TurnRecorderFactory;
 use axum::Router;
 use chat::{App, Config};
 use platform::secrets::Secret;
@@ -62,7 +62,7 @@ impl Server {
         }
         let recordings =
             RecordingFolder::from_settings(&settings, outgoing_keys(&config), config.redactor.clone())?.map(Arc::new);
-        config.recorder = recordings.clone().map(|folder| folder as Arc<dyn Recorder>);
+        config.recorder = recordings.clone().map(|folder| folder as Arc<dyn TurnRecorderFactory>);
         let listener = listen(SocketAddr::new(host, port)).await?;
         let address = listener.local_addr()?;
         let stop = CancellationToken::new();

@@ -2,37 +2,37 @@ use std::collections::HashMap;
 
 use domain::{Message, ToolCall};
 
-/// The longest id that every endpoint takes, in bytes.
-const LONGEST: usize = 40;
+/// Maximum length of an id that every endpoint accepts, in bytes.
+const MAX_ID_BYTES: usize = 40;
 
-/// The ids of the calls in one request.
+/// Makes the ids of the calls in one request unique and short.
 ///
-/// Calls of different turns and models may share theirs, and endpoints refuse ids that come twice or are long. Such a one
-/// gets another id; of several equal ones the newest keeps it.
+/// Calls of different turns and models may have the same id, and endpoints reject ids that are repeated or long. Such a
+/// call gets another id; of several calls with the same id, the newest keeps it.
 pub(crate) struct CallIds<'a> {
-    /// How often each id is still to come.
-    left: HashMap<&'a str, usize>,
-    /// What stands for the ids of the calls so far.
-    now: HashMap<&'a str, String>,
+    /// How often each id occurs in the messages that remain.
+    remaining: HashMap<&'a str, usize>,
+    /// The new id of each call so far, by its old one.
+    replaced: HashMap<&'a str, String>,
     count: usize,
 }
 
 impl<'a> CallIds<'a> {
-    /// The ids of these messages, which are to be taken in turn.
+    /// Counts the ids of these messages, which must then be passed to [`Self::rewrite`] in order.
     pub(crate) fn of(messages: &'a [Message]) -> Self {
-        let mut left: HashMap<&str, usize> = HashMap::new();
+        let mut remaining: HashMap<&str, usize> = HashMap::new();
         for message in messages {
             if let Message::Assistant { calls, .. } = message {
                 for call in calls {
-                    *left.entry(&call.id).or_default() += 1;
+                    *remaining.entry(&call.id).or_default() += 1;
                 }
             }
         }
-        Self { left, now: HashMap::new(), count: 0 }
+        Self { remaining, replaced: HashMap::new(), count: 0 }
     }
 
-    /// The message with ids that fit.
-    pub(crate) fn put_into(&mut self, message: &'a Message) -> Message {
+    /// The message with its new ids.
+    pub(crate) fn rewrite(&mut self, message: &'a Message) -> Message {
         match message {
             Message::User { .. } => message.clone(),
             Message::Assistant { text, thinking, calls } => {
@@ -41,7 +41,7 @@ impl<'a> CallIds<'a> {
             }
             Message::Tool(result) => {
                 let mut result = result.clone();
-                if let Some(id) = self.now.get(&*result.call_id) {
+                if let Some(id) = self.replaced.get(&*result.call_id) {
                     result.call_id.clone_from(id);
                 }
                 Message::Tool(result)
@@ -51,13 +51,13 @@ impl<'a> CallIds<'a> {
 
     fn next(&mut self, id: &'a str) -> String {
         self.count += 1;
-        let left = self.left.entry(id).or_default();
-        *left = left.saturating_sub(1);
-        let fits = *left == 0 && (1..=LONGEST).contains(&id.len());
-        // Nine letters and digits: the strictest endpoint takes no other form.
-        let id_now = if fits { id.to_owned() } else { format!("call{:05}", self.count) };
-        self.now.insert(id, id_now.clone());
-        id_now
+        let remaining = self.remaining.entry(id).or_default();
+        *remaining = remaining.saturating_sub(1);
+        let fits = *remaining == 0 && (1..=MAX_ID_BYTES).contains(&id.len());
+        // Nine letters and digits: the strictest endpoint accepts no other form.
+        let new_id = if fits { id.to_owned() } else { format!("call{:05}", self.count) };
+        self.replaced.insert(id, new_id.clone());
+        new_id
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
         let messages: Vec<Message> = of.iter().flat_map(|id| round(id)).collect();
         let mut ids = CallIds::of(&messages);
         let (mut calls, mut results) = (Vec::new(), Vec::new());
-        for message in messages.iter().map(|message| ids.put_into(message)) {
+        for message in messages.iter().map(|message| ids.rewrite(message)) {
             match message {
                 Message::Assistant { calls: made, .. } => calls.extend(made.into_iter().map(|call| call.id)),
                 Message::Tool(result) => results.push(result.call_id),
@@ -90,14 +90,14 @@ mod tests {
     }
 
     #[test]
-    fn ids_stay_as_they_are_where_they_can() {
+    fn unique_short_ids_are_kept() {
         let (calls, results) = ids(&["call_1", "search_web:0"]);
         assert_eq!(calls, ["call_1", "search_web:0"]);
         assert_eq!(results, calls);
     }
 
     #[test]
-    fn an_id_that_comes_again_or_is_long_is_replaced_and_its_result_with_it() {
+    fn repeated_or_long_ids_change_with_their_results() {
         let long = "x".repeat(41);
         let (calls, results) = ids(&["call_1", "call_1", &long, "call_1"]);
         assert_eq!(calls, ["call00001", "call00002", "call00003", "call_1"]);

@@ -1,53 +1,59 @@
-//! What of a conversation fits a prompt.
+//! Selects the part of a conversation that fits into a prompt.
 //!
-//! The newest turns come first. Before a turn is left out, long results of tools are shortened and reasoning is dropped,
-//! oldest turns first; then turns go, oldest first and whole, so that a call never stands without its result. The newest
-//! earlier turn stays in any case, shortened if it has to be.
+//! The newest turns have priority. Before a turn is left out, long tool results are truncated and reasoning is dropped,
+//! oldest turns first. Then whole turns are left out, oldest first, so that a call never appears without its result. The
+//! newest earlier turn always stays, truncated if necessary.
 
 use domain::{HistoryTurn, Message, ToolMessage};
 
 use crate::estimate;
+use crate::texts::Texts;
 use crate::tokens::Family;
 
-/// What stays of a long result of an earlier turn, in bytes.
-const SHORT_RESULT: usize = 2_000;
+/// Length to which a long result of an earlier turn is truncated, in bytes.
+const SHORT_RESULT_BYTES: usize = 2_000;
 
-/// What stays of one where even that is too much, in bytes.
-const SHORTEST_RESULT: usize = 400;
+/// Length to which it is truncated if that is still too long, in bytes.
+const SHORTEST_RESULT_BYTES: usize = 400;
 
-/// A text of fewer bytes is not worth telling.
-const LEAST_TEXT: usize = 32;
+/// Minimum length to which other texts are truncated, in bytes; a shorter text has no use.
+const MIN_TEXT_BYTES: usize = 32;
 
-/// Stands where text was cut.
-const CUT: &str = "\n（内容过长，已截断）";
+/// The first and last line of a search result; both are kept.
+const SEARCH_TAGS: (&str, &str) = ("<search_results>", "\n</search_results>");
 
-/// What a search's result begins and ends with; both stay.
-const SEARCH: (&str, &str) = ("<search_results>", "\n</search_results>");
+/// The model family that counts the tokens, and the texts for the model.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    pub(crate) family: Family,
+    pub(crate) texts: &'static Texts,
+}
 
-/// What of the earlier turns goes into prompts.
+/// The earlier turns that fit into a prompt.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Kept {
+pub(crate) struct SelectedHistory {
     /// Oldest first.
     pub(crate) messages: Vec<Message>,
     /// How many of the oldest turns are left out.
     pub(crate) left_out: usize,
 }
 
-/// The earlier turns as far as they fit, by estimate.
-pub(crate) fn keep(past: &[HistoryTurn], budget: u64, family: Family) -> Kept {
+/// Selects the earlier turns that fit into a budget of estimated tokens.
+pub(crate) fn select(history: &[HistoryTurn], budget: u64, target: Target) -> SelectedHistory {
     if budget == 0 {
-        return Kept { messages: Vec::new(), left_out: past.len() };
+        return SelectedHistory { messages: Vec::new(), left_out: history.len() };
     }
-    let mut turns: Vec<Sized> = past.iter().map(|turn| Sized::new(turn.messages.clone(), family)).collect();
-    // Each turn is measured once at each step: the sum goes along, so that the cost is linear in the turns.
-    let mut total = sum(&turns);
-    for step in [shorten_results, drop_thinking] {
+    let mut turns: Vec<SizedTurn> = history.iter().map(|turn| SizedTurn::new(turn.messages.clone(), target)).collect();
+    // Each step measures each turn once and updates the sum, so that the cost is linear in the number of turns.
+    let mut total = sum_of(&turns);
+    let steps: [fn(&mut Message, &Texts); 2] = [shorten_result, drop_thinking];
+    for step in steps {
         for turn in &mut turns {
             if total <= budget {
                 break;
             }
             total = total.saturating_sub(turn.tokens);
-            turn.change(step, family);
+            turn.change(step, target);
             total = total.saturating_add(turn.tokens);
         }
     }
@@ -56,92 +62,83 @@ pub(crate) fn keep(past: &[HistoryTurn], budget: u64, family: Family) -> Kept {
         total = total.saturating_sub(turns[left_out].tokens);
         left_out += 1;
     }
-    let mut kept: Vec<Sized> = turns.split_off(left_out);
-    if let [newest] = kept.as_mut_slice()
+    let mut selected: Vec<SizedTurn> = turns.split_off(left_out);
+    if let [newest] = selected.as_mut_slice()
         && newest.tokens > budget
-        && !newest.squeeze(budget, family)
+        && !newest.truncate_to(budget, target)
     {
-        kept.clear();
+        selected.clear();
         left_out += 1;
     }
-    Kept { messages: kept.into_iter().flat_map(|turn| turn.messages).collect(), left_out }
+    SelectedHistory { messages: selected.into_iter().flat_map(|turn| turn.messages).collect(), left_out }
 }
 
-/// The messages of the running turn with its results shortened, oldest first, until all of them fit; the rest stays.
-pub(crate) fn fit(messages: &mut [Message], budget: u64, family: Family) {
-    let one = |message: &Message| tokens(std::slice::from_ref(message), family);
-    // A message is measured again only when it was shortened.
-    let mut total = tokens(messages, family);
-    for most in [SHORT_RESULT, SHORTEST_RESULT] {
+/// Truncates results of the running turn, oldest first, until all its messages fit. Other messages stay unchanged.
+pub(crate) fn truncate_results(messages: &mut [Message], budget: u64, target: Target) {
+    let tokens_of = |message: &Message| tokens(std::slice::from_ref(message), target.family);
+    // A message is measured again only after it was truncated.
+    let mut total = tokens(messages, target.family);
+    for max_bytes in [SHORT_RESULT_BYTES, SHORTEST_RESULT_BYTES] {
         for message in &mut *messages {
             if total <= budget {
                 return;
             }
-            if matches!(message, Message::Tool(result) if result.content.len() > most) {
-                let before = one(message);
+            if matches!(message, Message::Tool(result) if result.content.len() > max_bytes) {
+                let before = tokens_of(message);
                 if let Message::Tool(result) = message {
-                    shorten(result, most);
+                    truncate_result(result, max_bytes, target.texts);
                 }
-                total = total.saturating_sub(before).saturating_add(one(message));
+                total = total.saturating_sub(before).saturating_add(tokens_of(message));
             }
         }
     }
 }
 
-/// The tokens of messages, by estimate.
+/// The number of tokens of messages, estimated.
 pub(crate) fn tokens(messages: &[Message], family: Family) -> u64 {
     estimate::messages(family, messages).tokens
 }
 
-/// A turn and its tokens.
-struct Sized {
+/// A turn with its number of tokens.
+struct SizedTurn {
     messages: Vec<Message>,
     tokens: u64,
 }
 
-impl Sized {
-    fn new(messages: Vec<Message>, family: Family) -> Self {
-        let tokens = tokens(&messages, family);
+impl SizedTurn {
+    fn new(messages: Vec<Message>, target: Target) -> Self {
+        let tokens = tokens(&messages, target.family);
         Self { messages, tokens }
     }
 
-    fn change(&mut self, step: fn(&mut Message), family: Family) {
-        self.messages.iter_mut().for_each(step);
-        self.tokens = tokens(&self.messages, family);
+    fn change(&mut self, step: impl Fn(&mut Message, &Texts), target: Target) {
+        self.messages.iter_mut().for_each(|message| step(message, target.texts));
+        self.tokens = tokens(&self.messages, target.family);
     }
 
-    /// Shortens everything until the turn fits; false when nothing sensible would be left.
-    fn squeeze(&mut self, budget: u64, family: Family) -> bool {
-        self.change(shorten_results_more, family);
+    /// Truncates all texts until the turn fits; false if too little text would remain.
+    fn truncate_to(&mut self, budget: u64, target: Target) -> bool {
+        self.change(|message, texts| truncate_if_result(message, SHORTEST_RESULT_BYTES, texts), target);
         let mut share = self.messages.iter().map(text_len).max().unwrap_or_default();
-        while self.tokens > budget && share >= LEAST_TEXT {
-            // The longest texts give most; a little less than in proportion, because shorter ones give nothing.
+        while self.tokens > budget && share >= MIN_TEXT_BYTES {
+            // Only the longest texts are truncated, so their share is a little smaller than in proportion.
             let part = budget.saturating_mul(95) / self.tokens.max(1);
             share = share.saturating_mul(usize::try_from(part).unwrap_or(95)) / 100;
-            self.messages.iter_mut().for_each(|message| shorten_text(message, share));
-            self.tokens = tokens(&self.messages, family);
+            self.change(|message, texts| truncate_if_text(message, share, texts), target);
         }
         self.tokens <= budget
     }
 }
 
-fn sum(turns: &[Sized]) -> u64 {
+fn sum_of(turns: &[SizedTurn]) -> u64 {
     turns.iter().map(|turn| turn.tokens).sum()
 }
 
-fn shorten_results(message: &mut Message) {
-    if let Message::Tool(result) = message {
-        shorten(result, SHORT_RESULT);
-    }
+fn shorten_result(message: &mut Message, texts: &Texts) {
+    truncate_if_result(message, SHORT_RESULT_BYTES, texts);
 }
 
-fn shorten_results_more(message: &mut Message) {
-    if let Message::Tool(result) = message {
-        shorten(result, SHORTEST_RESULT);
-    }
-}
-
-fn drop_thinking(message: &mut Message) {
+fn drop_thinking(message: &mut Message, _: &Texts) {
     if let Message::Assistant { thinking, .. } = message {
         thinking.clear();
     }
@@ -154,27 +151,35 @@ fn text_len(message: &Message) -> usize {
     }
 }
 
-fn shorten_text(message: &mut Message, most: usize) {
+fn truncate_if_text(message: &mut Message, max_bytes: usize, texts: &Texts) {
     if let Message::User { text } | Message::Assistant { text, .. } = message {
-        cut(text, most);
+        truncate(text, max_bytes, texts);
     }
 }
 
-fn shorten(result: &mut ToolMessage, most: usize) {
-    if cut(&mut result.content, most) && result.content.starts_with(SEARCH.0) {
-        result.content.push_str(SEARCH.1);
+fn truncate_if_result(message: &mut Message, max_bytes: usize, texts: &Texts) {
+    if let Message::Tool(result) = message {
+        truncate_result(result, max_bytes, texts);
     }
 }
 
-/// Cuts a text to about `most` bytes at a character boundary and says so; whether it did.
-fn cut(text: &mut String, most: usize) -> bool {
-    // What is hardly longer than its cut form stays: cutting it would only add words.
-    let long = text.len() > most + CUT.len() + SEARCH.1.len();
-    if long {
-        text.truncate(text.floor_char_boundary(most));
-        text.push_str(CUT);
+fn truncate_result(result: &mut ToolMessage, max_bytes: usize, texts: &Texts) {
+    let (first, last) = SEARCH_TAGS;
+    if truncate(&mut result.content, max_bytes, texts) && result.content.starts_with(first) {
+        result.content.push_str(last);
     }
-    long
+}
+
+/// Truncates a text to about `max_bytes` at a character boundary and appends a note; returns whether it was too long.
+fn truncate(text: &mut String, max_bytes: usize, texts: &Texts) -> bool {
+    let note = format!("\n{}", texts.truncated);
+    // A text that is hardly longer than its truncated form stays: truncation would only lengthen it.
+    let is_long = text.len() > max_bytes + note.len() + SEARCH_TAGS.1.len();
+    if is_long {
+        text.truncate(text.floor_char_boundary(max_bytes));
+        text.push_str(&note);
+    }
+    is_long
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use tokio::time::Instant;
 use tools::ToolRun;
 
 use crate::estimate;
-use crate::run::count::Asked;
+use crate::usage::PendingReply;
 
 /// What has been said and done in a turn so far; whatever ends the turn, this is what is kept of it.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Draft {
     /// What a call cost that was run ahead, or may cost, while no call of the model's has taken it.
     pub(crate) ahead: u64,
     /// The prompt that is being answered.
-    pub(crate) asked: Option<Asked>,
+    pub(crate) asked: Option<PendingReply>,
     /// Where its reply begins in `content`, `thinking` and `calls`.
     begun: (usize, usize, usize),
     /// What stands for the oldest turns of the conversation from now on, if it was made in this turn.
@@ -143,7 +143,7 @@ impl Draft {
     }
 
     /// Notes that a prompt is being answered.
-    pub(crate) fn ask(&mut self, asked: Asked) {
+    pub(crate) fn ask(&mut self, asked: PendingReply) {
         self.asked = Some(asked);
         self.replies += 1;
         self.begun = (self.content.len(), self.thinking.len(), self.calls.len());
@@ -165,7 +165,7 @@ mod tests {
     use llm::Price;
 
     use super::*;
-    use crate::run::count::Measure;
+    use crate::estimate::TextSize;
     use crate::tokens::Family;
 
     fn text(draft: &mut Draft, delta: &str) {
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn a_reply_that_was_cut_off_counts_by_estimate() {
-        let prompt = Measure { characters: 100, bytes: 300, tokens: 100 };
+        let prompt = TextSize { characters: 100, bytes: 300, tokens: 100 };
         let price = Price { input: 1_000_000, cached_input: 0, output: 5_000_000 };
-        let asked = Asked { prompt, price: Some(price), family: Family::DeepSeek };
+        let asked = PendingReply { prompt, price: Some(price), family: Family::DeepSeek };
         let mut draft = Draft { asked: Some(asked), ..Draft::default() };
         assert_eq!(draft.usage(), Usage::default());
         text(&mut draft, "今天");

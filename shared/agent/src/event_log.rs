@@ -11,7 +11,7 @@ use llm::AttemptLog;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Draft, Recording};
+use crate::{Draft, TurnRecorder};
 
 /// The events of a turn, with the draft that they add up to; clones share one log.
 #[derive(Clone, Default)]
@@ -19,7 +19,7 @@ pub struct EventLog(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    recording: OnceLock<Arc<dyn Recording>>,
+    recording: OnceLock<Arc<dyn TurnRecorder>>,
     state: Mutex<LogState>,
     /// Notified when subscribers have something to read.
     readable: Notify,
@@ -59,7 +59,7 @@ impl EventLog {
             return;
         }
         if let Some(recording) = self.0.recording.get() {
-            recording.event(&event);
+            recording.on_event(&event);
         }
         state.draft.apply(&event);
         state.bytes += delta_bytes(&event);
@@ -76,8 +76,8 @@ impl EventLog {
     }
 
     /// Has all events recorded, including those so far.
-    pub(crate) fn record(&self, recording: &Arc<dyn Recording>) {
-        self.state().events.iter().for_each(|event| recording.event(event));
+    pub(crate) fn record(&self, recording: &Arc<dyn TurnRecorder>) {
+        self.state().events.iter().for_each(|event| recording.on_event(event));
         let _first = self.0.recording.set(Arc::clone(recording));
     }
 

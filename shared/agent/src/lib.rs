@@ -1,41 +1,44 @@
-//! The loop: ask the model, run what it calls, ask again, until there is an answer.
+//! The agent loop: it calls the model, runs the tools that the model calls, and repeats until there is an answer.
 //!
-//! The agent knows models and tools but no storage: the history comes in with the [`Turn`], what happens goes out through
-//! [`EventLog`], and what is worth keeping stands in the [`Draft`], also when the turn is cut off.
+//! The agent knows models and tools but no storage. The history comes in with the [`Turn`], events leave through
+//! [`EventLog`], and the [`Draft`] holds what must be stored, also when the turn is interrupted.
 //!
-//! * `run`: the rounds and their limits
-//! * `step`: one reply, read while its calls already run
-//! * `run/failover`, `seam`: what follows when a model fails, and how two models' words become one answer
-//! * `run/ahead`: a search beside the first call of the model
-//! * `run/times`: what the time of a turn is for
-//! * `run/direct`: results that are the answer
-//! * `prompt`, `replay`, `call_ids`, `alternate`: what the model reads
-//! * `context`: what of a conversation fits a prompt
-//! * `draft`, `event_log`: what has been said so far, and those who follow it
-//! * `caller`, `run/callers`: what a caller brings along who keeps the conversation himself, tools of his own too
-//! * `recording`: what takes a turn down
-//! * `tokens`, `estimate`: how many tokens something has
-//! * `fallback`: for when a model says nothing
+//! * `turn`: the agent, a turn, and the traits that the embedding program implements
+//! * `run`: the rounds of a turn, their limits, deadlines, failover and search prefetch
+//! * `reply`: one reply, read while its calls already run
+//! * `round`: the outcome of one round
+//! * `continuation`: joins the texts of two models after a failover
+//! * `prompt`, `message_format`, `call_ids`, `alternation`: what the model reads
+//! * `texts`: all texts for models, in each language
+//! * `context`: selects the history that fits into a prompt
+//! * `draft`, `event_log`: the events of a turn and what they add up to
+//! * `client_context`: history and tools of a client that keeps its conversation itself
+//! * `tokens`, `estimate`, `token_count_cache`: token counts without a tokenizer
+//! * `usage`: tokens and cost of a reply
+//! * `fallback`: answers without a model
 
-mod alternate;
+mod alternation;
 mod call_ids;
-mod caller;
+mod client_context;
 mod context;
+mod continuation;
 mod draft;
 mod estimate;
 mod event_log;
-mod failure;
 mod fallback;
+mod message_format;
 mod prompt;
-mod recording;
-mod replay;
+mod reply;
+mod round;
 mod run;
-mod seam;
-mod step;
+mod texts;
+mod token_count_cache;
 mod tokens;
+mod turn;
+mod usage;
 
-pub use caller::Caller;
+pub use client_context::ClientContext;
 pub use draft::{CallRecord, Draft};
 pub use event_log::{CloseGuard, EventLog, Subscriber};
-pub use recording::{Recorder, Recording};
-pub use run::{Agent, Measured, ToolPaths, Turn};
+pub use token_count_cache::TokenCountCache;
+pub use turn::{Agent, ToolModes, Turn, TurnRecorder, TurnRecorderFactory};

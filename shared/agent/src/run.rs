@@ -1,122 +1,61 @@
-mod ahead;
-mod callers;
-pub(crate) mod count;
-mod direct;
-mod ending;
+//! Runs a turn: its rounds and their limits.
+
+mod client_tools;
+mod deadlines;
+mod direct_results;
 mod failover;
-mod measured;
-mod memory;
-mod round;
-mod times;
+mod history;
+mod on_error;
+mod prefetch;
+mod prompt_size;
+mod request;
+mod transcript;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::{ErrorCode, Failure, FinishReason, HistoryTurn, Message, Summary, ToolChoice, ToolSpec};
-use futures_util::future::BoxFuture;
+use domain::{ErrorCode, Failure, FinishReason, Message, Summary, ToolSpec};
 use llm::{Finish, ModelClient, ToolMode};
-use tool_calls::MalformedReason;
-use tools::{ToolContext, ToolRegistry, ToolSession};
+use tools::{ToolContext, ToolSession};
 
-pub use self::measured::Measured;
-use self::times::Times;
-use crate::fallback::Silence;
-use crate::step::Round;
-use crate::{Caller, EventLog, Recorder, Recording, prompt};
+use self::deadlines::Deadlines;
+use crate::fallback::FallbackReason;
+use crate::round::Round;
+use crate::texts::{Language, Texts};
+use crate::{Agent, EventLog, TokenCountCache, Turn, TurnRecorder, prompt};
 
-/// Rounds with tools when no setting says otherwise.
-const TEXT_ROUNDS: u32 = 3;
+/// Default maximum number of rounds with tools, for prompted tools.
+const PROMPTED_ROUNDS: u32 = 3;
+
+/// Default maximum number of rounds with tools, for native tools.
 const NATIVE_ROUNDS: u32 = 10;
 
-/// Equal calls in one turn after which the model is going in circles.
-const MOST_EQUAL_CALLS: usize = 3;
-
-/// Answers turns: its words, its tools and its limits.
-#[derive(Clone)]
-pub struct Agent {
-    /// Replaces the default words of the system prompt.
-    pub system_prompt: Option<String>,
-    /// What the model may call.
-    pub tools: ToolRegistry,
-    /// Rounds with tools before the last one without; `None` for the path's default.
-    pub max_rounds: Option<u32>,
-    /// The most tokens of earlier turns in a prompt, by estimate.
-    pub history_tokens: u64,
-    /// Whether the turns for which there is no room are summarised.
-    pub summarise: bool,
-    /// Whether a search for the user's words begins beside the first call of the model, which may then want it.
-    pub pre_search: bool,
-    /// What its tools take in a prompt: one for all turns whose agents share their tools.
-    pub measured: Measured,
-}
-
-/// What one turn is about.
-pub struct Turn<'a> {
-    /// Names the turn.
-    pub id: String,
-    /// The model that answers, then those that take over when it fails; never empty.
-    pub models: &'a [ModelClient],
-    /// How they are given tools.
-    pub paths: &'a dyn ToolPaths,
-    /// The user's words.
-    pub text: String,
-    /// Earlier turns, oldest first.
-    pub history: Vec<HistoryTurn>,
-    /// What stands for the oldest of them, and for those before, if anything does.
-    pub summary: Option<Summary>,
-    /// What the caller brings along who keeps the conversation himself; `None` where it is stored.
-    pub caller: Option<Caller>,
-    /// Holds for the first round; later ones are free.
-    pub tool_choice: ToolChoice,
-    /// On whose behalf tools run, and until when the turn may last.
-    pub context: ToolContext,
-    /// The date, as the model shall know it.
-    pub today: String,
-    /// A random word that marks the instructions around results.
-    pub nonce: String,
-    /// What takes the turn down, if anything does.
-    pub recorder: Option<&'a dyn Recorder>,
-}
-
-/// Knows how models are given tools.
-pub trait ToolPaths: Sync {
-    /// How this one is, as far as is known; an endpoint that refuses tools is asked by text within the turn.
-    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode>;
-}
-
-impl Turn<'_> {
-    /// What the model may call, of the agent's tools and of the caller's.
-    fn specs(&self, agents: &ToolRegistry) -> Arc<[ToolSpec]> {
-        match (&self.tool_choice, &self.caller) {
-            (ToolChoice::None, _) => Arc::default(),
-            (_, Some(caller)) if !caller.tools.is_empty() => caller.beside(agents),
-            _ => Arc::clone(agents.specs()),
-        }
-    }
-}
+/// Number of equal calls in one turn that ends the rounds with tools.
+const MAX_EQUAL_CALLS: usize = 3;
 
 impl Agent {
     /// Appends text to the system prompt.
     pub fn append_system_prompt(&mut self, text: &str) {
-        self.system_prompt = Some(prompt::joined(self.system_prompt.as_deref(), text));
+        let texts = Language::default().texts();
+        self.system_prompt = Some(prompt::with_more(texts, self.system_prompt.as_deref(), text));
     }
 
-    /// Runs the turn to its end and gives the reason why the answer ends there; all events but the first and the last
-    /// ones are sent here.
+    /// Runs the turn to its end and returns why the answer ends there. It sends all events but the first and the last
+    /// ones.
     ///
     /// # Errors
-    /// The failure that the client shall see; what was said before it stands in the draft of `events`.
+    /// The failure for the client. The draft of `events` holds the answer until then.
     pub async fn run(&self, turn: &Turn<'_>, events: &EventLog) -> Result<FinishReason, Failure> {
         let Some(first) = turn.models.first() else { return Err(ErrorCode::Internal.into()) };
-        let run = Run::new(self, turn, events, turn.paths.path(first).await);
-        let (session, expected) = (Arc::clone(&run.session), run.expected_search());
-        let mut answer = Box::pin(run.answered());
+        let run = Run::new(self, turn, events, turn.tool_modes.tool_mode(first).await);
+        let (session, prefetched) = (Arc::clone(&run.session), run.prefetch_call());
+        let mut answer = Box::pin(run.run_rounds());
         let answered = async {
             tokio::select! {
                 biased;
                 answer = &mut answer => answer,
                 // It ends with the turn at the latest: nothing runs after that.
-                () = ahead::run(&session, expected.as_ref(), events) => answer.await,
+                () = prefetch::run(&session, prefetched.as_ref(), events) => answer.await,
             }
         };
         let answered = tokio::select! {
@@ -124,7 +63,7 @@ impl Agent {
             answered = answered => answered,
             () = events.wait_until_full() => Ok(FinishReason::Length),
         };
-        // The rest of the reply may have come with the text that was dropped.
+        // The end of the reply may have arrived together with the text that was dropped.
         if events.is_full() { Ok(FinishReason::Length) } else { answered }
     }
 }
@@ -135,103 +74,108 @@ enum Phase {
     Last(FinishReason),
 }
 
+/// The state of a running turn.
 struct Run<'a> {
     agent: &'a Agent,
     turn: &'a Turn<'a>,
     events: &'a EventLog,
-    recording: Option<Arc<dyn Recording>>,
+    recorder: Option<Arc<dyn TurnRecorder>>,
     session: Arc<ToolSession>,
     specs: Arc<[ToolSpec]>,
-    measured: Measured,
-    /// What is told of earlier turns.
+    token_counts: TokenCountCache,
+    texts: &'static Texts,
+    /// The messages of earlier turns in the prompt.
     history: Vec<Message>,
-    /// The running turn: the question first.
+    /// The messages of this turn: the user message first.
     messages: Vec<Message>,
     summary: Option<Summary>,
-    /// How many turns a summary was asked for.
-    summarised: usize,
-    /// The most tokens of a prompt, since one was found too long.
-    most: Option<u64>,
-    /// The place of the model that is asked now among those of the turn.
-    at: usize,
-    path: ToolMode,
-    /// Of the models that failed, what the client is told if the next one fails too.
+    /// How many turns the last requested summary was to cover.
+    summarised_turns: usize,
+    /// Maximum number of tokens of a prompt, after one was too long.
+    max_prompt_tokens: Option<u64>,
+    /// The index of the current model in the models of the turn.
+    model_index: usize,
+    tool_mode: ToolMode,
+    /// The best failure of the models so far (`failover`), for the client if the next one fails too.
     failure: Option<Failure>,
-    /// How much of the draft's content `messages` hold.
-    spoken: usize,
+    /// How many bytes of the draft's content `messages` contain.
+    text_in_messages: usize,
     rounds: u32,
-    times: Times,
+    deadlines: Deadlines,
     equal_calls: HashMap<String, usize>,
-    corrected: bool,
-    trimmed: bool,
+    has_corrected: bool,
+    has_trimmed: bool,
 }
 
 impl<'a> Run<'a> {
-    fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a EventLog, path: ToolMode) -> Self {
-        let since = turn.caller.iter().flat_map(|caller| &caller.since).cloned();
-        let messages: Vec<_> = [Message::User { text: turn.text.clone() }].into_iter().chain(since).collect();
-        for message in turn.history.iter().flat_map(|past| &past.messages).chain(&messages) {
+    fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a EventLog, tool_mode: ToolMode) -> Self {
+        let trailing = turn.client.iter().flat_map(|client| &client.trailing_messages).cloned();
+        let messages: Vec<_> = [Message::User { text: turn.text.clone() }].into_iter().chain(trailing).collect();
+        for message in turn.history.iter().flat_map(|earlier| &earlier.messages).chain(&messages) {
             turn.context.allowed_urls.add_message(message);
         }
-        let recording = turn.recorder.and_then(|recorder| recorder.begin(agent, turn));
-        if let Some(recording) = &recording {
-            events.record(recording);
+        let recorder = turn.recorder.and_then(|factory| factory.begin(agent, turn));
+        if let Some(recorder) = &recorder {
+            events.record(recorder);
         }
-        let times = Times::until(turn.context.deadline);
+        let deadlines = Deadlines::new(turn.context.deadline);
         let specs = turn.specs(&agent.tools);
-        let are_its_own = Arc::ptr_eq(&specs, agent.tools.specs());
+        let are_agent_specs = Arc::ptr_eq(&specs, agent.tools.specs());
+        let context = ToolContext { deadline: deadlines.tools_until, ..turn.context.clone() };
         Self {
             agent,
             turn,
             events,
-            recording,
-            session: Arc::new(agent.tools.session(ToolContext { deadline: times.closing, ..turn.context.clone() })),
-            measured: if are_its_own { agent.measured.clone() } else { Measured::default() },
+            recorder,
+            session: Arc::new(agent.tools.session(context)),
+            token_counts: if are_agent_specs { agent.token_counts.clone() } else { TokenCountCache::default() },
             specs,
+            texts: Language::default().texts(),
             history: Vec::new(),
             messages,
             summary: turn.summary.clone().filter(|_| agent.summarise),
-            summarised: 0,
-            most: None,
-            at: 0,
-            path,
+            summarised_turns: 0,
+            max_prompt_tokens: None,
+            model_index: 0,
+            tool_mode,
             failure: None,
-            spoken: 0,
+            text_in_messages: 0,
             rounds: 0,
-            times,
+            deadlines,
             equal_calls: HashMap::new(),
-            corrected: false,
-            trimmed: false,
+            has_corrected: false,
+            has_trimmed: false,
         }
     }
 
-    async fn answered(mut self) -> Result<FinishReason, Failure> {
-        let at = failover::choose(self.turn.models);
-        if at > 0 {
-            self.ask_from(at).await;
+    async fn run_rounds(mut self) -> Result<FinishReason, Failure> {
+        let index = failover::first_available(self.turn.models);
+        if index > 0 {
+            self.switch_model(index).await;
         } else {
-            self.remember().await;
+            self.select_history().await;
         }
         loop {
             let phase = self.phase();
-            let ended = match self.round(&phase).await {
-                Ok(round) => self.after(round, &phase),
-                Err(broken) => self.broken(broken).await?,
+            let end = match self.round(&phase).await {
+                Ok(round) => self.end_after(round, &phase),
+                Err(error) => self.handle_error(error).await?,
             };
-            if let Some(reason) = ended {
+            if let Some(reason) = end {
                 return Ok(reason);
             }
         }
     }
 
     fn phase(&self) -> Phase {
-        let most = self.agent.max_rounds.unwrap_or(if self.is_native() { NATIVE_ROUNDS } else { TEXT_ROUNDS });
-        let circling = self.equal_calls.values().any(|count| *count >= MOST_EQUAL_CALLS);
+        let default_rounds = if self.is_native() { NATIVE_ROUNDS } else { PROMPTED_ROUNDS };
+        let max_rounds = self.agent.max_rounds.unwrap_or(default_rounds);
+        let is_repeating = self.equal_calls.values().any(|count| *count >= MAX_EQUAL_CALLS);
         if self.specs.is_empty() {
             Phase::Last(FinishReason::Stop)
-        } else if self.times.are_short() {
+        } else if self.deadlines.is_closing() {
             Phase::Last(FinishReason::Deadline)
-        } else if self.rounds >= most || circling {
+        } else if self.rounds >= max_rounds || is_repeating {
             Phase::Last(FinishReason::ToolLimit)
         } else {
             Phase::Tools
@@ -239,28 +183,28 @@ impl<'a> Run<'a> {
     }
 
     fn model(&self) -> &ModelClient {
-        &self.turn.models[self.at]
+        &self.turn.models[self.model_index]
     }
 
     fn is_native(&self) -> bool {
-        self.path == ToolMode::Native
+        self.tool_mode == ToolMode::Native
     }
 
-    /// What follows a reply: another round, or the end.
-    fn after(&mut self, round: Round, phase: &Phase) -> Option<FinishReason> {
+    /// How the turn ends after a reply; `None` if another round follows.
+    fn end_after(&mut self, round: Round, phase: &Phase) -> Option<FinishReason> {
         if !round.calls.is_empty() {
-            // Calls of the caller's tools in the same reply are let go: the model makes them again once it knows the
-            // results, which nobody but this turn could remember.
-            return self.conclude(round);
+            // Client calls of the same reply are dropped: the model repeats them once it has the results, which only this
+            // turn knows.
+            return self.end_after_calls(round);
         }
-        if !round.callers.is_empty() {
-            return Some(self.call_back(round.callers));
+        if !round.client_calls.is_empty() {
+            return Some(self.return_client_calls(round.client_calls));
         }
         if let Some(malformed) = &round.malformed
-            && !self.corrected
+            && !self.has_corrected
             && matches!(phase, Phase::Tools)
         {
-            self.correct(&malformed.raw, &malformed.reason);
+            self.request_correction(malformed);
             return None;
         }
         let reason = match (round.finish, phase) {
@@ -269,48 +213,9 @@ impl<'a> Run<'a> {
             (_, Phase::Last(reason)) => *reason,
             (_, Phase::Tools) => FinishReason::Stop,
         };
-        if !matches!(reason, FinishReason::Length | FinishReason::ContentFilter) && self.said_nothing() {
-            self.say_fallback(Silence::Own);
+        if !matches!(reason, FinishReason::Length | FinishReason::ContentFilter) && self.has_no_text() {
+            self.emit_fallback(FallbackReason::EmptyReply);
         }
         Some(reason)
-    }
-
-    /// Keeps a round with calls; ends the turn if what they gave is the answer.
-    fn conclude(&mut self, round: Round) -> Option<FinishReason> {
-        let answer = direct::answer(&round);
-        self.keep(round);
-        answer.map(|answer| self.say_directly(&answer))
-    }
-
-    /// Keeps a round with calls in the conversation that the model sees.
-    fn keep(&mut self, round: Round) {
-        let said = self.said();
-        self.rounds += 1;
-        for call in &round.calls {
-            *self.equal_calls.entry(format!("{} {}", call.name, call.arguments)).or_default() += 1;
-        }
-        let results: Vec<_> = round.results.into_iter().map(|ran| ran.result).collect();
-        let mut draft = self.events.draft();
-        let (_, thinking) = draft.open_round();
-        self.messages.push(Message::Assistant { text: said, thinking, calls: round.calls.clone() });
-        self.messages.extend(results.iter().cloned().map(Message::Tool));
-        draft.close_round(round.calls, results);
-        self.spoken = draft.content.len();
-    }
-
-    /// Gives a call that could not be used back to the model, once in a turn.
-    fn correct(&mut self, raw: &str, defect: &MalformedReason) {
-        self.corrected = true;
-        let (text, (_, thinking)) = (self.said(), self.events.draft().open_round());
-        self.spoken += text.len();
-        let (written, reason) = match defect {
-            // What was cut is worth nothing to the model, and may be long.
-            MalformedReason::Truncated => (text, prompt::CUT),
-            MalformedReason::Unreadable(reason) => (format!("{text}{raw}"), reason.as_str()),
-        };
-        if !written.is_empty() {
-            self.messages.push(Message::Assistant { text: written, thinking, calls: Vec::new() });
-        }
-        self.messages.push(prompt::correction(reason));
     }
 }

@@ -1,32 +1,33 @@
-//! Counts tokens without a tokenizer.
+//! Estimates token counts without a tokenizer.
 //!
-//! Vocabularies weigh megabytes, which a function would load at every cold start. Instead a text is cut into classes of
-//! characters, and each family of models has what a character or a run of each class costs on average. The weights were
-//! fitted to the counts of tokenizers on prose in seventeen languages, Markdown, JSON, program text, numbers and addresses.
-//! How far they are off was measured on 37 texts of fifteen kinds with weights that were fitted without these texts: the
-//! mean error of single texts, the worst one, and the error of the sum over all. The weights that stand here were then
-//! fitted with them too.
+//! A vocabulary has megabytes, which a function would load at every cold start. Instead a text is split into classes of
+//! characters, and each model family has an average cost for a character or a run of each class. The weights were fitted to
+//! tokenizer counts of prose in seventeen languages, Markdown, JSON, program text, numbers and addresses.
 //!
-//! | family | vocabulary measured | mean | worst | sum |
+//! The error was measured on 37 texts of fifteen kinds, with weights that were fitted without these texts. The columns are
+//! the mean error of single texts, the largest one, and the error of the sum over all texts. The weights in use were then
+//! fitted to these texts too.
+//!
+//! | family | vocabulary measured | mean | largest | sum |
 //! |---|---|---|---|---|
 //! | GPT-4o and later | `o200k` | 10 % | +40 % (emoji) | -3 % |
 //! | GPT-4, GPT-3.5 | `cl100k` | 10 % | +29 % | -3 % |
 //! | DeepSeek | a package's copy of its own | 9 % | -24 % (Korean) | -3 % |
-//! | Qwen | its own, split by a pattern that was written down again | 10 % | -25 % (Korean) | -4 % |
+//! | Qwen | its own, split by a reconstructed pattern | 10 % | -25 % (Korean) | -4 % |
 //! | Llama 3 | a package's copy of its own | 10 % | +27 % (emoji) | -3 % |
 //! | Gemini | Gemma's, from a package | 8 % | -33 % (Japanese) | -1 % |
 //! | Claude | that of its second generation; newer ones have another | 7 % | -22 % (Korean) | -3 % |
 //!
-//! For all others, Doubao, GLM and Kimi among them, no vocabulary was at hand: they get the dearest weight of the newer
-//! families in each class. Measured against those families that is 16 to 26 % too many in sum, and for single texts between
-//! 12 % too few and twice as many (numbers, emoji). An older vocabulary may need more than that.
+//! No vocabulary was available for the others, such as Doubao, GLM and Kimi. They get the largest weight of the newer
+//! families in each class. Measured against those families, the sum is 16 to 26 % too high; single texts are between 12 %
+//! too low and twice too high (numbers, emoji). An older vocabulary may need more tokens than that.
 
 mod families;
 
 pub(crate) use families::Family;
 use families::Weights;
 
-/// What a character is to a tokenizer.
+/// The class of a character, from a tokenizer's point of view.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Start,
@@ -38,9 +39,9 @@ enum Class {
     Other(usize),
 }
 
-/// The places of the classes in a family's weights.
+/// Indexes of the classes in a family's weights.
 mod at {
-    pub(super) const WORD: usize = 0;
+    pub(super) const LETTER_RUN: usize = 0;
     pub(super) const LETTERS_PAST_6: usize = 1;
     pub(super) const DIGIT_GROUP: usize = 2;
     pub(super) const DIGIT: usize = 3;
@@ -61,7 +62,7 @@ mod at {
     pub(super) const EMOJI: usize = 18;
 }
 
-/// Where the classes beyond ASCII lie, in order; what lies between is a symbol.
+/// Code point ranges of the classes beyond ASCII, in order; other characters are symbols.
 const BEYOND_ASCII: [(u32, u32, usize); 24] = [
     (0xC0, 0x24F, at::ACCENTED),
     (0x370, 0x52F, at::CYRILLIC),
@@ -98,8 +99,8 @@ fn class(character: char) -> Class {
         '!'..='\x7f' => Class::Mark,
         _ => {
             let point = u32::from(character);
-            let place = BEYOND_ASCII.partition_point(|(_, last, _)| *last < point);
-            let found = BEYOND_ASCII.get(place).filter(|(first, _, _)| *first <= point);
+            let index = BEYOND_ASCII.partition_point(|(_, last, _)| *last < point);
+            let found = BEYOND_ASCII.get(index).filter(|(first, _, _)| *first <= point);
             Class::Other(found.map_or(at::SYMBOL, |(_, _, class)| *class))
         }
     }
@@ -107,23 +108,24 @@ fn class(character: char) -> Class {
 
 /// Estimates the tokens of a text for models of a family.
 pub(crate) fn tokens(family: Family, text: &str) -> u64 {
-    let mut count = Count { weights: family.weights(), hundredths: 0, before: Class::Start, run: 0, capital: false };
-    text.chars().for_each(|character| count.take(character));
-    count.hundredths.div_ceil(100)
+    let mut counter =
+        Counter { weights: family.weights(), hundredths: 0, before: Class::Start, run: 0, capital: false };
+    text.chars().for_each(|character| counter.push(character));
+    counter.hundredths.div_ceil(100)
 }
 
-struct Count<'a> {
+struct Counter<'a> {
     weights: &'a Weights,
     hundredths: u64,
     before: Class,
-    /// The length of the run of letters, digits or blanks that is open.
+    /// The length of the current run of letters, digits or blanks.
     run: u32,
-    /// Whether the letter before was a capital.
+    /// Whether the previous letter was a capital.
     capital: bool,
 }
 
-impl Count<'_> {
-    fn take(&mut self, character: char) {
+impl Counter<'_> {
+    fn push(&mut self, character: char) {
         let class = class(character);
         let begins = class != self.before;
         let after_one_blank = self.before == Class::Blank && self.run == 1;
@@ -139,9 +141,9 @@ impl Count<'_> {
             }
             Class::LineEnd => self.add_if(begins, at::LINE_RUN),
             Class::Mark => self.add(if begins { at::MARK_RUN } else { at::MORE_MARKS }),
-            Class::Other(place) => {
-                self.add(place);
-                self.add_if(after_one_blank && !takes_a_space_along(place), at::LONE_SPACE);
+            Class::Other(other) => {
+                self.add(other);
+                self.add_if(after_one_blank && !merges_leading_space(other), at::LONE_SPACE);
             }
             Class::Start => {}
         }
@@ -151,7 +153,7 @@ impl Count<'_> {
     fn letter(&mut self, character: char, begins: bool) {
         let capital = character.is_ascii_uppercase();
         if begins || (capital && !self.capital) {
-            self.add(at::WORD);
+            self.add(at::LETTER_RUN);
             self.run = 0;
         }
         self.run += 1;
@@ -166,20 +168,20 @@ impl Count<'_> {
         self.run += 1;
     }
 
-    fn add(&mut self, place: usize) {
-        self.hundredths += self.weights.get(place).copied().map_or(0, u64::from);
+    fn add(&mut self, index: usize) {
+        self.hundredths += self.weights.get(index).copied().map_or(0, u64::from);
     }
 
-    fn add_if(&mut self, holds: bool, place: usize) {
-        if holds {
-            self.add(place);
+    fn add_if(&mut self, condition: bool, index: usize) {
+        if condition {
+            self.add(index);
         }
     }
 }
 
-/// Words of these scripts form one token with the space before them.
-fn takes_a_space_along(place: usize) -> bool {
-    [at::CYRILLIC, at::ARABIC, at::ACCENTED, at::HANGUL, at::OTHER_LETTER].contains(&place)
+/// Whether a run of this class forms one token with the space before it.
+fn merges_leading_space(class: usize) -> bool {
+    [at::CYRILLIC, at::ARABIC, at::ACCENTED, at::HANGUL, at::OTHER_LETTER].contains(&class)
 }
 
 #[cfg(test)]

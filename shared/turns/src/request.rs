@@ -1,6 +1,6 @@
 //! What starts a turn, with everything in it checked.
 
-use agent::{Agent, Caller};
+use agent::{Agent, ClientContext};
 use domain::Owner;
 use domain::{HistoryTurn, Summary, ToolChoice};
 use llm::ModelClient;
@@ -69,5 +69,5 @@ pub struct PromptInput {
     /// The summary of the oldest turns, if there is one.
     pub summary: Option<Summary>,
     /// What a client that keeps the conversation itself adds to it.
-    pub client: Option<Caller>,
+    pub client: Option<ClientContext>,
 }

@@ -1,7 +1,7 @@
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
-use agent::{EventLog, Recorder, Turn};
+use agent::{EventLog, Turn, TurnRecorderFactory};
 use domain::Owner;
 use domain::{ErrorCode, Failure, FinishReason, new_id};
 use futures_util::FutureExt;
@@ -68,7 +68,7 @@ impl TurnRunner<'_> {
     pub(crate) async fn answer(
         &self,
         input: PromptInput,
-        recorder: Option<&dyn Recorder>,
+        recorder: Option<&dyn TurnRecorderFactory>,
     ) -> Result<FinishReason, Failure> {
         let ResolvedAgent { agent, models, tool_choice, .. } = self.agent;
         let store = &self.services.store;
@@ -76,11 +76,11 @@ impl TurnRunner<'_> {
         let turn = Turn {
             id: self.turn_id.to_owned(),
             models,
-            paths: &StoredToolSupport(store),
+            tool_modes: &StoredToolSupport(store),
             text,
             history,
             summary,
-            caller: client,
+            client,
             tool_choice: tool_choice.clone(),
             context: self.tool_context(),
             today: OffsetDateTime::now_utc().date().to_string(),

@@ -2,7 +2,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use agent::Recorder;
+use agent::TurnRecorderFactory;
 use domain::ErrorCode;
 use domain::Owner;
 use redaction::Redactor;
@@ -31,7 +31,7 @@ pub struct ServiceParts {
     /// Replaces personal data in what leaves for tools' hosts, and in records of calls.
     pub redactor: Redactor,
     /// Records turns, if set.
-    pub recorder: Option<Arc<dyn Recorder>>,
+    pub recorder: Option<Arc<dyn TurnRecorderFactory>>,
 }
 
 /// The parts, with what this process alone knows.

@@ -3,7 +3,7 @@ mod upstream_policy;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::Recorder;
+use agent::TurnRecorderFactory;
 use egress::Policy;
 use llm::Models;
 use platform::settings::{SettingError, Settings};
@@ -52,7 +52,7 @@ pub struct Config {
     /// The client for models, search and an issuer's keys.
     pub http: platform::transport::Client,
     /// What takes turns down; settings name none, whoever assembles the function may.
-    pub recorder: Option<Arc<dyn Recorder>>,
+    pub recorder: Option<Arc<dyn TurnRecorderFactory>>,
     /// Where what is counted goes; whoever assembles the function says it.
     pub metrics: Metrics,
     /// Where traces go; whoever assembles the function says it.

@@ -1,4 +1,4 @@
-use agent::{Agent, Measured};
+use agent::{Agent, TokenCountCache};
 use domain::{ErrorCode, ToolChoice};
 use turns::ResolvedAgent;
 use web::ApiError;
@@ -54,7 +54,7 @@ impl AgentCatalog {
         let base = &self.base;
         let bindings = definition.bindings();
         Ok(Agent {
-            measured: if bindings.is_some() { Measured::default() } else { base.measured.clone() },
+            token_counts: if bindings.is_some() { TokenCountCache::default() } else { base.token_counts.clone() },
             system_prompt: definition.system_prompt.clone().or_else(|| base.system_prompt.clone()),
             tools: match bindings {
                 Some(bindings) => {

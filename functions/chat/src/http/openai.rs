@@ -1,6 +1,6 @@
 //! `/v1`: OpenAI's wire, over the same agents, models and tools as the product's own.
 
-use agent::Caller as Client;
+use agent::ClientContext;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
@@ -57,9 +57,8 @@ fn completion_meta(request: &ChatRequest) -> CompletionMeta {
 }
 
 fn prompt_input(request: ChatRequest) -> PromptInput {
-    let ChatRequest { history, text, trailing_messages: since, tools, parallel_tool_calls: parallel, sampling, .. } =
-        request;
-    let client = Client { since, tools, one_call: !parallel, wishes: generation_params(sampling) };
+    let ChatRequest { history, text, trailing_messages, tools, parallel_tool_calls: parallel, sampling, .. } = request;
+    let client = ClientContext { trailing_messages, tools, one_call: !parallel, params: generation_params(sampling) };
     PromptInput { text, history, summary: None, client: Some(client) }
 }
 

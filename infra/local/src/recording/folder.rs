@@ -3,7 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agent::{Agent, Recorder, Recording, Turn};
+use agent::{Agent, Turn, TurnRecorder, TurnRecorderFactory};
 use platform::secrets::Secret;
 use platform::settings::Settings;
 use redaction::Redactor;
@@ -60,8 +60,8 @@ impl RecordingFolder {
     }
 }
 
-impl Recorder for RecordingFolder {
-    fn begin(&self, agent: &Agent, turn: &Turn<'_>) -> Option<Arc<dyn Recording>> {
+impl TurnRecorderFactory for RecordingFolder {
+    fn begin(&self, agent: &Agent, turn: &Turn<'_>) -> Option<Arc<dyn TurnRecorder>> {
         let file = create(&self.path.join(format!("{}.jsonl", turn.id)));
         let file = file.inspect_err(|error| tracing::warn!(%error, "a turn cannot be recorded")).ok()?;
         let head = Head::of(agent, turn, &self.settings);

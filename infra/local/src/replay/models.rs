@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::time::{Duration, SystemTime};
 
-use agent::ToolPaths;
+use agent::ToolModes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use llm::{EndpointHealth, ModelClient, Models, ToolMode};
@@ -24,8 +24,8 @@ const PROBE_AGE: Duration = Duration::from_secs(1);
 /// The recorded tool modes of the models.
 pub(super) struct RecordedToolModes(pub(super) HashMap<String, RecordedToolMode>);
 
-impl ToolPaths for RecordedToolModes {
-    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode> {
+impl ToolModes for RecordedToolModes {
+    fn tool_mode<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode> {
         let path = self.0.get(&model.config().name).copied().unwrap_or(RecordedToolMode::Text);
         ready(path.into()).boxed()
     }

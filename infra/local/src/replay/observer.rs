@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agent::{Agent, Recorder, Recording, Turn};
+use agent::{Agent, Turn, TurnRecorder, TurnRecorderFactory};
 use domain::{Event, ToolCall};
 use llm::{AttemptEnd, ModelClient, ResponseRecorder, ToolMode};
 use serde_json::Value;
@@ -36,14 +36,14 @@ impl Observer {
     }
 }
 
-impl Recorder for Observer {
-    fn begin(&self, _: &Agent, _: &Turn<'_>) -> Option<Arc<dyn Recording>> {
+impl TurnRecorderFactory for Observer {
+    fn begin(&self, _: &Agent, _: &Turn<'_>) -> Option<Arc<dyn TurnRecorder>> {
         Some(Arc::new(self.clone()))
     }
 }
 
-impl Recording for Observer {
-    fn event(&self, event: &Event) {
+impl TurnRecorder for Observer {
+    fn on_event(&self, event: &Event) {
         let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(payload) = seen.0.of(event) {
             (self.0.on_event)(&payload);
@@ -52,11 +52,11 @@ impl Recording for Observer {
         }
     }
 
-    fn asked(&self, _: &ModelClient, _: ToolMode) -> Arc<dyn ResponseRecorder> {
+    fn on_model_call(&self, _: &ModelClient, _: ToolMode) -> Arc<dyn ResponseRecorder> {
         Arc::new(ReadObserver(Arc::clone(&self.0.sequencer)))
     }
 
-    fn ran(&self, call: &ToolCall, _: Option<&ToolRun>) {
+    fn on_tool_result(&self, call: &ToolCall, _: Option<&ToolRun>) {
         self.0.sequencer.record_call_end(call);
     }
 }

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent::{Agent, EventLog, Measured, Turn};
+use agent::{Agent, EventLog, TokenCountCache, Turn};
 use domain::Owner;
 use domain::{Event, Failure, FinishReason, TurnStart};
 use llm::ModelClient;
@@ -70,11 +70,11 @@ fn build_turn<'a>(
     Turn {
         id: head.turn.clone(),
         models,
-        paths,
+        tool_modes: paths,
         text: head.question.clone(),
         history: head.history.iter().cloned().map(Into::into).collect(),
         summary: head.summary.clone(),
-        caller: None,
+        client: None,
         tool_choice: head.tool_choice.clone().into(),
         context: ToolContext {
             owner: Owner::unverified("replay"),
@@ -106,7 +106,7 @@ async fn run_turn(
         summarise: head.summarise,
         // The results of prefetched searches are in the recorded calls.
         pre_search: false,
-        measured: Measured::default(),
+        token_counts: TokenCountCache::default(),
     };
     let events = EventLog::default();
     events.send(start_event(recorded));

@@ -1,4 +1,4 @@
-//! Which model is asked when one fails, and what is told when all did.
+//! Which model is called after one failed, and which failure is returned after all failed.
 
 use std::cmp::Reverse;
 use std::time::SystemTime;
@@ -9,66 +9,70 @@ use llm::ModelClient;
 use super::Run;
 use crate::prompt;
 
-/// The place of the model to ask: the first that is worth asking, else the first.
-pub(super) fn choose(models: &[ModelClient]) -> usize {
+/// The index of the first available model, or of the first model if none is available.
+pub(super) fn first_available(models: &[ModelClient]) -> usize {
     let now = SystemTime::now();
     models.iter().position(|model| model.is_available(now)).unwrap_or_default()
 }
 
 impl Run<'_> {
-    /// Has the next model of the chain go on from what was said so far, or ends the turn.
-    pub(super) async fn hand_over(&mut self, failure: Failure) -> Result<(), Failure> {
-        let told = match self.failure.take() {
+    /// Switches to the next model, which continues from the partial answer.
+    ///
+    /// # Errors
+    /// There is no other model. The result is the more useful failure of all (`more_useful`).
+    pub(super) async fn fail_over(&mut self, failure: Failure) -> Result<(), Failure> {
+        let failure = match self.failure.take() {
             Some(before) => more_useful(before, failure),
             None => failure,
         };
-        let rest = self.turn.models.get(self.at + 1..).unwrap_or_default();
+        let rest = self.turn.models.get(self.model_index + 1..).unwrap_or_default();
         if rest.is_empty() {
-            return Err(told);
+            return Err(failure);
         }
-        self.failure = Some(told);
-        self.ask_from(self.at + 1 + choose(rest)).await;
+        self.failure = Some(failure);
+        self.switch_model(self.model_index + 1 + first_available(rest)).await;
         Ok(())
     }
 
-    /// Asks the model at this place from here on.
-    pub(super) async fn ask_from(&mut self, at: usize) {
-        self.at = at;
-        self.path = self.turn.paths.path(self.model()).await;
-        // The next model has a window of its own, and may find less to be too much.
-        (self.most, self.trimmed) = (None, false);
-        self.remember().await;
+    /// Calls the model of this index from now on.
+    pub(super) async fn switch_model(&mut self, index: usize) {
+        self.model_index = index;
+        self.tool_mode = self.turn.tool_modes.tool_mode(self.model()).await;
+        // The next model has its own context window, and may reject a shorter prompt.
+        (self.max_prompt_tokens, self.has_trimmed) = (None, false);
+        self.select_history().await;
         let model = self.model().config().name.clone();
-        tracing::warn!(%model, "another model is asked");
+        tracing::warn!(%model, "the turn continues with another model");
         self.events.send(Event::ModelSwitched { model });
     }
 
-    /// What was shown of the reply that is being written; a model that goes on from there has to know it.
-    pub(super) fn said(&self) -> String {
-        self.events.draft().content[self.spoken..].to_owned()
+    /// The text of the reply that is being written. A model that continues it must know it.
+    pub(super) fn partial_text(&self) -> String {
+        self.events.draft().content[self.text_in_messages..].to_owned()
     }
 
-    /// The running turn's messages for the next prompt; `said` was said in answer to them by a model that could not go on.
-    pub(super) fn asked_to_go_on(&self, said: &str) -> Vec<Message> {
+    /// The messages of this turn for the next prompt; `partial_text` is the interrupted answer to them.
+    pub(super) fn messages_to_continue(&self, partial_text: &str) -> Vec<Message> {
         let mut messages = self.messages.clone();
-        if !said.trim().is_empty() {
-            messages.push(Message::Assistant { text: said.to_owned(), thinking: String::new(), calls: Vec::new() });
-            messages.push(prompt::go_on());
+        if !partial_text.trim().is_empty() {
+            let (text, thinking, calls) = (partial_text.to_owned(), String::new(), Vec::new());
+            messages.push(Message::Assistant { text, thinking, calls });
+            messages.push(prompt::continuation(self.texts));
         }
         messages
     }
 }
 
-/// The one that helps its reader more: what passes before what does not, the shorter wait, else the earlier one.
+/// The failure that is more useful to the client: a retryable one, the shorter retry delay, else the earlier one.
 fn more_useful(before: Failure, now: Failure) -> Failure {
-    let limited = |failure: &Failure| failure.code == ErrorCode::RateLimited;
-    let better = if limited(&before) && limited(&now) {
-        // A wait that is known is of more use than none.
+    let is_rate_limit = |failure: &Failure| failure.code == ErrorCode::RateLimited;
+    let is_better = if is_rate_limit(&before) && is_rate_limit(&now) {
+        // A known delay is more useful than an unknown one.
         now.retry_after_seconds.map(Reverse) > before.retry_after_seconds.map(Reverse)
     } else {
         now.code.is_retryable() && !before.code.is_retryable()
     };
-    if better { now } else { before }
+    if is_better { now } else { before }
 }
 
 #[cfg(test)]
@@ -76,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_passes_is_told_and_the_shortest_wait() {
+    fn retryable_failure_with_shortest_delay_is_returned() {
         let wait = |seconds| Failure::from(ErrorCode::RateLimited).with_retry_after(seconds);
         let of = Failure::from;
         let cases = [
@@ -90,8 +94,8 @@ mod tests {
             (wait(5), of(ErrorCode::RateLimited), 0),
             (of(ErrorCode::UpstreamStalled), wait(5), 0),
         ];
-        for (before, now, told) in cases {
-            let expected = [&before, &now][told].clone();
+        for (before, now, index) in cases {
+            let expected = [&before, &now][index].clone();
             assert_eq!(more_useful(before, now), expected);
         }
     }

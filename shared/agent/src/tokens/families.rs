@@ -1,7 +1,7 @@
-/// What a character or a run of each class costs, in hundredths of a token.
+/// The cost of a character or a run of each class, in hundredths of a token.
 pub(super) type Weights = [u16; 19];
 
-/// Models that share a vocabulary, or nearly.
+/// Models with the same vocabulary, or similar ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Family {
     O200k,
@@ -11,14 +11,14 @@ pub(crate) enum Family {
     Llama3,
     Gemini,
     Claude,
-    /// Nothing is known: rather too many tokens than too few.
+    /// The vocabulary is not known: the estimate tends to be too high.
     #[default]
     Unknown,
 }
 
-/// Families by a part of a model's id in lower case; the first that fits counts.
+/// Families by a part of a model's id in lower case; the first match wins.
 const FAMILIES: &[(&str, Family)] = &[
-    // Distilled models keep the vocabulary of the model that was taught.
+    // Distilled models keep the vocabulary of the student model.
     ("distill-llama", Family::Llama3),
     ("distill-qwen", Family::Qwen),
     ("deepseek", Family::DeepSeek),
@@ -38,16 +38,16 @@ const FAMILIES: &[(&str, Family)] = &[
     ("claude", Family::Claude),
 ];
 
-/// Ids that begin so, because the letters stand in other names too.
-const BEGINNINGS: &[(&str, Family)] = &[("o1", Family::O200k), ("o3", Family::O200k), ("o4", Family::O200k)];
+/// Families by the beginning of the id, for parts that also occur inside other ids.
+const PREFIXES: &[(&str, Family)] = &[("o1", Family::O200k), ("o3", Family::O200k), ("o4", Family::O200k)];
 
 impl Family {
-    /// The family of a model, by the endpoint's name for it.
+    /// The family of a model, by the endpoint's id for it.
     pub(crate) fn of(model: &str) -> Self {
         let model = model.to_lowercase();
         let own_name = model.rsplit('/').next().unwrap_or_default();
-        let beginning = BEGINNINGS.iter().find(|(beginning, _)| own_name.starts_with(beginning));
-        let found = beginning.or_else(|| FAMILIES.iter().find(|(part, _)| model.contains(part)));
+        let by_prefix = PREFIXES.iter().find(|(prefix, _)| own_name.starts_with(prefix));
+        let found = by_prefix.or_else(|| FAMILIES.iter().find(|(part, _)| model.contains(part)));
         found.map_or(Self::Unknown, |(_, family)| *family)
     }
 

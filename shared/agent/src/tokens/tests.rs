@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// Texts with the counts that the tokenizers of the families gave.
+/// Texts with the token counts of the families' tokenizers.
 const COUNTED: &str = include_str!("../../fixtures/tokens.jsonl");
 
 const FAMILIES: [(&str, Family); 7] = [
@@ -24,7 +24,7 @@ fn rows() -> Vec<(String, Value)> {
 }
 
 #[test]
-fn f046_an_estimate_is_near_what_the_tokenizers_of_the_family_count() {
+fn f046_estimate_is_close_to_tokenizer_counts() {
     for (name, family) in FAMILIES {
         let (mut counted, mut estimated) = (0, 0);
         for (text, tokens_of) in rows() {
@@ -39,7 +39,7 @@ fn f046_an_estimate_is_near_what_the_tokenizers_of_the_family_count() {
 }
 
 #[test]
-fn of_an_unknown_family_it_is_rather_too_high() {
+fn estimate_for_unknown_family_is_high() {
     for (name, _) in FAMILIES.into_iter().filter(|(name, _)| !["claude2", "cl100k"].contains(name)) {
         let counted: u64 = rows().iter().map(|(_, of)| of[name].as_u64().unwrap()).sum();
         let estimated: u64 = rows().iter().map(|(text, _)| tokens(Family::Unknown, text)).sum();
@@ -48,7 +48,7 @@ fn of_an_unknown_family_it_is_rather_too_high() {
 }
 
 #[test]
-fn a_family_is_known_by_the_models_id() {
+fn family_is_found_by_model_id() {
     for (model, family) in [
         ("gpt-4.1-mini", Family::O200k),
         ("openai/gpt-oss-120b", Family::O200k),
@@ -70,7 +70,7 @@ fn a_family_is_known_by_the_models_id() {
 }
 
 #[test]
-fn every_character_has_a_class_and_the_table_is_in_order() {
+fn every_character_has_class_and_table_is_sorted() {
     assert!(BEYOND_ASCII.is_sorted_by(|before, after| before.1 < after.0));
     assert_eq!(tokens(Family::O200k, ""), 0);
     for character in (0..=0x0010_FFFF).filter_map(char::from_u32) {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use agent::ToolPaths;
+use agent::ToolModes;
 use futures_util::future::BoxFuture;
 use llm::{CachedToolSupport, ModelClient, ToolMode, ToolSupport, ToolSupportSource};
 use store::{Store, ToolSupportRecord};
@@ -11,11 +11,11 @@ use tokio::time::timeout;
 /// Timeout of probing a model, and of writing what was found.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Tells the agent how models are given tools.
+/// Reports to the agent how models are given tools.
 pub(crate) struct StoredToolSupport<'a>(pub(crate) &'a Store);
 
-impl ToolPaths for StoredToolSupport<'_> {
-    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode> {
+impl ToolModes for StoredToolSupport<'_> {
+    fn tool_mode<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode> {
         Box::pin(async move { known_tool_support(self.0, model).await.mode })
     }
 }

@@ -1,0 +1,130 @@
+//! The messages of a prompt in the format of a tool mode: calls in fields of their own, or everything as text.
+
+use domain::{Message, ToolMessage};
+use tool_calls::CallFormat;
+
+use crate::alternation::enforce_alternation;
+use crate::call_ids::CallIds;
+use crate::texts::{Texts, fill};
+
+/// Messages for models with native tools: calls and results stay in their fields, with unique ids.
+pub(crate) fn to_native(messages: &[Message]) -> Vec<Message> {
+    let mut ids = CallIds::of(messages);
+    enforce_alternation(messages.iter().map(|message| ids.rewrite(message)).collect())
+}
+
+/// Messages for models without native tools: calls and results are written as text.
+///
+/// OpenAI-type endpoints reject a `tool` role without native calls, so results are sent as user messages. `nonce` marks the
+/// one instruction around them that no page can forge.
+pub(crate) fn to_text(texts: &Texts, messages: &[Message], format: &dyn CallFormat, nonce: &str) -> Vec<Message> {
+    let mut written = Vec::with_capacity(messages.len());
+    let mut rest = messages;
+    while let Some((first, tail)) = rest.split_first() {
+        rest = tail;
+        match first {
+            Message::User { .. } => written.push(first.clone()),
+            Message::Assistant { text, calls, .. } => {
+                let mut parts: Vec<String> = Vec::with_capacity(calls.len() + 1);
+                if !text.is_empty() {
+                    parts.push(text.clone());
+                }
+                parts.extend(calls.iter().map(|call| format.render_call(call)));
+                let text = parts.join("\n");
+                written.push(Message::Assistant { text, thinking: String::new(), calls: Vec::new() });
+            }
+            Message::Tool(_) => {
+                let results = leading_results(first, &mut rest);
+                written.push(Message::User { text: results_message(texts, &results, format, nonce) });
+            }
+        }
+    }
+    enforce_alternation(written)
+}
+
+/// The results of one round: `first` and those directly after it, which are removed from `rest`.
+fn leading_results<'a>(first: &'a Message, rest: &mut &'a [Message]) -> Vec<&'a ToolMessage> {
+    let count = rest.iter().take_while(|message| matches!(message, Message::Tool(_))).count();
+    let (results, tail) = rest.split_at(count);
+    *rest = tail;
+    std::iter::once(first)
+        .chain(results)
+        .filter_map(|message| match message {
+            Message::Tool(result) => Some(result),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The user message with results. Without its explicit instruction to use them, models ignore them.
+fn results_message(texts: &Texts, results: &[&ToolMessage], format: &dyn CallFormat, nonce: &str) -> String {
+    let body: Vec<String> = results.iter().map(|result| render(result, format)).collect();
+    let body = body.join("\n\n");
+    let is_search = results.iter().all(|result| is_search(&result.content));
+    let text = if is_search { texts.search_results } else { texts.tool_results };
+    fill(text, &[("results", &body), ("nonce", nonce)])
+}
+
+fn render(result: &ToolMessage, format: &dyn CallFormat) -> String {
+    if is_search(&result.content) { result.content.clone() } else { format.render_result(result) }
+}
+
+/// Whether the content is a block that a search formatted itself. No other result can start like this, because `<` is
+/// escaped in them.
+fn is_search(content: &str) -> bool {
+    content.starts_with("<search_results>") || content.starts_with("<search_error>")
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ToolCall;
+    use serde_json::json;
+
+    use super::*;
+    use crate::texts::Language;
+
+    fn result(content: &str) -> Message {
+        Message::Tool(ToolMessage { call_id: "c".into(), name: "search_web".into(), ok: true, content: content.into() })
+    }
+
+    fn user(messages: &[Message]) -> &str {
+        match messages.last() {
+            Some(Message::User { text }) => text,
+            other => panic!("not a user message: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn results_are_followed_by_instruction_to_use_them() {
+        let call = ToolCall { id: "c".into(), name: "search_web".into(), arguments: json!({"query": "天气"}) };
+        let messages = [
+            Message::User { text: "天气？".into() },
+            Message::Assistant { text: "好的。".into(), thinking: "想".into(), calls: vec![call] },
+            result("<search_results>\n一\n</search_results>"),
+            result("<search_results>\n二\n</search_results>"),
+        ];
+        let written = to_text(Language::Zh.texts(), &messages, tool_calls::format_for("any"), "n0nce");
+        assert_eq!(written.len(), 3);
+        let expected = "以下是搜索结果，请基于这些结果回答：\n\n<search_results>\n一\n</search_results>\n\n\
+            <search_results>\n二\n</search_results>\n\n请现在根据上述搜索结果，详细回答用户的问题。";
+        assert!(user(&written).starts_with(expected), "{}", user(&written));
+        assert!(user(&written).contains("n0nce"));
+    }
+
+    #[test]
+    fn consecutive_user_messages_are_joined() {
+        let user_message = |text: &str| Message::User { text: text.into() };
+        let messages = [user_message("一"), user_message("二"), result("<search_results>\n三\n</search_results>")];
+        let written = to_text(Language::Zh.texts(), &messages, tool_calls::format_for("any"), "n0nce");
+        assert_eq!(written.len(), 1);
+        assert!(user(&written).starts_with("一\n\n二\n\n以下是搜索结果"), "{}", user(&written));
+        assert_eq!(to_native(&messages[..2]), [user_message("一\n\n二")]);
+    }
+
+    #[test]
+    fn f140_earlier_results_stay_marked_untrusted() {
+        let messages = [result("<search_results>\n一\n</search_results>"), Message::User { text: "还有呢？".into() }];
+        let written = to_text(Language::Zh.texts(), &messages, tool_calls::format_for("any"), "n0nce");
+        assert!(user(&written[..1]).contains("不可信"));
+    }
+}

@@ -1,0 +1,153 @@
+//! Reads one reply while its calls already run.
+
+mod reader;
+mod state;
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::{Event, ToolCall, ToolProgress, ToolSpec};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use llm::{ModelError, Reply, ToolMode};
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep_until};
+use tools::{ToolRun, ToolSession};
+
+use self::reader::{ReadUpTo, ReplyReader};
+use self::state::{MAX_RUN_CALLS, ReplyState};
+use crate::round::{Round, RoundError, allows_failover};
+use crate::{ClientContext, EventLog, TurnRecorder};
+
+/// The options for reading one reply.
+pub(crate) struct ReplyOptions<'a> {
+    pub(crate) events: &'a EventLog,
+    pub(crate) session: &'a ToolSession,
+    /// Records the turn, if set.
+    pub(crate) recorder: Option<&'a dyn TurnRecorder>,
+    /// Decide whether text is a call if its form is ambiguous.
+    pub(crate) specs: &'a [ToolSpec],
+    /// A client whose own tools do not run in this process.
+    pub(crate) client: Option<&'a ClientContext>,
+    /// Whether calls run; otherwise they neither run nor appear.
+    pub(crate) tools_on: bool,
+    /// When a reply with tools is dropped that is no answer yet.
+    pub(crate) give_up: GiveUp,
+    /// In the native mode, calls in the text count only if there is no native one.
+    pub(crate) tool_mode: ToolMode,
+    /// Whether a call that cannot be parsed may be returned to the model; otherwise its text is shown.
+    pub(crate) may_correct: bool,
+    /// The text of this reply by a model that failed.
+    pub(crate) previous_text: &'a str,
+    /// Whether another model can continue if this one fails.
+    pub(crate) has_fallback: bool,
+}
+
+/// When a reply is dropped.
+#[derive(Clone, Copy)]
+pub(crate) struct GiveUp {
+    pub(crate) at: Instant,
+    /// Whether earlier rounds have results that an answer can use.
+    pub(crate) has_results: bool,
+}
+
+impl ReplyOptions<'_> {
+    /// Whether the calls of an interrupted reply are awaited, because another model continues from their results.
+    fn awaits_calls_after(&self, error: &ModelError, results: &[Option<ToolRun>]) -> bool {
+        self.has_fallback && !results.is_empty() && allows_failover(error)
+    }
+
+    /// A function that sends the progress of a running call.
+    fn progress_sink(&self, call: &ToolCall) -> impl Fn(String) + Sync {
+        let (events, id, name) = (self.events, call.id.clone(), call.name.clone());
+        move |text| {
+            let progress = ToolProgress { id: id.clone(), name: name.clone(), text };
+            events.send(Event::ToolProgress(Box::new(progress)));
+        }
+    }
+
+    /// Whether another reply, without tools, is more useful than the rest of this one.
+    fn should_give_up(&self, results: &[Option<ToolRun>]) -> bool {
+        let is_answer = || !self.events.draft().open_round().0.trim().is_empty();
+        !results.is_empty() || (self.give_up.has_results && !is_answer())
+    }
+
+    /// Runs a call, unless the reply has too many.
+    async fn run_call(&self, index: usize, call: &ToolCall) -> Result<ToolRun, anyhow::Error> {
+        if index >= MAX_RUN_CALLS {
+            return Ok(self.session.reject_excess(call, MAX_RUN_CALLS));
+        }
+        self.session.run_with_progress(call, &self.progress_sink(call)).await
+    }
+
+    /// Records and sends the result of a call.
+    fn report(&self, call: &ToolCall, run: Result<ToolRun, anyhow::Error>) -> Result<ToolRun, RoundError> {
+        if let Some(recorder) = self.recorder {
+            recorder.on_tool_result(call, run.as_ref().ok());
+        }
+        let run = run.map_err(RoundError::Fatal)?;
+        self.events.draft().weigh(&run);
+        self.events.send(Event::ToolResult(Box::new(run.report.clone())));
+        Ok(run)
+    }
+}
+
+/// Reads a reply: text and reasoning are sent immediately, and each call runs as soon as it is complete.
+pub(crate) async fn read(reply: Reply, options: &ReplyOptions<'_>) -> Result<Round, RoundError> {
+    let state = Arc::new(Mutex::new(ReplyState::new(options)));
+    let mut running = FuturesUnordered::new();
+    let mut results: Vec<Option<ToolRun>> = Vec::new();
+    let continue_reading = |reply| ReplyReader::spawn(reply, Arc::clone(&state), options.events.clone());
+    // Dropped as soon as the rest of the reply has no use, which closes its connection.
+    let (mut reader, mut error) = (Some(continue_reading(reply)), None);
+    let mut time_to_give_up = pin!(sleep_until(options.give_up.at));
+    let (mut is_in_time, mut gave_up) = (options.tools_on, false);
+    loop {
+        tokio::select! {
+            biased;
+            Some((index, call, run)) = running.next(), if !running.is_empty() => {
+                results[index] = Some(options.report(&call, run)?);
+                // A reply may make thousands of calls that end at once.
+                yield_now().await;
+            }
+            Some(read_up_to) = next(&mut reader) => match read_up_to {
+                ReadUpTo::End(Some(error)) if !options.awaits_calls_after(&error, &results) => {
+                    return Err(RoundError::Model(error));
+                }
+                ReadUpTo::End(end) => (reader, error) = (None, end),
+                ReadUpTo::Calls(rest, calls) => {
+                    reader = Some(continue_reading(*rest));
+                    for call in calls {
+                        let index = results.len();
+                        results.push(None);
+                        running.push(async move {
+                            let run = options.run_call(index, &call).await;
+                            (index, call, run)
+                        });
+                    }
+                }
+            },
+            () = &mut time_to_give_up, if reader.is_some() && is_in_time => {
+                (is_in_time, gave_up) = (false, lock(&state).client_calls.is_empty() && options.should_give_up(&results));
+                reader = reader.filter(|_| !gave_up);
+            }
+            else => break,
+        }
+    }
+    drop(reader);
+    let results = results.into_iter().flatten().collect();
+    let mut state = lock(&state);
+    if gave_up { Err(state.give_up(results)) } else { state.close(results, error, options.has_fallback) }
+}
+
+/// What was read, if the reply is still being read.
+async fn next(reader: &mut Option<ReplyReader>) -> Option<ReadUpTo> {
+    match reader {
+        Some(reader) => Some(reader.wait().await),
+        None => None,
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,123 @@
+//! The task that reads a reply.
+
+use std::future::pending;
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex};
+
+use domain::ToolCall;
+use llm::{Delta, ModelError, Reply};
+use tokio::task::{JoinHandle, yield_now};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::lock;
+use super::state::ReplyState;
+use crate::EventLog;
+
+/// Length from which reading a delta takes milliseconds, in bytes; models write shorter ones.
+const LONG_DELTA_BYTES: usize = 4 * 1024;
+
+/// Maximum number of deltas that are appended to the log before subscribers are woken.
+const MAX_UNSEEN_DELTAS: usize = 64;
+
+/// How far a reply was read.
+pub(super) enum ReadUpTo {
+    /// Up to these calls; the rest of the reply follows.
+    Calls(Box<Reply>, Vec<ToolCall>),
+    /// Up to its end, or to the error that interrupted it.
+    End(Option<ModelError>),
+}
+
+/// Whether reading a delta takes so long that other turns must run before the next one.
+fn is_long(delta: &Delta) -> bool {
+    matches!(delta, Delta::Text(text) | Delta::Thinking(text) if text.len() >= LONG_DELTA_BYTES)
+}
+
+/// The task that reads a reply up to its next calls or its end. Dropping this stops the task: it sends no event afterwards.
+pub(super) struct ReplyReader {
+    task: JoinHandle<ReadUpTo>,
+    state: Arc<Mutex<ReplyState>>,
+    stop: CancellationToken,
+}
+
+impl ReplyReader {
+    pub(super) fn spawn(reply: Reply, state: Arc<Mutex<ReplyState>>, events: EventLog) -> Self {
+        let stop = CancellationToken::new();
+        let task = read_deltas(reply, Arc::clone(&state), events, stop.clone());
+        Self { task: tokio::spawn(task.in_current_span()), state, stop }
+    }
+
+    /// Waits for the end of the task. A panic of the task is resumed in the caller.
+    pub(super) async fn wait(&mut self) -> ReadUpTo {
+        match (&mut self.task).await {
+            Ok(read_up_to) => read_up_to,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                // The runtime shuts down, and this task with it.
+                Err(_) => pending().await,
+            },
+        }
+    }
+}
+
+impl Drop for ReplyReader {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        self.task.abort();
+        // On another thread the task may be in the middle of a delta, whose events are sent before this returns.
+        drop(lock(&self.state));
+    }
+}
+
+/// Reads a reply up to the next calls, or to its end.
+///
+/// If deltas arrive faster than the runtime polls its tasks once, subscribers are woken for several deltas at a time: each
+/// pass of the runtime lets the connection deliver one more chunk. A single delta waits for one such pass.
+async fn read_deltas(
+    mut reply: Reply,
+    state: Arc<Mutex<ReplyState>>,
+    events: EventLog,
+    stop: CancellationToken,
+) -> ReadUpTo {
+    let mut unseen = 0;
+    loop {
+        if unseen >= MAX_UNSEEN_DELTAS {
+            events.notify();
+            unseen = 0;
+        }
+        let next = tokio::select! {
+            biased;
+            next = reply.next() => next,
+            () = yield_now(), if unseen > 0 => {
+                events.notify();
+                unseen = 0;
+                continue;
+            }
+        };
+        let delta = match next {
+            Some(Ok(delta)) => delta,
+            end => {
+                events.notify();
+                return ReadUpTo::End(end.and_then(Result::err));
+            }
+        };
+        unseen += 1;
+        let is_long = is_long(&delta);
+        let calls = {
+            let mut state = lock(&state);
+            if stop.is_cancelled() {
+                return ReadUpTo::End(None);
+            }
+            state.apply(delta)
+        };
+        if !calls.is_empty() {
+            events.notify();
+            return ReadUpTo::Calls(Box::new(reply), calls);
+        }
+        if is_long {
+            events.notify();
+            unseen = 0;
+            yield_now().await;
+        }
+    }
+}

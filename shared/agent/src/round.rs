@@ -1,0 +1,89 @@
+//! The outcome of one round: a reply with the results of its calls, or the reason why it is incomplete.
+
+use domain::{ErrorCode, Failure, ToolCall};
+use llm::{Finish, ModelError, TokenUsage};
+use tool_calls::Malformed;
+use tools::ToolRun;
+
+/// One reply, read to its end, with the results of its calls.
+pub(crate) struct Round {
+    /// In the order in which the model made them.
+    pub(crate) calls: Vec<ToolCall>,
+    /// One for each call, in the same order.
+    pub(crate) results: Vec<ToolRun>,
+    /// Calls of the client's tools, for which no event was sent.
+    pub(crate) client_calls: Vec<ToolCall>,
+    /// A call that could not be parsed, and was not shown.
+    pub(crate) malformed: Option<Malformed>,
+    pub(crate) finish: Finish,
+    pub(crate) usage: Option<TokenUsage>,
+}
+
+/// Why a reply was not read to its end.
+pub(crate) enum RoundError {
+    /// The model takes no native tools; it has sent no delta.
+    ToolsRejected,
+    Model(ModelError),
+    /// The model failed after complete calls. These ran, and another model can continue from their results.
+    AfterCalls(Box<Round>, ModelError),
+    /// Time ran short before there was an answer, so the reply was dropped. Its complete calls have run.
+    GaveUp(Option<Box<Round>>),
+    Fatal(anyhow::Error),
+}
+
+impl RoundError {
+    /// The failure that the client receives.
+    pub(crate) fn failure(&self) -> Failure {
+        match self {
+            Self::ToolsRejected => failure_of(&ModelError::ToolsUnsupported),
+            Self::Model(error) | Self::AfterCalls(_, error) => failure_of(error),
+            Self::GaveUp(_) => ErrorCode::Deadline.into(),
+            Self::Fatal(error) => {
+                tracing::error!(error = %error, "a tool ended the turn");
+                ErrorCode::Internal.into()
+            }
+        }
+    }
+}
+
+/// Whether another model may succeed after this error.
+pub(crate) fn allows_failover(error: &ModelError) -> bool {
+    !matches!(error, ModelError::ContentFiltered | ModelError::Deadline)
+}
+
+/// The client's view of a model error: a code and a fixed message, nothing from upstream.
+fn failure_of(error: &ModelError) -> Failure {
+    let code = match error {
+        ModelError::RateLimited { retry_after } => {
+            let failure = Failure::new(ErrorCode::RateLimited, "The model is receiving too many requests.");
+            return match retry_after {
+                Some(wait) => failure.with_retry_after(wait.as_secs() + u64::from(wait.subsec_nanos() > 0)),
+                None => failure,
+            };
+        }
+        ModelError::QuotaExhausted => ErrorCode::QuotaExhausted,
+        ModelError::Unavailable => ErrorCode::UpstreamUnavailable,
+        ModelError::Rejected | ModelError::ToolsUnsupported => ErrorCode::UpstreamRejected,
+        ModelError::Auth => ErrorCode::UpstreamAuth,
+        ModelError::ContentFiltered => ErrorCode::ContentFiltered,
+        ModelError::ContextTooLong => ErrorCode::ContextTooLong,
+        ModelError::BadResponse => ErrorCode::UpstreamBadResponse,
+        ModelError::Stalled => ErrorCode::UpstreamStalled,
+        ModelError::Disconnected => ErrorCode::UpstreamDisconnected,
+        ModelError::Deadline => ErrorCode::Deadline,
+    };
+    code.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn f001_retry_delay_is_rounded_up_to_seconds() {
+        let error = ModelError::RateLimited { retry_after: Some(Duration::from_millis(30_001)) };
+        assert_eq!(failure_of(&error).retry_after_seconds, Some(31));
+    }
+}

@@ -1,0 +1,163 @@
+//! Selects the history of the conversation for prompts, and summarises the rest.
+
+use std::time::Duration;
+
+use domain::{HistoryTurn, Message, Summary};
+use llm::{CallOptions, Delta, Prompt};
+use tokio::time::Instant;
+use tool_calls::{ReplyPart, ThinkingFilter};
+
+use super::Run;
+use crate::context::{self, SelectedHistory, Target};
+use crate::usage::PendingReply;
+use crate::{estimate, prompt};
+
+/// Tokens reserved for a reply if its maximum length is not set; at most a quarter of the context window.
+const REPLY_TOKENS: u64 = 4096;
+
+/// Timeout of a summary; at most a quarter of the remaining time.
+const SUMMARY_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Maximum length of a summary, in characters.
+const MAX_SUMMARY_CHARS: usize = 2_000;
+
+/// Maximum number of tokens of the turns that a summary is made of.
+const MAX_SUMMARISED_TOKENS: u64 = 12_000;
+
+impl Run<'_> {
+    /// Selects the earlier turns for the prompts of the current model.
+    pub(super) async fn select_history(&mut self) {
+        let left_out = self.fit_history();
+        if self.agent.summarise && left_out > 0 && self.summarised_turns < left_out {
+            self.summarised_turns = left_out;
+            self.summarise(left_out).await;
+            self.fit_history();
+        }
+    }
+
+    fn target(&self) -> Target {
+        Target { family: self.family(), texts: self.texts }
+    }
+
+    /// Selects what fits in addition to the summary; returns how many turns without a summary do not fit.
+    fn fit_history(&mut self) -> usize {
+        let target = self.target();
+        let fixed = self.fixed_tokens() + context::tokens(&self.messages, target.family);
+        let available = self.prompt_budget().map_or(u64::MAX, |budget| budget.saturating_sub(fixed));
+        let summary = self.summary.as_ref().map(|summary| prompt::summary(self.texts, &summary.text));
+        let of_summary =
+            summary.as_ref().map_or(0, |message| context::tokens(std::slice::from_ref(message), target.family));
+        let budget = self.agent.history_tokens.min(available).saturating_sub(of_summary);
+        let SelectedHistory { messages, left_out } = context::select(self.unsummarised(), budget, target);
+        self.history = summary.into_iter().chain(messages).collect();
+        left_out
+    }
+
+    /// The earlier turns that the summary does not cover.
+    fn unsummarised(&self) -> &[HistoryTurn] {
+        let up_to_seq = self.summary.as_ref().map_or(0, |summary| summary.up_to_seq);
+        let first = self.turn.history.partition_point(|earlier| earlier.seq <= up_to_seq);
+        self.turn.history.get(first..).unwrap_or_default()
+    }
+
+    /// Maximum number of tokens of a prompt, if there is a limit.
+    fn prompt_budget(&self) -> Option<u64> {
+        let of_window = self.model().context_tokens().map(|window| {
+            let of_operator = self.model().config().options.sampling.max_tokens;
+            let max_reply = self.generation_params().max_tokens.into_iter().chain(of_operator).min();
+            let reply = max_reply.map_or(REPLY_TOKENS, u64::from);
+            window.saturating_sub(reply.min(window / 4))
+        });
+        of_window.into_iter().chain(self.max_prompt_tokens).min()
+    }
+
+    /// The tokens of the system prompt and the tools, which every prompt of this turn contains.
+    fn fixed_tokens(&self) -> u64 {
+        let fixed = Prompt { messages: Vec::new(), ..self.prompt(&super::Phase::Tools, "") };
+        self.prompt_size(&fixed).tokens
+    }
+
+    /// The messages of this turn, truncated if they do not fit into the prompt.
+    pub(super) fn fit_messages(&self, mut messages: Vec<Message>, system: &str) -> Vec<Message> {
+        if let Some(budget) = self.prompt_budget() {
+            let target = self.target();
+            let tools = if self.is_native() { self.tools_size().tokens } else { 0 };
+            let rest = self.system_size(system).tokens + tools + context::tokens(&self.history, target.family);
+            context::truncate_results(&mut messages, budget.saturating_sub(rest), target);
+        }
+        messages
+    }
+
+    /// Shortens the prompt after the model rejected it as too long; false if nothing can be left out.
+    ///
+    /// The model's own count is not known. Half of the messages, by estimate, is clearly shorter.
+    pub(super) async fn trim(&mut self) -> bool {
+        self.has_trimmed = true;
+        let before = self.prompt_tokens();
+        let fixed = self.fixed_tokens();
+        self.max_prompt_tokens = Some(fixed + before.saturating_sub(fixed) / 2);
+        self.select_history().await;
+        self.prompt_tokens() < before
+    }
+
+    fn prompt_tokens(&self) -> u64 {
+        let prompt = self.prompt(&super::Phase::Tools, &self.partial_text());
+        self.prompt_size(&prompt).tokens
+    }
+
+    /// Summarises the oldest turns with the model; if that fails, they are left out.
+    async fn summarise(&mut self, left_out: usize) {
+        let Some(last) = self.unsummarised().get(..left_out).and_then(<[HistoryTurn]>::last) else { return };
+        let up_to_seq = last.seq;
+        let turns = &self.unsummarised()[..left_out];
+        let messages = context::select(turns, MAX_SUMMARISED_TOKENS, self.target()).messages;
+        let before = self.summary.as_ref().map(|summary| summary.text.as_str());
+        let prompt = Prompt {
+            system: self.texts.summarise.to_owned(),
+            messages: vec![Message::User { text: prompt::text_to_summarise(self.texts, before, &messages) }],
+            ..Prompt::default()
+        };
+        let Some(text) = self.summarise_with_model(&prompt).await else {
+            tracing::warn!(turns = left_out, "earlier turns could not be summarised and are left out");
+            return;
+        };
+        let summary = Summary { up_to_seq, text };
+        self.events.draft().summary = Some(summary.clone());
+        self.summary = Some(summary);
+    }
+
+    /// The model's reply to a prompt for a summary, which no user sees.
+    async fn summarise_with_model(&self, prompt: &Prompt) -> Option<String> {
+        let remaining = self.turn.context.deadline.saturating_duration_since(Instant::now());
+        let deadline = Instant::now() + SUMMARY_TIMEOUT.min(remaining / 4);
+        let pending = PendingReply::new(self.prompt_size(prompt), self.model().config());
+        let options = CallOptions {
+            deadline,
+            has_fallback: true,
+            recorder: self.response_recorder(),
+            attempt_log: self.events.attempts(),
+        };
+        let mut reply = self.model().reply(prompt, options).await.ok()?;
+        let (mut text, mut counted, mut filter) = (String::new(), None, ThinkingFilter::default());
+        while let Some(delta) = reply.next().await {
+            match delta.ok()? {
+                Delta::Text(more) => append_text(&mut text, filter.push(&more)),
+                Delta::Usage(usage) => counted = Some(usage),
+                _ => {}
+            }
+        }
+        append_text(&mut text, filter.finish());
+        let size = estimate::text(self.family(), &text);
+        self.events.draft().usage.join(pending.usage(size, counted));
+        let text: String = text.trim().chars().take(MAX_SUMMARY_CHARS).collect();
+        Some(text).filter(|text| !text.is_empty())
+    }
+}
+
+fn append_text(text: &mut String, parts: Vec<ReplyPart>) {
+    for part in parts {
+        if let ReplyPart::Text(more) = part {
+            text.push_str(&more);
+        }
+    }
+}

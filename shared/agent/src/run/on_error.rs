@@ -1,0 +1,71 @@
+//! What follows a round that failed.
+
+use domain::{ErrorCode, Event, Failure, FinishReason};
+use llm::{ModelError, ToolMode};
+
+use super::Run;
+use crate::fallback::{self, FallbackReason};
+use crate::round::{RoundError, allows_failover};
+
+impl Run<'_> {
+    /// Handles a failed round: retries it with prompted tools, less history or another model, answers from the results so
+    /// far, or fails.
+    pub(super) async fn handle_error(&mut self, error: RoundError) -> Result<Option<FinishReason>, Failure> {
+        match error {
+            RoundError::ToolsRejected if self.is_native() => {
+                self.tool_mode = ToolMode::Prompted;
+                self.select_history().await;
+                Ok(None)
+            }
+            RoundError::Model(ModelError::ContextTooLong) if !self.has_trimmed && self.trim().await => Ok(None),
+            RoundError::GaveUp(round) => Ok(round.and_then(|round| self.end_after_calls(*round))),
+            RoundError::Model(ModelError::Deadline) => self.finish_late(ErrorCode::Deadline.into()).map(Some),
+            RoundError::Fatal(_) => Err(error.failure()),
+            RoundError::Model(ref model_error) if !allows_failover(model_error) => Err(error.failure()),
+            RoundError::Model(_) | RoundError::ToolsRejected => self.fail_over_or_finish(error.failure()).await,
+            RoundError::AfterCalls(round, error) => {
+                if let Some(reason) = self.end_after_calls(*round) {
+                    return Ok(Some(reason));
+                }
+                self.fail_over_or_finish(RoundError::Model(error).failure()).await
+            }
+        }
+    }
+
+    /// Continues with another model. If there is none and time is short, the sources become the answer.
+    async fn fail_over_or_finish(&mut self, failure: Failure) -> Result<Option<FinishReason>, Failure> {
+        match self.fail_over(failure).await {
+            Ok(()) => Ok(None),
+            Err(failure) if self.deadlines.is_closing() && self.has_sources() => self.finish_late(failure).map(Some),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Ends the turn without an answer of the model: with its text so far, else with the sources, else with the failure.
+    fn finish_late(&self, failure: Failure) -> Result<FinishReason, Failure> {
+        if self.has_no_text() {
+            if !self.has_sources() {
+                return Err(failure);
+            }
+            self.emit_fallback(FallbackReason::OutOfTime);
+        }
+        Ok(FinishReason::Deadline)
+    }
+
+    fn has_sources(&self) -> bool {
+        !self.events.draft().sources.is_empty()
+    }
+
+    /// Whether the open round has no text.
+    pub(super) fn has_no_text(&self) -> bool {
+        self.events.draft().open_round().0.trim().is_empty()
+    }
+
+    pub(super) fn emit_fallback(&self, reason: FallbackReason) {
+        let delta = {
+            let draft = self.events.draft();
+            format!("{}{}", draft.gap(), fallback::answer(&self.turn.text, &draft.sources, reason))
+        };
+        self.events.send(Event::Text { delta });
+    }
+}

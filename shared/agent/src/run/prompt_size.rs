@@ -1,0 +1,45 @@
+//! The size of a prompt, and the usage of its reply.
+
+use llm::Prompt;
+
+use super::Run;
+use crate::estimate::{self, TextSize};
+use crate::round::Round;
+use crate::tokens::Family;
+
+impl Run<'_> {
+    /// The size of a prompt of this turn for the current model.
+    pub(super) fn prompt_size(&self, prompt: &Prompt) -> TextSize {
+        let size = self.system_size(&prompt.system) + estimate::messages(self.family(), &prompt.messages);
+        if prompt.tools.is_empty() { size } else { size + self.tools_size() }
+    }
+
+    /// The size of the system prompt.
+    pub(super) fn system_size(&self, system: &str) -> TextSize {
+        self.token_counts.system(self.family(), system)
+    }
+
+    /// The size of the tools as they are sent to the endpoint.
+    pub(super) fn tools_size(&self) -> TextSize {
+        self.token_counts.tools(self.family(), &self.specs)
+    }
+
+    pub(super) fn family(&self) -> Family {
+        Family::of(&self.model().config().model)
+    }
+
+    /// Adds the usage of a reply to the draft; of an interrupted reply, an estimate of what was received.
+    pub(super) fn record_usage(&self, round: Option<&Round>) {
+        let mut draft = self.events.draft();
+        match (round, draft.asked) {
+            (Some(round), Some(pending)) => {
+                let (text, thinking) = draft.reply();
+                let calls = round.calls.iter().chain(&round.client_calls);
+                let usage = pending.usage(estimate::reply(pending.family, &text, &thinking, calls), round.usage);
+                draft.usage.join(usage);
+            }
+            _ => draft.usage = draft.taken(),
+        }
+        draft.asked = None;
+    }
+}

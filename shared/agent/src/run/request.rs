@@ -1,0 +1,99 @@
+//! The prompt of a round, and the call of its model.
+
+use std::sync::Arc;
+
+use domain::{FinishReason, Message, ToolChoice};
+use llm::{CallOptions, ModelError, Prompt, ResponseRecorder, ToolMode};
+use tokio::time::timeout_at;
+
+use super::{Phase, Run};
+use crate::message_format;
+use crate::prompt::{self, ToolOffer};
+use crate::reply::{self, GiveUp, ReplyOptions};
+use crate::round::{Round, RoundError};
+use crate::usage::PendingReply;
+
+impl Run<'_> {
+    /// Calls the model once and reads its reply, while its calls run.
+    pub(super) async fn round(&self, phase: &Phase) -> Result<Round, RoundError> {
+        let partial_text = self.partial_text();
+        let prompt = self.prompt(phase, &partial_text);
+        let has_fallback = self.model_index + 1 < self.turn.models.len();
+        let call_options = CallOptions {
+            deadline: self.deadlines.model_until,
+            has_fallback,
+            recorder: self.response_recorder(),
+            attempt_log: self.events.attempts(),
+        };
+        let tools_on = matches!(phase, Phase::Tools);
+        let has_results = tools_on && self.has_results();
+        let reply = self.model().reply(&prompt, call_options);
+        let reply = if has_results && self.has_no_text() {
+            timeout_at(self.deadlines.tools_until, reply).await.map_err(|_elapsed| RoundError::GaveUp(None))?
+        } else {
+            reply.await
+        };
+        let reply = reply.map_err(|error| match error {
+            ModelError::ToolsUnsupported => RoundError::ToolsRejected,
+            other => RoundError::Model(other),
+        })?;
+        let options = ReplyOptions {
+            events: self.events,
+            session: &self.session,
+            recorder: self.recorder.as_deref(),
+            specs: &self.specs,
+            client: self.turn.client.as_ref(),
+            tools_on,
+            give_up: GiveUp { at: self.deadlines.tools_until, has_results },
+            tool_mode: self.tool_mode,
+            may_correct: !self.has_corrected && tools_on,
+            previous_text: &partial_text,
+            has_fallback,
+        };
+        self.events.draft().ask(PendingReply::new(self.prompt_size(&prompt), self.model().config()));
+        let read = reply::read(reply, &options).await;
+        self.record_usage(match &read {
+            Ok(round) => Some(round),
+            Err(RoundError::AfterCalls(round, _) | RoundError::GaveUp(Some(round))) => Some(round),
+            Err(_) => None,
+        });
+        read
+    }
+
+    /// A recorder of the next response of the current model, if the turn is recorded.
+    pub(super) fn response_recorder(&self) -> Option<Arc<dyn ResponseRecorder>> {
+        self.recorder.as_ref().map(|recorder| recorder.on_model_call(self.model(), self.tool_mode))
+    }
+
+    /// Whether a tool returned a result in this turn that an answer can use.
+    fn has_results(&self) -> bool {
+        self.messages.iter().any(|message| matches!(message, Message::Tool(result) if result.ok))
+    }
+
+    /// The prompt of the next round; the model continues from `partial_text`.
+    pub(super) fn prompt(&self, phase: &Phase, partial_text: &str) -> Prompt {
+        let format = tool_calls::format_for(&self.model().config().model);
+        let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
+        let tools_on = matches!(phase, Phase::Tools);
+        let offer = match self.tool_mode {
+            ToolMode::Native => ToolOffer::Native { callable: tools_on },
+            ToolMode::Prompted if tools_on => ToolOffer::Text { format, tools: &self.specs, choice },
+            ToolMode::Prompted => ToolOffer::None,
+        };
+        let mut system = prompt::system(self.texts, self.agent.system_prompt.as_deref(), &self.turn.today, &offer);
+        if matches!(phase, Phase::Last(FinishReason::Deadline)) {
+            system.push_str("\n\n");
+            system.push_str(self.texts.time_is_short);
+        }
+        let current = self.fit_messages(self.messages_to_continue(partial_text), &system);
+        let messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
+        // Several endpoints accept past calls in native fields only together with the tools that they called.
+        if self.is_native() && !self.specs.is_empty() {
+            let tool_choice = if tools_on { choice.clone() } else { ToolChoice::None };
+            let (messages, tools) = (message_format::to_native(&messages), Arc::clone(&self.specs));
+            return Prompt { system, messages, tools, tool_choice, params: self.generation_params() };
+        }
+        let messages = message_format::to_text(self.texts, &self.sanitised(messages), format, &self.turn.nonce);
+        Prompt { system, messages, params: self.generation_params(), ..Prompt::default() }
+    }
+}

@@ -1,0 +1,49 @@
+//! Adds finished rounds to the messages of the turn.
+
+use domain::{FinishReason, Message};
+use tool_calls::{Malformed, MalformedReason};
+
+use super::{Run, direct_results};
+use crate::prompt;
+use crate::round::Round;
+
+impl Run<'_> {
+    /// Records a round with calls; returns how the turn ends if the results are the answer.
+    pub(super) fn end_after_calls(&mut self, round: Round) -> Option<FinishReason> {
+        let answer = direct_results::answer(&round);
+        self.record_round(round);
+        answer.map(|answer| self.emit_result(&answer))
+    }
+
+    /// Adds a round with calls to the messages for the model.
+    fn record_round(&mut self, round: Round) {
+        let text = self.partial_text();
+        self.rounds += 1;
+        for call in &round.calls {
+            *self.equal_calls.entry(format!("{} {}", call.name, call.arguments)).or_default() += 1;
+        }
+        let results: Vec<_> = round.results.into_iter().map(|run| run.result).collect();
+        let mut draft = self.events.draft();
+        let (_, thinking) = draft.open_round();
+        self.messages.push(Message::Assistant { text, thinking, calls: round.calls.clone() });
+        self.messages.extend(results.iter().cloned().map(Message::Tool));
+        draft.close_round(round.calls, results);
+        self.text_in_messages = draft.content.len();
+    }
+
+    /// Returns a call that could not be parsed to the model, once in a turn.
+    pub(super) fn request_correction(&mut self, malformed: &Malformed) {
+        self.has_corrected = true;
+        let (text, (_, thinking)) = (self.partial_text(), self.events.draft().open_round());
+        self.text_in_messages += text.len();
+        let written = match &malformed.reason {
+            // A truncated call is of no use to the model, and may be long.
+            MalformedReason::Truncated => text,
+            MalformedReason::Unreadable(_) => format!("{text}{}", malformed.raw),
+        };
+        if !written.is_empty() {
+            self.messages.push(Message::Assistant { text: written, thinking, calls: Vec::new() });
+        }
+        self.messages.push(prompt::correction(self.texts, &malformed.reason));
+    }
+}

@@ -1,0 +1,93 @@
+//! The agent, the turns that it answers, and the traits that the embedding program implements.
+
+use std::sync::Arc;
+
+use domain::{Event, HistoryTurn, Summary, ToolCall, ToolChoice, ToolSpec};
+use futures_util::future::BoxFuture;
+use llm::{ModelClient, ResponseRecorder, ToolMode};
+use tools::{ToolContext, ToolRegistry, ToolRun};
+
+use crate::client_context::ClientContext;
+use crate::token_count_cache::TokenCountCache;
+
+/// Answers turns: its system prompt, its tools and its limits.
+#[derive(Clone)]
+pub struct Agent {
+    /// Replaces the default system prompt.
+    pub system_prompt: Option<String>,
+    /// Tools that the model may call.
+    pub tools: ToolRegistry,
+    /// Maximum number of rounds with tools, before the last round without; `None` for the default of the tool mode.
+    pub max_rounds: Option<u32>,
+    /// Maximum number of tokens of earlier turns in a prompt, estimated.
+    pub history_tokens: u64,
+    /// Whether turns that do not fit are summarised.
+    pub summarise: bool,
+    /// Whether a search for the user message starts concurrently with the first model call, which may request it.
+    pub pre_search: bool,
+    /// Token counts of its tools and system prompt. Agents with the same tools share one cache.
+    pub token_counts: TokenCountCache,
+}
+
+/// The input of one turn.
+pub struct Turn<'a> {
+    /// The turn's id.
+    pub id: String,
+    /// The model that answers, then the failover models; never empty.
+    pub models: &'a [ModelClient],
+    /// How these models are given tools.
+    pub tool_modes: &'a dyn ToolModes,
+    /// The user message.
+    pub text: String,
+    /// Earlier turns, oldest first.
+    pub history: Vec<HistoryTurn>,
+    /// Represents the oldest earlier turns, if there is one.
+    pub summary: Option<Summary>,
+    /// Input of a client that keeps the conversation itself; `None` for a stored conversation.
+    pub client: Option<ClientContext>,
+    /// Applies to the first round; later rounds are free to call tools or not.
+    pub tool_choice: ToolChoice,
+    /// The owner for whom tools run, and the turn's deadline.
+    pub context: ToolContext,
+    /// The date that the model is given.
+    pub today: String,
+    /// A random string that marks the instructions around tool results.
+    pub nonce: String,
+    /// Records the turn, if set.
+    pub recorder: Option<&'a dyn TurnRecorderFactory>,
+}
+
+impl Turn<'_> {
+    /// The tools that the model may call: the agent's and the client's.
+    pub(crate) fn specs(&self, agent_tools: &ToolRegistry) -> Arc<[ToolSpec]> {
+        match (&self.tool_choice, &self.client) {
+            (ToolChoice::None, _) => Arc::default(),
+            (_, Some(client)) if !client.tools.is_empty() => client.merge_tools(agent_tools),
+            _ => Arc::clone(agent_tools.specs()),
+        }
+    }
+}
+
+/// Knows how models are given tools.
+pub trait ToolModes: Sync {
+    /// The tool mode of a model, as far as is known. An endpoint that rejects tools falls back to text within the turn.
+    fn tool_mode<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode>;
+}
+
+/// Creates recorders of turns, so that turns can be replayed. It never fails a turn.
+pub trait TurnRecorderFactory: Send + Sync {
+    /// Starts recording a turn that is about to run; `None` to skip it.
+    fn begin(&self, agent: &Agent, turn: &Turn<'_>) -> Option<Arc<dyn TurnRecorder>>;
+}
+
+/// Records one turn. Its methods are called in the order of what happens, and must not block.
+pub trait TurnRecorder: Send + Sync {
+    /// Records an event that clients receive.
+    fn on_event(&self, event: &Event);
+
+    /// Records that a model is about to be called with tools in this mode; returns the recorder of its response.
+    fn on_model_call(&self, model: &ModelClient, tool_mode: ToolMode) -> Arc<dyn ResponseRecorder>;
+
+    /// Records the end of a call; `run` is `None` if the call ends the turn.
+    fn on_tool_result(&self, call: &ToolCall, run: Option<&ToolRun>);
+}
