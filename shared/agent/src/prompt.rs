@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn text_to_summarise_has_roles_and_no_empty_messages() {
+    fn text_to_summarise_has_roles_without_empty_messages() {
         let messages = [
             Message::User { text: "一".into() },
             Message::Assistant { text: " ".into(), thinking: "想".into(), calls: Vec::new() },

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn cached_input_has_its_price_and_cost_rounds_up() {
+    fn cached_input_is_cheaper_and_cost_rounds_up() {
         let cost = |input, cached, output| {
             let usage = pending().usage(REPLY, Some(TokenUsage { input, cached, output }));
             usage.cost_micros
