@@ -5,15 +5,15 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use domain::{Event, EventBatch, MAX_ANSWER_BYTES, MAX_THINKING_BYTES};
+use domain::{Event, EventBatch, MAX_ANSWER_BYTES, MAX_THINKING_BYTES, TurnAccumulator};
 use futures_util::stream::{Stream, unfold};
 use llm::AttemptLog;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Draft, TurnRecorder};
+use crate::{TurnRecorder, TurnState};
 
-/// The events of a turn, with the draft that they add up to; clones share one log.
+/// The events of a turn, with the state that they add up to; clones share one log.
 #[derive(Clone, Default)]
 pub struct EventLog(Arc<Shared>);
 
@@ -37,7 +37,7 @@ struct LogState {
     bytes: usize,
     /// How many bytes a task waits for, if one does.
     awaited_bytes: Option<usize>,
-    draft: Draft,
+    turn_state: TurnState,
 }
 
 /// Ends the subscribers' streams when dropped, however the turn ended.
@@ -54,14 +54,14 @@ impl EventLog {
 
     /// Appends the event and leaves the subscribers asleep: [`Self::notify`] must follow.
     pub(crate) fn append(&self, mut event: Event) {
-        let mut state = self.state();
-        if !self.truncate_to_limits(&state.draft, &mut event) {
+        let mut state = self.lock();
+        if !self.truncate_to_limits(&state.turn_state.answer, &mut event) {
             return;
         }
         if let Some(recording) = self.0.recording.get() {
             recording.on_event(&event);
         }
-        state.draft.apply(&event);
+        state.turn_state.apply(&event);
         state.bytes += delta_bytes(&event);
         state.events.push(event);
         let bytes = state.bytes;
@@ -77,25 +77,25 @@ impl EventLog {
 
     /// Has all events recorded, including those so far.
     pub(crate) fn record(&self, recording: &Arc<dyn TurnRecorder>) {
-        self.state().events.iter().for_each(|event| recording.on_event(event));
+        self.lock().events.iter().for_each(|event| recording.on_event(event));
         let _first = self.0.recording.set(Arc::clone(recording));
     }
 
     /// The number of events so far.
     pub fn count(&self) -> usize {
-        self.state().events.len()
+        self.lock().events.len()
     }
 
     /// The bytes of all deltas so far.
     pub fn bytes(&self) -> usize {
-        self.state().bytes
+        self.lock().bytes
     }
 
     /// Waits until the deltas have so many bytes; one task may wait at a time.
     pub async fn wait_for_bytes(&self, bytes: usize) {
         loop {
             {
-                let mut state = self.state();
+                let mut state = self.lock();
                 if state.bytes >= bytes {
                     return;
                 }
@@ -117,17 +117,17 @@ impl EventLog {
 
     /// Whether the last event is one that ends a turn.
     pub fn has_ended(&self) -> bool {
-        self.state().events.last().is_some_and(Event::is_end)
+        self.lock().events.last().is_some_and(Event::is_end)
     }
 
-    /// The draft; the guard must be dropped before anything is awaited.
-    pub fn draft(&self) -> impl DerefMut<Target = Draft> {
-        DraftGuard(self.state())
+    /// The state of the turn; the guard must be dropped before anything is awaited.
+    pub fn turn_state(&self) -> impl DerefMut<Target = TurnState> {
+        TurnStateGuard(self.lock())
     }
 
     /// Where the attempts at model calls are recorded.
     pub(crate) fn attempts(&self) -> AttemptLog {
-        self.draft().attempts.clone()
+        self.turn_state().attempts.clone()
     }
 
     /// A subscriber to all events from the `first` on (counted from 0).
@@ -141,10 +141,10 @@ impl EventLog {
     }
 
     /// Truncates text and reasoning to what still fits; whether anything is left of the event.
-    fn truncate_to_limits(&self, draft: &Draft, event: &mut Event) -> bool {
+    fn truncate_to_limits(&self, answer: &TurnAccumulator, event: &mut Event) -> bool {
         match event {
             Event::Text { delta } => {
-                let fits = truncate(delta, MAX_ANSWER_BYTES.saturating_sub(draft.content.len()));
+                let fits = truncate(delta, MAX_ANSWER_BYTES.saturating_sub(answer.content.len()));
                 if !fits {
                     self.0.full.cancel();
                 }
@@ -152,40 +152,57 @@ impl EventLog {
             }
             // The answer continues without the rest of its reasoning.
             Event::Thinking { delta } => {
-                truncate(delta, MAX_THINKING_BYTES.saturating_sub(draft.thinking.len())) || !delta.is_empty()
+                truncate(delta, MAX_THINKING_BYTES.saturating_sub(answer.thinking.len())) || !delta.is_empty()
             }
-            _ => true,
+            Event::Started(_)
+            | Event::ModelSwitched { .. }
+            | Event::ToolCall(_)
+            | Event::ToolProgress(_)
+            | Event::ToolResult(_)
+            | Event::ClientToolCall(_)
+            | Event::Title(_)
+            | Event::Usage(_)
+            | Event::Failed(_)
+            | Event::Done { .. } => true,
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, LogState> {
+    fn lock(&self) -> MutexGuard<'_, LogState> {
         // A panic in another part of the turn leaves the state whole: each change to it is one step.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct DraftGuard<'a>(MutexGuard<'a, LogState>);
+struct TurnStateGuard<'a>(MutexGuard<'a, LogState>);
 
-impl Deref for DraftGuard<'_> {
-    type Target = Draft;
+impl Deref for TurnStateGuard<'_> {
+    type Target = TurnState;
 
-    fn deref(&self) -> &Draft {
-        &self.0.draft
+    fn deref(&self) -> &TurnState {
+        &self.0.turn_state
     }
 }
 
-impl DerefMut for DraftGuard<'_> {
-    fn deref_mut(&mut self) -> &mut Draft {
-        &mut self.0.draft
+impl DerefMut for TurnStateGuard<'_> {
+    fn deref_mut(&mut self) -> &mut TurnState {
+        &mut self.0.turn_state
     }
 }
 
-/// The bytes of an event's delta; the other events are few.
+/// The bytes of an event's delta; 0 for the other, infrequent events.
 fn delta_bytes(event: &Event) -> usize {
     match event {
         Event::Text { delta } | Event::Thinking { delta } => delta.len(),
         Event::ToolProgress(progress) => progress.text.len(),
-        _ => 0,
+        Event::Started(_)
+        | Event::ModelSwitched { .. }
+        | Event::ToolCall(_)
+        | Event::ToolResult(_)
+        | Event::ClientToolCall(_)
+        | Event::Title(_)
+        | Event::Usage(_)
+        | Event::Failed(_)
+        | Event::Done { .. } => 0,
     }
 }
 
@@ -225,7 +242,7 @@ impl Subscriber {
             // Registered before the log is read, so that no notification is lost in between.
             let readable = self.log.0.readable.notified();
             {
-                let state = self.log.state();
+                let state = self.log.lock();
                 let new = state.events.get(self.next..).unwrap_or_default();
                 if !new.is_empty() {
                     self.next += new.len();
@@ -242,7 +259,7 @@ impl Subscriber {
 
 impl Drop for CloseGuard {
     fn drop(&mut self) {
-        self.0.state().is_closed = true;
+        self.0.lock().is_closed = true;
         self.0.notify();
     }
 }
@@ -320,7 +337,7 @@ mod tests {
         let events = EventLog::default();
         drop(events.subscribe(0));
         text(&events, "kept");
-        assert_eq!(events.draft().content, "kept");
+        assert_eq!(events.turn_state().answer.content, "kept");
     }
 
     #[tokio::test]
@@ -331,9 +348,9 @@ mod tests {
         text(&events, "a");
         assert_eq!(full(), None);
         text(&events, "é");
-        assert_eq!((full(), events.draft().content.len()), (Some(()), MAX_ANSWER_BYTES - 1));
+        assert_eq!((full(), events.turn_state().answer.content.len()), (Some(()), MAX_ANSWER_BYTES - 1));
         events.send(Event::Thinking { delta: "x".repeat(MAX_THINKING_BYTES + 1) });
-        assert_eq!(events.draft().thinking.len(), MAX_THINKING_BYTES);
+        assert_eq!(events.turn_state().answer.thinking.len(), MAX_THINKING_BYTES);
         assert_eq!(events.count(), 3);
     }
 
@@ -344,8 +361,8 @@ mod tests {
             events.send(Event::Thinking { delta: "é".repeat(MAX_THINKING_BYTES / 2) });
         }
         text(&events, "and the answer");
-        assert_eq!((events.is_full(), events.draft().content.as_str()), (false, "and the answer"));
-        assert_eq!(events.draft().thinking.len(), MAX_THINKING_BYTES);
+        assert_eq!((events.is_full(), events.turn_state().answer.content.as_str()), (false, "and the answer"));
+        assert_eq!(events.turn_state().answer.thinking.len(), MAX_THINKING_BYTES);
     }
 
     #[tokio::test]
@@ -353,6 +370,6 @@ mod tests {
         let events = EventLog::default();
         let _unread = events.subscribe(0);
         (0..10_000).for_each(|_| text(&events, "x"));
-        assert_eq!(events.draft().content.len(), 10_000);
+        assert_eq!(events.turn_state().answer.content.len(), 10_000);
     }
 }

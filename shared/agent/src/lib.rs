@@ -1,7 +1,7 @@
 //! The agent loop: it calls the model, runs the tools that the model calls, and repeats until there is an answer.
 //!
 //! The agent knows models and tools but no storage. The history comes in with the [`Turn`], events leave through
-//! [`EventLog`], and the [`Draft`] holds what must be stored, also when the turn is interrupted.
+//! [`EventLog`], and the [`TurnState`] holds what must be stored, also when the turn is interrupted.
 //!
 //! * `turn`: the agent, a turn, and the traits that the embedding program implements
 //! * `run`: the rounds of a turn, their limits, deadlines, failover and search prefetch
@@ -11,7 +11,7 @@
 //! * `prompt`, `message_format`, `call_ids`, `alternation`: what the model reads
 //! * `texts`: all texts for models, in each language
 //! * `context`: selects the history that fits into a prompt
-//! * `draft`, `event_log`: the events of a turn and what they add up to
+//! * `turn_state`, `event_log`: the events of a turn and what they add up to
 //! * `client_context`: history and tools of a client that keeps its conversation itself
 //! * `tokens`, `estimate`, `token_count_cache`: token counts without a tokenizer
 //! * `usage`: tokens and cost of a reply
@@ -22,7 +22,7 @@ mod call_ids;
 mod client_context;
 mod context;
 mod continuation;
-mod draft;
+
 mod estimate;
 mod event_log;
 mod fallback;
@@ -35,10 +35,12 @@ mod texts;
 mod token_count_cache;
 mod tokens;
 mod turn;
+mod turn_state;
 mod usage;
 
 pub use client_context::ClientContext;
-pub use draft::{CallRecord, Draft};
+
 pub use event_log::{CloseGuard, EventLog, Subscriber};
 pub use token_count_cache::TokenCountCache;
+pub use turn_state::{CallRecord, TurnState};
 pub use turn::{Agent, ToolModes, Turn, TurnRecorder, TurnRecorderFactory};

@@ -57,11 +57,20 @@ impl Protocol for Accumulated {
         match event {
             Event::Text { delta } => self.content.push_str(delta),
             Event::Thinking { delta } => self.thinking.push_str(delta),
-            other => {
+            Event::Started(_)
+            | Event::ModelSwitched { .. }
+            | Event::ToolCall(_)
+            | Event::ToolProgress(_)
+            | Event::ToolResult(_)
+            | Event::ClientToolCall(_)
+            | Event::Title(_)
+            | Event::Usage(_)
+            | Event::Failed(_)
+            | Event::Done { .. } => {
                 if self.written_bytes < self.total_bytes() {
                     self.write_accumulated(out);
                 }
-                return self.native.write_frames(other, out);
+                return self.native.write_frames(event, out);
             }
         }
         if self.is_due() {

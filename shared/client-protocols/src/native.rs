@@ -77,15 +77,22 @@ impl Protocol for NativeSse {
     fn write_frames(&mut self, event: &Event, out: &mut String) {
         self.attribution.record(event);
         match event {
-            Event::Text { delta } => return self.writer.write_delta(r#"{"type":"content","content":"#, delta, out),
-            Event::Thinking { delta } => {
-                return self.writer.write_delta(r#"{"type":"thinking","thinking":"#, delta, out);
+            Event::Text { delta } => self.writer.write_delta(r#"{"type":"content","content":"#, delta, out),
+            Event::Thinking { delta } => self.writer.write_delta(r#"{"type":"thinking","thinking":"#, delta, out),
+            Event::Started(_)
+            | Event::ModelSwitched { .. }
+            | Event::ToolCall(_)
+            | Event::ToolProgress(_)
+            | Event::ToolResult(_)
+            | Event::ClientToolCall(_)
+            | Event::Title(_)
+            | Event::Usage(_)
+            | Event::Failed(_)
+            | Event::Done { .. } => {
+                if let Some(payload) = Payload::from_event(event, &self.request_id, self.attribution.after_failover()) {
+                    self.writer.write(&payload, event.is_end(), out);
+                }
             }
-            _ => {}
-        }
-        let ends = matches!(event, Event::Done { .. } | Event::Failed(_));
-        if let Some(payload) = Payload::from_event(event, &self.request_id, self.attribution.after_failover()) {
-            self.writer.write(&payload, ends, out);
         }
     }
 }

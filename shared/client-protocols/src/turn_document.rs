@@ -1,90 +1,80 @@
-use domain::{Event, Failure, FinishReason, ModelAttribution, Source, ToolCall, Usage};
-use serde::Serialize;
+use domain::{CallState, ErrorCode, Failure, FinishReason, Source, TurnAccumulator, Usage};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 /// The response to a request with `"stream": false`: all events of a turn in one JSON object.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug)]
 pub struct TurnDocument {
-    conversation_id: String,
-    message_id: String,
-    model: String,
-    pub(crate) content: String,
-    pub(crate) thinking: String,
-    tool_calls: Vec<CallRow>,
-    pub(crate) sources: Vec<Source>,
-    pub(crate) usage: Usage,
-    pub(crate) finish_reason: Option<FinishReason>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    models: Vec<String>,
-    /// Calls of client tools. Requests for the native document cannot declare such tools.
-    #[serde(skip)]
-    pub(crate) client_tool_calls: Vec<ToolCall>,
-    #[serde(skip)]
-    attribution: ModelAttribution,
-    #[serde(skip)]
-    failure: Option<Failure>,
+    pub(crate) turn: TurnAccumulator,
+    pub(crate) finish_reason: FinishReason,
 }
 
-#[derive(Debug, Serialize)]
-struct CallRow {
-    id: String,
-    name: String,
-    arguments: Value,
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DocumentBody<'a> {
+    conversation_id: &'a str,
+    message_id: &'a str,
+    model: &'a str,
+    content: &'a str,
+    thinking: &'a str,
+    tool_calls: Vec<CallRow<'a>>,
+    sources: &'a [Source],
+    usage: Usage,
+    finish_reason: FinishReason,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    models: &'a [String],
+}
+
+#[derive(Serialize)]
+struct CallRow<'a> {
+    id: &'a str,
+    name: &'a str,
+    arguments: &'a Value,
     ok: bool,
-    summary: String,
+    summary: &'a str,
 }
 
 impl TurnDocument {
-    /// Adds the next event of the turn.
-    pub fn add(&mut self, event: &Event) {
-        self.attribution.record(event);
-        match event {
-            Event::Started(started) => {
-                self.conversation_id.clone_from(&started.conversation_id);
-                self.message_id.clone_from(&started.message_id);
-                self.model.clone_from(&started.model);
-            }
-            Event::Text { delta } => self.content.push_str(delta),
-            Event::Thinking { delta } => self.thinking.push_str(delta),
-            Event::ToolCall(call) => self.tool_calls.push(CallRow {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-                ok: false,
-                summary: String::new(),
-            }),
-            Event::ToolResult(report) => {
-                Source::join(&mut self.sources, &report.sources);
-                if let Some(row) = self.tool_calls.iter_mut().find(|row| row.id == report.id) {
-                    (row.ok, row.summary) = (report.ok, report.summary.clone());
-                }
-            }
-            Event::Usage(usage) => self.usage = **usage,
-            Event::Done { finish_reason } => self.finish_reason = Some(*finish_reason),
-            Event::Failed(failure) => self.failure = Some(Failure::clone(failure)),
-            Event::ClientToolCall(call) => self.client_tool_calls.push(ToolCall::clone(call)),
-            Event::ToolProgress(_) | Event::Title(_) | Event::ModelSwitched { .. } => {}
-        }
-    }
-
-    /// Returns the complete document.
+    /// The document of a finished turn.
     ///
     /// # Errors
     /// The failure that ended the turn; `interrupted` if it never ended.
-    pub fn finish(mut self) -> Result<Self, Failure> {
-        self.models = self.attribution.after_failover().to_vec();
-        match (&self.failure, self.finish_reason) {
-            (Some(failure), _) => Err(failure.clone()),
-            (None, Some(_)) => Ok(self),
-            (None, None) => Err(domain::ErrorCode::Interrupted.into()),
-        }
+    pub fn new(turn: TurnAccumulator) -> Result<Self, Failure> {
+        let finish_reason = turn.end.clone().unwrap_or_else(|| Err(ErrorCode::Interrupted.into()))?;
+        Ok(Self { turn, finish_reason })
+    }
+}
+
+impl Serialize for TurnDocument {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let TurnAccumulator { start, content, thinking, calls, sources, attribution, usage, .. } = &self.turn;
+        let start = start.as_ref();
+        let body = DocumentBody {
+            conversation_id: start.map_or("", |start| &start.conversation_id),
+            message_id: start.map_or("", |start| &start.message_id),
+            model: start.map_or("", |start| &start.model),
+            content,
+            thinking,
+            tool_calls: calls.iter().map(CallRow::new).collect(),
+            sources,
+            usage: usage.unwrap_or_default(),
+            finish_reason: self.finish_reason,
+            models: attribution.after_failover(),
+        };
+        body.serialize(serializer)
+    }
+}
+
+impl<'a> CallRow<'a> {
+    fn new(CallState { call, outcome }: &'a CallState) -> Self {
+        let (ok, summary) = outcome.as_ref().map_or((false, ""), |outcome| (outcome.ok, &outcome.summary));
+        Self { id: &call.id, name: &call.name, arguments: &call.arguments, ok, summary }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::{ErrorCode, ToolCall, ToolOutcome, TurnStart};
+    use domain::{Event, ToolCall, ToolOutcome, TurnStart};
     use serde_json::json;
 
     use super::*;
@@ -108,7 +98,7 @@ mod tests {
 
     #[test]
     fn turn_becomes_one_document_without_duplicate_pages() {
-        let mut document = TurnDocument::default();
+        let mut turn = TurnAccumulator::default();
         let call = |id: &str| ToolCall { id: id.into(), name: "search_web".into(), arguments: json!({"query": id}) };
         for event in [
             Event::Started(Box::new(TurnStart {
@@ -124,7 +114,7 @@ mod tests {
             Event::Text { delta: "b".into() },
             Event::Done { finish_reason: FinishReason::Stop },
         ] {
-            document.add(&event);
+            turn.apply(&event);
         }
         let expected = json!({
             "conversationId": "c", "messageId": "m", "model": "openai", "content": "ab", "thinking": "",
@@ -140,14 +130,14 @@ mod tests {
             "usage": {"inputTokens": 0, "outputTokens": 0, "searchCredits": 0, "estimated": false},
             "finishReason": "stop",
         });
-        assert_eq!(serde_json::to_value(document.finish().unwrap()).unwrap(), expected);
+        assert_eq!(serde_json::to_value(TurnDocument::new(turn).unwrap()).unwrap(), expected);
     }
 
     #[test]
     fn failed_or_unfinished_turn_is_an_error() {
-        let mut document = TurnDocument::default();
-        document.add(&Event::Failed(Box::new(ErrorCode::UpstreamStalled.into())));
-        assert_eq!(document.finish().unwrap_err().code, ErrorCode::UpstreamStalled);
-        assert_eq!(TurnDocument::default().finish().unwrap_err().code, ErrorCode::Interrupted);
+        let mut turn = TurnAccumulator::default();
+        turn.apply(&Event::Failed(Box::new(ErrorCode::UpstreamStalled.into())));
+        assert_eq!(TurnDocument::new(turn).unwrap_err().code, ErrorCode::UpstreamStalled);
+        assert_eq!(TurnDocument::new(TurnAccumulator::default()).unwrap_err().code, ErrorCode::Interrupted);
     }
 }

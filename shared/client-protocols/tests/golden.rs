@@ -3,7 +3,7 @@
 
 use client_protocols::openai::{CompletionChunks, CompletionMeta, render_completion};
 use client_protocols::{Accumulated, AiSdkStream, NativeSse, Protocol, TurnDocument};
-use domain::{Event, FinishReason, Source, ToolCall, ToolOutcome, TurnStart, Usage};
+use domain::{Event, FinishReason, Source, ToolCall, ToolOutcome, TurnAccumulator, TurnStart, Usage};
 use serde_json::{Value, json};
 
 /// The content of a turn, independent of the protocol.
@@ -114,11 +114,9 @@ fn native_protocols_carry_the_same_content() {
 }
 
 fn document() -> TurnDocument {
-    let mut document = TurnDocument::default();
-    for event in turn() {
-        document.add(&event);
-    }
-    document.finish().unwrap()
+    let mut accumulated = TurnAccumulator::default();
+    turn().iter().for_each(|event| accumulated.apply(event));
+    TurnDocument::new(accumulated).unwrap()
 }
 
 #[test]

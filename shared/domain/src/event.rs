@@ -64,7 +64,19 @@ pub type EventBatch = SmallVec<[Event; 1]>;
 impl Event {
     /// Whether this event is the last one of its turn.
     pub fn is_end(&self) -> bool {
-        matches!(self, Self::Done { .. } | Self::Failed(_))
+        match self {
+            Self::Done { .. } | Self::Failed(_) => true,
+            Self::Started(_)
+            | Self::ModelSwitched { .. }
+            | Self::Text { .. }
+            | Self::Thinking { .. }
+            | Self::ToolCall(_)
+            | Self::ToolProgress(_)
+            | Self::ToolResult(_)
+            | Self::ClientToolCall(_)
+            | Self::Title(_)
+            | Self::Usage(_) => false,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod owner;
 mod strict_json;
 mod strict_object;
 mod tool;
+mod turn_accumulator;
 
 pub use event::{Event, EventBatch, FinishReason, Source, ToolOutcome, ToolProgress, TurnStart, Usage};
 pub use failure::{ErrorCode, Failure};
@@ -23,6 +24,7 @@ pub use owner::Owner;
 pub use strict_json::parse_object;
 pub use strict_object::StrictObject;
 pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolMessage, ToolSpec};
+pub use turn_accumulator::{CallState, TurnAccumulator};
 
 /// Maximum length of an answer's text, in bytes. A turn that reaches it ends with [`FinishReason::Length`].
 pub const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;

@@ -1,6 +1,8 @@
 use crate::Event;
 
 /// Tracks from a turn's events which models wrote its answer.
+///
+/// A part of [`TurnAccumulator`](crate::TurnAccumulator), and used alone by streams that keep no text.
 #[derive(Clone, Debug, Default)]
 pub struct ModelAttribution {
     /// The model that started the turn.
@@ -26,7 +28,16 @@ impl ModelAttribution {
                 self.models.push(self.current.clone());
                 self.current_is_recorded = true;
             }
-            _ => {}
+            Event::Text { .. }
+            | Event::Thinking { .. }
+            | Event::ToolCall(_)
+            | Event::ToolProgress(_)
+            | Event::ToolResult(_)
+            | Event::ClientToolCall(_)
+            | Event::Title(_)
+            | Event::Usage(_)
+            | Event::Failed(_)
+            | Event::Done { .. } => {}
         }
     }
 

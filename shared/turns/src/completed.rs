@@ -88,10 +88,10 @@ impl CompletedTurns {
 
 /// The approximate memory of a turn's events, in bytes; only their texts may be long.
 fn memory_bytes(events: &EventLog) -> usize {
-    let draft = events.draft();
-    let text = draft.content.len() + draft.thinking.len();
-    let calls: usize = draft.calls.iter().map(|record| 1024 + record.call.arguments.to_string().len()).sum();
-    drop(draft);
+    let state = events.turn_state();
+    let text = state.answer.content.len() + state.answer.thinking.len();
+    let calls: usize = state.answer.calls.iter().map(|known| 1024 + known.call.arguments.to_string().len()).sum();
+    drop(state);
     text + calls + events.count() * (size_of::<Event>() + 64)
 }
 

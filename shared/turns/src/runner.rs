@@ -108,7 +108,7 @@ impl TurnRunner<'_> {
     /// Adds what the turn used to the day's totals, however it ended, even if its conversation is deleted: a deletion is no
     /// way around a budget. A failure to write them does not fail the turn.
     pub(crate) async fn record_usage(&self) {
-        let usage = self.events.draft().usage();
+        let usage = self.events.turn_state().usage();
         let added = self.services.store.ledger.add(self.owner, Day::of(SystemTime::now()), &usage).await;
         if let Err(error) = added {
             tracing::warn!(%error, turn = %self.turn_id, "the usage of a turn could not be recorded");
@@ -118,9 +118,9 @@ impl TurnRunner<'_> {
     /// Stores records of the tool calls of an answer; a failure does not fail the turn.
     pub(crate) async fn record_executions(&self, message_id: &str) {
         let executions: Vec<Execution> = {
-            let draft = self.events.draft();
+            let state = self.events.turn_state();
             let redactor = &self.services.redactor;
-            redaction::executions(&draft.calls, redactor, message_id, &self.agent.id, self.conversation_id)
+            redaction::executions(state.calls(), redactor, message_id, &self.agent.id, self.conversation_id)
         };
         if executions.is_empty() {
             return;
@@ -142,16 +142,16 @@ impl TurnRunner<'_> {
 
     /// Writes metrics and traces of the turn; must be called before the last byte leaves.
     pub(crate) fn report(&self, outcome: Result<FinishReason, ErrorCode>) {
-        let draft = self.events.draft().clone();
+        let state = self.events.turn_state().clone();
         let report = TurnReport {
             request: self.request,
             conversation_id: self.conversation_id,
             turn_id: self.turn_id,
             model: self.agent.model_name(),
             tools: self.agent.agent.tools.names().map(str::to_owned).collect(),
-            attempts: draft.attempts.records(),
-            usage: draft.usage(),
-            draft: &draft,
+            attempts: state.attempts.records(),
+            usage: state.usage(),
+            state: &state,
             started_at: self.started_at,
             ended_at: Instant::now(),
             outcome,

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use agent::{CallRecord, Draft, EventLog};
+use agent::{CallRecord, EventLog, TurnState};
 use domain::{ErrorCode, Event, Failure, FinishReason, Summary};
 use store::{
     Answer, ConversationStore, LeaseError, LeaseState, LogTail, ReadError, StoreError, StoredCall, TurnEnd, TurnLease,
@@ -189,7 +189,7 @@ impl StatefulTurn {
             Ending::Failed(failure) => TurnEnd::Failed(failure.code),
             Ending::Deleted | Ending::Superseded => return ending,
         };
-        let answer = stored_answer(self.events.draft().clone(), end);
+        let answer = stored_answer(self.events.turn_state().clone(), end);
         match self.finish(&answer, log.end(&self.closing_events(&ending))).await {
             Ok(with_log) => {
                 self.guard.mark_stored();
@@ -214,7 +214,7 @@ impl StatefulTurn {
 
     /// The events that follow once the turn is stored.
     fn closing_events(&self, ending: &Ending) -> Vec<Event> {
-        let usage = self.events.draft().usage();
+        let usage = self.events.turn_state().usage();
         let title = self.title.clone().map(Event::Title);
         title.into_iter().chain([Event::Usage(Box::new(usage)), ending.terminal_event()]).collect()
     }
@@ -238,23 +238,23 @@ fn log_failure(error: &StoreError) -> Failure {
     error.code().into()
 }
 
-fn stored_answer(draft: Draft, end: TurnEnd) -> Answer {
+fn stored_answer(state: TurnState, end: TurnEnd) -> Answer {
     Answer {
-        content: draft.content.clone(),
-        thinking: draft.thinking.clone(),
-        tool_calls: draft.calls.iter().map(stored_call).collect(),
-        sources: draft.sources.clone(),
+        content: state.answer.content.clone(),
+        thinking: state.answer.thinking.clone(),
+        tool_calls: state.calls().map(stored_call).collect(),
+        sources: state.answer.sources.clone(),
         end,
-        usage: draft.usage(),
-        summary: draft.summary.clone(),
-        models: draft.models().to_vec(),
-        transcript: draft.transcript(),
+        usage: state.usage(),
+        summary: state.summary.clone(),
+        models: state.models().to_vec(),
+        transcript: state.transcript(),
     }
 }
 
-fn stored_call(record: &CallRecord) -> StoredCall {
-    let (ok, summary) = match &record.report {
-        Some(report) => (report.ok, report.summary.clone()),
+fn stored_call(record: CallRecord<'_>) -> StoredCall {
+    let (ok, summary) = match record.outcome {
+        Some(outcome) => (outcome.ok, outcome.summary.clone()),
         None => (false, "not finished".to_owned()),
     };
     StoredCall {

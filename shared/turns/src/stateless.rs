@@ -65,7 +65,7 @@ async fn run(
     };
     runner.record_usage().await;
     runner.report(answered.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason)));
-    let usage = events.draft().usage();
+    let usage = events.turn_state().usage();
     events.send(Event::Usage(Box::new(usage)));
     events.send(terminal(answered));
 }

@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use client_protocols::{Protocol, TurnDocument};
-use domain::{Event, EventBatch, Failure};
+use domain::{Event, EventBatch, Failure, TurnAccumulator};
 use futures_util::StreamExt;
 use futures_util::stream::{Stream, once, unfold};
 use http::{HeaderValue, header};
@@ -93,15 +93,20 @@ pub async fn wait_for_first_content(
 }
 
 fn is_content(event: &Event) -> bool {
-    matches!(
-        event,
+    match event {
         Event::Text { .. }
-            | Event::Thinking { .. }
-            | Event::ToolCall(_)
-            | Event::ClientToolCall(_)
-            | Event::Done { .. }
-            | Event::Failed(_)
-    )
+        | Event::Thinking { .. }
+        | Event::ToolCall(_)
+        | Event::ClientToolCall(_)
+        | Event::Done { .. }
+        | Event::Failed(_) => true,
+        Event::Started(_)
+        | Event::ModelSwitched { .. }
+        | Event::ToolProgress(_)
+        | Event::ToolResult(_)
+        | Event::Title(_)
+        | Event::Usage(_) => false,
+    }
 }
 
 /// Waits for the end of a turn and returns it as one document.
@@ -109,13 +114,11 @@ fn is_content(event: &Event) -> bool {
 /// # Errors
 /// The failure that ended the turn.
 pub async fn collect(events: impl Stream<Item = EventBatch>) -> Result<TurnDocument, Failure> {
-    let add = |mut document: TurnDocument, batch: EventBatch| async move {
-        for event in &batch {
-            document.add(event);
-        }
-        document
+    let add = |mut turn: TurnAccumulator, batch: EventBatch| async move {
+        batch.iter().for_each(|event| turn.apply(event));
+        turn
     };
-    events.fold(TurnDocument::default(), add).await.finish()
+    TurnDocument::new(events.fold(TurnAccumulator::default(), add).await)
 }
 
 #[cfg(test)]

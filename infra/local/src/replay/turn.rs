@@ -133,7 +133,7 @@ fn send_end_events(recorded: &RecordedTurn, events: &EventLog, ended: Result<Fin
     if let Some(title) = recorded.events().find_map(|event| event["title"].as_str()) {
         events.send(Event::Title(title.to_owned()));
     }
-    let usage = events.draft().usage();
+    let usage = events.turn_state().usage();
     events.send(Event::Usage(Box::new(usage)));
     events.send(match ended {
         Ok(finish_reason) => Event::Done { finish_reason },

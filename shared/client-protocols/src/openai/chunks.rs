@@ -1,11 +1,11 @@
-use domain::{Event, FinishReason, ToolCall};
+use domain::{Event, FinishReason, ToolCall, TurnAccumulator};
 use serde::Serialize;
 
 use super::annotations::{Annotation, annotate};
 use super::error::ErrorDocument;
 use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
+use crate::Protocol;
 use crate::frame::{END_MARKER, write_json_frame};
-use crate::{Protocol, TurnDocument};
 
 /// A streamed answer: `chat.completion.chunk` objects, then `data: [DONE]`.
 ///
@@ -14,7 +14,7 @@ pub struct CompletionChunks {
     head: CompletionMeta,
     include_usage: bool,
     /// The turn so far, for the last chunks: sources and usage.
-    document: TurnDocument,
+    turn: TurnAccumulator,
     call_count: usize,
 }
 
@@ -64,7 +64,7 @@ struct Delta<'a> {
 impl CompletionChunks {
     /// Every chunk starts with `head`; the last one reports the usage if requested.
     pub fn new(head: CompletionMeta, include_usage: bool) -> Self {
-        Self { head, include_usage, document: TurnDocument::default(), call_count: 0 }
+        Self { head, include_usage, turn: TurnAccumulator::default(), call_count: 0 }
     }
 
     fn write_delta(&self, delta: Delta<'_>, out: &mut String) {
@@ -80,7 +80,7 @@ impl CompletionChunks {
     }
 
     fn write_done(&self, reason: FinishReason, out: &mut String) {
-        let annotations = annotate(&self.document.content, &self.document.sources);
+        let annotations = annotate(&self.turn.content, &self.turn.sources);
         if !annotations.is_empty() {
             self.write_delta(Delta { annotations, ..Delta::default() }, out);
         }
@@ -90,37 +90,44 @@ impl CompletionChunks {
             out,
         );
         if self.include_usage {
-            self.write_chunk(&[], Some((&self.document.usage).into()), out);
+            self.write_chunk(&[], Some((&self.turn.usage.unwrap_or_default()).into()), out);
         }
-        out.push_str(END_MARKER);
+        out.push_str("data: [DONE]\n\n");
     }
 
     fn write_chunk(&self, choices: &[ChunkChoice<'_>], usage: Option<TokenUsage>, out: &mut String) {
         let CompletionMeta { id, created, model } = &self.head;
         let usage = self.include_usage.then(|| usage.map_or(UsageField::Pending(()), UsageField::Final));
-        write_json_frame(
+        write_frame(
             &CompletionChunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage },
             out,
         );
     }
 }
 
+fn write_frame(payload: &impl Serialize, out: &mut String) {
+    out.push_str("data: ");
+    // Serialising plain data cannot fail.
+    out.push_str(&serde_json::to_string(payload).unwrap_or_default());
+    out.push_str("\n\n");
+}
+
 impl Protocol for CompletionChunks {
     fn write_frames(&mut self, event: &Event, out: &mut String) {
-        self.document.add(event);
+        self.turn.apply(event);
         match event {
             Event::Started(_) => {
                 self.write_delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() }, out);
             }
             Event::Text { delta } => self.write_delta(Delta { content: Some(delta), ..Delta::default() }, out),
             Event::Thinking { delta } => {
-                self.write_delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out);
+                self.write_delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out)
             }
             Event::ClientToolCall(call) => self.write_call(call, out),
             Event::Done { finish_reason } => self.write_done(*finish_reason, out),
             Event::Failed(failure) => {
-                write_json_frame(&ErrorDocument::new(failure), out);
-                out.push_str(END_MARKER);
+                write_frame(&ErrorDocument::new(failure), out);
+                out.push_str("data: [DONE]\n\n");
             }
             Event::ModelSwitched { .. }
             | Event::ToolCall(_)

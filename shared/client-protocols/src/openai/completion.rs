@@ -1,4 +1,4 @@
-use domain::FinishReason;
+use domain::TurnAccumulator;
 use serde::Serialize;
 
 use super::annotations::{Annotation, annotate};
@@ -39,34 +39,36 @@ struct CompletionMessage<'a> {
 /// Renders a whole answer as one `chat.completion` object in JSON.
 pub fn render_completion(head: &CompletionMeta, document: &TurnDocument) -> String {
     let CompletionMeta { id, created, model } = head;
-    let only_calls = document.content.is_empty() && !document.client_tool_calls.is_empty();
+    let TurnAccumulator { content, thinking, client_tool_calls, sources, usage, .. } = &document.turn;
+    let only_calls = content.is_empty() && !client_tool_calls.is_empty();
     let message = CompletionMessage {
         role: "assistant",
-        content: (!only_calls).then_some(&document.content),
+        content: (!only_calls).then_some(content),
         refusal: None,
-        reasoning_content: &document.thinking,
-        annotations: annotate(&document.content, &document.sources),
-        tool_calls: document.client_tool_calls.iter().map(|call| CallObject::new(None, call)).collect(),
+        reasoning_content: thinking,
+        annotations: annotate(content, sources),
+        tool_calls: client_tool_calls.iter().map(|call| CallObject::new(None, call)).collect(),
     };
-    let finish_reason = finish_reason_name(document.finish_reason.unwrap_or(FinishReason::Stop));
+    let finish_reason = finish_reason_name(document.finish_reason);
     let choices = [CompletionChoice { index: 0, message, logprobs: None, finish_reason }];
-    let usage = (&document.usage).into();
+    let usage = (&usage.unwrap_or_default()).into();
     let completion = Completion { id, object: "chat.completion", created: *created, model, choices, usage };
     serde_json::to_string(&completion).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::{Event, ToolCall};
+    use domain::{Event, FinishReason, ToolCall};
     use serde_json::{Value, json};
 
     use super::*;
 
     fn message(events: &[Event]) -> Value {
-        let mut document = TurnDocument::default();
+        let mut turn = TurnAccumulator::default();
         for event in events {
-            document.add(event);
+            turn.apply(event);
         }
+        let document = TurnDocument::new(turn).unwrap();
         let head = CompletionMeta { id: "chatcmpl-1".into(), created: 7, model: "m".into() };
         serde_json::from_str(&render_completion(&head, &document)).unwrap()
     }

@@ -1,17 +1,12 @@
 //! Rebuilds the events that a client lacks from the stored answer: the same content, in fewer frames.
 
-use domain::{ErrorCode, Event, Failure, FinishReason, ModelAttribution, Source, ToolCall, ToolOutcome};
+use domain::{ErrorCode, Event, Failure, FinishReason, Source, ToolCall, ToolOutcome, TurnAccumulator};
 use store::{StoredCall, StoredTurn, TurnEnd};
 
 /// What a client was sent of a turn so far.
 #[derive(Default)]
 pub(crate) struct Delivered {
-    content: String,
-    thinking: String,
-    calls: Vec<String>,
-    results: Vec<String>,
-    sources: Vec<Source>,
-    writers: ModelAttribution,
+    turn: TurnAccumulator,
     /// The number of frames.
     pub(crate) frames: u64,
 }
@@ -19,39 +14,29 @@ pub(crate) struct Delivered {
 impl Delivered {
     /// Records the next event of the turn.
     pub(crate) fn apply(&mut self, event: &Event) {
-        self.writers.record(event);
         self.frames += u64::from(client_protocols::has_frame(event));
-        match event {
-            Event::Text { delta } => self.content.push_str(delta),
-            Event::Thinking { delta } => self.thinking.push_str(delta),
-            Event::ToolCall(call) => self.calls.push(call.id.clone()),
-            Event::ToolResult(report) => {
-                self.results.push(report.id.clone());
-                Source::join(&mut self.sources, &report.sources);
-            }
-            _ => {}
-        }
+        self.turn.apply(event);
     }
 
     /// The remaining events of a finished turn; `None` if the stored answer does not continue what was sent.
     pub(crate) fn remaining(&self, turn: StoredTurn) -> Option<Vec<Event>> {
-        let StoredTurn { message, outcome: tally } = turn;
-        let Some(tally) = tally else { return Some(interrupted_end(ErrorCode::Interrupted.into())) };
+        let StoredTurn { message, outcome } = turn;
+        let Some(outcome) = outcome else { return Some(interrupted_end(ErrorCode::Interrupted.into())) };
         let (thinking, content) =
-            (message.thinking.strip_prefix(&self.thinking)?, message.content.strip_prefix(&self.content)?);
+            (message.thinking.strip_prefix(&self.turn.thinking)?, message.content.strip_prefix(&self.turn.content)?);
         let mut events = Vec::new();
         if !thinking.is_empty() {
             events.push(Event::Thinking { delta: thinking.to_owned() });
         }
         let mut sources = message.sources;
-        sources.retain(|source| !self.sources.iter().any(|known| known.url == source.url));
+        sources.retain(|source| !self.turn.sources.iter().any(|known| known.url == source.url));
         for call in message.tool_calls {
             events.extend(self.call_events(call, &mut sources));
         }
-        let writers = message.models.get(self.writers.models().len()..).unwrap_or_default();
-        events.extend(text_events(content, writers));
-        events.push(Event::Usage(Box::new(tally.usage)));
-        events.push(match tally.end {
+        let models = message.models.get(self.turn.attribution.models().len()..).unwrap_or_default();
+        events.extend(text_events(content, models));
+        events.push(Event::Usage(Box::new(outcome.usage)));
+        events.push(match outcome.end {
             TurnEnd::Done(finish_reason) => Event::Done { finish_reason },
             TurnEnd::Failed(code) => Event::Failed(Box::new(code.into())),
         });
@@ -62,10 +47,11 @@ impl Delivered {
     fn call_events(&self, call: StoredCall, sources: &mut Vec<Source>) -> Vec<Event> {
         let StoredCall { id, name, arguments, ok, summary } = call;
         let mut events = Vec::new();
-        if !self.calls.contains(&id) {
+        let known = self.turn.call(&id);
+        if known.is_none() {
             events.push(Event::ToolCall(Box::new(ToolCall { id: id.clone(), name: name.clone(), arguments })));
         }
-        if !self.results.contains(&id) {
+        if known.is_none_or(|known| known.outcome.is_none()) {
             let error = (!ok).then(|| domain::ToolFailure { code: "failed".to_owned(), message: summary.clone() });
             let sources = std::mem::take(sources);
             let report = ToolOutcome { id, name, ok, cached: true, duration_ms: 0, summary, sources, error };
@@ -103,7 +89,7 @@ fn text_events(content: &str, models: &[String]) -> Vec<Event> {
 
 #[cfg(test)]
 mod tests {
-    use domain::{TurnStart, Usage};
+    use domain::{ModelAttribution, TurnStart, Usage};
     use serde_json::json;
     use store::{Role, Status, StoredMessage, TurnOutcome};
 

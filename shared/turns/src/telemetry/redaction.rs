@@ -33,34 +33,34 @@ const AROUND: &str = "\"'`,;:()<>";
 const BETWEEN: &str = "{}[]=?&";
 
 /// The calls for an answer as rows, those too that have not finished.
-pub(crate) fn executions(
-    calls: &[CallRecord],
+pub(crate) fn executions<'a>(
+    calls: impl Iterator<Item = CallRecord<'a>>,
     redactor: &Redactor,
     message_id: &str,
     agent: &str,
     conversation_id: &str,
 ) -> Vec<Execution> {
-    let row = |(place, record): (usize, &CallRecord)| {
-        let report = record.report.as_ref();
-        let error = match report {
-            Some(report) => report.error.as_ref().map(|error| error.code.clone()),
+    let row = |(index, record): (usize, CallRecord<'_>)| {
+        let outcome = record.outcome;
+        let error = match outcome {
+            Some(outcome) => outcome.error.as_ref().map(|error| error.code.clone()),
             None => Some("not_finished".to_owned()),
         };
         Execution {
-            id: format!("{message_id}-{:03}", place + 1),
+            id: format!("{message_id}-{:03}", index + 1),
             agent: agent.to_owned(),
             conversation_id: conversation_id.to_owned(),
             tool: redactor.redact_text(&record.call.name).chars().take(100).collect(),
             arguments: kept(&record.call.arguments, redactor),
-            ok: report.is_some_and(|report| report.ok),
+            ok: outcome.is_some_and(|outcome| outcome.ok),
             error,
             bytes: record.bytes,
-            duration_ms: report.map_or(0, |report| report.duration_ms),
-            cached: report.is_some_and(|report| report.cached),
+            duration_ms: outcome.map_or(0, |outcome| outcome.duration_ms),
+            cached: outcome.is_some_and(|outcome| outcome.cached),
             credits: record.credits,
         }
     };
-    calls.iter().enumerate().map(row).collect()
+    calls.enumerate().map(row).collect()
 }
 
 /// Arguments without secrets and personal data, shortened to a text when they are long.

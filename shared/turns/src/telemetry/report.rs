@@ -1,4 +1,4 @@
-use agent::{CallRecord, Draft};
+use agent::{CallRecord, TurnState};
 use domain::{ErrorCode, FinishReason, Usage};
 use llm::AttemptRecord;
 use tokio::time::Instant;
@@ -14,7 +14,7 @@ pub(crate) struct TurnReport<'a> {
     pub(crate) model: &'a str,
     /// The names of the agent's tools.
     pub(crate) tools: Vec<String>,
-    pub(crate) draft: &'a Draft,
+    pub(crate) state: &'a TurnState,
     pub(crate) attempts: Vec<AttemptRecord>,
     pub(crate) usage: Usage,
     /// When its first event was ready.
@@ -30,14 +30,14 @@ impl TurnReport<'_> {
     }
 
     /// The name of the called tool as a label; a name that a model made up is `unknown`.
-    pub(crate) fn tool_label<'a>(&self, call: &'a CallRecord) -> &'a str {
+    pub(crate) fn tool_label<'a>(&'a self, call: &CallRecord<'a>) -> &'a str {
         if self.tools.contains(&call.call.name) { &call.call.name } else { "unknown" }
     }
 }
 
 /// The outcome of a call as a label: `ok`, the code of its failure, or `unfinished` when the turn ended first.
-pub(crate) fn call_outcome(call: &CallRecord) -> &str {
-    match call.report.as_ref().map(|report| (report.ok, report.error.as_ref())) {
+pub(crate) fn call_outcome<'a>(call: &CallRecord<'a>) -> &'a str {
+    match call.outcome.map(|outcome| (outcome.ok, outcome.error.as_ref())) {
         None => "unfinished",
         Some((true, _)) => "ok",
         Some((false, error)) => error.map_or("failed", |failure| failure.code.as_str()),

@@ -106,13 +106,13 @@ fn spans(report: &TurnReport<'_>, parent: &Parent<'_>, clock: &Clock) -> Vec<Val
         let annotations = json!({"attempt": attempt.number, "outcome": attempt.error_kind.unwrap_or("ok")});
         with(with(span, "annotations", annotations), "namespace", json!("remote"))
     });
-    let calls = report.draft.calls.iter().map(|call| {
-        let took = call.report.as_ref().map(|report| Duration::from_millis(report.duration_ms));
-        let times = (clock, call.made, took.map_or(report.ended_at, |took| call.made + took));
-        let failed = call.report.as_ref().is_some_and(|report| !report.ok);
-        let cached = call.report.as_ref().is_some_and(|report| report.cached);
-        let span = span(&within, &format!("tool {}", report.tool_label(call)), times, failed);
-        with(span, "annotations", json!({"outcome": call_outcome(call), "cached": cached}))
+    let calls = report.state.calls().map(|call| {
+        let took = call.outcome.map(|outcome| Duration::from_millis(outcome.duration_ms));
+        let times = (clock, call.called_at, took.map_or(report.ended_at, |took| call.called_at + took));
+        let failed = call.outcome.is_some_and(|outcome| !outcome.ok);
+        let cached = call.outcome.is_some_and(|outcome| outcome.cached);
+        let span = span(&within, &format!("tool {}", report.tool_label(&call)), times, failed);
+        with(span, "annotations", json!({"outcome": call_outcome(&call), "cached": cached}))
     });
     let parts: Vec<Value> = attempts.chain(calls).collect();
     [whole].into_iter().chain(parts).collect()

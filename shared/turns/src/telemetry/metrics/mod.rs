@@ -113,8 +113,8 @@ impl Out {
 }
 
 fn turn(function: &str, report: &TurnReport<'_>) -> Line {
-    let TurnReport { request, outcome, usage, draft, .. } = report;
-    let cached = draft.calls.iter().filter_map(|call| call.report.as_ref()).filter(|report| report.cached).count();
+    let TurnReport { request, outcome, usage, state, .. } = report;
+    let cached = state.calls().filter_map(|call| call.outcome).filter(|outcome| outcome.cached).count();
     let mut line = Line::of(function)
         .metric(TURNS, 1)
         .metric(FAILED_TURNS, u8::from(outcome.is_err()))
@@ -122,13 +122,13 @@ fn turn(function: &str, report: &TurnReport<'_>) -> Line {
         .metric(DEADLINE_ANSWERS, u8::from(*outcome == Ok(FinishReason::Deadline)))
         .metric(FIRST_BYTE, millis(report.started_at.saturating_duration_since(request.received_at)))
         .metric(TURN_TIME, millis(report.ended_at.saturating_duration_since(request.received_at)))
-        .metric(ROUNDS, draft.replies)
+        .metric(ROUNDS, state.replies)
         .metric(MODEL_CALLS, report.attempts.len())
         .metric(CACHE_HITS, cached)
         .metric(CREDITS, usage.search_credits)
         .metric(INPUT_TOKENS, usage.input_tokens)
         .metric(OUTPUT_TOKENS, usage.output_tokens);
-    if let Some(at) = draft.first_words {
+    if let Some(at) = state.first_text_at {
         line = line.metric(FIRST_TOKEN, millis(at.saturating_duration_since(request.received_at)));
     }
     if let Some(cost) = usage.cost_micros.and_then(|micros| u32::try_from(micros).ok()) {
@@ -140,11 +140,11 @@ fn turn(function: &str, report: &TurnReport<'_>) -> Line {
 /// The calls by tool and outcome; a name that a model made up is no name of a tool.
 fn tools(function: &str, report: &TurnReport<'_>) -> impl Iterator<Item = Line> {
     let mut groups: BTreeMap<(&str, &str), (u32, Vec<u64>)> = BTreeMap::new();
-    for call in &report.draft.calls {
-        let tool = report.tool_label(call);
-        let (count, times) = groups.entry((tool, call_outcome(call))).or_default();
+    for call in report.state.calls() {
+        let tool = report.tool_label(&call);
+        let (count, times) = groups.entry((tool, call_outcome(&call))).or_default();
         *count += 1;
-        times.extend(call.report.as_ref().map(|report| report.duration_ms));
+        times.extend(call.outcome.map(|outcome| outcome.duration_ms));
     }
     groups.into_iter().map(|((tool, outcome), (count, times))| {
         let line = Line::of(function).by([("Tool", tool), ("Outcome", outcome)]);

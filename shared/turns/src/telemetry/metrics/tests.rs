@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use agent::{Draft, EventLog};
+use agent::{EventLog, TurnState};
 use domain::{Event, ToolCall, ToolFailure, ToolOutcome, Usage};
 use llm::AttemptRecord;
 use serde_json::{Value, json};
@@ -64,14 +64,14 @@ fn result(id: &str, name: &str, error: Option<&str>, cached: bool) -> Event {
     }))
 }
 
-fn drafted(events: impl IntoIterator<Item = Event>) -> Draft {
+fn state_of(events: impl IntoIterator<Item = Event>) -> TurnState {
     let all = EventLog::default();
     events.into_iter().for_each(|event| all.send(event));
-    all.draft().clone()
+    all.turn_state().clone()
 }
 
 fn written(
-    draft: &Draft,
+    state: &TurnState,
     attempts: Vec<AttemptRecord>,
     end: Result<FinishReason, ErrorCode>,
 ) -> Vec<(Vec<String>, Value)> {
@@ -85,7 +85,7 @@ fn written(
         turn_id: "t1",
         model: "m",
         tools: vec!["search_web".into()],
-        draft,
+        state,
         attempts,
         usage,
         started_at: at + Duration::from_millis(30),
@@ -110,8 +110,8 @@ fn attempt(failed: Option<&'static str>) -> AttemptRecord {
 
 #[tokio::test]
 async fn a_turn_is_one_line_of_numbers_with_its_ids() {
-    let draft = drafted([Event::Text { delta: "canary-words".into() }]);
-    let lines = written(&draft, vec![attempt(None)], Ok(FinishReason::Deadline));
+    let state = state_of([Event::Text { delta: "canary-words".into() }]);
+    let lines = written(&state, vec![attempt(None)], Ok(FinishReason::Deadline));
     let expected = json!({
         "FunctionName": "chat",
         "Turns": 1, "FailedTurns": 0, "StoppedTurns": 0, "DeadlineAnswers": 1,
@@ -136,7 +136,7 @@ async fn calls_are_counted_by_tool_and_outcome_and_names_that_a_model_made_up_ar
         result("3", "canary-words", Some("unknown_tool"), false),
         call("4", "search_web"),
     ];
-    let lines = written(&drafted(events), Vec::new(), Err(ErrorCode::Interrupted));
+    let lines = written(&state_of(events), Vec::new(), Err(ErrorCode::Interrupted));
     let told = |(_, line): &(_, Value)| {
         (line["Tool"].clone(), line["Outcome"].clone(), line["ToolCalls"].clone(), line["ToolTime"].clone())
     };
@@ -154,7 +154,7 @@ async fn calls_are_counted_by_tool_and_outcome_and_names_that_a_model_made_up_ar
 #[tokio::test]
 async fn failed_attempts_are_counted_by_model_and_kind() {
     let attempts = [Some("unavailable"), Some("rate_limited"), Some("unavailable"), None].map(attempt);
-    let lines = written(&Draft::default(), attempts.into(), Ok(FinishReason::Stop));
+    let lines = written(&TurnState::default(), attempts.into(), Ok(FinishReason::Stop));
     let told: Vec<_> =
         lines[1..].iter().map(|(_, line)| (&line["Model"], &line["Kind"], &line["ModelErrors"])).collect();
     let (m, limited, unavailable) = (json!("m"), json!("rate_limited"), json!("unavailable"));

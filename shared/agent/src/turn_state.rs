@@ -1,0 +1,270 @@
+use domain::{CallState, Event, Message, Summary, ToolCall, ToolMessage, ToolOutcome, TurnAccumulator, Usage};
+use llm::AttemptLog;
+use tokio::time::Instant;
+use tools::ToolRun;
+
+use crate::estimate;
+use crate::run::count::Asked;
+
+/// The state of a turn: what its events add up to, and what it cost. However the turn ends, this much is kept.
+#[derive(Clone, Debug, Default)]
+pub struct TurnState {
+    /// The sum of the events.
+    pub answer: TurnAccumulator,
+    /// For each call of `answer`, what its events do not hold.
+    call_costs: Vec<CallCost>,
+    /// When the first text was emitted.
+    pub first_text_at: Option<Instant>,
+    /// The number of model replies that began.
+    pub replies: u32,
+    /// The attempts at model calls.
+    pub attempts: AttemptLog,
+    /// The usage of the finished replies.
+    pub(crate) usage: Usage,
+    /// What a prefetched call cost, or may cost, while no call of the model has used it.
+    pub(crate) prefetch_credits: u64,
+    /// The prompt whose reply is being read.
+    pub(crate) asked: Option<Asked>,
+    /// Where its reply starts.
+    reply_start: Position,
+    /// The summary that replaces the oldest turns of the conversation from now on, if this turn made one.
+    pub summary: Option<Summary>,
+    /// The finished rounds, as a later prompt needs them.
+    transcript: Vec<Message>,
+    /// Where the finished rounds end.
+    rounds_end: Position,
+}
+
+/// A position in an answer.
+#[derive(Clone, Copy, Debug, Default)]
+struct Position {
+    /// In `content`, in bytes.
+    content: usize,
+    /// In `thinking`, in bytes.
+    thinking: usize,
+    /// The number of calls before it.
+    calls: usize,
+}
+
+/// What the events of a call do not hold.
+#[derive(Clone, Copy, Debug)]
+struct CallCost {
+    called_at: Instant,
+    bytes: usize,
+    credits: u64,
+}
+
+/// A call and, once it has finished, its outcome and cost.
+#[derive(Clone, Copy, Debug)]
+pub struct CallRecord<'a> {
+    /// As the model made it.
+    pub call: &'a ToolCall,
+    /// `None` while it runs.
+    pub outcome: Option<&'a ToolOutcome>,
+    /// When the model made it.
+    pub called_at: Instant,
+    /// The length of the result that the model reads, in bytes.
+    pub bytes: usize,
+    /// Credits that the search provider charged for it.
+    pub credits: u64,
+}
+
+impl TurnState {
+    pub(crate) fn apply(&mut self, event: &Event) {
+        self.answer.apply(event);
+        match event {
+            Event::Text { .. } => {
+                self.first_text_at.get_or_insert_with(Instant::now);
+            }
+            Event::ToolCall(_) => {
+                self.call_costs.push(CallCost { called_at: Instant::now(), bytes: 0, credits: 0 });
+            }
+            Event::Started(_)
+            | Event::ModelSwitched { .. }
+            | Event::Thinking { .. }
+            | Event::ToolProgress(_)
+            | Event::ToolResult(_)
+            | Event::ClientToolCall(_)
+            | Event::Title(_)
+            | Event::Usage(_)
+            | Event::Failed(_)
+            | Event::Done { .. } => {}
+        }
+    }
+
+    /// The calls in the order in which the model made them.
+    pub fn calls(&self) -> impl Iterator<Item = CallRecord<'_>> {
+        self.answer.calls.iter().zip(&self.call_costs).map(|(CallState { call, outcome }, cost)| {
+            let CallCost { called_at, bytes, credits } = *cost;
+            CallRecord { call, outcome: outcome.as_ref(), called_at, bytes, credits }
+        })
+    }
+
+    /// Records the size and the cost of a finished call.
+    pub(crate) fn record_cost(&mut self, ran: &ToolRun) {
+        self.usage.search_credits += ran.credits;
+        if ran.prefetched {
+            self.prefetch_credits = 0;
+        }
+        let position = self.answer.calls.iter().position(|known| known.call.id == ran.result.call_id);
+        if let Some(cost) = position.and_then(|position| self.call_costs.get_mut(position)) {
+            (cost.bytes, cost.credits) = (ran.result.content.len(), ran.credits);
+        }
+    }
+
+    /// Ends a round: adds its text, its calls and their results to the transcript.
+    pub(crate) fn close_round(&mut self, calls: Vec<ToolCall>, results: Vec<ToolMessage>) {
+        let (text, thinking) = self.current_round();
+        if text.is_empty() && thinking.is_empty() && calls.is_empty() {
+            return;
+        }
+        self.rounds_end = self.end();
+        // Line breaks between two rounds serve a client, which reads both as one answer.
+        let text = text.trim_start_matches('\n').to_owned();
+        self.transcript.push(Message::Assistant { text, thinking, calls });
+        self.transcript.extend(results.into_iter().map(Message::Tool));
+    }
+
+    /// The line breaks that put a blank line between the text so far and the next text.
+    pub(crate) fn separator(&self) -> &'static str {
+        match self.answer.content.trim_end_matches([' ', '\t']) {
+            content if content.trim().is_empty() || content.ends_with("\n\n") => "",
+            content if content.ends_with('\n') => "\n",
+            _ => "\n\n",
+        }
+    }
+
+    /// What the model wrote and read in this turn, including the unfinished round.
+    pub fn transcript(mut self) -> Vec<Message> {
+        self.close_round(Vec::new(), Vec::new());
+        self.transcript
+    }
+
+    /// The models that wrote something, in order; empty if only the first model did, or none.
+    pub fn models(&self) -> &[String] {
+        self.answer.attribution.after_failover()
+    }
+
+    /// The usage so far; that of an interrupted reply is an estimate of the received part.
+    pub fn usage(&self) -> Usage {
+        let mut usage = self.usage_without_prefetch();
+        usage.search_credits += self.prefetch_credits;
+        usage
+    }
+
+    /// The usage without a prefetched call that no call of the model has used.
+    pub(crate) fn usage_without_prefetch(&self) -> Usage {
+        let mut usage = self.usage;
+        let (text, thinking) = self.reply();
+        let calls: Vec<&ToolCall> =
+            self.answer.calls.iter().skip(self.reply_start.calls).map(|known| &known.call).collect();
+        let has_reply = !text.is_empty() || !thinking.is_empty() || !calls.is_empty();
+        if let Some(asked) = self.asked.filter(|_| has_reply) {
+            usage.join(asked.usage(estimate::reply(asked.family, &text, &thinking, calls), None));
+        }
+        usage
+    }
+
+    /// Records that a prompt was sent; its reply starts here.
+    pub(crate) fn ask(&mut self, asked: Asked) {
+        self.asked = Some(asked);
+        self.replies += 1;
+        self.reply_start = self.end();
+    }
+
+    /// The text and the reasoning of the reply to the last prompt; a round has several replies when a model fails in it.
+    pub(crate) fn reply(&self) -> (String, String) {
+        self.text_since(self.reply_start)
+    }
+
+    /// The text and the reasoning of the current round.
+    pub(crate) fn current_round(&self) -> (String, String) {
+        self.text_since(self.rounds_end)
+    }
+
+    fn text_since(&self, start: Position) -> (String, String) {
+        let TurnAccumulator { content, thinking, .. } = &self.answer;
+        (content[start.content..].to_owned(), thinking[start.thinking..].to_owned())
+    }
+
+    fn end(&self) -> Position {
+        let TurnAccumulator { content, thinking, calls, .. } = &self.answer;
+        Position { content: content.len(), thinking: thinking.len(), calls: calls.len() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use llm::Price;
+
+    use super::*;
+    use crate::run::count::Measure;
+    use crate::tokens::Family;
+
+    fn text(state: &mut TurnState, delta: &str) {
+        state.apply(&Event::Text { delta: delta.into() });
+    }
+
+    #[test]
+    fn transcript_holds_each_round_once_in_order() {
+        let mut state = TurnState::default();
+        let call = ToolCall { id: "call_1".into(), name: "f".into(), arguments: serde_json::json!({}) };
+        let result = ToolMessage { call_id: "call_1".into(), name: "f".into(), ok: true, content: "r".into() };
+        text(&mut state, "one");
+        state.close_round(vec![call.clone()], vec![result.clone()]);
+        text(&mut state, "two");
+        let assistant = |text: &str, calls| Message::Assistant { text: text.into(), thinking: String::new(), calls };
+        assert_eq!(
+            state.transcript(),
+            [assistant("one", vec![call]), Message::Tool(result), assistant("two", Vec::new())]
+        );
+    }
+
+    #[test]
+    fn interrupted_reply_counts_by_estimate() {
+        let prompt = Measure { characters: 100, bytes: 300, tokens: 100 };
+        let price = Price { input: 1_000_000, cached_input: 0, output: 5_000_000 };
+        let asked = Asked { prompt, price: Some(price), family: Family::DeepSeek };
+        let mut state = TurnState { asked: Some(asked), ..TurnState::default() };
+        assert_eq!(state.usage(), Usage::default());
+        text(&mut state, "今天");
+        let cost_micros = Some(110);
+        let cut = Usage { input_tokens: 100, output_tokens: 2, search_credits: 0, estimated: true, cost_micros };
+        assert_eq!(state.usage(), cut);
+    }
+
+    #[test]
+    fn separator_completes_a_blank_line() {
+        let separators = ["", " \n", "好的。", "好的。\n", "好的。 \n\n", "a\n\n "].map(|content| {
+            let mut state = TurnState::default();
+            text(&mut state, content);
+            state.separator()
+        });
+        assert_eq!(separators, ["", "", "\n\n", "\n", "", ""]);
+    }
+
+    #[test]
+    fn prefetch_counts_until_a_call_uses_it() {
+        let mut state = TurnState { prefetch_credits: 2, ..TurnState::default() };
+        state.usage = state.usage_without_prefetch();
+        assert_eq!(state.usage().search_credits, 2);
+        let report = ToolOutcome {
+            id: "call_1".into(),
+            name: "f".into(),
+            ok: true,
+            cached: false,
+            duration_ms: 0,
+            summary: String::new(),
+            sources: Vec::new(),
+            error: None,
+        };
+        let result = ToolMessage { call_id: "call_1".into(), name: "f".into(), ok: true, content: "r".into() };
+        state.record_cost(&ToolRun { report, result, answer: None, credits: 2, prefetched: true });
+        assert_eq!(state.usage().search_credits, 2);
+    }
+
+    #[test]
+    fn empty_round_leaves_no_message() {
+        assert!(TurnState::default().transcript().is_empty());
+    }
+}
