@@ -40,6 +40,9 @@ struct LogState {
     turn_state: TurnState,
 }
 
+/// A log holds an event for each delta: no other event makes them larger.
+const _: () = assert!(size_of::<Event>() <= size_of::<String>() + size_of::<usize>());
+
 /// Ends the subscribers' streams when dropped, however the turn ended.
 pub struct CloseGuard(EventLog);
 

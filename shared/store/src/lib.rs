@@ -92,7 +92,7 @@ pub use limits::{Admission, RateLimit, RateLimiter};
 pub use owners::DeletionCounts;
 pub use search_cache::{Claim, FetchLease, SearchCache};
 pub use search_credits::{SearchCredits, SpentCredits};
-pub use stream_log::{LogPage, LogTail, StreamLog};
+pub use stream_log::{LogEntry, LogPage, LogTail, StreamLog};
 pub use tables::{TableNames, create_tables};
 pub use tool_support::{ToolSupportRecord, ToolSupportTable};
 

@@ -5,12 +5,16 @@
 //! is written twice is one, and a reader notices a gap and waits. A reader stops at an item that another version wrote
 //! and this one cannot read, as it does after a failed write; the stored answer then provides the rest.
 
+mod entry;
+
 use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use domain::Event;
 use tokio::time::Instant;
 
+pub use self::entry::LogEntry;
+use self::entry::{format_lines, parse_line};
 use crate::clock::millis;
 use crate::conversations::TurnLease;
 use crate::idempotency::TurnRef;
@@ -65,7 +69,7 @@ impl StreamLog {
         self.flush_epoch
     }
 
-    /// Appends events as JSON to a turn's log; the first of them is event number `first` of the turn, counted from 0.
+    /// Appends events to a turn's log; the first of them is event number `first` of the turn, counted from 0.
     ///
     /// # Errors
     /// Also if one event alone is larger than an item.
@@ -74,7 +78,7 @@ impl StreamLog {
         owner: &Owner,
         turn: &TurnLease,
         first: usize,
-        events: &[String],
+        events: &[LogEntry],
         now: SystemTime,
     ) -> Result<(), StoreError> {
         let mut items = Vec::new();
@@ -94,10 +98,10 @@ impl StreamLog {
         owner: &Owner,
         turn: &TurnLease,
         first: usize,
-        events: &[String],
+        events: &[LogEntry],
         now: SystemTime,
     ) -> Option<LogTail> {
-        let bytes: usize = events.iter().map(|event| event.len() + 1).sum();
+        let bytes: usize = events.iter().map(LogEntry::bytes).sum();
         let put = || self.table.put_write(batch_item(owner, turn, first, events, now), Expression::default());
         (bytes <= MAX_TAIL_BYTES).then(put)?.ok().map(LogTail)
     }
@@ -191,42 +195,6 @@ impl LogPage {
     }
 }
 
-/// The JSON before and after the text of a `Text` event.
-const TEXT_EVENT_AFFIXES: (&str, &str) = (r#"{"t":{"d":"#, "}}");
-
-/// Formats events as lines: consecutive texts, which are the majority of events, are a list on one line.
-fn format_lines(events: &[String]) -> String {
-    let mut lines = String::with_capacity(events.iter().map(|event| event.len() + 1).sum());
-    let mut in_list = false;
-    for event in events {
-        let text = event.strip_prefix(TEXT_EVENT_AFFIXES.0).and_then(|rest| rest.strip_suffix(TEXT_EVENT_AFFIXES.1));
-        let before = match (in_list, text.is_some()) {
-            (true, true) => ",",
-            (true, false) => "]\n",
-            (false, true) if lines.is_empty() => "[",
-            (false, true) => "\n[",
-            (false, false) if lines.is_empty() => "",
-            (false, false) => "\n",
-        };
-        lines.push_str(before);
-        lines.push_str(text.unwrap_or(event));
-        in_list = text.is_some();
-    }
-    if in_list {
-        lines.push(']');
-    }
-    lines
-}
-
-/// Parses the events of a line; `None` if it is unreadable.
-fn parse_line(line: &str) -> Option<Vec<Event>> {
-    if !line.starts_with('[') {
-        return serde_json::from_str(line).ok().map(|event| vec![event]);
-    }
-    let texts: Vec<String> = serde_json::from_str(line).ok()?;
-    Some(texts.into_iter().map(|delta| Event::Text { delta }).collect())
-}
-
 /// Sorts after the event numbers of all batches.
 const AFTER_BATCHES: &str = "~";
 
@@ -239,7 +207,7 @@ fn batch_key(owner: &Owner, conversation_id: &str, turn_id: &str, first: usize) 
 }
 
 /// Builds the item of a batch that fits.
-fn batch_item(owner: &Owner, turn: &TurnLease, first: usize, events: &[String], now: SystemTime) -> Item {
+fn batch_item(owner: &Owner, turn: &TurnLease, first: usize, events: &[LogEntry], now: SystemTime) -> Item {
     let attributes =
         [("events", s(format_lines(events))), ("answer", n(turn.answer_seq)), (EXPIRES, n(millis(now + TTL) / 1000))];
     item(&batch_key(owner, &turn.conversation_id, &turn.turn_id, first), attributes)
@@ -255,12 +223,12 @@ fn is_unexpired(item: &Item, now: SystemTime) -> bool {
 }
 
 /// Splits events into batches that fit into items.
-fn split_batches(events: &[String]) -> Result<Vec<&[String]>, StoreError> {
+fn split_batches(events: &[LogEntry]) -> Result<Vec<&[LogEntry]>, StoreError> {
     let (mut batches, mut rest) = (Vec::new(), events);
     while !rest.is_empty() {
         let mut bytes = 0;
         let fits = rest.iter().take_while(|event| {
-            bytes += event.len() + 1;
+            bytes += event.bytes();
             bytes <= MAX_ITEM_BYTES
         });
         let (batch, others) = rest.split_at(fits.count());

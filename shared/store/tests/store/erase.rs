@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use store::{ApiKey, Day, Execution, NewKey, RateLimit, Store};
 
+use crate::stream_log::entries;
 use crate::support::{answer, at, config, database, first_turn, names, next_turn, rows, store_at};
 use crate::wire::{Fault, Gate, Wire};
 
@@ -22,7 +23,7 @@ async fn store_everything(store: &Store, name: &str) -> Owner {
     let id = lease.conversation_id;
     let next = store.conversations.begin(&owner, &next_turn(&id, "R"), at(2)).await.unwrap();
     store.conversations.finish(&next, &answer("B"), at(3)).await.unwrap();
-    store.streams.append(&owner, &next, 0, &["{}".to_owned()], at(3)).await.unwrap();
+    store.streams.append(&owner, &next, 0, &entries(&["a"]), at(3)).await.unwrap();
     let calls: Vec<Execution> = (0..30).map(|number| call(&format!("{name}-{number:02}"), &id)).collect();
     store.executions.record(&owner, &calls, at(3)).await.unwrap();
     store.ledger.add(&owner, Day::of(at(3)), &domain::Usage::default()).await.unwrap();

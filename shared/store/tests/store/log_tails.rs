@@ -2,18 +2,18 @@
 
 use store::{LeaseError, LogTail, Store, StoreError, TurnLease};
 
-use crate::stream_log::{begin_turn, json, page_of};
+use crate::stream_log::{begin_turn, entries, page_of};
 use crate::support::{alice, answer, at, config, next_turn, rows, store, store_at, store_without_retries_at};
 use crate::wire::{Fault, Gate, Wire};
 
 /// Writes the first event of a log; returns the tail with the second one, which ends it.
 async fn log_with_tail(store: &Store, lease: &TurnLease) -> LogTail {
-    store.streams.append(&alice(), lease, 0, &json(&["a"]), at(1)).await.unwrap();
+    store.streams.append(&alice(), lease, 0, &entries(&["a"]), at(1)).await.unwrap();
     log_tail(store, lease, "z")
 }
 
 fn log_tail(store: &Store, lease: &TurnLease, event: &str) -> LogTail {
-    store.streams.prepare_tail(&alice(), lease, 1, &json(&[event]), at(2)).unwrap()
+    store.streams.prepare_tail(&alice(), lease, 1, &entries(&[event]), at(2)).unwrap()
 }
 
 /// The stored text of a conversation's answer.
@@ -152,7 +152,8 @@ async fn oversized_log_tail_is_written_separately() {
     let store = store().await;
     let (lease, _) = begin_turn(&store).await;
     let end = |bytes: usize| {
-        let lines = vec!["x".repeat(bytes / 2 - 1); 2];
+        let delta = "x".repeat(bytes / 2 - r#"{"t":{"d":""}}"#.len() - 1);
+        let lines = entries(&[&delta, &delta]);
         store.streams.prepare_tail(&alice(), &lease, 0, &lines, at(1)).is_some()
     };
     assert_eq!((end(64 * 1024), end(64 * 1024 + 2)), (true, false));

@@ -1,10 +1,11 @@
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::Owner;
 use domain::{Event, new_id};
-use store::{LogPage, Store, StoreError, TurnLease, TurnRef};
+use store::{LogEntry, LogPage, Store, StoreError, TurnLease, TurnRef};
 
-use crate::support::{alice, at, database, first_turn, rows, store, store_at};
+use crate::support::{alice, at, database, first_turn, put_into, rows, store, store_at};
 use crate::wire::{Fault, Gate, Wire};
 
 pub(crate) async fn begin_turn(store: &Store) -> (TurnLease, TurnRef) {
@@ -18,8 +19,8 @@ fn text(delta: &str) -> Event {
     Event::Text { delta: delta.to_owned() }
 }
 
-pub(crate) fn json(deltas: &[&str]) -> Vec<String> {
-    deltas.iter().map(|delta| serde_json::to_string(&text(delta)).unwrap()).collect()
+pub(crate) fn entries(deltas: &[&str]) -> Vec<LogEntry> {
+    deltas.iter().map(|delta| LogEntry::from(&text(delta))).collect()
 }
 
 pub(crate) fn page_of(deltas: &[&str]) -> LogPage {
@@ -32,9 +33,9 @@ async fn events_are_read_from_any_batch() {
     let (lease, known) = begin_turn(&store).await;
     assert_eq!(store.streams.read(&alice(), &known, 0, at(1)).await.unwrap(), LogPage::default());
     for _ in 0..2 {
-        store.streams.append(&alice(), &lease, 0, &json(&["一\n", "二"]), at(2)).await.unwrap();
+        store.streams.append(&alice(), &lease, 0, &entries(&["一\n", "二"]), at(2)).await.unwrap();
     }
-    store.streams.append(&alice(), &lease, 2, &json(&["三"]), at(3)).await.unwrap();
+    store.streams.append(&alice(), &lease, 2, &entries(&["三"]), at(3)).await.unwrap();
     let read = async |next| store.streams.read(&alice(), &known, next, at(4)).await.unwrap();
     assert_eq!(read(0).await, page_of(&["一\n", "二", "三"]));
     assert_eq!(read(2).await, page_of(&["三"]));
@@ -49,7 +50,7 @@ async fn simultaneous_logs_share_one_request() {
     let (store, owner) = (store_at(&endpoint).await, alice());
     let ((one, first), (other, second)) = (begin_turn(&store).await, begin_turn(&store).await);
     let write = async |event: &str| {
-        let lines = json(&[event]);
+        let lines = entries(&[event]);
         tokio::join!(
             store.streams.append(&owner, &one, 0, &lines, at(2)),
             store.streams.append(&owner, &other, 0, &lines, at(2)),
@@ -75,7 +76,7 @@ async fn later_logs_share_the_next_request() {
     let gate = Gate::default();
     wire.fail("BatchWriteItem", &[Fault::Held(gate.clone())]);
     wire.seen();
-    let lines = json(&["a"]);
+    let lines = entries(&["a"]);
     let append = |lease| store.streams.append(&owner, lease, 0, &lines, at(2));
     let later = async {
         gate.arrival().await;
@@ -91,10 +92,10 @@ async fn later_logs_share_the_next_request() {
 async fn events_after_gap_wait_for_it() {
     let store = store().await;
     let (lease, known) = begin_turn(&store).await;
-    store.streams.append(&alice(), &lease, 0, &json(&["a"]), at(2)).await.unwrap();
-    store.streams.append(&alice(), &lease, 2, &json(&["c"]), at(2)).await.unwrap();
+    store.streams.append(&alice(), &lease, 0, &entries(&["a"]), at(2)).await.unwrap();
+    store.streams.append(&alice(), &lease, 2, &entries(&["c"]), at(2)).await.unwrap();
     assert_eq!(store.streams.read(&alice(), &known, 0, at(4)).await.unwrap(), page_of(&["a"]));
-    store.streams.append(&alice(), &lease, 1, &json(&["b"]), at(2)).await.unwrap();
+    store.streams.append(&alice(), &lease, 1, &entries(&["b"]), at(2)).await.unwrap();
     assert_eq!(store.streams.read(&alice(), &known, 0, at(4)).await.unwrap(), page_of(&["a", "b", "c"]));
 }
 
@@ -104,7 +105,7 @@ async fn long_log_is_split_into_items_and_pages() {
     let (lease, known) = begin_turn(&store).await;
     let long = "茶".repeat(40_000);
     let deltas = [long.as_str(); 30];
-    store.streams.append(&alice(), &lease, 0, &json(&deltas), at(2)).await.unwrap();
+    store.streams.append(&alice(), &lease, 0, &entries(&deltas), at(2)).await.unwrap();
     let (mut events, mut pages) = (Vec::new(), 0);
     loop {
         let logged = store.streams.read(&alice(), &known, events.len(), at(3)).await.unwrap();
@@ -123,17 +124,20 @@ async fn oversized_event_is_fault_and_writes_nothing() {
     let store = store().await;
     let (lease, known) = begin_turn(&store).await;
     let long = "a".repeat(400_000);
-    let refused = store.streams.append(&alice(), &lease, 0, &json(&["a", &long]), at(2)).await;
+    let refused = store.streams.append(&alice(), &lease, 0, &entries(&["a", &long]), at(2)).await;
     assert_eq!(refused, Err(StoreError::Fault("an event that no item can hold".to_owned())));
     assert_eq!(store.streams.read(&alice(), &known, 0, at(3)).await.unwrap(), LogPage::default());
 }
 
 #[tokio::test]
 async fn unreadable_version_ends_the_page() {
-    let store = store().await;
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
     let (lease, known) = begin_turn(&store).await;
-    let lines = [json(&["a"]), vec![r#"{"mood":{}}"#.to_owned()], json(&["b"])].concat();
-    store.streams.append(&alice(), &lease, 0, &lines, at(2)).await.unwrap();
+    store.streams.append(&alice(), &lease, 0, &entries(&["a"]), at(2)).await.unwrap();
+    let mut item = rows(&endpoint, "ephemeral").await.remove(0);
+    item.insert("events".to_owned(), AttributeValue::S("[\"a\"]\n{\"mood\":{}}\n[\"b\"]".to_owned()));
+    put_into(&endpoint, "ephemeral", item).await;
     let logged = store.streams.read(&alice(), &known, 0, at(3)).await.unwrap();
     assert_eq!(logged, LogPage { unreadable: true, ..page_of(&["a"]) });
 }
@@ -145,7 +149,7 @@ async fn consecutive_texts_are_stored_as_one_list() {
     let (lease, known) = begin_turn(&store).await;
     let thought = || Event::Thinking { delta: "b\n".to_owned() };
     let events = [text("a"), thought(), text("[\"]}}"), text("天\n"), text(""), thought(), thought(), text("z")];
-    let lines: Vec<String> = events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+    let lines: Vec<LogEntry> = events.iter().map(LogEntry::from).collect();
     for (index, batch) in lines.chunks(3).enumerate() {
         store.streams.append(&alice(), &lease, 3 * index, batch, at(2)).await.unwrap();
     }
@@ -167,7 +171,7 @@ async fn consecutive_texts_are_stored_as_one_list() {
 async fn log_expires_after_one_hour() {
     let store = store().await;
     let (lease, known) = begin_turn(&store).await;
-    store.streams.append(&alice(), &lease, 0, &json(&["a"]), at(0)).await.unwrap();
+    store.streams.append(&alice(), &lease, 0, &entries(&["a"]), at(0)).await.unwrap();
     let hour = Duration::from_hours(1).as_secs();
     for (owner, conversation, seconds) in [
         (alice(), known.conversation_id.clone(), hour),
@@ -191,7 +195,7 @@ async fn f150_deletion_removes_logs() {
         (begin_turn(&store).await, begin_turn(&store).await, begin_turn(&store).await);
     for lease in [&first, &second, &third] {
         for batch in 0..30 {
-            store.streams.append(&alice(), lease, batch, &json(&["a"]), at(1)).await.unwrap();
+            store.streams.append(&alice(), lease, batch, &entries(&["a"]), at(1)).await.unwrap();
         }
     }
     let left = async || rows(&endpoint, "ephemeral").await.len();

@@ -49,7 +49,12 @@ pub(crate) async fn rows(endpoint: &str, table: &str) -> Vec<HashMap<String, Att
 
 /// Puts an item of the data table as it is.
 pub(crate) async fn put(endpoint: &str, item: HashMap<String, AttributeValue>) {
-    Client::new(&config(endpoint)).put_item().table_name("data").set_item(Some(item)).send().await.unwrap();
+    put_into(endpoint, "data", item).await;
+}
+
+/// Puts an item of a table as it is.
+pub(crate) async fn put_into(endpoint: &str, table: &str, item: HashMap<String, AttributeValue>) {
+    Client::new(&config(endpoint)).put_item().table_name(table).set_item(Some(item)).send().await.unwrap();
 }
 
 pub(crate) fn names() -> TableNames {

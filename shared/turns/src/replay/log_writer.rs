@@ -14,7 +14,7 @@ use agent::{EventLog, Subscriber};
 use domain::Event;
 use domain::Owner;
 use futures_util::FutureExt;
-use store::{LogTail, StoreError, StreamLog, TurnLease};
+use store::{LogEntry, LogTail, StoreError, StreamLog, TurnLease};
 use tokio::select;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -145,11 +145,11 @@ async fn completes_in_time(write: impl Future<Output = ()>, ended: &Cancellation
     }
 }
 
-/// Events as JSON, with the position of the first one.
+/// Events in their stored form, with the position of the first one.
 #[derive(Debug, PartialEq, Eq)]
 struct Batch {
     first: usize,
-    events: Vec<String>,
+    events: Vec<LogEntry>,
 }
 
 /// Divides a turn's events into batches.
@@ -198,7 +198,7 @@ impl Batcher {
         select! {
             biased;
             () = ended.cancelled() => return None,
-            visited = self.subscriber.for_each_new(|event| self.pending.events.push(json(event))) => visited?,
+            visited = self.subscriber.for_each_new(|event| self.pending.events.push(event.into())) => visited?,
         }
         Some(self.take_pending())
     }
@@ -211,10 +211,10 @@ impl Batcher {
 
     /// All events that are not written yet, followed by the closing ones; they stay pending.
     fn rest(&mut self, closing: &[Event]) -> Batch {
-        let mut add = |event: &Event| self.pending.events.push(json(event));
+        let mut add = |event: &Event| self.pending.events.push(event.into());
         while let Some(Some(())) = self.subscriber.for_each_new(&mut add).now_or_never() {}
         let Batch { first, events } = &self.pending;
-        Batch { first: *first, events: events.iter().cloned().chain(closing.iter().map(json)).collect() }
+        Batch { first: *first, events: events.iter().cloned().chain(closing.iter().map(LogEntry::from)).collect() }
     }
 
     fn take_pending(&mut self) -> Batch {
@@ -223,11 +223,6 @@ impl Batcher {
         let next = Batch { first: self.pending.first + self.pending.events.len(), events: Vec::new() };
         std::mem::replace(&mut self.pending, next)
     }
-}
-
-/// Plain data can always be serialised.
-fn json(event: &Event) -> String {
-    serde_json::to_string(event).unwrap_or_default()
 }
 
 /// The first flush time after `now`.
@@ -247,7 +242,7 @@ mod tests {
     }
 
     fn batch(first: usize, deltas: &[&str]) -> Batch {
-        Batch { first, events: deltas.iter().map(|delta| serde_json::to_string(&text(delta)).unwrap()).collect() }
+        Batch { first, events: deltas.iter().map(|delta| LogEntry::from(&text(delta))).collect() }
     }
 
     async fn next(batches: &mut Batcher) -> Batch {

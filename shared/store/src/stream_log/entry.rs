@@ -1,0 +1,253 @@
+//! The stored form of events: one JSON line each, except that consecutive texts share a line as a list.
+
+use std::borrow::Cow;
+
+use domain::{Event, Failure, FinishReason, ToolCall, ToolOutcome, ToolProgress, TurnStart, Usage};
+use serde::{Deserialize, Serialize};
+
+/// An event in its stored form, to be appended to a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEntry(String);
+
+/// An event as JSON. Text deltas dominate, so their names are short.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredEvent<'a> {
+    Started(Cow<'a, TurnStart>),
+    #[serde(rename = "handover")]
+    ModelSwitched {
+        model: Cow<'a, str>,
+    },
+    #[serde(rename = "t")]
+    Text {
+        #[serde(rename = "d")]
+        delta: Cow<'a, str>,
+    },
+    #[serde(rename = "h")]
+    Thinking {
+        #[serde(rename = "d")]
+        delta: Cow<'a, str>,
+    },
+    ToolCall(Cow<'a, ToolCall>),
+    ToolProgress(Cow<'a, ToolProgress>),
+    ToolResult(Cow<'a, ToolOutcome>),
+    #[serde(rename = "callers_call")]
+    ClientToolCall(Cow<'a, ToolCall>),
+    Title(Cow<'a, str>),
+    Usage(Usage),
+    Failed(Cow<'a, Failure>),
+    Done {
+        finish_reason: FinishReason,
+    },
+}
+
+impl<'a> From<&'a Event> for StoredEvent<'a> {
+    fn from(event: &'a Event) -> Self {
+        match event {
+            Event::Started(start) => Self::Started(Cow::Borrowed(start)),
+            Event::ModelSwitched { model } => Self::ModelSwitched { model: model.into() },
+            Event::Text { delta } => Self::Text { delta: delta.into() },
+            Event::Thinking { delta } => Self::Thinking { delta: delta.into() },
+            Event::ToolCall(call) => Self::ToolCall(Cow::Borrowed(call)),
+            Event::ToolProgress(progress) => Self::ToolProgress(Cow::Borrowed(progress)),
+            Event::ToolResult(outcome) => Self::ToolResult(Cow::Borrowed(outcome)),
+            Event::ClientToolCall(call) => Self::ClientToolCall(Cow::Borrowed(call)),
+            Event::Title(title) => Self::Title(title.into()),
+            Event::Usage(usage) => Self::Usage(**usage),
+            Event::Failed(failure) => Self::Failed(Cow::Borrowed(failure)),
+            Event::Done { finish_reason } => Self::Done { finish_reason: *finish_reason },
+        }
+    }
+}
+
+impl From<StoredEvent<'_>> for Event {
+    fn from(stored: StoredEvent<'_>) -> Self {
+        match stored {
+            StoredEvent::Started(start) => Self::Started(Box::new(start.into_owned())),
+            StoredEvent::ModelSwitched { model } => Self::ModelSwitched { model: model.into_owned() },
+            StoredEvent::Text { delta } => Self::Text { delta: delta.into_owned() },
+            StoredEvent::Thinking { delta } => Self::Thinking { delta: delta.into_owned() },
+            StoredEvent::ToolCall(call) => Self::ToolCall(Box::new(call.into_owned())),
+            StoredEvent::ToolProgress(progress) => Self::ToolProgress(Box::new(progress.into_owned())),
+            StoredEvent::ToolResult(outcome) => Self::ToolResult(Box::new(outcome.into_owned())),
+            StoredEvent::ClientToolCall(call) => Self::ClientToolCall(Box::new(call.into_owned())),
+            StoredEvent::Title(title) => Self::Title(title.into_owned()),
+            StoredEvent::Usage(usage) => Self::Usage(Box::new(usage)),
+            StoredEvent::Failed(failure) => Self::Failed(Box::new(failure.into_owned())),
+            StoredEvent::Done { finish_reason } => Self::Done { finish_reason },
+        }
+    }
+}
+
+impl From<&Event> for LogEntry {
+    fn from(event: &Event) -> Self {
+        // Plain data can always be serialised.
+        Self(serde_json::to_string(&StoredEvent::from(event)).unwrap_or_default())
+    }
+}
+
+impl LogEntry {
+    /// The bytes that it needs at most, with the separator.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.len() + 1
+    }
+}
+
+/// The JSON before and after the text of a `Text` event.
+const TEXT_EVENT_AFFIXES: (&str, &str) = (r#"{"t":{"d":"#, "}}");
+
+/// Formats events as lines: consecutive texts, which are the majority of events, are a list on one line.
+pub(super) fn format_lines(entries: &[LogEntry]) -> String {
+    let mut lines = String::with_capacity(entries.iter().map(LogEntry::bytes).sum());
+    let mut in_list = false;
+    for LogEntry(event) in entries {
+        let text = event.strip_prefix(TEXT_EVENT_AFFIXES.0).and_then(|rest| rest.strip_suffix(TEXT_EVENT_AFFIXES.1));
+        let before = match (in_list, text.is_some()) {
+            (true, true) => ",",
+            (true, false) => "]\n",
+            (false, true) if lines.is_empty() => "[",
+            (false, true) => "\n[",
+            (false, false) if lines.is_empty() => "",
+            (false, false) => "\n",
+        };
+        lines.push_str(before);
+        lines.push_str(text.unwrap_or(event));
+        in_list = text.is_some();
+    }
+    if in_list {
+        lines.push(']');
+    }
+    lines
+}
+
+/// Parses the events of a line; `None` if it is unreadable.
+pub(super) fn parse_line(line: &str) -> Option<Vec<Event>> {
+    if !line.starts_with('[') {
+        return serde_json::from_str::<StoredEvent<'_>>(line).ok().map(|event| vec![event.into()]);
+    }
+    let texts: Vec<String> = serde_json::from_str(line).ok()?;
+    Some(texts.into_iter().map(|delta| Event::Text { delta }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{ErrorCode, Source, ToolFailure};
+    use serde_json::json;
+
+    use super::*;
+
+    fn outcome() -> ToolOutcome {
+        ToolOutcome {
+            id: "c1".into(),
+            name: "search_web".into(),
+            ok: true,
+            cached: true,
+            duration_ms: 12,
+            summary: "1 result".into(),
+            sources: vec![Source { index: 1, title: "茶\n\"".into(), url: "https://example.com".into() }],
+            error: None,
+        }
+    }
+
+    fn call(name: &str, arguments: serde_json::Value) -> Box<ToolCall> {
+        Box::new(ToolCall { id: "c1".into(), name: name.into(), arguments })
+    }
+
+    fn usage(cost_micros: Option<u64>) -> Event {
+        let tokens =
+            Usage { input_tokens: u64::MAX, output_tokens: 2, search_credits: 3, estimated: true, cost_micros };
+        Event::Usage(Box::new(tokens))
+    }
+
+    /// Every kind of event with its stored line.
+    fn samples() -> Vec<(Event, &'static str)> {
+        [texts(), calls(), ends()].concat()
+    }
+
+    fn texts() -> Vec<(Event, &'static str)> {
+        let start = TurnStart { conversation_id: "C".into(), message_id: "M".into(), model: "volcano".into() };
+        vec![
+            (
+                Event::Started(Box::new(start)),
+                r#"{"started":{"conversation_id":"C","message_id":"M","model":"volcano"}}"#,
+            ),
+            (Event::ModelSwitched { model: "backup".into() }, r#"{"handover":{"model":"backup"}}"#),
+            (
+                Event::Text { delta: "一\n\u{2028}\0\"\\🍵".into() },
+                "{\"t\":{\"d\":\"一\\n\u{2028}\\u0000\\\"\\\\🍵\"}}",
+            ),
+            (Event::Thinking { delta: String::new() }, r#"{"h":{"d":""}}"#),
+            (Event::Title("茶".into()), r#"{"title":"茶"}"#),
+        ]
+    }
+
+    fn calls() -> Vec<(Event, &'static str)> {
+        let arguments = json!({ "z": 0.25, "a": [1e300, -5, u64::MAX, null, { "": true }] });
+        let progress = ToolProgress { id: "c1".into(), name: "report".into(), text: "第一章".into() };
+        let failure = ToolFailure { code: "timeout".into(), message: "慢".into() };
+        let failed = ToolOutcome { ok: false, error: Some(failure), sources: Vec::new(), ..outcome() };
+        vec![
+            (
+                Event::ToolCall(call("search_web", arguments)),
+                r#"{"tool_call":{"id":"c1","name":"search_web","arguments":{"z":0.25,"a":[1e+300,-5,18446744073709551615,null,{"":true}]}}}"#,
+            ),
+            (
+                Event::ToolProgress(Box::new(progress)),
+                r#"{"tool_progress":{"id":"c1","name":"report","text":"第一章"}}"#,
+            ),
+            (
+                Event::ToolResult(Box::new(outcome())),
+                r#"{"tool_result":{"id":"c1","name":"search_web","ok":true,"cached":true,"durationMs":12,"summary":"1 result","sources":[{"index":1,"title":"茶\n\"","url":"https://example.com"}]}}"#,
+            ),
+            (
+                Event::ToolResult(Box::new(failed)),
+                r#"{"tool_result":{"id":"c1","name":"search_web","ok":false,"cached":true,"durationMs":12,"summary":"1 result","sources":[],"error":{"code":"timeout","message":"慢"}}}"#,
+            ),
+            (Event::ClientToolCall(call("f", json!({}))), r#"{"callers_call":{"id":"c1","name":"f","arguments":{}}}"#),
+        ]
+    }
+
+    fn ends() -> Vec<(Event, &'static str)> {
+        vec![
+            (
+                usage(None),
+                r#"{"usage":{"inputTokens":18446744073709551615,"outputTokens":2,"searchCredits":3,"estimated":true}}"#,
+            ),
+            (
+                usage(Some(7)),
+                r#"{"usage":{"inputTokens":18446744073709551615,"outputTokens":2,"searchCredits":3,"estimated":true,"costMicros":7}}"#,
+            ),
+            (
+                Event::Failed(Box::new(Failure::new(ErrorCode::RateLimited, "慢").with_retry_after(7))),
+                r#"{"failed":{"code":"rate_limited","message":"慢","retry_after":7,"param":null}}"#,
+            ),
+            (
+                Event::Failed(Box::new(ErrorCode::Interrupted.into())),
+                r#"{"failed":{"code":"interrupted","message":"The answer was interrupted.","retry_after":null,"param":null}}"#,
+            ),
+            (Event::Done { finish_reason: FinishReason::ToolLimit }, r#"{"done":{"finish_reason":"tool_limit"}}"#),
+        ]
+    }
+
+    #[test]
+    fn stored_event_format_is_stable() {
+        for (event, line) in samples() {
+            assert_eq!(LogEntry::from(&event).0, line);
+            assert!(!line.contains('\n'), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_event_round_trips_through_its_line() {
+        for (event, line) in samples() {
+            let parsed = parse_line(line).unwrap();
+            assert_eq!(parsed, [event]);
+            assert_eq!(LogEntry::from(&parsed[0]).0, line, "and its arguments keep their order");
+        }
+    }
+
+    #[test]
+    fn unknown_event_is_unreadable() {
+        assert_eq!(parse_line(r#"{"mood":{"colour":"blue"}}"#), None);
+    }
+}
