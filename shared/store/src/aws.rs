@@ -14,14 +14,12 @@ use aws_types::region::Region;
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 use platform::settings::{SettingError, Settings};
 
-use crate::renewing_client::RenewingClient;
+use crate::renewing_client::{POOL_IDLE_TIMEOUT, RenewingClient};
 use crate::roots::trust_store;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(10);
-/// Below the idle limits of the services' load balancers, and of a frozen instance's NAT entries.
-pub(crate) const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_ATTEMPTS: u32 = 3;
 
 const ENDPOINT_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";

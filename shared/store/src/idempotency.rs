@@ -10,6 +10,7 @@ use crate::conversations::TurnLease;
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};
 use crate::key::{Key, OwnerPartitions, digest};
 use crate::table::{Expression, Table, WriteOutcome};
+use crate::turn_ref::TurnRef;
 use crate::{EXPIRES, StoreError};
 use domain::Owner;
 
@@ -43,17 +44,6 @@ pub enum IdempotencyStatus {
 pub struct IdempotencyClaim {
     key: Key,
     turn_id: String,
-}
-
-/// A reference to a turn and its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnRef {
-    /// The turn.
-    pub turn_id: String,
-    /// Its conversation.
-    pub conversation_id: String,
-    /// The seq of its answer there.
-    pub answer_seq: u64,
 }
 
 impl Idempotency {

@@ -1,29 +1,16 @@
-use std::collections::HashMap;
-use std::fmt::Display;
 use std::str::FromStr;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::StoreError;
+pub(crate) use crate::attributes::{Item, n, s};
 use crate::key::Key;
 use crate::schema::SCHEMA;
 
-/// An item in the SDK's representation.
-pub(crate) type Item = HashMap<String, AttributeValue>;
-
 /// The current schema version; every item carries it as `v`.
 pub(crate) const SCHEMA_VERSION: u32 = SCHEMA.current;
-
-/// A string attribute.
-pub(crate) fn s(value: impl Into<String>) -> AttributeValue {
-    AttributeValue::S(value.into())
-}
-
-/// A number attribute.
-pub(crate) fn n(value: impl Display + Copy) -> AttributeValue {
-    AttributeValue::N(value.to_string())
-}
 
 /// Builds an item of the current schema version.
 pub(crate) fn item<const N: usize>(key: &Key, attributes: [(&str, AttributeValue); N]) -> Item {
@@ -60,6 +47,11 @@ impl ItemExt for Item {
     fn is_readable(&self) -> bool {
         SCHEMA.can_read(self)
     }
+}
+
+/// JSON of plain data.
+pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|_| StoreError::fault("a value that JSON cannot hold"))
 }
 
 fn unreadable(name: &str) -> StoreError {

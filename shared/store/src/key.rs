@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use domain::Owner;
 use sha2::{Digest, Sha256};
 
-use crate::item::{Item, s};
+use crate::attributes::{Item, s};
 
 /// The name of the partition key in both tables.
 pub(crate) const PK: &str = "pk";

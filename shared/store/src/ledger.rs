@@ -5,9 +5,9 @@ use std::time::Duration;
 use domain::Usage;
 use serde::Serialize;
 
+use crate::coalescer::Coalescer;
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};
 use crate::key::{Key, OwnerPartitions, SK};
-use crate::sum_coalescers::SumCoalescers;
 use crate::table::{Expression, Table, WriteOutcome};
 use crate::{Day, StoreError};
 use domain::Owner;
@@ -30,7 +30,8 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct UsageLedger {
     table: Table,
-    coalescers: SumCoalescers,
+    /// Combines simultaneous entries of one sum; no sum waits for another.
+    coalescer: Coalescer<Key, UsageTotals, Result<(), StoreError>>,
 }
 
 /// The scope of daily totals.
@@ -112,7 +113,7 @@ impl UsageTotals {
 
 impl UsageLedger {
     pub(crate) fn new(table: Table) -> Self {
-        Self { table, coalescers: SumCoalescers::default() }
+        Self { table, coalescer: Coalescer::default() }
     }
 
     /// Adds an ended turn to the totals of its owner and of all owners, concurrently. The entry is added even if the
@@ -134,7 +135,6 @@ impl UsageLedger {
     }
 
     async fn add_entry(&self, key: &Key, entry: UsageTotals) -> Result<(), StoreError> {
-        let slot = self.coalescers.acquire_slot(key);
         let write = async |entries: Vec<UsageTotals>| {
             let sum = entries.into_iter().fold(UsageTotals::default(), UsageTotals::plus);
             let write = || self.table.update(key, addition_update(sum));
@@ -144,7 +144,7 @@ impl UsageLedger {
             };
             written.map(|_| ())
         };
-        slot.coalescer().send(entry, write).await
+        self.coalescer.send(key, entry, write).await
     }
 
     /// The usage of a day.

@@ -35,12 +35,14 @@
 //! index, because only local indexes can be read with strong consistency; only heads have its sort key. All reads are
 //! strongly consistent.
 
+mod attributes;
 mod aws;
 mod backoff;
 mod backup;
 mod batch;
 mod breakers;
 mod clock;
+mod coalescer;
 mod concurrency_limit;
 mod conversations;
 mod day;
@@ -57,6 +59,7 @@ mod key;
 mod keys;
 mod ledger;
 mod limits;
+mod log_tail;
 mod owners;
 mod renewing_client;
 mod roots;
@@ -64,12 +67,11 @@ mod schema;
 mod search_cache;
 mod search_credits;
 mod stream_log;
-mod sum_coalescers;
 mod table;
 mod tables;
 mod tool_support;
 mod transaction;
-mod write_coalescer;
+mod turn_ref;
 
 pub use aws::sdk_config;
 pub use backup::{
@@ -85,16 +87,18 @@ pub use definitions::{DefineError, Definition, DefinitionKind, Definitions};
 pub use error::{STORAGE_DAMAGED, STORAGE_FULL, StoreError};
 pub use executions::{Execution, Executions, ListedExecution};
 pub use export::{Export, ExportRow};
-pub use idempotency::{Idempotency, IdempotencyClaim, IdempotencyStatus, TurnRef};
+pub use idempotency::{Idempotency, IdempotencyClaim, IdempotencyStatus};
 pub use keys::{ApiKey, KeyRecord, Keys, NewKey};
 pub use ledger::{UsageLedger, UsageScope, UsageTotals};
 pub use limits::{Admission, RateLimit, RateLimiter};
+pub use log_tail::LogTail;
 pub use owners::DeletionCounts;
 pub use search_cache::{Claim, FetchLease, SearchCache};
 pub use search_credits::{SearchCredits, SpentCredits};
-pub use stream_log::{LogEntry, LogPage, LogTail, StreamLog};
+pub use stream_log::{LogEntry, LogPage, StreamLog};
 pub use tables::{TableNames, create_tables};
 pub use tool_support::{ToolSupportRecord, ToolSupportTable};
+pub use turn_ref::TurnRef;
 
 use aws_types::SdkConfig;
 

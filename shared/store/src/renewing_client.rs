@@ -1,13 +1,16 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnectorSettings, SharedHttpClient, SharedHttpConnector};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use tokio::sync::Semaphore;
 
-use crate::aws::POOL_IDLE_TIMEOUT;
 use crate::concurrency_limit::{ConcurrencyLimit, MAX_IN_FLIGHT};
+
+/// How long a connection may be idle: less than the idle limits of the services' load balancers, and of a frozen
+/// instance's NAT entries.
+pub(crate) const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An HTTP client with a bounded number of requests in flight, which drops its connections after a long pause by the
 /// wall clock.
@@ -53,7 +56,6 @@ impl<F> fmt::Debug for RenewingClient<F> {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
 
     use aws_smithy_http_client::Builder;
 

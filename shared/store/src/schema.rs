@@ -5,7 +5,7 @@
 //! can read the items of this one. It stays lower than `current` for at least one release (expand, then contract).
 
 use crate::StoreError;
-use crate::item::{Item, n};
+use crate::attributes::{Item, n};
 
 /// The attribute with an item's schema version.
 pub(crate) const VERSION: &str = "v";
@@ -82,7 +82,7 @@ fn number(item: &Item, name: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::item::s;
+    use crate::attributes::s;
 
     /// A schema two versions ahead: version 2 renames a head's `title` to `name`, version 3 counts answers. Releases
     /// from version 2 can read it.

@@ -9,19 +9,19 @@ mod entry;
 
 use std::time::{Duration, SystemTime};
 
-use aws_sdk_dynamodb::types::TransactWriteItem;
 use domain::Event;
 use tokio::time::Instant;
 
 pub use self::entry::LogEntry;
 use self::entry::{format_lines, parse_line};
 use crate::clock::millis;
+use crate::coalescer::Coalescer;
 use crate::conversations::TurnLease;
-use crate::idempotency::TurnRef;
 use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid};
+use crate::log_tail::LogTail;
 use crate::table::{Expression, Table};
-use crate::write_coalescer::WriteCoalescer;
+use crate::turn_ref::TurnRef;
 use crate::{EXPIRES, StoreError};
 use domain::Owner;
 
@@ -40,13 +40,9 @@ const MAX_TAIL_BYTES: usize = 64 * 1024;
 pub struct StreamLog {
     table: Table,
     /// Combines writes of several turns' logs at the same moment.
-    coalescer: WriteCoalescer<Vec<Item>>,
+    coalescer: Coalescer<(), Vec<Item>, Result<(), StoreError>>,
     flush_epoch: Instant,
 }
-
-/// The last events of a turn's log, to be stored in one transaction with the turn's answer.
-#[derive(Clone, Debug)]
-pub struct LogTail(pub(crate) TransactWriteItem);
 
 /// A page of a turn's log.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,7 +57,7 @@ pub struct LogPage {
 
 impl StreamLog {
     pub(crate) fn new(table: Table) -> Self {
-        Self { table, coalescer: WriteCoalescer::default(), flush_epoch: Instant::now() }
+        Self { table, coalescer: Coalescer::default(), flush_epoch: Instant::now() }
     }
 
     /// The common start of the flush intervals of all turns at this instance: simultaneous additions share one request.
@@ -87,7 +83,7 @@ impl StreamLog {
             items.push(batch_item(owner, turn, first, lines, now));
             first += lines.len();
         }
-        self.coalescer.send(items, |all| self.table.put_all(all.into_iter().flatten().collect())).await
+        self.coalescer.send(&(), items, |all| self.table.put_all(all.into_iter().flatten().collect())).await
     }
 
     /// Prepares the events that [`append`](Self::append) would write, for

@@ -1,6 +1,5 @@
 use std::time::{Duration, SystemTime};
 
-use super::stop::STOPPING;
 use super::turn::{NewTurn, TurnLease};
 use super::{Conversation, ConversationStore};
 use crate::clock::{millis, rfc3339, span_millis};
@@ -13,6 +12,9 @@ use domain::Owner;
 
 /// The prefix of the sort keys of heads.
 pub(crate) const HEAD_PREFIX: &str = "C#";
+
+/// The attribute of a head with the turn that must stop.
+pub(super) const STOPPING: &str = "stopping";
 
 /// The maximum length of a stored title, in characters.
 const MAX_TITLE_CHARS: usize = 200;

@@ -3,9 +3,9 @@ use std::collections::HashMap;
 use domain::{HistoryTurn, Message, Summary};
 
 use super::history_builder::{CandidateTurn, HISTORY_PROJECTION, HistoryBudget, HistoryBuilder, prompt_text};
-use super::message::{MESSAGE_PREFIX, message_sk};
+use super::sort_keys::{MESSAGE_PREFIX, message_sk, transcript_sk};
 use super::superseded::SUPERSEDED;
-use super::transcript::{char_count, read_transcript, summary_key, transcript_sk};
+use super::transcript::{char_count, read_transcript, summary_key};
 use super::turn::TurnLease;
 use super::{ConversationStore, Role};
 use crate::StoreError;

@@ -7,7 +7,7 @@ use domain::{HistoryTurn, Message};
 
 use super::Role;
 use super::bounds::shorten;
-use super::message::seq_in_sk;
+use super::sort_keys::seq_in_sk;
 use super::transcript::{TRANSCRIPT, answer_messages, char_count};
 use super::turn::TurnLease;
 use crate::StoreError;

@@ -4,53 +4,19 @@ use domain::FinishReason;
 
 use super::bounds::{Piece, bounded_calls, bounded_sources, split_pieces};
 use super::head::Head;
+use super::sort_keys::{MESSAGE_PREFIX, MESSAGE_SK_LEN, message_key, message_sk};
 use super::superseded::{SUPERSEDED, activate, mark_pending};
-use super::transcript::{SUMMARY, TRANSCRIPT, TRANSCRIPT_PREFIX, Transcript};
+use super::transcript::{TRANSCRIPT, Transcript};
 use super::turn::{Answer, NewTurn, TurnEnd, TurnLease, TurnOutcome};
 use super::{Role, Status, StoredMessage};
 use crate::StoreError;
 use crate::clock::{millis, rfc3339};
-use crate::item::{Item, ItemExt, item, n, s};
+use crate::item::{Item, ItemExt, item, n, s, to_json};
 use crate::key::Key;
 use crate::table::Expression;
 
 /// The attribute of a message with the number of its further pieces.
 const PARTS: &str = "parts";
-
-/// The prefix of the sort keys of messages and their further pieces.
-pub(super) const MESSAGE_PREFIX: &str = "M#";
-
-/// The length of a message's sort key, in bytes; that of a further piece is longer.
-const MESSAGE_SK_LEN: usize = MESSAGE_PREFIX.len() + 12;
-
-/// The sort key of the message with this seq; all have one length, so that they sort by seq.
-pub(super) fn message_sk(seq: u64) -> String {
-    format!("{MESSAGE_PREFIX}{seq:012}")
-}
-
-/// The seq in a sort key under a conversation; the maximum for a summary, `None` for any other key.
-pub(crate) fn seq_in_sk(sk: &str) -> Option<u64> {
-    if sk == SUMMARY {
-        return Some(u64::MAX);
-    }
-    let (rest, is_message) = match sk.strip_prefix(MESSAGE_PREFIX) {
-        Some(rest) => (rest, true),
-        None => (sk.strip_prefix(TRANSCRIPT_PREFIX)?, false),
-    };
-    let (seq, piece) = rest.split_at_checked(12)?;
-    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-    let is_piece = is_message && piece.strip_prefix('#').and_then(number).is_some();
-    number(seq).filter(|_| piece.is_empty() || is_piece)
-}
-
-/// Whether this is the sort key of a message itself, not of a piece or transcript.
-pub(crate) fn is_message(sk: &str) -> bool {
-    sk.starts_with(MESSAGE_PREFIX) && sk.len() == MESSAGE_SK_LEN
-}
-
-pub(super) fn message_key(partition: &str, seq: u64) -> Key {
-    Key::new(partition, message_sk(seq))
-}
 
 /// Builds the items of the user's message and its further pieces.
 pub(super) fn user_message_items(lease: &TurnLease, turn: &NewTurn, text: &str, now: SystemTime) -> Vec<Item> {
@@ -149,10 +115,6 @@ pub(super) fn is_ended_by(item: &Item, turn_id: &str) -> bool {
 
 pub(super) fn answer_key(lease: &TurnLease) -> Key {
     message_key(&lease.partition, lease.answer_seq)
-}
-
-pub(super) fn to_json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|_| StoreError::fault("a value that JSON cannot hold"))
 }
 
 /// A message assembled from its items.

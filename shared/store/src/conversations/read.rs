@@ -2,11 +2,13 @@ use std::time::SystemTime;
 
 use super::cursor;
 use super::head::{Head, head_key};
-use super::message::{AssembledMessage, is_further_piece, message_sk};
+use super::message::{AssembledMessage, is_further_piece};
+use super::sort_keys::message_sk;
 use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn};
 use crate::item::{Item, n, s};
 use crate::key::{OwnerPartitions, is_ulid};
-use crate::{StoreError, TurnRef, UPDATED_AT, UPDATED_INDEX};
+use crate::turn_ref::TurnRef;
+use crate::{StoreError, UPDATED_AT, UPDATED_INDEX};
 use domain::Owner;
 
 /// The maximum number of rows on a page.

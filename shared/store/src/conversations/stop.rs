@@ -1,14 +1,11 @@
 use std::time::SystemTime;
 
-use super::head::head_key;
+use super::head::{STOPPING, head_key};
 use super::turn::{LeaseState, TurnLease};
 use super::{ConversationStore, ReadError};
 use crate::item::{Item, ItemExt, s};
 use crate::table::{Expression, WriteOutcome};
 use domain::Owner;
-
-/// The attribute of a head with the turn that must stop.
-pub(super) const STOPPING: &str = "stopping";
 
 impl ConversationStore {
     /// Requests that the running turn of a conversation stops; false when none runs.

@@ -1,6 +1,6 @@
 //! Answers that are not part of the conversation because another one supersedes them.
 
-use super::message::message_key;
+use super::sort_keys::message_key;
 use super::turn::{Answer, TurnEnd, TurnLease};
 use crate::item::{Item, n};
 use crate::key::Key;

@@ -8,19 +8,13 @@ use std::collections::HashSet;
 use domain::{Message, Summary, ToolCall, ToolMessage};
 
 use super::bounds::{bounded_arguments, is_one_piece, json_len, shorten};
-use super::message::{seq_in_sk, to_json};
+use super::sort_keys::{SUMMARY, seq_in_sk, transcript_key};
 use super::superseded::becomes_current;
 use super::turn::{Answer, TurnLease};
 use crate::StoreError;
-use crate::item::{Item, ItemExt, SCHEMA_VERSION, item, n, s};
+use crate::item::{Item, ItemExt, SCHEMA_VERSION, item, n, s, to_json};
 use crate::key::Key;
 use crate::table::Expression;
-
-/// The prefix of the sort keys of transcripts.
-pub(super) const TRANSCRIPT_PREFIX: &str = "T#";
-
-/// The sort key of the summary that replaces the oldest turns.
-pub(super) const SUMMARY: &str = "S";
 
 /// The attribute of an ended answer with the length of its transcript in characters; 0 if the answer holds everything.
 /// Older answers lack it and always have a transcript.
@@ -35,15 +29,6 @@ const LARGE_BYTES: usize = 8 * 1024;
 
 /// The length of a tool's result when a transcript is too long, in bytes.
 const SHORT_RESULT_BYTES: usize = 2_000;
-
-/// The sort key of the transcript of the turn whose answer has this seq.
-pub(super) fn transcript_sk(answer: u64) -> String {
-    format!("{TRANSCRIPT_PREFIX}{answer:012}")
-}
-
-pub(super) fn transcript_key(partition: &str, answer: u64) -> Key {
-    Key::new(partition, transcript_sk(answer))
-}
 
 /// The messages of a turn that its answer's item does not hold.
 pub(super) struct Transcript {

@@ -34,6 +34,10 @@ impl Waiter {
 }
 
 /// Waiting requests by key; an entry exists while a task decides about its key.
+///
+/// A [`Coalescer`](crate::coalescer::Coalescer) does not fit. Its waiters share one result, and it sends again after its
+/// leader is cancelled; here each waiter of a batch has a result of its own, and a repeated decision would count its
+/// requests twice. After a failure those that arrived meanwhile fail too, so that a dead store costs one timeout.
 #[derive(Debug, Default)]
 pub(super) struct PendingDecisions {
     waiters: Mutex<HashMap<String, Vec<Waiter>>>,

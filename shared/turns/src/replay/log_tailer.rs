@@ -14,7 +14,6 @@ use tokio::time::{Instant, sleep};
 use web::ApiError;
 
 use super::from_answer::{self, Delivered};
-use super::resume::not_found_or_store;
 use crate::handle::TurnStream;
 use crate::services::TurnServices;
 
@@ -83,6 +82,14 @@ pub(super) async fn follow(
     let first = once(std::future::ready(vec![started]));
     let rest = unfold(tailer, |mut tailer| async move { Some((tailer.next_batch().await?, tailer)) });
     Ok(TurnStream::new(turn_id, first.chain(rest).map(EventBatch::from_vec)))
+}
+
+/// A read without a cursor.
+pub(super) fn not_found_or_store(error: ReadError) -> ApiError {
+    match error {
+        ReadError::NotFound | ReadError::BadCursor => ErrorCode::NotFound.into(),
+        ReadError::Store(error) => error.into(),
+    }
 }
 
 async fn stored_turn(services: &TurnServices, owner: &Owner, turn: &TurnRef) -> Result<StoredTurn, ReadError> {

@@ -2,11 +2,11 @@ use std::time::SystemTime;
 
 use domain::Owner;
 use domain::{ErrorCode, is_id};
-use store::{ReadError, TurnRef};
+use store::TurnRef;
 use tokio::time::Instant;
 use web::ApiError;
 
-use super::log_tailer;
+use super::log_tailer::{self, not_found_or_store};
 use crate::admission::deadline;
 use crate::handle::TurnStream;
 use crate::services::TurnServices;
@@ -126,14 +126,6 @@ async fn subscribe_from(
 async fn running(services: &TurnServices, owner: &Owner, conversation_id: &str) -> Result<Option<TurnRef>, ApiError> {
     let running = services.store.conversations.running_turn(owner, conversation_id, SystemTime::now()).await;
     running.map_err(not_found_or_store)
-}
-
-/// A read without a cursor.
-pub(super) fn not_found_or_store(error: ReadError) -> ApiError {
-    match error {
-        ReadError::NotFound | ReadError::BadCursor => ErrorCode::NotFound.into(),
-        ReadError::Store(error) => error.into(),
-    }
 }
 
 /// Counts a client that reads a turn again.
