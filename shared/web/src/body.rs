@@ -3,6 +3,7 @@ use bytes::Bytes;
 use client_protocols::MAX_BODY_BYTES;
 use domain::{ErrorCode, Failure};
 use http::{HeaderMap, header};
+use http_body_util::LengthLimitError;
 
 use crate::ApiError;
 
@@ -90,7 +91,7 @@ fn too_large(max_bytes: usize) -> ApiError {
 }
 
 fn is_over_limit(error: &axum::Error) -> bool {
-    causes(error).any(|cause| cause.to_string().contains("length limit exceeded"))
+    causes(error).any(|cause| cause.is::<LengthLimitError>())
 }
 
 /// An error and its chain of causes.
@@ -139,5 +140,13 @@ mod tests {
         let mut declared = headers.clone();
         declared.insert(header::CONTENT_LENGTH, HeaderValue::from(MAX_BODY_BYTES + 1));
         assert_eq!(read_json_body(&declared, Body::empty()).await.unwrap_err().failure.code, ErrorCode::TooLarge);
+    }
+
+    #[tokio::test]
+    async fn f106_error_text_does_not_make_a_body_too_large() {
+        let broken = std::io::Error::other("length limit exceeded");
+        let body = Body::from_stream(futures_util::stream::iter([Ok("{"), Err(broken)]));
+        let error = read_json_body(&json_headers("application/json"), body).await.unwrap_err();
+        assert_eq!(error.failure.code, ErrorCode::InvalidRequest);
     }
 }

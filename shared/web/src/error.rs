@@ -1,18 +1,28 @@
-use axum::response::{IntoResponse, Response};
-use domain::{ErrorCode, Failure};
-use http::{HeaderValue, StatusCode, header};
+//! Failures before the first byte of a response.
+//!
+//! Handlers return [`ApiError`]; `store` converts the failures of the store. `response` is the only place where an error
+//! becomes a response: it sets the status and headers, and the request layer calls it to write the body.
 
-/// A failure before the first byte; [`crate::edge`] writes its body, which needs the request's id, and logs its cause.
+mod response;
+mod store;
+
+use domain::{ErrorCode, Failure};
+
+pub use self::response::{ErrorFormat, status_of};
+
+pub(crate) use self::response::write_error_body;
+
+/// A failure before the first byte. The request layer writes its body, which needs the request's id, and logs its cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
-    /// What the client reads.
+    /// The failure as the client gets it.
     pub failure: Failure,
     cause: Option<FailureCause>,
 }
 
-/// What went wrong inside, for the log alone; an extension of the response.
+/// The internal cause of a failure, which is only logged; an extension of the response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FailureCause(pub(crate) String);
+struct FailureCause(String);
 
 impl ApiError {
     /// A failure with its own message.
@@ -35,49 +45,5 @@ impl From<ErrorCode> for ApiError {
 impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
         Self { failure, cause: None }
-    }
-}
-
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        let mut response = status_of(self.failure.code).into_response();
-        if let Some(seconds) = self.failure.retry_after_seconds {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        if self.failure.code == ErrorCode::Unauthorized {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        if let Some(cause) = self.cause {
-            response.extensions_mut().insert(cause);
-        }
-        response.extensions_mut().insert(self.failure);
-        response
-    }
-}
-
-/// The HTTP status of a code, for a response that has not started.
-pub fn status_of(code: ErrorCode) -> StatusCode {
-    match code {
-        ErrorCode::InvalidRequest | ErrorCode::ContentFiltered | ErrorCode::ContextTooLong => StatusCode::BAD_REQUEST,
-        ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
-        ErrorCode::Forbidden => StatusCode::FORBIDDEN,
-        ErrorCode::NotFound | ErrorCode::ModelNotFound => StatusCode::NOT_FOUND,
-        ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        ErrorCode::TurnInProgress | ErrorCode::IdempotencyMismatch => StatusCode::CONFLICT,
-        ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        ErrorCode::RateLimited | ErrorCode::QuotaExhausted => StatusCode::TOO_MANY_REQUESTS,
-        ErrorCode::Internal | ErrorCode::StorageDamaged => StatusCode::INTERNAL_SERVER_ERROR,
-        ErrorCode::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
-        ErrorCode::UpstreamUnavailable
-        | ErrorCode::UpstreamBadResponse
-        | ErrorCode::UpstreamRejected
-        | ErrorCode::UpstreamAuth
-        | ErrorCode::UpstreamStalled
-        | ErrorCode::UpstreamDisconnected => StatusCode::BAD_GATEWAY,
-        ErrorCode::StorageBusy | ErrorCode::AuthNotConfigured | ErrorCode::Interrupted => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
-        ErrorCode::Deadline => StatusCode::GATEWAY_TIMEOUT,
     }
 }

@@ -13,17 +13,16 @@ mod origins;
 mod request_layer;
 mod single_header;
 mod sse;
-mod store_error;
 
 pub use auth::{
     Administrator, Auth, AuthConfig, Caller, Credentials, Platform, SourceHeader, SourceIp, authenticate,
     network_prefix,
 };
 pub use body::{BodyError, read_json_body, read_json_body_up_to, read_optional_json_body};
-pub use error::{ApiError, status_of};
+pub use error::{ApiError, ErrorFormat, status_of};
 pub use invocation::Invocation;
 pub use lambda::{LambdaSettings, run};
 pub use loopback_guard::is_loopback_host;
 pub use origins::Origins;
-pub use request_layer::{ErrorFormat, Exposure, RequestContext, RequestId, wrap_routes};
+pub use request_layer::{Exposure, RequestContext, wrap_routes};
 pub use sse::{collect, stream_response, wait_for_first_content};

@@ -1,29 +1,23 @@
 use std::panic::AssertUnwindSafe;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn_with_state, map_response};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use domain::{ErrorCode, Failure, new_id};
+use domain::{ErrorCode, new_id};
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use serde::Serialize;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::error::FailureCause;
+use crate::error::write_error_body;
 use crate::invocation::Invocation;
 use crate::loopback_guard::require_loopback;
 use crate::{ApiError, Origins};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id of a request in the logs and in every response.
-#[derive(Clone, Debug)]
-pub struct RequestId(pub String);
-
-/// When and how a request arrived; an extension of every request.
+/// The identity and the arrival of a request; an extension of every request.
 #[derive(Clone, Debug)]
 pub struct RequestContext {
     /// The request's id in the logs and in its response.
@@ -43,27 +37,6 @@ pub enum Exposure {
     LoopbackOnly,
 }
 
-/// The error format of routes whose clients expect another format than the product's own.
-#[derive(Clone, Copy, Debug)]
-pub struct ErrorFormat {
-    /// The `content-type`.
-    pub content_type: &'static str,
-    /// Renders the body of a failure; the text is the request's id.
-    pub render: fn(&Failure, &str) -> Vec<u8>,
-}
-
-impl ErrorFormat {
-    const NATIVE: Self = Self { content_type: "application/json", render: render_native_error };
-
-    /// Applies this format to all errors of these routes, including unsupported methods and errors of inner layers.
-    pub fn apply_to<S: Clone + Send + Sync + 'static>(self, routes: Router<S>) -> Router<S> {
-        routes.layer(map_response(move |mut response: Response| {
-            response.extensions_mut().insert(self);
-            std::future::ready(response)
-        }))
-    }
-}
-
 /// Wraps routes in the layer that every response needs: a request id, errors in one JSON format unless the routes set
 /// another, `OPTIONS` and CORS, safe headers, and a panic as a `500`.
 pub fn wrap_routes(routes: Router, origins: Origins, exposure: Exposure) -> Router {
@@ -76,17 +49,16 @@ pub fn wrap_routes(routes: Router, origins: Origins, exposure: Exposure) -> Rout
 }
 
 async fn request_layer(State(origins): State<Origins>, mut request: Request, next: Next) -> Response {
-    let id = RequestId(new_id());
+    let request_id = new_id();
     let invocation = request.extensions().get().cloned();
-    let context = RequestContext { request_id: id.0.clone(), received_at: Instant::now(), invocation };
-    request.extensions_mut().insert(id.clone());
+    let context = RequestContext { request_id: request_id.clone(), received_at: Instant::now(), invocation };
     request.extensions_mut().insert(context);
     // Error level, so that no log filter removes the id from the lines.
-    let span = tracing::error_span!("request", requestId = id.0);
-    handle(origins, &id, request, next).instrument(span).await
+    let span = tracing::error_span!("request", requestId = request_id);
+    handle(origins, &request_id, request, next).instrument(span).await
 }
 
-async fn handle(origins: Origins, id: &RequestId, request: Request, next: Next) -> Response {
+async fn handle(origins: Origins, request_id: &str, request: Request, next: Next) -> Response {
     let origin = origins.allowed_origin(request.headers()).cloned();
     let preflight = request.method() == Method::OPTIONS;
     let response = AssertUnwindSafe(next.run(request)).catch_unwind().await;
@@ -95,9 +67,9 @@ async fn handle(origins: Origins, id: &RequestId, request: Request, next: Next) 
         ApiError::from(ErrorCode::Internal).into_response()
     });
     let mut response = if preflight { to_options_response(response) } else { response };
-    write_error(&mut response, id);
+    write_error_body(&mut response, request_id);
     origins.set_headers(&mut response, origin, preflight);
-    set_safe_headers(response.headers_mut(), id);
+    set_safe_headers(response.headers_mut(), request_id);
     response
 }
 
@@ -114,32 +86,8 @@ fn to_options_response(response: Response) -> Response {
     granted
 }
 
-/// Writes the body of an error response; the router's own errors get the same format as all others.
-fn write_error(response: &mut Response, id: &RequestId) {
-    let format = response.extensions_mut().remove::<ErrorFormat>().unwrap_or(ErrorFormat::NATIVE);
-    let failure = response.extensions_mut().remove::<Failure>();
-    let failure = match (failure, response.status()) {
-        (Some(failure), _) => failure,
-        (None, StatusCode::METHOD_NOT_ALLOWED) => ErrorCode::MethodNotAllowed.into(),
-        (None, _) => return,
-    };
-    let cause = response.extensions_mut().remove::<FailureCause>().map(|FailureCause(cause)| cause);
-    if failure.code == ErrorCode::Internal || cause.is_some() {
-        tracing::error!(cause, "a request failed");
-    }
-    *response.body_mut() = Body::from((format.render)(&failure, &id.0));
-    response.headers_mut().remove(header::CONTENT_LENGTH);
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(format.content_type));
-}
-
-fn render_native_error(failure: &Failure, request_id: &str) -> Vec<u8> {
-    let (code, message) = (failure.code, failure.message.as_str());
-    let document = ErrorDocument { error: ErrorBody { code, message, retryable: code.is_retryable(), request_id } };
-    serde_json::to_vec(&document).unwrap_or_default()
-}
-
-fn set_safe_headers(headers: &mut HeaderMap, id: &RequestId) {
-    if let Ok(value) = HeaderValue::from_str(&id.0) {
+fn set_safe_headers(headers: &mut HeaderMap, request_id: &str) {
+    if let Ok(value) = HeaderValue::from_str(request_id) {
         headers.insert(REQUEST_ID, value);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -147,29 +95,18 @@ fn set_safe_headers(headers: &mut HeaderMap, id: &RequestId) {
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
-#[derive(Serialize)]
-struct ErrorDocument<'a> {
-    error: ErrorBody<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ErrorBody<'a> {
-    code: ErrorCode,
-    message: &'a str,
-    retryable: bool,
-    request_id: &'a str,
-}
-
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
     use axum::routing::{get, post};
+    use domain::Failure;
     use http_body_util::BodyExt;
     use platform::settings::Settings;
     use serde_json::{Value, json};
     use tower::ServiceExt;
 
     use super::*;
+    use crate::ErrorFormat;
 
     fn app() -> Router {
         let settings = Settings::from_pairs([("ALLOWED_ORIGINS", "https://a.example")]);

@@ -42,7 +42,7 @@ struct SseBody<S, P> {
 }
 
 impl<S: Stream<Item = EventBatch> + Unpin, P: Protocol> SseBody<S, P> {
-    /// The next chunk to write: frames, or a comment after [`KEEP_ALIVE`] without any; `None` at the end.
+    /// The next chunk to write: frames, or a comment after [`KEEP_ALIVE_INTERVAL`] without any; `None` at the end.
     async fn next_chunk(&mut self) -> Option<Bytes> {
         loop {
             // Not every event has a frame in every protocol.

@@ -1,6 +1,5 @@
 use axum::extract::FromRequestParts;
-use domain::ErrorCode;
-use domain::Owner;
+use domain::{ErrorCode, Owner};
 use http::HeaderMap;
 use http::request::Parts;
 

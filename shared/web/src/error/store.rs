@@ -1,7 +1,7 @@
-//! Failures of the store as responses.
+//! Conversion of the failures of the store.
 
+use ::store::{BeginError, DefineError, ReadError, StoreError};
 use domain::{ErrorCode, Failure};
-use store::{BeginError, DefineError, ReadError, StoreError};
 
 use crate::ApiError;
 

@@ -1,0 +1,115 @@
+//! Errors as HTTP responses: status, headers and body.
+
+use axum::Router;
+use axum::body::Body;
+use axum::middleware::map_response;
+use axum::response::{IntoResponse, Response};
+use domain::{ErrorCode, Failure};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+
+use super::{ApiError, FailureCause};
+
+/// The error format of routes whose clients expect another format than the product's own.
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorFormat {
+    /// The `content-type`.
+    pub content_type: &'static str,
+    /// Renders the body of a failure; the text is the request's id.
+    pub render: fn(&Failure, &str) -> Vec<u8>,
+}
+
+impl ErrorFormat {
+    const NATIVE: Self = Self { content_type: "application/json", render: render_native_error };
+
+    /// Applies this format to all errors of these routes, including unsupported methods and errors of inner layers.
+    pub fn apply_to<S: Clone + Send + Sync + 'static>(self, routes: Router<S>) -> Router<S> {
+        routes.layer(map_response(move |mut response: Response| {
+            response.extensions_mut().insert(self);
+            std::future::ready(response)
+        }))
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = status_of(self.failure.code).into_response();
+        if let Some(seconds) = self.failure.retry_after_seconds {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.failure.code == ErrorCode::Unauthorized {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(cause) = self.cause {
+            response.extensions_mut().insert(cause);
+        }
+        response.extensions_mut().insert(self.failure);
+        response
+    }
+}
+
+/// Writes the body of an error response and logs the cause; other responses are unchanged. The router's own errors get the
+/// same format as all others.
+pub(crate) fn write_error_body(response: &mut Response, request_id: &str) {
+    let format = response.extensions_mut().remove::<ErrorFormat>().unwrap_or(ErrorFormat::NATIVE);
+    let failure = response.extensions_mut().remove::<Failure>();
+    let failure = match (failure, response.status()) {
+        (Some(failure), _) => failure,
+        (None, StatusCode::METHOD_NOT_ALLOWED) => ErrorCode::MethodNotAllowed.into(),
+        (None, _) => return,
+    };
+    let cause = response.extensions_mut().remove::<FailureCause>().map(|FailureCause(cause)| cause);
+    if failure.code == ErrorCode::Internal || cause.is_some() {
+        tracing::error!(cause, "a request failed");
+    }
+    *response.body_mut() = Body::from((format.render)(&failure, request_id));
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(format.content_type));
+}
+
+fn render_native_error(failure: &Failure, request_id: &str) -> Vec<u8> {
+    let (code, message) = (failure.code, failure.message.as_str());
+    let document = ErrorDocument { error: ErrorBody { code, message, retryable: code.is_retryable(), request_id } };
+    serde_json::to_vec(&document).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+struct ErrorDocument<'a> {
+    error: ErrorBody<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ErrorBody<'a> {
+    code: ErrorCode,
+    message: &'a str,
+    retryable: bool,
+    request_id: &'a str,
+}
+
+/// The HTTP status of a code, for a response that has not started.
+pub fn status_of(code: ErrorCode) -> StatusCode {
+    match code {
+        ErrorCode::InvalidRequest | ErrorCode::ContentFiltered | ErrorCode::ContextTooLong => StatusCode::BAD_REQUEST,
+        ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
+        ErrorCode::Forbidden => StatusCode::FORBIDDEN,
+        ErrorCode::NotFound | ErrorCode::ModelNotFound => StatusCode::NOT_FOUND,
+        ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        ErrorCode::TurnInProgress | ErrorCode::IdempotencyMismatch => StatusCode::CONFLICT,
+        ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ErrorCode::RateLimited | ErrorCode::QuotaExhausted => StatusCode::TOO_MANY_REQUESTS,
+        ErrorCode::Internal | ErrorCode::StorageDamaged => StatusCode::INTERNAL_SERVER_ERROR,
+        ErrorCode::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+        ErrorCode::UpstreamUnavailable
+        | ErrorCode::UpstreamBadResponse
+        | ErrorCode::UpstreamRejected
+        | ErrorCode::UpstreamAuth
+        | ErrorCode::UpstreamStalled
+        | ErrorCode::UpstreamDisconnected => StatusCode::BAD_GATEWAY,
+        ErrorCode::StorageBusy | ErrorCode::AuthNotConfigured | ErrorCode::Interrupted => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        ErrorCode::Deadline => StatusCode::GATEWAY_TIMEOUT,
+    }
+}
