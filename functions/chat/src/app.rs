@@ -47,7 +47,11 @@ impl App {
         };
         let turns = TurnServices::new(ServiceParts {
             store: store.clone(),
-            limits: TurnLimits { rate: config.chat_limit, budgets: config.budgets, max_duration: config.turn },
+            limits: TurnLimits {
+                rate: config.chat_limit,
+                budgets: config.budgets,
+                max_duration: config.max_turn_duration,
+            },
             metrics: config.metrics.clone(),
             traces: config.traces.clone(),
             redactor: config.redactor.clone(),

@@ -11,13 +11,13 @@ use crate::{App, Config, Metrics, Traces};
 
 /// Runs the function until its instance ends.
 ///
-/// A setting that cannot be parsed is one line and exit code 2; a runtime that breaks off is exit code 1.
+/// A setting that cannot be parsed ends it with one line on stderr and exit code 2, a failed runtime with exit code 1.
 pub fn run() -> ExitCode {
     let settings = Settings::from_env();
-    log(&settings);
+    init_logging(&settings);
     match assemble(&settings) {
         Ok((app, front)) => serve(&app, front),
-        Err(line) => failed(&line, 2),
+        Err(line) => exit_with(&line, 2),
     }
 }
 
@@ -40,33 +40,33 @@ fn assemble(settings: &Settings) -> Result<(App, LambdaSettings), String> {
 }
 
 fn serve(app: &App, front: LambdaSettings) -> ExitCode {
-    // One thread: most instances have one turn at a time and less than one core. Where they have many, turns wait.
+    // One thread: most instances run one turn at a time and have less than one core. Turns mostly wait for the network.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return failed(&error.to_string(), 1),
+        Err(error) => return exit_with(&error.to_string(), 1),
     };
     match runtime.block_on(web::run(app.router(), front)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failed(&error.to_string(), 1),
+        Err(error) => exit_with(&error.to_string(), 1),
     }
 }
 
-fn failed(line: &str, code: u8) -> ExitCode {
+fn exit_with(line: &str, code: u8) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "{line}");
     ExitCode::from(code)
 }
 
-/// One JSON object per line, and of a panic only where it happened: its message may hold what a user wrote.
+/// Sets up logging: one JSON object per line. A panic logs only its location, because its message may hold users' text.
 ///
-/// The level `trace` is left out whatever `RUST_LOG` says: at it the Lambda runtime logs whole events, with keys and users'
-/// words, and the AWS SDK whole items. `RUST_LOG` holds levels and targets, no fields: those would take a regex engine into the binary.
-fn log(settings: &Settings) {
-    let told = settings.var("RUST_LOG").and_then(|text| text.parse().ok());
-    let targets = told.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
+/// `RUST_LOG` cannot enable the level `trace`: at it the Lambda runtime logs whole events, with keys and users' text, and the
+/// AWS SDK whole items. `RUST_LOG` filters by level and target only; filters by field need a regex engine in the binary.
+fn init_logging(settings: &Settings) {
+    let filter = settings.var("RUST_LOG").and_then(|text| text.parse().ok());
+    let targets = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
     let lines = tracing_subscriber::fmt::layer().json().flatten_event(true).with_ansi(false);
     tracing_subscriber::registry().with(targets).with(LevelFilter::DEBUG).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, "a panic");
+        let location = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!("place" = location, "a panic");
     }));
 }

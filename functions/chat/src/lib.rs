@@ -31,7 +31,7 @@ impl App {
     /// The routes, with the layers that every response passes.
     pub fn router(&self) -> Router {
         let routes = routes(self.clone()).layer(from_fn_with_state(self.clone(), count_rejections));
-        web::wrap_routes(routes, self.config.origins.clone(), self.config.reach)
+        web::wrap_routes(routes, self.config.origins.clone(), self.config.exposure)
     }
 }
 
@@ -99,13 +99,13 @@ fn openai_routes() -> Router<App> {
 /// Counts the requests that are rejected.
 async fn count_rejections(
     State(app): State<App>,
-    Extension(arrival): Extension<RequestContext>,
+    Extension(context): Extension<RequestContext>,
     request: Request,
     next: Next,
 ) -> Response {
     let response = next.run(request).await;
     if let Some(failure) = response.extensions().get::<Failure>() {
-        app.config.metrics.request_rejected(failure.code, &arrival.request_id, SystemTime::now());
+        app.config.metrics.request_rejected(failure.code, &context.request_id, SystemTime::now());
     }
     response
 }

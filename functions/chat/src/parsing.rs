@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use domain::ErrorCode;
-use domain::Owner;
+use domain::{ErrorCode, Owner};
 use fairness::FairSlots;
 use tokio::task::spawn_blocking;
 use web::ApiError;

@@ -58,7 +58,7 @@ impl Server {
         let mut config = Config::from_settings(&settings, Platform::Local, platform::transport::build_client()?)?;
         if config.auth.is_open() {
             require_loopback(host)?;
-            config.reach = Exposure::LoopbackOnly;
+            config.exposure = Exposure::LoopbackOnly;
         }
         let recordings =
             RecordingFolder::from_settings(&settings, outgoing_keys(&config), config.redactor.clone())?.map(Arc::new);

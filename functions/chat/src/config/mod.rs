@@ -14,48 +14,48 @@ use tools::http::ToolSecrets;
 use turns::{Budgets, Metrics, Traces};
 use web::{AuthConfig, Exposure, Origins, Platform};
 
-/// Everything that the settings decide, read once at the start.
+/// The settings of the function, read once at the start.
 #[derive(Clone)]
 pub struct Config {
     /// The configured models.
     pub models: Models,
     /// Web search; `None` when no key is set.
     pub search: Option<SearchConfig>,
-    /// Where tools that are defined as rows may send.
+    /// Where tools that administrators define may send requests.
     pub tool_policy: Policy,
-    /// The secrets that such tools may name.
+    /// The secrets that these tools may name.
     pub tool_secrets: ToolSecrets,
-    /// Turns per caller.
+    /// The rate limit of turns, per caller.
     pub chat_limit: RateLimit,
-    /// What may be used in a day.
+    /// The daily budgets of each caller and of the deployment.
     pub budgets: Budgets,
-    /// The longest turn.
-    pub turn: Duration,
-    /// Rounds with tools; `None` for the default of the model's path.
+    /// The maximum duration of a turn.
+    pub max_turn_duration: Duration,
+    /// Maximum number of rounds with tools; `None` for the default of the model's tool mode.
     pub max_tool_rounds: Option<u32>,
-    /// The most tokens of earlier turns in a prompt.
+    /// Maximum number of tokens of earlier turns in a prompt.
     pub history_tokens: u64,
-    /// Whether earlier turns for which there is no room are summarised, unless an agent says otherwise.
+    /// Whether earlier turns that do not fit the prompt are summarised; an agent may override it.
     pub summarise: bool,
-    /// Replaces the default agent's words.
+    /// Replaces the system prompt of the default agent.
     pub system_prompt: Option<String>,
-    /// How callers prove who they are.
+    /// How callers authenticate.
     pub auth: AuthConfig,
-    /// Browsers' origins that may read answers.
+    /// The origins whose pages may read responses in a browser.
     pub origins: Origins,
-    /// Who may reach the routes at all.
-    pub reach: Exposure,
+    /// Which clients may reach the routes at all.
+    pub exposure: Exposure,
     /// The tables' names.
     pub tables: TableNames,
-    /// Replaces personal data in what leaves for search and tools' hosts, and in records of calls.
+    /// Replaces personal data in requests to search and to tools' hosts, and in records of calls.
     pub redactor: Redactor,
-    /// The client for models, search and an issuer's keys.
+    /// The HTTP client for models, search and the keys of a token issuer.
     pub http: platform::transport::Client,
-    /// What takes turns down; settings name none, whoever assembles the function may.
+    /// Records turns. No setting sets it; the assembling program may.
     pub recorder: Option<Arc<dyn TurnRecorderFactory>>,
-    /// Where what is counted goes; whoever assembles the function says it.
+    /// Where metrics are written. No setting sets it; the assembling program may.
     pub metrics: Metrics,
-    /// Where traces go; whoever assembles the function says it.
+    /// Where traces are sent. No setting sets it; the assembling program may.
     pub traces: Traces,
 }
 
@@ -66,27 +66,27 @@ impl Config {
     /// The first setting that cannot be parsed.
     pub fn from_settings(
         settings: &Settings,
-        place: Platform,
+        platform: Platform,
         http: platform::transport::Client,
     ) -> Result<Self, SettingError> {
         let models = Models::from_settings(settings, http.clone())?;
         let search = SearchConfig::from_settings(settings)?;
-        upstream_policy::check(settings, place, &models, search.as_ref())?;
+        upstream_policy::check(settings, platform, &models, search.as_ref())?;
         Ok(Self {
             models,
             search,
-            tool_policy: upstream_policy::tool_policy(settings, place)?,
+            tool_policy: upstream_policy::tool_policy(settings, platform)?,
             tool_secrets: ToolSecrets::from_settings(settings)?,
             chat_limit: chat_limit(settings)?,
             budgets: Budgets::from_settings(settings)?,
-            turn: Duration::from_secs(settings.parse_integer("TURN_SECONDS", 1..=900, 300)?),
+            max_turn_duration: Duration::from_secs(settings.parse_integer("TURN_SECONDS", 1..=900, 300)?),
             max_tool_rounds: max_tool_rounds(settings)?,
             history_tokens: settings.parse_integer("HISTORY_TOKENS", 0..=1_000_000, 24_000)?,
             summarise: settings.is_yes("SUMMARISE_HISTORY")?,
             system_prompt: settings.var("SYSTEM_PROMPT").map(str::to_owned),
-            auth: AuthConfig::from_settings(settings, place)?,
+            auth: AuthConfig::from_settings(settings, platform)?,
             origins: Origins::from_settings(settings)?,
-            reach: Exposure::Public,
+            exposure: Exposure::Public,
             tables: TableNames::from_settings(settings)?,
             redactor: Redactor::from_settings(settings)?,
             http,
@@ -95,10 +95,8 @@ impl Config {
             traces: Traces::default(),
         })
     }
-}
 
-impl Config {
-    /// What the person who starts it should know of the settings.
+    /// Notes on the settings for the operator, logged at the start.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.models.notes().to_vec();
         let prices = self.models.iter().filter(|client| client.config().options.price.is_some()).count();
@@ -143,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_in_money_without_a_price_is_worth_a_note() {
+    fn cost_budget_without_a_price_is_noted() {
         let (budget, price) = (("TOTAL_DAILY_COST", "5"), r#"{"openai":{"price":{"input":1,"output":2}}}"#);
         assert_eq!(notes(&[budget]), ["a budget in money counts only models with a price"]);
         assert_eq!(notes(&[budget, ("MODEL_OPTIONS", price)]), Vec::<String>::new());
@@ -151,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn replaced_personal_data_is_worth_a_note() {
+    fn redacted_personal_data_is_noted() {
         let note = "personal data (email, phone, staff) is replaced before search, tools' hosts and records";
         let patterns = r#"[{"name":"staff","pattern":"E\\d{6}"}]"#;
         assert_eq!(notes(&[("MASK", "phone,email"), ("MASK_PATTERNS", patterns)]), [note]);
     }
 
     #[test]
-    fn a_setting_that_cannot_be_parsed_is_named_with_what_is_accepted() {
+    fn invalid_setting_is_named_with_accepted_values() {
         assert_eq!(error("CHAT_RATE_LIMIT", "lots"), "CHAT_RATE_LIMIT: expected N/Ws such as 20/60s");
         assert_eq!(error("TURN_SECONDS", "0"), "TURN_SECONDS: expected a whole number from 1 to 900");
         assert_eq!(error("MAX_TOOL_ROUNDS", "-1"), "MAX_TOOL_ROUNDS: expected a whole number from 0 to 50");

@@ -1,6 +1,6 @@
-//! Where a deployed function may send keys and users' words: to public hosts, over TLS.
+//! Where a deployed function may send keys and users' text: to public hosts, over TLS.
 //!
-//! Tools that are defined as data have a rule of their own, which no setting of a deployed function relaxes.
+//! Tools that administrators define have a stricter rule, which no setting relaxes on Lambda.
 
 use egress::Policy;
 use llm::Models;
@@ -10,18 +10,18 @@ use web::Platform;
 
 const ACCEPTED: &str = "an https:// address of a public host, or ALLOW_PRIVATE_UPSTREAMS=yes beside it";
 
-/// Refuses base URLs that are `http://` or private, on Lambda and unless the operator allows them.
+/// Rejects base URLs that are `http://` or private, on Lambda and unless the operator allows them.
 ///
 /// # Errors
-/// The setting that holds the first such address.
+/// The setting that holds the first such URL.
 pub(crate) fn check(
     settings: &Settings,
-    place: Platform,
+    platform: Platform,
     models: &Models,
     search: Option<&SearchConfig>,
 ) -> Result<(), SettingError> {
     let allowed = settings.is_yes("ALLOW_PRIVATE_UPSTREAMS")?;
-    if allowed || place == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some() {
+    if allowed || platform == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some() {
         return Ok(());
     }
     for client in models.iter().map(llm::ModelClient::config) {
@@ -35,16 +35,16 @@ pub(crate) fn check(
     }
 }
 
-/// Where tools that are defined as rows may send: public hosts over TLS, on a developer's machine also by `http` and to
-/// that machine itself if the settings say so.
+/// Where tools that administrators define may send requests: to public hosts over TLS. On a developer's machine
+/// `ALLOW_PRIVATE_TOOLS` adds `http` and loopback addresses.
 ///
 /// # Errors
 /// `ALLOW_PRIVATE_TOOLS` on Lambda.
-pub(crate) fn tool_policy(settings: &Settings, place: Platform) -> Result<Policy, SettingError> {
+pub(crate) fn tool_policy(settings: &Settings, platform: Platform) -> Result<Policy, SettingError> {
     let name = "ALLOW_PRIVATE_TOOLS";
     match settings.is_yes(name)? {
         false => Ok(Policy::public()),
-        true if place == Platform::Local => Ok(Policy::public().with_http().with_loopback()),
+        true if platform == Platform::Local => Ok(Policy::public().with_http().with_loopback()),
         true => Err(SettingError::new(name, "no, or to be unset, on Lambda: tools may send to public hosts only")),
     }
 }
@@ -58,7 +58,7 @@ fn variable_of(model: &str) -> &'static str {
     }
 }
 
-/// An operator may choose the port; everything else is as for hosts that data names.
+/// Whether a base URL is `https` and names a public host. Operators may choose any port; custom tools may not.
 fn is_public(base_url: &str) -> bool {
     Policy::public().with_any_port().parse(base_url).is_ok()
 }
@@ -67,15 +67,15 @@ fn is_public(base_url: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn refused(pairs: &[(&str, &str)], place: Platform) -> Option<String> {
+    fn rejected_variable(pairs: &[(&str, &str)], platform: Platform) -> Option<String> {
         let settings = Settings::from_pairs(pairs.iter().copied());
         let models = Models::from_settings(&settings, platform::transport::build_client().unwrap()).unwrap();
         let search = SearchConfig::from_settings(&settings).unwrap();
-        check(&settings, place, &models, search.as_ref()).err().map(|error| error.variable)
+        check(&settings, platform, &models, search.as_ref()).err().map(|error| error.variable)
     }
 
     #[test]
-    fn f018_an_upstream_that_is_not_public_and_encrypted_is_refused_on_lambda_only() {
+    fn f018_lambda_rejects_private_and_unencrypted_upstreams() {
         let bad = [
             "http://api.example.com",
             "https://127.0.0.1/v1",
@@ -101,43 +101,50 @@ mod tests {
         ];
         for url in bad {
             let pairs = [("OPENAI_BASE_URL", url), ("OPENAI_MODEL", "m")];
-            assert_eq!(refused(&pairs, Platform::Lambda).as_deref(), Some("OPENAI_BASE_URL"), "{url}");
-            assert_eq!(refused(&pairs, Platform::Local), None, "{url}");
-            assert_eq!(refused(&[&pairs[..], &[("AWS_SAM_LOCAL", "true")]].concat(), Platform::Lambda), None);
-            assert_eq!(refused(&[&pairs[..], &[("ALLOW_PRIVATE_UPSTREAMS", "yes")]].concat(), Platform::Lambda), None);
+            assert_eq!(rejected_variable(&pairs, Platform::Lambda).as_deref(), Some("OPENAI_BASE_URL"), "{url}");
+            assert_eq!(rejected_variable(&pairs, Platform::Local), None, "{url}");
+            assert_eq!(rejected_variable(&[&pairs[..], &[("AWS_SAM_LOCAL", "true")]].concat(), Platform::Lambda), None);
+            assert_eq!(
+                rejected_variable(&[&pairs[..], &[("ALLOW_PRIVATE_UPSTREAMS", "yes")]].concat(), Platform::Lambda),
+                None
+            );
         }
     }
 
     #[test]
-    fn f018_tools_reach_a_private_host_on_no_setting_of_a_deployed_function() {
-        let of = |pairs: &[(&str, &str)], place| {
-            tool_policy(&Settings::from_pairs(pairs.iter().copied()), place).map_err(|error| error.to_string())
+    fn f018_no_setting_allows_private_tool_hosts_on_lambda() {
+        let policy_of = |pairs: &[(&str, &str)], platform| {
+            tool_policy(&Settings::from_pairs(pairs.iter().copied()), platform).map_err(|error| error.to_string())
         };
         let private = ("ALLOW_PRIVATE_TOOLS", "yes");
-        let refused =
+        let rejected =
             "ALLOW_PRIVATE_TOOLS: expected no, or to be unset, on Lambda: tools may send to public hosts only";
         for pairs in [&[private][..], &[private, ("AWS_SAM_LOCAL", "true")]] {
-            assert_eq!(of(pairs, Platform::Lambda), Err(refused.to_owned()));
-            assert_eq!(of(pairs, Platform::Local), Ok(Policy::public().with_http().with_loopback()));
+            assert_eq!(policy_of(pairs, Platform::Lambda), Err(rejected.to_owned()));
+            assert_eq!(policy_of(pairs, Platform::Local), Ok(Policy::public().with_http().with_loopback()));
         }
         for pairs in [&[][..], &[("ALLOW_PRIVATE_UPSTREAMS", "yes")], &[("ALLOW_PRIVATE_TOOLS", "no")]] {
-            assert_eq!(of(pairs, Platform::Lambda), Ok(Policy::public()));
-            assert_eq!(of(pairs, Platform::Local), Ok(Policy::public()));
+            assert_eq!(policy_of(pairs, Platform::Lambda), Ok(Policy::public()));
+            assert_eq!(policy_of(pairs, Platform::Local), Ok(Policy::public()));
         }
-        assert!(of(&[("ALLOW_PRIVATE_TOOLS", "maybe")], Platform::Local).is_err());
+        assert!(policy_of(&[("ALLOW_PRIVATE_TOOLS", "maybe")], Platform::Local).is_err());
     }
 
     #[test]
-    fn f018_public_upstreams_are_fine_and_search_is_held_to_the_same() {
+    fn f018_lambda_accepts_public_upstreams_and_checks_search() {
         for url in [
             "https://api.example.com/v1",
             "https://8.8.8.8",
             "https://[2606:4700::1111]/v1",
             "https://a.example.com:8443",
         ] {
-            assert_eq!(refused(&[("OPENAI_BASE_URL", url), ("OPENAI_MODEL", "m")], Platform::Lambda), None, "{url}");
+            assert_eq!(
+                rejected_variable(&[("OPENAI_BASE_URL", url), ("OPENAI_MODEL", "m")], Platform::Lambda),
+                None,
+                "{url}"
+            );
         }
         let search = [("TAVILY_BASE_URL", "http://search.example.com")];
-        assert_eq!(refused(&search, Platform::Lambda).as_deref(), Some("TAVILY_BASE_URL"));
+        assert_eq!(rejected_variable(&search, Platform::Lambda).as_deref(), Some("TAVILY_BASE_URL"));
     }
 }

@@ -1,65 +1,67 @@
-use domain::StrictObject;
-use domain::{Failure, ToolChoice};
+use domain::{Failure, StrictObject, ToolChoice};
 use serde_json::{Map, Value, json};
 use tools::ToolBinding;
 
-/// The longest name, in characters.
-const NAME: usize = 100;
+/// Maximum length of a name, in characters.
+const MAX_NAME: usize = 100;
 
-/// The longest description, in characters.
-const DESCRIPTION: usize = 500;
+/// Maximum length of a description, in characters.
+const MAX_DESCRIPTION: usize = 500;
 
-/// The longest system prompt, in characters.
-const SYSTEM_PROMPT: usize = 20_000;
+/// Maximum length of a system prompt, in characters.
+const MAX_SYSTEM_PROMPT: usize = 20_000;
 
-/// The most bindings of one agent.
-const BINDINGS: usize = 64;
+/// Maximum number of tools that one agent binds.
+const MAX_BINDINGS: usize = 64;
 
-const ACCEPTED: &str = "`name`, `description`, `systemPrompt`, `model`, `tools`, `maxRounds`, `toolChoice`, `summarise`, `preSearch`, \
+/// Maximum number of rounds with tools.
+const MAX_ROUNDS: u32 = 50;
+
+const ACCEPTED_FIELDS: &str = "`name`, `description`, `systemPrompt`, `model`, `tools`, `maxRounds`, `toolChoice`, `summarise`, `preSearch`, \
     `enabled`";
 
-const ACCEPTED_OF_A_BINDING: &str = "`tool`, `enabled`, `config`, `direct`";
+const ACCEPTED_BINDING_FIELDS: &str = "`tool`, `enabled`, `config`, `direct`";
 
 /// An agent as an administrator writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AgentDefinition {
     /// 1 to 100 characters, unique among agents.
     pub(crate) name: String,
-    /// What it is for, in the list from which people choose; empty for none.
+    /// Its purpose, shown to users who choose an agent; empty for none.
     pub(crate) description: String,
-    /// Replaces the default words.
+    /// Replaces the system prompt of the deployment.
     pub(crate) system_prompt: Option<String>,
-    /// The model that answers unless a request names one.
+    /// The name of the model that answers, unless the request names one.
     pub(crate) model: Option<String>,
-    /// What it may use; `None` for all tools of the product.
+    /// The tools that it may call; `None` for all built-in ones.
     pub(crate) tools: Option<Vec<Binding>>,
-    /// Rounds with tools before the last one without.
+    /// Maximum number of rounds with tools; one round without tools follows.
     pub(crate) max_rounds: Option<u32>,
-    /// Holds unless a request chooses.
+    /// The tool choice, unless the request has one.
     pub(crate) tool_choice: ToolChoice,
-    /// Whether earlier turns for which there is no room are summarised; `None` for what the settings say.
+    /// Whether earlier turns that do not fit the prompt are summarised; `None` for the setting of the deployment.
     pub(crate) summarise: Option<bool>,
-    /// Whether the user's words are searched for beside the first call of the model.
+    /// Whether a web search for the user message runs concurrently with the first model call.
     pub(crate) pre_search: bool,
-    /// Whether requests may name it.
+    /// Whether requests may use it.
     pub(crate) enabled: bool,
 }
 
-/// A tool in the hands of an agent.
+/// A tool that an agent may call, with the agent's settings for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Binding {
     /// The tool's name.
     pub(crate) tool: String,
-    /// Whether it may be used now.
+    /// Whether the agent may call it.
     pub(crate) enabled: bool,
-    /// Arguments that hold for every call.
+    /// Arguments that are fixed for every call.
     pub(crate) config: Map<String, Value>,
-    /// Whether what it gives is the answer.
+    /// Whether its result is the answer.
     pub(crate) direct: bool,
 }
 
 impl AgentDefinition {
-    /// The default agent while nobody has defined another one.
+    /// The default agent, unless an administrator has defined another one.
     pub(crate) fn built_in() -> Self {
         Self {
             name: "Default".to_owned(),
@@ -75,27 +77,30 @@ impl AgentDefinition {
         }
     }
 
-    /// Reads what an administrator sent.
+    /// Parses a definition that an administrator sent.
+    ///
+    /// # Errors
+    /// `invalid_request`, which names the first invalid field and what is accepted.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, Failure> {
         let mut fields = StrictObject::parse(body)?;
-        let name = fields.take_non_blank("name", NAME)?;
+        let name = fields.take_non_blank("name", MAX_NAME)?;
         let definition = Self {
             name: name.ok_or_else(|| fields.field_error("name", "given: a string"))?.trim().to_owned(),
-            description: fields.take_non_blank("description", DESCRIPTION)?.unwrap_or_default(),
-            system_prompt: fields.take_non_blank("systemPrompt", SYSTEM_PROMPT)?,
-            model: fields.take_non_blank("model", NAME)?,
-            tools: fields.take_objects("tools", BINDINGS)?.map(bindings).transpose()?,
-            max_rounds: fields.take_u32("maxRounds", 0..=50)?,
+            description: fields.take_non_blank("description", MAX_DESCRIPTION)?.unwrap_or_default(),
+            system_prompt: fields.take_non_blank("systemPrompt", MAX_SYSTEM_PROMPT)?,
+            model: fields.take_non_blank("model", MAX_NAME)?,
+            tools: fields.take_objects("tools", MAX_BINDINGS)?.map(parse_bindings).transpose()?,
+            max_rounds: fields.take_u32("maxRounds", 0..=MAX_ROUNDS)?,
             tool_choice: fields.take_tool_choice("toolChoice")?.unwrap_or_default(),
             summarise: fields.take_bool("summarise")?,
             pre_search: fields.take_bool("preSearch")?.unwrap_or(false),
             enabled: fields.take_bool("enabled")?.unwrap_or(true),
         };
-        fields.reject_unknown(ACCEPTED)?;
+        fields.reject_unknown(ACCEPTED_FIELDS)?;
         Ok(definition)
     }
 
-    /// What is stored and shown again; [`parse`](Self::parse) reads it back.
+    /// The definition as it is stored and returned; [`parse`](Self::parse) reads it.
     pub(crate) fn document(&self) -> Value {
         json!({
             "name": self.name,
@@ -104,14 +109,14 @@ impl AgentDefinition {
             "model": self.model,
             "tools": self.tools.as_ref().map(|all| all.iter().map(Binding::document).collect::<Vec<_>>()),
             "maxRounds": self.max_rounds,
-            "toolChoice": choice(&self.tool_choice),
+            "toolChoice": tool_choice_document(&self.tool_choice),
             "summarise": self.summarise,
             "preSearch": self.pre_search,
             "enabled": self.enabled,
         })
     }
 
-    /// The bindings that are switched on; `None` for all tools of the product.
+    /// The enabled bindings; `None` for all built-in tools.
     pub(crate) fn bindings(&self) -> Option<Vec<ToolBinding>> {
         let bound =
             |one: &Binding| ToolBinding { name: one.tool.clone(), fixed: one.config.clone(), direct: one.direct };
@@ -126,23 +131,23 @@ impl Binding {
     }
 }
 
-fn bindings(rows: Vec<StrictObject>) -> Result<Vec<Binding>, Failure> {
-    rows.into_iter().map(binding).collect()
+fn parse_bindings(rows: Vec<StrictObject>) -> Result<Vec<Binding>, Failure> {
+    rows.into_iter().map(parse_binding).collect()
 }
 
-fn binding(mut fields: StrictObject) -> Result<Binding, Failure> {
-    let tool = fields.take_non_blank("tool", NAME)?;
+fn parse_binding(mut fields: StrictObject) -> Result<Binding, Failure> {
+    let tool = fields.take_non_blank("tool", MAX_NAME)?;
     let binding = Binding {
         tool: tool.ok_or_else(|| fields.field_error("tool", "given: the name of a tool"))?,
         enabled: fields.take_bool("enabled")?.unwrap_or(true),
         config: fields.take_object("config")?.unwrap_or_default(),
         direct: fields.take_bool("direct")?.unwrap_or(false),
     };
-    fields.reject_unknown(ACCEPTED_OF_A_BINDING)?;
+    fields.reject_unknown(ACCEPTED_BINDING_FIELDS)?;
     Ok(binding)
 }
 
-fn choice(choice: &ToolChoice) -> Value {
+fn tool_choice_document(choice: &ToolChoice) -> Value {
     match choice {
         ToolChoice::Auto => json!("auto"),
         ToolChoice::None => json!("none"),
@@ -160,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_is_read_back_as_it_was_written() {
+    fn definition_round_trips_through_its_document() {
         let full = json!({
             "name": "天气", "description": "Knows the weather.", "systemPrompt": "Be brief.", "model": "openai",
             "tools": [{"tool": "search_web", "config": {"mode": "quick"}, "direct": true}, {"tool": "read_url", "enabled": false}],
@@ -171,12 +176,12 @@ mod tests {
         let fixed = Map::from_iter([("mode".into(), json!("quick"))]);
         let on = ToolBinding { name: "search_web".into(), fixed, direct: true };
         assert_eq!(definition.bindings(), Some(vec![on]));
-        let least = parse(&json!({ "name": "a" })).unwrap();
-        assert_eq!((parse(&least.document()), least.bindings()), (Ok(least.clone()), None));
+        let minimal = parse(&json!({ "name": "a" })).unwrap();
+        assert_eq!((parse(&minimal.document()), minimal.bindings()), (Ok(minimal.clone()), None));
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_what_is_accepted() {
+    fn invalid_field_is_named_with_accepted_values() {
         for (body, message) in [
             (json!({}), "`name` must be given: a string"),
             (json!({"name": ""}), "`name` must be a string of 1 to 100 characters, not blank"),

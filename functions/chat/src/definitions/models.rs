@@ -1,5 +1,4 @@
-use domain::ErrorCode;
-use domain::Owner;
+use domain::{ErrorCode, Owner};
 use llm::{ModelClient, Models};
 use web::{ApiError, AuthConfig};
 

@@ -17,7 +17,7 @@ pub(crate) struct AgentCatalog {
     pub(crate) tools: CustomTools,
 }
 
-/// Who is to answer, as far as a request says.
+/// The agent, the model and the tool choice that a request names; `None` for the defaults.
 pub(crate) struct AgentSelection<'a> {
     pub(crate) agent_id: Option<&'a str>,
     pub(crate) model: Option<&'a str>,

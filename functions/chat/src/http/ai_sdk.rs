@@ -42,7 +42,7 @@ pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, 
 /// no turn runs.
 pub(crate) async fn resume(
     State(app): State<App>,
-    Extension(request): Extension<RequestContext>,
+    Extension(context): Extension<RequestContext>,
     Caller { owner, .. }: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, ApiError> {
@@ -51,7 +51,7 @@ pub(crate) async fn resume(
         Some(conversation_id) => turns::current(&app.turns, &owner, &conversation_id).await?,
         None => None,
     };
-    Ok(turn.map_or_else(|| StatusCode::NO_CONTENT.into_response(), |turn| render(turn, request.request_id)))
+    Ok(turn.map_or_else(|| StatusCode::NO_CONTENT.into_response(), |turn| render(turn, context.request_id)))
 }
 
 async fn find(app: &App, owner: &Owner, chat_id: &str) -> Result<Option<String>, ApiError> {

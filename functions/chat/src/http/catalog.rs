@@ -53,7 +53,7 @@ pub(crate) async fn models(State(app): State<App>, Caller { owner, .. }: Caller)
             provider: client.provider().to_owned(),
             model: config.model.clone(),
             default: default == Some(&config.name),
-            tools: tool_path_name(tools.mode),
+            tools: tool_mode_name(tools.mode),
             tools_from: tool_source_name(tools.source),
             demo: config.demo,
             failing: client.is_failing(),
@@ -62,15 +62,15 @@ pub(crate) async fn models(State(app): State<App>, Caller { owner, .. }: Caller)
     Json(ModelList { models: join_all(rows).await })
 }
 
-fn tool_path_name(path: ToolMode) -> &'static str {
-    match path {
+fn tool_mode_name(mode: ToolMode) -> &'static str {
+    match mode {
         ToolMode::Native => "native",
         ToolMode::Prompted => "prompt",
     }
 }
 
-fn tool_source_name(from: ToolSupportSource) -> &'static str {
-    match from {
+fn tool_source_name(source: ToolSupportSource) -> &'static str {
+    match source {
         ToolSupportSource::Settings => "settings",
         ToolSupportSource::Table => "table",
         ToolSupportSource::Provider => "provider",

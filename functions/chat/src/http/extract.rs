@@ -1,12 +1,11 @@
-//! What handlers need of a request besides its body.
+//! What handlers extract from a request: its head, names in it, and the turn that it starts.
 
 use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequestParts, Path, Query};
 use client_protocols::{RegenerateRequest, TurnRequest};
-use domain::Owner;
-use domain::{ErrorCode, Failure, ToolChoice};
+use domain::{ErrorCode, Failure, Owner, ToolChoice};
 use http::HeaderMap;
 use http::request::Parts;
 use serde::Deserialize;
@@ -26,7 +25,7 @@ pub(crate) struct TurnRequestHead {
     pub(crate) app: App,
     pub(crate) headers: HeaderMap,
     credentials: Credentials,
-    request: RequestContext,
+    context: RequestContext,
     query: Result<Query<StreamQuery>, QueryRejection>,
 }
 
@@ -36,7 +35,7 @@ pub(crate) struct StreamQuery {
     sse: Option<String>,
 }
 
-/// Who asks, and who is to answer, as far as the body of a request says.
+/// The names in the body of a request that starts a turn; `None` for the defaults.
 pub(crate) struct TurnOptions<'a> {
     pub(crate) user_id: Option<&'a str>,
     pub(crate) agent_id: Option<&'a str>,
@@ -80,17 +79,17 @@ impl FromRequestParts<App> for TurnRequestHead {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let credentials = Credentials::from_request_parts(parts, app).await?;
-        let request = Extension::<RequestContext>::from_request_parts(parts, app).await;
-        let Extension(request) = request.map_err(|error| ApiError::caused_by(ErrorCode::Internal, error))?;
+        let context = Extension::<RequestContext>::from_request_parts(parts, app).await;
+        let Extension(context) = context.map_err(|error| ApiError::caused_by(ErrorCode::Internal, error))?;
         let query = Query::from_request_parts(parts, app).await;
-        Ok(Self { app: app.clone(), headers: parts.headers.clone(), credentials, request, query })
+        Ok(Self { app: app.clone(), headers: parts.headers.clone(), credentials, context, query })
     }
 }
 
 impl TurnRequestHead {
     /// The id of the request.
     pub(crate) fn id(&self) -> &str {
-        &self.request.request_id
+        &self.context.request_id
     }
 
     /// Parses a body; a large one on another thread.
@@ -103,7 +102,7 @@ impl TurnRequestHead {
         parsing::parse(&owner, body.len(), move || parse(&body)).await
     }
 
-    /// Who asks.
+    /// The owner of the turn: the authenticated caller, or the user that it names.
     pub(crate) fn owner(&self, user_id: Option<&str>) -> Result<Owner, ApiError> {
         Ok(self.credentials.clone().identify(user_id)?.owner)
     }
@@ -116,7 +115,7 @@ impl TurnRequestHead {
         }
     }
 
-    /// Who asks, and who answers; every name in the request is checked.
+    /// The owner and the agent of the turn; every name in the request is checked.
     pub(crate) async fn resolve(&self, options: &TurnOptions<'_>) -> Result<(Owner, ResolvedAgent), ApiError> {
         let owner = self.owner(options.user_id)?;
         let selection = AgentSelection {
@@ -128,13 +127,14 @@ impl TurnRequestHead {
         Ok((owner, agent))
     }
 
-    /// How the client wants the answer.
+    /// The format of the response; `stream` is that of the request's body.
     pub(crate) fn response_format(&self, stream: bool) -> Result<ResponseFormat, ApiError> {
         let is_accumulated = is_accumulated(self.query.as_ref())?;
         Ok(ResponseFormat { stream, is_accumulated, request_id: self.id().to_owned() })
     }
 
-    /// Starts the turn, or returns the one that the same request started. `fingerprint` is what makes it the same request.
+    /// Starts the turn, or returns the one that an equal request started. Requests are equal if their `fingerprint` and
+    /// their idempotency key are.
     pub(crate) async fn start(
         self,
         (owner, agent): (Owner, ResolvedAgent),
@@ -143,17 +143,17 @@ impl TurnRequestHead {
         fingerprint: &[u8],
     ) -> Result<TurnStream, ApiError> {
         let Target { conversation_id, chat_id } = target;
-        let deadline = turns::deadline(&self.app.turns.limits, Some(&self.request));
+        let deadline = turns::deadline(&self.app.turns.limits, Some(&self.context));
         let key = idempotency_key(&self.headers)?;
         let key = key.map(|key| IdempotencyKey { key, fingerprint: fingerprint.to_vec() });
-        let request = self.request;
+        let request = self.context;
         let turn = StartTurn { owner, agent, conversation_id, chat_id, question, deadline, request };
         turns::start_or_replay(&self.app.turns, key, turn).await
     }
 
-    /// The request itself, for a turn that is started otherwise.
-    pub(crate) fn into_request(self) -> RequestContext {
-        self.request
+    /// The context of the request, for a turn that is not stored.
+    pub(crate) fn into_context(self) -> RequestContext {
+        self.context
     }
 }
 

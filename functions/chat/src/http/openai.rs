@@ -9,8 +9,7 @@ use axum::response::{IntoResponse, Response};
 use client_protocols::openai::{
     ChatRequest, CompletionChunks, CompletionMeta, Sampling, render_completion, render_error,
 };
-use domain::Owner;
-use domain::{ErrorCode, Failure, ToolChoice, new_id};
+use domain::{ErrorCode, Failure, Owner, ToolChoice, new_id};
 use http::{HeaderValue, header};
 use llm::{Effort, GenerationParams, ModelClient, Thinking, Wire};
 use serde::Serialize;
@@ -23,7 +22,7 @@ use super::extract::TurnRequestHead;
 use crate::App;
 use crate::definitions::{AgentDefinition, DEFAULT_AGENT};
 
-/// How errors are written under `/v1`.
+/// The error format under `/v1`.
 pub(crate) const ERRORS: ErrorFormat = ErrorFormat { content_type: "application/json", render: render_error };
 
 /// Precedes the id of an agent in the name of a model.
@@ -37,9 +36,9 @@ pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Res
     let agent = resolve(&app, &owner, &request).await?;
     let meta = completion_meta(&request);
     let (stream, include_usage) = (request.stream, request.include_usage);
-    let (input, request) = (prompt_input(request), head.into_request());
-    let deadline = turns::deadline(&app.turns.limits, Some(&request));
-    let turn = StartStatelessTurn { owner, agent, input, deadline, request };
+    let (input, context) = (prompt_input(request), head.into_context());
+    let deadline = turns::deadline(&app.turns.limits, Some(&context));
+    let turn = StartStatelessTurn { owner, agent, input, deadline, request: context };
     let events = turns::start_stateless(&app.turns, turn).await?;
     if stream {
         return Ok(web::stream_response(
@@ -85,7 +84,7 @@ fn generation_params(sampling: Sampling) -> GenerationParams {
     }
 }
 
-/// Resolves who answers: a model with the default agent, or an agent with its model.
+/// Resolves the requested model: the default agent with that model, or the agent of that name with its own model.
 async fn resolve(app: &App, owner: &Owner, request: &ChatRequest) -> Result<ResolvedAgent, ApiError> {
     let agent_id = request.model.strip_prefix(AGENT_PREFIX);
     let model = agent_id.is_none().then_some(request.model.as_str());

@@ -5,15 +5,15 @@ use domain::ErrorCode;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use web::ApiError;
 
-/// Nothing is loaded but the page's own files, and nothing in them is inline.
-const POLICY: HeaderValue = HeaderValue::from_static(
+/// The content security policy: the page loads only its own files, and no inline code runs.
+const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
      frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 );
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// A row per file, embedded at build time.
+/// Rows of name, content type and content; the files are embedded at build time.
 macro_rules! assets {
     ($($kind:expr => $($name:literal)*;)*) => {
         &[$($(($name, $kind, include_bytes!(concat!("../../page/", $name))),)*)*]
@@ -61,12 +61,12 @@ const ASSETS: &[(&str, &str, &[u8])] = assets! {
         "turn.js";
 };
 
-/// The page itself.
+/// `GET /`: the page.
 pub(crate) async fn index(headers: HeaderMap) -> Response {
     file(INDEX, "text/html; charset=utf-8", &headers)
 }
 
-/// A file that the page loads.
+/// `GET /assets/{file}`: a file that the page loads.
 pub(crate) async fn asset(headers: HeaderMap, name: Result<Path<String>, PathRejection>) -> Response {
     let name = name.map(|Path(name)| name).unwrap_or_default();
     match ASSETS.iter().find(|(known, ..)| *known == name) {
@@ -75,14 +75,14 @@ pub(crate) async fn asset(headers: HeaderMap, name: Result<Path<String>, PathRej
     }
 }
 
-/// A browser keeps the file but asks each time whether it is still the one, so that a deployment is seen at once.
+/// A file as a response. Browsers cache it but revalidate it each time, so that a deployment takes effect at once.
 fn file(content: &'static [u8], kind: &'static str, request: &HeaderMap) -> Response {
     let tag = entity_tag(content);
     let known = request.get(header::IF_NONE_MATCH).is_some_and(|tags| tags.as_bytes() == tag.as_bytes());
     let mut response = if known { StatusCode::NOT_MODIFIED.into_response() } else { content.into_response() };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    headers.insert(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(header::ETAG, tag);
@@ -90,7 +90,7 @@ fn file(content: &'static [u8], kind: &'static str, request: &HeaderMap) -> Resp
     response
 }
 
-/// FNV-1a of the content: files change only with the build, so that telling two builds apart is all that is needed.
+/// The entity tag: the 64-bit FNV-1a hash of the content. Files change only with the build, so a short hash is enough.
 fn entity_tag(content: &[u8]) -> String {
     let hash = content
         .iter()
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_that_the_page_and_its_scripts_name_is_embedded() {
+    fn all_referenced_files_are_embedded() {
         let known = |name: &str| ASSETS.iter().any(|(known, ..)| *known == name);
         let text = |content: &[u8]| String::from_utf8(content.to_vec()).unwrap();
         for reference in text(INDEX).split("/assets/").skip(1) {
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn f138_the_policy_allows_nothing_inline_and_nothing_from_elsewhere() {
-        let policy = POLICY.to_str().unwrap().to_owned();
+    fn f138_policy_allows_no_inline_and_no_foreign_code() {
+        let policy = CONTENT_SECURITY_POLICY.to_str().unwrap().to_owned();
         assert!(policy.starts_with("default-src 'none'; script-src 'self';"));
         assert!(!policy.contains("unsafe") && !policy.contains('*') && !policy.contains("http"));
     }
 
     #[test]
-    fn f145_no_page_may_frame_this_one() {
-        assert!(POLICY.to_str().unwrap().contains("frame-ancestors 'none'"));
+    fn f145_no_page_may_frame_the_page() {
+        assert!(CONTENT_SECURITY_POLICY.to_str().unwrap().contains("frame-ancestors 'none'"));
     }
 }

@@ -4,7 +4,7 @@ use client_protocols::{Accumulated, NativeSse, SkipSeen};
 use turns::TurnStream;
 use web::ApiError;
 
-/// How a client wants an answer.
+/// The format of a response with an answer.
 pub(crate) struct ResponseFormat {
     /// As an event stream, or as one document.
     pub(crate) stream: bool,
@@ -14,7 +14,7 @@ pub(crate) struct ResponseFormat {
 }
 
 impl ResponseFormat {
-    /// The turn as a response.
+    /// Renders the turn as a response.
     pub(crate) async fn render(self, turn: TurnStream) -> Result<Response, ApiError> {
         if !self.stream {
             return Ok(Json(web::collect(turn.events).await?).into_response());
@@ -27,7 +27,7 @@ impl ResponseFormat {
         })
     }
 
-    /// The frames of a turn after the first `seen` ones.
+    /// Renders the frames of the turn after the first `seen` ones.
     pub(crate) fn render_resumed(self, turn: TurnStream, seen: u64) -> Response {
         let native = NativeSse::new(turn.turn_id, self.request_id);
         if self.is_accumulated {

@@ -16,18 +16,18 @@ use crate::App;
 pub(crate) async fn resume(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
-    Extension(request): Extension<RequestContext>,
+    Extension(context): Extension<RequestContext>,
     path: Result<Path<String>, PathRejection>,
     query: Result<Query<StreamQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let id = path_id(path)?;
     let (is_accumulated, last_frame) = (is_accumulated(query.as_ref())?, last_frame(&headers)?);
-    let deadline = turns::deadline(&app.turns.limits, Some(&request));
+    let deadline = turns::deadline(&app.turns.limits, Some(&context));
     let Some((turn, seen)) = turns::resume(&app.turns, &owner, &id, last_frame, deadline).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
-    let format = ResponseFormat { stream: true, is_accumulated, request_id: request.request_id };
+    let format = ResponseFormat { stream: true, is_accumulated, request_id: context.request_id };
     Ok(format.render_resumed(turn, seen))
 }
 

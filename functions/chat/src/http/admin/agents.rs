@@ -23,18 +23,20 @@ impl DefinitionView {
 }
 
 #[derive(Serialize)]
-pub(crate) struct List {
+pub(crate) struct AgentDefinitionList {
     agents: Vec<DefinitionView>,
 }
 
-/// All agents, including the default one if it has no row.
-pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<List>, ApiError> {
+/// `GET /api/admin/agents`: all agents, including the default one if it has no row.
+pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<AgentDefinitionList>, ApiError> {
     let rows = app.store.definitions.list(DefinitionKind::Agent).await?;
     let built_in = rows.iter().all(|row| row.id != DEFAULT_AGENT).then(DefinitionView::built_in);
-    Ok(Json(List { agents: built_in.into_iter().chain(rows.into_iter().map(DefinitionView::from)).collect() }))
+    Ok(Json(AgentDefinitionList {
+        agents: built_in.into_iter().chain(rows.into_iter().map(DefinitionView::from)).collect(),
+    }))
 }
 
-/// Stores a new agent under a new id.
+/// `POST /api/admin/agents`: stores a new agent under a new id.
 pub(crate) async fn create(
     State(app): State<App>,
     administrator: Administrator,
@@ -46,7 +48,7 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(stored)))
 }
 
-/// One agent.
+/// `GET /api/admin/agents/{id}`: one agent.
 pub(crate) async fn get(
     State(app): State<App>,
     _: Administrator,
@@ -59,7 +61,7 @@ pub(crate) async fn get(
     }
 }
 
-/// Replaces an agent; this gives the default one its row.
+/// `PUT /api/admin/agents/{id}`: replaces an agent; this gives the default one its row.
 pub(crate) async fn replace(
     State(app): State<App>,
     administrator: Administrator,
@@ -78,7 +80,7 @@ pub(crate) async fn replace(
     }
 }
 
-/// Deletes an agent; without its row the default one is the built-in one again.
+/// `DELETE /api/admin/agents/{id}`: deletes an agent; without its row the default agent is the built-in one again.
 pub(crate) async fn delete(
     State(app): State<App>,
     _: Administrator,
@@ -96,22 +98,22 @@ async fn create_row(app: &App, id: &str, definition: &AgentDefinition) -> Result
     Ok(stored.into())
 }
 
-/// Parses the definition in a body; every name in it must exist.
+/// Parses the definition in a body; every model and tool in it must exist.
 async fn parse(app: &App, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<AgentDefinition, ApiError> {
     let body = web::read_json_body(headers, body).await?;
     let definition = parsing::parse(&caller.owner, body.len(), move || AgentDefinition::parse(&body)).await?;
-    let wrong = match definition.model.as_deref().and_then(|name| wrong_model(app.models_for(&caller.owner), name)) {
-        None => unknown_tool(app, &definition).await?,
-        wrong => wrong,
+    let error = match definition.model.as_deref().and_then(|name| model_error(app.models_for(&caller.owner), name)) {
+        None => tool_error(app, &definition).await?,
+        error => error,
     };
-    match wrong {
+    match error {
         Some(sentence) => Err(ApiError::new(ErrorCode::InvalidRequest, sentence)),
         None => Ok(definition),
     }
 }
 
-/// Why an agent cannot have this model: an agent is for all callers, so its model must be too.
-fn wrong_model(visible: VisibleModels<'_>, name: &str) -> Option<String> {
+/// The error message for a model that an agent cannot have: agents are for all callers, so their models must be, too.
+fn model_error(visible: VisibleModels<'_>, name: &str) -> Option<String> {
     match visible.get(name) {
         None => Some(format!("`model` names no model; there are: {}", visible.names())),
         Some(client) if client.config().only_for.is_some() => {
@@ -121,8 +123,8 @@ fn wrong_model(visible: VisibleModels<'_>, name: &str) -> Option<String> {
     }
 }
 
-/// Why an agent cannot have these tools: each must be built in or defined, enabled or not.
-async fn unknown_tool(app: &App, definition: &AgentDefinition) -> Result<Option<String>, ApiError> {
+/// The error message for the first unknown tool: each must be built in or defined, enabled or not.
+async fn tool_error(app: &App, definition: &AgentDefinition) -> Result<Option<String>, ApiError> {
     let mut bindings = definition.tools.iter().flatten();
     if bindings.all(|binding| app.catalog.base.tools.has(&binding.tool)) {
         return Ok(None);

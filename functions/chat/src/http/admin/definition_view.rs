@@ -2,7 +2,7 @@ use serde::Serialize;
 use serde_json::Value;
 use store::Definition;
 
-/// A definition as administrators read it.
+/// An agent or a tool, as the admin routes return it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DefinitionView {

@@ -11,36 +11,35 @@ use crate::App;
 use crate::http::paging::{Paging, unreadable_query};
 
 /// Rows of a page unless the request has a `limit`.
-const ROWS: u32 = 50;
+const DEFAULT_ROWS: u32 = 50;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct List {
+pub(crate) struct ExecutionList {
     executions: Vec<ListedExecution>,
     next_cursor: Option<String>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Filter {
+pub(crate) struct ExecutionFilter {
     message: Option<String>,
 }
 
-/// The calls of all tools in the last month, the newest turns first; with `message`, those for one of the caller's own
-/// answers, in their order.
+/// `GET /api/admin/executions`: the tool calls of the last month, the newest turns first. With `message`, the calls of one
+/// of the caller's own answers, in call order.
 pub(crate) async fn list(
     State(app): State<App>,
     _: Administrator,
     caller: Caller,
-    filter: Result<Query<Filter>, QueryRejection>,
+    filter: Result<Query<ExecutionFilter>, QueryRejection>,
     paging: Result<Query<Paging>, QueryRejection>,
-) -> Result<Json<List>, ApiError> {
+) -> Result<Json<ExecutionList>, ApiError> {
     if let Some(message_id) = filter.map_err(unreadable_query)?.0.message {
-        let calls = app.store.executions.list_for_answer(&caller.owner, &message_id).await;
-        let executions = calls?;
-        return Ok(Json(List { executions, next_cursor: None }));
+        let executions = app.store.executions.list_for_answer(&caller.owner, &message_id).await?;
+        return Ok(Json(ExecutionList { executions, next_cursor: None }));
     }
     let paging = Paging::parse(paging)?;
-    let page = app.store.executions.list(paging.limit(ROWS)?, paging.cursor.as_deref(), SystemTime::now()).await;
-    let page = page?;
-    Ok(Json(List { executions: page.items, next_cursor: page.next_cursor }))
+    let page =
+        app.store.executions.list(paging.limit(DEFAULT_ROWS)?, paging.cursor.as_deref(), SystemTime::now()).await?;
+    Ok(Json(ExecutionList { executions: page.items, next_cursor: page.next_cursor }))
 }

@@ -1,8 +1,7 @@
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use domain::StrictObject;
-use domain::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure, StrictObject};
 use http::HeaderMap;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -21,7 +20,7 @@ pub(crate) struct ImportReport {
     refused: Vec<UnusableOperation>,
 }
 
-/// Defines a tool for each operation of an `OpenAPI` document that can be one and whose name is free.
+/// `POST /api/admin/tools/import`: defines a tool for each usable operation of an `OpenAPI` document whose name is free.
 pub(crate) async fn import(
     State(app): State<App>,
     administrator: Administrator,

@@ -4,9 +4,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use domain::Owner;
-use domain::StrictObject;
-use domain::{ErrorCode, ToolCall, new_id};
+use domain::{ErrorCode, Owner, StrictObject, ToolCall, new_id};
 use http::HeaderMap;
 use serde_json::Value;
 use store::DefinitionKind;
@@ -18,10 +16,10 @@ use web::{Administrator, ApiError};
 use crate::http::extract::path_id;
 use crate::{App, parsing};
 
-/// What is said where a tool is named that is none of a server's.
-const ONE_TOOL: &str = "`tool` must be left out: only a server has tools to choose from";
+/// The error message for a request that names a tool of a definition that is not a server.
+const TOOL_NOT_ACCEPTED: &str = "`tool` must be left out: only a server has tools to choose from";
 
-/// Makes one call of a defined tool, switched on or not, and shows what was sent and what came back.
+/// `POST /api/admin/tools/{id}/test`: calls a defined tool once, enabled or not, and returns what was sent and received.
 pub(crate) async fn run(
     State(app): State<App>,
     administrator: Administrator,
@@ -33,23 +31,23 @@ pub(crate) async fn run(
     let body = web::read_json_body(&headers, body).await?;
     let mut fields = parsing::parse(&administrator.0.owner, body.len(), move || StrictObject::parse(&body)).await?;
     let arguments = Value::Object(fields.take_object("arguments")?.unwrap_or_default());
-    let named = fields.take_non_blank("tool", 128)?;
+    let tool_name = fields.take_non_blank("tool", 128)?;
     fields.reject_unknown("`arguments`, `tool`")?;
     let stored = app.store.definitions.get(DefinitionKind::Tool, &id).await?;
     let definition = app.catalog.tools.definition(&stored).ok_or(ErrorCode::Internal)?;
     let outgoing = OutboundRedactor::new(app.config.redactor.clone());
-    let trial = match (app.catalog.tools.http_tool(&definition), app.catalog.tools.build(definition), &named) {
-        (_, Defined::Server(server), named) => {
-            server.test_call(named.as_deref(), &arguments, &outgoing, app.turns.limits.max_duration).await
+    let test_call = match (app.catalog.tools.http_tool(&definition), app.catalog.tools.build(definition), &tool_name) {
+        (_, Defined::Server(server), tool_name) => {
+            server.test_call(tool_name.as_deref(), &arguments, &outgoing, app.turns.limits.max_duration).await
         }
-        (_, Defined::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, ONE_TOOL)),
+        (_, Defined::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, TOOL_NOT_ACCEPTED)),
         (Some(tool), Defined::Tool(_), None) => tool.test_call(&administrator.0.owner, &arguments, &outgoing).await,
         (None, Defined::Tool(tool), None) => run_built_in(&app, administrator.0.owner, tool, arguments).await?,
     };
-    Ok(Json(trial))
+    Ok(Json(test_call))
 }
 
-/// A tool of the product under another name asks nobody: there is nothing to show but what it gives.
+/// Calls a built-in tool that is defined under another name. It sends no HTTP request, so only its result is returned.
 async fn run_built_in(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: Value) -> Result<TestCall, ApiError> {
     let context = ToolContext {
         owner,
@@ -61,6 +59,6 @@ async fn run_built_in(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: V
     };
     let call = ToolCall { id: new_id(), name: tool.spec().name, arguments };
     let session = ToolRegistry::new(vec![tool]).session(context);
-    let ran = session.run(&call).await.map_err(|_| ErrorCode::Internal)?;
-    Ok(TestCall { request: None, response: None, content: ran.result.content, error: ran.report.error })
+    let outcome = session.run(&call).await.map_err(|_| ErrorCode::Internal)?;
+    Ok(TestCall { request: None, response: None, content: outcome.result.content, error: outcome.report.error })
 }

@@ -16,17 +16,17 @@ use crate::App;
 use crate::http::extract::path_id;
 
 #[derive(Serialize)]
-pub(crate) struct List {
+pub(crate) struct ToolDefinitionList {
     tools: Vec<DefinitionView>,
 }
 
-/// All defined tools.
-pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<List>, ApiError> {
+/// `GET /api/admin/tools`: all defined tools.
+pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<ToolDefinitionList>, ApiError> {
     let rows = app.store.definitions.list(DefinitionKind::Tool).await?;
-    Ok(Json(List { tools: rows.into_iter().map(DefinitionView::from).collect() }))
+    Ok(Json(ToolDefinitionList { tools: rows.into_iter().map(DefinitionView::from).collect() }))
 }
 
-/// Stores a new tool under a new id.
+/// `POST /api/admin/tools`: stores a new tool under a new id.
 pub(crate) async fn create(
     State(app): State<App>,
     administrator: Administrator,
@@ -38,7 +38,7 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(create_row(&app, &definition).await?)))
 }
 
-/// One tool.
+/// `GET /api/admin/tools/{id}`: one tool.
 pub(crate) async fn get(
     State(app): State<App>,
     _: Administrator,
@@ -48,7 +48,7 @@ pub(crate) async fn get(
     Ok(Json(found?.into()))
 }
 
-/// Replaces a tool.
+/// `PUT /api/admin/tools/{id}`: replaces a tool.
 pub(crate) async fn replace(
     State(app): State<App>,
     administrator: Administrator,
@@ -65,7 +65,7 @@ pub(crate) async fn replace(
     Ok(Json(replaced?.into()))
 }
 
-/// Deletes a tool; agents that name it continue without it.
+/// `DELETE /api/admin/tools/{id}`: deletes a tool; agents that name it continue without it.
 pub(crate) async fn delete(
     State(app): State<App>,
     _: Administrator,
@@ -77,7 +77,7 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Stores a new tool.
+/// Stores a definition under a new id.
 pub(super) async fn create_row(app: &App, definition: &ToolDefinition) -> Result<DefinitionView, DefineError> {
     let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
     let stored = app.store.definitions.create(DefinitionKind::Tool, &new_id(), name, &document, now).await;
