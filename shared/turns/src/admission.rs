@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use domain::Owner;
-use domain::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure, Owner};
 use store::{Admission, RateLimit, Store, StoreError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
@@ -12,21 +11,21 @@ use web::{ApiError, Invocation, RequestContext};
 
 use crate::budgets::Budgets;
 
-/// Kept back of an invocation's time for storing the answer and ending the stream.
+/// The part of an invocation's time that is reserved for storing the answer and ending the stream.
 const RESERVE: Duration = Duration::from_secs(8);
 
 /// Maximum number of turns that start at the same time. Each makes a few calls of the store one after the other, so DynamoDB
 /// still gets thousands of turns a second.
 const MAX_STARTING: usize = 32;
 
-/// What limits turns.
+/// The limits that a turn must pass to start.
 #[derive(Clone, Debug)]
 pub struct TurnLimits {
-    /// Turns per owner.
+    /// The rate limit of turns, per owner.
     pub rate: RateLimit,
-    /// What may be used in a day.
+    /// The daily budgets.
     pub budgets: Budgets,
-    /// The longest turn.
+    /// The maximum duration of a turn.
     pub max_duration: Duration,
 }
 
@@ -90,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn starting_turns_are_limited_and_leaving_clients_free_slots() {
+    fn starting_turns_are_limited_and_dropped_permits_reused() {
         let gate = AdmissionGate::default();
         let mut permits: Vec<_> = (0..MAX_STARTING).filter_map(|_| gate.acquire().now_or_never()).collect();
         assert!(permits.len() == MAX_STARTING && permits.iter().all(Result::is_ok));

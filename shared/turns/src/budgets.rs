@@ -2,8 +2,7 @@
 
 use std::time::SystemTime;
 
-use domain::Owner;
-use domain::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure, Owner};
 use platform::settings::{SettingError, Settings};
 use serde::Serialize;
 use store::{Day, UsageLedger, UsageScope, UsageTotals};
@@ -21,16 +20,16 @@ const MAX_COST: u64 = 1_000_000_000;
 /// Daily budgets of one owner and of the deployment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budgets {
-    /// Of each owner.
+    /// The budget of each owner.
     pub own: Budget,
-    /// Of all owners together.
+    /// The budget of all owners together.
     pub total: Budget,
 }
 
-/// What may be used in a day (UTC); `None` for no limit.
+/// The maximum use in a day (UTC); `None` for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Tokens, read and written together.
+    /// Input and output tokens together.
     pub tokens: Option<u64>,
     /// Searches that the provider charges for.
     pub searches: Option<u64>,
@@ -137,7 +136,7 @@ pub struct BudgetRows {
 }
 
 impl Budget {
-    /// The limits, with what `spent` says was used on that day.
+    /// The limits with their use on that day, which `spent` holds.
     pub fn rows(&self, spent: &UsageTotals, day: Day) -> BudgetRows {
         let row =
             |limit: Option<u64>, used: u64| limit.map(|limit| BudgetRow { limit, used, resets_at: rfc3339(day.end()) });

@@ -3,8 +3,7 @@ use std::mem::size_of;
 use std::time::{Duration, SystemTime};
 
 use agent::EventLog;
-use domain::Event;
-use domain::Owner;
+use domain::{Event, Owner};
 
 /// How long a completed turn is cached.
 const TIME_TO_LIVE: Duration = Duration::from_hours(1);

@@ -7,7 +7,7 @@
 //! * `runner`: what stateful and stateless turns share; `stateful`, `stateless`: the two kinds
 //! * `registry`, `completed`: the turns of this process, running and finished
 //! * `replay`: subscribing again, also to a turn of another instance
-//! * `sync`: what instances learn from one another about models
+//! * `sync`: what instances discover about models and share
 //! * `telemetry`: metrics, traces, and records of tool calls
 //!
 //! This crate knows no routes and no settings but its own; `functions/chat` parses requests and renders streams.

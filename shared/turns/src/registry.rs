@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use agent::EventLog;
-use domain::Owner;
-use domain::{ErrorCode, Event};
+use domain::{ErrorCode, Event, Owner};
 use futures_util::FutureExt;
 use store::TurnLease;
 use tokio_util::sync::CancellationToken;
@@ -200,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stored_turn_is_not_stopped_and_keeps_its_successor() {
+    fn stored_turn_is_not_stopped_and_spares_successor() {
         let (registry, owner) = (TurnRegistry::default(), Owner::new("ada"));
         let register = |turn: &str| registry.guard(&owner, "c", turn, &EventLog::default());
         let first = register("1");

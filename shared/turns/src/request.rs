@@ -1,8 +1,7 @@
-//! What starts a turn, with everything in it checked.
+//! Requests to start a turn. Every name in them is resolved and checked.
 
 use agent::{Agent, ClientContext};
-use domain::Owner;
-use domain::{HistoryTurn, Summary, ToolChoice};
+use domain::{HistoryTurn, Owner, Summary, ToolChoice};
 use llm::ModelClient;
 use store::UserInput;
 use tokio::time::Instant;
@@ -10,9 +9,9 @@ use web::RequestContext;
 
 /// A turn to be started in a stored conversation.
 pub struct StartTurn {
-    /// Whose conversation it is.
+    /// The owner of the conversation.
     pub owner: Owner,
-    /// Who answers.
+    /// The agent that answers.
     pub agent: ResolvedAgent,
     /// `None` for a new conversation.
     pub conversation_id: Option<String>,
@@ -28,9 +27,9 @@ pub struct StartTurn {
 
 /// A turn to be started in a conversation that the client keeps.
 pub struct StartStatelessTurn {
-    /// On whose behalf tools run.
+    /// The owner on whose behalf tools run.
     pub owner: Owner,
-    /// Who answers.
+    /// The agent that answers.
     pub agent: ResolvedAgent,
     /// The message, and the conversation before it.
     pub input: PromptInput,
@@ -40,7 +39,7 @@ pub struct StartStatelessTurn {
     pub request: RequestContext,
 }
 
-/// Who answers: an agent with its models.
+/// The agent that answers, with its models.
 pub struct ResolvedAgent {
     /// The agent's id.
     pub id: String,
@@ -59,7 +58,7 @@ impl ResolvedAgent {
     }
 }
 
-/// What the first prompt is made of.
+/// The parts of the first prompt.
 #[derive(Default)]
 pub struct PromptInput {
     /// The user message.

@@ -3,8 +3,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use agent::TurnRecorderFactory;
-use domain::ErrorCode;
-use domain::Owner;
+use domain::{ErrorCode, Owner};
 use redaction::Redactor;
 use store::Store;
 use tokio::sync::SemaphorePermit;
@@ -14,11 +13,11 @@ use crate::admission::{AdmissionGate, TurnLimits};
 use crate::registry::TurnRegistry;
 use crate::telemetry::{Metrics, Traces};
 
-/// What turns need of the deployment; clones share it.
+/// The services that turns use: the store, limits, telemetry and the registry. Clones share them.
 #[derive(Clone)]
 pub struct TurnServices(Arc<Shared>);
 
-/// What the services are assembled from.
+/// The parts from which the services are assembled.
 pub struct ServiceParts {
     /// The tables.
     pub store: Store,
@@ -28,13 +27,13 @@ pub struct ServiceParts {
     pub metrics: Metrics,
     /// Where traces are sent.
     pub traces: Traces,
-    /// Replaces personal data in what leaves for tools' hosts, and in records of calls.
+    /// Replaces personal data in requests to tools' hosts, and in records of calls.
     pub redactor: Redactor,
     /// Records turns, if set.
     pub recorder: Option<Arc<dyn TurnRecorderFactory>>,
 }
 
-/// The parts, with what this process alone knows.
+/// The parts, and the state of this process.
 pub struct Shared {
     parts: ServiceParts,
     /// The turns of this process.

@@ -38,7 +38,7 @@ enum Ending {
     Failed(Failure),
     /// The conversation is deleted: nothing may be stored.
     Deleted,
-    /// Another turn acquired the lease: nothing may be stored, and this turn was not asked to stop.
+    /// Another turn acquired the lease: nothing may be stored, and no stop of this turn was requested.
     Superseded,
 }
 

@@ -5,8 +5,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use domain::Owner;
-use domain::{ErrorCode, Event, EventBatch, Failure, TurnStart};
+use domain::{ErrorCode, Event, EventBatch, Failure, Owner, TurnStart};
 use futures_util::StreamExt;
 use futures_util::stream::{once, unfold};
 use store::{ReadError, StoreError, StoredTurn, TurnRef};

@@ -1,8 +1,7 @@
 use std::time::SystemTime;
 
-use domain::Owner;
-use domain::{ErrorCode, is_id};
-use store::TurnRef;
+use domain::{ErrorCode, Owner, is_id};
+use store::{ReadError, TurnRef};
 use tokio::time::Instant;
 use web::ApiError;
 

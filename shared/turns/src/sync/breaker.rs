@@ -25,10 +25,10 @@ pub(crate) async fn pull(store: &Store, models: &[ModelClient]) {
 }
 
 async fn stored_health(store: &Store, model: &ModelClient, now: SystemTime) -> Option<EndpointHealth> {
-    let outage = store.breakers.get(&model.endpoint(), now).await;
-    let outage = outage.inspect_err(|error| tracing::warn!(%error, "an endpoint's breaker state could not be read"));
-    let BreakerRecord { changed_at: changed, open_until: until } = outage.ok().flatten()?;
-    Some(EndpointHealth { changed_at: changed, down_until: until })
+    let record = store.breakers.get(&model.endpoint(), now).await;
+    let record = record.inspect_err(|error| tracing::warn!(%error, "an endpoint's breaker state could not be read"));
+    let BreakerRecord { changed_at, open_until } = record.ok().flatten()?;
+    Some(EndpointHealth { changed_at, down_until: open_until })
 }
 
 /// Awaits the work and meanwhile publishes what it reveals about the endpoints, if there is more than one.
@@ -59,8 +59,8 @@ async fn publish_changes(store: &Store, model: &ModelClient) -> Infallible {
 }
 
 async fn publish(store: &Store, model: &ModelClient, health: EndpointHealth) {
-    let outage = BreakerRecord { changed_at: health.changed_at, open_until: health.down_until };
-    let written = timeout(SYNC_TIMEOUT, store.breakers.put(&model.endpoint(), &outage)).await;
+    let record = BreakerRecord { changed_at: health.changed_at, open_until: health.down_until };
+    let written = timeout(SYNC_TIMEOUT, store.breakers.put(&model.endpoint(), &record)).await;
     if !matches!(written, Ok(Ok(()))) {
         tracing::warn!("an endpoint's breaker state could not be stored");
     }

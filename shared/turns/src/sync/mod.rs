@@ -1,4 +1,4 @@
-//! What instances learn about models and share through the store. It is advice: every part works without it.
+//! What instances discover about models and share through the store. It is advice: every part works without it.
 
 pub(crate) mod breaker;
 pub(crate) mod tool_support;

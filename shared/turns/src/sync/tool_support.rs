@@ -11,7 +11,7 @@ use tokio::time::timeout;
 /// Timeout of probing a model, and of writing what was found.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Reports to the agent how models are given tools.
+/// The tool support of models, read through the store.
 pub(crate) struct StoredToolSupport<'a>(pub(crate) &'a Store);
 
 impl ToolModes for StoredToolSupport<'_> {
@@ -33,9 +33,9 @@ pub async fn known_tool_support(store: &Store, model: &ModelClient) -> ToolSuppo
 async fn probe(store: &Store, model: &ModelClient, now: SystemTime) {
     let identity = model.identity();
     let stored = async {
-        let fact = store.tool_support.get(&identity, now).await;
-        let fact = fact.inspect_err(|error| tracing::warn!(%error, "a model's tool support could not be read"));
-        fact.ok().flatten().map(from_stored)
+        let record = store.tool_support.get(&identity, now).await;
+        let record = record.inspect_err(|error| tracing::warn!(%error, "a model's tool support could not be read"));
+        record.ok().flatten().map(from_record)
     };
     if let Some(found) = model.probe_tool_support(now, stored).await {
         put(store, &identity, found, now).await;
@@ -50,23 +50,23 @@ pub(crate) async fn publish(store: &Store, model: &ModelClient) {
 }
 
 async fn put(store: &Store, identity: &str, found: CachedToolSupport, now: SystemTime) {
-    let put = timeout(PROBE_TIMEOUT, store.tool_support.put(identity, &to_stored(found), now)).await;
+    let put = timeout(PROBE_TIMEOUT, store.tool_support.put(identity, &to_record(found), now)).await;
     if !matches!(put, Ok(Ok(()))) {
         tracing::warn!("a model's tool support could not be stored");
     }
 }
 
-fn from_stored(fact: ToolSupportRecord) -> CachedToolSupport {
-    let path = if fact.native { ToolMode::Native } else { ToolMode::Prompted };
-    let from = if fact.observed { ToolSupportSource::Rejection } else { ToolSupportSource::Provider };
-    CachedToolSupport { tools: ToolSupport { mode: path, source: from }, expires_at: fact.valid_until }
+fn from_record(record: ToolSupportRecord) -> CachedToolSupport {
+    let mode = if record.native { ToolMode::Native } else { ToolMode::Prompted };
+    let source = if record.observed { ToolSupportSource::Rejection } else { ToolSupportSource::Provider };
+    CachedToolSupport { tools: ToolSupport { mode, source }, expires_at: record.valid_until }
 }
 
-fn to_stored(found: CachedToolSupport) -> ToolSupportRecord {
-    let ToolSupport { mode: path, source: from } = found.tools;
+fn to_record(found: CachedToolSupport) -> ToolSupportRecord {
+    let ToolSupport { mode, source } = found.tools;
     ToolSupportRecord {
-        native: path == ToolMode::Native,
-        observed: from == ToolSupportSource::Rejection,
+        native: mode == ToolMode::Native,
+        observed: source == ToolSupportSource::Rejection,
         valid_until: found.expires_at,
     }
 }

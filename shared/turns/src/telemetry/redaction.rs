@@ -1,4 +1,4 @@
-//! What is kept of a turn's calls: who made them, with what, and how they went.
+//! Records of a turn's tool calls, without secrets and personal data.
 
 use agent::CallRecord;
 use base64::Engine;
@@ -7,32 +7,35 @@ use redaction::Redactor;
 use serde_json::Value;
 use store::Execution;
 
-/// Arguments as JSON are kept up to this, in bytes.
-const LONGEST: usize = 4 * 1024;
+/// Maximum length of stored arguments as JSON, in bytes.
+const MAX_ARGUMENT_BYTES: usize = 4 * 1024;
 
-/// Stands for what may be a secret.
-const MASKED: &str = "***";
+/// Maximum length of a stored tool name, in characters.
+const MAX_TOOL_NAME: usize = 100;
 
-/// Parts of fields' names, in lower case and without separators, whose values are not kept.
+/// Replaces a value that may be a secret.
+const REDACTED: &str = "***";
+
+/// A field is secret if its name, in lower case and without separators, contains one of these.
 const SECRET_NAMES: [&str; 8] =
     ["password", "passwd", "secret", "token", "apikey", "authorization", "credential", "privatekey"];
 
-/// What keys and tokens begin with.
-const SECRET_BEGINNINGS: [&str; 6] = ["sk-", "tvly-", "ghp_", "lc_", "AKIA", "eyJ"];
+/// Prefixes of keys and tokens.
+const SECRET_PREFIXES: [&str; 6] = ["sk-", "tvly-", "ghp_", "lc_", "AKIA", "eyJ"];
 
-/// No key or token is shorter, and few words are as long.
-const SHORTEST_SECRET: usize = 16;
+/// Minimum length of a key or token in a text, in bytes; few natural-language terms are as long.
+const MIN_SECRET: usize = 16;
 
-/// The same behind a scheme, where the text is nothing else and this is not letters alone.
-const SHORTEST_ALONE: usize = 6;
+/// Minimum length of a credential, in bytes, if the whole text is a scheme and this credential.
+const MIN_SOLE_CREDENTIAL: usize = 6;
 
-/// What stands around a word.
-const AROUND: &str = "\"'`,;:()<>";
+/// Punctuation that may surround a secret and is never a part of it.
+const PUNCTUATION: &str = "\"'`,;:()<>";
 
-/// What parts a name from its value besides, and values from one another. A key may hold these, so they are no end for sure.
-const BETWEEN: &str = "{}[]=?&";
+/// Separators of names and values, as in queries and JSON. A secret may contain them, so texts are split with and without them.
+const SEPARATORS: &str = "{}[]=?&";
 
-/// The calls for an answer as rows, those too that have not finished.
+/// The records of the tool calls of an answer, including calls that have not finished.
 pub(crate) fn executions<'a>(
     calls: impl Iterator<Item = CallRecord<'a>>,
     redactor: &Redactor,
@@ -50,8 +53,8 @@ pub(crate) fn executions<'a>(
             id: format!("{message_id}-{:03}", index + 1),
             agent: agent.to_owned(),
             conversation_id: conversation_id.to_owned(),
-            tool: redactor.redact_text(&record.call.name).chars().take(100).collect(),
-            arguments: kept(&record.call.arguments, redactor),
+            tool: redactor.redact_text(&record.call.name).chars().take(MAX_TOOL_NAME).collect(),
+            arguments: redact_arguments(&record.call.arguments, redactor),
             ok: outcome.is_some_and(|outcome| outcome.ok),
             error,
             bytes: record.bytes,
@@ -63,84 +66,84 @@ pub(crate) fn executions<'a>(
     calls.enumerate().map(row).collect()
 }
 
-/// Arguments without secrets and personal data, shortened to a text when they are long.
+/// Arguments without secrets and personal data; long ones are truncated to the beginning of their JSON text.
 ///
-/// Personal data is looked for in what is kept alone, and in as much after it as an address or a number may have.
-fn kept(arguments: &Value, redactor: &Redactor) -> Value {
+/// Only the stored part is searched for personal data, with a margin in which an address or a number may end.
+fn redact_arguments(arguments: &Value, redactor: &Redactor) -> Value {
     const MARGIN: usize = 512;
-    let masked = masked(arguments);
-    let mut text = masked.to_string();
-    if text.len() <= LONGEST {
-        return redactor.redact_json(&masked);
+    let redacted = redact_secrets(arguments);
+    let mut text = redacted.to_string();
+    if text.len() <= MAX_ARGUMENT_BYTES {
+        return redactor.redact_json(&redacted);
     }
-    text.truncate(text.floor_char_boundary(LONGEST + MARGIN));
+    text.truncate(text.floor_char_boundary(MAX_ARGUMENT_BYTES + MARGIN));
     let mut text = redactor.redact_text(&text).into_owned();
-    text.truncate(text.floor_char_boundary(LONGEST));
+    text.truncate(text.floor_char_boundary(MAX_ARGUMENT_BYTES));
     Value::String(text)
 }
 
-fn masked(value: &Value) -> Value {
+fn redact_secrets(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let field = |(name, value): (&String, &Value)| {
-                (name.clone(), if is_secret_name(name) { MASKED.into() } else { masked(value) })
+                (name.clone(), if is_secret_name(name) { REDACTED.into() } else { redact_secrets(value) })
             };
             Value::Object(fields.iter().map(field).collect())
         }
-        Value::Array(items) => items.iter().map(masked).collect(),
-        Value::String(text) if holds_secret(text) => MASKED.into(),
+        Value::Array(items) => items.iter().map(redact_secrets).collect(),
+        Value::String(text) if holds_secret(text) => REDACTED.into(),
         other => other.clone(),
     }
 }
 
-/// Whether a word of the text is a key, a token, or what follows the name of a scheme of HTTP's `Authorization`.
+/// Whether the text contains a key, a token, or a credential after its HTTP `Authorization` scheme.
 fn holds_secret(text: &str) -> bool {
-    let whole: Vec<_> = text.split_whitespace().map(|word| word.trim_matches(is_around)).collect();
-    let is_mark = |mark: char| mark.is_whitespace() || is_around(mark) || BETWEEN.contains(mark);
-    let parts: Vec<_> = text.split(is_mark).filter(|part| !part.is_empty()).collect();
-    is_only_a_credential(&whole) || has_secret(&whole) || has_secret(&parts)
+    let chunks: Vec<_> = text.split_whitespace().map(|chunk| chunk.trim_matches(is_punctuation)).collect();
+    let is_separator = |mark: char| mark.is_whitespace() || is_punctuation(mark) || SEPARATORS.contains(mark);
+    let parts: Vec<_> = text.split(is_separator).filter(|part| !part.is_empty()).collect();
+    is_sole_credential(&chunks) || any_secret(&chunks) || any_secret(&parts)
 }
 
-fn is_around(mark: char) -> bool {
-    AROUND.contains(mark)
+fn is_punctuation(mark: char) -> bool {
+    PUNCTUATION.contains(mark)
 }
 
-fn has_secret(words: &[&str]) -> bool {
-    let mut schemes = words.iter().zip(words.iter().skip(1));
-    words.iter().any(|word| is_key(word)) || schemes.any(|(scheme, word)| is_credential(scheme, word))
+fn any_secret(chunks: &[&str]) -> bool {
+    let mut pairs = chunks.iter().zip(chunks.iter().skip(1));
+    chunks.iter().any(|chunk| is_key(chunk)) || pairs.any(|(scheme, chunk)| is_credential(scheme, chunk))
 }
 
-/// Whether a text is a header's value: a scheme and what may be a credential of any form, but no word.
-fn is_only_a_credential(words: &[&str]) -> bool {
-    let [scheme, word] = words else { return false };
-    let plain = word.trim_end_matches(['.', '?', '!']);
-    let is_one = word.len() >= SHORTEST_ALONE && !plain.bytes().all(|byte| byte.is_ascii_alphabetic());
-    ["bearer", "basic"].contains(&&*scheme.to_ascii_lowercase()) && is_one && is_graphic(word)
+/// Whether a text is the value of an `Authorization` header: a scheme, and a credential that is more than letters.
+fn is_sole_credential(chunks: &[&str]) -> bool {
+    let [scheme, credential] = chunks else { return false };
+    let plain = credential.trim_end_matches(['.', '?', '!']);
+    let is_opaque = credential.len() >= MIN_SOLE_CREDENTIAL && !plain.bytes().all(|byte| byte.is_ascii_alphabetic());
+    ["bearer", "basic"].contains(&&*scheme.to_ascii_lowercase()) && is_opaque && is_graphic(credential)
 }
 
-fn is_key(word: &str) -> bool {
-    is_opaque(word) && SECRET_BEGINNINGS.iter().any(|beginning| word.starts_with(beginning))
+fn is_key(chunk: &str) -> bool {
+    is_long_and_graphic(chunk) && SECRET_PREFIXES.iter().any(|prefix| chunk.starts_with(prefix))
 }
 
-fn is_credential(scheme: &str, word: &str) -> bool {
+fn is_credential(scheme: &str, chunk: &str) -> bool {
     match scheme.to_ascii_lowercase().as_str() {
-        "bearer" => is_opaque(word),
+        "bearer" => is_long_and_graphic(chunk),
         // A name and a password with a colon between them.
         "basic" => {
-            let word = word.trim_end_matches('=');
-            let decoded = STANDARD_NO_PAD.decode(word).or_else(|_| URL_SAFE_NO_PAD.decode(word));
+            let unpadded = chunk.trim_end_matches('=');
+            let decoded = STANDARD_NO_PAD.decode(unpadded).or_else(|_| URL_SAFE_NO_PAD.decode(unpadded));
             decoded.is_ok_and(|pair| pair.contains(&b':'))
         }
         _ => false,
     }
 }
 
-fn is_opaque(word: &str) -> bool {
-    word.len() >= SHORTEST_SECRET && is_graphic(word)
+fn is_long_and_graphic(chunk: &str) -> bool {
+    chunk.len() >= MIN_SECRET && is_graphic(chunk)
 }
 
-fn is_graphic(word: &str) -> bool {
-    word.bytes().all(|byte| byte.is_ascii_graphic())
+fn is_graphic(chunk: &str) -> bool {
+    chunk.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -155,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f122_what_may_be_a_secret_is_not_kept() {
+    fn f122_possible_secrets_are_redacted() {
         let arguments = json!({
             "query": "茶", "api_key": "x", "Authorization": 7, "nested": [{"X-Auth-Token": "t", "n": 1}],
             "header": "Bearer 0123456789abcdef", "text": "sk-0123456789abc", "note": "a sketch",
@@ -164,11 +167,11 @@ mod tests {
             "query": "茶", "api_key": "***", "Authorization": "***", "nested": [{"X-Auth-Token": "***", "n": 1}],
             "header": "***", "text": "***", "note": "a sketch",
         });
-        assert_eq!(kept(&arguments, &Redactor::default()), expected);
+        assert_eq!(redact_arguments(&arguments, &Redactor::default()), expected);
     }
 
     #[test]
-    fn f122_a_key_is_not_kept_wherever_it_stands_and_words_that_begin_like_one_are() {
+    fn f122_only_secrets_in_texts_are_redacted() {
         for secret in [
             "Basic YWRhOnNlc2FtZQ==",
             "curl -H 'Authorization: Bearer abcdefghijklmnop'",
@@ -192,9 +195,9 @@ mod tests {
             "Basic c2VzYW1l_-",
             "basic \"se-same\"",
         ] {
-            assert_eq!(kept(&json!(secret), &Redactor::default()), MASKED, "{secret}");
+            assert_eq!(redact_arguments(&json!(secret), &Redactor::default()), REDACTED, "{secret}");
         }
-        for words in [
+        for harmless in [
             "Basic income in Finland",
             "Basic mathematics",
             "Basic mathematics?",
@@ -210,13 +213,17 @@ mod tests {
             "eyJ is how a token begins",
             "好".repeat(20).as_str(),
         ] {
-            assert_eq!(kept(&json!(words), &Redactor::default()), words);
+            assert_eq!(redact_arguments(&json!(harmless), &Redactor::default()), harmless);
         }
     }
 
     #[test]
-    fn long_arguments_are_kept_as_the_beginning_of_their_text() {
-        let kept = kept(&json!({ "text": "好".repeat(5000) }), &Redactor::default());
-        assert!(kept.as_str().is_some_and(|text| text.len() <= LONGEST && text.starts_with("{\"text\":\"好")));
+    fn long_arguments_are_truncated_to_their_beginning() {
+        let truncated = redact_arguments(&json!({ "text": "好".repeat(5000) }), &Redactor::default());
+        assert!(
+            truncated
+                .as_str()
+                .is_some_and(|text| text.len() <= MAX_ARGUMENT_BYTES && text.starts_with("{\"text\":\"好"))
+        );
     }
 }

@@ -29,7 +29,7 @@ impl TurnReport<'_> {
         self.outcome.map_or_else(ErrorCode::as_str, |_| "answered")
     }
 
-    /// The name of the called tool as a label; a name that a model made up is `unknown`.
+    /// The name of the called tool as a label; a name that a model invented is `unknown`.
     pub(crate) fn tool_label<'a>(&'a self, call: &CallRecord<'a>) -> &'a str {
         if self.tools.contains(&call.call.name) { &call.call.name } else { "unknown" }
     }

@@ -1,7 +1,7 @@
-//! Traces for AWS X-Ray: a span for the turn, and in it one for each attempt at a call of a model and each call of a tool.
+//! Traces for AWS X-Ray: a span for the turn, with a child span for each attempt of a model call and each tool call.
 //!
-//! A span is a document of its own in a datagram to the daemon that runs beside the function: no call, and nothing that could
-//! hold a turn up. The form of the documents is that of AWS' description of segments and of the daemon.
+//! Each span is one JSON document in one UDP datagram to the X-Ray daemon, so a turn never waits for it. Sources: "AWS X-Ray
+//! segment documents" and "Sending trace data to AWS X-Ray" in the X-Ray developer guide.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::{SocketAddr, UdpSocket};
@@ -14,39 +14,39 @@ use tokio::time::Instant;
 
 use super::report::{TurnReport, call_outcome};
 
-/// What every datagram begins with.
+/// The header of every datagram.
 const HEADER: &str = "{\"format\": \"json\", \"version\": 1}\n";
 
-/// The longest name of a span, in characters.
-const LONGEST_NAME: usize = 200;
+/// Maximum length of a span's name, in characters.
+const MAX_NAME: usize = 200;
 
 /// Where traces are sent; nowhere by default.
 #[derive(Clone, Default)]
 pub struct Traces(Option<Arc<UdpSocket>>);
 
 impl Traces {
-    /// Reads `AWS_XRAY_DAEMON_ADDRESS`; without it, or where no socket can be had, nothing is sent.
+    /// Reads `AWS_XRAY_DAEMON_ADDRESS`. If it is unset or no socket can be opened, nothing is sent.
     ///
     /// # Errors
-    /// A value that is no address with a port.
+    /// A value that is not an address with a port.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let parse = |text: &str| text.parse::<SocketAddr>().ok();
         let daemon = settings.parse("AWS_XRAY_DAEMON_ADDRESS", "an address with a port", parse)?;
-        Ok(Self(daemon.and_then(|daemon| connected(daemon).ok()).map(Arc::new)))
+        Ok(Self(daemon.and_then(|daemon| connect(daemon).ok()).map(Arc::new)))
     }
 
-    /// A turn that came to its end, if its invocation is traced.
+    /// Sends the spans of a finished turn, if its invocation is sampled.
     pub(crate) fn turn(&self, report: &TurnReport<'_>, now: SystemTime) {
         let header = report.request.invocation.as_ref().and_then(|invocation| invocation.trace.as_deref());
-        let (Some(socket), Some(parent)) = (&self.0, header.and_then(Parent::sampled)) else { return };
+        let (Some(socket), Some(parent)) = (&self.0, header.and_then(ParentSpan::parse_sampled)) else { return };
         for span in spans(report, &parent, &Clock { now, instant: report.ended_at }) {
-            // A daemon that is not there, or cannot keep up, is no reason to wait.
+            // A daemon that is missing or overloaded does not delay the turn.
             let _lost = socket.send(format!("{HEADER}{span}").as_bytes());
         }
     }
 }
 
-fn connected(daemon: SocketAddr) -> std::io::Result<UdpSocket> {
+fn connect(daemon: SocketAddr) -> std::io::Result<UdpSocket> {
     let any: SocketAddr = if daemon.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
     let socket = UdpSocket::bind(any)?;
     socket.connect(daemon)?;
@@ -54,30 +54,30 @@ fn connected(daemon: SocketAddr) -> std::io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// The span that the platform made, in which those of a turn stand.
+/// The span of the invocation, the parent of a turn's span.
 #[derive(Debug, PartialEq, Eq)]
-struct Parent<'a> {
+struct ParentSpan<'a> {
     trace: &'a str,
     span: &'a str,
 }
 
-impl<'a> Parent<'a> {
-    /// Reads `Root=…;Parent=…;Sampled=1`; `None` where the invocation is not traced.
-    fn sampled(header: &'a str) -> Option<Self> {
+impl<'a> ParentSpan<'a> {
+    /// Parses `Root=…;Parent=…;Sampled=1`; `None` if the invocation is not sampled.
+    fn parse_sampled(header: &'a str) -> Option<Self> {
         let field = |name: &str| header.split(';').find_map(|field| field.trim().strip_prefix(name)?.strip_prefix('='));
         (field("Sampled")? == "1").then_some(())?;
         Some(Self { trace: field("Root")?, span: field("Parent")? })
     }
 }
 
-/// What tells the time of day of an instant.
+/// Converts instants to wall-clock time.
 struct Clock {
     now: SystemTime,
     instant: Instant,
 }
 
 impl Clock {
-    /// Seconds since 1970.
+    /// Seconds since the Unix epoch.
     fn seconds(&self, instant: Instant) -> f64 {
         let ago = self.instant.saturating_duration_since(instant);
         let later = instant.saturating_duration_since(self.instant);
@@ -89,7 +89,7 @@ impl Clock {
     }
 }
 
-fn spans(report: &TurnReport<'_>, parent: &Parent<'_>, clock: &Clock) -> Vec<Value> {
+fn spans(report: &TurnReport<'_>, parent: &ParentSpan<'_>, clock: &Clock) -> Vec<Value> {
     let whole = span(parent, "turn", (clock, report.request.received_at, report.ended_at), report.outcome.is_err());
     let ids = json!({
         "requestId": report.request.request_id,
@@ -97,14 +97,14 @@ fn spans(report: &TurnReport<'_>, parent: &Parent<'_>, clock: &Clock) -> Vec<Val
         "turnId": report.turn_id,
         "end": report.outcome_label(),
     });
-    let whole = with(whole, "annotations", ids);
+    let whole = with_member(whole, "annotations", ids);
     let id = whole["id"].as_str().unwrap_or_default().to_owned();
-    let within = Parent { trace: parent.trace, span: &id };
+    let within = ParentSpan { trace: parent.trace, span: &id };
     let attempts = report.attempts.iter().map(|attempt| {
         let times = (clock, attempt.started_at, attempt.ended_at.unwrap_or(report.ended_at));
         let span = span(&within, &format!("model {}", attempt.model), times, attempt.error_kind.is_some());
         let annotations = json!({"attempt": attempt.number, "outcome": attempt.error_kind.unwrap_or("ok")});
-        with(with(span, "annotations", annotations), "namespace", json!("remote"))
+        with_member(with_member(span, "annotations", annotations), "namespace", json!("remote"))
     });
     let calls = report.state.calls().map(|call| {
         let took = call.outcome.map(|outcome| Duration::from_millis(outcome.duration_ms));
@@ -112,39 +112,40 @@ fn spans(report: &TurnReport<'_>, parent: &Parent<'_>, clock: &Clock) -> Vec<Val
         let failed = call.outcome.is_some_and(|outcome| !outcome.ok);
         let cached = call.outcome.is_some_and(|outcome| outcome.cached);
         let span = span(&within, &format!("tool {}", report.tool_label(&call)), times, failed);
-        with(span, "annotations", json!({"outcome": call_outcome(&call), "cached": cached}))
+        with_member(span, "annotations", json!({"outcome": call_outcome(&call), "cached": cached}))
     });
     let parts: Vec<Value> = attempts.chain(calls).collect();
     [whole].into_iter().chain(parts).collect()
 }
 
-fn span(parent: &Parent<'_>, name: &str, (clock, from, to): (&Clock, Instant, Instant), failed: bool) -> Value {
+fn span(parent: &ParentSpan<'_>, name: &str, (clock, from, to): (&Clock, Instant, Instant), failed: bool) -> Value {
     json!({
         "type": "subsegment",
         "id": new_span_id(),
         "trace_id": parent.trace,
         "parent_id": parent.span,
-        "name": named(name),
+        "name": span_name(name),
         "start_time": clock.seconds(from),
         "end_time": clock.seconds(to),
         "fault": failed,
     })
 }
 
-fn with(mut span: Value, member: &str, value: Value) -> Value {
+fn with_member(mut span: Value, member: &str, value: Value) -> Value {
     if let Some(members) = span.as_object_mut() {
         Map::insert(members, member.to_owned(), value);
     }
     span
 }
 
-/// A name as X-Ray takes it.
-fn named(name: &str) -> String {
-    let fit = |letter: char| if letter.is_alphanumeric() || " _.:/%&#=+\\-@".contains(letter) { letter } else { '_' };
-    name.chars().take(LONGEST_NAME).map(fit).collect()
+/// A name with only the characters that X-Ray accepts.
+fn span_name(name: &str) -> String {
+    let replace =
+        |letter: char| if letter.is_alphanumeric() || " _.:/%&#=+\\-@".contains(letter) { letter } else { '_' };
+    name.chars().take(MAX_NAME).map(replace).collect()
 }
 
-/// Sixteen hexadecimal digits that no other span of a trace has.
+/// A random span id of 16 hexadecimal digits.
 fn new_span_id() -> String {
     format!("{:016x}", RandomState::new().hash_one(Instant::now()))
 }
@@ -154,26 +155,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_invocation_that_is_sampled_has_a_parent() {
+    fn only_sampled_invocations_have_a_parent_span() {
         let header = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1;Lineage=a:0";
-        let parent = Parent { trace: "1-5759e988-bd862e3fe1be46a994272793", span: "53995c3f42cd8ad8" };
-        assert_eq!(Parent::sampled(header), Some(parent));
+        let parent = ParentSpan { trace: "1-5759e988-bd862e3fe1be46a994272793", span: "53995c3f42cd8ad8" };
+        assert_eq!(ParentSpan::parse_sampled(header), Some(parent));
         for other in
             ["", "Root=1-a;Parent=b;Sampled=0", "Root=1-a;Parent=b", "Root=1-a;Sampled=1", "Parent=b;Sampled=1"]
         {
-            assert_eq!(Parent::sampled(other), None, "{other}");
+            assert_eq!(ParentSpan::parse_sampled(other), None, "{other}");
         }
     }
 
     #[test]
-    fn a_span_has_a_name_that_x_ray_takes_and_an_id_of_its_own() {
-        assert_eq!(named("model 火山\n\"x\""), "model 火山__x_");
+    fn span_has_accepted_name_and_unique_id() {
+        assert_eq!(span_name("model 火山\n\"x\""), "model 火山__x_");
         let (one, other) = (new_span_id(), new_span_id());
         assert!(one != other && [&one, &other].iter().all(|id| id.len() == 16));
     }
 
     #[test]
-    fn an_address_that_is_none_is_refused() {
+    fn invalid_daemon_address_is_rejected() {
         let error = |text| Traces::from_settings(&Settings::from_pairs([("AWS_XRAY_DAEMON_ADDRESS", text)])).err();
         assert_eq!(error("nowhere").unwrap().variable, "AWS_XRAY_DAEMON_ADDRESS");
         assert!(error("127.0.0.1:2000").is_none());

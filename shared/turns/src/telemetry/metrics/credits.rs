@@ -2,9 +2,9 @@ use std::time::SystemTime;
 
 use tools::{CreditLimit, CreditObserver};
 
-use super::{CREDITS_SPENT, Line, Metrics, SEARCHES_REFUSED};
+use super::{CREDITS_SPENT, Line, Metrics, REJECTED_SEARCHES};
 
-/// What the search provider's credits have to say is of no turn: all instances spend the same ones.
+/// Metrics of the search provider's credits. They belong to no turn: all instances spend the same credits.
 impl CreditObserver for Metrics {
     fn on_refused(&self, by: CreditLimit, now: SystemTime) {
         let Some(out) = &self.0 else { return };
@@ -12,7 +12,7 @@ impl CreditObserver for Metrics {
             CreditLimit::Plan => "plan",
             CreditLimit::Budget => "budget",
         };
-        out.write([Line::of(&out.function).by([("By", by)]).metric(SEARCHES_REFUSED, 1)], now);
+        out.write([Line::of(&out.function).by([("By", by)]).metric(REJECTED_SEARCHES, 1)], now);
     }
 
     fn on_spent(&self, percent: u64, now: SystemTime) {

@@ -1,5 +1,5 @@
-//! What is counted: names and numbers of turns, never words. A line of the log each, which `CloudWatch` makes metrics of
-//! (`line`); docs/operations.md says what they mean.
+//! Metrics of turns: counts, durations and ids, never users' text. Each line of the log is in the format of `line`, from
+//! which `CloudWatch` extracts metrics; docs/operations.md describes them.
 
 mod credits;
 mod line;
@@ -18,8 +18,8 @@ const TURNS: Metric = Metric("Turns", "Count");
 const FAILED_TURNS: Metric = Metric("FailedTurns", "Count");
 const STOPPED_TURNS: Metric = Metric("StoppedTurns", "Count");
 const DEADLINE_ANSWERS: Metric = Metric("DeadlineAnswers", "Count");
-const RESUMED: Metric = Metric("ResumedReaders", "Count");
-const REFUSED: Metric = Metric("RefusedRequests", "Count");
+const RESUMED_READERS: Metric = Metric("ResumedReaders", "Count");
+const REJECTED_REQUESTS: Metric = Metric("RefusedRequests", "Count");
 const FIRST_BYTE: Metric = Metric("FirstByte", "Milliseconds");
 const FIRST_TOKEN: Metric = Metric("FirstToken", "Milliseconds");
 const TURN_TIME: Metric = Metric("TurnTime", "Milliseconds");
@@ -29,7 +29,7 @@ const OUTPUT_TOKENS: Metric = Metric("OutputTokens", "Count");
 const COST: Metric = Metric("EstimatedCost", "None");
 const CREDITS: Metric = Metric("SearchCredits", "Count");
 const CREDITS_SPENT: Metric = Metric("SearchCreditsSpent", "Percent");
-const SEARCHES_REFUSED: Metric = Metric("SearchesRefused", "Count");
+const REJECTED_SEARCHES: Metric = Metric("SearchesRefused", "Count");
 const CACHE_HITS: Metric = Metric("CacheHits", "Count");
 const TOOL_CALLS: Metric = Metric("ToolCalls", "Count");
 const TOOL_TIME: Metric = Metric("ToolTime", "Milliseconds");
@@ -43,8 +43,8 @@ const ALL: [Metric; 21] = [
     FAILED_TURNS,
     STOPPED_TURNS,
     DEADLINE_ANSWERS,
-    RESUMED,
-    REFUSED,
+    RESUMED_READERS,
+    REJECTED_REQUESTS,
     FIRST_BYTE,
     FIRST_TOKEN,
     TURN_TIME,
@@ -54,7 +54,7 @@ const ALL: [Metric; 21] = [
     COST,
     CREDITS,
     CREDITS_SPENT,
-    SEARCHES_REFUSED,
+    REJECTED_SEARCHES,
     CACHE_HITS,
     TOOL_CALLS,
     TOOL_TIME,
@@ -72,47 +72,47 @@ struct Out {
 }
 
 impl Metrics {
-    /// Has them written, a JSON object in a line each, under a function's name; what cannot be written is let go.
+    /// Writes metrics under a function's name, one JSON object per line. A line that cannot be written is dropped.
     pub fn to(function: impl Into<String>, writer: impl Write + Send + 'static) -> Self {
         Self(Some(Arc::new(Out { function: function.into(), writer: Mutex::new(Box::new(writer)) })))
     }
 
-    /// A turn that came to its end, what its tools did and how its models failed.
+    /// Writes the metrics of a finished turn, of its tool calls and of its failed model calls.
     pub(crate) fn turn(&self, report: &TurnReport<'_>, now: SystemTime) {
         let Some(out) = &self.0 else { return };
         let function = &out.function;
-        let lines = [turn(function, report)].into_iter();
-        let lines = lines.chain(tools(function, report)).chain(model_errors(function, report));
+        let lines = [turn_line(function, report)].into_iter();
+        let lines = lines.chain(tool_lines(function, report)).chain(model_error_lines(function, report));
         out.write(lines, now);
     }
 
-    /// A request that was refused. What anybody can have refused at will says nothing of the function: paths and methods
-    /// that are not there, and callers without a key.
+    /// Counts a rejected request. Unknown paths, wrong methods and missing credentials are not counted: any client can
+    /// cause them, and they reveal nothing about the function.
     pub fn request_rejected(&self, code: ErrorCode, request_id: &str, now: SystemTime) {
         let Some(out) = &self.0 else { return };
         if matches!(code, ErrorCode::NotFound | ErrorCode::MethodNotAllowed | ErrorCode::Unauthorized) {
             return;
         }
-        let line = Line::of(&out.function).by([("Code", code.as_str())]).metric(REFUSED, 1);
+        let line = Line::of(&out.function).by([("Code", code.as_str())]).metric(REJECTED_REQUESTS, 1);
         out.write([line.member("requestId", request_id.into())], now);
     }
 
-    /// A reader who came to a turn that somebody's earlier request began.
+    /// Counts a client that subscribes to a turn that an earlier request started.
     pub(crate) fn resumed(&self, turn_id: &str, now: SystemTime) {
         let Some(out) = &self.0 else { return };
-        out.write([Line::of(&out.function).metric(RESUMED, 1).member("turnId", turn_id.into())], now);
+        out.write([Line::of(&out.function).metric(RESUMED_READERS, 1).member("turnId", turn_id.into())], now);
     }
 }
 
 impl Out {
     fn write(&self, lines: impl IntoIterator<Item = Line>, now: SystemTime) {
-        let text: String = lines.into_iter().map(|line| line.written(now) + "\n").collect();
+        let text: String = lines.into_iter().map(|line| line.to_json(now) + "\n").collect();
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let _lost = writer.write_all(text.as_bytes()).and_then(|()| writer.flush());
     }
 }
 
-fn turn(function: &str, report: &TurnReport<'_>) -> Line {
+fn turn_line(function: &str, report: &TurnReport<'_>) -> Line {
     let TurnReport { request, outcome, usage, state, .. } = report;
     let cached = state.calls().filter_map(|call| call.outcome).filter(|outcome| outcome.cached).count();
     let mut line = Line::of(function)
@@ -134,11 +134,11 @@ fn turn(function: &str, report: &TurnReport<'_>) -> Line {
     if let Some(cost) = usage.cost_micros.and_then(|micros| u32::try_from(micros).ok()) {
         line = line.metric(COST, f64::from(cost) / 1e6);
     }
-    marked(line, report).member("end", report.outcome_label().into()).member("model", report.model.into())
+    with_turn_ids(line, report).member("end", report.outcome_label().into()).member("model", report.model.into())
 }
 
-/// The calls by tool and outcome; a name that a model made up is no name of a tool.
-fn tools(function: &str, report: &TurnReport<'_>) -> impl Iterator<Item = Line> {
+/// Lines of the calls by tool and outcome; all names that a model invented are one.
+fn tool_lines(function: &str, report: &TurnReport<'_>) -> impl Iterator<Item = Line> {
     let mut groups: BTreeMap<(&str, &str), (u32, Vec<u64>)> = BTreeMap::new();
     for call in report.state.calls() {
         let tool = report.tool_label(&call);
@@ -148,23 +148,23 @@ fn tools(function: &str, report: &TurnReport<'_>) -> impl Iterator<Item = Line> 
     }
     groups.into_iter().map(|((tool, outcome), (count, times))| {
         let line = Line::of(function).by([("Tool", tool), ("Outcome", outcome)]);
-        marked(line.metric(TOOL_CALLS, count).metrics(TOOL_TIME, times), report)
+        with_turn_ids(line.metric(TOOL_CALLS, count).metrics(TOOL_TIME, times), report)
     })
 }
 
-/// The failed attempts by model and kind.
-fn model_errors(function: &str, report: &TurnReport<'_>) -> impl Iterator<Item = Line> {
+/// Lines of the failed attempts by model and kind.
+fn model_error_lines(function: &str, report: &TurnReport<'_>) -> impl Iterator<Item = Line> {
     let mut groups: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for (attempt, kind) in report.attempts.iter().filter_map(|attempt| Some((attempt, attempt.error_kind?))) {
         *groups.entry((&attempt.model, kind)).or_default() += 1;
     }
     groups.into_iter().map(|((model, kind), count)| {
-        marked(Line::of(function).by([("Model", model), ("Kind", kind)]).metric(MODEL_ERRORS, count), report)
+        with_turn_ids(Line::of(function).by([("Model", model), ("Kind", kind)]).metric(MODEL_ERRORS, count), report)
     })
 }
 
-/// Marks a line with the ids under which a turn is found.
-fn marked(line: Line, report: &TurnReport<'_>) -> Line {
+/// Adds the ids of a turn to a line.
+fn with_turn_ids(line: Line, report: &TurnReport<'_>) -> Line {
     line.member("requestId", report.request.request_id.as_str().into())
         .member("conversationId", report.conversation_id.into())
         .member("turnId", report.turn_id.into())

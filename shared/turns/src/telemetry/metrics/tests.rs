@@ -12,11 +12,11 @@ use web::RequestContext;
 
 use super::*;
 
-/// Takes what is written.
+/// A writer that keeps what is written.
 #[derive(Clone, Default)]
-struct Paper(Arc<Mutex<Vec<u8>>>);
+struct LineBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Paper {
+impl Write for LineBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().write(bytes)
     }
@@ -26,14 +26,14 @@ impl Write for Paper {
     }
 }
 
-impl Paper {
-    /// The lines without what describes them, each with the names that it declares to be metrics.
+impl LineBuffer {
+    /// The lines without their declarations, each after the names that it declares to be metrics.
     fn lines(&self) -> Vec<(Vec<String>, Value)> {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         let line = |line: &str| {
             let mut line: Value = serde_json::from_str(line).unwrap();
-            let described = line.as_object_mut().unwrap().remove("_aws").unwrap();
-            let metrics = described["CloudWatchMetrics"][0]["Metrics"].as_array().unwrap().clone();
+            let declaration = line.as_object_mut().unwrap().remove("_aws").unwrap();
+            let metrics = declaration["CloudWatchMetrics"][0]["Metrics"].as_array().unwrap().clone();
             (metrics.iter().map(|metric| metric["Name"].as_str().unwrap().to_owned()).collect(), line)
         };
         text.lines().map(line).collect()
@@ -70,12 +70,12 @@ fn state_of(events: impl IntoIterator<Item = Event>) -> TurnState {
     all.turn_state().clone()
 }
 
-fn written(
+fn lines_of(
     state: &TurnState,
     attempts: Vec<AttemptRecord>,
-    end: Result<FinishReason, ErrorCode>,
+    outcome: Result<FinishReason, ErrorCode>,
 ) -> Vec<(Vec<String>, Value)> {
-    let (paper, at) = (Paper::default(), Instant::now());
+    let (buffer, at) = (LineBuffer::default(), Instant::now());
     let request = RequestContext { request_id: "r1".into(), received_at: at, invocation: None };
     let usage =
         Usage { input_tokens: 7, output_tokens: 2, search_credits: 1, estimated: false, cost_micros: Some(1_500_000) };
@@ -90,10 +90,10 @@ fn written(
         usage,
         started_at: at + Duration::from_millis(30),
         ended_at: at + Duration::from_millis(900),
-        outcome: end,
+        outcome,
     };
-    Metrics::to("chat", paper.clone()).turn(&report, UNIX_EPOCH);
-    paper.lines()
+    Metrics::to("chat", buffer.clone()).turn(&report, UNIX_EPOCH);
+    buffer.lines()
 }
 
 fn attempt(failed: Option<&'static str>) -> AttemptRecord {
@@ -109,9 +109,9 @@ fn attempt(failed: Option<&'static str>) -> AttemptRecord {
 }
 
 #[tokio::test]
-async fn a_turn_is_one_line_of_numbers_with_its_ids() {
+async fn turn_is_one_line_of_numbers_with_ids() {
     let state = state_of([Event::Text { delta: "canary-words".into() }]);
-    let lines = written(&state, vec![attempt(None)], Ok(FinishReason::Deadline));
+    let lines = lines_of(&state, vec![attempt(None)], Ok(FinishReason::Deadline));
     let expected = json!({
         "FunctionName": "chat",
         "Turns": 1, "FailedTurns": 0, "StoppedTurns": 0, "DeadlineAnswers": 1,
@@ -126,7 +126,7 @@ async fn a_turn_is_one_line_of_numbers_with_its_ids() {
 }
 
 #[tokio::test]
-async fn calls_are_counted_by_tool_and_outcome_and_names_that_a_model_made_up_are_one() {
+async fn calls_are_counted_by_tool_and_outcome() {
     let events = [
         call("1", "search_web"),
         result("1", "search_web", None, true),
@@ -136,8 +136,8 @@ async fn calls_are_counted_by_tool_and_outcome_and_names_that_a_model_made_up_ar
         result("3", "canary-words", Some("unknown_tool"), false),
         call("4", "search_web"),
     ];
-    let lines = written(&state_of(events), Vec::new(), Err(ErrorCode::Interrupted));
-    let told = |(_, line): &(_, Value)| {
+    let lines = lines_of(&state_of(events), Vec::new(), Err(ErrorCode::Interrupted));
+    let row = |(_, line): &(_, Value)| {
         (line["Tool"].clone(), line["Outcome"].clone(), line["ToolCalls"].clone(), line["ToolTime"].clone())
     };
     let expected = [
@@ -145,7 +145,7 @@ async fn calls_are_counted_by_tool_and_outcome_and_names_that_a_model_made_up_ar
         (json!("search_web"), json!("unfinished"), json!(1), Value::Null),
         (json!("unknown"), json!("unknown_tool"), json!(1), json!([40])),
     ];
-    assert_eq!(lines[1..].iter().map(told).collect::<Vec<_>>(), expected);
+    assert_eq!(lines[1..].iter().map(row).collect::<Vec<_>>(), expected);
     let turn = &lines[0].1;
     assert_eq!((&turn["CacheHits"], &turn["FailedTurns"], &turn["end"]), (&json!(1), &json!(1), &json!("interrupted")));
     assert!(lines.iter().all(|(_, line)| !line.to_string().contains("canary")));
@@ -154,37 +154,37 @@ async fn calls_are_counted_by_tool_and_outcome_and_names_that_a_model_made_up_ar
 #[tokio::test]
 async fn failed_attempts_are_counted_by_model_and_kind() {
     let attempts = [Some("unavailable"), Some("rate_limited"), Some("unavailable"), None].map(attempt);
-    let lines = written(&TurnState::default(), attempts.into(), Ok(FinishReason::Stop));
-    let told: Vec<_> =
+    let lines = lines_of(&TurnState::default(), attempts.into(), Ok(FinishReason::Stop));
+    let rows: Vec<_> =
         lines[1..].iter().map(|(_, line)| (&line["Model"], &line["Kind"], &line["ModelErrors"])).collect();
     let (m, limited, unavailable) = (json!("m"), json!("rate_limited"), json!("unavailable"));
-    assert_eq!(told, [(&m, &limited, &json!(1)), (&m, &unavailable, &json!(2))]);
+    assert_eq!(rows, [(&m, &limited, &json!(1)), (&m, &unavailable, &json!(2))]);
     assert_eq!(lines[0].1["ModelCalls"], 4);
 }
 
 #[test]
-fn refusals_are_counted_by_code_but_not_those_that_anybody_can_cause() {
-    let paper = Paper::default();
-    let metrics = Metrics::to("chat", paper.clone());
+fn rejections_that_any_client_causes_are_not_counted() {
+    let buffer = LineBuffer::default();
+    let metrics = Metrics::to("chat", buffer.clone());
     for code in [ErrorCode::NotFound, ErrorCode::RateLimited, ErrorCode::Unauthorized, ErrorCode::QuotaExhausted] {
         metrics.request_rejected(code, "r1", UNIX_EPOCH);
     }
     metrics.resumed("t1", UNIX_EPOCH);
     let line = |code: &str| json!({"FunctionName": "chat", "Code": code, "RefusedRequests": 1, "requestId": "r1"});
     let resumed = json!({"FunctionName": "chat", "ResumedReaders": 1, "turnId": "t1"});
-    let lines: Vec<_> = paper.lines().into_iter().map(|(_, line)| line).collect();
+    let lines: Vec<_> = buffer.lines().into_iter().map(|(_, line)| line).collect();
     assert_eq!(lines, [line("rate_limited"), line("quota_exhausted"), resumed]);
 }
 
 #[test]
-fn credits_are_told_as_a_part_of_the_budget_and_as_searches_that_were_refused() {
-    let paper = Paper::default();
-    let metrics = Metrics::to("chat", paper.clone());
+fn credit_share_and_rejected_searches_are_counted() {
+    let buffer = LineBuffer::default();
+    let metrics = Metrics::to("chat", buffer.clone());
     metrics.on_spent(80, UNIX_EPOCH);
     CreditObserver::on_refused(&metrics, CreditLimit::Plan, UNIX_EPOCH);
     CreditObserver::on_refused(&metrics, CreditLimit::Budget, UNIX_EPOCH);
     let refused = |by: &str| json!({"FunctionName": "chat", "By": by, "SearchesRefused": 1});
-    let lines: Vec<_> = paper.lines().into_iter().map(|(_, line)| line).collect();
+    let lines: Vec<_> = buffer.lines().into_iter().map(|(_, line)| line).collect();
     let spent = json!({"FunctionName": "chat", "SearchCreditsSpent": 80});
     assert_eq!(lines, [spent, refused("plan"), refused("budget")]);
 }
@@ -203,16 +203,16 @@ fn every_metric_is_explained() {
 }
 
 #[test]
-fn the_template_looks_at_the_metrics_that_are_written_and_every_alarm_is_explained() {
+fn template_uses_written_metrics_and_alarms_are_explained() {
     let (template, operations) = (file("template.yaml"), file("docs/operations.md"));
     let after = |mark: &'static str, end: &'static str| {
         template.split(mark).skip(1).filter_map(move |rest| rest.split(end).next()).collect::<BTreeSet<_>>()
     };
-    let written: BTreeSet<_> = ALL.iter().map(|metric| metric.0).collect();
+    let names: BTreeSet<_> = ALL.iter().map(|metric| metric.0).collect();
     let of_alarms = after("Namespace: LambdaChat\n      MetricName: ", "\n");
-    assert!(of_alarms.len() >= 5 && of_alarms.is_subset(&written), "{of_alarms:?}");
+    assert!(of_alarms.len() >= 5 && of_alarms.is_subset(&names), "{of_alarms:?}");
     let shown: BTreeSet<_> = &after(r#"["LambdaChat",""#, "\"") | &after(r#"MetricName=\""#, "\\");
-    assert_eq!(shown, written);
+    assert_eq!(shown, names);
     let mut alarms: Vec<_> =
         template.split(":\n    Type: AWS::CloudWatch::Alarm").filter_map(|text| text.lines().last()).collect();
     alarms.pop();
