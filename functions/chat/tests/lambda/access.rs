@@ -2,9 +2,9 @@ use runtime_api::HttpEvent;
 use serde_json::{Value, json};
 use support::Completion;
 
-use crate::instance::{Instance, database, key};
+use crate::instance::{Instance, create_key, start_database};
 
-async fn asked(instance: &Instance, event: &HttpEvent) -> (u16, Value) {
+async fn request(instance: &Instance, event: &HttpEvent) -> (u16, Value) {
     let mut answer = instance.call(event).await.expect_streamed();
     let status = answer.prelude().await.status;
     let body = serde_json::from_str(&answer.rest().await).unwrap_or_default();
@@ -12,27 +12,27 @@ async fn asked(instance: &Instance, event: &HttpEvent) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn f147_without_authentication_nothing_but_the_page_and_health_is_served() {
+async fn f147_unconfigured_authentication_serves_only_page_and_health() {
     for settings in [[("AUTH", ""), ("AUTH_NONE_ON_LAMBDA", "yes")], [("AUTH", "none"), ("AUTH_NONE_ON_LAMBDA", "no")]]
     {
-        let instance = Instance::with(&settings).await;
+        let instance = Instance::start_with(&settings).await;
         for path in ["/", "/healthz", "/assets/app.js"] {
-            assert_eq!(asked(&instance, &HttpEvent::get(path)).await.0, 200, "{path}");
+            assert_eq!(request(&instance, &HttpEvent::get(path)).await.0, 200, "{path}");
         }
-        let refused = [
+        let protected = [
             HttpEvent::post("/api/chat", &json!({ "message": "你好" })),
             HttpEvent::get("/api/conversations"),
             HttpEvent::get("/api/models").header("authorization", "Bearer anything"),
         ];
-        for event in refused {
-            let (status, body) = asked(&instance, &event).await;
+        for event in protected {
+            let (status, body) = request(&instance, &event).await;
             assert_eq!((status, &body["error"]["code"]), (503, &json!("auth_not_configured")), "{event}");
         }
     }
 }
 
 #[tokio::test]
-async fn f147_a_function_without_any_setting_starts_and_serves_nothing_else() {
+async fn f147_function_without_settings_serves_only_health() {
     let names = [
         "AUTH",
         "AUTH_NONE_ON_LAMBDA",
@@ -42,29 +42,29 @@ async fn f147_a_function_without_any_setting_starts_and_serves_nothing_else() {
         "TAVILY_BASE_URL",
         "TAVILY_API_KEY",
     ];
-    let instance = Instance::with(&names.map(|name| (name, ""))).await;
-    assert_eq!(asked(&instance, &HttpEvent::get("/healthz")).await.0, 200);
-    assert_eq!(asked(&instance, &HttpEvent::get("/api/tools")).await.0, 503);
+    let instance = Instance::start_with(&names.map(|name| (name, ""))).await;
+    assert_eq!(request(&instance, &HttpEvent::get("/healthz")).await.0, 200);
+    assert_eq!(request(&instance, &HttpEvent::get("/api/tools")).await.0, 503);
 }
 
 #[tokio::test]
-async fn with_keys_a_caller_without_one_is_unauthorized() {
-    let instance = Instance::with(&[("AUTH", "api_key")]).await;
+async fn caller_without_key_is_unauthorized() {
+    let instance = Instance::start_with(&[("AUTH", "api_key")]).await;
     let event = HttpEvent::get("/api/conversations").header("x-user-id", "local");
-    let (status, body) = asked(&instance, &event).await;
+    let (status, body) = request(&instance, &event).await;
     assert_eq!((status, &body["error"]["code"]), (401, &json!("unauthorized")));
 }
 
-/// A request whose event brings these cookies, as a function URL does: in a list of their own and in the header.
+/// Adds cookies to an event as a function URL does: in a list and in the header.
 fn with_cookies(event: HttpEvent, cookies: &[&str]) -> HttpEvent {
     event.with("cookies", cookies).header("cookie", &cookies.join("; "))
 }
 
 #[tokio::test]
 async fn f110_cookies_of_an_event_are_no_credential() {
-    let database = database().await;
-    let instance = Instance::with(&[("AUTH", "api_key"), ("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
-    let key = key(&database, "ann").await;
+    let database = start_database().await;
+    let instance = Instance::start_with(&[("AUTH", "api_key"), ("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
+    let key = create_key(&database, "ann").await;
     let (named, bearer) = (format!("x-api-key={key}"), format!("authorization=Bearer {key}"));
     let cookies = [named.as_str(), &named, &bearer, "x-user-id=ann", "=", ""];
     for event in [
@@ -73,7 +73,7 @@ async fn f110_cookies_of_an_event_are_no_credential() {
         HttpEvent::get("/api/conversations"),
         HttpEvent::get("/api/me/export"),
     ] {
-        let (status, body) = asked(&instance, &with_cookies(event.clone(), &cookies)).await;
+        let (status, body) = request(&instance, &with_cookies(event.clone(), &cookies)).await;
         let code = if body["error"]["code"].is_null() { &body["error"]["type"] } else { &body["error"]["code"] };
         assert_eq!(status, 401, "{event}: {code}");
     }
@@ -82,9 +82,9 @@ async fn f110_cookies_of_an_event_are_no_credential() {
 
 #[tokio::test]
 async fn f110_no_answer_sets_a_cookie() {
-    let database = database().await;
-    let instance = Instance::with(&[("AUTH", "api_key"), ("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
-    let key = key(&database, "ann").await;
+    let database = start_database().await;
+    let instance = Instance::start_with(&[("AUTH", "api_key"), ("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
+    let key = create_key(&database, "ann").await;
     instance.model.respond_with(|_| Completion::of(["好"]));
     for event in [
         HttpEvent::get("/"),

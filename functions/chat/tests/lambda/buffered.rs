@@ -5,11 +5,11 @@ use support::Completion;
 use crate::instance::{Instance, events, only};
 
 #[tokio::test]
-async fn a_buffered_answer_is_one_document_with_the_whole_stream_in_it() {
+async fn buffered_response_holds_the_whole_stream() {
     for setting in [("RESPONSE_MODE", "buffer"), ("AWS_SAM_LOCAL", "true")] {
-        let instance = Instance::with(&[setting]).await;
+        let instance = Instance::start_with(&[setting]).await;
         instance.model.queue_replies([Completion::of(["你", "好"])]);
-        let document = instance.ask("打个招呼").await.expect_buffered();
+        let document = instance.send_message("打个招呼").await.expect_buffered();
         assert_eq!((&document["statusCode"], &document["isBase64Encoded"]), (&json!(200), &json!(false)));
         assert_eq!(document["headers"]["content-type"], "text/event-stream; charset=utf-8");
         let events = events(document["body"].as_str().unwrap());
@@ -21,7 +21,7 @@ async fn a_buffered_answer_is_one_document_with_the_whole_stream_in_it() {
 
 #[tokio::test]
 async fn routes_without_a_stream_are_documents_too() {
-    let instance = Instance::with(&[("RESPONSE_MODE", "buffer")]).await;
+    let instance = Instance::start_with(&[("RESPONSE_MODE", "buffer")]).await;
     for (path, status, kind) in [
         ("/", 200, "text/html; charset=utf-8"),
         ("/assets/icon.svg", 200, "image/svg+xml"),
@@ -29,8 +29,8 @@ async fn routes_without_a_stream_are_documents_too() {
         ("/nowhere", 404, "application/json"),
     ] {
         let document = instance.call(&HttpEvent::get(path)).await.expect_buffered();
-        let told = (&document["statusCode"], &document["headers"]["content-type"], &document["isBase64Encoded"]);
-        assert_eq!(told, (&json!(status), &json!(kind), &json!(false)), "{path}");
+        let reported = (&document["statusCode"], &document["headers"]["content-type"], &document["isBase64Encoded"]);
+        assert_eq!(reported, (&json!(status), &json!(kind), &json!(false)), "{path}");
         assert!(document["body"].as_str().is_some_and(|body| !body.is_empty()), "{path}: {document}");
     }
     let health = instance.call(&HttpEvent::get("/healthz")).await.expect_buffered();

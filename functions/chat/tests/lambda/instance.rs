@@ -15,8 +15,8 @@ pub(crate) fn binary() -> String {
     std::env::var("CHAT_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_chat").to_owned())
 }
 
-/// More time than any test needs.
-pub(crate) const LONG: Duration = Duration::from_mins(5);
+/// The time of an invocation, longer than any test needs.
+pub(crate) const INVOCATION_TIME: Duration = Duration::from_mins(5);
 
 /// One instance of the function with a model, a search and a database of its own.
 pub(crate) struct Instance {
@@ -27,7 +27,7 @@ pub(crate) struct Instance {
     settings: HashMap<String, String>,
 }
 
-/// Another instance of the same function: what it reads is what is stored.
+/// Another instance of the same function, which reads what is stored.
 pub(crate) struct Sibling {
     api: RuntimeApi,
     _function: Function,
@@ -35,27 +35,27 @@ pub(crate) struct Sibling {
 
 impl Instance {
     pub(crate) async fn start() -> Self {
-        Self::with(&[]).await
+        Self::start_with(&[]).await
     }
 
-    /// The events of a turn that searches and then answers `茶是一种饮料。`; nothing runs in the instance any more.
-    pub(crate) async fn searched(&self) -> Vec<Value> {
+    /// Runs a turn that searches and then answers `茶是一种饮料。`, freezes the instance, and returns the turn's events.
+    pub(crate) async fn run_search_turn(&self) -> Vec<Value> {
         self.model.queue_replies([
             Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
             Completion::of(["茶是一种饮料。"]),
         ]);
-        let mut answer = self.ask("茶是什么？").await.expect_streamed();
+        let mut answer = self.send_message("茶是什么？").await.expect_streamed();
         answer.prelude().await;
         let events = events(&answer.rest().await);
         self.function.freeze();
         events
     }
 
-    /// Starts one with more settings; they win over its own.
-    pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
+    /// Starts one with more settings, which override the defaults.
+    pub(crate) async fn start_with(more: &[(&str, &str)]) -> Self {
         let (model, search) = (FakeModel::start().await, FakeTavily::start().await);
-        let (model_url, search_url, database) = (model.url(), search.url(), database().await);
-        let own = [
+        let (model_url, search_url, database) = (model.url(), search.url(), start_database().await);
+        let defaults = [
             ("AUTH", "none"),
             ("AUTH_NONE_ON_LAMBDA", "yes"),
             ("ALLOW_PRIVATE_UPSTREAMS", "yes"),
@@ -66,19 +66,19 @@ impl Instance {
             ("TAVILY_BASE_URL", &search_url),
             ("TAVILY_API_KEY", SEARCH_KEY),
         ];
-        let settings = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let settings = defaults.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings: HashMap<_, _> = settings.collect();
         let (api, function) = start(&settings).await;
         Self { api, function, model, search, settings }
     }
 
-    /// Hands a request in, with plenty of time, and waits for the answer or its beginning.
+    /// Invokes the function with a request and waits for the response or its beginning.
     pub(crate) async fn call(&self, event: &HttpEvent) -> FunctionResponse {
-        self.api.invoke(event, LONG).answer().await
+        self.api.invoke(event, INVOCATION_TIME).answer().await
     }
 
-    /// A chat turn.
-    pub(crate) async fn ask(&self, message: &str) -> FunctionResponse {
+    /// Starts a chat turn with this message.
+    pub(crate) async fn send_message(&self, message: &str) -> FunctionResponse {
         self.call(&HttpEvent::post("/api/chat", &json!({ "message": message }))).await
     }
 
@@ -93,13 +93,13 @@ impl Sibling {
     /// A conversation with its messages, as it is stored.
     pub(crate) async fn conversation(&self, id: &Value) -> Value {
         let path = format!("/api/conversations/{}", id.as_str().unwrap());
-        let mut answer = self.api.invoke(&HttpEvent::get(&path), LONG).answer().await.expect_streamed();
+        let mut answer = self.api.invoke(&HttpEvent::get(&path), INVOCATION_TIME).answer().await.expect_streamed();
         assert_eq!(answer.prelude().await.status, 200);
         serde_json::from_str(&answer.rest().await).unwrap()
     }
 
-    /// The answer in a conversation of one turn: what was said, and how it ended.
-    pub(crate) async fn said(&self, id: &Value) -> (Value, Value) {
+    /// The stored answer in a conversation of one turn: its content and its status.
+    pub(crate) async fn stored_answer(&self, id: &Value) -> (Value, Value) {
         let answer = self.conversation(id).await["messages"][1].take();
         (answer["content"].clone(), answer["status"].clone())
     }
@@ -112,8 +112,8 @@ async fn start(settings: &HashMap<String, String>) -> (RuntimeApi, Function) {
     (api, function)
 }
 
-/// An empty DynamoDB with both tables, for as long as the test runs.
-pub(crate) async fn database() -> String {
+/// Starts a DynamoDB with both tables, empty, that runs as long as the test, and returns its endpoint.
+pub(crate) async fn start_database() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
@@ -123,8 +123,8 @@ pub(crate) async fn database() -> String {
     endpoint
 }
 
-/// Makes a key in the database for this caller.
-pub(crate) async fn key(database: &str, owner: &str) -> String {
+/// Creates an API key for this owner.
+pub(crate) async fn create_key(database: &str, owner: &str) -> String {
     let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
     let store = Store::new(&store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
     let (key, new) =
@@ -133,14 +133,14 @@ pub(crate) async fn key(database: &str, owner: &str) -> String {
     key.text().expose_secret().to_owned()
 }
 
-/// The events of a turn's whole stream, whose end must be the terminator.
+/// Parses the events of a whole stream, which must end with the terminator.
 pub(crate) fn events(stream: &str) -> Vec<Value> {
     let frames = stream.strip_suffix("data: [DONE]\n\n").unwrap_or_else(|| panic!("a cut stream: {stream}"));
     let data = frames.lines().filter_map(|line| line.strip_prefix("data: "));
     data.map(|data| serde_json::from_str(data).unwrap()).collect()
 }
 
-/// The event of a type; a test ends here when there is not exactly one.
+/// The only event of a type; panics unless there is exactly one.
 pub(crate) fn only<'e>(events: &'e [Value], kind: &str) -> &'e Value {
     let mut found = events.iter().filter(|event| event["type"] == kind);
     let first = found.next().unwrap_or_else(|| panic!("no {kind} in {events:?}"));

@@ -1,16 +1,16 @@
-//! The function's binary as Lambda runs it: real events from a Runtime API on loopback, answers taken chunk by chunk.
+//! The function's binary as Lambda runs it: real events from a Runtime API on loopback, responses read chunk by chunk.
 //!
-//! `CHAT_BINARY` names another build to be held to the same.
+//! `CHAT_BINARY` names another build to be tested instead.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test expects and does not find ends the test")]
 
 mod access;
 mod buffered;
+mod concurrency;
 mod deadline;
+mod deployment_checks;
+mod event_formats;
 mod instance;
-mod life;
-mod many;
-mod observed;
-mod rest;
-mod shapes;
+mod lifecycle;
+mod rest_api;
 mod streamed;
-mod tried;
+mod telemetry;

@@ -5,11 +5,11 @@ use support::{Completion, FakeTavily, Gate};
 use crate::instance::{Instance, events, only};
 
 #[tokio::test]
-async fn an_answer_leaves_the_function_while_the_model_still_writes_it() {
+async fn deltas_are_sent_while_the_model_generates() {
     let instance = Instance::start().await;
     let gate = Gate::new();
     instance.model.queue_replies([Completion::new().text("一").wait(&gate).text("二").end()]);
-    let mut answer = instance.ask("数一数").await.expect_streamed();
+    let mut answer = instance.send_message("数一数").await.expect_streamed();
     let prelude = answer.prelude().await;
     assert_eq!(prelude.status, 200);
     assert_eq!(prelude.header("content-type"), "text/event-stream; charset=utf-8");
@@ -23,9 +23,9 @@ async fn an_answer_leaves_the_function_while_the_model_still_writes_it() {
 }
 
 #[tokio::test]
-async fn f093_everything_is_stored_before_the_body_ends_and_nothing_is_left_to_run() {
+async fn f093_turn_is_stored_before_the_body_ends() {
     let instance = Instance::start().await;
-    let events = instance.searched().await;
+    let events = instance.run_search_turn().await;
     assert_eq!(only(&events, "done")["finishReason"], "stop");
     let sibling = instance.sibling().await;
     let conversation = sibling.conversation(&only(&events, "start")["conversationId"]).await;
@@ -36,7 +36,7 @@ async fn f093_everything_is_stored_before_the_body_ends_and_nothing_is_left_to_r
 }
 
 #[tokio::test]
-async fn routes_without_a_stream_have_their_bodies() {
+async fn routes_without_a_stream_return_their_bodies() {
     let instance = Instance::start().await;
     let once = json!({ "message": "你好", "stream": false });
     instance.model.queue_replies([Completion::of(["你好！"])]);
@@ -70,7 +70,7 @@ async fn answers_without_a_body_have_none() {
 }
 
 #[tokio::test]
-async fn f096_a_turn_whose_answer_nobody_takes_reaches_its_end_before_the_next_event() {
+async fn f096_abandoned_turn_ends_before_the_next_event() {
     let instance = Instance::start().await;
     let (model, search) = (Gate::new(), Gate::new());
     let call = r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#;
@@ -79,7 +79,7 @@ async fn f096_a_turn_whose_answer_nobody_takes_reaches_its_end_before_the_next_e
         Completion::of(["茶是一种饮料。"]),
     ]);
     instance.search.queue_replies([FakeTavily::search_reply(&json!({ "query": "茶" })).wait_before_head(&search)]);
-    let mut answer = instance.ask("茶是什么？").await.expect_streamed();
+    let mut answer = instance.send_message("茶是什么？").await.expect_streamed();
     answer.prelude().await;
     let start: Value = events(&(answer.text().await + "data: [DONE]\n\n")).remove(0);
     answer.read_until("好的。").await;
@@ -90,7 +90,7 @@ async fn f096_a_turn_whose_answer_nobody_takes_reaches_its_end_before_the_next_e
     search.open();
     instance.api.wait_for_next_requests(2).await;
     instance.function.freeze();
-    let stored = instance.sibling().await.said(&start["conversationId"]).await;
+    let stored = instance.sibling().await.stored_answer(&start["conversationId"]).await;
     assert_eq!(stored, (json!("好的。茶是一种饮料。"), json!("complete")));
     instance.function.thaw();
     let mut next = instance.call(&HttpEvent::get("/healthz")).await.expect_streamed();

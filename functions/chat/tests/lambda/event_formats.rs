@@ -1,16 +1,12 @@
-use std::time::Duration;
-
 use runtime_api::HttpEvent;
 use serde_json::{Value, json};
 use support::Completion;
 
-use crate::instance::{Instance, events, only};
+use crate::instance::{INVOCATION_TIME, Instance, events, only};
 
-const LONG: Duration = Duration::from_mins(5);
-
-/// What other services, people and tests hand to a function.
-fn others() -> Vec<Value> {
-    // As a load balancer sends it: much like a REST API's, without a resource.
+/// Events of other services and of direct invocations.
+fn unsupported_events() -> Vec<Value> {
+    // As a load balancer sends it: similar to a REST API's, without a resource.
     let balancer = json!({
         "path": "/healthz", "httpMethod": "GET", "headers": {}, "queryStringParameters": {},
         "requestContext": { "elb": { "targetGroupArn": "arn:aws:elasticloadbalancing:us-east-1:0:targetgroup/a/b" } },
@@ -41,22 +37,22 @@ fn others() -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn f113_events_of_other_shapes_are_bad_requests_and_not_failures() {
+async fn f113_unsupported_events_are_bad_requests() {
     let streaming = Instance::start().await;
-    let buffering = Instance::with(&[("RESPONSE_MODE", "buffer")]).await;
-    for event in others() {
-        let mut answer = streaming.api.invoke(&event, LONG).answer().await.expect_streamed();
+    let buffering = Instance::start_with(&[("RESPONSE_MODE", "buffer")]).await;
+    for event in unsupported_events() {
+        let mut answer = streaming.api.invoke(&event, INVOCATION_TIME).answer().await.expect_streamed();
         let prelude = answer.prelude().await;
         let body: Value = serde_json::from_str(&answer.rest().await).unwrap();
         assert_eq!((prelude.status, &body["error"]["code"]), (400, &json!("invalid_request")), "{event}");
         assert_eq!(body["error"]["requestId"], prelude.header("x-request-id"), "{event}");
-        let document = buffering.api.invoke(&event, LONG).answer().await.expect_buffered();
+        let document = buffering.api.invoke(&event, INVOCATION_TIME).answer().await.expect_buffered();
         assert_eq!(document["statusCode"], 400, "{event}");
     }
 }
 
 #[tokio::test]
-async fn f105_a_body_in_base64_is_read_and_bad_base64_is_a_bad_request() {
+async fn f105_base64_body_is_decoded_or_rejected() {
     let instance = Instance::start().await;
     instance.model.queue_replies([Completion::of(["好"])]);
     let event = HttpEvent::post("/api/chat", &json!({})).with("isBase64Encoded", true);
@@ -71,7 +67,7 @@ async fn f105_a_body_in_base64_is_read_and_bad_base64_is_a_bad_request() {
 }
 
 #[tokio::test]
-async fn f107_paths_are_taken_as_they_are() {
+async fn f107_paths_are_not_normalised() {
     let instance = Instance::start().await;
     for path in [
         "/api/../healthz",
@@ -93,7 +89,7 @@ async fn f107_paths_are_taken_as_they_are() {
 }
 
 #[tokio::test]
-async fn an_apis_named_stage_is_not_a_part_of_the_path() {
+async fn named_stage_is_not_part_of_the_path() {
     let instance = Instance::start().await;
     for (path, status) in [("/prod/healthz", 200), ("/healthz", 200), ("/production/healthz", 404)] {
         let mut answer = instance.call(&HttpEvent::get(path).with_context("stage", "prod")).await.expect_streamed();
@@ -102,7 +98,7 @@ async fn an_apis_named_stage_is_not_a_part_of_the_path() {
 }
 
 #[tokio::test]
-async fn f113_headers_that_make_no_address_do_no_harm() {
+async fn f113_headers_without_a_valid_address_are_harmless() {
     let instance = Instance::start().await;
     let event = HttpEvent::get("/healthz").header("host", "a b").header("x-forwarded-proto", "::");
     let mut answer = instance.call(&event).await.expect_streamed();

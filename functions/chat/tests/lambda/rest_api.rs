@@ -5,7 +5,7 @@ use support::Completion;
 
 use crate::instance::{Instance, events, only};
 
-/// A request as a REST API hands it to a function: payload format 1.0.
+/// A request as a REST API sends it: payload format 1.0.
 fn event(method: &str, path: &str, headers: &Value, query: &Value, body: Option<&str>) -> Value {
     json!({
         "resource": "/{proxy+}", "path": path, "httpMethod": method, "headers": null, "multiValueHeaders": headers,
@@ -25,7 +25,7 @@ async fn answer(instance: &Instance, event: &Value) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn a_rest_apis_event_is_a_turn_like_any_other() {
+async fn rest_api_event_starts_a_turn() {
     let instance = Instance::start().await;
     instance.model.queue_replies([Completion::of(["你好"])]);
     let headers =
@@ -39,7 +39,7 @@ async fn a_rest_apis_event_is_a_turn_like_any_other() {
 }
 
 #[tokio::test]
-async fn a_rest_apis_path_has_no_stage_and_its_query_is_encoded_anew() {
+async fn rest_api_query_is_encoded_and_path_has_no_stage() {
     let instance = Instance::start().await;
     let none = json!(null);
     for (path, query, status) in [
@@ -56,8 +56,8 @@ async fn a_rest_apis_path_has_no_stage_and_its_query_is_encoded_anew() {
 }
 
 #[tokio::test]
-async fn a_rest_apis_buffered_answer_is_one_document() {
-    let instance = Instance::with(&[("RESPONSE_MODE", "buffer")]).await;
+async fn rest_api_buffered_response_is_one_document() {
+    let instance = Instance::start_with(&[("RESPONSE_MODE", "buffer")]).await;
     let health = event("GET", "/healthz", &json!(null), &json!(null), None);
     let document = instance.api.invoke(&health, Duration::from_mins(5)).answer().await.expect_buffered();
     assert_eq!((&document["statusCode"], &document["isBase64Encoded"]), (&json!(200), &json!(false)));

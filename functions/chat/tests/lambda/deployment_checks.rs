@@ -1,5 +1,5 @@
-//! The checks of a deployment as the hook makes them: by invocations, of several instances. Who resumes or stops a turn comes
-//! to another instance than the turn's, which is still at work.
+//! The checks of a deployment as the deployment hook makes them: by invocations of several instances. Requests to resume or
+//! stop a turn reach another instance than the one that runs it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +21,12 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 use verify::{ChatRequest, InvokeTransport, Script};
 
-use crate::instance::{LONG, binary, database, key};
+use crate::instance::{INVOCATION_TIME, binary, create_key, start_database};
 
 const CALLER: &str = "deployment-check";
 
-/// The model of the checks, at its own pace.
-async fn model() -> String {
+/// Starts the model of the checks, which answers by script, and returns its URL.
+async fn start_model() -> String {
     let answer = async |Json(question): Json<ChatRequest>| {
         let script = Script::for_request(&question);
         let lines = iter(script.lines).then(move |line| async move {
@@ -38,21 +38,21 @@ async fn model() -> String {
     serve_router(Router::new().route("/chat/completions", post(answer))).await
 }
 
-/// What an instance writes; it goes on when nobody reads it any more.
-async fn written(api: Arc<RuntimeApi>, event: Value) -> Option<ResponseChunks> {
-    let mut answer = api.invoke(&event, LONG).answer().await.expect_streamed();
-    let (sender, pieces) = mpsc::unbounded_channel();
+/// The response of an instance, in chunks. The instance continues when the receiver is gone.
+async fn invoke(api: Arc<RuntimeApi>, event: Value) -> Option<ResponseChunks> {
+    let mut answer = api.invoke(&event, INVOCATION_TIME).answer().await.expect_streamed();
+    let (sender, chunks) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         while let Some(chunk) = answer.chunk().await {
             let _gone = sender.send(chunk.into());
         }
     });
-    Some(unfold(pieces, |mut pieces| async move { Some((pieces.recv().await?, pieces)) }).boxed())
+    Some(unfold(chunks, |mut chunks| async move { Some((chunks.recv().await?, chunks)) }).boxed())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_check_of_a_deployment_holds_by_invocations_across_instances() {
-    let (database, model, api) = (database().await, model().await, Arc::new(RuntimeApi::start().await));
+async fn deployment_checks_pass_across_instances() {
+    let (database, model, api) = (start_database().await, start_model().await, Arc::new(RuntimeApi::start().await));
     let row = json!([{"name": CALLER, "model": CALLER, "baseUrl": model, "tools": "native", "onlyFor": CALLER}]);
     let row = row.to_string();
     let settings = [
@@ -62,8 +62,8 @@ async fn every_check_of_a_deployment_holds_by_invocations_across_instances() {
         ("EXTRA_MODELS", &row),
     ];
     let _instances: Vec<_> = (0..3).map(|_| Function::start(binary(), &api.address(), settings)).collect();
-    let key = key(&database, CALLER).await;
-    let lambda = FakeLambda::start(move |event| written(Arc::clone(&api), event)).await;
+    let key = create_key(&database, CALLER).await;
+    let lambda = FakeLambda::start(move |event| invoke(Arc::clone(&api), event)).await;
     let hook = [
         ("AWS_ENDPOINT_URL_LAMBDA", lambda.address.as_str()),
         ("CHECKED_FUNCTION", FakeLambda::FUNCTION),
@@ -72,11 +72,11 @@ async fn every_check_of_a_deployment_holds_by_invocations_across_instances() {
     let version =
         InvokeTransport::from_settings(&Settings::from_pairs(hook), platform::transport::build_client().unwrap())
             .unwrap();
-    let patient = Duration::from_mins(1);
-    let limits = Timeouts { answer: patient, first_event: patient, turn: patient, stop: patient, close: patient };
-    let wish = SmokeOptions { model: Some(CALLER.to_owned()), timeouts: limits, strict: true };
+    let timeout = Duration::from_mins(1);
+    let timeouts = Timeouts { answer: timeout, first_event: timeout, turn: timeout, stop: timeout, close: timeout };
+    let options = SmokeOptions { model: Some(CALLER.to_owned()), timeouts, strict: true };
     let mut outcomes = Vec::new();
     let target = Target::with_transport(version, Secret::by_value(key));
-    let good = Box::pin(smoke::run(target, wish, |outcome| outcomes.push(outcome.clone()))).await;
+    let good = Box::pin(smoke::run(target, options, |outcome| outcomes.push(outcome.clone()))).await;
     assert!(good && outcomes.iter().all(|one| matches!(one.status, CheckStatus::Passed(_))), "{outcomes:#?}");
 }

@@ -5,11 +5,11 @@ use support::{Completion, MODEL_KEY, SEARCH_KEY};
 use crate::instance::{Instance, binary, events, only};
 
 #[tokio::test]
-async fn f094_a_process_that_was_frozen_serves_the_next_event() {
+async fn f094_thawed_process_serves_the_next_event() {
     let mut instance = Instance::start().await;
     let mut conversation = json!(null);
-    for (turn, said) in ["一", "二", "三"].into_iter().enumerate() {
-        instance.model.queue_replies([Completion::of([said])]);
+    for (turn, reply) in ["一", "二", "三"].into_iter().enumerate() {
+        instance.model.queue_replies([Completion::of([reply])]);
         instance.api.wait_for_next_requests(turn + 1).await;
         instance.function.freeze();
         let event = HttpEvent::post("/api/chat", &json!({ "message": "数", "conversationId": conversation }));
@@ -18,7 +18,7 @@ async fn f094_a_process_that_was_frozen_serves_the_next_event() {
         let mut answer = invocation.answer().await.expect_streamed();
         assert_eq!(answer.prelude().await.status, 200);
         let events = events(&answer.rest().await);
-        assert_eq!(only(&events, "content")["content"], said);
+        assert_eq!(only(&events, "content")["content"], reply);
         conversation = only(&events, "start")["conversationId"].clone();
     }
     assert_eq!(instance.model.requests()[2].dialogue().len(), 5, "each turn knows those before it");
@@ -26,7 +26,7 @@ async fn f094_a_process_that_was_frozen_serves_the_next_event() {
 }
 
 #[tokio::test]
-async fn a_setting_that_cannot_be_parsed_ends_the_start_with_one_line() {
+async fn invalid_setting_ends_the_start_with_one_line() {
     let api = RuntimeApi::start().await;
     for (name, value, line) in [
         ("TURN_SECONDS", "hunter2", "TURN_SECONDS: expected a whole number from 1 to 900"),
@@ -39,7 +39,7 @@ async fn a_setting_that_cannot_be_parsed_ends_the_start_with_one_line() {
 }
 
 #[tokio::test]
-async fn a_process_without_its_runtime_ends() {
+async fn process_ends_without_its_runtime() {
     let Instance { api, function, .. } = Instance::start().await;
     api.wait_for_next_requests(1).await;
     drop(api);
@@ -47,19 +47,19 @@ async fn a_process_without_its_runtime_ends() {
 }
 
 #[tokio::test]
-async fn f122_neither_keys_nor_words_of_users_are_logged() {
+async fn f122_neither_keys_nor_user_text_are_logged() {
     for level in ["debug", "trace"] {
-        log_holds_no_words(level).await;
+        assert_log_holds_no_secret(level).await;
     }
 }
 
-async fn log_holds_no_words(level: &str) {
-    let instance = Instance::with(&[("RUST_LOG", level)]).await;
+async fn assert_log_holds_no_secret(level: &str) {
+    let instance = Instance::start_with(&[("RUST_LOG", level)]).await;
     instance.model.queue_replies([
         Completion::of([r#"<tool_call>{"tool": "search_web", "query": "canary-query"}</tool_call>"#]),
         Completion::of(["canary-answer"]),
     ]);
-    let mut answer = instance.ask("canary-question").await.expect_streamed();
+    let mut answer = instance.send_message("canary-question").await.expect_streamed();
     answer.prelude().await;
     assert_eq!(only(&events(&answer.rest().await), "done")["finishReason"], "stop");
     drop(answer);
