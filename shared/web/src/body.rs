@@ -91,7 +91,7 @@ fn too_large(max_bytes: usize) -> ApiError {
 }
 
 fn is_over_limit(error: &axum::Error) -> bool {
-    causes(error).any(|cause| cause.is::<LengthLimitError>())
+    causes(error).any(<dyn std::error::Error>::is::<LengthLimitError>)
 }
 
 /// An error and its chain of causes.
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f106_error_text_does_not_make_a_body_too_large() {
+    async fn f106_error_text_makes_no_body_too_large() {
         let broken = std::io::Error::other("length limit exceeded");
         let body = Body::from_stream(futures_util::stream::iter([Ok("{"), Err(broken)]));
         let error = read_json_body(&json_headers("application/json"), body).await.unwrap_err();
