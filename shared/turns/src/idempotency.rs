@@ -56,7 +56,7 @@ pub async fn start_or_replay(
             }
             IdempotencyStatus::Mismatch => return Err(ErrorCode::IdempotencyMismatch.into()),
             IdempotencyStatus::Pending if Instant::now() + POLL_INTERVAL < request.deadline => {
-                sleep(POLL_INTERVAL).await
+                sleep(POLL_INTERVAL).await;
             }
             IdempotencyStatus::Pending => return Err(ErrorCode::TurnInProgress.into()),
         }

@@ -4,7 +4,8 @@
 //! * `request`, `handle`: what starts a turn, and what its client reads
 //! * `admission`, `budgets`: which turns may start, and until when they run
 //! * `start`, `idempotency`: the stored turn that starts, or the one that an equal request started
-//! * `runner`: what stateful and stateless turns share; `stateful`, `stateless`: the two kinds
+//! * `runner`: what stateful and stateless turns share; `stateful`, `stateless`: the two kinds; `stored_answer`: what the first kind
+//!   stores
 //! * `registry`, `completed`: the turns of this process, running and finished
 //! * `replay`: subscribing again, also to a turn of another instance
 //! * `sync`: what instances discover about models and share
@@ -25,6 +26,7 @@ mod services;
 mod start;
 mod stateful;
 mod stateless;
+mod stored_answer;
 mod sync;
 mod telemetry;
 

@@ -1,10 +1,9 @@
 use std::time::SystemTime;
 
-use agent::{CallRecord, EventLog, TurnState};
+use agent::EventLog;
 use domain::{ErrorCode, Event, Failure, FinishReason, Summary};
 use store::{
-    Answer, ConversationStore, LeaseError, LeaseState, LogTail, ReadError, StoreError, StoredCall, TurnEnd, TurnLease,
-    UserInput,
+    Answer, ConversationStore, LeaseError, LeaseState, LogTail, ReadError, StoreError, TurnEnd, TurnLease, UserInput,
 };
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
@@ -14,6 +13,7 @@ use crate::replay::LogWriter;
 use crate::request::{PromptInput, StartTurn};
 use crate::runner::TurnRunner;
 use crate::services::TurnServices;
+use crate::stored_answer::stored_answer;
 
 /// Characters read of earlier turns for each token that may be sent: long results are shortened afterwards.
 const CHARS_PER_TOKEN: usize = 5;
@@ -236,32 +236,4 @@ fn log_failure(error: &StoreError) -> Failure {
         tracing::error!(%error, "the storage failed");
     }
     error.code().into()
-}
-
-fn stored_answer(state: TurnState, end: TurnEnd) -> Answer {
-    Answer {
-        content: state.answer.content.clone(),
-        thinking: state.answer.thinking.clone(),
-        tool_calls: state.calls().map(stored_call).collect(),
-        sources: state.answer.sources.clone(),
-        end,
-        usage: state.usage(),
-        summary: state.summary.clone(),
-        models: state.models().to_vec(),
-        transcript: state.transcript(),
-    }
-}
-
-fn stored_call(record: CallRecord<'_>) -> StoredCall {
-    let (ok, summary) = match record.outcome {
-        Some(outcome) => (outcome.ok, outcome.summary.clone()),
-        None => (false, "not finished".to_owned()),
-    };
-    StoredCall {
-        id: record.call.id.clone(),
-        name: record.call.name.clone(),
-        arguments: record.call.arguments.clone(),
-        ok,
-        summary,
-    }
 }

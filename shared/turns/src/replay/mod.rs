@@ -2,11 +2,12 @@
 //! the answer that its instance stores.
 
 mod from_answer;
+mod log_batcher;
 mod log_tailer;
 mod log_writer;
 mod resume;
 
-pub use self::log_writer::{FLUSH_INTERVAL as LOG_FLUSH_INTERVAL, GRACE_PERIOD as LOG_GRACE_PERIOD};
+pub use self::log_batcher::{FLUSH_INTERVAL as LOG_FLUSH_INTERVAL, GRACE_PERIOD as LOG_GRACE_PERIOD};
 pub use self::resume::{FrameId, current, resume};
 
 pub(crate) use self::log_writer::LogWriter;

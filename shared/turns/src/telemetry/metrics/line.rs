@@ -63,7 +63,7 @@ impl Line {
     }
 
     /// The line as JSON, without a line break.
-    pub(super) fn to_json(mut self, now: SystemTime) -> String {
+    pub(super) fn into_json(mut self, now: SystemTime) -> String {
         let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let metrics: Vec<_> =
             self.metrics.iter().map(|Metric(name, unit)| json!({"Name": name, "Unit": unit})).collect();
@@ -97,7 +97,7 @@ mod tests {
             .metrics(Metric("Time", "Milliseconds"), vec![10, 20])
             .metrics(Metric("None", "Count"), Vec::new())
             .member("turnId", "t\n1".into());
-        let written = line.to_json(UNIX_EPOCH + Duration::from_millis(1_800_000_000_123));
+        let written = line.into_json(UNIX_EPOCH + Duration::from_millis(1_800_000_000_123));
         assert!(!written.contains('\n'));
         let expected = json!({
             "_aws": {

@@ -106,7 +106,7 @@ impl Metrics {
 
 impl Out {
     fn write(&self, lines: impl IntoIterator<Item = Line>, now: SystemTime) {
-        let text: String = lines.into_iter().map(|line| line.to_json(now) + "\n").collect();
+        let text: String = lines.into_iter().map(|line| line.into_json(now) + "\n").collect();
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let _lost = writer.write_all(text.as_bytes()).and_then(|()| writer.flush());
     }
