@@ -25,7 +25,7 @@ impl RecorderGuard {
 
 impl Drop for RecorderGuard {
     fn drop(&mut self) {
-        self.end(AttemptEnd::Complete);
+        self.end(AttemptEnd::Whole);
     }
 }
 
@@ -33,7 +33,7 @@ impl Drop for RecorderGuard {
 pub(crate) struct Body {
     response: reqwest::Response,
     recorder: RecorderGuard,
-    /// Kept from chunk to chunk and moved only when it ends too early: to set a timer again for each chunk costs more.
+    /// Kept from chunk to chunk and moved only when it ends too early: a new timer for each chunk costs more.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -51,12 +51,12 @@ impl Body {
     pub(crate) async fn next_chunk(&mut self, until: Instant) -> Result<Option<Bytes>, AttemptEnd> {
         let chunk = tokio::select! {
             biased;
-            chunk = self.response.chunk() => chunk.map_err(|_| AttemptEnd::Disconnected)?,
-            () = elapsed(&mut self.timer, until) => return Err(AttemptEnd::TimedOut),
+            chunk = self.response.chunk() => chunk.map_err(|_| AttemptEnd::Cut)?,
+            () = elapsed(&mut self.timer, until) => return Err(AttemptEnd::Silent),
         };
         match &chunk {
             Some(bytes) => self.recorder.0.iter().for_each(|recorder| recorder.record_chunk(bytes)),
-            None => self.end(AttemptEnd::Complete),
+            None => self.end(AttemptEnd::Whole),
         }
         Ok(chunk)
     }

@@ -61,7 +61,7 @@ async fn every_write_is_its_own_chunk() {
 }
 
 #[tokio::test]
-async fn disconnect_and_reset_fail_unframed_end_does_not() {
+async fn disconnect_and_reset_fail_unlike_unframed_end() {
     let model = FakeModel::start().await;
     let body = || Completion::new().raw("x").reply();
     model.queue_replies([body().disconnect(), body().reset(), Reply::reset_before_head(), body().until_close()]);

@@ -39,7 +39,7 @@ async fn rest_api_event_starts_a_turn() {
 }
 
 #[tokio::test]
-async fn rest_api_query_is_encoded_and_path_has_no_stage() {
+async fn rest_api_path_and_query_are_converted() {
     let instance = Instance::start().await;
     let none = json!(null);
     for (path, query, status) in [

@@ -121,7 +121,7 @@ impl Protocol for CompletionChunks {
             }
             Event::Text { delta } => self.write_delta(Delta { content: Some(delta), ..Delta::default() }, out),
             Event::Thinking { delta } => {
-                self.write_delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out)
+                self.write_delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out);
             }
             Event::ClientToolCall(call) => self.write_call(call, out),
             Event::Done { finish_reason } => self.write_done(*finish_reason, out),
