@@ -63,7 +63,7 @@ fn link_targets(text: &str) -> Vec<&str> {
     relative.map(|target| target.split('#').next().unwrap_or_default()).collect()
 }
 
-/// The code spans that are paths of the repository; `{a,b}` stands for several.
+/// The code spans that are paths of the repository; `{a,b}` represents several.
 fn code_spans(text: &str) -> Vec<String> {
     let spans = text.split('`').skip(1).step_by(2);
     let paths = spans.filter(|span| FOLDERS.iter().any(|folder| span.starts_with(folder)));

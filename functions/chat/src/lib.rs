@@ -1,4 +1,4 @@
-//! The chat function: its routes, what administrators define, and its settings.
+//! The chat function: its routes, the definitions of agents and tools, and its settings.
 //!
 //! A request enters at the route table and is parsed in `http`, which resolves its agent by `definitions` and starts or
 //! resumes a turn through the crate `turns`. `App::new` is the only assembly: Lambda, the local server and the tests share it.

@@ -66,7 +66,7 @@ impl Budgets {
     /// Rejects a turn when no tokens or no money is left for today; each search checks the budget of searches itself.
     ///
     /// Without budgets nothing is read. If the ledger cannot be read, the turn is rejected, since it needs the same store.
-    /// Turns that run at the same time may together exceed a budget by what they use.
+    /// Turns that run at the same time may together exceed a budget by their own usage.
     ///
     /// # Errors
     /// `quota_exhausted` with the time until midnight (UTC), or the failure of the store.

@@ -72,7 +72,7 @@ impl TurnRegistry {
         self.shutdown.clone()
     }
 
-    /// Runs a turn to its end on a task of its own and then closes its log. A panic becomes an `error` event, unless the
+    /// Runs a turn to its end on its own task and then closes its log. A panic becomes an `error` event, unless the
     /// turn has sent its last event already.
     pub(crate) fn spawn(&self, turn: impl Future<Output = ()> + Send + 'static, events: EventLog) {
         self.tasks.spawn(async move {

@@ -105,7 +105,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// Adds what the turn used to the day's totals, however it ended, even if its conversation is deleted: a deletion is no
+    /// Adds the usage of the turn to the day's totals, however it ended, even if its conversation is deleted: a deletion is no
     /// way around a budget. A failure to write them does not fail the turn.
     pub(crate) async fn record_usage(&self) {
         let usage = self.events.turn_state().usage();

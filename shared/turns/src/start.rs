@@ -14,7 +14,7 @@ use crate::stateful::StatefulTurn;
 /// The longest title made of a first message, in characters.
 const MAX_TITLE: usize = 60;
 
-/// Stores the turn as running and spawns it. It runs to its end whether or not anybody reads its events.
+/// Stores the turn as running and spawns it. It runs to its end whether or not a client reads its events.
 pub(crate) async fn start(
     services: &TurnServices,
     turn_id: String,

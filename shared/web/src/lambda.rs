@@ -30,8 +30,7 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 use tower::util::MapFutureLayer;
 
-use crate::SourceHeader;
-use crate::invocation::Invocation;
+use crate::{Invocation, SourceHeader};
 
 /// How responses leave a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

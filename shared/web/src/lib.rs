@@ -6,10 +6,10 @@
 mod auth;
 mod body;
 mod error;
-mod invocation;
 mod lambda;
 mod loopback_guard;
 mod origins;
+mod request_context;
 mod request_layer;
 mod single_header;
 mod sse;
@@ -20,9 +20,9 @@ pub use auth::{
 };
 pub use body::{BodyError, read_json_body, read_json_body_up_to, read_optional_json_body};
 pub use error::{ApiError, ErrorFormat, status_of};
-pub use invocation::Invocation;
 pub use lambda::{LambdaSettings, run};
 pub use loopback_guard::is_loopback_host;
 pub use origins::Origins;
-pub use request_layer::{Exposure, RequestContext, wrap_routes};
+pub use request_context::{Invocation, RequestContext};
+pub use request_layer::{Exposure, wrap_routes};
 pub use sse::{collect, stream_response, wait_for_first_content};

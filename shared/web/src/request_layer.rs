@@ -11,22 +11,10 @@ use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::error::write_error_body;
-use crate::invocation::Invocation;
 use crate::loopback_guard::require_loopback;
-use crate::{ApiError, Origins};
+use crate::{ApiError, Origins, RequestContext};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// The identity and the arrival of a request; an extension of every request.
-#[derive(Clone, Debug)]
-pub struct RequestContext {
-    /// The request's id in the logs and in its response.
-    pub request_id: String,
-    /// When the request arrived.
-    pub received_at: Instant,
-    /// The invocation that carries the request, on Lambda.
-    pub invocation: Option<Invocation>,
-}
 
 /// Which clients may reach the routes at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

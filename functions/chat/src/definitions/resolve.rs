@@ -8,7 +8,7 @@ use super::agents::{Agents, DEFAULT_AGENT};
 use super::custom_tools::{BoundTools, CustomTools};
 use super::models::VisibleModels;
 
-/// The agents of the deployment, and what they are assembled from.
+/// The agents of the deployment, with the parts from which they are assembled.
 pub(crate) struct AgentCatalog {
     /// All built-in tools, with the prompt and the limits of the settings; agents are derived from it.
     pub(crate) base: Agent,

@@ -95,6 +95,14 @@ async fn stored_turn(services: &TurnServices, owner: &Owner, turn: &TurnRef) -> 
     services.store.conversations.get_turn(owner, &turn.conversation_id, turn.answer_seq, SystemTime::now()).await
 }
 
+/// The failure of a read that has no cursor.
+pub(super) fn not_found_or_store(error: ReadError) -> ApiError {
+    match error {
+        ReadError::NotFound | ReadError::BadCursor => ErrorCode::NotFound.into(),
+        ReadError::Store(error) => error.into(),
+    }
+}
+
 impl LogTailer {
     /// The next events after the start, as soon as there are any; `None` after the end.
     async fn next_batch(&mut self) -> Option<Vec<Event>> {

@@ -102,7 +102,7 @@ impl<'a> LogWriter<'a> {
         matches!(self.state, State::Written | State::GivenUp)
     }
 
-    /// Deletes what was written: the conversation is deleted.
+    /// Deletes the log: the conversation is deleted.
     pub(crate) async fn discard(&mut self) {
         if self.state == State::Empty {
             return;

@@ -24,7 +24,7 @@ impl ToolModes for StoredToolSupport<'_> {
 pub async fn known_tool_support(store: &Store, model: &ModelClient) -> ToolSupport {
     let now = SystemTime::now();
     if !model.knows_tool_support(now) {
-        // Not a task of its own: nothing may run on when the invocation ends. A probe that is not ready in time is dropped.
+        // Not its own task: nothing may run after the end of the invocation. A probe that is not ready in time is dropped.
         let _late = timeout(PROBE_TIMEOUT, probe(store, model, now)).await;
     }
     model.tools(now)
@@ -42,7 +42,7 @@ async fn probe(store: &Store, model: &ModelClient, now: SystemTime) {
     }
 }
 
-/// Publishes what this instance found out about a model's tool support, if that is new. Never fails.
+/// Publishes what this instance discovered about a model's tool support, if that is new. Never fails.
 pub(crate) async fn publish(store: &Store, model: &ModelClient) {
     if let Some(found) = model.take_unpublished_rejection() {
         put(store, &model.identity(), found, SystemTime::now()).await;

@@ -1,4 +1,4 @@
-//! What operators see of a turn: names, numbers and times, no user text. And what is recorded of its tool calls, redacted.
+//! Metrics and traces of turns, without user text, and redacted records of tool calls.
 
 mod metrics;
 pub(crate) mod redaction;
