@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use domain::{ErrorCode, Owner, is_id};
-use store::{ReadError, TurnRef};
+use store::TurnRef;
 use tokio::time::Instant;
 use web::ApiError;
 
