@@ -94,24 +94,19 @@ impl Budgets {
     }
 }
 
-async fn spent(
-    ledger: &UsageLedger,
-    account: UsageScope<'_>,
-    day: Day,
-    budget: Budget,
-) -> Result<UsageTotals, ApiError> {
+async fn spent(ledger: &UsageLedger, scope: UsageScope<'_>, day: Day, budget: Budget) -> Result<UsageTotals, ApiError> {
     if budget.tokens.is_none() && budget.cost_micros.is_none() {
         return Ok(UsageTotals::default());
     }
-    Ok(ledger.day(account, day).await?)
+    Ok(ledger.day(scope, day).await?)
 }
 
 fn exhausted(budget: &str, now: SystemTime) -> Failure {
     let end = Day::of(now).end();
     let left = end.duration_since(now).unwrap_or_default();
     let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
-    let sentence = format!("{budget} for today is used up. It starts anew at {}.", rfc3339(end));
-    Failure::new(ErrorCode::QuotaExhausted, sentence).with_retry_after(seconds.max(1))
+    let message = format!("{budget} for today is used up. It starts anew at {}.", rfc3339(end));
+    Failure::new(ErrorCode::QuotaExhausted, message).with_retry_after(seconds.max(1))
 }
 
 /// A budget and its use, as clients read it.

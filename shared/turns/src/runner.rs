@@ -2,8 +2,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
 use agent::{EventLog, Turn, TurnRecorderFactory};
-use domain::Owner;
-use domain::{ErrorCode, Failure, FinishReason, new_id};
+use domain::{ErrorCode, Failure, FinishReason, Owner, new_id};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use store::{Day, Execution, ReadError, Store, StoreError};

@@ -38,8 +38,8 @@ impl<'a> VisibleModels<'a> {
         // An agent outlives the settings: if its model is no longer configured, the turn runs with the default one.
         let default = || of_agent.and_then(|name| self.get(name)).or_else(|| self.models.default_model());
         let first = requested.map_or_else(default, |name| self.get(name)).ok_or_else(|| {
-            let sentence = format!("`modelType` names no model; there are: {}", self.names());
-            ApiError::new(ErrorCode::InvalidRequest, sentence)
+            let message = format!("`modelType` names no model; there are: {}", self.names());
+            ApiError::new(ErrorCode::InvalidRequest, message)
         })?;
         Ok(self.models.chain(&first.config().name))
     }

@@ -41,8 +41,8 @@ impl AgentCatalog {
             && !agent.tools.has(name)
         {
             let names: Vec<_> = agent.tools.names().collect();
-            let sentence = format!("`toolChoice` names no tool; there are: {}", names.join(", "));
-            return Err(ApiError::new(ErrorCode::InvalidRequest, sentence));
+            let message = format!("`toolChoice` names no tool; there are: {}", names.join(", "));
+            return Err(ApiError::new(ErrorCode::InvalidRequest, message));
         }
         let tool_choice = selection.tool_choice.cloned().unwrap_or_else(|| definition.choice(&agent));
         let models = models.chain(selection.model, definition.model.as_deref())?;

@@ -91,6 +91,6 @@ pub(crate) async fn erase(
 fn parse_confirmation(body: &[u8]) -> Result<Option<String>, ApiError> {
     let mut fields = StrictObject::parse(body)?;
     let confirmed = fields.take_string("confirm").is_ok_and(|confirm| confirm.as_deref() == Some(CONFIRMATION));
-    let sentence = "`confirm` must be \"erase\": everything that the caller has is deleted for good";
-    if confirmed { Ok(fields.take_string("userId")?) } else { Err(ApiError::new(ErrorCode::InvalidRequest, sentence)) }
+    let message = "`confirm` must be \"erase\": everything that the caller has is deleted for good";
+    if confirmed { Ok(fields.take_string("userId")?) } else { Err(ApiError::new(ErrorCode::InvalidRequest, message)) }
 }

@@ -85,8 +85,8 @@ pub(crate) async fn rename(
 
 fn title(body: &[u8]) -> Result<String, ApiError> {
     let invalid = || {
-        let sentence = format!("`title` must be a string of 1 to {MAX_TITLE} characters");
-        ApiError::new(ErrorCode::InvalidRequest, sentence)
+        let message = format!("`title` must be a string of 1 to {MAX_TITLE} characters");
+        ApiError::new(ErrorCode::InvalidRequest, message)
     };
     let fields = domain::parse_object(body)?;
     let title = fields.get("title").and_then(|title| title.as_str()).ok_or_else(invalid)?.trim();

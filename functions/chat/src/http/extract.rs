@@ -163,8 +163,8 @@ impl TurnRequestHead {
 /// `invalid_request` for a header that is not visible ASCII.
 pub(crate) fn agent_id(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     let Some(id) = headers.get("x-agent-id") else { return Ok(None) };
-    let sentence = "`X-Agent-ID` must be visible ASCII";
-    id.to_str().map(Some).map_err(|_| ApiError::new(ErrorCode::InvalidRequest, sentence))
+    let message = "`X-Agent-ID` must be visible ASCII";
+    id.to_str().map(Some).map_err(|_| ApiError::new(ErrorCode::InvalidRequest, message))
 }
 
 /// Whether the frames of a stream hold all text so far instead of deltas.
@@ -184,6 +184,6 @@ pub(crate) fn path_id(path: Result<Path<String>, PathRejection>) -> Result<Strin
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let text = value.to_str().ok().filter(|text| (1..=MAX_KEY).contains(&text.len()));
-    let sentence = "`Idempotency-Key` must be 1 to 255 visible ASCII characters";
-    text.map(|text| Some(text.to_owned())).ok_or_else(|| ApiError::new(ErrorCode::InvalidRequest, sentence))
+    let message = "`Idempotency-Key` must be 1 to 255 visible ASCII characters";
+    text.map(|text| Some(text.to_owned())).ok_or_else(|| ApiError::new(ErrorCode::InvalidRequest, message))
 }

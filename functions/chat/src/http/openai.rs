@@ -135,8 +135,8 @@ fn apply_request(
         && !agent.tools.has(name)
         && request.tools.iter().all(|tool| tool.name != *name)
     {
-        let sentence = "`tool_choice` must name one of the `tools`";
-        return Err(Failure::new(ErrorCode::InvalidRequest, sentence).with_param("tool_choice").into());
+        let message = "`tool_choice` must name one of the `tools`";
+        return Err(Failure::new(ErrorCode::InvalidRequest, message).with_param("tool_choice").into());
     }
     *tool_choice = request.tool_choice.clone().unwrap_or_else(|| definition.choice(agent));
     Ok(())
@@ -146,8 +146,8 @@ fn apply_request(
 fn keep_formatting_models(models: &mut Vec<ModelClient>) -> Result<(), ApiError> {
     let accepts_format = |model: &ModelClient| matches!(model.config().wire, Wire::Openai | Wire::Ollama);
     if !models.first().is_some_and(accepts_format) {
-        let sentence = "`response_format` must be of type text: this model's endpoint takes no other here";
-        return Err(Failure::new(ErrorCode::InvalidRequest, sentence).with_param("response_format").into());
+        let message = "`response_format` must be of type text: this model's endpoint takes no other here";
+        return Err(Failure::new(ErrorCode::InvalidRequest, message).with_param("response_format").into());
     }
     models.retain(accepts_format);
     Ok(())

@@ -23,8 +23,8 @@ impl Paging {
     pub(crate) fn limit(&self, default: u32) -> Result<u32, ApiError> {
         let Some(text) = &self.limit else { return Ok(default) };
         text.parse().ok().filter(|limit| (1..=MAX_ROWS).contains(limit)).ok_or_else(|| {
-            let sentence = format!("`limit` must be a whole number from 1 to {MAX_ROWS}");
-            ApiError::new(ErrorCode::InvalidRequest, sentence)
+            let message = format!("`limit` must be a whole number from 1 to {MAX_ROWS}");
+            ApiError::new(ErrorCode::InvalidRequest, message)
         })
     }
 }

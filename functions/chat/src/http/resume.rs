@@ -35,6 +35,6 @@ pub(crate) async fn resume(
 fn last_frame(headers: &HeaderMap) -> Result<Option<FrameId>, ApiError> {
     let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
     let last = value.to_str().ok().and_then(FrameId::parse);
-    let sentence = "`Last-Event-ID` must be the id of a frame: the turn, a hyphen, and a number from 1";
-    last.map(Some).ok_or_else(|| ApiError::new(ErrorCode::InvalidRequest, sentence))
+    let message = "`Last-Event-ID` must be the id of a frame: the turn, a hyphen, and a number from 1";
+    last.map(Some).ok_or_else(|| ApiError::new(ErrorCode::InvalidRequest, message))
 }

@@ -69,14 +69,14 @@ pub(crate) async fn usage(
     let Query(query) = query.map_err(unreadable_query)?;
     let count = days(query.days.as_deref())?;
     let budgets = &app.turns.limits.budgets;
-    let (account, budget) = match query.scope.as_deref() {
+    let (scope, budget) = match query.scope.as_deref() {
         None => (UsageScope::User(&caller.owner), budgets.own),
         Some("deployment") if caller.administrator => (UsageScope::Global, budgets.total),
         Some("deployment") => return Err(ErrorCode::Forbidden.into()),
         Some(_) => return Err(invalid("`scope` may only be `deployment`")),
     };
     let today = Day::of(SystemTime::now());
-    let days = app.store.ledger.days(account, today.before(count - 1), today).await?;
+    let days = app.store.ledger.days(scope, today.before(count - 1), today).await?;
     let spent = days.last().filter(|(day, _)| *day == today).map(|(_, spent)| *spent).unwrap_or_default();
     Ok(Json(UsageList {
         days: days.iter().map(|(day, spent)| DayRow::new(*day, spent)).collect(),
@@ -91,6 +91,6 @@ fn days(text: Option<&str>) -> Result<u32, ApiError> {
     days.ok_or_else(|| invalid(&format!("`days` must be a whole number from 1 to {MAX_DAYS}")))
 }
 
-fn invalid(sentence: &str) -> ApiError {
-    ApiError::new(ErrorCode::InvalidRequest, sentence)
+fn invalid(message: &str) -> ApiError {
+    ApiError::new(ErrorCode::InvalidRequest, message)
 }

@@ -107,7 +107,7 @@ async fn parse(app: &App, caller: &Caller, headers: &HeaderMap, body: Body) -> R
         error => error,
     };
     match error {
-        Some(sentence) => Err(ApiError::new(ErrorCode::InvalidRequest, sentence)),
+        Some(message) => Err(ApiError::new(ErrorCode::InvalidRequest, message)),
         None => Ok(definition),
     }
 }

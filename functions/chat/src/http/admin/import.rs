@@ -48,7 +48,7 @@ fn parse_import(body: &[u8], rules: Rules<'_>) -> Result<(ImportedTools, bool), 
     let dry_run = fields.take_bool("dryRun")?.unwrap_or(false);
     fields.reject_unknown("`document`, `dryRun`")?;
     let imported = tools::http::import(Value::Object(document).to_string().as_bytes(), rules);
-    let imported = imported.map_err(|sentence| Failure::new(ErrorCode::InvalidRequest, sentence))?;
+    let imported = imported.map_err(|message| Failure::new(ErrorCode::InvalidRequest, message))?;
     Ok((imported, dry_run))
 }
 
