@@ -7,6 +7,7 @@
 //! * `runner`: what stateful and stateless turns share; `stateful`, `stateless`: the two kinds; `stored_answer`: what the first kind
 //!   stores
 //! * `registry`, `completed`: the turns of this process, running and finished
+//! * `deletion`: deleting conversations with their turns
 //! * `replay`: subscribing again, also to a turn of another instance
 //! * `sync`: what instances discover about models and share
 //! * `telemetry`: metrics, traces, and records of tool calls
@@ -16,6 +17,7 @@
 mod admission;
 mod budgets;
 mod completed;
+mod deletion;
 mod handle;
 mod idempotency;
 mod registry;
@@ -32,6 +34,7 @@ mod telemetry;
 
 pub use admission::{TurnLimits, deadline};
 pub use budgets::{Budget, BudgetRows, Budgets};
+pub use deletion::{delete_conversation, erase};
 pub use handle::TurnStream;
 pub use idempotency::{IdempotencyKey, start_or_replay};
 pub use registry::TurnRegistry;

@@ -99,14 +99,14 @@ impl TurnRegistry {
     }
 
     /// Ends the turn of a deleted conversation, if one runs in this process.
-    pub fn cancel_deleted(&self, owner: &Owner, conversation_id: &str) {
+    pub(crate) fn cancel_deleted(&self, owner: &Owner, conversation_id: &str) {
         if let Some(entry) = self.running().get(&key(owner, conversation_id)) {
             entry.deleted.cancel();
         }
     }
 
     /// Ends all turns of an owner in this process, as if their conversations were deleted.
-    pub fn cancel_all_deleted(&self, owner: &Owner) {
+    pub(crate) fn cancel_all_deleted(&self, owner: &Owner) {
         for ((entry_owner, _), entry) in self.running().iter() {
             if entry_owner == owner {
                 entry.deleted.cancel();
@@ -130,12 +130,12 @@ impl TurnRegistry {
     }
 
     /// Drops the completed turns of a conversation.
-    pub fn forget_completed(&self, owner: &Owner, conversation_id: &str) {
+    pub(crate) fn forget_completed(&self, owner: &Owner, conversation_id: &str) {
         self.completed().forget(owner, conversation_id);
     }
 
     /// Drops the completed turns of an owner.
-    pub fn forget_all_completed(&self, owner: &Owner) {
+    pub(crate) fn forget_all_completed(&self, owner: &Owner) {
         self.completed().forget_all(owner);
     }
 

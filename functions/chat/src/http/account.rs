@@ -80,10 +80,7 @@ pub(crate) async fn erase(
 ) -> Result<Json<Erased>, ApiError> {
     let user_id = parse_confirmation(&web::read_json_body(&headers, body).await?)?;
     let owner = credentials.identify(user_id.as_deref())?.owner;
-    app.turns.registry.cancel_all_deleted(&owner);
-    let erased = app.store.erase(&owner, app.config.chat_limit, SystemTime::now()).await;
-    app.turns.registry.forget_all_completed(&owner);
-    let DeletionCounts { keys, conversations, others } = erased?;
+    let DeletionCounts { keys, conversations, others } = turns::erase(&app.turns, &owner).await?;
     Ok(Json(Erased { keys, conversations, others }))
 }
 

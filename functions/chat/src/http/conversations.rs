@@ -100,12 +100,6 @@ pub(crate) async fn delete(
     Caller { owner, .. }: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, ApiError> {
-    let id = path_id(path)?;
-    app.turns.registry.cancel_deleted(&owner, &id);
-    app.turns.registry.forget_completed(&owner, &id);
-    app.store.conversations.delete(&owner, &id).await?;
-    app.store.idempotency.delete_for_conversation(&owner, &id).await?;
-    app.store.executions.delete_for_conversation(&owner, &id).await?;
-    app.store.streams.delete_logs(&owner, &id, None).await?;
+    turns::delete_conversation(&app.turns, &owner, &path_id(path)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
