@@ -4,8 +4,9 @@ use std::sync::Arc;
 use agent::{Agent, TokenCountCache};
 use aws_types::SdkConfig;
 use domain::Owner;
+use search::{ReadUrl, Search, WebSearch};
 use store::Store;
-use tools::{Calculator, CurrentTime, ReadUrl, Search, Tool, ToolRegistry, WebSearch};
+use tools::{Calculator, CurrentTime, Tool, ToolRegistry};
 use turns::{ServiceParts, TurnLimits, TurnServices};
 use web::Auth;
 

@@ -7,11 +7,11 @@ use axum::Router;
 use chat::{App, Config};
 use platform::secrets::Secret;
 use platform::settings::Settings;
+use search::SearchConfig;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tools::SearchConfig;
 use web::{Exposure, Origins, Platform, SourceHeader};
 
 use crate::database::{self, Data, EmbeddedDatabase};

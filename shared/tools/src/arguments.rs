@@ -1,3 +1,5 @@
+//! The arguments of a call: coerced to the schema, then parsed.
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -11,7 +13,7 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_DEPTH: usize = 16;
 
 /// Coerces the arguments to the schema; the error describes the required change for the model.
-pub(crate) fn coerce(schema: &Value, arguments: &Value) -> Result<Value, String> {
+pub fn coerce(schema: &Value, arguments: &Value) -> Result<Value, String> {
     if nested_deeper_than(arguments, MAX_DEPTH) {
         return Err(format!("the arguments may be nested at most {MAX_DEPTH} deep"));
     }
@@ -22,7 +24,7 @@ pub(crate) fn coerce(schema: &Value, arguments: &Value) -> Result<Value, String>
 }
 
 /// Parses the arguments of a call as the type from which the tool's schema is derived.
-pub(crate) fn parse<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
+pub fn parse<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
     serde_json::from_value(arguments)
         .map_err(|_| ToolCallError::invalid_arguments("the arguments must fit the schema").into())
 }

@@ -1,6 +1,9 @@
 //! `calculator`: calculates an expression, exactly where that is possible.
 
+mod application;
+mod cursor;
 mod evaluate;
+mod fault;
 mod formatting;
 mod functions;
 mod interval;
@@ -25,11 +28,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use self::evaluate::{Answer, Fault};
-pub use self::work::CalculationBudget;
+use self::fault::Fault;
+use self::formatting::Answer;
 use self::work::Limit;
 use crate::call_error::ToolCallError;
-use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+use crate::{CalculationBudget, Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 const DESCRIPTION: &str = "计算器。凡是需要算出准确数字的问题（四则运算、百分比、乘方、开方、三角函数、对数、阶乘、单位换算）\
     都用它计算，不要心算。";

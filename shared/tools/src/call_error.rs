@@ -7,9 +7,11 @@ const MAX_NAME_CHARS: usize = 64;
 
 /// A failed call as a result: the failure for the user and the text for the model.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ToolCallError {
-    pub(crate) failure: ToolFailure,
-    pub(crate) content: String,
+pub struct ToolCallError {
+    /// For the user.
+    pub failure: ToolFailure,
+    /// For the model.
+    pub content: String,
 }
 
 impl ToolCallError {
@@ -18,7 +20,7 @@ impl ToolCallError {
     }
 
     /// The model named a tool that is not available to it.
-    pub(crate) fn unknown_tool<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Self {
+    pub fn unknown_tool<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Self {
         let names: Vec<&str> = names.collect();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let name: String = name.chars().take(MAX_NAME_CHARS).collect();
@@ -27,7 +29,7 @@ impl ToolCallError {
     }
 
     /// The arguments are invalid for `reason`, which the model reads. It may quote an external schema.
-    pub(crate) fn invalid_arguments(reason: &str) -> Self {
+    pub fn invalid_arguments(reason: &str) -> Self {
         let reason = tool_calls::escape(reason);
         let message = "The model called the tool with arguments that do not fit.";
         Self::new("invalid_arguments", message, format!("参数不符合要求：{reason}。请改正参数后重新调用。"))
@@ -46,7 +48,7 @@ impl ToolCallError {
     }
 
     /// The tool itself is faulty.
-    pub(crate) fn failed(tool: &dyn Tool) -> Self {
+    pub fn failed(tool: &dyn Tool) -> Self {
         let content = tool.failure_text("工具执行失败");
         Self::new("failed", "The tool failed.", content)
     }

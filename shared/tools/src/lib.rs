@@ -1,42 +1,37 @@
 //! The tools that a model may call.
 //!
-//! Each tool is one file in this crate and one line in the list that fills a function's [`ToolRegistry`]. The registry
-//! holds the tools of a deployment; a [`ToolSession`] runs the calls of one turn. The session turns every problem into
-//! a result: unknown names, arguments that do not fit, timeouts, panics, results that are too long, and repeated calls.
+//! Each tool is one file and one line in the list that fills a function's [`ToolRegistry`]. The registry holds the tools
+//! of a deployment; a [`ToolSession`] runs the calls of one turn. The session turns every problem into a result: unknown
+//! names, arguments that do not fit, timeouts, panics, results that are too long, and repeated calls.
 
-mod arguments;
+pub mod arguments;
+mod calculation_budget;
 mod calculator;
 mod call_error;
 mod current_time;
-mod event_stream;
+mod entry;
 mod fixed_arguments;
 #[cfg(test)]
 mod fuzz;
-pub mod http;
-mod markdown;
-pub mod mcp;
+pub mod markdown;
 mod memo;
 mod outbound_redactor;
-mod page;
 mod progress;
-mod read_url;
 mod registry;
-mod schema;
-mod search;
+pub mod schema;
 mod session;
-mod tavily;
 mod tool;
-mod url_allowlist;
-mod web_search;
+mod untrusted_text;
+pub mod url_allowlist;
 
-pub use calculator::{CalculationBudget, Calculator};
+pub use calculation_budget::CalculationBudget;
+pub use calculator::Calculator;
+pub use call_error::ToolCallError;
 pub use current_time::CurrentTime;
 pub use outbound_redactor::OutboundRedactor;
-pub use progress::Progress;
-pub use read_url::ReadUrl;
+pub use progress::{Progress, ProgressReceiver};
 pub use registry::{ToolBinding, ToolRegistry};
-pub use search::{CreditBudget, CreditLimit, CreditObserver, DailySearchLimits, Search, SearchConfig};
 pub use session::{ToolRun, ToolSession};
 pub use tool::{Tool, ToolContext, ToolError, ToolOutput};
+pub use untrusted_text::{is_invisible, strip_invisible};
 pub use url_allowlist::UrlAllowlist;
-pub use web_search::WebSearch;

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 /// Formats a link; neither the title nor the address can end it early.
-pub(crate) fn link(title: &str, url: &str) -> String {
+pub fn link(title: &str, url: &str) -> String {
     let url = url.replace('(', "%28").replace(')', "%29");
     format!("[{}]({url})", single_line(title))
 }
 
 /// Formats untrusted text as one line without links, pictures or tags.
-pub(crate) fn single_line(text: &str) -> String {
+pub fn single_line(text: &str) -> String {
     let parts: Vec<&str> = text.split_whitespace().collect();
     parts.join(" ").replace('[', "(").replace(']', ")").replace('<', "＜")
 }

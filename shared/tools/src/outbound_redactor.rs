@@ -1,8 +1,8 @@
 use std::borrow::Cow;
 
 use redaction::{CARD, Redactor};
-use reqwest::Url;
 use serde_json::{Map, Value};
+use url::Url;
 
 /// How many times percent-encoding is decoded, plus one.
 const MAX_DECODINGS: usize = 5;
@@ -29,12 +29,12 @@ impl OutboundRedactor {
     }
 
     /// Redacts a text.
-    pub(crate) fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.redactor.redact_text(text)
     }
 
     /// Redacts the arguments of a call.
-    pub(crate) fn redact_arguments(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
+    pub fn redact_arguments(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
         if self.redactor.is_off() {
             return arguments.clone();
         }
@@ -46,13 +46,13 @@ impl OutboundRedactor {
     }
 
     /// Whether a text contains personal data.
-    pub(crate) fn finds(&self, text: &str) -> bool {
+    pub fn finds(&self, text: &str) -> bool {
         self.redactor.contains_personal_data(text)
     }
 
     /// Whether an address contains personal data. It cannot be replaced, as that would make another address. Many sites
     /// number their pages like payment cards, so a card number counts only in the query.
-    pub(crate) fn is_personal(&self, address: &Url) -> bool {
+    pub fn is_personal(&self, address: &Url) -> bool {
         let has_non_card_data = |text: &str| self.redactor.spans(text).iter().any(|span| span.placeholder != CARD);
         let query = address.query().unwrap_or_default();
         if self.redactor.is_off() {

@@ -28,7 +28,7 @@ struct ProgressSender {
 
 impl Progress {
     /// Creates the sender for a call and the receiver that forwards its parts.
-    pub(crate) fn channel() -> (Self, ProgressReceiver) {
+    pub fn channel() -> (Self, ProgressReceiver) {
         let (parts, received) = unbounded_channel();
         let sender = ProgressSender { parts, remaining: Arc::new(AtomicUsize::new(MAX_BYTES)) };
         (Self(Some(sender)), ProgressReceiver { received, buffer: String::new(), last: None })
@@ -49,7 +49,7 @@ impl Progress {
 }
 
 /// The receiver for the progress of a call, in order.
-pub(crate) struct ProgressReceiver {
+pub struct ProgressReceiver {
     received: UnboundedReceiver<String>,
     buffer: String,
     last: Option<Instant>,
@@ -57,7 +57,7 @@ pub(crate) struct ProgressReceiver {
 
 impl ProgressReceiver {
     /// Runs a call to its end and forwards its progress meanwhile. Parts within the minimum interval are joined.
-    pub(crate) async fn forward_during<T>(
+    pub async fn forward_during<T>(
         &mut self,
         call: impl Future<Output = T>,
         on_progress: &(dyn Fn(String) + Sync),

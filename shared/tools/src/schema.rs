@@ -12,12 +12,12 @@ const UNWANTED: [&str; 3] = ["$schema", "title", "format"];
 ///
 /// The doc comments on the fields of `A` are the descriptions of the parameters. They and `description` are written for
 /// models.
-pub(crate) fn spec<A: JsonSchema>(name: &str, description: &str, examples: Vec<ToolExample>) -> ToolSpec {
+pub fn spec<A: JsonSchema>(name: &str, description: &str, examples: Vec<ToolExample>) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters: schema_of::<A>(), examples }
 }
 
 /// Builds an example for the prompt of models that write calls as text.
-pub(crate) fn example(question: &str, arguments: Value) -> ToolExample {
+pub fn example(question: &str, arguments: Value) -> ToolExample {
     ToolExample { question: question.to_owned(), arguments }
 }
 

@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::call_error::ToolCallError;
+use crate::entry::Entry;
 use crate::memo::{CallOutcome, CallSource, Memo};
-use crate::registry::Entry;
 use crate::{Progress, ToolContext, ToolError, ToolOutput, arguments, markdown};
 
 /// Longest text of a result for the model, in bytes.

@@ -4,11 +4,11 @@ use std::time::SystemTime;
 
 use domain::{ErrorCode, Failure, Owner};
 use platform::settings::{SettingError, Settings};
+use search::DailySearchLimits;
 use serde::Serialize;
 use store::{Day, UsageLedger, UsageScope, UsageTotals};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use tools::DailySearchLimits;
 use web::ApiError;
 
 /// A higher number of tokens than a day can use is a typing error.

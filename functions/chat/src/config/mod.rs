@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::TurnRecorderFactory;
+use custom_tools::ToolSecrets;
 use egress::Policy;
 use llm::Models;
 use platform::settings::{SettingError, Settings};
 use redaction::Redactor;
+use search::SearchConfig;
 use store::{RateLimit, TableNames};
-use tools::SearchConfig;
-use tools::http::ToolSecrets;
 use turns::{Budgets, Metrics, Traces};
 use web::{AuthConfig, Exposure, Origins, Platform};
 

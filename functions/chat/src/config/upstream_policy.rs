@@ -5,7 +5,7 @@
 use egress::Policy;
 use llm::Models;
 use platform::settings::{SettingError, Settings};
-use tools::SearchConfig;
+use search::SearchConfig;
 use web::Platform;
 
 const ACCEPTED: &str = "an https:// address of a public host, or ALLOW_PRIVATE_UPSTREAMS=yes beside it";

@@ -2,11 +2,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use axum::body::Bytes;
+use custom_tools::{CustomTool, Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets};
 use domain::Owner;
 use egress::{Egress, Policy, SystemNetwork};
 use futures_util::future::join_all;
 use store::{Definition, DefinitionKind, RateLimiter, Store, StoreError};
-use tools::http::{Defined, Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets, defined};
 use tools::{Tool, ToolBinding, ToolRegistry};
 use web::ApiError;
 
@@ -31,7 +31,7 @@ pub(crate) struct CustomTools {
 struct Row {
     name: String,
     enabled: bool,
-    defined: Defined,
+    tool: CustomTool,
 }
 
 /// The tools of an agent's bindings, with each binding of a server expanded to the server's tools.
@@ -73,9 +73,9 @@ impl CustomTools {
     /// Whether agents may name this tool: it is a row, or by its name it may be a tool of a server.
     pub(crate) async fn is_known_tool(&self, name: &str) -> Result<bool, ApiError> {
         let rows = self.all().await?;
-        let matches = |row: &Row| match row.defined {
-            Defined::Tool(_) => row.name == name,
-            Defined::Server(_) => is_within(name, &row.name),
+        let matches = |row: &Row| match row.tool {
+            CustomTool::Tool(_) => row.name == name,
+            CustomTool::Server(_) => is_within(name, &row.name),
         };
         Ok(rows.iter().any(matches))
     }
@@ -98,25 +98,25 @@ impl CustomTools {
         }
         let rows = self.all().await?;
         let enabled = || rows.iter().filter(|row| row.enabled);
-        let servers = enabled().filter_map(|row| match &row.defined {
-            Defined::Server(server) if row.is_named_by(&bindings) => Some((row.name.as_str(), server)),
+        let servers = enabled().filter_map(|row| match &row.tool {
+            CustomTool::Server(server) if row.is_named_by(&bindings) => Some((row.name.as_str(), server)),
             _ => None,
         });
         let now = SystemTime::now();
         let found = join_all(servers.map(async |(name, server)| (name, unreserved(server.tools(now).await)))).await;
         // The last tool of a name wins: a row over a server's tool, the first server over another.
         let remote = found.iter().rev().flat_map(|(_, tools)| tools.iter().map(Arc::clone));
-        let plain = enabled().filter_map(|row| match &row.defined {
-            Defined::Tool(tool) => Some(Arc::clone(tool)),
-            Defined::Server(_) => None,
+        let plain = enabled().filter_map(|row| match &row.tool {
+            CustomTool::Tool(tool) => Some(Arc::clone(tool)),
+            CustomTool::Server(_) => None,
         });
         let tools = built_in.beside(remote.chain(plain).collect());
         Ok(BoundTools { tools, bindings: bindings.into_iter().flat_map(|one| expand_binding(one, &found)).collect() })
     }
 
     /// The tool or the server of a definition, enabled or not.
-    pub(crate) fn build(&self, definition: ToolDefinition) -> Defined {
-        defined(definition, &self.egress, &self.secrets, &self.limiter)
+    pub(crate) fn build(&self, definition: ToolDefinition) -> CustomTool {
+        custom_tools::build(definition, &self.egress, &self.secrets, &self.limiter)
     }
 
     /// The HTTP tool of a definition, if it is one.
@@ -150,7 +150,7 @@ impl CustomTools {
     fn parse_row(&self, stored: &Definition) -> Option<Row> {
         let definition = self.definition(stored)?;
         let (name, enabled) = (definition.name.clone(), definition.enabled);
-        Some(Row { name, enabled, defined: self.build(definition) })
+        Some(Row { name, enabled, tool: self.build(definition) })
     }
 }
 

@@ -4,8 +4,7 @@ use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{One, Pow, ToPrimitive, Zero};
 
-use super::evaluate::Answer;
-use super::evaluate::Fault;
+use super::fault::Fault;
 use super::interval::Interval;
 use super::number::Number;
 use super::quantity::{Factor, Quantity};
@@ -22,6 +21,13 @@ const MAX_DECIMALS: usize = 10;
 
 /// Range in which an approximate number is formatted without a power of ten.
 const DECIMAL: std::ops::Range<f64> = 1e-4..1e15;
+
+/// A value.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) exact: bool,
+}
 
 /// Formats a result.
 pub(super) fn format_answer(value: &Quantity) -> Result<Answer, Fault> {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::evaluate::Fault;
+use super::fault::Fault;
 use super::interval::Interval;
 use super::number::Number;
 use super::rational::Rational;

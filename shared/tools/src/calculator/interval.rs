@@ -3,7 +3,7 @@ use std::f64::consts;
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive, Zero};
 
-use super::evaluate::Fault;
+use super::fault::Fault;
 use super::rational::Rational;
 
 /// Maximum error of the platform's mathematical functions, in units of the last place; those in use are within two.

@@ -1,6 +1,6 @@
 use std::cmp::Ordering;
 
-use super::evaluate::Fault;
+use super::fault::Fault;
 use super::interval::Interval;
 use super::rational::Rational;
 

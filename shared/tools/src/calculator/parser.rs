@@ -1,30 +1,26 @@
 //! Parses an expression and evaluates it at the same time; only the syntax in this module has a meaning.
 
-use super::evaluate::Fault;
-use super::functions;
+use super::cursor::TokenCursor;
+use super::fault::Fault;
 use super::interval::Interval;
 use super::lexer::Token;
 use super::number::Number;
 use super::quantity::{Factor, Quantity};
-use super::units;
 use super::work::Limit;
+use super::{application, functions, units};
 
 /// Maximum nesting of parentheses, exponents and functions without parentheses; parsing them uses the stack.
 const MAX_DEPTH: usize = 100;
 
-/// Keywords between operands.
-const KEYWORDS: [&str; 7] = ["to", "into", "as", "in", "of", "mod", "per"];
-
 /// The value of an expression.
 pub(super) fn value(tokens: Vec<Token>, limit: &Limit) -> Result<Quantity, Fault> {
-    let mut parser = Parser { tokens, next: 0, depth: 0, limit, ends_in_power: false };
+    let mut parser = Parser { cursor: TokenCursor::new(tokens), depth: 0, limit, ends_in_power: false };
     let value = parser.conversion()?;
-    if parser.next < parser.tokens.len() { Err(unreadable("算式写得不对")) } else { Ok(value) }
+    if parser.cursor.peek().is_some() { Err(Fault::unreadable("算式写得不对")) } else { Ok(value) }
 }
 
 struct Parser<'a> {
-    tokens: Vec<Token>,
-    next: usize,
+    cursor: TokenCursor,
     depth: usize,
     limit: &'a Limit,
     /// Whether the last factor ended in an exponent: a directly following factor may belong to either.
@@ -40,8 +36,8 @@ enum Prefix {
 impl Parser<'_> {
     fn conversion(&mut self) -> Result<Quantity, Fault> {
         let mut value = self.sum()?;
-        while matches!(self.name_at(0), Some("to" | "into" | "as" | "in")) {
-            self.next += 1;
+        while matches!(self.cursor.name_at(0), Some("to" | "into" | "as" | "in")) {
+            self.cursor.advance();
             let target = self.units()?;
             self.limit.spend_division(&[&value.number])?;
             value = value.convert(&target)?;
@@ -52,10 +48,10 @@ impl Parser<'_> {
     fn sum(&mut self) -> Result<Quantity, Fault> {
         let mut sum = self.product()?;
         loop {
-            if self.accept('+') {
+            if self.cursor.accept('+') {
                 let term = self.product()?;
                 sum = self.add(sum, &term)?;
-            } else if self.accept('-') {
+            } else if self.cursor.accept('-') {
                 let term = self.product()?.negate();
                 sum = self.add(sum, &term)?;
             } else {
@@ -72,15 +68,15 @@ impl Parser<'_> {
     fn product(&mut self) -> Result<Quantity, Fault> {
         let mut product = self.signed(false)?;
         loop {
-            if self.accept('*') || self.accept_name("of") {
+            if self.cursor.accept('*') || self.cursor.accept_name("of") {
                 let factor = self.signed(false)?;
                 self.limit.spend(&[&product.number, &factor.number])?;
                 product = product.multiply(&factor)?;
-            } else if self.accept('/') || self.accept_name("per") {
+            } else if self.cursor.accept('/') || self.cursor.accept_name("per") {
                 let divisor = self.signed(true)?;
                 self.limit.spend_division(&[&product.number, &divisor.number])?;
                 product = product.divide(&divisor)?;
-            } else if self.accept_name("mod") {
+            } else if self.cursor.accept_name("mod") {
                 let divisor = self.signed(false)?.number_like(&product)?;
                 self.limit.spend_division(&[&product.number, &divisor])?;
                 product.number = functions::modulo(&product.number, &divisor)?;
@@ -94,11 +90,11 @@ impl Parser<'_> {
     fn signed(&mut self, is_divisor: bool) -> Result<Quantity, Fault> {
         let mut prefixes = Vec::new();
         loop {
-            if self.accept('-') {
+            if self.cursor.accept('-') {
                 prefixes.push(Prefix::Minus);
-            } else if let Some(name) = self.bare_function() {
+            } else if let Some(name) = self.cursor.bare_function() {
                 prefixes.push(Prefix::Function(name));
-            } else if !self.accept('+') {
+            } else if !self.cursor.accept('+') {
                 break;
             }
         }
@@ -106,16 +102,17 @@ impl Parser<'_> {
         let operand = self.juxtaposed(is_divisor || is_argument)?;
         prefixes.into_iter().rev().try_fold(operand, |operand, prefix| match prefix {
             Prefix::Minus => Ok(operand.negate()),
-            Prefix::Function(name) => self.call(&name, &[operand]),
+            Prefix::Function(name) => application::apply(&name, &[operand], self.limit),
         })
     }
 
     /// Parses factors without an operator between them: a number with its units, or `2 pi`.
     fn juxtaposed(&mut self, only_units: bool) -> Result<Quantity, Fault> {
         let mut product = self.powered()?;
-        while self.starts_factor() {
-            if !self.starts_unit() && (only_units || self.ends_in_power || self.name_at(0) == Some("min")) {
-                return Err(unreadable("省略乘号的写法在这里有歧义，请写出 * 和括号"));
+        while self.cursor.starts_factor() {
+            if !self.cursor.starts_unit() && (only_units || self.ends_in_power || self.cursor.name_at(0) == Some("min"))
+            {
+                return Err(Fault::unreadable("省略乘号的写法在这里有歧义，请写出 * 和括号"));
             }
             let factor = self.powered()?;
             self.limit.spend(&[&product.number, &factor.number])?;
@@ -127,13 +124,13 @@ impl Parser<'_> {
     fn powered(&mut self) -> Result<Quantity, Fault> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(unreadable("算式太复杂"));
+            return Err(Fault::unreadable("算式太复杂"));
         }
         let mut base = self.primary()?;
-        while matches!(self.sign_at(0), Some('!' | '%')) {
+        while matches!(self.cursor.sign_at(0), Some('!' | '%')) {
             base = self.apply_suffix(base)?;
         }
-        self.ends_in_power = self.accept('^');
+        self.ends_in_power = self.cursor.accept('^');
         if self.ends_in_power {
             let exponent = self.exponent()?;
             base = self.raise(base, &exponent)?;
@@ -154,8 +151,8 @@ impl Parser<'_> {
 
     fn exponent(&mut self) -> Result<Quantity, Fault> {
         let mut is_negative = false;
-        while let Some(sign @ ('+' | '-')) = self.sign_at(0) {
-            self.next += 1;
+        while let Some(sign @ ('+' | '-')) = self.cursor.sign_at(0) {
+            self.cursor.advance();
             is_negative ^= sign == '-';
         }
         let exponent = self.powered()?;
@@ -163,14 +160,14 @@ impl Parser<'_> {
     }
 
     fn apply_suffix(&mut self, base: Quantity) -> Result<Quantity, Fault> {
-        if self.accept('!') {
+        if self.cursor.accept('!') {
             let factorial = functions::factorial(&base.plain()?)?;
             self.limit.spend(&[&factorial])?;
             return Ok(factorial.into());
         }
-        self.next += 1;
-        if self.starts_factor() || matches!(self.tokens.get(self.next), Some(Token::Number(_))) {
-            return Err(unreadable("% 是百分号，求余数请写 mod(a, b)"));
+        self.cursor.advance();
+        if self.cursor.starts_factor() || matches!(self.cursor.peek(), Some(Token::Number(_))) {
+            return Err(Fault::unreadable("% 是百分号，求余数请写 mod(a, b)"));
         }
         self.limit.spend_division(&[&base.number])?;
         base.divide(&Number::Exact(100.into()).into())
@@ -178,31 +175,31 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Result<Quantity, Fault> {
         self.limit.check()?;
-        match self.tokens.get(self.next).cloned() {
+        match self.cursor.peek().cloned() {
             Some(Token::Number(number)) => {
-                self.next += 1;
+                self.cursor.advance();
                 Ok(Number::Exact(number).into())
             }
             Some(Token::Sign('(')) => {
-                self.next += 1;
+                self.cursor.advance();
                 let value = self.conversion()?;
                 self.close().map(|()| value)
             }
             Some(Token::Name(name)) => self.named(&name),
-            Some(Token::Sign(_)) | None => Err(unreadable("算式不完整")),
+            Some(Token::Sign(_)) | None => Err(Fault::unreadable("算式不完整")),
         }
     }
 
     fn named(&mut self, name: &str) -> Result<Quantity, Fault> {
-        if let Some(name) = self.bare_function() {
+        if let Some(name) = self.cursor.bare_function() {
             let argument = self.powered()?;
-            return self.call(&name, &[argument]);
+            return application::apply(&name, &[argument], self.limit);
         }
-        self.next += 1;
+        self.cursor.advance();
         let small = name.to_lowercase();
-        if self.sign_at(0) == Some('(') && functions::exists(&small) {
+        if self.cursor.sign_at(0) == Some('(') && functions::exists(&small) {
             let arguments = self.arguments()?;
-            return self.call(&small, &arguments);
+            return application::apply(&small, &arguments, self.limit);
         }
         match small.as_str() {
             "pi" | "π" => Ok(Number::Pi(1.into()).into()),
@@ -212,46 +209,29 @@ impl Parser<'_> {
     }
 
     fn arguments(&mut self) -> Result<Vec<Quantity>, Fault> {
-        self.next += 1;
+        self.cursor.advance();
         let mut arguments = Vec::new();
-        if self.accept(')') {
+        if self.cursor.accept(')') {
             return Ok(arguments);
         }
         loop {
             arguments.push(self.conversion()?);
-            if !self.accept(',') {
+            if !self.cursor.accept(',') {
                 return self.close().map(|()| arguments);
             }
         }
-    }
-
-    fn call(&self, name: &str, arguments: &[Quantity]) -> Result<Quantity, Fault> {
-        let sizes: Vec<_> = arguments.iter().map(|argument| &argument.number).collect();
-        let spend = if sizes.len() > 1 { Limit::spend_division } else { Limit::spend };
-        spend(self.limit, &sizes)?;
-        let with_unit = arguments.first().filter(|first| functions::keeps_unit(name) && !first.units.is_empty());
-        let Some(first) = with_unit else {
-            let numbers = arguments.iter().map(Quantity::plain).collect::<Result<Vec<_>, _>>()?;
-            return Ok(functions::call(name, &numbers)?.into());
-        };
-        let is_count = |at: usize| name == "round" && at > 0;
-        let number = |(at, quantity): (usize, &Quantity)| {
-            if is_count(at) { quantity.plain() } else { quantity.number_like(first) }
-        };
-        let numbers = arguments.iter().enumerate().map(number).collect::<Result<Vec<_>, _>>()?;
-        Ok(Quantity { number: functions::call(name, &numbers)?, units: first.units.clone() })
     }
 
     /// Parses the units after `to`.
     fn units(&mut self) -> Result<Vec<Factor>, Fault> {
         let mut units = self.powered_unit()?;
         loop {
-            let is_divisor = self.accept('/') || self.accept_name("per");
-            if !is_divisor && !self.accept('*') && !self.starts_unit() {
+            let is_divisor = self.cursor.accept('/') || self.cursor.accept_name("per");
+            if !is_divisor && !self.cursor.accept('*') && !self.cursor.starts_unit() {
                 return if units.number == Number::Exact(1.into()) {
                     Ok(units.units)
                 } else {
-                    Err(unreadable("换算的目标单位重复了"))
+                    Err(Fault::unreadable("换算的目标单位重复了"))
                 };
             }
             let unit = self.powered_unit()?;
@@ -260,69 +240,15 @@ impl Parser<'_> {
     }
 
     fn powered_unit(&mut self) -> Result<Quantity, Fault> {
-        if !self.starts_unit() {
-            return Err(self.name_at(0).map_or_else(|| unreadable("换算的目标不是单位"), unknown));
+        if !self.cursor.starts_unit() {
+            return Err(self.cursor.name_at(0).map_or_else(|| Fault::unreadable("换算的目标不是单位"), unknown));
         }
         self.powered()
     }
 
-    /// Parses a function whose argument follows without parentheses.
-    fn bare_function(&mut self) -> Option<String> {
-        let name = self.name_at(0)?.to_lowercase();
-        let is_bare = functions::exists(&name) && self.sign_at(1) != Some('(') && !functions::takes_several(&name);
-        let is_log = name == "log" && self.sign_at(1) != Some('(');
-        (is_bare || is_log).then(|| {
-            self.next += 1;
-            name
-        })
-    }
-
-    fn starts_factor(&self) -> bool {
-        self.starts_unit()
-            || self.sign_at(0) == Some('(')
-            || self.name_at(0).is_some_and(|name| !KEYWORDS.contains(&name))
-    }
-
-    fn starts_unit(&self) -> bool {
-        let is_unit = |name: &str| units::find(name).is_some();
-        match self.name_at(0) {
-            // An inch, unless a unit follows: `5 in to cm`, `5 km in miles`.
-            Some("in") => !self.name_at(1).is_some_and(is_unit),
-            Some("min") => self.sign_at(1) != Some('('),
-            Some(name) => is_unit(name) && !KEYWORDS.contains(&name),
-            None => false,
-        }
-    }
-
-    fn name_at(&self, offset: usize) -> Option<&str> {
-        let Some(Token::Name(name)) = self.tokens.get(self.next + offset) else { return None };
-        Some(name)
-    }
-
-    fn sign_at(&self, offset: usize) -> Option<char> {
-        let Some(Token::Sign(sign)) = self.tokens.get(self.next + offset) else { return None };
-        Some(*sign)
-    }
-
-    fn accept(&mut self, sign: char) -> bool {
-        let is_next = self.sign_at(0) == Some(sign);
-        self.next += usize::from(is_next);
-        is_next
-    }
-
-    fn accept_name(&mut self, name: &str) -> bool {
-        let is_next = self.name_at(0) == Some(name);
-        self.next += usize::from(is_next);
-        is_next
-    }
-
     fn close(&mut self) -> Result<(), Fault> {
-        if self.accept(')') { Ok(()) } else { Err(unreadable("算式写得不对")) }
+        if self.cursor.accept(')') { Ok(()) } else { Err(Fault::unreadable("算式写得不对")) }
     }
-}
-
-fn unreadable(reason: &str) -> Fault {
-    Fault::Unreadable(reason.to_owned())
 }
 
 fn unknown(name: &str) -> Fault {

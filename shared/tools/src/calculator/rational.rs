@@ -2,7 +2,7 @@ use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use super::evaluate::Fault;
+use super::fault::Fault;
 
 /// Largest numerator and denominator, in bits: some 12 000 decimal digits. One operation takes milliseconds at most.
 const MAX_BITS: u64 = 40_000;
@@ -45,7 +45,7 @@ impl Rational {
     /// A whole number in a base.
     pub(super) fn digits(digits: &str, base: u32) -> Result<Self, Fault> {
         let number = BigUint::parse_bytes(digits.as_bytes(), base);
-        let number = number.ok_or_else(|| Fault::Unreadable("数字写得不对".to_owned()))?;
+        let number = number.ok_or_else(|| Fault::unreadable("数字写得不对"))?;
         Self::new(number.into(), BigInt::one())
     }
 

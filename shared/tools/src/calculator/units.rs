@@ -1,6 +1,6 @@
 //! The units that can be converted, with their exact sizes in base units.
 
-use super::evaluate::Fault;
+use super::fault::Fault;
 use super::number::Number;
 use super::rational::Rational;
 

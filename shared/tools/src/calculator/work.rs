@@ -2,18 +2,13 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::evaluate::Fault;
+use super::fault::Fault;
 use super::number::Number;
 use super::rational::Rational;
-
-/// Maximum work of one calculation; 15 to 100 ms in a release build on a current processor.
-const MAX_WORK: u64 = 4_000_000;
-
-/// Maximum work of the calculations of one turn together; at most about 1 s.
-const MAX_TURN_WORK: u64 = 10 * MAX_WORK;
+use crate::calculation_budget::{CalculationBudget, MAX_CALCULATION_WORK};
 
 /// Timeout of one calculation on an overloaded processor.
 const TIMEOUT: Duration = Duration::from_millis(500);
@@ -23,28 +18,6 @@ const LIMB_BITS: u64 = 64;
 
 /// Divisor for the work of an operation on integers, compared with fractions of the same size.
 const INTEGER_SHARE: u64 = 16;
-
-/// The remaining work of the calculations of one turn; clones share it.
-#[derive(Clone, Debug)]
-pub struct CalculationBudget(Arc<AtomicU64>);
-
-impl Default for CalculationBudget {
-    /// The budget of a whole turn.
-    fn default() -> Self {
-        Self(Arc::new(AtomicU64::new(MAX_TURN_WORK)))
-    }
-}
-
-impl CalculationBudget {
-    fn left(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn spend(&self, work: u64) {
-        // The closure always has a value, so the update cannot fail.
-        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(work)));
-    }
-}
 
 /// Stops a calculation when its work or time is spent, or when its caller is gone. Dropping it spends the work from the
 /// budget.
@@ -63,7 +36,7 @@ impl Limit {
 
     /// Fails if the calculation must stop; called before each operation, which takes milliseconds at most.
     pub(super) fn check(&self) -> Result<(), Fault> {
-        let is_spent = self.spent.get() >= MAX_WORK.min(self.budget.left());
+        let is_spent = self.spent.get() >= MAX_CALCULATION_WORK.min(self.budget.left());
         let is_over = is_spent || self.stopped.load(Ordering::Relaxed) || Instant::now() >= self.until;
         if is_over { Err(Fault::TooLarge) } else { Ok(()) }
     }

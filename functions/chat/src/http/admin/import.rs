@@ -1,12 +1,12 @@
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
+use custom_tools::{ImportedTools, Rules, ToolDefinition, UnusableOperation};
 use domain::{ErrorCode, Failure, StrictObject};
 use http::HeaderMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::DefineError;
-use tools::http::{ImportedTools, Rules, ToolDefinition, UnusableOperation};
 use web::{Administrator, ApiError};
 
 use super::tools::create_row;
@@ -47,7 +47,7 @@ fn parse_import(body: &[u8], rules: Rules<'_>) -> Result<(ImportedTools, bool), 
         fields.take_object("document")?.ok_or_else(|| fields.field_error("document", "given: an OpenAPI document"))?;
     let dry_run = fields.take_bool("dryRun")?.unwrap_or(false);
     fields.reject_unknown("`document`, `dryRun`")?;
-    let imported = tools::http::import(Value::Object(document).to_string().as_bytes(), rules);
+    let imported = custom_tools::import(Value::Object(document).to_string().as_bytes(), rules);
     let imported = imported.map_err(|message| Failure::new(ErrorCode::InvalidRequest, message))?;
     Ok((imported, dry_run))
 }

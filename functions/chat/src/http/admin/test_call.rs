@@ -4,12 +4,12 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
+use custom_tools::{CustomTool, TestCall};
 use domain::{ErrorCode, Owner, StrictObject, ToolCall, new_id};
 use http::HeaderMap;
 use serde_json::Value;
 use store::DefinitionKind;
 use tokio::time::Instant;
-use tools::http::{Defined, TestCall};
 use tools::{CalculationBudget, OutboundRedactor, Progress, Tool, ToolContext, ToolRegistry, UrlAllowlist};
 use web::{Administrator, ApiError};
 
@@ -37,12 +37,12 @@ pub(crate) async fn run(
     let definition = app.catalog.tools.definition(&stored).ok_or(ErrorCode::Internal)?;
     let outgoing = OutboundRedactor::new(app.config.redactor.clone());
     let test_call = match (app.catalog.tools.http_tool(&definition), app.catalog.tools.build(definition), &tool_name) {
-        (_, Defined::Server(server), tool_name) => {
+        (_, CustomTool::Server(server), tool_name) => {
             server.test_call(tool_name.as_deref(), &arguments, &outgoing, app.turns.limits.max_duration).await
         }
-        (_, Defined::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, TOOL_NOT_ACCEPTED)),
-        (Some(tool), Defined::Tool(_), None) => tool.test_call(&administrator.0.owner, &arguments, &outgoing).await,
-        (None, Defined::Tool(tool), None) => run_built_in(&app, administrator.0.owner, tool, arguments).await?,
+        (_, CustomTool::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, TOOL_NOT_ACCEPTED)),
+        (Some(tool), CustomTool::Tool(_), None) => tool.test_call(&administrator.0.owner, &arguments, &outgoing).await,
+        (None, CustomTool::Tool(tool), None) => run_built_in(&app, administrator.0.owner, tool, arguments).await?,
     };
     Ok(Json(test_call))
 }

@@ -4,11 +4,11 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
+use custom_tools::ToolDefinition;
 use domain::new_id;
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use store::{DefineError, DefinitionKind};
-use tools::http::ToolDefinition;
 use web::{Administrator, ApiError};
 
 use super::definition_view::DefinitionView;

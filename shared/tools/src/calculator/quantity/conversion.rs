@@ -3,7 +3,7 @@
 //! A radian may be left out where only one reading exists: `sin(1 rad)`, `2 rad * 3 m to m`. A cycle of a frequency is
 //! one turn, so `50 Hz to rpm` has a value. Expressions with two readings, a factor of 2π apart, are rejected.
 
-use super::super::evaluate::Fault;
+use super::super::fault::Fault;
 use super::super::number::Number;
 use super::super::units::{self, Dimension};
 use super::Factor;

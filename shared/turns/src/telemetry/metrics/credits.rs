@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use tools::{CreditLimit, CreditObserver};
+use search::{CreditLimit, CreditObserver};
 
 use super::{CREDITS_SPENT, Line, Metrics, REJECTED_SEARCHES};
 

@@ -5,9 +5,9 @@ use std::time::UNIX_EPOCH;
 use agent::{EventLog, TurnState};
 use domain::{Event, ToolCall, ToolFailure, ToolOutcome, Usage};
 use llm::AttemptRecord;
+use search::{CreditLimit, CreditObserver};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use tools::{CreditLimit, CreditObserver};
 use web::RequestContext;
 
 use super::*;

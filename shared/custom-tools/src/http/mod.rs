@@ -1,0 +1,41 @@
+//! Tools defined as data: each definition describes a request to a public host.
+//!
+//! A definition cannot choose its target by its arguments. Scheme, host and port are fixed text and are checked against
+//! the deployment's [`egress::Policy`]; arguments are encoded so that they stay in their slots. Secrets are named,
+//! resolved when the request is sent, and masked in every response.
+//!
+//! The response of a `streamable` tool is forwarded as progress while it arrives, and the model gets it as one text at
+//! the end.
+
+mod arguments;
+mod auth;
+mod credentials;
+mod definition;
+mod endpoint;
+pub(crate) mod failure;
+mod import;
+pub(crate) mod parameters;
+mod progress_relay;
+mod request;
+mod schema_refs;
+pub(crate) mod secret_mask;
+mod secrets;
+pub(crate) mod template;
+pub(crate) mod test_call;
+pub(crate) mod tool;
+mod tool_kind;
+mod transform;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use auth::Auth;
+pub(crate) use credentials::Credentials;
+pub use definition::{Rules, ToolDefinition};
+pub use endpoint::{BuiltinTool, Endpoint, ServerEndpoint, WebEndpoint};
+pub use import::{ImportedTools, UnusableOperation, import};
+pub use secrets::{SecretReference, ToolSecrets};
+pub use test_call::{TestCall, TestCallRequest, TestCallResponse};
+pub use tool::HttpTool;
+pub use tool_kind::ToolKind;
+pub use transform::Transform;

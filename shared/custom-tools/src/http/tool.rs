@@ -1,0 +1,204 @@
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::Owner;
+use domain::ToolSpec;
+use egress::{Egress, EgressError, Request, Response};
+use serde_json::{Map, Value};
+use store::RateLimiter;
+use tools::{OutboundRedactor, Progress, Tool, ToolCallError, ToolContext, ToolError, ToolOutput, strip_invisible};
+
+use super::credentials::Credentials;
+use super::endpoint::WebEndpoint;
+use super::failure::HttpFailure;
+use super::progress_relay::ProgressRelay;
+use super::secret_mask::SecretMask;
+use super::template::UrlTemplate;
+use super::{ToolDefinition, ToolKind, ToolSecrets, parameters, request};
+
+/// Suffix of a truncated text.
+const TRUNCATED_NOTE: &str = "\n（内容过长，已截断）";
+
+/// Longest text that a transform selects from a response, in bytes.
+const MAX_SELECTED_BYTES: usize = 256 * 1024;
+
+/// Longest part of an error body that the model reads, in bytes.
+const MAX_ERROR_BYTES: usize = 2000;
+
+/// A tool that sends the request of its definition to a public host.
+pub struct HttpTool {
+    definition: ToolDefinition,
+    endpoint: WebEndpoint,
+    egress: Egress,
+    credentials: Credentials,
+    limiter: RateLimiter,
+}
+
+/// A request with the mask for its response.
+pub(crate) struct PreparedRequest {
+    pub(crate) request: Request,
+    pub(crate) mask: SecretMask,
+    pub(crate) secret: Option<String>,
+}
+
+impl HttpTool {
+    /// Creates the tool of a definition whose endpoint is a host; makes no call.
+    pub fn new(
+        definition: ToolDefinition,
+        endpoint: WebEndpoint,
+        egress: Egress,
+        secrets: &ToolSecrets,
+        limiter: RateLimiter,
+    ) -> Self {
+        let credentials = Credentials::new(endpoint.auth.clone(), secrets);
+        Self { definition, endpoint, egress, credentials, limiter }
+    }
+
+    pub(super) fn parameters(&self) -> &Value {
+        &self.definition.parameters
+    }
+
+    /// Builds the request of a call with arguments that fit the schema.
+    pub(super) async fn prepare(
+        &self,
+        arguments: &Map<String, Value>,
+        redactor: &OutboundRedactor,
+    ) -> Result<PreparedRequest, ToolError> {
+        parameters::check_texts(&self.definition.parameters, &Value::Object(arguments.clone()))
+            .map_err(|reason| ToolCallError::invalid_arguments(&reason))?;
+        let (header, mask) = self.credentials.reveal().await.map_err(|failure| self.tool_error(failure))?;
+        let secret = header.as_ref().map(|(name, value)| (*name, value));
+        let template = UrlTemplate::parse(&self.endpoint.url_template, self.egress.policy())
+            .map_err(|_| self.tool_error(HttpFailure::AddressNotAllowed))?;
+        // Redacting long arguments takes milliseconds: between two calls other turns run.
+        tokio::task::yield_now().await;
+        let arguments = self.definition.outbound_arguments(arguments, redactor);
+        let request = request::build_request(&self.endpoint, &template, &arguments, secret)
+            .map_err(|reason| ToolCallError::invalid_arguments(&reason))?;
+        Ok(PreparedRequest { request, mask, secret: secret.map(|(name, _)| name.to_owned()) })
+    }
+
+    /// Sends a request, and once more after a transient failure if the tool is idempotent.
+    pub(super) async fn send(
+        &self,
+        request: Request,
+        mask: &SecretMask,
+        progress: &Progress,
+    ) -> Result<Response, ToolError> {
+        let first = self.send_once(request.clone(), mask, progress).await;
+        let should_retry = match &first {
+            Err(EgressError::Disconnected) => self.definition.idempotent,
+            Ok(response) => self.definition.idempotent && matches!(response.status.as_u16(), 502..=504),
+            Err(_) => false,
+        };
+        let response = if should_retry { self.send_once(request, mask, progress).await } else { first };
+        let response = response.map_err(|error| self.tool_error(HttpFailure::Egress(error)))?;
+        self.credentials.on_status(response.status.as_u16());
+        Ok(response)
+    }
+
+    async fn send_once(
+        &self,
+        request: Request,
+        mask: &SecretMask,
+        progress: &Progress,
+    ) -> Result<Response, EgressError> {
+        if self.definition.kind != ToolKind::Streamable || self.definition.response_transform.is_some() {
+            return self.egress.send(request).await;
+        }
+        let mut relay = ProgressRelay::new(progress, mask);
+        let response = self.egress.send_observed(request, |part| relay.push(part)).await?;
+        if !response.truncated {
+            relay.finish();
+        }
+        Ok(response)
+    }
+
+    /// Returns the text of a response for the model.
+    pub(super) async fn render_response(
+        &self,
+        owner: &Owner,
+        response: &Response,
+        mask: &SecretMask,
+    ) -> Result<String, HttpFailure> {
+        let text = response.text();
+        if !response.status.is_success() {
+            let masked = mask.mask_text(&text);
+            let masked = masked.get(..masked.floor_char_boundary(MAX_ERROR_BYTES)).unwrap_or_default();
+            return Err(HttpFailure::Status(response.status.as_u16(), masked.to_owned()));
+        }
+        if response.truncated {
+            let cut = || format!("{}{TRUNCATED_NOTE}", mask.mask_truncated(&text));
+            // A part of an incomplete document would be a guess.
+            let whole = self.definition.response_transform.is_some();
+            return if whole { Err(HttpFailure::Egress(EgressError::TooLarge)) } else { Ok(cut()) };
+        }
+        match (&self.definition.response_transform, serde_json::from_str::<Value>(&text)) {
+            (Some(transform), Ok(answer)) => {
+                let found = transform.apply(owner, mask.mask_value(answer)).await;
+                found.map(|found| truncate(to_text(found))).ok_or(HttpFailure::NoMatch)
+            }
+            (Some(_), Err(_)) => Err(HttpFailure::NoMatch),
+            (None, Ok(answer)) => Ok(to_text(mask.mask_value(answer))),
+            (None, Err(_)) if self.definition.kind == ToolKind::Streamable => Ok(mask.mask_text(&event_data(&text))),
+            (None, Err(_)) => Ok(mask.mask_text(&text)),
+        }
+    }
+
+    pub(super) fn tool_error(&self, failure: HttpFailure) -> ToolError {
+        failure.into_tool_error(!self.definition.idempotent)
+    }
+
+    async fn admit(&self) -> Result<(), ToolError> {
+        self.definition.check_rate_limit(&self.limiter).await.map_err(|failure| self.tool_error(failure))
+    }
+}
+
+#[async_trait]
+impl Tool for HttpTool {
+    fn spec(&self) -> ToolSpec {
+        self.definition.spec(self.definition.parameters.clone())
+    }
+
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let PreparedRequest { request, mask, .. } = self.prepare(&arguments, &context.redactor).await?;
+        self.admit().await?;
+        let response = self.send(request, &mask, &context.progress).await?;
+        let text =
+            self.render_response(&context.owner, &response, &mask).await.map_err(|failure| self.tool_error(failure))?;
+        let summary = format!("{} bytes", response.body.len());
+        Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
+    }
+
+    /// Slightly more than the request's timeout, so that the request ends with its own reason.
+    fn timeout(&self) -> Duration {
+        self.endpoint.timeout() + Duration::from_secs(5)
+    }
+
+    /// Escapes a host's text: tool calls and frames in it stay text, and no character in it is invisible.
+    fn wrap_result(&self, content: String) -> String {
+        tool_calls::escape(&strip_invisible(&content))
+    }
+}
+
+/// Returns a text unchanged, any other value as JSON.
+fn to_text(value: Value) -> String {
+    if let Value::String(text) = value { text } else { value.to_string() }
+}
+
+/// Truncates a text to the maximum result size; the suffix is extra.
+fn truncate(mut text: String) -> String {
+    if text.len() > MAX_SELECTED_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_SELECTED_BYTES));
+        text.push_str(TRUNCATED_NOTE);
+    }
+    text
+}
+
+/// Returns the data of an event stream, one line each; any other text is unchanged.
+fn event_data(text: &str) -> String {
+    let data: Vec<&str> = text.lines().filter_map(|line| Some(line.strip_prefix("data:")?.trim())).collect();
+    let data: Vec<&str> = data.into_iter().filter(|line| *line != "[DONE]").collect();
+    if data.is_empty() { text.to_owned() } else { data.join("\n") }
+}

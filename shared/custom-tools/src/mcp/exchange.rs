@@ -1,0 +1,182 @@
+//! Sends one request and reads its reply.
+
+use std::convert::Infallible;
+use std::sync::{Mutex, PoisonError};
+
+use egress::{Limits, OnOversize, Request, Response};
+use reqwest::Method;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tools::Progress;
+
+use super::connection::{Connection, ProtocolMode};
+use super::failure::McpFailure;
+use super::headers::encode_value;
+use super::reply_reader::ReplyReader;
+use crate::http::TestCall;
+use crate::http::failure::HttpFailure;
+use crate::http::test_call::{describe_request, describe_response};
+use crate::http::tool::PreparedRequest;
+
+/// The version of the protocol without a handshake.
+const STATELESS_VERSION: &str = "2026-07-28";
+
+/// Longest reply that is read, in bytes.
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// A request to a server.
+#[derive(Clone, Debug)]
+pub(super) struct RpcRequest {
+    pub(super) method: &'static str,
+    pub(super) params: Value,
+    /// Headers that repeat parameters, for the stateless protocol.
+    pub(super) headers: Vec<(String, String)>,
+    /// Whether repeating the request has no further effect.
+    pub(super) idempotent: bool,
+}
+
+/// Observes the requests of a call.
+#[derive(Default)]
+pub(super) struct Observer {
+    pub(super) progress: Progress,
+    /// The report of the last exchange for an administrator.
+    pub(super) test_call: Option<Mutex<TestCall>>,
+}
+
+/// The authentication header.
+type AuthHeader<'a> = Option<(&'a str, SecretString)>;
+
+impl Connection {
+    /// Sends a request once, in this protocol mode.
+    pub(super) async fn exchange(
+        &self,
+        rpc: &RpcRequest,
+        mode: &ProtocolMode,
+        observer: &Observer,
+    ) -> Result<(Value, Response), McpFailure> {
+        let (auth_header, mask) = self.credentials.reveal().await?;
+        let id = self.next_id();
+        let request = self.build_request(&rpc_message(rpc, id, mode), mode, &auth_header)?;
+        let request = if *mode == ProtocolMode::Stateless { with_mirrored_headers(request, rpc)? } else { request };
+        let secret = auth_header.as_ref().map(|(name, _)| (*name).to_owned());
+        let prepared = PreparedRequest { request: request.clone(), mask, secret };
+        let (replies, pending) = unbounded_channel();
+        let mut reader = ReplyReader::new(id, &prepared.mask, &observer.progress, replies);
+        let response = tokio::select! {
+            biased;
+            response = self.egress.send_observed(request, |part| reader.push(part)) => response,
+            never = self.send_replies(pending, mode, &auth_header) => match never {},
+        };
+        observer.record(&prepared, response.as_ref().ok());
+        let response = response?;
+        self.credentials.on_status(response.status.as_u16());
+        Ok((reader.finish(&response)?, response))
+    }
+
+    /// Sends a notification, which has no reply.
+    pub(super) async fn notify(&self, method: &str, mode: &ProtocolMode) -> Result<(), McpFailure> {
+        let (auth_header, _) = self.credentials.reveal().await?;
+        let request = self.build_request(&json!({"jsonrpc": "2.0", "method": method}), mode, &auth_header)?;
+        let status = self.egress.send(request).await?.status;
+        let refused = || HttpFailure::Status(status.as_u16(), String::new());
+        status.is_success().then_some(()).ok_or_else(|| refused().into())
+    }
+
+    /// Sends replies to the server's own requests while its response is read; a lost reply is not resent.
+    async fn send_replies(
+        &self,
+        mut replies: UnboundedReceiver<Value>,
+        mode: &ProtocolMode,
+        auth_header: &AuthHeader<'_>,
+    ) -> Infallible {
+        loop {
+            let Some(reply) = replies.recv().await else { return std::future::pending().await };
+            if let Ok(request) = self.build_request(&reply, mode, auth_header) {
+                let _lost = self.egress.send(request).await;
+            }
+        }
+    }
+
+    fn build_request(
+        &self,
+        message: &Value,
+        mode: &ProtocolMode,
+        auth_header: &AuthHeader<'_>,
+    ) -> Result<Request, McpFailure> {
+        let url = self.egress.policy().parse(&self.endpoint.url).map_err(|_| HttpFailure::AddressNotAllowed)?;
+        let (total, read) = (self.timeout(), self.timeout());
+        let limits = Limits {
+            total_timeout: total,
+            read_timeout: read,
+            max_body_bytes: MAX_BODY_BYTES,
+            on_oversize: OnOversize::Refuse,
+            ..Limits::default()
+        };
+        let mut request = Request::new(Method::POST, url).limits(limits).body(message.to_string().into_bytes());
+        for (name, value) in &self.endpoint.headers {
+            request = with_header(request, name, value)?;
+        }
+        request = with_header(request, "content-type", "application/json")?;
+        request = with_header(request, "accept", "application/json, text/event-stream")?;
+        if let Some(version) = mode.version() {
+            request = with_header(request, "mcp-protocol-version", version)?;
+        }
+        let session = mode.session().map(|id| ("mcp-session-id", id));
+        let secrets = session.into_iter().chain(auth_header.as_ref().map(|(name, value)| (*name, value)));
+        for (name, value) in secrets {
+            request = request.secret(name, value).map_err(|_| HttpFailure::NoSecret)?;
+        }
+        Ok(request)
+    }
+}
+
+impl Observer {
+    fn record(&self, prepared: &PreparedRequest, response: Option<&Response>) {
+        let Some(test_call) = &self.test_call else { return };
+        let mut test_call = test_call.lock().unwrap_or_else(PoisonError::into_inner);
+        test_call.request = Some(describe_request(prepared));
+        test_call.response = response.map(|response| describe_response(response, &prepared.mask));
+    }
+}
+
+/// Builds the message of a request; its id is also its progress token.
+fn rpc_message(rpc: &RpcRequest, id: u64, mode: &ProtocolMode) -> Value {
+    let mut meta = json!({"progressToken": id});
+    if *mode == ProtocolMode::Stateless {
+        meta["io.modelcontextprotocol/protocolVersion"] = json!(STATELESS_VERSION);
+        meta["io.modelcontextprotocol/clientInfo"] = client_info();
+        meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    }
+    let mut params = rpc.params.clone();
+    params["_meta"] = meta;
+    json!({"jsonrpc": "2.0", "id": id, "method": rpc.method, "params": params})
+}
+
+/// Returns the client's name and version.
+pub(super) fn client_info() -> Value {
+    json!({"name": "lambda-chat", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// Adds the headers that repeat parts of the message.
+fn with_mirrored_headers(request: Request, rpc: &RpcRequest) -> Result<Request, McpFailure> {
+    let mut request = with_header(request, "mcp-method", rpc.method)?;
+    if let Some(name) = rpc.params.get("name").and_then(Value::as_str) {
+        request = with_header(request, "mcp-name", &encode_value(name))?;
+    }
+    rpc.headers.iter().try_fold(request, |request, (name, value)| with_header(request, name, value))
+}
+
+fn with_header(request: Request, name: &str, value: &str) -> Result<Request, McpFailure> {
+    request.header(name, value).map_err(|_| HttpFailure::AddressNotAllowed.into())
+}
+
+impl ProtocolMode {
+    fn version(&self) -> Option<&str> {
+        match self {
+            Self::Stateless => Some(STATELESS_VERSION),
+            Self::New => None,
+            Self::Session { version, .. } => Some(version),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use domain::ToolFailure;
+use egress::{Egress, EgressError};
+use serde_json::{Value, json};
+use store::RateLimiter;
+use tokio::time::timeout;
+use tools::{OutboundRedactor, Progress, Tool, ToolCallError, ToolError, arguments};
+
+use super::connection::Connection;
+use super::exchange::Observer;
+use super::failure::McpFailure;
+use super::listing::{ToolListing, list_tools};
+use super::tool::McpTool;
+use crate::http::{Credentials, ServerEndpoint, TestCall, ToolDefinition, ToolSecrets};
+
+/// How long a list of tools is cached.
+const LIST_TTL: Duration = Duration::from_mins(5);
+
+/// Delay before the list is requested again after a failure.
+const RETRY_DELAY: Duration = Duration::from_secs(30);
+
+/// Timeout of a list: a turn waits for it.
+const LIST_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// A Model Context Protocol server with its last known tools.
+pub struct McpServer {
+    connection: Arc<Connection>,
+    cache: tokio::sync::Mutex<CachedTools>,
+}
+
+#[derive(Default)]
+struct CachedTools {
+    tools: Vec<Arc<dyn Tool>>,
+    /// When the list expires, by the wall clock: a frozen process has no other clock.
+    until: Option<SystemTime>,
+}
+
+impl McpServer {
+    /// Creates the server of a definition; makes no call.
+    pub fn new(
+        definition: ToolDefinition,
+        endpoint: ServerEndpoint,
+        egress: Egress,
+        secrets: &ToolSecrets,
+        limiter: RateLimiter,
+    ) -> Self {
+        let credentials = Credentials::new(endpoint.auth.clone(), secrets);
+        let (mode, ids) = (Mutex::new(None), AtomicU64::new(1));
+        let connection = Connection { definition, endpoint, egress, credentials, limiter, mode, ids };
+        Self { connection: Arc::new(connection), cache: tokio::sync::Mutex::default() }
+    }
+
+    /// Returns the server's tools: cached for 5 minutes, else requested. After a failure it returns the last known
+    /// tools and retries after 30 s.
+    pub async fn tools(&self, now: SystemTime) -> Vec<Arc<dyn Tool>> {
+        let mut cache = self.cache.lock().await;
+        let is_fresh =
+            cache.until.and_then(|until| until.duration_since(now).ok()).is_some_and(|left| left <= LIST_TTL);
+        if !is_fresh {
+            let requested = timeout(LIST_TIMEOUT, list_tools(&self.connection, &Observer::default())).await;
+            match requested.unwrap_or(Err(EgressError::TimedOut.into())) {
+                Ok(listing) => *cache = CachedTools { tools: self.build_tools(listing), until: Some(now + LIST_TTL) },
+                Err(failure) => {
+                    let (server, reason) = (&self.connection.definition.name, failure.kind());
+                    tracing::warn!(server, reason, "a server of tools did not say which it has");
+                    // The server may have been replaced by one with another protocol version.
+                    self.connection.reset_mode();
+                    cache.until = Some(now + RETRY_DELAY);
+                }
+            }
+        }
+        cache.tools.clone()
+    }
+
+    fn build_tools(&self, ToolListing { tools, unusable }: ToolListing) -> Vec<Arc<dyn Tool>> {
+        if unusable > 0 {
+            tracing::warn!(
+                server = self.connection.definition.name,
+                unusable,
+                "a server has tools that cannot be used"
+            );
+        }
+        let tool = |listed| Arc::new(McpTool { connection: Arc::clone(&self.connection), listed }) as _;
+        tools.into_iter().map(tool).collect()
+    }
+
+    /// Requests the list and calls one tool if one is named, outside of any turn and rate limit but within `time`;
+    /// reports the last request and its response.
+    pub async fn test_call(
+        &self,
+        tool: Option<&str>,
+        arguments: &Value,
+        redactor: &OutboundRedactor,
+        time: Duration,
+    ) -> TestCall {
+        let empty = TestCall { request: None, response: None, content: String::new(), error: None };
+        let observer = Observer { progress: Progress::default(), test_call: Some(Mutex::new(empty.clone())) };
+        let timed_out = |_| Err(McpFailure::from(EgressError::TimedOut).into_tool_error(tool.is_some()));
+        let result =
+            timeout(time, self.run_test_call(tool, arguments, redactor, &observer)).await.unwrap_or_else(timed_out);
+        let seen = observer.test_call.map(|report| report.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let mut report = seen.unwrap_or(empty);
+        match result {
+            Ok(content) => report.content = content,
+            Err(ToolError::Model { failure, content }) => (report.error, report.content) = (Some(failure), content),
+            Err(ToolError::Fatal(_)) => {
+                let message = "The tool failed.".to_owned();
+                report.error = Some(ToolFailure { code: "failed".to_owned(), message });
+            }
+        }
+        report
+    }
+
+    async fn run_test_call(
+        &self,
+        tool: Option<&str>,
+        arguments: &Value,
+        redactor: &OutboundRedactor,
+        observer: &Observer,
+    ) -> Result<String, ToolError> {
+        let listing = list_tools(&self.connection, observer)
+            .await
+            .map_err(|failure: McpFailure| failure.into_tool_error(false))?;
+        let Some(name) = tool else { return Ok(render_listing(&listing)) };
+        let named = |listed: &&super::listing::ListedTool| listed.name == name || listed.own_name == name;
+        let Some(listed) = listing.tools.iter().find(named).cloned() else {
+            return Err(
+                ToolCallError::unknown_tool(name, listing.tools.iter().map(|listed| listed.name.as_str())).into()
+            );
+        };
+        let arguments = arguments::coerce(&listed.parameters, arguments)
+            .map_err(|reason| ToolCallError::invalid_arguments(&reason))?;
+        let tool = McpTool { connection: Arc::clone(&self.connection), listed };
+        tool.invoke(&arguments, redactor, observer).await.map(|content| tool.wrap_result(content))
+    }
+}
+
+fn render_listing(listing: &ToolListing) -> String {
+    let tools = listing
+        .tools
+        .iter()
+        .map(|tool| json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters}));
+    json!({"tools": tools.collect::<Vec<_>>(), "unusable": listing.unusable}).to_string()
+}

@@ -1,0 +1,36 @@
+//! The tools that search the web and read pages, through one search provider.
+//!
+//! [`Search`] is the provider of a deployment: Tavily or a compatible service, behind a cache, a rate limiter and budgets
+//! that all instances share.
+
+mod budget;
+mod clock;
+mod config;
+mod credit_observer;
+mod daily_quota;
+mod failure;
+mod filters;
+mod local_limiter;
+mod model_text;
+mod outcome;
+mod page;
+mod page_request;
+mod provider_request;
+mod query;
+mod read_url;
+mod request;
+mod results;
+mod search;
+mod tavily;
+#[cfg(test)]
+mod tests;
+mod user_text;
+mod web_search;
+
+pub use budget::CreditBudget;
+pub use config::SearchConfig;
+pub use credit_observer::{CreditLimit, CreditObserver};
+pub use daily_quota::DailySearchLimits;
+pub use read_url::ReadUrl;
+pub use search::Search;
+pub use web_search::WebSearch;

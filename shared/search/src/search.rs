@@ -1,0 +1,236 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::Owner;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use store::{Admission, Claim, FetchLease, RateLimit, RateLimiter, SearchCache, Store};
+
+use crate::budget::{CreditAccount, CreditLevel};
+use crate::clock::Clock;
+use crate::config::SearchConfig;
+use crate::credit_observer::{CreditLimit, CreditObserver};
+use crate::daily_quota::DailyQuota;
+use crate::failure::SearchFailure;
+use crate::local_limiter::LocalLimiter;
+use crate::outcome::{CachedAnswer, SearchNotice, SearchOutcome};
+use crate::provider_request::ProviderRequest;
+use crate::tavily::{PaidAnswer, Tavily};
+
+/// Maximum duration of a request, with its waits and second attempt.
+pub(crate) const MAX_DURATION: Duration = Duration::from_secs(10);
+
+/// Lease of the instance that requests the provider: how long the others wait if it crashes.
+const LEASE_DURATION: Duration = Duration::from_secs(12);
+
+/// First and longest pause between two polls of the cache while another instance sends the same request.
+const POLL_PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(250));
+
+/// The search provider of one deployment, shared by all its tools.
+pub struct Search {
+    tavily: Tavily,
+    base_url: String,
+    ttl: Duration,
+    limit: RateLimit,
+    cache: SearchCache,
+    limiter: RateLimiter,
+    local_limiter: LocalLimiter,
+    credit_account: CreditAccount,
+    daily_quota: DailyQuota,
+}
+
+/// The result of a cache lookup.
+enum CacheLookup<A> {
+    Hit(CachedAnswer<A>),
+    Fetch { lease: FetchLease, stale: Option<CachedAnswer<A>> },
+    TimedOut { stale: Option<CachedAnswer<A>> },
+    StoreUnavailable,
+}
+
+impl Search {
+    /// Creates the provider with the cache, the limiter and the counters that all instances share; makes no call.
+    pub fn new(config: SearchConfig, http: platform::transport::Client, store: &Store) -> Self {
+        let SearchConfig { base_url, api_key, ttl, limit, daily, budget } = config;
+        Self {
+            tavily: Tavily::new(http, base_url.clone(), api_key),
+            credit_account: CreditAccount::new(base_url.clone(), budget, store.search_credits.clone()),
+            base_url,
+            ttl,
+            limit,
+            cache: store.search_cache.clone(),
+            limiter: store.rate_limiter.clone(),
+            local_limiter: LocalLimiter::new(limit),
+            daily_quota: DailyQuota::new(daily, store.ledger.clone()),
+        }
+    }
+
+    /// Reports the state of the credits to `observer`.
+    #[must_use]
+    pub fn with_credit_observer(self, observer: Arc<dyn CreditObserver>) -> Self {
+        Self { credit_account: self.credit_account.with_observer(observer), ..self }
+    }
+
+    /// Returns the answer to `request`: from the cache, from an equal request in flight, or from the provider.
+    ///
+    /// Only a request to the provider counts against the rate limit of `owner` and the daily quotas. When the
+    /// provider's budget is low, the cheaper form is requested. If the provider, the limiter or the budget rejects the
+    /// request, a stale answer is returned if there is one.
+    pub(crate) async fn find<R: ProviderRequest>(
+        &self,
+        request: &R,
+        owner: &Owner,
+        clock: &Clock,
+    ) -> Result<SearchOutcome<R::Answer>, SearchFailure> {
+        match self.check_cache::<R>(&self.cache_key(request), clock).await {
+            CacheLookup::Hit(cached) => Ok(cached.into_outcome(&self.asker_digest(request, owner))),
+            CacheLookup::Fetch { lease, stale } => self.fetch_and_cache(lease, stale, request, owner, clock).await,
+            CacheLookup::TimedOut { stale } => {
+                let asker = self.asker_digest(request, owner);
+                stale.map(|cached| cached.into_outcome(&asker)).ok_or(SearchFailure::Timeout)
+            }
+            CacheLookup::StoreUnavailable => {
+                require_admission(self.local_limiter.admit(clock.now()))?;
+                let PaidAnswer { answer, credits } = self.request_within_quota(request, owner, clock).await?;
+                Ok(SearchOutcome { answer, cached: false, own: true, credits, others_credits: 0, notice: None })
+            }
+        }
+    }
+
+    /// Whether the budget allows more than the necessary requests.
+    pub(crate) async fn has_ample_credits(&self, clock: &Clock) -> bool {
+        self.credit_account.current_level(clock.now()).await == CreditLevel::Sufficient
+    }
+
+    /// Returns a key that is equal for requests with equal answers, for any caller.
+    pub(crate) fn cache_key<R: ProviderRequest>(&self, request: &R) -> String {
+        let identity = serde_json::json!([R::FORMAT, self.base_url, request]);
+        format!("{:x}", Sha256::digest(identity.to_string()))
+    }
+
+    /// Returns a digest that is equal for equal requests of one caller.
+    fn asker_digest<R: ProviderRequest>(&self, request: &R, owner: &Owner) -> String {
+        let identity = serde_json::json!([self.cache_key(request), owner.as_str()]);
+        format!("{:x}", Sha256::digest(identity.to_string()))
+    }
+
+    async fn check_cache<R: ProviderRequest>(&self, key: &str, clock: &Clock) -> CacheLookup<R::Answer> {
+        let (mut pause, longest_pause) = POLL_PAUSES;
+        loop {
+            let stale = match self.cache.claim(key, LEASE_DURATION, clock.now()).await {
+                Ok(Claim::Fresh(text)) => {
+                    return CachedAnswer::parse(&text).map_or(CacheLookup::StoreUnavailable, CacheLookup::Hit);
+                }
+                Ok(Claim::Lead { lease, stale }) => {
+                    return CacheLookup::Fetch { lease, stale: stale.as_deref().and_then(CachedAnswer::parse) };
+                }
+                Ok(Claim::Follow { stale }) => stale,
+                Err(_) => {
+                    tracing::warn!("the search cache cannot be read");
+                    return CacheLookup::StoreUnavailable;
+                }
+            };
+            if !clock.wait(pause).await {
+                return CacheLookup::TimedOut { stale: stale.as_deref().and_then(CachedAnswer::parse) };
+            }
+            pause = longest_pause.min(pause * 2);
+        }
+    }
+
+    async fn fetch_and_cache<R: ProviderRequest>(
+        &self,
+        lease: FetchLease,
+        stale: Option<CachedAnswer<R::Answer>>,
+        request: &R,
+        owner: &Owner,
+        clock: &Clock,
+    ) -> Result<SearchOutcome<R::Answer>, SearchFailure> {
+        let asker = self.asker_digest(request, owner);
+        match self.fetch_within_limits(request, owner, clock).await {
+            Ok((cached, credits)) => {
+                let freshness = R::freshness(&cached.answer, self.ttl);
+                tokio::join!(
+                    self.store_answer(lease, &cached, freshness, clock),
+                    self.credit_account.record_spent(credits, clock.now())
+                );
+                Ok(SearchOutcome { cached: false, credits, ..cached.into_outcome(&asker) })
+            }
+            Err(failure) => {
+                tokio::join!(self.release_lease(lease), self.credit_account.record_failure(failure, clock.now()));
+                let stale_notice =
+                    matches!(failure, SearchFailure::Exhausted | SearchFailure::Spent).then_some(SearchNotice::Stale);
+                stale.map(|cached| SearchOutcome { notice: stale_notice, ..cached.into_outcome(&asker) }).ok_or(failure)
+            }
+        }
+    }
+
+    async fn fetch_within_limits<R: ProviderRequest>(
+        &self,
+        request: &R,
+        owner: &Owner,
+        clock: &Clock,
+    ) -> Result<(CachedAnswer<R::Answer>, u64), SearchFailure> {
+        let cheaper = match self.credit_account.current_level(clock.now()).await {
+            CreditLevel::Sufficient => None,
+            CreditLevel::Low => request.cheaper_form(),
+            CreditLevel::Exhausted(by) => {
+                self.credit_account.report_refused(by, clock.now());
+                return Err(SearchFailure::Spent);
+            }
+        };
+        let key = format!("search:{}", owner.as_str());
+        let admission = match self.limiter.admit(&key, self.limit, clock.now()).await {
+            Ok(admission) => admission,
+            Err(_) => self.local_limiter.admit(clock.now()),
+        };
+        require_admission(admission)?;
+        let PaidAnswer { answer, credits } =
+            self.request_within_quota(cheaper.as_ref().unwrap_or(request), owner, clock).await?;
+        let asker = self.asker_digest(request, owner);
+        Ok((CachedAnswer { answer, cheap: cheaper.is_some(), credits, asker }, credits))
+    }
+
+    /// Sends the request to the provider within the daily quotas.
+    async fn request_within_quota<R: ProviderRequest>(
+        &self,
+        request: &R,
+        owner: &Owner,
+        clock: &Clock,
+    ) -> Result<PaidAnswer<R::Answer>, SearchFailure> {
+        let fallback = || require_admission(self.local_limiter.admit(clock.now()));
+        let reservation = self.daily_quota.reserve(owner, clock.now(), fallback).await?;
+        let fetched = self.tavily.fetch(request, clock).await;
+        if fetched.as_ref().is_err_and(|failure| failure.is_free()) {
+            self.daily_quota.release(reservation).await;
+        }
+        if matches!(fetched, Err(SearchFailure::Exhausted)) {
+            self.credit_account.report_refused(CreditLimit::Plan, clock.now());
+        }
+        fetched
+    }
+
+    async fn store_answer<A: Serialize>(
+        &self,
+        lease: FetchLease,
+        cached: &CachedAnswer<A>,
+        freshness: Duration,
+        clock: &Clock,
+    ) {
+        let Ok(text) = serde_json::to_string(cached) else { return };
+        if self.cache.put(lease, &text, freshness, clock.now()).await.is_err() {
+            tracing::warn!("search results could not be cached");
+        }
+    }
+
+    async fn release_lease(&self, lease: FetchLease) {
+        if self.cache.release(lease).await.is_err() {
+            tracing::warn!("the lead of a search was left to run out");
+        }
+    }
+}
+
+fn require_admission(admission: Admission) -> Result<(), SearchFailure> {
+    match admission {
+        Admission::Admitted => Ok(()),
+        Admission::Denied { retry_after } => Err(SearchFailure::Limited { retry_after }),
+    }
+}

@@ -1,7 +1,0 @@
-mod budget;
-mod deeper;
-mod page;
-mod provider;
-mod sharing;
-mod support;
-mod tool;
