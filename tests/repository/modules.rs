@@ -6,8 +6,9 @@ use crate::lexer::{Syntax, Token, TokenKind, tokens};
 use crate::sources::{SourceFile, files_below};
 
 /// The layer of each crate. A crate depends on crates of lower layers only.
-const LAYERS: [(&str, u8); 20] = [
+const LAYERS: [(&str, u8); 21] = [
     ("domain", 0),
+    ("bounded-regex", 0),
     ("sse", 0),
     ("platform", 0),
     ("tool-calls", 1),

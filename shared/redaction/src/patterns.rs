@@ -2,17 +2,15 @@
 
 use std::ops::Range;
 
-use regex_lite::{Regex, RegexBuilder};
+use bounded_regex::{Limits, Regex};
 use serde::Deserialize;
 
 /// Maximum number of patterns.
 const MAX_PATTERNS: usize = 16;
 
-/// Maximum length of a pattern, in bytes.
-const MAX_PATTERN_BYTES: usize = 200;
-
-/// Maximum size of a compiled pattern, in bytes.
-const MAX_COMPILED_BYTES: usize = 32 * 1024;
+/// The limits of a pattern. `.` takes about 1 KiB for each repetition, and a match longer than the overlap of two windows
+/// may be missed: more repetitions are of no use.
+const LIMITS: Limits = Limits { max_bytes: 200, max_compiled_bytes: 128 * 1024 };
 
 /// Size of a window of a line that is searched at once, in bytes: repeated searches of a longer text can take quadratic
 /// time.
@@ -55,9 +53,7 @@ impl Pattern {
         let is_name_byte = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
         let is_valid_name =
             name.len() <= 32 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(is_name_byte);
-        let is_valid = is_valid_name && pattern.len() <= MAX_PATTERN_BYTES;
-        let regex =
-            is_valid.then(|| RegexBuilder::new(&pattern).size_limit(MAX_COMPILED_BYTES).build().ok()).flatten()?;
+        let regex = is_valid_name.then(|| bounded_regex::compile(&pattern, LIMITS)).flatten()?;
         let placeholder = format!("[{name}]");
         (!regex.is_match("")).then_some(Self { name, regex, placeholder })
     }

@@ -73,8 +73,10 @@ impl Tool for ReadUrl {
             }),
             Err(failure) => {
                 tracing::warn!(?failure, "a page could not be read");
-                let content = self.failure_text(&failure.reason());
-                Err(ToolError::Model { failure: failure.to_tool_failure(), content: content })
+                Err(ToolError::Model {
+                    failure: failure.to_tool_failure(),
+                    content: self.failure_text(&failure.reason()),
+                })
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Parameter schemas of custom tools.
 
-use regex_lite::{Regex, RegexBuilder};
+use std::collections::HashMap;
+
+use bounded_regex::{Limits, Regex};
 use serde_json::{Map, Value};
 
 use super::schema_refs::deref_schema;
@@ -9,11 +11,8 @@ use super::template::is_name;
 /// Longest schema, in bytes of JSON.
 const MAX_SCHEMA_BYTES: usize = 16 * 1024;
 
-/// Longest pattern, in bytes.
-const MAX_PATTERN_BYTES: usize = 500;
-
-/// Largest compiled pattern, in bytes.
-const MAX_COMPILED_BYTES: usize = 256 * 1024;
+/// The limits of a pattern. `.` takes about 1 KiB for each repetition: `^.{1,500}$` is accepted.
+const PATTERN_LIMITS: Limits = Limits { max_bytes: 500, max_compiled_bytes: 512 * 1024 };
 
 /// Checks a schema and resolves its references; texts are checked against its patterns. The error describes what is
 /// accepted.
@@ -55,7 +54,7 @@ fn check_patterns(schema: &Value) -> Result<(), String> {
         return Err("a JSON Schema without `patternProperties`".to_owned());
     }
     if let Some(Value::String(pattern)) = schema.get("pattern") {
-        compile(pattern).ok_or(accepted)?;
+        bounded_regex::compile(pattern, PATTERN_LIMITS).ok_or(accepted)?;
     }
     match schema {
         Value::Object(fields) => fields.values().try_for_each(check_patterns),
@@ -64,44 +63,49 @@ fn check_patterns(schema: &Value) -> Result<(), String> {
     }
 }
 
-/// Compiles a pattern; matching takes time linear in the text for any pattern.
-fn compile(pattern: &str) -> Option<Regex> {
-    let short = pattern.len() <= MAX_PATTERN_BYTES;
-    short.then(|| RegexBuilder::new(pattern).size_limit(MAX_COMPILED_BYTES).build().ok()).flatten()
-}
-
 /// Checks the texts in arguments that otherwise fit; the error names the first wrong field and what is accepted.
 pub(crate) fn check_texts(schema: &Value, arguments: &Value) -> Result<(), String> {
-    check_text_at("", schema, arguments)
+    TextChecker::default().check_at("", schema, arguments)
 }
 
-fn check_text_at(path: &str, schema: &Value, value: &Value) -> Result<(), String> {
-    match value {
-        Value::String(text) => check_text(path, schema, text),
-        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
-            let property = schema.get("properties").and_then(|properties| properties.get(name));
-            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            property.map_or(Ok(()), |property| check_text_at(&path, property, value))
-        }),
-        Value::Array(items) => schema.get("items").map_or(Ok(()), |item| {
-            items.iter().enumerate().try_for_each(|(at, value)| check_text_at(&format!("{path}.{at}"), item, value))
-        }),
-        _ => Ok(()),
-    }
+/// Checks texts in time linear in their length; each pattern is compiled once, for any number of texts.
+#[derive(Default)]
+struct TextChecker<'a> {
+    patterns: HashMap<&'a str, Option<Regex>>,
 }
 
-fn check_text(path: &str, schema: &Value, text: &str) -> Result<(), String> {
-    let bound = |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|bound| usize::try_from(bound).ok());
-    let length = text.chars().count();
-    if bound("minLength").is_some_and(|min| length < min) || bound("maxLength").is_some_and(|max| length > max) {
-        return Err(format!("`{path}` is too short or too long"));
-    }
-    let pattern = schema.get("pattern").and_then(Value::as_str);
-    match pattern {
-        Some(pattern) if !compile(pattern).is_some_and(|regex| regex.is_match(text)) => {
-            Err(format!("`{path}` must match the pattern {pattern}"))
+impl<'a> TextChecker<'a> {
+    fn check_at(&mut self, path: &str, schema: &'a Value, value: &Value) -> Result<(), String> {
+        match value {
+            Value::String(text) => self.check(path, schema, text),
+            Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
+                let property = schema.get("properties").and_then(|properties| properties.get(name));
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                property.map_or(Ok(()), |property| self.check_at(&path, property, value))
+            }),
+            Value::Array(items) => schema.get("items").map_or(Ok(()), |item| {
+                let mut items = items.iter().enumerate();
+                items.try_for_each(|(at, value)| self.check_at(&format!("{path}.{at}"), item, value))
+            }),
+            _ => Ok(()),
         }
-        _ => Ok(()),
+    }
+
+    fn check(&mut self, path: &str, schema: &'a Value, text: &str) -> Result<(), String> {
+        let bound = |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|bound| usize::try_from(bound).ok());
+        let length = text.chars().count();
+        if bound("minLength").is_some_and(|min| length < min) || bound("maxLength").is_some_and(|max| length > max) {
+            return Err(format!("`{path}` is too short or too long"));
+        }
+        match schema.get("pattern").and_then(Value::as_str) {
+            Some(pattern) if !self.is_match(pattern, text) => Err(format!("`{path}` must match the pattern {pattern}")),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_match(&mut self, pattern: &'a str, text: &str) -> bool {
+        let compile = || bounded_regex::compile(pattern, PATTERN_LIMITS);
+        self.patterns.entry(pattern).or_insert_with(compile).as_ref().is_some_and(|regex| regex.is_match(text))
     }
 }
 
@@ -114,7 +118,11 @@ mod tests {
     #[test]
     fn f134_schema_is_small_plain_and_self_contained() {
         let of = |property: Value| validate(&json!({"type": "object", "properties": {"a": property}}));
-        assert!(of(json!({"type": "string", "pattern": "^[a-z]+$"})).is_ok());
+        for pattern in
+            ["^[a-z]+$", r"^[\w.-]{1,128}$", "^.{1,255}$", r"^[^\s@]{1,64}@[^\s@]{1,255}$", r"^\p{Han}{2,4}$"]
+        {
+            assert!(of(json!({"type": "string", "pattern": pattern})).is_ok(), "{pattern}");
+        }
         for property in [
             json!({"$ref": "https://example.com/s.json"}),
             json!({"pattern": "(?=a)b"}),
@@ -122,6 +130,7 @@ mod tests {
             json!({"pattern": "("}),
             json!({"pattern": "a".repeat(501)}),
             json!({"pattern": "((a{100}){100}){100}"}),
+            json!({"pattern": r"\p{L}{99}"}),
             json!({"items": {"pattern": "(?<!a)b"}}),
             json!({"patternProperties": {"a+": {}}}),
             json!({"description": "a".repeat(17_000)}),

@@ -55,8 +55,8 @@ impl Tool for Probe {
             }
             "long" => Ok(ToolOutput { content: "汉".repeat(200_000), ..ToolOutput::default() }),
             "show" => {
-                let (content, user_text) = ("for the model".to_owned(), Some("**for you**".to_owned()));
-                Ok(ToolOutput { content: content, user_text, ..ToolOutput::default() })
+                let user_text = Some("**for you**".to_owned());
+                Ok(ToolOutput { content: "for the model".to_owned(), user_text, ..ToolOutput::default() })
             }
             "panic" => panic!("a fault of the tool"),
             "fail" => Err(ToolError::Model {
