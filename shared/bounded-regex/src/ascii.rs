@@ -43,7 +43,7 @@ impl EditCollector<'_> {
         self.edits.push(Edit { span: class.span, replacement: format!("[{negation}{items}]") });
     }
 
-    /// Replaces a word boundary. The other assertions are the same in ASCII and Unicode.
+    /// Replaces `\b` and its variants. The other assertions are the same in ASCII and Unicode.
     fn replace_assertion(&mut self, span: Span) {
         let text = self.pattern.get(span.start.offset..span.end.offset).unwrap_or_default();
         if [r"\b", r"\B", r"\<", r"\>"].iter().any(|boundary| text.starts_with(boundary)) {

@@ -1,6 +1,6 @@
 //! The tools that search the web and read pages, through one search provider.
 //!
-//! [`Search`] is the provider of a deployment: Tavily or a compatible service, behind a cache, a rate limiter and budgets
+//! [`Search`] is the provider of a deployment: Tavily or a compatible service, with a cache, a rate limiter and budgets
 //! that all instances share.
 
 mod budget;

@@ -61,7 +61,7 @@ impl ToolRegistry {
 
     /// Returns these tools and `more`; on equal names the tools of `self` win.
     #[must_use]
-    pub fn beside(&self, more: Vec<Arc<dyn Tool>>) -> Self {
+    pub fn extended_with(&self, more: Vec<Arc<dyn Tool>>) -> Self {
         let own = self.entries.iter().map(|entry| Arc::clone(&entry.tool));
         Self::new(more.into_iter().chain(own).collect())
     }

@@ -110,7 +110,7 @@ impl CustomTools {
             CustomTool::Tool(tool) => Some(Arc::clone(tool)),
             CustomTool::Server(_) => None,
         });
-        let tools = built_in.beside(remote.chain(plain).collect());
+        let tools = built_in.extended_with(remote.chain(plain).collect());
         Ok(BoundTools { tools, bindings: bindings.into_iter().flat_map(|one| expand_binding(one, &found)).collect() })
     }
 

@@ -88,11 +88,11 @@ mod tests {
         let all = Mutex::new(String::new());
         let on_progress = |text: String| all.lock().unwrap().push_str(&text);
         let call = async {
-            let mut telling = ProgressRelay::new(&progress, &mask);
+            let mut relay = ProgressRelay::new(&progress, &mask);
             for bytes in parts {
-                let _ = telling.push(BodyChunk { status: StatusCode::OK, headers: &headers, bytes });
+                let _ = relay.push(BodyChunk { status: StatusCode::OK, headers: &headers, bytes });
             }
-            telling.finish();
+            relay.finish();
         };
         receiver.forward_during(call, &on_progress).await;
         all.into_inner().unwrap()

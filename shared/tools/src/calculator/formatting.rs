@@ -116,8 +116,8 @@ fn format_approximate(bounds: Interval) -> Result<String, Fault> {
             .find(|[low, high]| low == high)
             .map(|[text, _]| text)
     };
-    let decimal = |max_digits| agreed(max_digits, |bound, places| trim_zeros(&format!("{bound:.places$}")));
-    let with_power = |max_digits| agreed(max_digits, |bound, places| format!("{bound:.places$e}"));
+    let decimal = |max_digits| agreed(max_digits, |bound, decimals| trim_zeros(&format!("{bound:.decimals$}")));
+    let with_power = |max_digits| agreed(max_digits, |bound, decimals| format!("{bound:.decimals$e}"));
     let text = if DECIMAL.contains(&size) {
         decimal(MAX_DECIMALS).or_else(|| with_power(LEADING_DIGITS - 1))
     } else if size < DECIMAL.start {

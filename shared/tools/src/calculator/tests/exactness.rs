@@ -10,7 +10,7 @@ use super::*;
 enum Tree {
     Number(i64),
     Join(Box<Tree>, char, Box<Tree>),
-    Floor(Box<Tree>),
+    RoundDown(Box<Tree>),
 }
 
 impl Tree {
@@ -18,7 +18,7 @@ impl Tree {
         match self {
             Self::Number(number) => format!("({number})"),
             Self::Join(one, sign, other) => format!("({}{sign}{})", one.text(), other.text()),
-            Self::Floor(inner) => format!("floor({})", inner.text()),
+            Self::RoundDown(inner) => format!("floor({})", inner.text()),
         }
     }
 
@@ -27,7 +27,7 @@ impl Tree {
         let zero = BigInt::from(0);
         match self {
             Self::Number(number) => Some((BigInt::from(*number), BigInt::from(1))),
-            Self::Floor(inner) => {
+            Self::RoundDown(inner) => {
                 let (top, bottom) = inner.value()?;
                 let (top, bottom) = if bottom < zero { (-top, -bottom) } else { (top, bottom) };
                 let rest = ((&top % &bottom) + &bottom) % &bottom;
@@ -53,7 +53,7 @@ fn tree() -> impl Strategy<Value = Tree> {
         prop_oneof![
             4 => (inner.clone(), signs, inner.clone())
                 .prop_map(|(one, sign, other)| Tree::Join(Box::new(one), sign, Box::new(other))),
-            1 => inner.prop_map(|inner| Tree::Floor(Box::new(inner))),
+            1 => inner.prop_map(|inner| Tree::RoundDown(Box::new(inner))),
         ]
     })
 }
