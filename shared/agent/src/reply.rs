@@ -68,7 +68,7 @@ impl ReplyOptions<'_> {
 
     /// Whether another reply, without tools, is more useful than the rest of this one.
     fn should_give_up(&self, results: &[Option<ToolRun>]) -> bool {
-        let is_answer = || !self.events.draft().open_round().0.trim().is_empty();
+        let is_answer = || !self.events.turn_state().current_round().0.trim().is_empty();
         !results.is_empty() || (self.give_up.has_results && !is_answer())
     }
 
@@ -86,7 +86,7 @@ impl ReplyOptions<'_> {
             recorder.on_tool_result(call, run.as_ref().ok());
         }
         let run = run.map_err(RoundError::Fatal)?;
-        self.events.draft().weigh(&run);
+        self.events.turn_state().record_cost(&run);
         self.events.send(Event::ToolResult(Box::new(run.report.clone())));
         Ok(run)
     }

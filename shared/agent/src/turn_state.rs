@@ -4,7 +4,7 @@ use tokio::time::Instant;
 use tools::ToolRun;
 
 use crate::estimate;
-use crate::run::count::Asked;
+use crate::usage::PendingReply;
 
 /// The state of a turn: what its events add up to, and what it cost. However the turn ends, this much is kept.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct TurnState {
     /// What a prefetched call cost, or may cost, while no call of the model has used it.
     pub(crate) prefetch_credits: u64,
     /// The prompt whose reply is being read.
-    pub(crate) asked: Option<Asked>,
+    pub(crate) pending: Option<PendingReply>,
     /// Where its reply starts.
     reply_start: Position,
     /// The summary that replaces the oldest turns of the conversation from now on, if this turn made one.
@@ -159,15 +159,15 @@ impl TurnState {
         let calls: Vec<&ToolCall> =
             self.answer.calls.iter().skip(self.reply_start.calls).map(|known| &known.call).collect();
         let has_reply = !text.is_empty() || !thinking.is_empty() || !calls.is_empty();
-        if let Some(asked) = self.asked.filter(|_| has_reply) {
-            usage.join(asked.usage(estimate::reply(asked.family, &text, &thinking, calls), None));
+        if let Some(pending) = self.pending.filter(|_| has_reply) {
+            usage.join(pending.usage(estimate::reply(pending.family, &text, &thinking, calls), None));
         }
         usage
     }
 
     /// Records that a prompt was sent; its reply starts here.
-    pub(crate) fn ask(&mut self, asked: Asked) {
-        self.asked = Some(asked);
+    pub(crate) fn start_reply(&mut self, pending: PendingReply) {
+        self.pending = Some(pending);
         self.replies += 1;
         self.reply_start = self.end();
     }
@@ -198,7 +198,7 @@ mod tests {
     use llm::Price;
 
     use super::*;
-    use crate::run::count::Measure;
+    use crate::estimate::TextSize;
     use crate::tokens::Family;
 
     fn text(state: &mut TurnState, delta: &str) {
@@ -222,10 +222,10 @@ mod tests {
 
     #[test]
     fn interrupted_reply_counts_by_estimate() {
-        let prompt = Measure { characters: 100, bytes: 300, tokens: 100 };
+        let prompt = TextSize { characters: 100, bytes: 300, tokens: 100 };
         let price = Price { input: 1_000_000, cached_input: 0, output: 5_000_000 };
-        let asked = Asked { prompt, price: Some(price), family: Family::DeepSeek };
-        let mut state = TurnState { asked: Some(asked), ..TurnState::default() };
+        let pending = PendingReply { prompt, price: Some(price), family: Family::DeepSeek };
+        let mut state = TurnState { pending: Some(pending), ..TurnState::default() };
         assert_eq!(state.usage(), Usage::default());
         text(&mut state, "今天");
         let cost_micros = Some(110);

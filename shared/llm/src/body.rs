@@ -25,7 +25,7 @@ impl RecorderGuard {
 
 impl Drop for RecorderGuard {
     fn drop(&mut self) {
-        self.end(AttemptEnd::Whole);
+        self.end(AttemptEnd::Complete);
     }
 }
 
@@ -51,12 +51,12 @@ impl Body {
     pub(crate) async fn next_chunk(&mut self, until: Instant) -> Result<Option<Bytes>, AttemptEnd> {
         let chunk = tokio::select! {
             biased;
-            chunk = self.response.chunk() => chunk.map_err(|_| AttemptEnd::Cut)?,
-            () = elapsed(&mut self.timer, until) => return Err(AttemptEnd::Silent),
+            chunk = self.response.chunk() => chunk.map_err(|_| AttemptEnd::Disconnected)?,
+            () = elapsed(&mut self.timer, until) => return Err(AttemptEnd::TimedOut),
         };
         match &chunk {
             Some(bytes) => self.recorder.0.iter().for_each(|recorder| recorder.record_chunk(bytes)),
-            None => self.end(AttemptEnd::Whole),
+            None => self.end(AttemptEnd::Complete),
         }
         Ok(chunk)
     }

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agent::Recording;
+use agent::TurnRecorder;
 use domain::{Event, ToolCall};
 use llm::{ModelClient, ResponseRecorder, ToolMode};
 use redaction::Redactor;
@@ -29,21 +29,21 @@ impl TurnRecording {
     }
 }
 
-impl Recording for TurnRecording {
-    fn event(&self, event: &Event) {
+impl TurnRecorder for TurnRecording {
+    fn on_event(&self, event: &Event) {
         let payload = self.payloads.lock().unwrap_or_else(PoisonError::into_inner).of(event);
         if let Some(event) = payload {
             self.writer.write(Entry::Event { event });
         }
     }
 
-    fn asked(&self, model: &ModelClient, path: ToolMode) -> Arc<dyn ResponseRecorder> {
+    fn on_model_call(&self, model: &ModelClient, path: ToolMode) -> Arc<dyn ResponseRecorder> {
         let model_call = self.model_calls.fetch_add(1, Ordering::Relaxed) + 1;
         self.writer.write(Entry::ModelCall { model_call, model: model.config().name.clone(), path: path.into() });
         Arc::new(CallResponseRecorder::new(Arc::clone(&self.writer), model_call))
     }
 
-    fn ran(&self, call: &ToolCall, ran: Option<&ToolRun>) {
+    fn on_tool_result(&self, call: &ToolCall, ran: Option<&ToolRun>) {
         self.writer.write(Entry::Tool { call: call.clone(), result: ran.map(|ran| Box::new(ran.into())) });
     }
 }

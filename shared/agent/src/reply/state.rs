@@ -183,9 +183,9 @@ impl ReplyState {
 
     /// The id if it is new in this turn, else a new one.
     fn unique_id(&self, id: String) -> String {
-        let draft = self.events.draft();
-        let is_new = |id: &String| !id.is_empty() && !draft.calls.iter().any(|record| record.call.id == *id);
-        let numbered = (draft.calls.len() + 1..).map(|number| format!("call_{number}"));
+        let state = self.events.turn_state();
+        let is_new = |id: &String| !id.is_empty() && !state.calls().any(|record| record.call.id == *id);
+        let numbered = (state.calls().count() + 1..).map(|number| format!("call_{number}"));
         std::iter::once(id).chain(numbered).find(is_new).unwrap_or_default()
     }
 

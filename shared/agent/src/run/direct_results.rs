@@ -30,7 +30,7 @@ pub(super) fn answer(round: &Round) -> Option<String> {
 impl Run<'_> {
     /// Emits the answer below the text of the model.
     pub(super) fn emit_result(&self, answer: &str) -> FinishReason {
-        let separator = self.events.draft().gap();
+        let separator = self.events.turn_state().separator();
         let mut rest = answer;
         let mut delta = separator.to_owned();
         while !rest.is_empty() {

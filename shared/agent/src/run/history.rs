@@ -122,7 +122,7 @@ impl Run<'_> {
             return;
         };
         let summary = Summary { up_to_seq, text };
-        self.events.draft().summary = Some(summary.clone());
+        self.events.turn_state().summary = Some(summary.clone());
         self.summary = Some(summary);
     }
 
@@ -148,7 +148,7 @@ impl Run<'_> {
         }
         append_text(&mut text, filter.finish());
         let size = estimate::text(self.family(), &text);
-        self.events.draft().usage.join(pending.usage(size, counted));
+        self.events.turn_state().usage.join(pending.usage(size, counted));
         let text: String = text.trim().chars().take(MAX_SUMMARY_CHARS).collect();
         Some(text).filter(|text| !text.is_empty())
     }

@@ -53,18 +53,18 @@ impl Run<'_> {
     }
 
     fn has_sources(&self) -> bool {
-        !self.events.draft().sources.is_empty()
+        !self.events.turn_state().answer.sources.is_empty()
     }
 
     /// Whether the open round has no text.
     pub(super) fn has_no_text(&self) -> bool {
-        self.events.draft().open_round().0.trim().is_empty()
+        self.events.turn_state().current_round().0.trim().is_empty()
     }
 
     pub(super) fn emit_fallback(&self, reason: FallbackReason) {
         let delta = {
-            let draft = self.events.draft();
-            format!("{}{}", draft.gap(), fallback::answer(&self.turn.text, &draft.sources, reason))
+            let state = self.events.turn_state();
+            format!("{}{}", state.separator(), fallback::answer(&self.turn.text, &state.answer.sources, reason))
         };
         self.events.send(Event::Text { delta });
     }

@@ -2,7 +2,8 @@
 
 use domain::{ToolCall, ToolChoice};
 use serde_json::json;
-use tools::{ToolSession, WebSearch};
+use tools::ToolSession;
+use tools::url_allowlist::SEARCH_WEB;
 
 use super::{Phase, Run};
 use crate::{ClientContext, EventLog};
@@ -13,15 +14,15 @@ impl Run<'_> {
         let may_search = match &self.turn.tool_choice {
             ToolChoice::Auto | ToolChoice::Required => true,
             ToolChoice::None => false,
-            ToolChoice::Tool(name) => name == WebSearch::NAME,
+            ToolChoice::Tool(name) => name == SEARCH_WEB,
         };
         // After results of the client's tools, the user message is not new. A search tool of the client does not run in
         // this process.
-        let is_new = |client: &ClientContext| client.trailing_messages.is_empty() && !client.has_tool(WebSearch::NAME);
+        let is_new = |client: &ClientContext| client.trailing_messages.is_empty() && !client.has_tool(SEARCH_WEB);
         let may_search = may_search && self.turn.client.as_ref().is_none_or(is_new);
         let query = self.turn.text.trim();
         let is_on = self.agent.pre_search && may_search && !query.is_empty() && matches!(self.phase(), Phase::Tools);
-        let (id, name) = (String::new(), WebSearch::NAME.to_owned());
+        let (id, name) = (String::new(), SEARCH_WEB.to_owned());
         is_on.then(|| ToolCall { id, name, arguments: json!({ "query": query }) })
     }
 }
@@ -32,7 +33,7 @@ impl Run<'_> {
 /// ends first.
 pub(super) async fn run(session: &ToolSession, call: Option<&ToolCall>, events: &EventLog) {
     let Some((price, running)) = call.and_then(|call| session.prefetch(call)) else { return };
-    events.draft().ahead = price;
+    events.turn_state().prefetch_credits = price;
     let credits = running.await;
-    events.draft().ahead = credits;
+    events.turn_state().prefetch_credits = credits;
 }

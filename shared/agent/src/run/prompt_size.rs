@@ -30,16 +30,16 @@ impl Run<'_> {
 
     /// Adds the usage of a reply to the draft; of an interrupted reply, an estimate of what was received.
     pub(super) fn record_usage(&self, round: Option<&Round>) {
-        let mut draft = self.events.draft();
-        match (round, draft.asked) {
+        let mut state = self.events.turn_state();
+        match (round, state.pending) {
             (Some(round), Some(pending)) => {
-                let (text, thinking) = draft.reply();
+                let (text, thinking) = state.reply();
                 let calls = round.calls.iter().chain(&round.client_calls);
                 let usage = pending.usage(estimate::reply(pending.family, &text, &thinking, calls), round.usage);
-                draft.usage.join(usage);
+                state.usage.join(usage);
             }
-            _ => draft.usage = draft.taken(),
+            _ => state.usage = state.usage_without_prefetch(),
         }
-        draft.asked = None;
+        state.pending = None;
     }
 }

@@ -50,7 +50,7 @@ impl Run<'_> {
             previous_text: &partial_text,
             has_fallback,
         };
-        self.events.draft().ask(PendingReply::new(self.prompt_size(&prompt), self.model().config()));
+        self.events.turn_state().start_reply(PendingReply::new(self.prompt_size(&prompt), self.model().config()));
         let read = reply::read(reply, &options).await;
         self.record_usage(match &read {
             Ok(round) => Some(round),

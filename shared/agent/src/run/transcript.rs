@@ -23,18 +23,18 @@ impl Run<'_> {
             *self.equal_calls.entry(format!("{} {}", call.name, call.arguments)).or_default() += 1;
         }
         let results: Vec<_> = round.results.into_iter().map(|run| run.result).collect();
-        let mut draft = self.events.draft();
-        let (_, thinking) = draft.open_round();
+        let mut state = self.events.turn_state();
+        let (_, thinking) = state.current_round();
         self.messages.push(Message::Assistant { text, thinking, calls: round.calls.clone() });
         self.messages.extend(results.iter().cloned().map(Message::Tool));
-        draft.close_round(round.calls, results);
-        self.text_in_messages = draft.content.len();
+        state.close_round(round.calls, results);
+        self.text_in_messages = state.answer.content.len();
     }
 
     /// Returns a call that could not be parsed to the model, once in a turn.
     pub(super) fn request_correction(&mut self, malformed: &Malformed) {
         self.has_corrected = true;
-        let (text, (_, thinking)) = (self.partial_text(), self.events.draft().open_round());
+        let (text, (_, thinking)) = (self.partial_text(), self.events.turn_state().current_round());
         self.text_in_messages += text.len();
         let written = match &malformed.reason {
             // A truncated call is of no use to the model, and may be long.

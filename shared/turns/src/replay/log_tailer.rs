@@ -83,14 +83,6 @@ pub(super) async fn follow(
     Ok(TurnStream::new(turn_id, first.chain(rest).map(EventBatch::from_vec)))
 }
 
-/// A read without a cursor.
-pub(super) fn not_found_or_store(error: ReadError) -> ApiError {
-    match error {
-        ReadError::NotFound | ReadError::BadCursor => ErrorCode::NotFound.into(),
-        ReadError::Store(error) => error.into(),
-    }
-}
-
 async fn stored_turn(services: &TurnServices, owner: &Owner, turn: &TurnRef) -> Result<StoredTurn, ReadError> {
     services.store.conversations.get_turn(owner, &turn.conversation_id, turn.answer_seq, SystemTime::now()).await
 }
