@@ -115,7 +115,9 @@ fn native_protocols_carry_the_same_content() {
 
 fn document() -> TurnDocument {
     let mut accumulated = TurnAccumulator::default();
-    turn().iter().for_each(|event| accumulated.apply(event));
+    for event in &turn() {
+        accumulated.apply(event);
+    }
     TurnDocument::new(accumulated).unwrap()
 }
 

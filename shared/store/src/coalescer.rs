@@ -11,7 +11,10 @@ use tokio::task::yield_now;
 ///
 /// A key has one request in flight; items that arrive meanwhile go with the next one. The first waiter is the leader:
 /// it sends the request for all that wait, and the next one takes over if it is cancelled. All get the same result.
-pub(crate) struct Coalescer<K: Eq + Hash, T, R>(Arc<Mutex<HashMap<K, Arc<Queue<T, R>>>>>);
+pub(crate) struct Coalescer<K: Eq + Hash, T, R>(Arc<Mutex<Queues<K, T, R>>>);
+
+/// The queues of the keys that have waiters.
+type Queues<K, T, R> = HashMap<K, Arc<Queue<T, R>>>;
 
 /// The waiters of a key; it exists as long as there are any.
 struct Queue<T, R> {

@@ -5,7 +5,7 @@ use super::annotations::{Annotation, annotate};
 use super::error::ErrorDocument;
 use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
 use crate::Protocol;
-use crate::frame::{END_MARKER, write_json_frame};
+
 
 /// A streamed answer: `chat.completion.chunk` objects, then `data: [DONE]`.
 ///

@@ -125,7 +125,7 @@ fn pair_calls(messages: &[Message]) -> Vec<Message> {
         let (results, next) = after.split_at(results);
         match message {
             Message::Assistant { text, thinking, calls } => {
-                kept.extend(paired_exchange(text, thinking, calls, results))
+                kept.extend(paired_exchange(text, thinking, calls, results));
             }
             Message::User { .. } => kept.push(message.clone()),
             // A result without a preceding reply is dropped.
