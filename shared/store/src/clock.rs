@@ -1,6 +1,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use time::OffsetDateTime;
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
 
 /// Milliseconds since 1970; 0 before it.
 pub(crate) fn millis(now: SystemTime) -> i64 {
@@ -22,17 +23,17 @@ pub(crate) fn span_micros(span: Duration) -> i64 {
     i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
 }
 
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+
 fn since_epoch(now: SystemTime) -> Duration {
     now.duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// RFC 3339 in UTC with milliseconds, always of the same width.
 pub(crate) fn rfc3339(millis: i64) -> String {
-    let seconds = millis.div_euclid(1000);
-    let at = OffsetDateTime::from_unix_timestamp(seconds).unwrap_or(OffsetDateTime::UNIX_EPOCH);
-    let (date, (hour, minute, second)) = (at.date(), at.to_hms());
-    let (month, thousandths) = (u8::from(date.month()), millis.rem_euclid(1000));
-    format!("{:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}.{thousandths:03}Z", date.year(), date.day())
+    let since_epoch = SignedDuration::from_secs(millis.div_euclid(1000));
+    let at = EPOCH.checked_add(since_epoch).unwrap_or(EPOCH);
+    format!("{at}.{:03}Z", millis.rem_euclid(1000))
 }
 
 #[cfg(test)]
@@ -43,6 +44,9 @@ mod tests {
     fn times_are_rfc_3339_in_utc() {
         assert_eq!(rfc3339(0), "1970-01-01T00:00:00.000Z");
         assert_eq!(rfc3339(1_752_105_600_007), "2025-07-10T00:00:00.007Z");
+        assert_eq!(rfc3339(1_795_219_199_120), "2026-11-20T23:59:59.120Z");
+        assert_eq!(rfc3339(253_402_300_799_999), "9999-12-31T23:59:59.999Z");
+        assert_eq!(rfc3339(253_402_300_800_000), "1970-01-01T00:00:00.000Z");
         assert_eq!(rfc3339(i64::MAX), "1970-01-01T00:00:00.807Z");
     }
 

@@ -1,12 +1,12 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use time::{Date, Month};
+use jiff::Span;
+use jiff::civil::Date;
 
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 
-/// The Julian day of 1970-01-01.
-const EPOCH_JULIAN_DAY: i32 = 2_440_588;
+const EPOCH: Date = Date::constant(1970, 1, 1);
 
 /// The number of 9999-12-31, the last day whose date has ten characters.
 const LAST_DAY: u32 = 2_932_896;
@@ -33,22 +33,23 @@ impl Day {
         UNIX_EPOCH + Duration::from_secs((u64::from(self.0) + 1) * SECONDS_PER_DAY)
     }
 
+    /// Its date.
+    pub(crate) fn date(self) -> Date {
+        let days = Span::new().try_days(self.0).ok();
+        days.and_then(|days| EPOCH.checked_add(days).ok()).unwrap_or(Date::MAX)
+    }
+
     /// Parses a date in its displayed form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(3, '-');
-        let year = parts.next()?.parse().ok()?;
-        let month = Month::try_from(parts.next()?.parse::<u8>().ok()?).ok()?;
-        let date = Date::from_calendar_date(year, month, parts.next()?.parse().ok()?).ok()?;
-        let day = Self(u32::try_from(date.to_julian_day() - EPOCH_JULIAN_DAY).ok()?);
+        let date: Date = text.parse().ok()?;
+        let day = Self(u32::try_from(EPOCH.until(date).ok()?.get_days()).ok()?);
         (day.to_string() == text).then_some(day)
     }
 }
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let date = i32::try_from(self.0).ok().and_then(|day| Date::from_julian_day(EPOCH_JULIAN_DAY + day).ok());
-        let date = date.unwrap_or(Date::MAX);
-        write!(f, "{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
+        self.date().fmt(f)
     }
 }
 
@@ -84,6 +85,7 @@ mod tests {
     #[test]
     fn f089_any_time_has_a_day() {
         assert_eq!(Day::of(at(u64::MAX / 4)).to_string(), "9999-12-31");
+        assert_eq!(Day::of(at(u64::MAX / 4)).before(1).to_string(), "9999-12-30");
         assert_eq!(Day::of(at(0)).before(1).to_string(), "1970-01-01");
     }
 }

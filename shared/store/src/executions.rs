@@ -9,21 +9,20 @@ use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use time::{Date, OffsetDateTime};
 
 use crate::clock::{millis, rfc3339};
 use crate::conversations::{Page, ReadError, cursor};
 use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid, primary_key};
 use crate::table::Table;
-use crate::{EXPIRES, StoreError};
+use crate::{Day, EXPIRES, StoreError};
 use domain::Owner;
 
 /// How long rows are kept.
 const TTL: Duration = Duration::from_hours(30 * 24);
 
 /// How many days a list goes back; no older rows exist.
-const MAX_DAYS: usize = 31;
+const MAX_DAYS: u32 = 31;
 
 /// The list's name in its cursors.
 const CURSOR_LIST: &str = "executions";
@@ -220,7 +219,7 @@ impl Executions {
 /// The key of the pointer to a row.
 fn pointer_key(row: &Item) -> Result<Item, StoreError> {
     let made = UNIX_EPOCH + Duration::from_millis(row.number("madeAt")?);
-    Ok(Key::new(day_partition(&date(made).to_string()), row.text(SK)?).attributes())
+    Ok(Key::new(day_partition(&Day::of(made).to_string()), row.text(SK)?).attributes())
 }
 
 fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreError> {
@@ -238,7 +237,7 @@ fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreEr
 /// Builds the pointer to a row.
 fn pointer(owner: &Owner, call: &Execution, now: SystemTime) -> Item {
     let attributes = [(UNDER, s(owner_partition(owner))), (EXPIRES, n(millis(now + TTL) / 1000))];
-    item(&Key::new(day_partition(&date(now).to_string()), &call.id), attributes)
+    item(&Key::new(day_partition(&Day::of(now).to_string()), &call.id), attributes)
 }
 
 fn read(row: &Item) -> Result<ListedExecution, StoreError> {
@@ -261,12 +260,7 @@ fn day_partition(day: &str) -> String {
     format!("X#{day}")
 }
 
-fn date(now: SystemTime) -> Date {
-    OffsetDateTime::from(now).date()
-}
-
 /// The days that may have rows, today first.
 fn days(now: SystemTime) -> impl Iterator<Item = String> {
-    let days = std::iter::successors(Some(date(now)), |day| day.previous_day());
-    days.take(MAX_DAYS).map(|day| day.to_string())
+    (0..MAX_DAYS).map(move |days| Day::of(now).before(days).to_string())
 }

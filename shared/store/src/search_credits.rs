@@ -5,13 +5,11 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use time::OffsetDateTime;
-
 use crate::clock::millis;
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
 use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
-use crate::{EXPIRES, StoreError};
+use crate::{Day, EXPIRES, StoreError};
 
 /// How long the item of a month is kept after its last write, in seconds.
 const TTL_SECS: i64 = 40 * 24 * 3600;
@@ -79,13 +77,13 @@ impl SpentCredits {
 }
 
 fn key(provider: &str, now: SystemTime) -> Key {
-    let date = OffsetDateTime::from(now).date();
-    Key::new(format!("CR#{}#{:04}-{:02}", digest(provider), date.year(), u8::from(date.month())), "-")
+    let date = Day::of(now).date();
+    Key::new(format!("CR#{}#{:04}-{:02}", digest(provider), date.year(), date.month()), "-")
 }
 
 /// The attribute that counts the day of `now`.
 fn day_attribute(now: SystemTime) -> String {
-    format!("day{:02}", OffsetDateTime::from(now).day())
+    format!("day{:02}", Day::of(now).date().day())
 }
 
 async fn with_timeout<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {

@@ -3,12 +3,11 @@
 use std::time::SystemTime;
 
 use domain::{ErrorCode, Failure, Owner};
+use jiff::Timestamp;
 use platform::settings::{SettingError, Settings};
 use search::DailySearchLimits;
 use serde::Serialize;
 use store::{Day, UsageLedger, UsageScope, UsageTotals};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 use web::ApiError;
 
 /// A higher number of tokens than a day can use is a typing error.
@@ -144,7 +143,7 @@ impl Budget {
 }
 
 fn rfc3339(at: SystemTime) -> String {
-    OffsetDateTime::from(at).format(&Rfc3339).unwrap_or_default()
+    Timestamp::try_from(at).map_or_else(|_| String::new(), |at| at.to_string())
 }
 
 fn tokens(settings: &Settings, name: &str) -> Result<Option<u64>, SettingError> {

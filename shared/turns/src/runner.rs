@@ -6,7 +6,6 @@ use domain::{ErrorCode, Failure, FinishReason, Owner, new_id};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use store::{Day, Execution, ReadError, Store, StoreError};
-use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tools::{CalculationBudget, OutboundRedactor, Progress, ToolContext, UrlAllowlist};
@@ -82,7 +81,7 @@ impl TurnRunner<'_> {
             client,
             tool_choice: tool_choice.clone(),
             context: self.tool_context(),
-            today: OffsetDateTime::now_utc().date().to_string(),
+            today: Day::of(SystemTime::now()).to_string(),
             nonce: new_id(),
             recorder,
         };

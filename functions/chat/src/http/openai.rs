@@ -1,5 +1,7 @@
 //! `/v1`: OpenAI's wire, over the same agents, models and tools as the product's own.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use agent::ClientContext;
 use axum::Json;
 use axum::body::Body;
@@ -13,7 +15,6 @@ use domain::{ErrorCode, Failure, Owner, ToolChoice, new_id};
 use http::{HeaderValue, header};
 use llm::{Effort, GenerationParams, ModelClient, Thinking, Wire};
 use serde::Serialize;
-use time::OffsetDateTime;
 use tools::ToolRegistry;
 use turns::{PromptInput, ResolvedAgent, StartStatelessTurn};
 use web::{ApiError, Caller, ErrorFormat};
@@ -51,7 +52,7 @@ pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Res
 }
 
 fn completion_meta(request: &ChatRequest) -> CompletionMeta {
-    let created = u64::try_from(OffsetDateTime::now_utc().unix_timestamp()).unwrap_or_default();
+    let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     CompletionMeta { id: format!("chatcmpl-{}", new_id()), created, model: request.model.clone() }
 }
 
