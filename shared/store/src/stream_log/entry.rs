@@ -149,8 +149,8 @@ mod tests {
         }
     }
 
-    fn call(name: &str, arguments: serde_json::Value) -> Box<ToolCall> {
-        Box::new(ToolCall { id: "c1".into(), name: name.into(), arguments })
+    fn call(name: &str, arguments: serde_json::Value) -> ToolCall {
+        ToolCall { id: "c1".into(), name: name.into(), arguments }
     }
 
     fn usage(cost_micros: Option<u64>) -> Event {
@@ -188,7 +188,7 @@ mod tests {
         let failed = ToolOutcome { ok: false, error: Some(failure), sources: Vec::new(), ..outcome() };
         vec![
             (
-                Event::ToolCall(call("search_web", arguments)),
+                Event::ToolCall(Box::new(call("search_web", arguments))),
                 r#"{"tool_call":{"id":"c1","name":"search_web","arguments":{"z":0.25,"a":[1e+300,-5,18446744073709551615,null,{"":true}]}}}"#,
             ),
             (
@@ -203,7 +203,10 @@ mod tests {
                 Event::ToolResult(Box::new(failed)),
                 r#"{"tool_result":{"id":"c1","name":"search_web","ok":false,"cached":true,"durationMs":12,"summary":"1 result","sources":[],"error":{"code":"timeout","message":"慢"}}}"#,
             ),
-            (Event::ClientToolCall(call("f", json!({}))), r#"{"callers_call":{"id":"c1","name":"f","arguments":{}}}"#),
+            (
+                Event::ClientToolCall(Box::new(call("f", json!({})))),
+                r#"{"callers_call":{"id":"c1","name":"f","arguments":{}}}"#,
+            ),
         ]
     }
 
