@@ -94,6 +94,7 @@ const ALLOWED_IDENTIFIERS: &[(&str, &str)] = &[
     ("Floor", "the same, as an operation in the tests of the calculator"),
     ("floor_char_boundary", "`str::floor_char_boundary`"),
     ("div_floor", "`num_integer::Integer::div_floor`"),
+    ("Word", "`regex_syntax::ast::ClassPerlKind::Word`"),
     ("enterKeyHint", "an attribute of HTML elements"),
 ];
 

@@ -6,7 +6,6 @@ use super::error::ErrorDocument;
 use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
 use crate::Protocol;
 
-
 /// A streamed answer: `chat.completion.chunk` objects, then `data: [DONE]`.
 ///
 /// A failure is an object with `error`, which clients raise; the end marker follows it too.

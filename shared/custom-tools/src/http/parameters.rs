@@ -11,8 +11,8 @@ use super::template::is_name;
 /// Longest schema, in bytes of JSON.
 const MAX_SCHEMA_BYTES: usize = 16 * 1024;
 
-/// The limits of a pattern. `.` takes about 1 KiB for each repetition: `^.{1,500}$` is accepted.
-const PATTERN_LIMITS: Limits = Limits { max_bytes: 500, max_compiled_bytes: 512 * 1024 };
+/// The limits of a pattern. `.` takes about 1 KiB for each repetition: `^.{1,4000}$` is accepted.
+const PATTERN_LIMITS: Limits = Limits { max_bytes: 500, max_compiled_bytes: 4 * 1024 * 1024 };
 
 /// Checks a schema and resolves its references; texts are checked against its patterns. The error describes what is
 /// accepted.
