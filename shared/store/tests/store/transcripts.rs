@@ -164,8 +164,8 @@ async fn age_items(endpoint: &str) {
     for answer in answers {
         let key = text(answer, "sk").unwrap().replace("M#", "T#");
         let kept = all.iter().find(|row| text(row, "sk") == Some(key.clone()));
-        let said = match (kept, text(answer, "content").unwrap().trim_start_matches('\n')) {
-            (Some(kept), _) => text(kept, "said").unwrap(),
+        let text = match (kept, text(answer, "content").unwrap().trim_start_matches('\n')) {
+            (Some(kept), _) => text(kept, "text").unwrap(),
             (None, "") => "[]".to_owned(),
             (None, content) => serde_json::to_string(&[assistant_message(content)]).unwrap(),
         };
@@ -173,7 +173,7 @@ async fn age_items(endpoint: &str) {
         older.remove("transcript");
         let mut transcript = answer.clone();
         transcript.retain(|name, _| ["pk", "v", "aside"].contains(&name.as_str()));
-        let texts = [("sk", key), ("asked", "what was asked".to_owned()), ("said", said)];
+        let texts = [("sk", key), ("asked", "what was asked".to_owned()), ("text", text)];
         transcript.extend(texts.map(|(name, text)| (name.to_owned(), AttributeValue::S(text))));
         put(endpoint, older).await;
         put(endpoint, transcript).await;
