@@ -165,7 +165,7 @@ async fn age_items(endpoint: &str) {
         let key = text(answer, "sk").unwrap().replace("M#", "T#");
         let kept = all.iter().find(|row| text(row, "sk") == Some(key.clone()));
         let text = match (kept, text(answer, "content").unwrap().trim_start_matches('\n')) {
-            (Some(kept), _) => text(kept, "text").unwrap(),
+            (Some(kept), _) => text(kept, "said").unwrap(),
             (None, "") => "[]".to_owned(),
             (None, content) => serde_json::to_string(&[assistant_message(content)]).unwrap(),
         };
@@ -173,7 +173,7 @@ async fn age_items(endpoint: &str) {
         older.remove("transcript");
         let mut transcript = answer.clone();
         transcript.retain(|name, _| ["pk", "v", "aside"].contains(&name.as_str()));
-        let texts = [("sk", key), ("asked", "what was asked".to_owned()), ("text", text)];
+        let texts = [("sk", key), ("asked", "what was asked".to_owned()), ("said", text)];
         transcript.extend(texts.map(|(name, text)| (name.to_owned(), AttributeValue::S(text))));
         put(endpoint, older).await;
         put(endpoint, transcript).await;
