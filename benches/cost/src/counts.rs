@@ -58,7 +58,7 @@ pub struct DurationCounts {
 }
 
 impl Counts {
-    /// Describes the differences from other counts; empty if they are equal within [`TOLERANCE`].
+    /// Describes the differences from other counts; empty if they are equal within the tolerance.
     pub fn describe_differences(&self, other: &Self) -> Vec<String> {
         let names: Vec<_> = self.turns.keys().chain(other.turns.keys()).collect();
         let mut found: Vec<String> = names

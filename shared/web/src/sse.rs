@@ -69,7 +69,7 @@ impl<S: Stream<Item = EventBatch> + Unpin, P: Protocol> SseBody<S, P> {
     }
 }
 
-/// Waits until a turn emits content, for at most [`KEEP_ALIVE_INTERVAL`]. It serves clients that check the status first
+/// Waits until a turn emits content, for at most ten seconds. It serves clients that check the status first
 /// and retry depending on it.
 ///
 /// # Errors
