@@ -174,10 +174,10 @@ fn expect_any_chunks(stream: &str, frames: &[OwnedFrame]) {
 fn f041_line_or_event_over_limit_is_skipped() {
     let too_long = "x".repeat(MAX_EVENT_BYTES + 1);
     let line = format!("data: {}\n", "x".repeat(1000));
-    let lines = line.repeat(MAX_EVENT_BYTES / 1000 + 1);
+    let lines = line.repeat(MAX_EVENT_BYTES / 1000 + 1).trim_end().to_owned();
     for event_over_limit in [format!("data: {too_long}"), format!(":{too_long}"), too_long.clone(), lines.clone()] {
         expect_any_chunks(&event_over_limit, &[OwnedFrame::TooLong]);
-        let stream = format!("data: a\n\ndata: b\n{event_over_limit}\n{line}{{}}\n{lines}\ndata: c\n\n");
+        let stream = format!("data: a\n\ndata: b\n{event_over_limit}\n{line}{{}}\n{lines}\n\ndata: c\n\n");
         expect_any_chunks(&stream, &[event("", None, "a"), OwnedFrame::TooLong, event("", None, "c")]);
     }
     let many = format!("data: {}\n\n", "x".repeat(1000)).repeat(MAX_EVENT_BYTES / 500);
