@@ -1,6 +1,6 @@
 //! Regular expressions that users write: bounded in size and nesting, matched in time linear in the text.
 //!
-//! The syntax is that of the `regex` crate, with `\p{…}` for scripts and general categories. `\d`, `\s`, `\w` and `\b`
+//! The syntax is that of the `regex` crate, with `\p{…}` for scripts. `\d`, `\s`, `\w` and `\b`
 //! are ASCII only, as in JSON Schema (ECMA-262): `\bE\d+` matches within `工号E12`, and `\d` matches no digit of another
 //! script. It also keeps them small: with the Unicode tables, `\w` alone takes 50 KB.
 
@@ -69,8 +69,7 @@ mod tests {
 
     #[test]
     fn other_items_match_whole_unicode_characters() {
-        for (pattern, text) in
-            [("^.$", "汉"), (r"^\p{Han}{2}$", "汉字"), (r"^\p{Lu}$", "É"), ("(?i)^é$", "É"), ("^[一-龥]+$", "汉字")]
+        for (pattern, text) in [("^.$", "汉"), (r"^\p{Han}{2}$", "汉字"), ("(?i)^é$", "É"), ("^[一-龥]+$", "汉字")]
         {
             assert!(is_match(pattern, text), "{pattern} {text}");
         }
