@@ -130,7 +130,7 @@ mod tests {
             json!({"pattern": "("}),
             json!({"pattern": "a".repeat(501)}),
             json!({"pattern": "((a{100}){100}){100}"}),
-            json!({"pattern": r"\p{L}{99}"}),
+            json!({"pattern": r"(.{99}){400}"}),
             json!({"items": {"pattern": "(?<!a)b"}}),
             json!({"patternProperties": {"a+": {}}}),
             json!({"description": "a".repeat(17_000)}),
