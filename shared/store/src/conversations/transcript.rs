@@ -159,16 +159,20 @@ fn shrink_to_fit(mut messages: Vec<Message>) -> Vec<Message> {
     // Half, because JSON escapes some characters as several.
     let share = MAX_TRANSCRIPT_BYTES / 2 / messages.len().max(1);
     let shorten_text = |message: &mut Message| shorten_text(message, share);
-    let steps: [&dyn Fn(&mut Message); 4] = [&drop_thinking, &shorten_result, &shorten_arguments, &shorten_text];
-    let mut len = json_len(&messages);
+    let steps: [&dyn Fn(&mut Message) -> bool; 4] = [&drop_thinking, &shorten_result, &shorten_arguments, &shorten_text];
+    let mut lens: Vec<usize> = messages.iter().map(json_len).collect();
+    // Brackets and commas.
+    let mut len = lens.iter().sum::<usize>() + messages.len() + 1;
     for step in steps {
-        for message in &mut messages {
+        for (message, message_len) in messages.iter_mut().zip(&mut lens) {
             if len <= MAX_TRANSCRIPT_BYTES {
                 return messages;
             }
-            len -= json_len(message);
-            step(message);
-            len += json_len(message);
+            if step(message) {
+                len -= *message_len;
+                *message_len = json_len(message);
+                len += *message_len;
+            }
         }
     }
     while json_len(&messages) > MAX_TRANSCRIPT_BYTES {
@@ -177,31 +181,40 @@ fn shrink_to_fit(mut messages: Vec<Message>) -> Vec<Message> {
     messages
 }
 
-fn drop_thinking(message: &mut Message) {
-    if let Message::Assistant { thinking, .. } = message {
-        thinking.clear();
-    }
+/// Whether there was reasoning to drop; the other steps return the same of their part.
+fn drop_thinking(message: &mut Message) -> bool {
+    let Message::Assistant { thinking, .. } = message else { return false };
+    let is_changed = !thinking.is_empty();
+    thinking.clear();
+    is_changed
 }
 
-fn shorten_result(message: &mut Message) {
-    if let Message::Tool(result) = message {
-        result.content = shorten(&result.content, SHORT_RESULT_BYTES);
-    }
+fn shorten_result(message: &mut Message) -> bool {
+    let Message::Tool(result) = message else { return false };
+    replace_text(&mut result.content, SHORT_RESULT_BYTES)
 }
 
-fn shorten_arguments(message: &mut Message) {
-    if let Message::Assistant { calls, .. } = message {
-        for call in calls {
-            call.arguments = bounded_arguments(&call.arguments);
-        }
+fn shorten_arguments(message: &mut Message) -> bool {
+    let Message::Assistant { calls, .. } = message else { return false };
+    for call in &mut *calls {
+        call.arguments = bounded_arguments(&call.arguments);
     }
+    !calls.is_empty()
 }
 
-fn shorten_text(message: &mut Message, max_bytes: usize) {
+fn shorten_text(message: &mut Message, max_bytes: usize) -> bool {
     match message {
-        Message::User { text } | Message::Assistant { text, .. } => *text = shorten(text, max_bytes),
-        Message::Tool(result) => result.content = shorten(&result.content, max_bytes),
+        Message::User { text } | Message::Assistant { text, .. } => replace_text(text, max_bytes),
+        Message::Tool(result) => replace_text(&mut result.content, max_bytes),
     }
+}
+
+fn replace_text(text: &mut String, max_bytes: usize) -> bool {
+    let is_changed = text.len() > max_bytes;
+    if is_changed {
+        *text = shorten(text, max_bytes);
+    }
+    is_changed
 }
 
 /// Removes the first message and the results that belong to it.
