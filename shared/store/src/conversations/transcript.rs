@@ -159,7 +159,8 @@ fn shrink_to_fit(mut messages: Vec<Message>) -> Vec<Message> {
     // Half, because JSON escapes some characters as several.
     let share = MAX_TRANSCRIPT_BYTES / 2 / messages.len().max(1);
     let shorten_text = |message: &mut Message| shorten_text(message, share);
-    let steps: [&dyn Fn(&mut Message) -> bool; 4] = [&drop_thinking, &shorten_result, &shorten_arguments, &shorten_text];
+    let steps: [&dyn Fn(&mut Message) -> bool; 4] =
+        [&drop_thinking, &shorten_result, &shorten_arguments, &shorten_text];
     let mut lens: Vec<usize> = messages.iter().map(json_len).collect();
     // Brackets and commas.
     let mut len = lens.iter().sum::<usize>() + messages.len() + 1;
