@@ -152,7 +152,7 @@ async fn f142_key_guessing_is_limited_despite_forged_source() {
     };
     assert_eq!(stopped.error(), (429, "rate_limited".to_owned()));
     assert!(!stopped.header("retry-after").is_empty());
-    assert_eq!(product.send_request(route, "", &[]).await.status, 401, "who shows nothing is told what is missing");
+    assert_eq!(product.send_request(route, "", &[]).await.status, 401, "a missing credential is reported");
     assert!([200, 429].contains(&product.send_request(route, "", &[("x-api-key", &good)]).await.status));
     assert_eq!(product.app.get("/healthz").await.status, 200);
 }

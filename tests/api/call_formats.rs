@@ -70,7 +70,7 @@ async fn f051_unrepairable_call_is_returned_to_the_model() {
     assert_eq!(app.search.queries(), Vec::<String>::new());
     let talk = app.model.wait_for_request(2).await.dialogue();
     assert!(talk[1].1.contains(UNREPAIRABLE_CALL), "the model sees what it wrote: {talk:?}");
-    assert!(talk[2].1.contains("工具调用"), "the model is told what is wrong: {talk:?}");
+    assert!(talk[2].1.contains("工具调用"), "the model gets the error: {talk:?}");
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ async fn run_and_follow_up(app: &Client, model: &FakeModel, agent: &str, reply: 
     let turn = app.chat(&json!({ "message": "天气？", "agentId": agent })).await;
     let expected = format!("好的。\n\n{}", search_answer("天气"));
     assert_eq!((turn.content(), turn.finish_reason()), (expected.clone(), "stop"));
-    assert_eq!(model.requests().len(), 1, "no model words it anew");
+    assert_eq!(model.requests().len(), 1, "no model rephrases it");
     let sources: Vec<&Value> = turn.events_of("tool_result")[0]["sources"].as_array().unwrap().iter().collect();
     assert_eq!(sources.len(), 2);
     let id = turn.conversation_id();

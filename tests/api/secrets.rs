@@ -74,10 +74,7 @@ async fn collect_responses() -> String {
         let turn = app.send_message(USER_TEXT).await;
         output += &app.conversation(&turn.conversation_id()).await.to_string();
         output += &Value::from(turn.0).to_string();
-        assert!(
-            !app.model.wait_for_request(2).await.body.to_string().contains(SEARCH_KEY),
-            "no key is told to the model"
-        );
+        assert!(!app.model.wait_for_request(2).await.body.to_string().contains(SEARCH_KEY), "the model gets no key");
     }
     let app = TestApp::start().await;
     for path in ["/", "/healthz", "/api/models", "/api/tools", "/api/conversations", "/nothing"] {

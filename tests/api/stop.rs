@@ -90,7 +90,7 @@ async fn all_subscribers_receive_the_stop() {
     assert_eq!(documents[0]["finishReason"], "stopped");
     assert_eq!(documents[0]["content"], "半句");
     assert!(documents.iter().all(|one| *one == documents[0]), "{documents:?}");
-    assert_eq!(send_keyed_request(other.client()).await.ok(), documents[0], "and whoever asks later");
+    assert_eq!(send_keyed_request(other.client()).await.ok(), documents[0], "and a later request");
 }
 
 /// Sends the same request with the same key.

@@ -129,7 +129,7 @@ async fn f141_total_budgets_count_all_callers() {
         assert_eq!(rejected_turns(&app.as_user("carol")).await, [sentence; 2]);
         let all = app.get("/api/usage?scope=deployment").await.ok();
         assert_eq!((&all["today"]["turns"], &all["today"]["inputTokens"]), (&json!(2), &json!(20)));
-        assert_eq!(read_usage(&app).await["budgets"], json!({}), "a caller is told of their own budgets");
+        assert_eq!(read_usage(&app).await["budgets"], json!({}), "a caller gets their own budgets");
         assert_eq!(all["budgets"].as_object().unwrap().len(), 1, "{all}");
     }
 }

@@ -55,7 +55,7 @@ fn f004_success_keeps_breaker_closed_or_closes_it() {
     breaker.close(at(1));
     assert!(breaker.is_available(at(1)) && !breaker.is_open());
     fail(&breaker, 4, 2);
-    assert!(!breaker.is_open(), "the count begins anew");
+    assert!(!breaker.is_open(), "the count starts again");
     fail(&breaker, 1, 2);
     assert!(breaker.is_open());
 }
@@ -104,7 +104,7 @@ fn changes_stay_pending_until_published() {
     assert_eq!(breaker.pending_change(), Some(down(0, 10)));
     probe_fails(&breaker, 12);
     breaker.mark_published(down(0, 10));
-    assert_eq!(breaker.pending_change(), Some(down(12, 32)), "what changed meanwhile is still to be told");
+    assert_eq!(breaker.pending_change(), Some(down(12, 32)), "the change is still unpublished");
     breaker.mark_published(down(12, 32));
     assert_eq!(breaker.pending_change(), None);
     breaker.close(at(33));

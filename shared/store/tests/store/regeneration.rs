@@ -104,7 +104,7 @@ async fn failed_regeneration_keeps_first_answer() {
         store.finish(&lease, &silent, at(2)).await.unwrap();
         assert_eq!(visible_messages(&store, id, 3).await, complete_messages(&["Q1", "A1", "Q2", "A2"]));
         let stored = store.get_turn(&alice(), id, lease.answer_seq, at(3)).await.unwrap();
-        assert_eq!(stored.outcome.unwrap().end, silent.end, "whoever asks for that turn is told how it ended");
+        assert_eq!(stored.outcome.unwrap().end, silent.end, "a later request gets how the turn ended");
     }
     let next = store.begin(&alice(), &next_turn(id, "Q3"), at(4)).await.unwrap();
     let before = [user_message("Q1"), assistant_message("A1"), user_message("Q2"), assistant_message("A2")];
