@@ -14,7 +14,7 @@ use super::lock;
 use super::state::ReplyState;
 use crate::EventLog;
 
-/// Length from which reading a delta takes milliseconds, in bytes; models write shorter ones.
+/// Length from which reading a text delta takes milliseconds, in bytes; models write shorter ones.
 const LONG_DELTA_BYTES: usize = 4 * 1024;
 
 /// Maximum number of deltas that are appended to the log before subscribers are woken.
@@ -26,11 +26,6 @@ pub(super) enum ReadUpTo {
     Calls(Box<Reply>, Vec<ToolCall>),
     /// Up to its end, or to the error that interrupted it.
     End(Option<ModelError>),
-}
-
-/// Whether reading a delta takes so long that other turns must run before the next one.
-fn is_long(delta: &Delta) -> bool {
-    matches!(delta, Delta::Text(text) | Delta::Thinking(text) if text.len() >= LONG_DELTA_BYTES)
 }
 
 /// The task that reads a reply up to its next calls or its end. Dropping this stops the task: it sends no event afterwards.
@@ -80,7 +75,7 @@ async fn read_deltas(
     stop: CancellationToken,
 ) -> ReadUpTo {
     let mut unseen = 0;
-    loop {
+    while !stop.is_cancelled() {
         if unseen >= MAX_UNSEEN_DELTAS {
             events.notify();
             unseen = 0;
@@ -102,22 +97,74 @@ async fn read_deltas(
             }
         };
         unseen += 1;
-        let is_long = is_long(&delta);
-        let calls = {
-            let mut state = lock(&state);
-            if stop.is_cancelled() {
-                return ReadUpTo::End(None);
+        let calls = match split_long(delta) {
+            Ok(pieces) => {
+                unseen = 0;
+                read_pieces(pieces, &state, &events, &stop).await
             }
-            state.apply(delta)
+            Err(delta) => apply(delta, &state, &stop),
         };
         if !calls.is_empty() {
             events.notify();
             return ReadUpTo::Calls(Box::new(reply), calls);
         }
-        if is_long {
-            events.notify();
-            unseen = 0;
-            yield_now().await;
-        }
+    }
+    ReadUpTo::End(None)
+}
+
+/// Reads the pieces of a long delta. Other turns run between them.
+async fn read_pieces(
+    pieces: Vec<String>,
+    state: &Mutex<ReplyState>,
+    events: &EventLog,
+    stop: &CancellationToken,
+) -> Vec<ToolCall> {
+    let mut calls = Vec::new();
+    for piece in pieces {
+        calls.extend(apply(Delta::Text(piece), state, stop));
+        events.notify();
+        yield_now().await;
+    }
+    calls
+}
+
+/// Applies a delta, unless the task is stopped; returns the calls that must run now.
+fn apply(delta: Delta, state: &Mutex<ReplyState>, stop: &CancellationToken) -> Vec<ToolCall> {
+    let mut state = lock(state);
+    if stop.is_cancelled() { Vec::new() } else { state.apply(delta) }
+}
+
+/// Splits a delta that takes long to read into pieces; a short one is returned as it is.
+fn split_long(delta: Delta) -> Result<Vec<String>, Delta> {
+    let Delta::Text(text) = delta else { return Err(delta) };
+    if text.len() < LONG_DELTA_BYTES {
+        return Err(Delta::Text(text));
+    }
+    let mut pieces = Vec::with_capacity(text.len() / LONG_DELTA_BYTES + 1);
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        let (piece, tail) = rest.split_at(rest.floor_char_boundary(LONG_DELTA_BYTES));
+        pieces.push(piece.to_owned());
+        rest = tail;
+    }
+    Ok(pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_deltas_split_between_characters() {
+        let text = "汉字".repeat(LONG_DELTA_BYTES);
+        let pieces = split_long(Delta::Text(text.clone())).unwrap();
+        assert_eq!(pieces.concat(), text);
+        assert!(pieces.iter().all(|piece| !piece.is_empty() && piece.len() <= LONG_DELTA_BYTES));
+    }
+
+    #[test]
+    fn short_deltas_stay_whole() {
+        let short = "x".repeat(LONG_DELTA_BYTES - 1);
+        assert_eq!(split_long(Delta::Text(short.clone())).unwrap_err(), Delta::Text(short));
     }
 }
