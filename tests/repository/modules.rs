@@ -6,11 +6,12 @@ use crate::lexer::{Syntax, Token, TokenKind, tokens};
 use crate::sources::{SourceFile, files_below};
 
 /// The layer of each crate. A crate depends on crates of lower layers only.
-const LAYERS: [(&str, u8); 21] = [
+const LAYERS: [(&str, u8); 22] = [
     ("domain", 0),
     ("bounded-regex", 0),
     ("sse", 0),
     ("platform", 0),
+    ("prompts", 0),
     ("tool-calls", 1),
     ("llm", 1),
     ("client-protocols", 1),
@@ -31,7 +32,8 @@ const LAYERS: [(&str, u8); 21] = [
 ];
 
 /// Dependencies between crates of one layer, and why. Layer 1 has none.
-const WITHIN_LAYER: [(&str, &str, &str); 3] = [
+const WITHIN_LAYER: [(&str, &str, &str); 4] = [
+    ("prompts", "domain", "a language is a domain type"),
     ("search", "tools", "the search tools implement `Tool`"),
     ("custom-tools", "tools", "the tools of rows and of MCP servers implement `Tool`"),
     ("local", "chat", "the local server is the same product on one machine"),

@@ -33,6 +33,7 @@ impl App {
         let store = Store::new(aws, config.tables.clone());
         let base = Agent {
             system_prompt: config.system_prompt.clone(),
+            added_prompt: None,
             tools: ToolRegistry::new(built_in_tools(&config, &store)),
             max_rounds: config.max_tool_rounds,
             history_tokens: config.history_tokens,
@@ -45,6 +46,7 @@ impl App {
             base,
             agents: Agents::new(store.definitions.clone()),
             tools: CustomTools::new(&store, config.tool_policy, config.tool_secrets.clone()),
+            locale: config.locale.clone(),
         };
         let turns = TurnServices::new(ServiceParts {
             store: store.clone(),

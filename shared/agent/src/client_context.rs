@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use domain::{Message, ToolMessage, ToolSpec};
+use domain::{Language, Message, ToolMessage, ToolSpec};
 use llm::GenerationParams;
 use tools::ToolRegistry;
 
@@ -19,8 +19,8 @@ pub struct ClientContext {
 
 impl ClientContext {
     /// The agent's and the client's tools, as models are given them.
-    pub(crate) fn merge_tools(&self, agent_tools: &ToolRegistry) -> Arc<[ToolSpec]> {
-        let others = agent_tools.specs().iter().filter(|spec| !self.has_tool(&spec.name));
+    pub(crate) fn merge_tools(&self, agent_tools: &ToolRegistry, language: Language) -> Arc<[ToolSpec]> {
+        let others = agent_tools.specs(language).iter().filter(|spec| !self.has_tool(&spec.name));
         others.chain(&self.tools).cloned().collect()
     }
 

@@ -7,8 +7,8 @@
 use domain::{HistoryTurn, Message, ToolMessage};
 
 use crate::estimate;
-use crate::texts::Texts;
 use crate::tokens::Family;
+use prompts::AgentTexts;
 
 /// Length to which a long result of an earlier turn is truncated, in bytes.
 const SHORT_RESULT_BYTES: usize = 2_000;
@@ -26,7 +26,7 @@ const SEARCH_TAGS: (&str, &str) = ("<search_results>", "\n</search_results>");
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) family: Family,
-    pub(crate) texts: &'static Texts,
+    pub(crate) texts: &'static AgentTexts,
 }
 
 /// The earlier turns that fit into a prompt.
@@ -46,7 +46,7 @@ pub(crate) fn select(history: &[HistoryTurn], budget: u64, target: Target) -> Se
     let mut turns: Vec<SizedTurn> = history.iter().map(|turn| SizedTurn::new(turn.messages.clone(), target)).collect();
     // Each step measures each turn once and updates the sum, so that the cost is linear in the number of turns.
     let mut total = sum_of(&turns);
-    let steps: [fn(&mut Message, &Texts); 2] = [shorten_result, drop_thinking];
+    let steps: [fn(&mut Message, &AgentTexts); 2] = [shorten_result, drop_thinking];
     for step in steps {
         for turn in &mut turns {
             if total <= budget {
@@ -111,7 +111,7 @@ impl SizedTurn {
         Self { messages, tokens }
     }
 
-    fn change(&mut self, step: impl Fn(&mut Message, &Texts), target: Target) {
+    fn change(&mut self, step: impl Fn(&mut Message, &AgentTexts), target: Target) {
         self.messages.iter_mut().for_each(|message| step(message, target.texts));
         self.tokens = tokens(&self.messages, target.family);
     }
@@ -134,11 +134,11 @@ fn sum_of(turns: &[SizedTurn]) -> u64 {
     turns.iter().map(|turn| turn.tokens).sum()
 }
 
-fn shorten_result(message: &mut Message, texts: &Texts) {
+fn shorten_result(message: &mut Message, texts: &AgentTexts) {
     truncate_if_result(message, SHORT_RESULT_BYTES, texts);
 }
 
-fn drop_thinking(message: &mut Message, _: &Texts) {
+fn drop_thinking(message: &mut Message, _: &AgentTexts) {
     if let Message::Assistant { thinking, .. } = message {
         thinking.clear();
     }
@@ -151,19 +151,19 @@ fn text_len(message: &Message) -> usize {
     }
 }
 
-fn truncate_if_text(message: &mut Message, max_bytes: usize, texts: &Texts) {
+fn truncate_if_text(message: &mut Message, max_bytes: usize, texts: &AgentTexts) {
     if let Message::User { text } | Message::Assistant { text, .. } = message {
         truncate(text, max_bytes, texts);
     }
 }
 
-fn truncate_if_result(message: &mut Message, max_bytes: usize, texts: &Texts) {
+fn truncate_if_result(message: &mut Message, max_bytes: usize, texts: &AgentTexts) {
     if let Message::Tool(result) = message {
         truncate_result(result, max_bytes, texts);
     }
 }
 
-fn truncate_result(result: &mut ToolMessage, max_bytes: usize, texts: &Texts) {
+fn truncate_result(result: &mut ToolMessage, max_bytes: usize, texts: &AgentTexts) {
     let (first, last) = SEARCH_TAGS;
     if truncate(&mut result.content, max_bytes, texts) && result.content.starts_with(first) {
         result.content.push_str(last);
@@ -171,7 +171,7 @@ fn truncate_result(result: &mut ToolMessage, max_bytes: usize, texts: &Texts) {
 }
 
 /// Truncates a text to about `max_bytes` at a character boundary and appends a note; returns whether it was too long.
-fn truncate(text: &mut String, max_bytes: usize, texts: &Texts) -> bool {
+fn truncate(text: &mut String, max_bytes: usize, texts: &AgentTexts) -> bool {
     let note = format!("\n{}", texts.truncated);
     // A text that is hardly longer than its truncated form stays: truncation would only lengthen it.
     let is_long = text.len() > max_bytes + note.len() + SEARCH_TAGS.1.len();

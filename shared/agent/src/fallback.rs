@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use domain::Source;
 
-use crate::texts::Language;
+use domain::Language;
+use prompts::AgentTexts;
 
 /// Why the model wrote no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(crate) enum FallbackReason {
 
 /// An answer that lists the pages that were found, in the language of the user message.
 pub(crate) fn answer(question: &str, sources: &[Source], reason: FallbackReason) -> String {
-    let texts = Language::of(question).texts();
+    let texts = AgentTexts::of(Language::of(question));
     if sources.is_empty() {
         return texts.no_answer.to_owned();
     }

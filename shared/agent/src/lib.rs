@@ -9,7 +9,6 @@
 //! * `round`: the outcome of one round
 //! * `continuation`: joins the texts of two models after a failover
 //! * `prompt`, `message_format`, `call_ids`, `alternation`: what the model reads
-//! * `texts`: all texts for models, in each language
 //! * `context`: selects the history that fits into a prompt
 //! * `turn_state`, `event_log`: the events of a turn and what they add up to
 //! * `client_context`: history and tools of a client that keeps its conversation itself
@@ -31,7 +30,6 @@ mod prompt;
 mod reply;
 mod round;
 mod run;
-mod texts;
 mod token_count_cache;
 mod tokens;
 mod turn;

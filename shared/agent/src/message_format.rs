@@ -5,7 +5,7 @@ use tool_calls::CallFormat;
 
 use crate::alternation::enforce_alternation;
 use crate::call_ids::CallIds;
-use crate::texts::{Texts, fill};
+use prompts::{AgentTexts, fill};
 
 /// Messages for models with native tools: calls and results stay in their fields, with unique ids.
 pub(crate) fn to_native(messages: &[Message]) -> Vec<Message> {
@@ -17,7 +17,7 @@ pub(crate) fn to_native(messages: &[Message]) -> Vec<Message> {
 ///
 /// OpenAI-type endpoints reject a `tool` role without native calls, so results are sent as user messages. `nonce` marks the
 /// one instruction around them that no page can forge.
-pub(crate) fn to_text(texts: &Texts, messages: &[Message], format: &dyn CallFormat, nonce: &str) -> Vec<Message> {
+pub(crate) fn to_text(texts: &AgentTexts, messages: &[Message], format: &dyn CallFormat, nonce: &str) -> Vec<Message> {
     let mut written = Vec::with_capacity(messages.len());
     let mut rest = messages;
     while let Some((first, tail)) = rest.split_first() {
@@ -57,7 +57,7 @@ fn leading_results<'a>(first: &'a Message, rest: &mut &'a [Message]) -> Vec<&'a 
 }
 
 /// The user message with results. Without its explicit instruction to use them, models ignore them.
-fn results_message(texts: &Texts, results: &[&ToolMessage], format: &dyn CallFormat, nonce: &str) -> String {
+fn results_message(texts: &AgentTexts, results: &[&ToolMessage], format: &dyn CallFormat, nonce: &str) -> String {
     let body: Vec<String> = results.iter().map(|result| render(result, format)).collect();
     let body = body.join("\n\n");
     let is_search = results.iter().all(|result| is_search(&result.content));
@@ -81,7 +81,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::texts::Language;
+    use domain::Language;
+    use prompts::AgentTexts;
 
     fn result(content: &str) -> Message {
         Message::Tool(ToolMessage { call_id: "c".into(), name: "search_web".into(), ok: true, content: content.into() })
@@ -103,7 +104,7 @@ mod tests {
             result("<search_results>\n一\n</search_results>"),
             result("<search_results>\n二\n</search_results>"),
         ];
-        let written = to_text(Language::Zh.texts(), &messages, tool_calls::format_for("any"), "n0nce");
+        let written = to_text(AgentTexts::of(Language::Zh), &messages, tool_calls::format_for("any"), "n0nce");
         assert_eq!(written.len(), 3);
         let expected = "以下是搜索结果，请基于这些结果回答：\n\n<search_results>\n一\n</search_results>\n\n\
             <search_results>\n二\n</search_results>\n\n请现在根据上述搜索结果，详细回答用户的问题。";
@@ -115,7 +116,7 @@ mod tests {
     fn consecutive_user_messages_are_joined() {
         let user_message = |text: &str| Message::User { text: text.into() };
         let messages = [user_message("一"), user_message("二"), result("<search_results>\n三\n</search_results>")];
-        let written = to_text(Language::Zh.texts(), &messages, tool_calls::format_for("any"), "n0nce");
+        let written = to_text(AgentTexts::of(Language::Zh), &messages, tool_calls::format_for("any"), "n0nce");
         assert_eq!(written.len(), 1);
         assert!(user(&written).starts_with("一\n\n二\n\n以下是搜索结果"), "{}", user(&written));
         assert_eq!(to_native(&messages[..2]), [user_message("一\n\n二")]);
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn f140_earlier_results_stay_marked_untrusted() {
         let messages = [result("<search_results>\n一\n</search_results>"), Message::User { text: "还有呢？".into() }];
-        let written = to_text(Language::Zh.texts(), &messages, tool_calls::format_for("any"), "n0nce");
+        let written = to_text(AgentTexts::of(Language::Zh), &messages, tool_calls::format_for("any"), "n0nce");
         assert!(user(&written[..1]).contains("不可信"));
     }
 }

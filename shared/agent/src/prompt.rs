@@ -1,9 +1,8 @@
 //! System prompts, and the messages that the agent adds to a conversation.
 
-use domain::{Message, ToolChoice, ToolSpec};
+use domain::{Language, Message, ToolChoice, ToolSpec};
+use prompts::{AgentTexts, fill};
 use tool_calls::{CallFormat, MalformedReason};
-
-use crate::texts::{Texts, fill};
 
 /// Which tools a prompt offers, and how.
 pub(crate) enum ToolOffer<'a> {
@@ -18,39 +17,50 @@ pub(crate) enum ToolOffer<'a> {
     },
 }
 
-/// The system prompt of one request; `agent_prompt` replaces the default.
-pub(crate) fn system(texts: &Texts, agent_prompt: Option<&str>, today: &str, offer: &ToolOffer<'_>) -> String {
-    let mut prompt = with_more(texts, agent_prompt, &fill(texts.current_date, &[("today", today)]));
-    match offer {
-        ToolOffer::None => {}
-        ToolOffer::Native { callable } => {
-            prompt = format!("{prompt}\n\n{}", texts.untrusted_tools);
-            if *callable {
-                prompt = format!("{prompt}\n{}", texts.tools_available);
+/// The parts of the system prompt of one request.
+pub(crate) struct SystemPrompt<'a> {
+    pub(crate) language: Language,
+    /// Replaces the default.
+    pub(crate) agent_prompt: Option<&'a str>,
+    /// Follows it.
+    pub(crate) added_prompt: Option<&'a str>,
+    pub(crate) today: &'a str,
+    /// The time zone of `today`.
+    pub(crate) zone: &'a str,
+    pub(crate) offer: ToolOffer<'a>,
+}
+
+impl SystemPrompt<'_> {
+    pub(crate) fn render(&self) -> String {
+        let texts = AgentTexts::of(self.language);
+        let mut parts = vec![self.agent_prompt.unwrap_or(texts.default_system).to_owned()];
+        parts.extend(self.added_prompt.map(str::to_owned));
+        parts.push(fill(texts.current_date, &[("today", self.today), ("zone", self.zone)]));
+        match &self.offer {
+            ToolOffer::None => {}
+            ToolOffer::Native { callable: false } => parts.push(texts.untrusted_tools.to_owned()),
+            ToolOffer::Native { callable: true } => {
+                parts.push(format!("{}\n{}", texts.untrusted_tools, texts.tools_available));
+            }
+            ToolOffer::Text { format, tools, choice } => {
+                parts.push(format.instructions(tools, self.language));
+                parts.extend(requirement(texts, choice));
             }
         }
-        ToolOffer::Text { format, tools, choice } => {
-            prompt = format!("{prompt}\n\n{}{}", format.instructions(tools), requirement(texts, choice));
-        }
+        parts.join("\n\n")
     }
-    prompt
 }
 
-/// The agent's system prompt, or the default, followed by a paragraph.
-pub(crate) fn with_more(texts: &Texts, agent_prompt: Option<&str>, more: &str) -> String {
-    format!("{}\n\n{more}", agent_prompt.unwrap_or(texts.default_system))
-}
-
-fn requirement(texts: &Texts, choice: &ToolChoice) -> String {
+fn requirement(texts: &AgentTexts, choice: &ToolChoice) -> Option<String> {
     match choice {
-        ToolChoice::Required => format!("\n\n{}", texts.any_tool_required),
-        ToolChoice::Tool(name) => format!("\n\n{}", fill(texts.named_tool_required, &[("name", name)])),
-        ToolChoice::Auto | ToolChoice::None => String::new(),
+        ToolChoice::Required => Some(texts.any_tool_required.to_owned()),
+        ToolChoice::Tool(name) => Some(fill(texts.named_tool_required, &[("name", name)])),
+        ToolChoice::Auto | ToolChoice::None => None,
     }
 }
 
 /// Returns a call that could not be parsed to the model.
-pub(crate) fn correction(texts: &Texts, reason: &MalformedReason) -> Message {
+pub(crate) fn correction(texts: &AgentTexts, reason: &MalformedReason) -> Message {
     let reason = match reason {
         MalformedReason::Truncated => texts.truncated_call,
         MalformedReason::Unreadable(reason) => reason.as_str(),
@@ -59,12 +69,12 @@ pub(crate) fn correction(texts: &Texts, reason: &MalformedReason) -> Message {
 }
 
 /// Requests the continuation of an answer that another model could not finish.
-pub(crate) fn continuation(texts: &Texts) -> Message {
+pub(crate) fn continuation(texts: &AgentTexts) -> Message {
     Message::User { text: texts.continuation.to_owned() }
 }
 
 /// Earlier turns as the text to summarise, after the summary of those before them.
-pub(crate) fn text_to_summarise(texts: &Texts, before: Option<&str>, messages: &[Message]) -> String {
+pub(crate) fn text_to_summarise(texts: &AgentTexts, before: Option<&str>, messages: &[Message]) -> String {
     let mut text = String::new();
     if let Some(summary) = before {
         text = fill(texts.previous_summary, &[("summary", summary)]) + "\n\n";
@@ -86,7 +96,7 @@ pub(crate) fn text_to_summarise(texts: &Texts, before: Option<&str>, messages: &
 }
 
 /// A summary as a prompt contains it, before the turns that follow it.
-pub(crate) fn summary(texts: &Texts, summary: &str) -> Message {
+pub(crate) fn summary(texts: &AgentTexts, summary: &str) -> Message {
     Message::User { text: fill(texts.summary, &[("summary", &summary.replace('<', "＜"))]) }
 }
 
@@ -95,12 +105,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::texts::Language;
+
+    fn prompt(agent_prompt: Option<&str>, offer: ToolOffer<'_>) -> String {
+        let (language, today, zone) = (Language::Zh, "2026-01-02", "Asia/Shanghai");
+        SystemPrompt { language, agent_prompt, added_prompt: None, today, zone, offer }.render()
+    }
 
     #[test]
     fn f140_native_results_are_marked_untrusted_without_tools() {
         for callable in [true, false] {
-            let prompt = system(Language::Zh.texts(), None, "2026-01-02", &ToolOffer::Native { callable });
+            let prompt = prompt(None, ToolOffer::Native { callable });
             assert!(prompt.contains("不可信"));
             assert_eq!(prompt.contains("请调用提供的工具"), callable);
         }
@@ -119,8 +133,8 @@ mod tests {
             tools: &tools,
             choice: &ToolChoice::Tool("search_web".into()),
         };
-        let prompt = system(Language::Zh.texts(), Some("You are a pirate."), "2026-01-02", &offer);
-        assert!(prompt.starts_with("You are a pirate.\n\n今天的日期是 2026-01-02"));
+        let prompt = prompt(Some("You are a pirate."), offer);
+        assert!(prompt.starts_with("You are a pirate.\n\n今天的日期是 2026-01-02（Asia/Shanghai）。\n\n"));
         assert!(prompt.contains("search_web"));
         assert!(prompt.ends_with("本次回答必须先调用工具 search_web。"));
     }
@@ -132,7 +146,7 @@ mod tests {
             Message::Assistant { text: " ".into(), thinking: "想".into(), calls: Vec::new() },
             Message::Assistant { text: "二".into(), thinking: String::new(), calls: Vec::new() },
         ];
-        let texts = Language::Zh.texts();
+        let texts = AgentTexts::of(Language::Zh);
         assert_eq!(text_to_summarise(texts, Some("零"), &messages), "之前的摘要：零\n\n对话：\n用户：一\n助手：二\n");
         assert_eq!(text_to_summarise(texts, None, &[]), "对话：\n");
     }

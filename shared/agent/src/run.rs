@@ -21,8 +21,8 @@ use tools::{ToolContext, ToolSession};
 use self::deadlines::Deadlines;
 use crate::fallback::FallbackReason;
 use crate::round::Round;
-use crate::texts::{Language, Texts};
-use crate::{Agent, EventLog, TokenCountCache, Turn, TurnRecorder, prompt};
+use crate::{Agent, EventLog, TokenCountCache, Turn, TurnRecorder};
+use prompts::AgentTexts;
 
 /// Default maximum number of rounds with tools, for prompted tools.
 const PROMPTED_ROUNDS: u32 = 3;
@@ -34,12 +34,6 @@ const NATIVE_ROUNDS: u32 = 10;
 const MAX_EQUAL_CALLS: usize = 3;
 
 impl Agent {
-    /// Appends text to the system prompt.
-    pub fn append_system_prompt(&mut self, text: &str) {
-        let texts = Language::default().texts();
-        self.system_prompt = Some(prompt::with_more(texts, self.system_prompt.as_deref(), text));
-    }
-
     /// Runs the turn to its end and returns why the answer ends there. It sends all events but the first and the last
     /// ones.
     ///
@@ -83,7 +77,7 @@ struct Run<'a> {
     session: Arc<ToolSession>,
     specs: Arc<[ToolSpec]>,
     token_counts: TokenCountCache,
-    texts: &'static Texts,
+    texts: &'static AgentTexts,
     /// The messages of earlier turns in the prompt.
     history: Vec<Message>,
     /// The messages of this turn: the user message first.
@@ -120,7 +114,7 @@ impl<'a> Run<'a> {
         }
         let deadlines = Deadlines::new(turn.context.deadline);
         let specs = turn.specs(&agent.tools);
-        let are_agent_specs = Arc::ptr_eq(&specs, agent.tools.specs());
+        let are_agent_specs = Arc::ptr_eq(&specs, agent.tools.specs(turn.context.language));
         let context = ToolContext { deadline: deadlines.tools_until, ..turn.context.clone() };
         Self {
             agent,
@@ -130,7 +124,7 @@ impl<'a> Run<'a> {
             session: Arc::new(agent.tools.session(context)),
             token_counts: if are_agent_specs { agent.token_counts.clone() } else { TokenCountCache::default() },
             specs,
-            texts: Language::default().texts(),
+            texts: AgentTexts::of(turn.context.language),
             history: Vec::new(),
             messages,
             summary: turn.summary.clone().filter(|_| agent.summarise),

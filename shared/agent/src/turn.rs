@@ -15,6 +15,8 @@ use crate::token_count_cache::TokenCountCache;
 pub struct Agent {
     /// Replaces the default system prompt.
     pub system_prompt: Option<String>,
+    /// Follows the system prompt.
+    pub added_prompt: Option<String>,
     /// Tools that the model may call.
     pub tools: ToolRegistry,
     /// Maximum number of rounds with tools, before the last round without; `None` for the default of the tool mode.
@@ -60,10 +62,11 @@ pub struct Turn<'a> {
 impl Turn<'_> {
     /// The tools that the model may call: the agent's and the client's.
     pub(crate) fn specs(&self, agent_tools: &ToolRegistry) -> Arc<[ToolSpec]> {
+        let language = self.context.language;
         match (&self.tool_choice, &self.client) {
             (ToolChoice::None, _) => Arc::default(),
-            (_, Some(client)) if !client.tools.is_empty() => client.merge_tools(agent_tools),
-            _ => Arc::clone(agent_tools.specs()),
+            (_, Some(client)) if !client.tools.is_empty() => client.merge_tools(agent_tools, language),
+            _ => Arc::clone(agent_tools.specs(language)),
         }
     }
 }

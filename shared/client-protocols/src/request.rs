@@ -23,6 +23,8 @@ pub struct TurnRequest {
     pub tool_choice: Option<ToolChoice>,
     /// The claimed user id; used only if authentication is off.
     pub user_id: Option<String>,
+    /// The IANA name of the user's time zone; absent for the deployment's.
+    pub time_zone: Option<String>,
     /// Whether the answer comes as an event stream.
     pub stream: bool,
 }
@@ -48,6 +50,7 @@ impl TurnRequest {
             agent_id: fields.take_string("agentId")?,
             tool_choice: fields.take_tool_choice("toolChoice")?,
             user_id: fields.take_string("userId")?,
+            time_zone: fields.take_string("timeZone")?,
             stream: fields.take_bool("stream")?.unwrap_or(true),
         })
     }
@@ -64,6 +67,8 @@ pub struct RegenerateRequest {
     pub tool_choice: Option<ToolChoice>,
     /// The claimed user id; used only if authentication is off.
     pub user_id: Option<String>,
+    /// The IANA name of the user's time zone; absent for the deployment's.
+    pub time_zone: Option<String>,
     /// Whether the answer comes as an event stream.
     pub stream: bool,
 }
@@ -80,6 +85,7 @@ impl RegenerateRequest {
             agent_id: fields.take_string("agentId")?,
             tool_choice: fields.take_tool_choice("toolChoice")?,
             user_id: fields.take_string("userId")?,
+            time_zone: fields.take_string("timeZone")?,
             stream: fields.take_bool("stream")?.unwrap_or(true),
         })
     }
@@ -121,6 +127,7 @@ mod tests {
             agent_id: None,
             tool_choice: None,
             user_id: None,
+            time_zone: None,
             stream: true,
         };
         assert_eq!(request, expected);
@@ -151,16 +158,24 @@ mod tests {
 
     #[test]
     fn regenerate_fields_are_optional_but_validated() {
-        let nothing = RegenerateRequest { model: None, agent_id: None, tool_choice: None, user_id: None, stream: true };
+        let nothing = RegenerateRequest {
+            model: None,
+            agent_id: None,
+            tool_choice: None,
+            user_id: None,
+            time_zone: None,
+            stream: true,
+        };
         for body in ["", "{}", r#"{"message":7,"conversationId":"c"}"#] {
             assert_eq!(RegenerateRequest::parse(body.as_bytes()).unwrap(), nothing, "{body}");
         }
-        let body = r#"{"modelType":"m","agentId":"x","toolChoice":"none","userId":"u","stream":false}"#;
+        let body = r#"{"modelType":"m","agentId":"x","toolChoice":"none","userId":"u","timeZone":"Asia/Tokyo","stream":false}"#;
         let all = RegenerateRequest {
             model: Some("m".into()),
             agent_id: Some("x".into()),
             tool_choice: Some(ToolChoice::None),
             user_id: Some("u".into()),
+            time_zone: Some("Asia/Tokyo".into()),
             stream: false,
         };
         assert_eq!(RegenerateRequest::parse(body.as_bytes()).unwrap(), all);

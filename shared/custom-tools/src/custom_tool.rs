@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::ToolSpec;
+use domain::{Language, ToolSpec};
 use egress::Egress;
 use serde_json::Value;
 use store::RateLimiter;
@@ -46,8 +46,8 @@ struct RenamedTool<T> {
 
 #[async_trait]
 impl<T: Tool> Tool for RenamedTool<T> {
-    fn spec(&self) -> ToolSpec {
-        let own = self.tool.spec();
+    fn spec(&self, language: Language) -> ToolSpec {
+        let own = self.tool.spec(language);
         ToolSpec { examples: own.examples, ..self.definition.spec(own.parameters) }
     }
 
@@ -59,7 +59,7 @@ impl<T: Tool> Tool for RenamedTool<T> {
         self.tool.timeout()
     }
 
-    fn failure_text(&self, reason: &str) -> String {
-        self.tool.failure_text(reason)
+    fn failure_text(&self, reason: &str, language: Language) -> String {
+        self.tool.failure_text(reason, language)
     }
 }

@@ -6,6 +6,7 @@ mod event;
 mod failure;
 mod history;
 mod id;
+mod language;
 mod message;
 mod model_attribution;
 mod owner;
@@ -18,6 +19,7 @@ pub use event::{Event, EventBatch, FinishReason, Source, ToolOutcome, ToolProgre
 pub use failure::{ErrorCode, Failure};
 pub use history::{HistoryTurn, Summary};
 pub use id::{is_id, new_id};
+pub use language::Language;
 pub use message::Message;
 pub use model_attribution::ModelAttribution;
 pub use owner::Owner;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use domain::ToolSpec;
+use domain::{Language, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -39,26 +39,30 @@ impl ReadUrl {
 
 #[async_trait]
 impl Tool for ReadUrl {
-    fn spec(&self) -> ToolSpec {
+    fn spec(&self, _language: Language) -> ToolSpec {
         let arguments = json!({"url": "https://example.com/news/1"});
         let examples = vec![schema::example("https://example.com/news/1 这篇文章讲了什么？", arguments)];
         schema::spec::<Arguments>(url_allowlist::READ_URL, DESCRIPTION, examples)
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { url } = arguments::parse(arguments)?;
+        let Arguments { url } = arguments::parse(arguments, context.language)?;
         let page = url_allowlist::parse_page(&url).ok_or_else(|| {
             ToolCallError::invalid_arguments(
                 "`url` 必须是公开网页的完整网址，以 http:// 或 https:// 开头，不带用户名和密码",
+                context.language,
             )
         })?;
         let page = context.allowed_urls.first_spelling(&page).ok_or_else(|| {
-            ToolCallError::invalid_arguments("`url` 必须是用户消息里出现过的网址，或者本对话结果里列出的来源")
+            ToolCallError::invalid_arguments(
+                "`url` 必须是用户消息里出现过的网址，或者本对话结果里列出的来源",
+                context.language,
+            )
         })?;
         if context.redactor.is_personal(&page) {
             let reason =
                 "`url` 含有个人信息（如邮箱、电话、证件号码），按本服务的设置不会发送给读取网页的服务，请告诉用户";
-            return Err(ToolCallError::invalid_arguments(reason).into());
+            return Err(ToolCallError::invalid_arguments(reason, context.language).into());
         }
         let end = context.deadline.min(Instant::now() + MAX_DURATION);
         let clock = Clock::new(SystemTime::now(), end);
@@ -75,7 +79,7 @@ impl Tool for ReadUrl {
                 tracing::warn!(?failure, "a page could not be read");
                 Err(ToolError::Model {
                     failure: failure.to_tool_failure(),
-                    content: self.failure_text(&failure.reason()),
+                    content: self.failure_text(&failure.reason(), context.language),
                 })
             }
         }
@@ -90,7 +94,7 @@ impl Tool for ReadUrl {
         format!("<page>\n{content}\n</page>")
     }
 
-    fn failure_text(&self, reason: &str) -> String {
+    fn failure_text(&self, reason: &str, _language: Language) -> String {
         format!("<page_error>读取失败: {}</page_error>", tool_calls::escape(reason))
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use domain::Owner;
-use domain::{ToolExample, ToolSpec};
+use domain::{Language, ToolExample, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -98,14 +98,14 @@ impl WebSearch {
 
 #[async_trait]
 impl Tool for WebSearch {
-    fn spec(&self) -> ToolSpec {
+    fn spec(&self, _language: Language) -> ToolSpec {
         schema::spec::<Arguments>(url_allowlist::SEARCH_WEB, DESCRIPTION, examples())
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let arguments: Arguments = arguments::parse(arguments)?;
-        let request =
-            build_request(arguments, &context.redactor).map_err(|reason| ToolCallError::invalid_arguments(&reason))?;
+        let arguments: Arguments = arguments::parse(arguments, context.language)?;
+        let request = build_request(arguments, &context.redactor)
+            .map_err(|reason| ToolCallError::invalid_arguments(&reason, context.language))?;
         let end = context.deadline.min(Instant::now() + MAX_DURATION);
         let clock = Clock::new(SystemTime::now(), end);
         match self.search_with_deepening(&request, &context.owner, &clock).await {
@@ -130,13 +130,13 @@ impl Tool for WebSearch {
         MAX_DURATION + Duration::from_secs(5)
     }
 
-    fn failure_text(&self, reason: &str) -> String {
+    fn failure_text(&self, reason: &str, _language: Language) -> String {
         render_failure(reason)
     }
 }
 
 fn parse_request(arguments: &Value) -> Option<SearchRequest> {
-    build_request(arguments::parse(arguments.clone()).ok()?, &OutboundRedactor::default()).ok()
+    build_request(arguments::parse(arguments.clone(), Language::default()).ok()?, &OutboundRedactor::default()).ok()
 }
 
 fn build_request(arguments: Arguments, redactor: &OutboundRedactor) -> Result<SearchRequest, String> {

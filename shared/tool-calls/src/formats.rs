@@ -11,7 +11,7 @@ mod react;
 mod read_only;
 mod tag;
 
-use domain::{ToolCall, ToolMessage, ToolSpec};
+use domain::{Language, ToolCall, ToolMessage, ToolSpec};
 
 use crate::marker_role::Role;
 
@@ -23,9 +23,9 @@ pub trait CallFormat: Sync {
     fn name(&self) -> &'static str;
     /// Renders a past call as the model should have written it.
     fn render_call(&self, call: &ToolCall) -> String;
-    /// The part of the system prompt that teaches the format and lists the tools (Chinese); empty without tools.
-    fn instructions(&self, tools: &[ToolSpec]) -> String {
-        prompt::build_instructions(tools, &|call| self.render_call(call))
+    /// The part of the system prompt that teaches the format and lists the tools; empty without tools.
+    fn instructions(&self, tools: &[ToolSpec], language: Language) -> String {
+        prompt::build_instructions(tools, language, &|call| self.render_call(call))
     }
     /// Renders a result for the model.
     ///
@@ -67,7 +67,7 @@ pub(crate) fn markers() -> Vec<(String, Role)> {
 
 #[cfg(test)]
 mod tests {
-    use domain::{ToolCall, ToolExample, ToolMessage, ToolSpec};
+    use domain::{Language, ToolCall, ToolExample, ToolMessage, ToolSpec};
     use serde_json::{Value, json};
 
     use super::{CallFormat, FAMILIES, REACT, format_for, tag};
@@ -127,14 +127,14 @@ mod tests {
 
     #[test]
     fn instructions_teach_tag_format_with_tools_and_examples() {
-        let text = format_for("ep-20250101").instructions(&[search_web()]);
+        let text = format_for("ep-20250101").instructions(&[search_web()], Language::Zh);
         insta::assert_snapshot!(text);
     }
 
     #[test]
     fn instructions_are_empty_without_tools() {
         for format in all_formats() {
-            assert_eq!(format.instructions(&[]), "", "{}", format.name());
+            assert_eq!(format.instructions(&[], Language::En), "", "{}", format.name());
         }
     }
 

@@ -1,5 +1,7 @@
 //! The arguments of a call: coerced to the schema, then parsed.
 
+use domain::Language;
+use prompts::{ToolTexts, fill};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -13,20 +15,22 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_DEPTH: usize = 16;
 
 /// Coerces the arguments to the schema; the error describes the required change for the model.
-pub fn coerce(schema: &Value, arguments: &Value) -> Result<Value, String> {
+pub fn coerce(schema: &Value, arguments: &Value, language: Language) -> Result<Value, ToolCallError> {
+    let texts = ToolTexts::of(language);
+    let invalid = |reason: &str| ToolCallError::invalid_arguments(reason, language);
     if nested_deeper_than(arguments, MAX_DEPTH) {
-        return Err(format!("the arguments may be nested at most {MAX_DEPTH} deep"));
+        return Err(invalid(&fill(texts.arguments_too_deep, &[("depth", &MAX_DEPTH.to_string())])));
     }
     if arguments.to_string().len() > MAX_BYTES {
-        return Err(format!("the arguments may have at most {} KiB", MAX_BYTES / 1024));
+        return Err(invalid(&fill(texts.arguments_too_long, &[("size", &(MAX_BYTES / 1024).to_string())])));
     }
-    tool_calls::coerce_arguments(schema, arguments.clone()).map_err(|errors| errors.to_string())
+    tool_calls::coerce_arguments(schema, arguments.clone()).map_err(|errors| invalid(&errors.to_string()))
 }
 
 /// Parses the arguments of a call as the type from which the tool's schema is derived.
-pub fn parse<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
-    serde_json::from_value(arguments)
-        .map_err(|_| ToolCallError::invalid_arguments("the arguments must fit the schema").into())
+pub fn parse<A: DeserializeOwned>(arguments: Value, language: Language) -> Result<A, ToolError> {
+    let unfit = |_| ToolCallError::invalid_arguments(ToolTexts::of(language).arguments_unfit, language).into();
+    serde_json::from_value(arguments).map_err(unfit)
 }
 
 fn nested_deeper_than(value: &Value, depth: usize) -> bool {

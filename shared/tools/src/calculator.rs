@@ -21,7 +21,7 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use domain::Owner;
-use domain::{ToolFailure, ToolSpec};
+use domain::{Language, ToolFailure, ToolSpec};
 use fairness::FairSlots;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -61,7 +61,7 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for Calculator {
-    fn spec(&self) -> ToolSpec {
+    fn spec(&self, _language: Language) -> ToolSpec {
         let examples = vec![
             schema::example("1234 乘以 5678 等于多少？", json!({"expression": "1234 * 5678"})),
             schema::example("What is 15% of 230?", json!({"expression": "230 * 15%"})),
@@ -70,11 +70,11 @@ impl Tool for Calculator {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { expression } = arguments::parse(arguments)?;
+        let Arguments { expression } = arguments::parse(arguments, context.language)?;
         match calculate(expression.clone(), &context.owner, context.calculation_budget.clone()).await {
             Some(Ok(answer)) => Ok(tool_output(&expression, &answer)),
             Some(Err(fault)) => Err(fault_error(&fault)),
-            None => Err(ToolCallError::failed(self).into()),
+            None => Err(ToolCallError::failed(self, context.language).into()),
         }
     }
 }

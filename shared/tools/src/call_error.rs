@@ -1,4 +1,5 @@
-use domain::ToolFailure;
+use domain::{Language, ToolFailure};
+use prompts::{ToolTexts, fill};
 
 use crate::{Tool, ToolError};
 
@@ -20,36 +21,38 @@ impl ToolCallError {
     }
 
     /// The model named a tool that is not available to it.
-    pub fn unknown_tool<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Self {
+    pub fn unknown_tool<'a>(name: &str, names: impl Iterator<Item = &'a str>, language: Language) -> Self {
+        let texts = ToolTexts::of(language);
         let names: Vec<&str> = names.collect();
-        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let names = if names.is_empty() { texts.no_tools.to_owned() } else { names.join(", ") };
         let name: String = name.chars().take(MAX_NAME_CHARS).collect();
-        let content = format!("Tool '{name}' not found. Available tools: {names}");
+        let content = fill(texts.unknown_tool, &[("name", &name), ("names", &names)]);
         Self::new("unknown_tool", "The model asked for a tool that does not exist.", content)
     }
 
     /// The arguments are invalid for `reason`, which the model reads. It may quote an external schema.
-    pub fn invalid_arguments(reason: &str) -> Self {
+    pub fn invalid_arguments(reason: &str, language: Language) -> Self {
         let reason = tool_calls::escape(reason);
+        let content = fill(ToolTexts::of(language).invalid_arguments, &[("reason", &reason)]);
         let message = "The model called the tool with arguments that do not fit.";
-        Self::new("invalid_arguments", message, format!("参数不符合要求：{reason}。请改正参数后重新调用。"))
+        Self::new("invalid_arguments", message, content)
     }
 
     /// One reply made more calls than the limit: this call and all after it are not run.
-    pub(crate) fn too_many_calls(limit: usize) -> Self {
-        let content = format!("一次回复里的工具调用太多：只执行了前 {limit} 个，这个和之后的都没有执行。");
+    pub(crate) fn too_many_calls(limit: usize, language: Language) -> Self {
+        let content = fill(ToolTexts::of(language).too_many_calls, &[("limit", &limit.to_string())]);
         Self::new("too_many_calls", "The model made too many calls at once.", content)
     }
 
     /// The tool or the turn ran out of time.
-    pub(crate) fn timeout(tool: &dyn Tool) -> Self {
-        let content = tool.failure_text("超时，没有得到结果");
+    pub(crate) fn timeout(tool: &dyn Tool, language: Language) -> Self {
+        let content = tool.failure_text(ToolTexts::of(language).timed_out, language);
         Self::new("timeout", "The tool took too long and was stopped.", content)
     }
 
     /// The tool itself is faulty.
-    pub fn failed(tool: &dyn Tool) -> Self {
-        let content = tool.failure_text("工具执行失败");
+    pub fn failed(tool: &dyn Tool, language: Language) -> Self {
+        let content = tool.failure_text(ToolTexts::of(language).broken, language);
         Self::new("failed", "The tool failed.", content)
     }
 }

@@ -5,7 +5,7 @@ mod zones;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use domain::ToolSpec;
+use domain::{Language, ToolSpec};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for CurrentTime {
-    fn spec(&self) -> ToolSpec {
+    fn spec(&self, _language: Language) -> ToolSpec {
         let examples = vec![
             schema::example("现在几点了？", json!({"zone": "Asia/Shanghai"})),
             schema::example("What time is it in Tokyo?", json!({"zone": "Asia/Tokyo"})),
@@ -38,9 +38,10 @@ impl Tool for CurrentTime {
         schema::spec::<Arguments>("current_time", DESCRIPTION, examples)
     }
 
-    async fn call(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { zone } = arguments::parse(arguments)?;
-        format_time(zone.as_deref().unwrap_or("UTC"), SystemTime::now())
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { zone } = arguments::parse(arguments, context.language)?;
+        let zone = zone.as_deref().or_else(|| context.time_zone.iana_name()).unwrap_or("UTC");
+        format_time(zone, SystemTime::now())
     }
 }
 
@@ -79,7 +80,7 @@ fn unknown(near: &[String]) -> ToolError {
     let form = "`zone` 必须是 IANA 时区名（地区/城市），例如 Asia/Shanghai";
     let reason =
         if near.is_empty() { form.to_owned() } else { format!("{form}；相近的有：{}", near.join("、")) };
-    ToolCallError::invalid_arguments(&reason).into()
+    ToolCallError::invalid_arguments(&reason, Language::default()).into()
 }
 
 #[cfg(test)]
@@ -172,7 +173,7 @@ mod tests {
             }},
             "additionalProperties": false,
         });
-        let spec = CurrentTime.spec();
+        let spec = CurrentTime.spec(Language::default());
         assert_eq!((spec.name.as_str(), spec.parameters), ("current_time", expected));
     }
 }

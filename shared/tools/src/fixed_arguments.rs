@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{ToolExample, ToolSpec};
+use domain::{Language, ToolExample, ToolSpec};
 use serde_json::{Map, Value};
 
 use crate::{Tool, ToolContext, ToolError, ToolOutput};
@@ -15,8 +15,8 @@ pub(crate) struct WithFixedArgs {
 
 #[async_trait]
 impl Tool for WithFixedArgs {
-    fn spec(&self) -> ToolSpec {
-        let mut spec = self.tool.spec();
+    fn spec(&self, language: Language) -> ToolSpec {
+        let mut spec = self.tool.spec(language);
         if let Some(properties) = spec.parameters.get_mut("properties").and_then(Value::as_object_mut) {
             properties.retain(|name, _| !self.fixed.contains_key(name));
         }
@@ -48,8 +48,8 @@ impl Tool for WithFixedArgs {
         self.tool.wrap_result(content)
     }
 
-    fn failure_text(&self, reason: &str) -> String {
-        self.tool.failure_text(reason)
+    fn failure_text(&self, reason: &str, language: Language) -> String {
+        self.tool.failure_text(reason, language)
     }
 }
 

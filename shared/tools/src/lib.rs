@@ -28,6 +28,8 @@ pub use calculation_budget::CalculationBudget;
 pub use calculator::Calculator;
 pub use call_error::ToolCallError;
 pub use current_time::CurrentTime;
+/// The type of [`ToolContext::time_zone`].
+pub use jiff::tz::TimeZone;
 pub use outbound_redactor::OutboundRedactor;
 pub use progress::{Progress, ProgressReceiver};
 pub use registry::{ToolBinding, ToolRegistry};

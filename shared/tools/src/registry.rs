@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use domain::ToolSpec;
+use domain::{Language, ToolSpec};
 use serde_json::{Map, Value};
 
-use crate::entry::Entry;
+use crate::entry::{Entry, PerLanguage};
 use crate::fixed_arguments::WithFixedArgs;
 use crate::{Tool, ToolContext, ToolSession};
 
@@ -22,7 +22,7 @@ pub struct ToolBinding {
 #[derive(Clone, Default)]
 pub struct ToolRegistry {
     entries: Arc<Vec<Entry>>,
-    specs: Arc<[ToolSpec]>,
+    specs: Arc<PerLanguage<Arc<[ToolSpec]>>>,
 }
 
 impl ToolRegistry {
@@ -34,20 +34,19 @@ impl ToolRegistry {
     fn from_entries(all: impl Iterator<Item = Entry>) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in all {
-            match entries.iter_mut().find(|known| known.spec.name == entry.spec.name) {
+            match entries.iter_mut().find(|known| known.name == entry.name) {
                 Some(known) => *known = entry,
                 None => entries.push(entry),
             }
         }
-        let specs = entries.iter().map(|entry| entry.spec.clone()).collect();
-        Self { entries: Arc::new(entries), specs }
+        Self { entries: Arc::new(entries), specs: Arc::default() }
     }
 
     /// Returns the tools of these names, in that order, as an agent uses them. Names without a tool are skipped.
     #[must_use]
     pub fn restricted_to(&self, bindings: &[ToolBinding]) -> Self {
         let bind = |binding: &ToolBinding| {
-            let entry = self.entries.iter().find(|entry| entry.spec.name == binding.name)?;
+            let entry = self.entries.iter().find(|entry| entry.name == binding.name)?;
             let tool = Arc::clone(&entry.tool);
             let restricted: Arc<dyn Tool> = if binding.fixed.is_empty() {
                 tool
@@ -68,22 +67,23 @@ impl ToolRegistry {
 
     /// Whether there is a tool of that name.
     pub fn has(&self, name: &str) -> bool {
-        self.entries.iter().any(|entry| entry.spec.name == name)
+        self.entries.iter().any(|entry| entry.name == name)
     }
 
     /// Whether the result of the tool of that name is the final answer.
     pub fn is_direct(&self, name: &str) -> bool {
-        self.entries.iter().any(|entry| entry.spec.name == name && entry.direct)
+        self.entries.iter().any(|entry| entry.name == name && entry.direct)
     }
 
     /// The descriptions for models, in order. It is the same list until the tools change.
-    pub fn specs(&self) -> &Arc<[ToolSpec]> {
-        &self.specs
+    pub fn specs(&self, language: Language) -> &Arc<[ToolSpec]> {
+        let build = || self.entries.iter().map(|entry| entry.spec(language).clone()).collect();
+        self.specs.get_or_init(language, build)
     }
 
     /// The names of the tools, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|entry| entry.spec.name.as_str())
+        self.entries.iter().map(|entry| entry.name.as_str())
     }
 
     /// Creates the state of one turn: its memo of calls.

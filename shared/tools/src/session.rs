@@ -2,8 +2,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{ToolCall, ToolMessage, ToolOutcome};
+use domain::{Language, ToolCall, ToolMessage, ToolOutcome};
 use futures_util::FutureExt;
+use prompts::ToolTexts;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -14,13 +15,6 @@ use crate::{Progress, ToolContext, ToolError, ToolOutput, arguments, markdown};
 
 /// Longest text of a result for the model, in bytes.
 const MAX_CONTENT_BYTES: usize = 256 * 1024;
-
-/// Suffix of a truncated text.
-const TRUNCATED_NOTE: &str = "\n（内容过长，已截断）";
-
-/// Suffix of the result of a repeated call. It is not a prefix, because the beginning identifies the kind of a result.
-const REPEATED_NOTE: &str =
-    "\n（本轮已经用相同的参数调用过这个工具，以上是同一个结果。请直接使用它，不要再次重复这个调用。）";
 
 /// The calls of one turn.
 pub struct ToolSession {
@@ -72,12 +66,13 @@ impl ToolSession {
             }
             Err(refusal) => (Err(refusal), CallSource::Fresh),
         };
-        Ok(build_run(call, outcome, source, started.elapsed()))
+        Ok(self.build_run(call, outcome, source, started.elapsed()))
     }
 
     /// Returns the result of a call that is not run, because its reply made `limit` calls before it.
     pub fn reject_excess(&self, call: &ToolCall, limit: usize) -> ToolRun {
-        build_run(call, Err(ToolCallError::too_many_calls(limit)), CallSource::Fresh, Duration::ZERO)
+        let refusal = ToolCallError::too_many_calls(limit, self.language());
+        self.build_run(call, Err(refusal), CallSource::Fresh, Duration::ZERO)
     }
 
     /// Returns the maximum cost of a call, and a future that prefetches it before the model makes it.
@@ -96,14 +91,14 @@ impl ToolSession {
     }
 
     fn resolve_call(&self, call: &ToolCall) -> Result<(&Entry, Value), ToolCallError> {
-        let Some(entry) = self.entries.iter().find(|entry| entry.spec.name == call.name) else {
+        let Some(entry) = self.entries.iter().find(|entry| entry.name == call.name) else {
             return Err(ToolCallError::unknown_tool(
                 &call.name,
-                self.entries.iter().map(|entry| entry.spec.name.as_str()),
+                self.entries.iter().map(|entry| entry.name.as_str()),
+                self.language(),
             ));
         };
-        let arguments = arguments::coerce(&entry.spec.parameters, &call.arguments)
-            .map_err(|reason| ToolCallError::invalid_arguments(&reason))?;
+        let arguments = arguments::coerce(&entry.spec(self.language()).parameters, &call.arguments, self.language())?;
         Ok((entry, arguments))
     }
 
@@ -116,7 +111,7 @@ impl ToolSession {
         let tool = entry.tool.as_ref();
         let now = Instant::now();
         if now >= self.context.deadline {
-            return Ok(Err(ToolCallError::timeout(tool)));
+            return Ok(Err(ToolCallError::timeout(tool, self.language())));
         }
         let end = self.context.deadline.min(now + tool.timeout());
         let (progress, mut receiver) = Progress::channel();
@@ -127,51 +122,64 @@ impl ToolSession {
                 self.context.allowed_urls.add_sources(&output.sources);
                 let user_text =
                     entry.direct.then(|| output.user_text.unwrap_or_else(|| markdown::format_result(&output.content)));
-                let (user_text, wrapped) = (user_text.map(truncate), tool.wrap_result(truncate(output.content)));
+                let (user_text, wrapped) =
+                    (user_text.map(|text| self.truncate(text)), tool.wrap_result(self.truncate(output.content)));
                 Ok(Ok(ToolOutput { content: wrapped, user_text, ..output }))
             }
             Ok(Ok(Err(ToolError::Model { failure, content }))) => {
-                Ok(Err(ToolCallError { failure, content: truncate(content) }))
+                Ok(Err(ToolCallError { failure, content: self.truncate(content) }))
             }
             Ok(Ok(Err(ToolError::Fatal(error)))) => Err(error),
             Ok(Err(_panic)) => {
-                tracing::error!(tool = entry.spec.name, "a tool panicked");
-                Ok(Err(ToolCallError::failed(tool)))
+                tracing::error!(tool = entry.name, "a tool panicked");
+                Ok(Err(ToolCallError::failed(tool, self.language())))
             }
-            Err(_elapsed) => Ok(Err(ToolCallError::timeout(tool))),
+            Err(_elapsed) => Ok(Err(ToolCallError::timeout(tool, self.language()))),
         }
     }
-}
 
-fn build_run(call: &ToolCall, outcome: CallOutcome, source: CallSource, elapsed: Duration) -> ToolRun {
-    let repeated = source == CallSource::Duplicate;
-    let (ok, error, output) = match outcome {
-        Ok(output) => (true, None, output),
-        Err(ToolCallError { failure, content }) => {
-            let summary = failure.code.replace('_', " ");
-            (false, Some(failure), ToolOutput { content, summary, ..ToolOutput::default() })
-        }
-    };
-    let content = if repeated { format!("{}{REPEATED_NOTE}", output.content) } else { output.content };
-    let report = ToolOutcome {
-        id: call.id.clone(),
-        name: call.name.clone(),
-        ok,
-        cached: repeated || output.cached,
-        duration_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
-        summary: output.summary,
-        sources: output.sources,
-        error,
-    };
-    let result = ToolMessage { call_id: call.id.clone(), name: call.name.clone(), ok, content };
-    let credits = if repeated { 0 } else { output.credits };
-    ToolRun { report, result, answer: output.user_text, credits, prefetched: source == CallSource::Prefetched }
-}
-
-fn truncate(mut text: String) -> String {
-    if text.len() > MAX_CONTENT_BYTES {
-        text.truncate(text.floor_char_boundary(MAX_CONTENT_BYTES - TRUNCATED_NOTE.len()));
-        text.push_str(TRUNCATED_NOTE);
+    /// Builds the outcome of a call. The note on a repeated call is not a prefix, because the beginning identifies the kind of a
+    /// result.
+    fn build_run(&self, call: &ToolCall, outcome: CallOutcome, source: CallSource, elapsed: Duration) -> ToolRun {
+        let repeated = source == CallSource::Duplicate;
+        let (ok, error, output) = match outcome {
+            Ok(output) => (true, None, output),
+            Err(ToolCallError { failure, content }) => {
+                let summary = failure.code.replace('_', " ");
+                (false, Some(failure), ToolOutput { content, summary, ..ToolOutput::default() })
+            }
+        };
+        let content = if repeated {
+            format!("{}\n{}", output.content, ToolTexts::of(self.language()).repeated_call)
+        } else {
+            output.content
+        };
+        let report = ToolOutcome {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            ok,
+            cached: repeated || output.cached,
+            duration_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            summary: output.summary,
+            sources: output.sources,
+            error,
+        };
+        let result = ToolMessage { call_id: call.id.clone(), name: call.name.clone(), ok, content };
+        let credits = if repeated { 0 } else { output.credits };
+        ToolRun { report, result, answer: output.user_text, credits, prefetched: source == CallSource::Prefetched }
     }
-    text
+
+    fn truncate(&self, mut text: String) -> String {
+        if text.len() > MAX_CONTENT_BYTES {
+            let note = ToolTexts::of(self.language()).truncated;
+            text.truncate(text.floor_char_boundary(MAX_CONTENT_BYTES - 1 - note.len()));
+            text.push('\n');
+            text.push_str(note);
+        }
+        text
+    }
+
+    fn language(&self) -> Language {
+        self.context.language
+    }
 }

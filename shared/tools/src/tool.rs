@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::Owner;
-use domain::{Source, ToolFailure, ToolSpec};
+use domain::{Language, Owner, Source, ToolFailure, ToolSpec};
+use jiff::tz::TimeZone;
+use prompts::{ToolTexts, fill};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -11,8 +12,8 @@ use crate::{CalculationBudget, OutboundRedactor, Progress, UrlAllowlist};
 /// A tool that a model may call. Each tool has one file in this crate and one line in the list of tools.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// Returns the description that the model reads.
-    fn spec(&self) -> ToolSpec;
+    /// Returns the description that the model reads. Only its texts depend on the language.
+    fn spec(&self, language: Language) -> ToolSpec;
 
     /// Runs one call whose arguments fit the schema.
     ///
@@ -43,9 +44,9 @@ pub trait Tool: Send + Sync {
         content
     }
 
-    /// Returns the text for the model when a call failed for `reason`, a short sentence in the prompt's language.
-    fn failure_text(&self, reason: &str) -> String {
-        format!("工具调用失败：{reason}")
+    /// Returns the text for the model when a call failed for `reason`, a short sentence in that language.
+    fn failure_text(&self, reason: &str, language: Language) -> String {
+        fill(ToolTexts::of(language).failed, &[("reason", reason)])
     }
 }
 
@@ -54,6 +55,10 @@ pub trait Tool: Send + Sync {
 pub struct ToolContext {
     /// The user for whom the call runs.
     pub owner: Owner,
+    /// The language of all texts for the model.
+    pub language: Language,
+    /// The time zone in which the model is given dates and times.
+    pub time_zone: TimeZone,
     /// When the turn ends.
     pub deadline: Instant,
     /// The URLs of the conversation so far, including its history; the session adds the sources of each result.

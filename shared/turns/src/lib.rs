@@ -4,6 +4,7 @@
 //! * `request`, `handle`: what starts a turn, and what its client reads
 //! * `admission`, `budgets`: which turns may start, and until when they run
 //! * `start`, `idempotency`: the stored turn that starts, or the one that an equal request started
+//! * `locale`: the language and the time zone of prompts
 //! * `runner`: what stateful and stateless turns share; `stateful`, `stateless`: the two kinds; `stored_answer`: what the first kind
 //!   stores
 //! * `registry`, `completed`: the turns of this process, running and finished
@@ -20,6 +21,7 @@ mod completed;
 mod deletion;
 mod handle;
 mod idempotency;
+mod locale;
 mod registry;
 mod replay;
 mod request;
@@ -37,6 +39,7 @@ pub use budgets::{Budget, BudgetRows, Budgets};
 pub use deletion::{delete_conversation, erase};
 pub use handle::TurnStream;
 pub use idempotency::{IdempotencyKey, start_or_replay};
+pub use locale::{PromptLocale, find_time_zone};
 pub use registry::TurnRegistry;
 pub use replay::{FrameId, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, current, resume};
 pub use request::{PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn};

@@ -7,6 +7,8 @@ use store::UserInput;
 use tokio::time::Instant;
 use web::RequestContext;
 
+use crate::locale::PromptLocale;
+
 /// A turn to be started in a stored conversation.
 pub struct StartTurn {
     /// The owner of the conversation.
@@ -49,6 +51,8 @@ pub struct ResolvedAgent {
     pub models: Vec<ModelClient>,
     /// Whether tools may, must or must not be called.
     pub tool_choice: ToolChoice,
+    /// How its models are prompted.
+    pub locale: PromptLocale,
 }
 
 impl ResolvedAgent {

@@ -2,9 +2,10 @@ use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
 use agent::{EventLog, Turn, TurnRecorderFactory};
-use domain::{ErrorCode, Failure, FinishReason, Owner, new_id};
+use domain::{ErrorCode, Failure, FinishReason, Language, Owner, new_id};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
+use jiff::Timestamp;
 use store::{Day, Execution, ReadError, Store, StoreError};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +28,8 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) services: &'a TurnServices,
     pub(crate) owner: &'a Owner,
     pub(crate) agent: &'a ResolvedAgent,
+    /// The language of the prompts.
+    pub(crate) language: Language,
     pub(crate) deadline: Instant,
     pub(crate) turn_id: &'a str,
     pub(crate) events: &'a EventLog,
@@ -81,7 +84,7 @@ impl TurnRunner<'_> {
             client,
             tool_choice: tool_choice.clone(),
             context: self.tool_context(),
-            today: Day::of(SystemTime::now()).to_string(),
+            today: self.today(),
             nonce: new_id(),
             recorder,
         };
@@ -92,8 +95,15 @@ impl TurnRunner<'_> {
         answered
     }
 
+    /// The date in the user's time zone.
+    fn today(&self) -> String {
+        Timestamp::now().to_zoned(self.agent.locale.time_zone.clone()).date().to_string()
+    }
+
     fn tool_context(&self) -> ToolContext {
         ToolContext {
+            language: self.language,
+            time_zone: self.agent.locale.time_zone.clone(),
             owner: self.owner.clone(),
             deadline: self.deadline,
             allowed_urls: UrlAllowlist::default(),

@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use agent::EventLog;
-use domain::{Event, TurnStart, new_id};
+use domain::{Event, Language, TurnStart, new_id};
 use store::{BeginError, ConversationStore, NewTurn, TurnLease, UserInput};
 use tracing::{Instrument, Span};
 use web::{ApiError, RequestContext};
@@ -58,6 +58,10 @@ fn new_turn(turn_id: String, request: &StartTurn) -> NewTurn {
         assistant_message_id: new_id(),
         input: request.question.clone(),
         model: request.agent.model_name().to_owned(),
+        language: match &request.question {
+            UserInput::Message(message) => Language::of(message),
+            UserInput::Regenerate => Language::default(),
+        },
         title: match &request.question {
             UserInput::Message(message) => title(message),
             UserInput::Regenerate => String::new(),

@@ -100,6 +100,7 @@ impl StatefulTurn {
             services: &self.services,
             owner: &self.request.owner,
             agent: &self.request.agent,
+            language: self.request.agent.locale.language.unwrap_or(self.lease.language),
             deadline: self.request.deadline,
             turn_id: &self.lease.turn_id,
             events: &self.events,

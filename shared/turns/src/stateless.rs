@@ -1,14 +1,14 @@
 //! Turns of conversations that their clients keep. Only their usage and records of their tool calls are stored.
 
 use agent::EventLog;
-use domain::{Event, EventBatch, Failure, FinishReason, TurnStart, new_id};
+use domain::{Event, EventBatch, Failure, FinishReason, Language, Message, TurnStart, new_id};
 use futures_util::{Stream, StreamExt};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use web::ApiError;
 
-use crate::request::{ResolvedAgent, StartStatelessTurn};
+use crate::request::{PromptInput, ResolvedAgent, StartStatelessTurn};
 use crate::runner::TurnRunner;
 use crate::services::TurnServices;
 use crate::start::turn_span;
@@ -46,6 +46,7 @@ async fn run(
         services: &services,
         owner: &owner,
         agent: &agent,
+        language: agent.locale.language.unwrap_or_else(|| language_of(&input)),
         deadline,
         turn_id: &turn_id,
         events: &events,
@@ -68,6 +69,16 @@ async fn run(
     let usage = events.turn_state().usage();
     events.send(Event::Usage(Box::new(usage)));
     events.send(terminal(answered));
+}
+
+/// The language of the conversation's first user message.
+fn language_of(input: &PromptInput) -> Language {
+    let earlier = input.history.iter().flat_map(|turn| &turn.messages);
+    let first = earlier.filter_map(|message| match message {
+        Message::User { text } => Some(text),
+        Message::Assistant { .. } | Message::Tool(_) => None,
+    });
+    Language::of(first.chain([&input.text]).next().unwrap_or(&input.text))
 }
 
 fn started(agent: &ResolvedAgent, turn_id: &str) -> Event {

@@ -11,7 +11,7 @@ use platform::settings::{SettingError, Settings};
 use redaction::Redactor;
 use search::SearchConfig;
 use store::{RateLimit, TableNames};
-use turns::{Budgets, Metrics, Traces};
+use turns::{Budgets, Metrics, PromptLocale, Traces};
 use web::{AuthConfig, Exposure, Origins, Platform};
 
 /// The settings of the function, read once at the start.
@@ -39,6 +39,8 @@ pub struct Config {
     pub summarise: bool,
     /// Replaces the system prompt of the default agent.
     pub system_prompt: Option<String>,
+    /// The language and the time zone in which models are prompted.
+    pub locale: PromptLocale,
     /// How callers authenticate.
     pub auth: AuthConfig,
     /// The origins whose pages may read responses in a browser.
@@ -84,6 +86,7 @@ impl Config {
             history_tokens: settings.parse_integer("HISTORY_TOKENS", 0..=1_000_000, 24_000)?,
             summarise: settings.is_yes("SUMMARISE_HISTORY")?,
             system_prompt: settings.var("SYSTEM_PROMPT").map(str::to_owned),
+            locale: PromptLocale::from_settings(settings)?,
             auth: AuthConfig::from_settings(settings, platform)?,
             origins: Origins::from_settings(settings)?,
             exposure: Exposure::Public,

@@ -3,7 +3,7 @@ use std::time::SystemTime;
 
 use axum::body::Bytes;
 use custom_tools::{CustomTool, Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets};
-use domain::Owner;
+use domain::{Language, Owner};
 use egress::{Egress, Policy, SystemNetwork};
 use futures_util::future::join_all;
 use store::{Definition, DefinitionKind, RateLimiter, Store, StoreError};
@@ -168,7 +168,7 @@ fn is_within(name: &str, server: &str) -> bool {
 
 /// A server's tools without those that have the name of a built-in tool.
 fn unreserved(tools: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
-    tools.into_iter().filter(|tool| !RESERVED_NAMES.contains(&tool.spec().name.as_str())).collect()
+    tools.into_iter().filter(|tool| !RESERVED_NAMES.contains(&tool.spec(Language::default()).name.as_str())).collect()
 }
 
 /// Expands a binding of a server to bindings of its tools; any other binding is unchanged.
@@ -176,7 +176,8 @@ fn expand_binding(binding: ToolBinding, servers: &[(&str, Vec<Arc<dyn Tool>>)]) 
     match servers.iter().find(|(name, _)| *name == binding.name) {
         None => vec![binding],
         Some((_, tools)) => {
-            let one = |tool: &Arc<dyn Tool>| ToolBinding { name: tool.spec().name, ..binding.clone() };
+            let one =
+                |tool: &Arc<dyn Tool>| ToolBinding { name: tool.spec(Language::default()).name, ..binding.clone() };
             tools.iter().map(one).collect()
         }
     }

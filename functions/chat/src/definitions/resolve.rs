@@ -1,6 +1,6 @@
 use agent::{Agent, TokenCountCache};
 use domain::{ErrorCode, ToolChoice};
-use turns::ResolvedAgent;
+use turns::{PromptLocale, ResolvedAgent, find_time_zone};
 use web::ApiError;
 
 use super::agent_definition::AgentDefinition;
@@ -15,6 +15,8 @@ pub(crate) struct AgentCatalog {
     pub(crate) agents: Agents,
     /// Tools in addition to the built-in ones.
     pub(crate) tools: CustomTools,
+    /// How models are prompted, unless a request says otherwise.
+    pub(crate) locale: PromptLocale,
 }
 
 /// The agent, the model and the tool choice that a request names; `None` for the defaults.
@@ -22,6 +24,8 @@ pub(crate) struct AgentSelection<'a> {
     pub(crate) agent_id: Option<&'a str>,
     pub(crate) model: Option<&'a str>,
     pub(crate) tool_choice: Option<&'a ToolChoice>,
+    /// The IANA name of the user's time zone.
+    pub(crate) time_zone: Option<&'a str>,
 }
 
 impl AgentCatalog {
@@ -46,7 +50,19 @@ impl AgentCatalog {
         }
         let tool_choice = selection.tool_choice.cloned().unwrap_or_else(|| definition.choice(&agent));
         let models = models.chain(selection.model, definition.model.as_deref())?;
-        Ok(ResolvedAgent { id, agent, models, tool_choice })
+        let locale = self.locale_in(selection.time_zone)?;
+        Ok(ResolvedAgent { id, agent, models, tool_choice, locale })
+    }
+
+    /// How models are prompted for a user in this time zone.
+    ///
+    /// # Errors
+    /// `invalid_request` for an unknown zone.
+    pub(crate) fn locale_in(&self, time_zone: Option<&str>) -> Result<PromptLocale, ApiError> {
+        let Some(name) = time_zone else { return Ok(self.locale.clone()) };
+        let message = "`timeZone` must be an IANA time zone such as Asia/Shanghai";
+        let time_zone = find_time_zone(name).ok_or_else(|| ApiError::new(ErrorCode::InvalidRequest, message))?;
+        Ok(PromptLocale { time_zone, ..self.locale.clone() })
     }
 
     /// The agent of a definition, with the tools that the deployment has.
@@ -56,6 +72,7 @@ impl AgentCatalog {
         Ok(Agent {
             token_counts: if bindings.is_some() { TokenCountCache::default() } else { base.token_counts.clone() },
             system_prompt: definition.system_prompt.clone().or_else(|| base.system_prompt.clone()),
+            added_prompt: None,
             tools: match bindings {
                 Some(bindings) => {
                     let BoundTools { tools, bindings } = self.tools.with_custom_tools(&base.tools, bindings).await?;

@@ -87,7 +87,8 @@ pub(crate) struct ToolList {
 pub(crate) async fn tools(State(app): State<App>, headers: HeaderMap) -> Result<Json<ToolList>, ApiError> {
     let id = agent_id(&headers)?.unwrap_or(DEFAULT_AGENT);
     let agent = app.catalog.assemble(&app.catalog.agents.find(id).await?).await?;
-    Ok(Json(ToolList { tools: agent.tools.specs().to_vec() }))
+    let language = app.catalog.locale.language.unwrap_or_default();
+    Ok(Json(ToolList { tools: agent.tools.specs(language).to_vec() }))
 }
 
 #[derive(Serialize)]

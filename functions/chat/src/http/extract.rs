@@ -41,6 +41,7 @@ pub(crate) struct TurnOptions<'a> {
     pub(crate) agent_id: Option<&'a str>,
     pub(crate) model: Option<&'a str>,
     pub(crate) tool_choice: Option<&'a ToolChoice>,
+    pub(crate) time_zone: Option<&'a str>,
 }
 
 impl<'a> From<&'a TurnRequest> for TurnOptions<'a> {
@@ -50,6 +51,7 @@ impl<'a> From<&'a TurnRequest> for TurnOptions<'a> {
             agent_id: request.agent_id.as_deref(),
             model: request.model.as_deref(),
             tool_choice: request.tool_choice.as_ref(),
+            time_zone: request.time_zone.as_deref(),
         }
     }
 }
@@ -61,6 +63,7 @@ impl<'a> From<&'a RegenerateRequest> for TurnOptions<'a> {
             agent_id: request.agent_id.as_deref(),
             model: request.model.as_deref(),
             tool_choice: request.tool_choice.as_ref(),
+            time_zone: request.time_zone.as_deref(),
         }
     }
 }
@@ -122,6 +125,7 @@ impl TurnRequestHead {
             agent_id: self.agent_id(options)?,
             model: options.model,
             tool_choice: options.tool_choice,
+            time_zone: options.time_zone,
         };
         let agent = self.app.catalog.resolve(self.app.models_for(&owner), selection).await?;
         Ok((owner, agent))

@@ -99,6 +99,7 @@ async fn resolve(app: &App, owner: &Owner, request: &ChatRequest) -> Result<Reso
         agent: app.catalog.assemble(&definition).await?,
         models: visible.chain(model, definition.model.as_deref())?,
         tool_choice: ToolChoice::Auto,
+        locale: app.catalog.locale_in(request.time_zone.as_deref())?,
         id,
     };
     apply_request(&mut resolved, &definition, request)?;
@@ -120,7 +121,7 @@ fn apply_request(
     // The client keeps the conversation: as much of it as fits is sent, and the rest is not summarised.
     (agent.history_tokens, agent.summarise) = (u64::MAX, false);
     match &request.system {
-        Some(system) if request.model.starts_with(AGENT_PREFIX) => agent.append_system_prompt(system),
+        Some(system) if request.model.starts_with(AGENT_PREFIX) => agent.added_prompt = Some(system.clone()),
         Some(system) => agent.system_prompt = Some(system.clone()),
         None => {}
     }

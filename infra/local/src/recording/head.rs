@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agent::{Agent, Turn};
-use domain::{HistoryTurn, Message, Summary, ToolChoice, ToolExample, ToolSpec};
+use domain::{HistoryTurn, Language, Message, Summary, ToolChoice, ToolExample, ToolSpec};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use platform::settings::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,6 +41,14 @@ pub(crate) struct Head {
     /// Time until the turn's deadline, in milliseconds.
     pub(crate) left_ms: u64,
     pub(crate) system_prompt: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) added_prompt: Option<String>,
+    /// The language of the prompts; Chinese in recordings without one.
+    #[serde(default)]
+    pub(crate) language: Language,
+    /// The IANA name of the user's time zone; UTC in recordings without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) time_zone: Option<String>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) tool_choice: RecordedToolChoice,
     pub(crate) max_rounds: Option<u32>,
@@ -103,7 +112,10 @@ impl Head {
             timers: timers(settings),
             left_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             system_prompt: agent.system_prompt.clone(),
-            tools: Tool::all(&agent.tools),
+            added_prompt: agent.added_prompt.clone(),
+            language: turn.context.language,
+            time_zone: turn.context.time_zone.iana_name().map(str::to_owned),
+            tools: Tool::all(&agent.tools, turn.context.language),
             tool_choice: (&turn.tool_choice).into(),
             max_rounds: agent.max_rounds,
             history_tokens: agent.history_tokens,
@@ -117,6 +129,11 @@ impl Head {
         }
     }
 
+    /// The user's time zone.
+    pub(crate) fn time_zone(&self) -> TimeZone {
+        self.time_zone.as_deref().and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC)
+    }
+
     /// Time until the turn's deadline.
     pub(crate) fn left(&self) -> Duration {
         Duration::from_millis(self.left_ms)
@@ -128,14 +145,14 @@ fn timers(settings: &Settings) -> BTreeMap<String, String> {
 }
 
 impl Tool {
-    fn all(registry: &ToolRegistry) -> Vec<Self> {
+    fn all(registry: &ToolRegistry, language: Language) -> Vec<Self> {
         let example = |one: &ToolExample| Example { question: one.question.clone(), arguments: one.arguments.clone() };
         let tool = |spec: &ToolSpec| Self {
             examples: spec.examples.iter().map(example).collect(),
             direct: registry.is_direct(&spec.name),
             spec: spec.clone(),
         };
-        registry.specs().iter().map(tool).collect()
+        registry.specs(language).iter().map(tool).collect()
     }
 
     /// The tool's binding to the agent.

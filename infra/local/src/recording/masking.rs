@@ -36,6 +36,7 @@ pub(super) fn mask_head(head: Head, redactor: &Redactor) -> Head {
     Head {
         masked: true,
         system_prompt: head.system_prompt.as_deref().map(text),
+        added_prompt: head.added_prompt.as_deref().map(text),
         question: text(&head.question),
         history: history.unwrap_or_default(),
         summary: summary.unwrap_or_default(),

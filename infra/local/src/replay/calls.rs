@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{ToolFailure, ToolSpec};
+use domain::{Language, ToolFailure, ToolSpec};
 use serde_json::Value;
 use tokio::sync::watch;
 use tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
@@ -79,7 +79,7 @@ impl RecordedCalls {
 
 #[async_trait]
 impl Tool for RecordedTool {
-    fn spec(&self) -> ToolSpec {
+    fn spec(&self, _language: Language) -> ToolSpec {
         self.spec.clone()
     }
 

@@ -77,6 +77,8 @@ fn build_turn<'a>(
         client: None,
         tool_choice: head.tool_choice.clone().into(),
         context: ToolContext {
+            language: head.language,
+            time_zone: head.time_zone(),
             owner: Owner::unverified("replay"),
             deadline: Instant::now() + length,
             allowed_urls: UrlAllowlist::default(),
@@ -100,6 +102,7 @@ async fn run_turn(
     let head = &recorded.head;
     let agent = Agent {
         system_prompt: head.system_prompt.clone(),
+        added_prompt: head.added_prompt.clone(),
         tools: calls.registry(&head.tools),
         max_rounds: head.max_rounds,
         history_tokens: head.history_tokens,

@@ -2,12 +2,13 @@ use domain::ToolCall;
 use serde_json::json;
 
 use super::*;
-use crate::texts::Language;
+use domain::Language;
+use prompts::AgentTexts;
 
 const FAMILY: Family = Family::O200k;
 
 fn target() -> Target {
-    Target { family: FAMILY, texts: Language::Zh.texts() }
+    Target { family: FAMILY, texts: AgentTexts::of(Language::Zh) }
 }
 
 fn user(text: &str) -> Message {

@@ -66,15 +66,15 @@ impl Drop for ReplyReader {
 
 /// Reads a reply up to the next calls, or to its end.
 ///
-/// If deltas arrive faster than the runtime polls its tasks once, subscribers are woken for several deltas at a time: each
-/// pass of the runtime lets the connection deliver one more chunk. A single delta waits for one such pass.
+/// While several deltas arrive at a time, subscribers are woken one pass of the runtime later: the pass lets the connection
+/// deliver one more chunk. A delta that arrives alone wakes them at once.
 async fn read_deltas(
     mut reply: Reply,
     state: Arc<Mutex<ReplyState>>,
     events: EventLog,
     stop: CancellationToken,
 ) -> ReadUpTo {
-    let mut unseen = 0;
+    let (mut unseen, mut is_burst) = (0, false);
     while !stop.is_cancelled() {
         if unseen >= MAX_UNSEEN_DELTAS {
             events.notify();
@@ -83,9 +83,9 @@ async fn read_deltas(
         let next = tokio::select! {
             biased;
             next = reply.next() => next,
-            () = yield_now(), if unseen > 0 => {
+            () = yield_if(is_burst), if unseen > 0 => {
                 events.notify();
-                unseen = 0;
+                (is_burst, unseen) = (unseen > 1, 0);
                 continue;
             }
         };
@@ -110,6 +110,12 @@ async fn read_deltas(
         }
     }
     ReadUpTo::End(None)
+}
+
+async fn yield_if(is_burst: bool) {
+    if is_burst {
+        yield_now().await;
+    }
 }
 
 /// Reads the pieces of a long delta. Other turns run between them.

@@ -8,7 +8,7 @@ use tokio::time::timeout_at;
 
 use super::{Phase, Run};
 use crate::message_format;
-use crate::prompt::{self, ToolOffer};
+use crate::prompt::{SystemPrompt, ToolOffer};
 use crate::reply::{self, GiveUp, ReplyOptions};
 use crate::round::{Round, RoundError};
 use crate::usage::PendingReply;
@@ -80,7 +80,15 @@ impl Run<'_> {
             ToolMode::Prompted if tools_on => ToolOffer::Text { format, tools: &self.specs, choice },
             ToolMode::Prompted => ToolOffer::None,
         };
-        let mut system = prompt::system(self.texts, self.agent.system_prompt.as_deref(), &self.turn.today, &offer);
+        let mut system = SystemPrompt {
+            language: self.turn.context.language,
+            agent_prompt: self.agent.system_prompt.as_deref(),
+            added_prompt: self.agent.added_prompt.as_deref(),
+            today: &self.turn.today,
+            zone: self.turn.context.time_zone.iana_name().unwrap_or("UTC"),
+            offer,
+        }
+        .render();
         if matches!(phase, Phase::Last(FinishReason::Deadline)) {
             system.push_str("\n\n");
             system.push_str(self.texts.time_is_short);

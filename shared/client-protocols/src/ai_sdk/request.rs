@@ -124,6 +124,7 @@ mod tests {
             agent_id: Some("a".into()),
             tool_choice: Some(ToolChoice::None),
             user_id: None,
+            time_zone: None,
             stream: true,
         };
         assert_eq!(parse(&body), Ok(AiSdkRequest { chat_id: "x7".into(), regenerate: false, turn }));

@@ -34,6 +34,8 @@ pub struct ChatRequest {
     pub parallel_tool_calls: bool,
     /// Sampling parameters and the token limit.
     pub sampling: Sampling,
+    /// The IANA name of the user's time zone; absent for the deployment's. An addition to OpenAI's fields.
+    pub time_zone: Option<String>,
     /// Whether the answer comes in chunks.
     pub stream: bool,
     /// Whether the last chunk reports the usage.
@@ -86,6 +88,7 @@ impl ChatRequest {
             tool_choice: tools::parse_tool_choice(&mut fields)?,
             parallel_tool_calls: fields.take_bool("parallel_tool_calls")?.unwrap_or(true),
             sampling: parse_sampling(&mut fields)?,
+            time_zone: fields.take_string("timeZone")?,
             stream,
             include_usage: parse_include_usage(&mut fields)?,
         })
@@ -183,6 +186,7 @@ mod tests {
             tool_choice: None,
             parallel_tool_calls: true,
             sampling: Sampling::default(),
+            time_zone: None,
             stream: false,
             include_usage: false,
         };

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use domain::Owner;
 use domain::ToolFailure;
+use domain::{Language, Owner};
 use egress::Response;
 use reqwest::header::HeaderMap;
 use serde::Serialize;
@@ -62,7 +62,7 @@ impl HttpTool {
         match self.run_test_call(owner, arguments, redactor, &mut report).await {
             Ok(content) => report.content = content,
             Err(ToolError::Model { failure, content }) => (report.error, report.content) = (Some(failure), content),
-            Err(ToolError::Fatal(_)) => report.error = Some(ToolCallError::failed(self).failure),
+            Err(ToolError::Fatal(_)) => report.error = Some(ToolCallError::failed(self, Language::default()).failure),
         }
         report
     }
@@ -74,8 +74,7 @@ impl HttpTool {
         redactor: &OutboundRedactor,
         report: &mut TestCall,
     ) -> Result<String, ToolError> {
-        let arguments = arguments::coerce(self.parameters(), arguments)
-            .map_err(|reason| ToolCallError::invalid_arguments(&reason))?;
+        let arguments = arguments::coerce(self.parameters(), arguments, Language::default())?;
         let prepared = self.prepare(&arguments.as_object().cloned().unwrap_or_default(), redactor).await?;
         report.request = Some(describe_request(&prepared));
         let PreparedRequest { request, mask, .. } = prepared;

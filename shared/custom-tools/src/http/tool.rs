@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::Owner;
-use domain::ToolSpec;
+use domain::{Language, ToolSpec};
 use egress::{Egress, EgressError, Request, Response};
 use serde_json::{Map, Value};
 use store::RateLimiter;
@@ -65,7 +65,7 @@ impl HttpTool {
         redactor: &OutboundRedactor,
     ) -> Result<PreparedRequest, ToolError> {
         parameters::check_texts(&self.definition.parameters, &Value::Object(arguments.clone()))
-            .map_err(|reason| ToolCallError::invalid_arguments(&reason))?;
+            .map_err(|reason| ToolCallError::invalid_arguments(&reason, Language::default()))?;
         let (header, mask) = self.credentials.reveal().await.map_err(|failure| self.tool_error(failure))?;
         let secret = header.as_ref().map(|(name, value)| (*name, value));
         let template = UrlTemplate::parse(&self.endpoint.url_template, self.egress.policy())
@@ -74,7 +74,7 @@ impl HttpTool {
         tokio::task::yield_now().await;
         let arguments = self.definition.outbound_arguments(arguments, redactor);
         let request = request::build_request(&self.endpoint, &template, &arguments, secret)
-            .map_err(|reason| ToolCallError::invalid_arguments(&reason))?;
+            .map_err(|reason| ToolCallError::invalid_arguments(&reason, Language::default()))?;
         Ok(PreparedRequest { request, mask, secret: secret.map(|(name, _)| name.to_owned()) })
     }
 
@@ -156,7 +156,7 @@ impl HttpTool {
 
 #[async_trait]
 impl Tool for HttpTool {
-    fn spec(&self) -> ToolSpec {
+    fn spec(&self, _language: Language) -> ToolSpec {
         self.definition.spec(self.definition.parameters.clone())
     }
 

@@ -2,7 +2,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use domain::ToolFailure;
+use domain::{Language, ToolFailure};
 use egress::{Egress, EgressError};
 use serde_json::{Value, json};
 use store::RateLimiter;
@@ -127,12 +127,14 @@ impl McpServer {
         let Some(name) = tool else { return Ok(render_listing(&listing)) };
         let named = |listed: &&super::listing::ListedTool| listed.name == name || listed.own_name == name;
         let Some(listed) = listing.tools.iter().find(named).cloned() else {
-            return Err(
-                ToolCallError::unknown_tool(name, listing.tools.iter().map(|listed| listed.name.as_str())).into()
-            );
+            return Err(ToolCallError::unknown_tool(
+                name,
+                listing.tools.iter().map(|listed| listed.name.as_str()),
+                Language::default(),
+            )
+            .into());
         };
-        let arguments = arguments::coerce(&listed.parameters, arguments)
-            .map_err(|reason| ToolCallError::invalid_arguments(&reason))?;
+        let arguments = arguments::coerce(&listed.parameters, arguments, Language::default())?;
         let tool = McpTool { connection: Arc::clone(&self.connection), listed };
         tool.invoke(&arguments, redactor, observer).await.map(|content| tool.wrap_result(content))
     }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{ToolFailure, ToolSpec};
+use domain::{Language, ToolFailure, ToolSpec};
 use serde_json::{Value, json};
 use tools::{OutboundRedactor, Tool, ToolContext, ToolError, ToolOutput, strip_invisible};
 
@@ -54,7 +54,7 @@ impl McpTool {
 
 #[async_trait]
 impl Tool for McpTool {
-    fn spec(&self) -> ToolSpec {
+    fn spec(&self, _language: Language) -> ToolSpec {
         let ListedTool { name, description, parameters, .. } = self.listed.clone();
         ToolSpec { name, description, parameters, examples: Vec::new() }
     }

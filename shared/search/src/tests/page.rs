@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Message, Source};
+use domain::{Language, Message, Source};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tools::{CalculationBudget, OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolOutput, UrlAllowlist};
@@ -18,6 +18,8 @@ async fn tool(provider: &Provider) -> ReadUrl {
 /// Reads a page in a conversation with this user message.
 async fn read(tool: &ReadUrl, message: &str, url: &str) -> Result<ToolOutput, (String, String)> {
     let context = ToolContext {
+        language: Language::Zh,
+        time_zone: tools::TimeZone::UTC,
         owner: ada(),
         deadline: Instant::now() + Duration::from_secs(30),
         allowed_urls: UrlAllowlist::default(),
@@ -104,5 +106,5 @@ async fn the_schema_is_plain() {
         "required": ["url"],
         "additionalProperties": false,
     });
-    assert_eq!(tool(&Provider::start().await).await.spec().parameters, expected);
+    assert_eq!(tool(&Provider::start().await).await.spec(Language::default()).parameters, expected);
 }

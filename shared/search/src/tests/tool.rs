@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Source, ToolFailure};
+use domain::{Language, Source, ToolFailure};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tools::{CalculationBudget, OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolOutput, UrlAllowlist};
@@ -17,6 +17,8 @@ pub(super) async fn tool(provider: &Provider) -> WebSearch {
 
 pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutput, (ToolFailure, String)> {
     let context = ToolContext {
+        language: Language::Zh,
+        time_zone: tools::TimeZone::UTC,
         owner: ada(),
         deadline: Instant::now() + Duration::from_secs(30),
         allowed_urls: UrlAllowlist::default(),
@@ -111,7 +113,7 @@ async fn f051_invalid_domain_is_rejected_before_any_request() {
 
 #[tokio::test]
 async fn the_schema_is_plain() {
-    let parameters = tool(&Provider::start().await).await.spec().parameters;
+    let parameters = tool(&Provider::start().await).await.spec(Language::default()).parameters;
     let choice =
         |values: &[&str], description: &str| json!({"type": "string", "enum": values, "description": description});
     let list = |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
@@ -134,7 +136,7 @@ async fn the_schema_is_plain() {
 
 #[tokio::test]
 async fn examples_fit_the_schema() {
-    let spec = tool(&Provider::start().await).await.spec();
+    let spec = tool(&Provider::start().await).await.spec(Language::default());
     assert_eq!(spec.examples[0].question, "今天的新闻有哪些？");
     assert_eq!(spec.examples[0].arguments, json!({"query": "今天的新闻"}));
     for example in spec.examples {

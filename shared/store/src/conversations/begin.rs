@@ -33,7 +33,7 @@ impl ConversationStore {
     }
 
     async fn begin_new(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
-        let lease = new_lease(owner, &new_id(), &turn.turn_id, 2);
+        let lease = new_lease(owner, &new_id(), &turn.turn_id, turn.language, 2);
         let mut writes = self.create_writes(owner, &lease, turn, now)?;
         writes.extend(self.message_writes(&lease, turn, now)?);
         for attempt in 0..MAX_ATTEMPTS {
@@ -150,7 +150,7 @@ const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The lease of the next turn of an existing conversation.
 fn next_lease(owner: &Owner, before: &Head, turn: &NewTurn) -> TurnLease {
-    let lease_at = |answer| new_lease(owner, &before.id, &turn.turn_id, answer);
+    let lease_at = |answer| new_lease(owner, &before.id, &turn.turn_id, before.language, answer);
     match &turn.input {
         UserInput::Message(_) => lease_at(before.last_seq + 2),
         UserInput::Regenerate => {

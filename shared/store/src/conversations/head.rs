@@ -8,10 +8,13 @@ use crate::key::{Key, OwnerPartitions, is_ulid};
 use crate::schema::SCHEMA;
 use crate::table::Expression;
 use crate::{StoreError, UPDATED_AT};
-use domain::Owner;
+use domain::{Language, Owner};
 
 /// The prefix of the sort keys of heads.
 pub(crate) const HEAD_PREFIX: &str = "C#";
+
+/// The attribute of a head with the language of the first message.
+const LANGUAGE: &str = "language";
 
 /// The attribute of a head with the turn that must stop.
 pub(super) const STOPPING: &str = "stopping";
@@ -28,6 +31,8 @@ const MAX_SKEW: Duration = Duration::from_mins(1);
 pub(super) struct Head {
     pub(super) id: String,
     title: String,
+    /// The language of the first message.
+    pub(super) language: Language,
     model: String,
     message_count: u64,
     created_at: i64,
@@ -100,6 +105,7 @@ impl Head {
         Ok(Self {
             id: item.text("sk")?.trim_start_matches(HEAD_PREFIX).to_owned(),
             title: item.text("title")?.to_owned(),
+            language: read_language(item)?,
             model: item.text("model")?.to_owned(),
             message_count: item.number("messageCount")?,
             created_at: item.number("createdAt")?,
@@ -126,7 +132,7 @@ impl Head {
     pub(super) fn lease_of(&self, owner: &Owner, turn_id: &str) -> Option<TurnLease> {
         let running = self.running.as_ref().filter(|running| running.turn_id == turn_id)?;
         let replaced_seq = (self.current_answer_seq < self.last_seq).then_some(self.current_answer_seq);
-        Some(TurnLease { replaced_seq, ..new_lease(owner, &self.id, &running.turn_id, self.last_seq) })
+        Some(TurnLease { replaced_seq, ..new_lease(owner, &self.id, &running.turn_id, self.language, self.last_seq) })
     }
 
     /// Whether a message is part of the conversation at `now`; superseded answers are not.
@@ -152,10 +158,19 @@ impl RunningTurn {
     }
 }
 
-pub(super) fn new_lease(owner: &Owner, id: &str, turn_id: &str, answer_seq: u64) -> TurnLease {
+/// Older items have no language: their title began as the first message.
+fn read_language(item: &Item) -> Result<Language, StoreError> {
+    match item.get(LANGUAGE) {
+        None => Ok(Language::of(item.text("title")?)),
+        Some(_) => Ok(Language::from_code(item.text(LANGUAGE)?).unwrap_or_default()),
+    }
+}
+
+pub(super) fn new_lease(owner: &Owner, id: &str, turn_id: &str, language: Language, answer_seq: u64) -> TurnLease {
     TurnLease {
         conversation_id: id.to_owned(),
         turn_id: turn_id.to_owned(),
+        language,
         head: head_key(owner, id),
         partition: owner.conversation_partition(id),
         answer_seq,
@@ -170,6 +185,7 @@ pub(super) fn new_head_item(lease: &TurnLease, turn: &NewTurn, now: SystemTime) 
         [
             ("title", s(truncate_title(&turn.title))),
             ("model", s(&turn.model)),
+            (LANGUAGE, s(turn.language.code())),
             ("messageCount", n(2)),
             ("createdAt", n(millis(now))),
             (UPDATED_AT, n(millis(now))),

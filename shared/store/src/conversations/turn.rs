@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use domain::{ErrorCode, FinishReason, Message, Source, Summary, Usage};
+use domain::{ErrorCode, FinishReason, Language, Message, Source, Summary, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::{StoredCall, StoredMessage};
@@ -24,6 +24,8 @@ pub struct NewTurn {
     pub input: UserInput,
     /// The name of the model.
     pub model: String,
+    /// For a new conversation: the language of the prompts.
+    pub language: Language,
     /// For a new conversation.
     pub title: String,
 }
@@ -64,6 +66,8 @@ pub struct TurnLease {
     pub conversation_id: String,
     /// The turn.
     pub turn_id: String,
+    /// The language of the conversation's first message.
+    pub language: Language,
     pub(super) head: Key,
     /// The partition of the conversation's items.
     pub(super) partition: String,

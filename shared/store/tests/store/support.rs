@@ -77,6 +77,7 @@ pub(crate) fn alice() -> Owner {
 /// A turn that begins a conversation.
 pub(crate) fn first_turn(text: &str) -> NewTurn {
     NewTurn {
+        language: domain::Language::of(text),
         conversation_id: None,
         chat_id: None,
         turn_id: new_id(),

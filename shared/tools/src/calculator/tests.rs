@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use domain::Owner;
+use domain::{Language, Owner};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -64,6 +64,8 @@ async fn fault_is_reported_to_model_and_user() {
 
 async fn called(arguments: Value) -> Result<ToolOutput, (String, String, String)> {
     let context = ToolContext {
+        language: Language::Zh,
+        time_zone: jiff::tz::TimeZone::UTC,
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_secs(30),
         allowed_urls: crate::UrlAllowlist::default(),
@@ -79,7 +81,7 @@ async fn called(arguments: Value) -> Result<ToolOutput, (String, String, String)
 
 #[test]
 fn the_schema_is_plain() {
-    let spec = Calculator.spec();
+    let spec = Calculator.spec(Language::default());
     let description = spec.parameters["properties"]["expression"]["description"].clone();
     assert!(description.as_str().is_some_and(|text| text.starts_with("要计算的算式")), "{description}");
     let expected = json!({

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::Owner;
-use domain::{Source, ToolFailure, ToolMessage, ToolOutcome, ToolSpec};
+use domain::{Language, Source, ToolFailure, ToolMessage, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tools::{
@@ -55,6 +55,8 @@ async fn f050_unknown_tool_error_lists_existing_names() {
 #[tokio::test]
 async fn f050_unknown_tool_error_without_any_tools() {
     let context = ToolContext {
+        language: Language::Zh,
+        time_zone: tools::TimeZone::UTC,
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_secs(9),
         allowed_urls: UrlAllowlist::default(),
@@ -178,6 +180,8 @@ async fn direct(behaviour: &str) -> (Option<String>, String) {
     let binding = ToolBinding { name: "probe".into(), fixed: Map::new(), direct: true };
     let deadline = Instant::now() + Duration::from_mins(1);
     let context = ToolContext {
+        language: Language::Zh,
+        time_zone: tools::TimeZone::UTC,
         owner: Owner::new("ada"),
         deadline,
         allowed_urls: UrlAllowlist::default(),
@@ -203,7 +207,7 @@ fn later_tool_replaces_earlier_one_of_same_name() {
     struct Other;
     #[async_trait]
     impl Tool for Other {
-        fn spec(&self) -> ToolSpec {
+        fn spec(&self, _language: Language) -> ToolSpec {
             spec("probe", "The other one.")
         }
         async fn call(&self, _: Value, _: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -211,7 +215,7 @@ fn later_tool_replaces_earlier_one_of_same_name() {
         }
     }
     let registry = ToolRegistry::new(vec![Arc::new(Probe::default()), Arc::new(Plain), Arc::new(Other)]);
-    let specs: Vec<_> = registry.specs().iter().map(|spec| (&*spec.name, &*spec.description)).collect();
+    let specs: Vec<_> = registry.specs(Language::Zh).iter().map(|spec| (&*spec.name, &*spec.description)).collect();
     assert_eq!(specs, [("probe", "The other one."), ("plain", "Never ends.")]);
 }
 

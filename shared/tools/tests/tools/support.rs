@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::Owner;
-use domain::{Source, ToolCall, ToolFailure, ToolSpec};
+use domain::{Language, Source, ToolCall, ToolFailure, ToolSpec};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -32,7 +32,7 @@ impl Drop for DropCounter<'_> {
 
 #[async_trait]
 impl Tool for Probe {
-    fn spec(&self) -> ToolSpec {
+    fn spec(&self, _language: Language) -> ToolSpec {
         spec("probe", "Behaves as told.")
     }
 
@@ -75,7 +75,7 @@ impl Tool for Probe {
         Duration::from_secs(4)
     }
 
-    fn failure_text(&self, reason: &str) -> String {
+    fn failure_text(&self, reason: &str, _language: Language) -> String {
         format!("[{reason}]")
     }
 }
@@ -84,7 +84,7 @@ pub(crate) struct Plain;
 
 #[async_trait]
 impl Tool for Plain {
-    fn spec(&self) -> ToolSpec {
+    fn spec(&self, _language: Language) -> ToolSpec {
         spec("plain", "Never ends.")
     }
 
@@ -127,6 +127,8 @@ pub(crate) fn session(probe: &Arc<Probe>, seconds: u64) -> ToolSession {
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::clone(probe) as _, Arc::new(Plain)];
     let deadline = Instant::now() + Duration::from_secs(seconds);
     ToolRegistry::new(tools).session(ToolContext {
+        language: Language::Zh,
+        time_zone: tools::TimeZone::UTC,
         owner: Owner::new("ada"),
         deadline,
         allowed_urls: UrlAllowlist::default(),

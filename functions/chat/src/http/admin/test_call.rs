@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use custom_tools::{CustomTool, TestCall};
-use domain::{ErrorCode, Owner, StrictObject, ToolCall, new_id};
+use domain::{ErrorCode, Language, Owner, StrictObject, ToolCall, new_id};
 use http::HeaderMap;
 use serde_json::Value;
 use store::DefinitionKind;
@@ -50,6 +50,8 @@ pub(crate) async fn run(
 /// Calls a built-in tool that is defined under another name. It sends no HTTP request, so only its result is returned.
 async fn run_built_in(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: Value) -> Result<TestCall, ApiError> {
     let context = ToolContext {
+        language: app.catalog.locale.language.unwrap_or_default(),
+        time_zone: app.catalog.locale.time_zone.clone(),
         owner,
         deadline: Instant::now() + app.turns.limits.max_duration,
         allowed_urls: UrlAllowlist::default(),
@@ -57,7 +59,7 @@ async fn run_built_in(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: V
         redactor: OutboundRedactor::new(app.config.redactor.clone()),
         calculation_budget: CalculationBudget::default(),
     };
-    let call = ToolCall { id: new_id(), name: tool.spec().name, arguments };
+    let call = ToolCall { id: new_id(), name: tool.spec(Language::default()).name, arguments };
     let session = ToolRegistry::new(vec![tool]).session(context);
     let outcome = session.run(&call).await.map_err(|_| ErrorCode::Internal)?;
     Ok(TestCall { request: None, response: None, content: outcome.result.content, error: outcome.report.error })

@@ -1,3 +1,4 @@
+use domain::Language;
 use std::sync::Arc;
 
 use platform::settings::Settings;
@@ -205,12 +206,12 @@ async fn definition_can_expose_a_builtin_tool() {
     for (url, own) in [("internal://calculator", "calculator"), ("internal://time", "current_time")] {
         let written = json!({"name": "mine", "description": "Mine.", "endpoint": {"urlTemplate": url}});
         let tool = one(build(parse(&written).unwrap(), &host.egress(), &secrets, &limiter));
-        let spec = tool.spec();
+        let spec = tool.spec(Language::default());
         assert_eq!((spec.name.as_str(), spec.description.as_str()), ("mine", "Mine."));
         let built_in: [std::sync::Arc<dyn Tool>; 2] =
             [std::sync::Arc::new(tools::Calculator), std::sync::Arc::new(tools::CurrentTime)];
-        let same = built_in.iter().find(|tool| tool.spec().name == own).unwrap();
-        assert_eq!(spec.parameters, same.spec().parameters);
+        let same = built_in.iter().find(|tool| tool.spec(Language::default()).name == own).unwrap();
+        assert_eq!(spec.parameters, same.spec(Language::default()).parameters);
     }
     let sum = json!({"name": "sum", "description": "Adds.", "endpoint": {"urlTemplate": "internal://calculator"}});
     let sum = one(build(parse(&sum).unwrap(), &host.egress(), &secrets, &limiter));

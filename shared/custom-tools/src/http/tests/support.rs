@@ -5,8 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use domain::Owner;
 use domain::ToolCall;
+use domain::{Language, Owner};
 use dynoxide::Database;
 use egress::{Egress, Network, Policy};
 use platform::settings::Settings;
@@ -110,6 +110,8 @@ pub(crate) async fn call(tool: &dyn Tool, arguments: Value) -> Result<ToolOutput
 
 fn context() -> ToolContext {
     ToolContext {
+        language: Language::Zh,
+        time_zone: tools::TimeZone::UTC,
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_mins(1),
         allowed_urls: UrlAllowlist::default(),
@@ -121,7 +123,7 @@ fn context() -> ToolContext {
 
 /// Returns the text for the model of a call within a turn.
 pub(crate) async fn tool_text(tool: impl Tool + 'static, arguments: Value) -> String {
-    let call = ToolCall { id: "c1".to_owned(), name: tool.spec().name, arguments };
+    let call = ToolCall { id: "c1".to_owned(), name: tool.spec(Language::default()).name, arguments };
     let session = ToolRegistry::new(vec![Arc::new(tool)]).session(context());
     session.run(&call).await.unwrap().result.content
 }

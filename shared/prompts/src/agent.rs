@@ -1,0 +1,52 @@
+use crate::group::declare_texts;
+
+declare_texts! {
+    /// The agent's texts: system prompts, and the messages that it adds to a conversation.
+    AgentTexts in "agent":
+    /// The system prompt of agents that have none.
+    default_system,
+    /// States the date `{today}` in a time `{zone}` in the system prompt.
+    current_date,
+    /// States in the system prompt that tool results are untrusted.
+    untrusted_tools,
+    /// States in the system prompt when tools should be called.
+    tools_available,
+    /// Requires any tool call.
+    any_tool_required,
+    /// Requires a call of the tool `{name}`.
+    named_tool_required,
+    /// Follows a reply whose call could not be parsed because of `{reason}`.
+    correction,
+    /// The reason of a correction after a call was truncated by the output limit.
+    truncated_call,
+    /// Requests the continuation of an interrupted answer.
+    continuation,
+    /// Requests an immediate answer without tools.
+    time_is_short,
+    /// The system prompt for summaries.
+    summarise,
+    /// Precedes the conversation to summarise with an earlier `{summary}`.
+    previous_summary,
+    /// Precedes the messages to summarise.
+    conversation,
+    /// A user message `{text}` to summarise.
+    user_line,
+    /// A reply `{text}` to summarise.
+    assistant_line,
+    /// A tool result `{text}` to summarise.
+    tool_line,
+    /// Represents the oldest turns by their `{summary}`.
+    summary,
+    /// Search `{results}` as a user message. `{nonce}` marks the instruction that no page can forge.
+    search_results,
+    /// Tool `{results}` as a user message. `{nonce}` marks the instruction that no result can forge.
+    tool_results,
+    /// Follows truncated text.
+    truncated,
+    /// For users: an answer without text or sources.
+    no_answer,
+    /// For users: precedes the sources if the model wrote no text.
+    empty_reply,
+    /// For users: precedes the sources if time ran out.
+    out_of_time,
+}

@@ -1,0 +1,15 @@
+//! Every text that models read, in each language, and the few that the product writes in a model's place.
+//!
+//! A text is the file `LANGUAGE/GROUP/NAME.txt`, without the line break at its end. A group belongs to the crate that uses
+//! it. Placeholders are in braces; [`fill`] replaces them.
+
+mod agent;
+mod calls;
+mod fill;
+mod group;
+mod tools;
+
+pub use agent::AgentTexts;
+pub use calls::CallTexts;
+pub use fill::fill;
+pub use tools::ToolTexts;
