@@ -39,6 +39,7 @@ mod openai;
 mod openai_tools;
 mod ownership;
 mod private_models;
+mod prompt_locale;
 mod prompts;
 mod public_routes;
 mod recordings;

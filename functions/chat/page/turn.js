@@ -33,14 +33,14 @@ export class Turn {
 
   /** A turn that sends a new message. */
   static fromMessage({ text, conversationId, agentId, modelType, view }) {
-    const body = { message: text, ...withoutEmpty({ conversationId, agentId, modelType }) };
+    const body = { message: text, ...withoutEmpty({ conversationId, agentId, modelType, timeZone: timeZone() }) };
     const open = (options) => chat(body, { ...options, idempotencyKey: idempotencyKeyOf(body) });
     return new Turn({ view, conversationId, open });
   }
 
   /** A turn that regenerates the last answer of a conversation. */
   static regeneration({ conversationId, modelType, view }) {
-    const choice = withoutEmpty({ modelType });
+    const choice = withoutEmpty({ modelType, timeZone: timeZone() });
     const request = { conversationId, ...choice };
     const open = (options) =>
       regenerate(conversationId, choice, { ...options, idempotencyKey: idempotencyKeyOf(request) });
@@ -142,6 +142,12 @@ function isAfter(id, lastId) {
 function parseFrameId(id) {
   const at = id.lastIndexOf("-");
   return [id.slice(0, at), Number(id.slice(at + 1))];
+}
+
+/** The user's IANA time zone, or null if the browser knows none that the server would accept. */
+function timeZone() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return zone === "Etc/Unknown" ? null : zone;
 }
 
 /** The fields with a value. */

@@ -1,11 +1,11 @@
 //! The messages of a prompt in the format of a tool mode: calls in fields of their own, or everything as text.
 
-use domain::{Message, ToolMessage};
+use domain::{Language, Message, ToolMessage};
 use tool_calls::CallFormat;
 
 use crate::alternation::enforce_alternation;
 use crate::call_ids::CallIds;
-use prompts::{AgentTexts, fill};
+use prompts::{AgentTexts, ToolTexts, fill};
 
 /// Messages for models with native tools: calls and results stay in their fields, with unique ids.
 pub(crate) fn to_native(messages: &[Message]) -> Vec<Message> {
@@ -60,9 +60,31 @@ fn leading_results<'a>(first: &'a Message, rest: &mut &'a [Message]) -> Vec<&'a 
 fn results_message(texts: &AgentTexts, results: &[&ToolMessage], format: &dyn CallFormat, nonce: &str) -> String {
     let body: Vec<String> = results.iter().map(|result| render(result, format)).collect();
     let body = body.join("\n\n");
-    let is_search = results.iter().all(|result| is_search(&result.content));
-    let text = if is_search { texts.search_results } else { texts.tool_results };
-    fill(text, &[("results", &body), ("nonce", nonce)])
+    fill(frame(texts, results), &[("results", &body), ("nonce", nonce)])
+}
+
+/// The text around results: a failure is never presented as something to answer from.
+fn frame(texts: &AgentTexts, results: &[&ToolMessage]) -> &'static str {
+    let all = |is: fn(&ToolMessage) -> bool| results.iter().all(|result| is(result));
+    if all(|result| result.ok) {
+        return if all(|result| is_search(&result.content)) { texts.search_results } else { texts.tool_results };
+    }
+    if results.iter().any(|result| result.ok) {
+        return texts.partial_results;
+    }
+    if all(|result| is_invalid_call(&result.content)) {
+        texts.invalid_calls
+    } else if all(|result| is_search(&result.content)) {
+        texts.failed_search
+    } else {
+        texts.failed_calls
+    }
+}
+
+/// Whether the content of a failed result says how its call must be corrected.
+fn is_invalid_call(content: &str) -> bool {
+    let is_start = |text: &str| text.split_once('{').is_some_and(|(start, _)| content.starts_with(start));
+    [Language::Zh, Language::En].map(ToolTexts::of).iter().any(|texts| is_start(texts.invalid_arguments))
 }
 
 fn render(result: &ToolMessage, format: &dyn CallFormat) -> String {
@@ -81,8 +103,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use domain::Language;
-    use prompts::AgentTexts;
 
     fn result(content: &str) -> Message {
         Message::Tool(ToolMessage { call_id: "c".into(), name: "search_web".into(), ok: true, content: content.into() })
@@ -127,5 +147,32 @@ mod tests {
         let messages = [result("<search_results>\n一\n</search_results>"), Message::User { text: "还有呢？".into() }];
         let written = to_text(AgentTexts::of(Language::Zh), &messages, tool_calls::format_for("any"), "n0nce");
         assert!(user(&written[..1]).contains("不可信"));
+    }
+
+    #[test]
+    fn failures_are_never_framed_as_results() {
+        let failed = |content: &str| ToolMessage {
+            call_id: "c".into(),
+            name: "search_web".into(),
+            ok: false,
+            content: content.into(),
+        };
+        let (search, tool) = (failed("<search_error>搜索失败: x</search_error>"), failed("工具调用失败：x"));
+        let invalid = failed("The arguments are invalid: x. Correct them and call the tool again.");
+        let found = ToolMessage { ok: true, ..failed("<search_results>\n一\n</search_results>") };
+        for language in [Language::Zh, Language::En] {
+            let texts = AgentTexts::of(language);
+            let rows = [
+                (vec![&search], texts.failed_search),
+                (vec![&search, &tool], texts.failed_calls),
+                (vec![&invalid, &invalid], texts.invalid_calls),
+                (vec![&invalid, &tool], texts.failed_calls),
+                (vec![&search, &found], texts.partial_results),
+                (vec![&found, &found], texts.search_results),
+            ];
+            for (results, expected) in rows {
+                assert_eq!(frame(texts, &results), expected, "{results:?}");
+            }
+        }
     }
 }

@@ -12,10 +12,10 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a text: Chinese if it has at least as many Han characters as Latin words, English otherwise.
-    /// Texts with kana or hangul are neither; English serves them.
+    /// The language of a text: Chinese if it has at least as many Han characters as runs of Latin letters, English
+    /// otherwise. A text with kana or hangul is in neither language and counts as English.
     pub fn of(text: &str) -> Self {
-        let (mut han, mut words, mut is_in_word) = (0_usize, 0_usize, false);
+        let (mut han, mut latin_runs, mut in_run) = (0_usize, 0_usize, false);
         for character in text.chars() {
             match character {
                 '\u{3040}'..='\u{30FF}' | '\u{AC00}'..='\u{D7AF}' => return Self::En,
@@ -23,10 +23,10 @@ impl Language {
                 _ => {}
             }
             let is_latin = character.is_alphabetic() && character < '\u{0250}';
-            words += usize::from(is_latin && !is_in_word);
-            is_in_word = is_latin || (is_in_word && character == '\'');
+            latin_runs += usize::from(is_latin && !in_run);
+            in_run = is_latin || (in_run && character == '\'');
         }
-        if han > 0 && han >= words { Self::Zh } else { Self::En }
+        if han > 0 && han >= latin_runs { Self::Zh } else { Self::En }
     }
 
     /// The language of a [`code`](Self::code).
@@ -48,12 +48,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn language_is_that_of_most_of_the_text() {
-        let chinese = ["你好", "用 Python 写一个 hello world", "GPT-4o 和 Claude 哪个好？", "今天 NBA 有什么比赛"];
-        let english =
-            ["hello", "What does 你好 mean in English?", "25 * 4", "", "今日の天気は？", "오늘 날씨", "Don't 吧"];
-        assert_eq!(chinese.map(Language::of), [Language::Zh; 4]);
-        assert_eq!(english[..6].iter().map(|text| Language::of(text)).collect::<Vec<_>>(), [Language::En; 6]);
-        assert_eq!(Language::of(english[6]), Language::Zh);
+    fn language_is_the_prevailing_one() {
+        for chinese in ["你好", "用 Python 写一个 hello world", "GPT-4o 和 Claude 哪个好？", "今天 NBA 有什么比赛"]
+        {
+            assert_eq!(Language::of(chinese), Language::Zh, "{chinese}");
+        }
+        for english in ["hello", "What does 你好 mean in English?", "25 * 4", "", "今日の天気は？", "오늘 날씨"]
+        {
+            assert_eq!(Language::of(english), Language::En, "{english}");
+        }
+    }
+
+    #[test]
+    fn codes_are_read_back() {
+        assert_eq!(["zh", "en", "fr"].map(Language::from_code), [Some(Language::Zh), Some(Language::En), None]);
     }
 }

@@ -41,6 +41,16 @@ declare_texts! {
     search_results,
     /// Tool `{results}` as a user message. `{nonce}` marks the instruction that no result can forge.
     tool_results,
+    /// The `{results}` of searches that all failed, as a user message with a `{nonce}`.
+    failed_search,
+    /// The `{results}` of calls that all failed, as a user message with a `{nonce}`.
+    failed_calls,
+    /// The `{results}` of calls that must all be corrected, as a user message with a `{nonce}`.
+    invalid_calls,
+    /// The `{results}` of calls of which some failed, as a user message with a `{nonce}`.
+    partial_results,
+    /// Requests an answer because the rounds with tools are used up.
+    tools_off,
     /// Follows truncated text.
     truncated,
     /// For users: an answer without text or sources.

@@ -7,7 +7,7 @@
 //!
 //! | `pk` | `sk` | attributes | written by |
 //! |---|---|---|---|
-//! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `messageCount`, `createdAt`, `updatedAt`, `seq` (of the last message), `tip` (seq of its current last answer); if a client named it `chat`; while a turn runs `turn`, `leaseUntil` and, after a stop request, `stopping` (that turn) | `begin`, `renew`, `request_stop`, `finish`, `rename` |
+//! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `language` (of the first message; absent in older items), `messageCount`, `createdAt`, `updatedAt`, `seq` (of the last message), `tip` (seq of its current last answer); if a client named it `chat`; while a turn runs `turn`, `leaseUntil` and, after a stop request, `stopping` (that turn) | `begin`, `renew`, `request_stop`, `finish`, `rename` |
 //! | | `N#{chat id}` | a client's own chat id: `conversation` | `begin`, `delete` |
 //! | `U#{o}#C#{conversation}` | `M#{seq}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (number of further pieces); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 without one, because the message holds everything); `aside` if another answer supersedes it | `begin`, `finish` |
 //! | | `M#{seq}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |

@@ -98,7 +98,7 @@ impl ModelRequest {
 
     /// Whether the last message holds tool results rather than the user's message.
     pub fn has_tool_results(&self) -> bool {
-        self.last_message().starts_with("以下是搜索结果，请基于这些结果回答：\n\n")
+        ["<search_results>", "<search_error>", "<tool_result "].iter().any(|tag| self.last_message().contains(tag))
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct AgentCatalog {
     pub(crate) agents: Agents,
     /// Tools in addition to the built-in ones.
     pub(crate) tools: CustomTools,
-    /// How models are prompted, unless a request says otherwise.
+    /// How models are prompted, unless a request overrides it.
     pub(crate) locale: PromptLocale,
 }
 

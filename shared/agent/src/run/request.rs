@@ -89,9 +89,14 @@ impl Run<'_> {
             offer,
         }
         .render();
-        if matches!(phase, Phase::Last(FinishReason::Deadline)) {
+        let closing = match phase {
+            Phase::Last(FinishReason::Deadline) => Some(self.texts.time_is_short),
+            Phase::Last(FinishReason::ToolLimit) => Some(self.texts.tools_off),
+            Phase::Last(_) | Phase::Tools => None,
+        };
+        if let Some(closing) = closing {
             system.push_str("\n\n");
-            system.push_str(self.texts.time_is_short);
+            system.push_str(closing);
         }
         let current = self.fit_messages(self.messages_to_continue(partial_text), &system);
         let messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
