@@ -6,7 +6,7 @@ use domain::ToolFailure;
 ///
 /// It holds no text of the provider's reply or of the query, so that it may be logged and shown unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SearchFailure {
+pub enum SearchFailure {
     /// The caller exceeded the rate limit.
     Limited {
         /// How long to wait.
