@@ -11,13 +11,18 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::backup::{BackupCommand, RestoreCommand};
+use crate::check::CheckCommand;
 use crate::command_result::{CommandError, CommandOutput, WRONG_USE, print_line};
+use crate::evaluate::EvaluateCommand;
 use crate::keys::KeysCommand;
 use crate::recording::RECORD_TURNS;
 use crate::replay::ReplayCommand;
 use crate::smoke_command::SmokeCommand;
 use crate::users::UsersCommand;
 use crate::{Data, Options, Server};
+
+/// The log filter of a server without `RUST_LOG`.
+const LOG_FILTER: &str = "warn,dynoxide=error";
 
 /// Lambda Chat on this machine: the chat page and every route on one port, with DynamoDB in the process.
 #[derive(Parser)]
@@ -44,6 +49,19 @@ enum Command {
     /// Runs a recorded turn again, without a network.
     Replay(ReplayCommand),
     Smoke(SmokeCommand),
+    Check(CheckCommand),
+    Evaluate(EvaluateCommand),
+}
+
+impl Command {
+    /// The log filter without `RUST_LOG`. The commands that report failed requests themselves do not log them too.
+    fn log_filter(&self) -> &'static str {
+        match self {
+            Self::Check(_) => "error,search=off",
+            Self::Evaluate(_) => "error",
+            _ => LOG_FILTER,
+        }
+    }
 }
 
 #[derive(Args)]
@@ -78,7 +96,7 @@ fn host(text: &str) -> Result<IpAddr, String> {
 /// Runs the command line: exit code 0, 1 for a failure, or 2 for wrong use.
 pub fn run() -> ExitCode {
     let CommandLine { command, serve } = CommandLine::parse();
-    init_logging();
+    init_logging(command.as_ref().map_or(LOG_FILTER, Command::log_filter));
     // One thread, as deployed: passing a delta between threads costs a quarter more.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -96,6 +114,10 @@ pub fn run() -> ExitCode {
             Command::Restore(command) => report_outcome(Box::pin(command.run(settings)).await),
             Command::Replay(command) => run_replay(command).await,
             Command::Smoke(command) => run_smoke_checks(command, &settings).await,
+            Command::Check(command) => report_verdict(Box::pin(command.run(&settings)).await, "a check failed"),
+            Command::Evaluate(command) => {
+                report_verdict(Box::pin(command.run(settings)).await, "a model answered no question")
+            }
         }
     })
 }
@@ -117,6 +139,15 @@ async fn run_smoke_checks(command: SmokeCommand, settings: &Settings) -> ExitCod
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => report_failure("a check failed", 1),
         Err(error) => report_failure(&error.to_string(), WRONG_USE),
+    }
+}
+
+/// Exit code 0 for a good result, 1 with `bad_result` for a bad one; an error has its own exit code.
+fn report_verdict(verdict: Result<bool, CommandError>, bad_result: &str) -> ExitCode {
+    match verdict {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => report_failure(bad_result, 1),
+        Err(error) => report_failure(&error.to_string(), error.exit_code()),
     }
 }
 
@@ -187,12 +218,12 @@ fn report_failure(line: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Logs warnings to the error stream (`RUST_LOG` overrides the level).
+/// Logs to the error stream (`RUST_LOG` overrides the filter).
 ///
 /// Of a panic only the location is logged: its message may hold user text. The level `trace` is excluded, because the
 /// AWS SDK logs whole items at it.
-fn init_logging() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,dynoxide=error"));
+fn init_logging(filter: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     tracing_subscriber::registry().with(filter).with(LevelFilter::DEBUG).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
@@ -224,7 +255,7 @@ mod tests {
 
     #[test]
     fn wrong_use_is_rejected() {
-        let lines: [&[&str]; 25] = [
+        let lines: [&[&str]; 30] = [
             &["--port", "70000"],
             &["--host", "example.com"],
             &["dance"],
@@ -250,6 +281,11 @@ mod tests {
             &["backup"],
             &["restore"],
             &["restore", "x", "--aws", "--data", "y"],
+            &["check", "--timeout", "0"],
+            &["check", "--slow", "soon"],
+            &["check", "openai"],
+            &["evaluate", "--model"],
+            &["evaluate", "--questions"],
         ];
         for arguments in lines {
             assert!(CommandLine::try_parse_from([&["lambda-chat"], arguments].concat()).is_err(), "{arguments:?}");

@@ -6,14 +6,18 @@
 
 mod backup;
 mod banner;
+mod check;
 mod command_line;
 mod command_result;
 mod connections;
 mod database;
 mod demo;
 mod error;
+mod evaluate;
 mod keys;
+mod model_settings;
 mod open_files;
+mod progress_line;
 mod recording;
 mod replay;
 mod server;

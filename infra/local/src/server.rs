@@ -121,7 +121,7 @@ fn serve(listener: TcpListener, routes: Router, source: SourceHeader, stop: &Can
 
 /// Starts demo endpoints for the model and the search if they are not configured: real HTTP on loopback, called by the
 /// same clients. Returns whether the search is a demo.
-async fn start_demo_endpoints(
+pub(crate) async fn start_demo_endpoints(
     config: &mut Config,
     settings: &mut Settings,
     stop: &CancellationToken,

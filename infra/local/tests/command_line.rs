@@ -92,9 +92,22 @@ fn help_lists_commands_and_wrong_use_is_2() {
     assert!(help.status.success());
     let text = String::from_utf8(help.stdout).unwrap();
     assert!(
-        ["--port", "--data", "--ephemeral", "--record", "keys", "users", "backup", "restore", "replay", "smoke"]
-            .iter()
-            .all(|option| text.contains(option)),
+        [
+            "--port",
+            "--data",
+            "--ephemeral",
+            "--record",
+            "keys",
+            "users",
+            "backup",
+            "restore",
+            "replay",
+            "smoke",
+            "check",
+            "evaluate"
+        ]
+        .iter()
+        .all(|option| text.contains(option)),
         "{text}"
     );
     assert_eq!(lambda_chat(&["dance"], &[]).status.code(), Some(2));

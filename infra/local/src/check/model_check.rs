@@ -1,0 +1,237 @@
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use domain::{Message, ToolSpec};
+use llm::{
+    AttemptLog, CallOptions, Delta, ModelClient, ModelError, Prompt, Reply, ToolMode, ToolSupport, ToolSupportSource,
+    Wire,
+};
+use tokio::time::{Instant, timeout};
+use tool_calls::{CallScanner, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
+use tools::{CurrentTime, Tool};
+
+use super::arrivals::{Arrival, ArrivalRecorder};
+use super::finding::Finding;
+use super::model_error::{FailedModel, ModelFailure};
+use crate::model_settings::ModelSettings;
+
+/// A prompt whose reply has many tokens, but is short.
+const COUNT_PROMPT: &str = "Count from 1 to 20, with commas.";
+
+/// A prompt that needs the tool `current_time`.
+const TIME_PROMPT: &str = "What time is it in Tokyo right now? Use the tool.";
+
+/// Limits of the checks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Of one request, with its retries.
+    pub(super) timeout: Duration,
+    /// A first token after this time or later is slow.
+    pub(super) slow: Duration,
+}
+
+/// The checks of one model.
+pub(super) struct ModelCheck<'a> {
+    pub(super) client: &'a ModelClient,
+    pub(super) names: ModelSettings,
+    /// Host and port of the endpoint.
+    pub(super) host: String,
+    pub(super) limits: Limits,
+}
+
+/// What a complete reply contained.
+struct ReadReply {
+    /// Deltas of text and reasoning.
+    pieces: usize,
+    /// Whether the tool was called, natively or in the text.
+    has_call: bool,
+}
+
+impl ModelCheck<'_> {
+    /// Reads the key where it is stored; a finding only if that fails.
+    pub(super) async fn check_key(&self) -> Option<Finding> {
+        let key = self.client.config().api_key.as_ref()?;
+        match timeout(self.limits.timeout, key.get()).await {
+            Ok(Ok(_)) => None,
+            Ok(Err(error)) => Some(Finding::failed("key", error.to_string())),
+            Err(_elapsed) => Some(Finding::failed("key", "the secret could not be read in time")),
+        }
+    }
+
+    /// Requests a short reply: whether it comes, how soon, and how it arrives. A failure is the only finding.
+    pub(super) async fn check_answer(&self) -> Vec<Finding> {
+        let (recorder, log) = (Arc::new(ArrivalRecorder::default()), AttemptLog::default());
+        let prompt = Prompt { messages: vec![user_message(COUNT_PROMPT)], ..Prompt::default() };
+        let options = CallOptions { recorder: Some(recorder.clone()), attempt_log: log.clone(), ..self.call_options() };
+        let reply = match self.client.reply(&prompt, options).await {
+            Ok(reply) => reply,
+            Err(error) => return vec![self.failed("answer", error, &log)],
+        };
+        let started_at = log.records().last().map(|record| record.started_at);
+        let first_token = started_at.map(|start| start.elapsed()).unwrap_or_default();
+        match read_reply(reply, &[]).await {
+            Ok(ReadReply { pieces: 0, .. }) => vec![Finding::failed("answer", "the reply has no text")],
+            Ok(read) => vec![self.first_token(first_token), self.streaming(read.pieces, &recorder.latest())],
+            Err(error) => vec![self.failed("answer", error, &log)],
+        }
+    }
+
+    /// Requests a reply with one tool, in the mode that the server will use.
+    pub(super) async fn check_tools(&self) -> Finding {
+        self.client.probe_tool_support(SystemTime::now(), async { None }).await;
+        let support = self.client.tools(SystemTime::now());
+        let log = AttemptLog::default();
+        let called = self.call_tool(support.mode, &log).await;
+        if called == Err(ModelError::ToolsUnsupported) && support.mode == ToolMode::Native {
+            let status = last_status(&log).map(|status| format!(" (HTTP {status})")).unwrap_or_default();
+            let mode = format!("prompted: the server rejects native tools{status}, so calls are written as text");
+            let log = AttemptLog::default();
+            return match self.call_tool(ToolMode::Prompted, &log).await {
+                Ok(called) => Finding::note("tools", format!("{mode}; {}", call_text(called))),
+                Err(error) => self.failed("tools", error, &log),
+            };
+        }
+        let mode = mode_text(support);
+        match called {
+            Ok(true) => Finding::ok("tools", format!("{mode}; {}", call_text(true))),
+            Ok(false) => Finding::note("tools", format!("{mode}; {}", call_text(false))),
+            Err(error) => self.failed("tools", error, &log),
+        }
+    }
+
+    /// Returns the size of the context window, as far as it is known; makes no request.
+    pub(super) fn check_context(&self) -> Finding {
+        let config = self.client.config();
+        match (config.options.context_tokens, self.client.context_tokens()) {
+            (Some(tokens), _) => Finding::ok("context", format!("{tokens} tokens, from MODEL_OPTIONS")),
+            (None, Some(tokens)) => {
+                Finding::ok("context", format!("{tokens} tokens, known for this model of {}", self.client.provider()))
+            }
+            (None, None) => Finding::note(
+                "context",
+                "unknown: set \"contextTokens\" in MODEL_OPTIONS if long conversations exceed the context window",
+            ),
+        }
+    }
+
+    /// Whether the reply to an offer of one tool calls it.
+    async fn call_tool(&self, mode: ToolMode, log: &AttemptLog) -> Result<bool, ModelError> {
+        let tools = [CurrentTime.spec()];
+        let messages = vec![user_message(TIME_PROMPT)];
+        let prompt = match mode {
+            ToolMode::Native => Prompt { messages, tools: Arc::new(tools.clone()), ..Prompt::default() },
+            ToolMode::Prompted => {
+                let system = tool_calls::format_for(&self.client.config().model).instructions(&tools);
+                Prompt { system, messages, ..Prompt::default() }
+            }
+        };
+        let options = CallOptions { attempt_log: log.clone(), ..self.call_options() };
+        let reply = self.client.reply(&prompt, options).await?;
+        Ok(read_reply(reply, &tools).await?.has_call)
+    }
+
+    fn call_options(&self) -> CallOptions {
+        // Short waits between attempts, as if there were a fallback.
+        CallOptions { has_fallback: true, ..CallOptions::with_deadline(Instant::now() + self.limits.timeout) }
+    }
+
+    fn first_token(&self, time: Duration) -> Finding {
+        let seconds = time.as_secs_f64();
+        if time < self.limits.slow {
+            return Finding::ok("answer", format!("first token after {seconds:.1} s"));
+        }
+        let limit = self.limits.slow.as_secs();
+        Finding::note("answer", format!("first token after {seconds:.1} s, which is slow ({limit} s or more)"))
+    }
+
+    fn streaming(&self, pieces: usize, arrival: &Arrival) -> Finding {
+        let subject = "streaming";
+        let is_stream = self.client.config().wire == Wire::Ollama || arrival.content_type == "text/event-stream";
+        if !is_stream {
+            Finding::note(subject, "the server sends one document instead of a stream: users wait for the whole answer")
+        } else if pieces <= 1 || arrival.chunks <= 1 {
+            let text =
+                "the whole answer arrived in one piece: switch off buffering in the server or in a proxy before it";
+            Finding::note(subject, text)
+        } else {
+            Finding::ok(subject, format!("the answer arrived in {pieces} pieces"))
+        }
+    }
+
+    fn failed(&self, subject: &'static str, error: ModelError, log: &AttemptLog) -> Finding {
+        let config = self.client.config();
+        let model = FailedModel {
+            id: &config.model,
+            host: &self.host,
+            has_key: config.api_key.is_some(),
+            names: &self.names,
+            timeout: self.limits.timeout,
+        };
+        Finding::failed(subject, ModelFailure { error, status: last_status(log) }.describe(&model))
+    }
+}
+
+fn last_status(log: &AttemptLog) -> Option<u16> {
+    log.records().last()?.status
+}
+
+fn user_message(text: &str) -> Message {
+    Message::User { text: text.to_owned() }
+}
+
+/// Reads a reply to its end; `tools` are those that its text may call.
+async fn read_reply(mut reply: Reply, tools: &[ToolSpec]) -> Result<ReadReply, ModelError> {
+    let (mut pieces, mut has_call, mut text) = (0, false, String::new());
+    while let Some(delta) = reply.next().await {
+        match delta? {
+            Delta::Text(more) => {
+                pieces += 1;
+                text.push_str(&more);
+            }
+            Delta::Thinking(_) => pieces += 1,
+            Delta::Call(call) => has_call |= tools.iter().any(|tool| tool.name == call.name),
+            Delta::CutCall | Delta::Usage(_) | Delta::Finish(_) => {}
+        }
+    }
+    Ok(ReadReply { pieces, has_call: has_call || calls_in_text(&text, tools) })
+}
+
+/// Whether a text calls one of these tools.
+fn calls_in_text(text: &str, tools: &[ToolSpec]) -> bool {
+    let mut filter = ThinkingFilter::default();
+    let mut parts = filter.push(text);
+    parts.extend(filter.finish());
+    let mut scanner = CallScanner::new(tools);
+    let mut segments = Vec::new();
+    for part in parts {
+        if let ReplyPart::Text(more) = part {
+            segments.extend(scanner.push(&more));
+        }
+    }
+    segments.extend(scanner.finish(ReplyEnd::Complete));
+    let names =
+        |segment: &Segment| matches!(segment, Segment::Call(call) if tools.iter().any(|tool| tool.name == call.name));
+    segments.iter().any(names)
+}
+
+fn mode_text(support: ToolSupport) -> String {
+    let source = match (support.source, support.mode) {
+        (ToolSupportSource::Settings, _) => "set by \"tools\"",
+        (ToolSupportSource::Table, ToolMode::Native) => "known for this model",
+        (ToolSupportSource::Table, ToolMode::Prompted) => "native tools are not known for this model",
+        (ToolSupportSource::Provider, _) => "from the server's list of models",
+        (ToolSupportSource::Rejection, _) => "the server rejects native tools",
+    };
+    match support.mode {
+        ToolMode::Native => format!("native ({source})"),
+        ToolMode::Prompted => format!("prompted ({source})"),
+    }
+}
+
+fn call_text(called: bool) -> &'static str {
+    if called {
+        "the model called the tool"
+    } else {
+        "the model did not call the tool that it was to call: `evaluate` measures how often it does"
+    }
+}

@@ -1,0 +1,107 @@
+use std::time::Duration;
+
+use llm::ModelError;
+
+use crate::model_settings::ModelSettings;
+
+/// A failed request to a model.
+pub(super) struct ModelFailure {
+    pub(super) error: ModelError,
+    /// The HTTP status of the last attempt; `None` if there was no response, or a successful one.
+    pub(super) status: Option<u16>,
+}
+
+/// The model of a failed request.
+pub(super) struct FailedModel<'a> {
+    /// The endpoint's own name for it.
+    pub(super) id: &'a str,
+    /// Host and port of the endpoint.
+    pub(super) host: &'a str,
+    pub(super) has_key: bool,
+    pub(super) names: &'a ModelSettings,
+    pub(super) timeout: Duration,
+}
+
+impl ModelFailure {
+    /// Returns what is wrong and what to set, in one line.
+    pub(super) fn describe(&self, model: &FailedModel<'_>) -> String {
+        let ModelSettings { key, model: id_setting, address } = model.names;
+        let (id, host, status) = (model.id, model.host, self.status_text());
+        match (&self.error, self.status) {
+            (ModelError::Auth, Some(403)) => {
+                format!("the key may not use the model `{id}`{status}: allow it at the provider, or set {key}")
+            }
+            (ModelError::Auth, _) if model.has_key => format!("the key was rejected{status}: set {key}"),
+            (ModelError::Auth, _) => format!("the server requires a key{status}: set {key}"),
+            (ModelError::Rejected, Some(404)) => {
+                format!("the server has no model `{id}`{status}: set {id_setting}, or {address} if its path is wrong")
+            }
+            (ModelError::Rejected | ModelError::ToolsUnsupported, _) => format!(
+                "the request was rejected{status}: set {id_setting} if there is no model `{id}`, or remove what the \
+                 model does not take from MODEL_OPTIONS"
+            ),
+            (ModelError::Unavailable, None) => {
+                format!("{host} cannot be reached: start the server, or set {address}")
+            }
+            (ModelError::Unavailable, Some(_)) => {
+                format!("the server is overloaded or broken{status}: try again later")
+            }
+            (ModelError::QuotaExhausted, _) => {
+                format!(
+                    "the account has no balance or quota left{status}: top it up, or set {key} to another account's"
+                )
+            }
+            (ModelError::RateLimited { .. }, _) => format!("too many requests{status}: try again later"),
+            (ModelError::Stalled | ModelError::Deadline, _) => format!(
+                "no complete answer within {} s: try again with a longer --timeout if the server is still loading the model",
+                model.timeout.as_secs()
+            ),
+            (ModelError::Disconnected, _) => format!("{host} closed the connection: see the log of the server"),
+            (ModelError::BadResponse, _) => format!("{host} does not speak this protocol{status}: set {address}"),
+            (ModelError::ContentFiltered, _) => {
+                format!("the provider's content filter rejected the test prompt{status}")
+            }
+            (ModelError::ContextTooLong, _) => {
+                format!("the context window is too small for the test prompt{status}: load the model with a larger one")
+            }
+        }
+    }
+
+    fn status_text(&self) -> String {
+        self.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(error: ModelError, status: Option<u16>, has_key: bool) -> String {
+        let [key, model, address] = ["KEY", "MODEL", "URL"].map(str::to_owned);
+        let names = ModelSettings { key, model, address };
+        let timeout = Duration::from_secs(30);
+        let model = FailedModel { id: "m-1", host: "h:80", has_key, names: &names, timeout };
+        ModelFailure { error, status }.describe(&model)
+    }
+
+    #[test]
+    fn each_error_names_what_to_set() {
+        assert_eq!(text_of(ModelError::Auth, Some(401), false), "the server requires a key (HTTP 401): set KEY");
+        assert_eq!(
+            text_of(ModelError::Auth, Some(403), true),
+            "the key may not use the model `m-1` (HTTP 403): allow it at the provider, or set KEY"
+        );
+        assert_eq!(
+            text_of(ModelError::Unavailable, Some(503), true),
+            "the server is overloaded or broken (HTTP 503): try again later"
+        );
+        assert_eq!(
+            text_of(ModelError::BadResponse, Some(302), true),
+            "h:80 does not speak this protocol (HTTP 302): set URL"
+        );
+        assert_eq!(
+            text_of(ModelError::Stalled, None, true),
+            "no complete answer within 30 s: try again with a longer --timeout if the server is still loading the model"
+        );
+    }
+}

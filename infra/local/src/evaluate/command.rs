@@ -1,0 +1,132 @@
+use std::io::stdout;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use chat::Config;
+use clap::Args;
+use llm::{ModelClient, Models};
+use platform::settings::Settings;
+use web::Platform;
+
+use super::outcome::Outcome;
+use super::product::Product;
+use super::question::{self, Question};
+use super::report;
+use crate::StartError;
+use crate::command_result::{CommandError, print_line};
+use crate::model_settings::no_model_message;
+use crate::progress_line::ProgressLine;
+
+/// A model that answers none of its first questions is not given the others.
+const MAX_UNANSWERED: usize = 3;
+
+/// Size limit of a file of questions, in bytes.
+const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Measures how often each configured model makes the right tool calls, with the search as configured.
+///
+/// Every question is a turn of the whole product: the tokens of the model and the searches are paid for as usual.
+/// Nothing is stored.
+#[derive(Args, Debug)]
+pub(crate) struct EvaluateCommand {
+    /// The only model to evaluate.
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// A file of questions, one JSON object in each line, instead of the 30 built-in ones.
+    #[arg(long, value_name = "FILE")]
+    questions: Option<PathBuf>,
+}
+
+impl EvaluateCommand {
+    /// Prints the result; returns whether every model answered at least one question.
+    pub(crate) async fn run(self, settings: Settings) -> Result<bool, CommandError> {
+        let http = platform::transport::build_client().map_err(StartError::from)?;
+        let config = Config::from_settings(&settings, Platform::Local, http).map_err(StartError::from)?;
+        let questions = self.questions()?;
+        let models = self.models(&config.models)?;
+        if models.is_empty() {
+            return Err(CommandError::Absent(no_model_message(&config.notes())));
+        }
+        let product = Box::pin(Product::start(config, settings)).await?;
+        print_line(&mut stdout(), &introduction(&questions, &models, product.has_demo_search()));
+        let mut progress = ProgressLine::new();
+        let mut results = Vec::new();
+        for model in &models {
+            let outcomes = Box::pin(evaluate(&product, model, &questions, &mut progress)).await;
+            results.push((model.config().name.clone(), outcomes));
+        }
+        product.shut_down().await;
+        progress.clear();
+        print_line(&mut stdout(), &report::render(&results));
+        Ok(results.iter().all(|(_, outcomes)| outcomes.iter().any(|outcome| outcome.is_answered)))
+    }
+
+    fn questions(&self) -> Result<Vec<Question>, CommandError> {
+        let questions = match &self.questions {
+            None => question::builtin(),
+            Some(path) => question::parse(&file_name(path), &read(path)?),
+        };
+        questions.map_err(|error| CommandError::Refused(error.to_string()))
+    }
+
+    fn models(&self, models: &Models) -> Result<Vec<ModelClient>, CommandError> {
+        let Some(name) = &self.model else { return Ok(models.iter().cloned().collect()) };
+        if models.iter().next().is_none() {
+            return Ok(Vec::new());
+        }
+        let names = || models.iter().map(|client| client.config().name.as_str()).collect::<Vec<_>>().join(", ");
+        let unknown =
+            || CommandError::Refused(format!("--model: there is no model of this name; accepted are: {}", names()));
+        models.get(name).cloned().ok_or_else(unknown).map(|client| vec![client])
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn read(path: &Path) -> Result<String, CommandError> {
+    let refused = |reason: String| CommandError::Refused(format!("--questions {}: {reason}", path.display()));
+    let length = std::fs::metadata(path).map_err(|error| refused(error.to_string()))?.len();
+    if length > MAX_FILE_BYTES {
+        return Err(refused(format!("the file has {length} bytes; at most {MAX_FILE_BYTES} are accepted")));
+    }
+    std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))
+}
+
+fn introduction(questions: &[Question], models: &[ModelClient], demo_search: bool) -> String {
+    let names: Vec<&str> = models.iter().map(|client| client.config().name.as_str()).collect();
+    let search = if demo_search {
+        "the search finds demo pages (set TAVILY_API_KEY for the web)"
+    } else {
+        "the search is the configured one"
+    };
+    let questions =
+        if questions.len() == 1 { "1 question".to_owned() } else { format!("{} questions", questions.len()) };
+    format!("{questions} for {}; {search}.\n", names.join(", "))
+}
+
+/// Runs all questions, or the first ones if the model answers none of them.
+async fn evaluate(
+    product: &Product,
+    model: &ModelClient,
+    questions: &[Question],
+    progress: &mut ProgressLine,
+) -> Vec<Outcome> {
+    let name = &model.config().name;
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for (index, question) in questions.iter().enumerate() {
+        let position = format!("{name} {}/{}", index + 1, questions.len());
+        progress.show(&format!("{position}: {}", question.text));
+        let observation = product.answer(model, &question.text).await;
+        let mode = model.tools(SystemTime::now()).mode;
+        let outcome = Outcome::new(question, &observation, mode);
+        progress.finish_step(&format!("{position}: {}", outcome.summary()));
+        outcomes.push(outcome);
+        if outcomes.len() == MAX_UNANSWERED && !outcomes.iter().any(|outcome| outcome.is_answered) {
+            progress.finish_step(&format!("{name}: no answers, so the other questions are left out; see `check`"));
+            break;
+        }
+    }
+    outcomes
+}

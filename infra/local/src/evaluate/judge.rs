@@ -1,0 +1,193 @@
+use serde_json::Value;
+use tools::url_allowlist::{READ_URL, SEARCH_WEB};
+
+use super::observation::{Observation, ObservedCall};
+use super::question::{Expectation, Question};
+
+const CALCULATOR: &str = "calculator";
+const CURRENT_TIME: &str = "current_time";
+
+/// The built-in tools, which are all that a new database has.
+pub(super) const TOOLS: [&str; 4] = [SEARCH_WEB, READ_URL, CALCULATOR, CURRENT_TIME];
+
+/// Codes of failures that the model caused by a wrong call.
+const WRONG_CALLS: [&str; 3] = ["unknown_tool", "invalid_arguments", "too_many_calls"];
+
+/// What is not right about the calls of a turn; empty if all of it is right.
+pub(super) fn faults(question: &Question, observation: &Observation) -> Vec<String> {
+    let calls = &observation.calls;
+    let mut faults = Vec::new();
+    if let Some(fault) = answer_fault(observation) {
+        faults.push(fault);
+    }
+    if let Some(model) = &observation.other_model {
+        faults.push(format!("{model} answered instead"));
+    }
+    faults.extend(calls.iter().filter(|one| is_wrong(one)).map(|one| match one.failure.as_deref() {
+        Some("unknown_tool") => "called a tool that does not exist".to_owned(),
+        Some("too_many_calls") => "made too many calls at once".to_owned(),
+        _ => format!("called {} with invalid arguments", one.call.name),
+    }));
+    faults.extend(expectation_fault(question, calls));
+    faults.extend(unneeded_tools(question.expectation, calls));
+    faults.dedup();
+    faults
+}
+
+/// Counts the calls that failed in the tool, such as a search without a valid key.
+pub(super) fn count_tool_failures(observation: &Observation) -> usize {
+    observation.calls.iter().filter(|one| one.failure.is_some() && !is_wrong(one)).count()
+}
+
+/// Whether the model made a call that cannot run.
+fn is_wrong(one: &ObservedCall) -> bool {
+    one.failure.as_deref().is_some_and(|code| WRONG_CALLS.contains(&code))
+}
+
+/// Whether the turn ended with text of the model.
+pub(super) fn is_answered(observation: &Observation) -> bool {
+    answer_fault(observation).is_none()
+}
+
+fn answer_fault(observation: &Observation) -> Option<String> {
+    match &observation.failure {
+        Some(code) => Some(format!("no answer ({code})")),
+        None if !observation.is_done || observation.text.trim().is_empty() => Some("no answer".to_owned()),
+        None => None,
+    }
+}
+
+/// The necessary calls that were not made.
+fn expectation_fault(question: &Question, calls: &[ObservedCall]) -> Option<String> {
+    let lacks = |tool: &str| {
+        let is_missing = !calls.iter().any(|one| one.call.name == tool);
+        is_missing.then(|| format!("no call of {tool}"))
+    };
+    match question.expectation {
+        Expectation::None => None,
+        Expectation::Search => lacks(SEARCH_WEB),
+        Expectation::Calculation => lacks(CALCULATOR),
+        Expectation::Date => lacks(CURRENT_TIME),
+        Expectation::Page => lacks(READ_URL).or_else(|| {
+            let reads =
+                |one: &ObservedCall| one.call.name == READ_URL && names_page(&one.call.arguments, &question.text);
+            (!calls.iter().any(reads)).then(|| "read another page".to_owned())
+        }),
+        Expectation::Several => match distinct_calls(calls) {
+            0 => Some("no calls instead of several".to_owned()),
+            1 => Some("one call instead of several".to_owned()),
+            _ => None,
+        },
+    }
+}
+
+/// Whether the arguments hold an address of the question; a slash at its end makes no difference.
+fn names_page(arguments: &Value, question: &str) -> bool {
+    let texts = arguments.as_object().into_iter().flat_map(|fields| fields.values());
+    texts
+        .filter_map(Value::as_str)
+        .any(|text| text.starts_with("http") && question.contains(text.trim_end_matches('/')))
+}
+
+fn distinct_calls(calls: &[ObservedCall]) -> usize {
+    let key = |one: &ObservedCall| (one.call.name.clone(), one.call.arguments.to_string());
+    let mut distinct: Vec<(String, String)> = calls.iter().map(key).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct.len()
+}
+
+/// Calls of tools that a question with this expectation does not need.
+fn unneeded_tools(expectation: Expectation, calls: &[ObservedCall]) -> Vec<String> {
+    let allowed: &[&str] = match expectation {
+        Expectation::None => &[],
+        Expectation::Search => &[SEARCH_WEB, READ_URL, CURRENT_TIME],
+        Expectation::Calculation => &[CALCULATOR],
+        Expectation::Date => &[CURRENT_TIME, CALCULATOR],
+        Expectation::Page => &[READ_URL, SEARCH_WEB],
+        Expectation::Several => return Vec::new(),
+    };
+    let is_known = |one: &&ObservedCall| one.failure.as_deref() != Some("unknown_tool");
+    let mut names: Vec<&str> =
+        calls.iter().filter(is_known).map(|one| &*one.call.name).filter(|name| !allowed.contains(name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(|name| format!("called {name}, which it does not need")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ToolCall;
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(name: &str, arguments: Value) -> ObservedCall {
+        ObservedCall { call: ToolCall { id: String::new(), name: name.to_owned(), arguments }, failure: None }
+    }
+
+    fn judged(expectation: Expectation, calls: Vec<ObservedCall>) -> Vec<String> {
+        let text = "Read https://example.com/a/ for me".to_owned();
+        let question = Question { position: "own.jsonl:1".to_owned(), text, expectation };
+        let observation = Observation { text: "ok".to_owned(), is_done: true, calls, ..Observation::default() };
+        faults(&question, &observation)
+    }
+
+    #[test]
+    fn right_calls_have_no_faults() {
+        let search = |query: &str| call(SEARCH_WEB, json!({ "query": query }));
+        for (expectation, calls) in [
+            (Expectation::None, vec![]),
+            (Expectation::Search, vec![search("a"), call(READ_URL, json!({"url": "https://b.example"}))]),
+            (Expectation::Several, vec![search("a"), search("b")]),
+            (Expectation::Calculation, vec![call(CALCULATOR, json!({"expression": "1+1"}))]),
+            (Expectation::Date, vec![call(CURRENT_TIME, json!({}))]),
+            (Expectation::Page, vec![call(READ_URL, json!({"url": "https://example.com/a"}))]),
+        ] {
+            assert_eq!(judged(expectation, calls), [""; 0], "{expectation}");
+        }
+    }
+
+    #[test]
+    fn wrong_calls_are_named() {
+        let search = call(SEARCH_WEB, json!({"query": "a"}));
+        let failed = |code: &str| ObservedCall { failure: Some(code.to_owned()), ..search.clone() };
+        for (expectation, calls, expected) in [
+            (Expectation::None, vec![search.clone()], &["called search_web, which it does not need"] as &[&str]),
+            (Expectation::Search, vec![], &["no call of search_web"]),
+            (Expectation::Several, vec![search.clone(), search.clone()], &["one call instead of several"]),
+            (Expectation::Several, vec![], &["no calls instead of several"]),
+            (
+                Expectation::Calculation,
+                vec![search.clone()],
+                &["no call of calculator", "called search_web, which it does not need"],
+            ),
+            (Expectation::Page, vec![call(READ_URL, json!({"url": "https://b.example"}))], &["read another page"]),
+            (Expectation::Search, vec![failed("invalid_arguments")], &["called search_web with invalid arguments"]),
+            (Expectation::None, vec![failed("unknown_tool")], &["called a tool that does not exist"]),
+            (Expectation::Search, vec![failed("failed")], &[]),
+        ] {
+            assert_eq!(judged(expectation, calls), expected, "{expectation}");
+        }
+    }
+
+    #[test]
+    fn missing_answer_and_other_model_are_faults() {
+        let question = Question { position: String::new(), text: "hello".to_owned(), expectation: Expectation::None };
+        let failed = Observation { failure: Some("upstream_auth".to_owned()), ..Observation::default() };
+        assert_eq!(faults(&question, &failed), ["no answer (upstream_auth)"]);
+        let empty = Observation { is_done: true, text: "\n".to_owned(), ..Observation::default() };
+        assert_eq!((faults(&question, &empty), is_answered(&empty)), (vec!["no answer".to_owned()], false));
+        let other = Some("backup".to_owned());
+        let replaced =
+            Observation { is_done: true, text: "a".to_owned(), other_model: other, ..Observation::default() };
+        assert_eq!(faults(&question, &replaced), ["backup answered instead"]);
+    }
+
+    #[test]
+    fn failures_of_tools_are_not_wrong_calls() {
+        let failed = |code: &str| ObservedCall { failure: Some(code.to_owned()), ..call(SEARCH_WEB, json!({})) };
+        let calls = vec![call(SEARCH_WEB, json!({})), failed("timeout"), failed("failed"), failed("invalid_arguments")];
+        assert_eq!(count_tool_failures(&Observation { calls, ..Observation::default() }), 2);
+    }
+}

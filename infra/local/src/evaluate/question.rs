@@ -1,0 +1,204 @@
+use std::fmt;
+
+use client_protocols::MAX_MESSAGE_CHARS;
+use serde::Deserialize;
+
+/// Questions of one file at most.
+const MAX_QUESTIONS: usize = 1000;
+
+/// The built-in questions: file name and content.
+const BUILTIN: [(&str, &str); 2] =
+    [("zh.jsonl", include_str!("../../questions/zh.jsonl")), ("en.jsonl", include_str!("../../questions/en.jsonl"))];
+
+const ACCEPTED: &str = "expected one object in each line, such as {\"question\":\"What time is it in Tokyo?\",\"expect\":\"date\"}, \
+                        with \"expect\" one of none, search, several, calculation, date and page";
+
+/// The calls that are right for a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Expectation {
+    /// No call.
+    None,
+    /// A search.
+    Search,
+    /// At least two different calls.
+    Several,
+    /// A calculation.
+    Calculation,
+    /// A call for the current date or time.
+    Date,
+    /// A call that reads the page that the question names.
+    Page,
+}
+
+/// All expectations, in the order of reports.
+pub(super) const EXPECTATIONS: [Expectation; 6] = [
+    Expectation::None,
+    Expectation::Search,
+    Expectation::Several,
+    Expectation::Calculation,
+    Expectation::Date,
+    Expectation::Page,
+];
+
+/// A question and the calls that are right for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Question {
+    /// File and line, such as `zh.jsonl:3`.
+    pub(super) position: String,
+    pub(super) text: String,
+    pub(super) expectation: Expectation,
+}
+
+/// A line of a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    question: String,
+    expect: Expectation,
+}
+
+/// Why a file holds no questions.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum QuestionError {
+    #[error("{file}, line {line}: {reason}; {ACCEPTED}")]
+    Line { file: String, line: usize, reason: String },
+    #[error("{0}: there is no question in it; {ACCEPTED}")]
+    Empty(String),
+    #[error("{0}: more than {MAX_QUESTIONS} questions; at most {MAX_QUESTIONS} are accepted")]
+    TooMany(String),
+}
+
+/// Returns the built-in questions.
+pub(super) fn builtin() -> Result<Vec<Question>, QuestionError> {
+    let files = BUILTIN.iter().map(|(name, text)| parse(name, text)).collect::<Result<Vec<_>, _>>()?;
+    Ok(files.concat())
+}
+
+/// Parses a file of JSON lines; blank lines are skipped. `file` is its name in messages.
+pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Question>, QuestionError> {
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let parse_line = |(index, line): (usize, &str)| {
+        let line_number = index + 1;
+        let row = parse_row(line);
+        let row = row.map_err(|reason| QuestionError::Line { file: file.to_owned(), line: line_number, reason })?;
+        Ok(Question { position: format!("{file}:{line_number}"), text: row.question, expectation: row.expect })
+    };
+    let questions = lines.take(MAX_QUESTIONS + 1).map(parse_line).collect::<Result<Vec<_>, _>>()?;
+    match questions.len() {
+        0 => Err(QuestionError::Empty(file.to_owned())),
+        1..=MAX_QUESTIONS => Ok(questions),
+        _ => Err(QuestionError::TooMany(file.to_owned())),
+    }
+}
+
+fn parse_row(line: &str) -> Result<Row, String> {
+    // An array would be accepted as the fields in their order.
+    if !line.trim_start().starts_with('{') {
+        return Err("it is not a JSON object".to_owned());
+    }
+    let row: Row = serde_json::from_str(line).map_err(|error| reason(&error))?;
+    if row.question.trim().is_empty() {
+        return Err("\"question\" is blank".to_owned());
+    }
+    if row.question.chars().nth(MAX_MESSAGE_CHARS).is_some() {
+        return Err(format!("\"question\" has more than {MAX_MESSAGE_CHARS} characters"));
+    }
+    if row.expect == Expectation::Page && !row.question.contains("http://") && !row.question.contains("https://") {
+        return Err("\"question\" names no page, such as https://example.com, although \"expect\" is page".to_owned());
+    }
+    Ok(row)
+}
+
+/// The text of a parse error; the line in it is always 1.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
+    format!("{text} at column {}", error.column())
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Search => "search",
+            Self::Several => "several",
+            Self::Calculation => "calculation",
+            Self::Date => "date",
+            Self::Page => "page",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        let error = parse("own.jsonl", text).unwrap_err().to_string();
+        error.strip_suffix(&format!("; {ACCEPTED}")).unwrap_or(&error).to_owned()
+    }
+
+    #[test]
+    fn builtin_questions_cover_each_expectation_in_both_languages() {
+        let questions = builtin().unwrap();
+        assert_eq!(questions.len(), 30);
+        for expectation in EXPECTATIONS {
+            for file in ["zh.jsonl:", "en.jsonl:"] {
+                let found =
+                    questions.iter().any(|one| one.expectation == expectation && one.position.starts_with(file));
+                assert!(found, "{file} {expectation}");
+            }
+        }
+        let mut texts: Vec<&str> = questions.iter().map(|question| &*question.text).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        assert_eq!(texts.len(), 30, "no question is there twice");
+    }
+
+    #[test]
+    fn blank_lines_and_byte_order_mark_are_skipped() {
+        let text = "\u{feff}\n{\"question\": \"几点了？\", \"expect\": \"date\"}\r\n\n";
+        let question = Question {
+            position: "own.jsonl:2".to_owned(),
+            text: "几点了？".to_owned(),
+            expectation: Expectation::Date,
+        };
+        assert_eq!(parse("own.jsonl", text), Ok(vec![question]));
+    }
+
+    #[test]
+    fn invalid_line_is_named_with_its_reason() {
+        let good = "{\"question\":\"a\",\"expect\":\"none\"}\n";
+        let expected = "`none`, `search`, `several`, `calculation`, `date`, `page`";
+        for (line, reason) in [
+            (
+                r#"{"question":"a","expect":"serach"}"#,
+                &*format!("unknown variant `serach`, expected one of {expected} at column 33"),
+            ),
+            (r#"{"question":"a"}"#, "missing field `expect` at column 16"),
+            (
+                r#"{"question":"a","expect":"none","x":1}"#,
+                "unknown field `x`, expected `question` or `expect` at column 35",
+            ),
+            (r#"["a","none"]"#, "it is not a JSON object"),
+            (r#"{"question":" ","expect":"none"}"#, "\"question\" is blank"),
+            (
+                r#"{"question":"read it","expect":"page"}"#,
+                "\"question\" names no page, such as https://example.com, although \"expect\" is page",
+            ),
+        ] {
+            assert_eq!(error(&format!("{good}\n{line}")), format!("own.jsonl, line 3: {reason}"));
+        }
+        let long = format!("{{\"question\":\"{}\",\"expect\":\"none\"}}", "a".repeat(MAX_MESSAGE_CHARS + 1));
+        assert_eq!(error(&long), "own.jsonl, line 1: \"question\" has more than 32000 characters");
+    }
+
+    #[test]
+    fn file_has_from_one_to_thousand_questions() {
+        assert_eq!(error("\n"), "own.jsonl: there is no question in it");
+        let good = "{\"question\":\"a\",\"expect\":\"none\"}\n";
+        assert_eq!(parse("own.jsonl", &good.repeat(1000)).map(|questions| questions.len()), Ok(1000));
+        assert!(error(&good.repeat(1001)).starts_with("own.jsonl: more than 1000 questions"));
+    }
+}
