@@ -137,7 +137,7 @@ impl StrictObject {
         items.into_iter().enumerate().map(read).collect::<Result<_, _>>().map(Some)
     }
 
-    /// Whether tools may or must be used.
+    /// Whether tools may or must be used; a tool is named as `{"name"}`, or as in OpenAI's API.
     ///
     /// # Errors
     /// `invalid_request` for anything else.
@@ -150,13 +150,10 @@ impl StrictObject {
                 "required" => Some(ToolChoice::Required),
                 _ => None,
             },
-            Some(Value::Object(mut choice)) => match choice.remove("name") {
-                Some(Value::String(tool)) => Some(ToolChoice::Tool(tool)),
-                _ => None,
-            },
-            Some(_) => None,
+            Some(choice) => named_tool(&choice).map(|name| ToolChoice::Tool(name.to_owned())),
         };
-        let accepted = "\"auto\", \"none\", \"required\" or {\"name\": \"…\"}";
+        let accepted = "\"auto\", \"none\", \"required\", {\"name\": \"…\"} or {\"type\": \"function\", \"function\": \
+            {\"name\": \"…\"}}";
         choice.map(Some).ok_or_else(|| self.field_error(name, accepted))
     }
 
@@ -170,6 +167,29 @@ impl StrictObject {
         let is_name = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let name = if is_name { format!("`{}{name}`", self.path) } else { "One of the fields".to_owned() };
         Err(invalid_request(format!("{name} is not known here; accepted are: {accepted}")))
+    }
+
+    /// Renames fields that have another accepted spelling: pairs of that spelling and the field's name.
+    ///
+    /// # Errors
+    /// `invalid_request` if a field is given in both spellings.
+    pub fn accept_aliases(&mut self, aliases: &[(&str, &str)]) -> Result<(), Failure> {
+        for (alias, name) in aliases {
+            let Some(value) = self.take_value(alias) else { continue };
+            if self.fields.get(*name).is_some_and(|given| !given.is_null()) {
+                let (name, alias) = (self.name(name), self.name(alias));
+                return Err(invalid_request(format!("`{name}` and `{alias}` are one field: only one may be given")));
+            }
+            self.fields.insert((*name).to_owned(), value);
+        }
+        Ok(())
+    }
+
+    /// Moves these fields into an object of their own, with the same path; `None` if there is none of them.
+    pub fn take_group(&mut self, names: &[&str]) -> Option<Self> {
+        let taken = names.iter().filter_map(|name| Some(((*name).to_owned(), self.take_value(name)?)));
+        let fields: Map<String, Value> = taken.collect();
+        (!fields.is_empty()).then(|| Self { fields, path: self.path.clone() })
     }
 
     /// Any value but `null`.
@@ -187,6 +207,12 @@ impl StrictObject {
     pub fn name(&self, name: &str) -> String {
         format!("{}{name}", self.path)
     }
+}
+
+/// The name in a choice of one tool.
+fn named_tool(choice: &Value) -> Option<&str> {
+    let in_function = choice.get("function").filter(|_| choice.get("type").is_some_and(|kind| kind == "function"));
+    choice.get("name").or_else(|| in_function?.get("name")).and_then(Value::as_str)
 }
 
 fn invalid_request(sentence: impl Into<String>) -> Failure {
@@ -231,6 +257,40 @@ mod tests {
         assert_eq!(inner.take_strings("c", 1), Ok(Some(vec!["x".to_owned()])));
         assert_eq!(inner.take_strings("d", 2).unwrap_err().message, "`a.d` must be an array of at most 2 strings");
         assert_eq!((outer.take_nested("a"), outer.reject_unknown("")), (Ok(None), Ok(())));
+    }
+
+    #[test]
+    fn field_in_two_spellings_is_rejected() {
+        let aliases = [("url_template", "urlTemplate"), ("timeout", "timeoutSeconds")];
+        let mut object = fields(r#"{"url_template":"a","urlTemplate":null,"timeoutSeconds":5}"#);
+        assert_eq!(object.accept_aliases(&aliases), Ok(()));
+        assert_eq!(object.take_string("urlTemplate"), Ok(Some("a".to_owned())));
+        let mut outer = fields(r#"{"endpoint":{"timeout":5,"timeoutSeconds":6}}"#);
+        let mut twice = outer.take_nested("endpoint").unwrap().unwrap();
+        assert_eq!(
+            twice.accept_aliases(&aliases).unwrap_err().message,
+            "`endpoint.timeoutSeconds` and `endpoint.timeout` are one field: only one may be given"
+        );
+    }
+
+    #[test]
+    fn group_takes_only_its_fields() {
+        let mut outer = fields(r#"{"a":1,"b":2,"c":null}"#);
+        let mut group = outer.take_group(&["a", "c"]).unwrap();
+        assert_eq!((group.take_u32("a", 0..=1), outer.take_group(&["a", "c"])), (Ok(Some(1)), None));
+        assert!(outer.reject_unknown("").unwrap_err().message.starts_with("`b` is not known here"));
+    }
+
+    #[test]
+    fn tool_choice_names_a_tool_in_two_ways() {
+        let choice = |body: &str| fields(body).take_tool_choice("a");
+        let tool = Ok(Some(ToolChoice::Tool("f".to_owned())));
+        assert_eq!(choice(r#"{"a":{"name":"f"}}"#), tool);
+        assert_eq!(choice(r#"{"a":{"type":"function","function":{"name":"f"}}}"#), tool);
+        assert_eq!(choice(r#"{"a":"required"}"#), Ok(Some(ToolChoice::Required)));
+        for body in [r#"{"a":{}}"#, r#"{"a":{"function":{"name":"f"}}}"#, r#"{"a":{"name":5}}"#, r#"{"a":"always"}"#] {
+            assert!(choice(body).unwrap_err().message.starts_with("`a` must be \"auto\", "), "{body}");
+        }
     }
 
     #[test]
