@@ -138,7 +138,7 @@ async fn long_result_is_streamed_in_several_deltas() {
     let tools = json!([{"tool": "read_url", "direct": true}, {"tool": "calculator", "direct": true}]);
     let agent = create_agent(&app, &json!({ "name": "直接", "tools": tools })).await;
     let url = "https://example.com/long";
-    let text = "汉".repeat(15_000);
+    let text = "汉".repeat(7_900);
     let row = json!({ "url": url, "raw_content": text, "images": [] });
     app.search
         .queue_replies([Reply::json(200, &json!({ "results": [row], "failed_results": [], "usage": {"credits": 1} }))]);
@@ -146,9 +146,53 @@ async fn long_result_is_streamed_in_several_deltas() {
     app.model.queue_replies([Completion::of([read_call]), Completion::of(["算：", &calculator_call("2*3*4")])]);
     let turn = app.chat(&json!({ "message": url, "agentId": agent })).await;
     assert_eq!(turn.content(), format!("[{url}]({url})\n\n{text}"));
-    assert_eq!(turn.events_of("content").len(), 3);
+    assert_eq!(turn.events_of("content").len(), 2);
     let turn = app.chat(&json!({ "message": "算", "agentId": agent })).await;
     assert_eq!(turn.content(), "算：\n\n`2*3*4` = 24");
+}
+
+/// Starts the product with an agent that reads pages as answers, and with a page of 15,000 characters.
+async fn start_with_long_page(settings: &[(&str, &str)]) -> (NativeApp, String) {
+    let app = NativeApp::start_with(settings).await;
+    let tools = json!([{"tool": "read_url", "direct": true}]);
+    let agent = create_agent(&app, &json!({ "name": "直接", "tools": tools })).await;
+    let row = json!({ "url": PAGE, "raw_content": "汉".repeat(15_000), "images": [] });
+    app.search.respond_with(move |_| {
+        Reply::json(200, &json!({ "results": [row], "failed_results": [], "usage": {"credits": 1} }))
+    });
+    (app, agent)
+}
+
+const PAGE: &str = "https://example.com/long";
+
+fn text_call() -> String {
+    format!("<tool_call>{{\"tool\": \"read_url\", \"url\": \"{PAGE}\"}}</tool_call>")
+}
+
+#[tokio::test]
+async fn overlong_result_is_summarised_by_the_model() {
+    let (app, agent) = start_with_long_page(&[]).await;
+    let call = Completion::new().call(0, "a", "read_url", &json!({ "url": PAGE }).to_string());
+    app.model.queue_replies([call.finish("tool_calls").done().reply(), Completion::of(["全是“汉”字。"])]);
+    let turn = app.chat(&json!({ "message": PAGE, "agentId": agent })).await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("全是“汉”字。", "stop"));
+    let results = app.last_messages().pop().unwrap();
+    assert!(results["role"] == "tool" && results["content"].as_str().unwrap().matches('汉').count() > 8_000);
+    app.app.model.queue_replies([Completion::of([text_call()]), Completion::of(["全是汉字。"])]);
+    let turn = app.chat(&json!({ "message": PAGE, "agentId": agent, "modelType": "openai" })).await;
+    assert_eq!((turn.content().as_str(), app.app.model.requests().len()), ("全是汉字。", 2));
+}
+
+#[tokio::test]
+async fn overlong_result_is_cut_when_time_is_short() {
+    let (app, agent) = start_with_long_page(&[("TURN_SECONDS", "6")]).await;
+    app.app.model.queue_replies([Completion::new().text(&text_call()).reply().stall()]);
+    let body = json!({ "message": format!("总结 {PAGE}"), "agentId": agent, "modelType": "openai" });
+    let turn = app.chat(&body).await;
+    let (content, end) = (turn.content(), "\n\n（内容过长，已截断）");
+    assert!(content.starts_with(&format!("[{PAGE}]({PAGE})\n\n汉")) && content.ends_with(end), "{content}");
+    assert_eq!(content.chars().count(), 8_000 + end.chars().count());
+    assert_eq!((turn.finish_reason(), app.app.model.requests().len()), ("stop", 1));
 }
 
 #[tokio::test]

@@ -7,6 +7,10 @@ use tools::ToolRun;
 
 use super::Run;
 use crate::round::Round;
+use crate::texts::Language;
+
+/// Longest results that are shown as they are, in characters. Of longer ones the model writes a summary.
+const MAX_SHOWN_CHARS: usize = 8_000;
 
 /// Maximum length of a delta in which a result is sent, in bytes.
 const MAX_DELTA_BYTES: usize = 16 * 1024;
@@ -28,6 +32,16 @@ pub(super) fn answer(round: &Round) -> Option<String> {
 }
 
 impl Run<'_> {
+    /// The answer as it can be shown: whole, or its beginning if no time is left for a summary. `None` for one that the
+    /// model must summarise.
+    pub(super) fn shown(&self, answer: String) -> Option<String> {
+        if answer.chars().nth(MAX_SHOWN_CHARS).is_none() {
+            return Some(answer);
+        }
+        let note = Language::of(&self.turn.text).texts().truncated;
+        self.deadlines.is_closing().then(|| truncate(&answer, note))
+    }
+
     /// Emits the answer below the text of the model.
     pub(super) fn emit_result(&self, answer: &str) -> FinishReason {
         let separator = self.events.turn_state().separator();
@@ -40,5 +54,25 @@ impl Run<'_> {
             rest = more;
         }
         FinishReason::Stop
+    }
+}
+
+/// The beginning of an answer and a note that it was cut; a code block in it ends before the note.
+fn truncate(answer: &str, note: &str) -> String {
+    let shown: String = answer.chars().take(MAX_SHOWN_CHARS).collect();
+    let fence = if shown.matches("```").count() % 2 == 1 { "\n```" } else { "" };
+    format!("{shown}{fence}\n\n{note}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truncated_answer_ends_its_code_block() {
+        let text = "汉".repeat(MAX_SHOWN_CHARS + 1);
+        assert_eq!(truncate(&text, "(cut)"), format!("{}\n\n(cut)", "汉".repeat(MAX_SHOWN_CHARS)));
+        let code = truncate(&format!("```json\n{text}\n```"), "(cut)");
+        assert!(code.ends_with("汉\n```\n\n(cut)"));
     }
 }

@@ -10,7 +10,7 @@ use crate::round::Round;
 impl Run<'_> {
     /// Records a round with calls; returns how the turn ends if the results are the answer.
     pub(super) fn end_after_calls(&mut self, round: Round) -> Option<FinishReason> {
-        let answer = direct_results::answer(&round);
+        let answer = direct_results::answer(&round).and_then(|answer| self.shown(answer));
         self.record_round(round);
         answer.map(|answer| self.emit_result(&answer))
     }
