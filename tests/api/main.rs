@@ -46,6 +46,7 @@ mod recordings;
 mod regenerate;
 mod resume;
 mod routes;
+mod search_context;
 mod search_prefetch;
 mod secrets;
 mod settings;

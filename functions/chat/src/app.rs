@@ -1,7 +1,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use agent::{Agent, TokenCountCache};
+use agent::{Agent, PreSearch, TokenCountCache};
 use aws_types::SdkConfig;
 use domain::Owner;
 use search::{ReadUrl, Search, WebSearch};
@@ -38,7 +38,7 @@ impl App {
             max_rounds: config.max_tool_rounds,
             history_tokens: config.history_tokens,
             summarise: config.summarise,
-            pre_search: false,
+            pre_search: PreSearch::Off,
             token_counts: TokenCountCache::default(),
         };
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());

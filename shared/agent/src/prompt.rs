@@ -73,6 +73,12 @@ pub(crate) fn continuation(texts: &AgentTexts) -> Message {
     Message::User { text: texts.continuation.to_owned() }
 }
 
+/// The user message with search results as reference information.
+pub(crate) fn with_reference(texts: &Texts, question: &str, results: &str, nonce: &str) -> Message {
+    let values = [("question", question), ("results", results), ("nonce", nonce)];
+    Message::User { text: fill(texts.reference_information, &values) }
+}
+
 /// Earlier turns as the text to summarise, after the summary of those before them.
 pub(crate) fn text_to_summarise(texts: &AgentTexts, before: Option<&str>, messages: &[Message]) -> String {
     let mut text = String::new();

@@ -79,17 +79,22 @@ impl ReplyOptions<'_> {
         }
         self.session.run_with_progress(call, &self.progress_sink(call)).await
     }
+}
 
-    /// Records and sends the result of a call.
-    fn report(&self, call: &ToolCall, run: Result<ToolRun, anyhow::Error>) -> Result<ToolRun, RoundError> {
-        if let Some(recorder) = self.recorder {
-            recorder.on_tool_result(call, run.as_ref().ok());
-        }
-        let run = run.map_err(RoundError::Fatal)?;
-        self.events.turn_state().record_cost(&run);
-        self.events.send(Event::ToolResult(Box::new(run.report.clone())));
-        Ok(run)
+/// Records and sends the result of a call.
+pub(crate) fn report(
+    events: &EventLog,
+    recorder: Option<&dyn TurnRecorder>,
+    call: &ToolCall,
+    run: Result<ToolRun, anyhow::Error>,
+) -> Result<ToolRun, RoundError> {
+    if let Some(recorder) = recorder {
+        recorder.on_tool_result(call, run.as_ref().ok());
     }
+    let run = run.map_err(RoundError::Fatal)?;
+    events.turn_state().record_cost(&run);
+    events.send(Event::ToolResult(Box::new(run.report.clone())));
+    Ok(run)
 }
 
 /// Reads a reply: text and reasoning are sent immediately, and each call runs as soon as it is complete.
@@ -106,7 +111,7 @@ pub(crate) async fn read(reply: Reply, options: &ReplyOptions<'_>) -> Result<Rou
         tokio::select! {
             biased;
             Some((index, call, run)) = running.next(), if !running.is_empty() => {
-                results[index] = Some(options.report(&call, run)?);
+                results[index] = Some(report(options.events, options.recorder, &call, run)?);
                 // A reply may make thousands of calls that end at once.
                 yield_now().await;
             }

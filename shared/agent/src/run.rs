@@ -99,6 +99,8 @@ struct Run<'a> {
     equal_calls: HashMap<String, usize>,
     has_corrected: bool,
     has_trimmed: bool,
+    /// Whether search results follow the user message as reference information: one reply without tools answers it.
+    has_reference: bool,
 }
 
 impl<'a> Run<'a> {
@@ -139,10 +141,12 @@ impl<'a> Run<'a> {
             equal_calls: HashMap::new(),
             has_corrected: false,
             has_trimmed: false,
+            has_reference: false,
         }
     }
 
     async fn run_rounds(mut self) -> Result<FinishReason, Failure> {
+        self.add_search_context().await?;
         let index = failover::first_available(self.turn.models);
         if index > 0 {
             self.switch_model(index).await;
@@ -165,7 +169,7 @@ impl<'a> Run<'a> {
         let default_rounds = if self.is_native() { NATIVE_ROUNDS } else { PROMPTED_ROUNDS };
         let max_rounds = self.agent.max_rounds.unwrap_or(default_rounds);
         let is_repeating = self.equal_calls.values().any(|count| *count >= MAX_EQUAL_CALLS);
-        if self.specs.is_empty() {
+        if self.specs.is_empty() || self.has_reference {
             Phase::Last(FinishReason::Stop)
         } else if self.deadlines.is_closing() {
             Phase::Last(FinishReason::Deadline)

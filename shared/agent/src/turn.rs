@@ -25,10 +25,22 @@ pub struct Agent {
     pub history_tokens: u64,
     /// Whether turns that do not fit are summarised.
     pub summarise: bool,
-    /// Whether a search for the user message starts concurrently with the first model call, which may request it.
-    pub pre_search: bool,
+    /// Whether a search for the user message starts before the model requests it.
+    pub pre_search: PreSearch,
     /// Token counts of its tools and system prompt. Agents with the same tools share one cache.
     pub token_counts: TokenCountCache,
+}
+
+/// Whether a search for the user message starts before the model requests it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PreSearch {
+    /// It does not.
+    #[default]
+    Off,
+    /// It runs concurrently with the first model call, which may request it.
+    Concurrent,
+    /// Its results are in the prompt of the one model call that answers.
+    Context,
 }
 
 /// The input of one turn.

@@ -51,6 +51,9 @@ declare_texts! {
     partial_results,
     /// Requests an answer because the rounds with tools are used up.
     tools_off,
+    /// A user message: `{question}` with search `{results}` that precede any call. `{nonce}` marks the instruction that no
+    /// page can forge.
+    reference_information,
     /// Follows truncated text.
     truncated,
     /// For users: an answer without text or sources.

@@ -75,6 +75,15 @@ impl ToolSession {
         self.build_run(call, Err(refusal), CallSource::Fresh, Duration::ZERO)
     }
 
+    /// Returns the result of a call that was dropped after `elapsed`, because it took too long.
+    pub fn time_out(&self, call: &ToolCall, elapsed: Duration) -> ToolRun {
+        let error = match self.resolve_call(call) {
+            Ok((entry, _)) => ToolCallError::timeout(entry.tool.as_ref()),
+            Err(refusal) => refusal,
+        };
+        build_run(call, Err(error), CallSource::Fresh, elapsed)
+    }
+
     /// Returns the maximum cost of a call, and a future that prefetches it before the model makes it.
     ///
     /// The first equivalent call takes the result as its own. The future resolves to the credits spent, which that call

@@ -1,3 +1,4 @@
+use agent::PreSearch;
 use domain::{Failure, StrictObject, ToolChoice};
 use serde_json::{Map, Value, json};
 use tools::ToolBinding;
@@ -20,6 +21,14 @@ const MAX_ROUNDS: u32 = 50;
 const ACCEPTED_FIELDS: &str = "`name`, `description`, `systemPrompt`, `model`, `tools`, `maxRounds`, `toolChoice`, `summarise`, `preSearch`, \
     `enabled`";
 
+/// Other accepted spellings of fields.
+const ALIASES: [(&str, &str); 4] = [
+    ("system_prompt", "systemPrompt"),
+    ("max_rounds", "maxRounds"),
+    ("tool_choice", "toolChoice"),
+    ("pre_search", "preSearch"),
+];
+
 const ACCEPTED_BINDING_FIELDS: &str = "`tool`, `enabled`, `config`, `direct`";
 
 /// An agent as an administrator writes it.
@@ -41,8 +50,8 @@ pub(crate) struct AgentDefinition {
     pub(crate) tool_choice: ToolChoice,
     /// Whether earlier turns that do not fit the prompt are summarised; `None` for the setting of the deployment.
     pub(crate) summarise: Option<bool>,
-    /// Whether a web search for the user message runs concurrently with the first model call.
-    pub(crate) pre_search: bool,
+    /// Whether, and for what, the web is searched for the user message before the model requests it.
+    pub(crate) pre_search: PreSearch,
     /// Whether requests may use it.
     pub(crate) enabled: bool,
 }
@@ -72,7 +81,7 @@ impl AgentDefinition {
             max_rounds: None,
             tool_choice: ToolChoice::Auto,
             summarise: None,
-            pre_search: false,
+            pre_search: PreSearch::Off,
             enabled: true,
         }
     }
@@ -83,6 +92,7 @@ impl AgentDefinition {
     /// `invalid_request`, which names the first invalid field and what is accepted.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, Failure> {
         let mut fields = StrictObject::parse(body)?;
+        fields.accept_aliases(&ALIASES)?;
         let name = fields.take_non_blank("name", MAX_NAME)?;
         let definition = Self {
             name: name.ok_or_else(|| fields.field_error("name", "given: a string"))?.trim().to_owned(),
@@ -93,7 +103,7 @@ impl AgentDefinition {
             max_rounds: fields.take_u32("maxRounds", 0..=MAX_ROUNDS)?,
             tool_choice: fields.take_tool_choice("toolChoice")?.unwrap_or_default(),
             summarise: fields.take_bool("summarise")?,
-            pre_search: fields.take_bool("preSearch")?.unwrap_or(false),
+            pre_search: parse_pre_search(&mut fields)?,
             enabled: fields.take_bool("enabled")?.unwrap_or(true),
         };
         fields.reject_unknown(ACCEPTED_FIELDS)?;
@@ -111,7 +121,7 @@ impl AgentDefinition {
             "maxRounds": self.max_rounds,
             "toolChoice": tool_choice_document(&self.tool_choice),
             "summarise": self.summarise,
-            "preSearch": self.pre_search,
+            "preSearch": pre_search_document(self.pre_search),
             "enabled": self.enabled,
         })
     }
@@ -145,6 +155,23 @@ fn parse_binding(mut fields: StrictObject) -> Result<Binding, Failure> {
     };
     fields.reject_unknown(ACCEPTED_BINDING_FIELDS)?;
     Ok(binding)
+}
+
+fn parse_pre_search(fields: &mut StrictObject) -> Result<PreSearch, Failure> {
+    match fields.take_value("preSearch") {
+        None | Some(Value::Bool(false)) => Ok(PreSearch::Off),
+        Some(Value::Bool(true)) => Ok(PreSearch::Concurrent),
+        Some(Value::String(mode)) if mode == "context" => Ok(PreSearch::Context),
+        Some(_) => Err(fields.field_error("preSearch", "true, false or \"context\"")),
+    }
+}
+
+fn pre_search_document(pre_search: PreSearch) -> Value {
+    match pre_search {
+        PreSearch::Off => json!(false),
+        PreSearch::Concurrent => json!(true),
+        PreSearch::Context => json!("context"),
+    }
 }
 
 fn tool_choice_document(choice: &ToolChoice) -> Value {
@@ -181,11 +208,32 @@ mod tests {
     }
 
     #[test]
+    fn snake_case_fields_are_accepted() {
+        let written = json!({
+            "name": "a", "system_prompt": "Be brief.", "max_rounds": 2, "tool_choice": "required",
+            "pre_search": "context",
+        });
+        let camel = json!({
+            "name": "a", "systemPrompt": "Be brief.", "maxRounds": 2, "toolChoice": "required",
+            "preSearch": "context",
+        });
+        let definition = parse(&written).unwrap();
+        assert_eq!(parse(&camel), Ok(definition.clone()));
+        assert_eq!(
+            (parse(&definition.document()), &definition.document()["preSearch"]),
+            (Ok(definition.clone()), &json!("context"))
+        );
+        let both = json!({"name": "a", "maxRounds": 1, "max_rounds": 1});
+        assert_eq!(parse(&both).unwrap_err(), "`maxRounds` and `max_rounds` are one field: only one may be given");
+    }
+
+    #[test]
     fn invalid_field_is_named_with_accepted_values() {
         for (body, message) in [
             (json!({}), "`name` must be given: a string"),
             (json!({"name": ""}), "`name` must be a string of 1 to 100 characters, not blank"),
             (json!({"name": "a", "maxRounds": 51}), "`maxRounds` must be a whole number from 0 to 50"),
+            (json!({"name": "a", "preSearch": "always"}), "`preSearch` must be true, false or \"context\""),
             (json!({"name": "a", "tools": [{}]}), "`tools[0].tool` must be given: the name of a tool"),
             (
                 json!({"name": "a", "tools": [{"tool": "x", "direct": "yes"}]}),

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use agent::{Agent, Turn};
+use agent::{Agent, PreSearch, Turn};
 use domain::{HistoryTurn, Language, Message, Summary, ToolChoice, ToolExample, ToolSpec};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -57,6 +57,9 @@ pub(crate) struct Head {
     /// Whether prefetch was on, so that credits may include a search that no call used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) pre_search: bool,
+    /// Whether the results of a search were in the first prompt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) search_context: bool,
     pub(crate) today: String,
     pub(crate) nonce: String,
     pub(crate) summary: Option<Summary>,
@@ -120,7 +123,8 @@ impl Head {
             max_rounds: agent.max_rounds,
             history_tokens: agent.history_tokens,
             summarise: agent.summarise,
-            pre_search: agent.pre_search,
+            pre_search: agent.pre_search == PreSearch::Concurrent,
+            search_context: agent.pre_search == PreSearch::Context,
             today: turn.today.clone(),
             nonce: turn.nonce.clone(),
             summary: turn.summary.clone(),

@@ -66,7 +66,7 @@ impl ReplayReport {
         let expected = if self.cut_off { before_ending(&recorded) } else { &recorded };
         // The next events of a cut-off turn are unknown.
         let got = &seen[..if self.cut_off { seen.len().min(expected.len()) } else { seen.len() }];
-        let pre_search = self.recorded.head.pre_search;
+        let pre_search = self.recorded.head.pre_search || self.recorded.head.search_context;
         let comparable = |event: &Value| comparable(event, pre_search, masked);
         let differs = |at: &usize| expected.get(*at).map(|one| comparable(one)) != got.get(*at).map(comparable);
         match (0..expected.len().max(got.len())).find(differs) {

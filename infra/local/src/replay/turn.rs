@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent::{Agent, EventLog, TokenCountCache, Turn};
+use agent::{Agent, EventLog, PreSearch, TokenCountCache, Turn};
 use domain::Owner;
 use domain::{Event, Failure, FinishReason, TurnStart};
 use llm::ModelClient;
@@ -107,8 +107,8 @@ async fn run_turn(
         max_rounds: head.max_rounds,
         history_tokens: head.history_tokens,
         summarise: head.summarise,
-        // The results of prefetched searches are in the recorded calls.
-        pre_search: false,
+        // The results of searches that ran concurrently are in the recorded calls.
+        pre_search: if head.search_context { PreSearch::Context } else { PreSearch::Off },
         token_counts: TokenCountCache::default(),
     };
     let events = EventLog::default();

@@ -1,16 +1,70 @@
-//! A search for the user message that runs while the model still decides whether it requests one.
+//! A search for the user message before the model requests one: concurrently with its first reply, or for its prompt.
 
-use domain::{ToolCall, ToolChoice};
+use std::time::Duration;
+
+use domain::{Event, Failure, Message, ToolCall, ToolChoice};
 use serde_json::json;
+use tokio::time::{Instant, timeout};
 use tools::ToolSession;
 use tools::url_allowlist::SEARCH_WEB;
 
 use super::{Phase, Run};
-use crate::{ClientContext, EventLog};
+use crate::turn::PreSearch;
+use crate::{ClientContext, EventLog, prompt, reply};
+
+/// The id of a search for the prompt: the first call of its turn.
+const FIRST_CALL_ID: &str = "call_1";
+
+/// Timeout of a search for the prompt, because the answer waits for it.
+const CONTEXT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// The search call that the model is likely to make, if it may.
+    /// The search call that the model is likely to make, if it may and the search runs concurrently.
     pub(super) fn prefetch_call(&self) -> Option<ToolCall> {
+        self.search_call(PreSearch::Concurrent, "")
+    }
+
+    /// Searches for the user message, if the agent does so, and adds the results to the messages of the turn. If the
+    /// search fails, the turn continues without reference information.
+    ///
+    /// # Errors
+    /// The search failed in a way that ends the turn.
+    pub(super) async fn add_search_context(&mut self) -> Result<(), Failure> {
+        let Some(call) = self.search_call(PreSearch::Context, FIRST_CALL_ID) else { return Ok(()) };
+        let Some((price, _)) = self.session.prefetch(&call) else { return Ok(()) };
+        self.events.send(Event::ToolCall(Box::new(call.clone())));
+        // As for a concurrent search: the provider also charges for a request that is dropped.
+        self.events.turn_state().prefetch_credits = price;
+        let started = Instant::now();
+        let run = match timeout(CONTEXT_TIMEOUT, self.session.run(&call)).await {
+            Ok(run) => {
+                self.events.turn_state().prefetch_credits = 0;
+                run
+            }
+            Err(_elapsed) => Ok(self.session.time_out(&call, started.elapsed())),
+        };
+        let run = reply::report(self.events, self.recorder.as_deref(), &call, run).map_err(|error| error.failure())?;
+        if run.report.ok {
+            self.messages.push(Message::Tool(run.result.clone()));
+            self.has_reference = true;
+        }
+        self.events.turn_state().close_round(vec![call], vec![run.result]);
+        Ok(())
+    }
+
+    /// The messages of this turn with the reference information in the user message.
+    pub(super) fn with_reference(&self, mut messages: Vec<Message>) -> Vec<Message> {
+        if self.has_reference
+            && let [Message::User { text }, Message::Tool(result), ..] = messages.as_slice()
+        {
+            let joined = prompt::with_reference(self.texts, text, &result.content, &self.turn.nonce);
+            messages.splice(..2, [joined]);
+        }
+        messages
+    }
+
+    /// The search call for the user message, if the agent searches in this way and the turn may search.
+    fn search_call(&self, pre_search: PreSearch, id: &str) -> Option<ToolCall> {
         let may_search = match &self.turn.tool_choice {
             ToolChoice::Auto | ToolChoice::Required => true,
             ToolChoice::None => false,
@@ -21,9 +75,9 @@ impl Run<'_> {
         let is_new = |client: &ClientContext| client.trailing_messages.is_empty() && !client.has_tool(SEARCH_WEB);
         let may_search = may_search && self.turn.client.as_ref().is_none_or(is_new);
         let query = self.turn.text.trim();
-        let is_on = self.agent.pre_search && may_search && !query.is_empty() && matches!(self.phase(), Phase::Tools);
-        let (id, name) = (String::new(), SEARCH_WEB.to_owned());
-        is_on.then(|| ToolCall { id, name, arguments: json!({ "query": query }) })
+        let is_on = self.agent.pre_search == pre_search && may_search && !query.is_empty();
+        let is_on = is_on && matches!(self.phase(), Phase::Tools);
+        is_on.then(|| ToolCall { id: id.to_owned(), name: SEARCH_WEB.to_owned(), arguments: json!({ "query": query }) })
     }
 }
 

@@ -98,7 +98,7 @@ impl Run<'_> {
             system.push_str("\n\n");
             system.push_str(closing);
         }
-        let current = self.fit_messages(self.messages_to_continue(partial_text), &system);
+        let current = self.with_reference(self.fit_messages(self.messages_to_continue(partial_text), &system));
         let messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
         // Several endpoints accept past calls in native fields only together with the tools that they called.
         if self.is_native() && !self.specs.is_empty() {
