@@ -348,7 +348,7 @@ async fn invalid_tool_is_rejected_and_changes_nothing() {
     for (more, message) in [
         (json!({"name": "calculator"}), "`name` must be another one: a tool has it already"),
         (json!({"name": "weather"}), "`name` or `id` is taken by another one"),
-        (json!({"name": "Wetter"}), "`name` must be 1 to 64 lower-case letters"),
+        (json!({"name": "wie das Wetter"}), "`name` must be 1 to 64 letters, digits, `_` and `-`"),
         (json!({"name": "b", "description": ""}), "`description` must be"),
         (json!({"name": "b", "rateLimit": "often"}), "`rateLimit` must be N/Ws such as 20/60s"),
         (json!({"name": "b", "owner": "ada"}), "`owner` is not known here"),

@@ -55,6 +55,7 @@ mod split_points;
 mod stop;
 mod stream;
 mod thinking;
+mod tool_documents;
 mod tool_rounds;
 mod tool_support;
 mod turns;

@@ -74,7 +74,7 @@ pub(crate) fn continuation(texts: &AgentTexts) -> Message {
 }
 
 /// The user message with search results as reference information.
-pub(crate) fn with_reference(texts: &Texts, question: &str, results: &str, nonce: &str) -> Message {
+pub(crate) fn with_reference(texts: &AgentTexts, question: &str, results: &str, nonce: &str) -> Message {
     let values = [("question", question), ("results", results), ("nonce", nonce)];
     Message::User { text: fill(texts.reference_information, &values) }
 }

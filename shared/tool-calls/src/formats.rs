@@ -126,6 +126,22 @@ mod tests {
     }
 
     #[test]
+    fn names_with_capitals_and_hyphens_are_parsed() {
+        for format in all_formats() {
+            for name in ["getWeather", "get-weather", "_Get-2"] {
+                let spec = ToolSpec { name: name.to_owned(), ..search_web() };
+                let call = ToolCall { name: name.to_owned(), ..call(json!({"query": "北京"})) };
+                let mut scanner = CallScanner::new(&[spec]).with_actions();
+                let mut pieces = scanner.push(&format!("{}\n", format.render_call(&call)));
+                pieces.extend(scanner.finish(ReplyEnd::Complete));
+                pieces.retain(|piece| !matches!(piece, Segment::Text(_)));
+                let expected = crate::ParsedCall { name: name.to_owned(), arguments: json!({"query": "北京"}) };
+                assert_eq!(pieces, [Segment::Call(expected)], "{}: {name}", format.name());
+            }
+        }
+    }
+
+    #[test]
     fn instructions_teach_tag_format_with_tools_and_examples() {
         let text = format_for("ep-20250101").instructions(&[search_web()], Language::Zh);
         insta::assert_snapshot!(text);

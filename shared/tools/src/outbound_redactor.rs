@@ -24,8 +24,12 @@ impl OutboundRedactor {
 
     /// Returns a copy that leaves the agent's fixed arguments unchanged.
     pub(crate) fn with_fixed<'a>(&self, names: impl Iterator<Item = &'a String>) -> Self {
-        let fixed = if self.redactor.is_off() { Vec::new() } else { names.cloned().collect() };
-        Self { redactor: self.redactor.clone(), fixed }
+        Self { redactor: self.redactor.clone(), fixed: names.cloned().collect() }
+    }
+
+    /// Whether the agent fixes the argument of this name.
+    pub fn is_fixed(&self, name: &str) -> bool {
+        self.fixed.iter().any(|fixed| fixed == name)
     }
 
     /// Redacts a text.

@@ -6,6 +6,10 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
 use super::SecretReference;
+use super::token_variables::{API_KEY_SUFFIX, TOKEN_SUFFIX, is_token_variable};
+
+/// Other accepted spellings of fields.
+const AUTH_ALIASES: [(&str, &str); 1] = [("token_env", "tokenEnv")];
 
 const SCHEMES: &str = "\"none\", \"bearer\", \"api_key\" or \"basic\"";
 
@@ -39,16 +43,21 @@ pub enum Auth {
 
 impl Auth {
     pub(crate) fn parse(mut fields: StrictObject) -> Result<Self, Failure> {
+        fields.accept_aliases(&AUTH_ALIASES)?;
         let kind = fields.take_string("type")?.unwrap_or_default();
         let (auth, accepted) = match kind.as_str() {
             "none" => (Self::None, "`type`"),
-            "bearer" => (Self::Bearer { secret: parse_reference(&mut fields)? }, "`type`, `secret`"),
+            "bearer" => {
+                let secret = parse_secret(&mut fields, TOKEN_SUFFIX)?;
+                (Self::Bearer { secret }, "`type`, `secret`, `tokenEnv`")
+            }
             "api_key" => {
                 let header = fields.take_non_blank("header", 64)?.unwrap_or_else(|| "X-API-Key".to_owned());
                 if !egress::is_settable(&header) && !header.eq_ignore_ascii_case("authorization") {
                     return Err(fields.field_error("header", "the name of a header that may carry a key"));
                 }
-                (Self::ApiKey { header, secret: parse_reference(&mut fields)? }, "`type`, `header`, `secret`")
+                let secret = parse_secret(&mut fields, API_KEY_SUFFIX)?;
+                (Self::ApiKey { header, secret }, "`type`, `header`, `secret`, `tokenEnv`")
             }
             "basic" => {
                 let username = fields.take_non_blank("username", 200)?;
@@ -90,9 +99,25 @@ impl Auth {
     }
 }
 
+/// Parses the reference to a secret: `secret`, or the beginning of a variable that ends with `suffix`.
+fn parse_secret(fields: &mut StrictObject, suffix: &str) -> Result<SecretReference, Failure> {
+    let Some(start) = fields.take_non_blank("tokenEnv", 80)? else { return parse_reference(fields) };
+    let name = format!("{start}{suffix}");
+    if !is_token_variable(&name) {
+        let accepted = "the beginning of a variable for tools: capital letters, digits and `_`, a letter first; not one \
+            of the product or of AWS";
+        return Err(fields.field_error("tokenEnv", accepted));
+    }
+    if fields.take_value("secret").is_some() {
+        return Err(fields.field_error("secret", "left out if there is a `tokenEnv`"));
+    }
+    Ok(SecretReference::Env(name))
+}
+
 fn parse_reference(fields: &mut StrictObject) -> Result<SecretReference, Failure> {
     let accepted = "an object with one of `env`, `parameter` and `secretsManager`: the name of a secret, not a secret";
     let Some(mut names) = fields.take_nested("secret")? else { return Err(fields.field_error("secret", accepted)) };
+    names.accept_aliases(&[("secrets_manager", "secretsManager")])?;
     let given = [
         names.take_non_blank("env", 100)?,
         names.take_non_blank("parameter", 512)?,

@@ -10,10 +10,17 @@ use tools::OutboundRedactor;
 use super::endpoint::{parse_endpoint, slot_names};
 use super::failure::HttpFailure;
 use super::template::UrlTemplate;
-use super::{Endpoint, ToolKind, Transform, parameters};
+use super::{Endpoint, ToolKind, Transform, parameter_table, parameters};
 
 const DEFINITION_FIELDS: &str = "`name`, `displayName`, `description`, `category`, `type`, `endpoint`, `parameters`, \
     `responseTransform`, `rateLimit`, `version`, `tags`, `enabled`, `idempotent`, `mask`";
+
+/// Other accepted spellings of fields.
+const DEFINITION_ALIASES: [(&str, &str); 3] =
+    [("display_name", "displayName"), ("response_transform", "responseTransform"), ("rate_limit", "rateLimit")];
+
+/// Longest name, in bytes.
+const MAX_NAME_BYTES: usize = 64;
 
 /// Longest name of a server, in bytes: it is the prefix of its tools' names.
 const MAX_SERVER_NAME_BYTES: usize = 32;
@@ -31,7 +38,7 @@ pub struct Rules<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolDefinition {
-    /// `snake_case`, unique.
+    /// 1 to 64 letters, digits, `_` and `-`, unique.
     pub name: String,
     /// For people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +86,7 @@ impl ToolDefinition {
     /// `invalid_request` with the field and what is accepted.
     pub fn parse(body: &[u8], rules: Rules<'_>) -> Result<Self, Failure> {
         let mut fields = StrictObject::parse(body)?;
+        fields.accept_aliases(&DEFINITION_ALIASES)?;
         let kind = ToolKind::parse(&mut fields)?;
         let endpoint = parse_endpoint(&mut fields, rules.policy, kind)?;
         let is_read_only = matches!(&endpoint, Endpoint::Internal { .. })
@@ -148,14 +156,20 @@ fn parse_name(fields: &mut StrictObject, reserved_names: &[String], kind: ToolKi
     if kind == ToolKind::Mcp && name.len() > MAX_SERVER_NAME_BYTES {
         return Err(fields.field_error("name", "at most 32 characters: the names of the server's tools begin with it"));
     }
-    let snake = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
-    if !snake || !name.starts_with(|first: char| first.is_ascii_lowercase()) || name.len() > 64 {
-        return Err(fields.field_error("name", "1 to 64 lower-case letters, digits and `_`, a letter first"));
+    if !is_tool_name(&name) {
+        return Err(fields.field_error("name", "1 to 64 letters, digits, `_` and `-`, a letter or `_` first"));
     }
     if reserved_names.contains(&name) {
         return Err(fields.field_error("name", "another one: a tool has it already"));
     }
     Ok(name)
+}
+
+/// Whether every endpoint accepts a tool of this name; Gemini requires the first character.
+fn is_tool_name(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    starts && name.len() <= MAX_NAME_BYTES && name.bytes().all(fits)
 }
 
 fn parse_parameters(fields: &mut StrictObject, endpoint: &Endpoint, policy: Policy) -> Result<Value, Failure> {
@@ -164,7 +178,7 @@ fn parse_parameters(fields: &mut StrictObject, endpoint: &Endpoint, policy: Poli
         let absent = given.is_none().then_some(Value::Null);
         return absent.ok_or_else(|| fields.field_error("parameters", "left out: the tool has its own"));
     };
-    let schema = given.map_or_else(|| json!({"type": "object", "properties": {}}), Value::Object);
+    let schema = parameter_table::to_schema(given.unwrap_or_default());
     let schema = parameters::validate(&schema).map_err(|accepted| fields.field_error("parameters", &accepted))?;
     let has = |name: &str| schema.pointer("/properties").is_some_and(|all| all.get(name).is_some());
     let required = |name: &str| {

@@ -12,6 +12,13 @@ const WEB_ENDPOINT_FIELDS: &str = "`urlTemplate`, `method`, `headers`, `auth`, `
 
 const SERVER_FIELDS: &str = "`url`, `headers`, `auth`, `timeoutSeconds`";
 
+/// Other accepted spellings of fields.
+const ENDPOINT_ALIASES: [(&str, &str); 3] =
+    [("url_template", "urlTemplate"), ("timeout_seconds", "timeoutSeconds"), ("timeout", "timeoutSeconds")];
+
+/// The fields of an endpoint that a definition without `endpoint` has itself.
+const FLAT_FIELDS: [&str; 6] = ["urlTemplate", "url", "method", "headers", "auth", "timeoutSeconds"];
+
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /// The endpoint of a tool.
@@ -84,8 +91,7 @@ impl WebEndpoint {
 
 /// Parses the endpoint of a definition.
 pub(super) fn parse_endpoint(fields: &mut StrictObject, policy: Policy, kind: ToolKind) -> Result<Endpoint, Failure> {
-    let inner = fields.take_nested("endpoint")?;
-    let mut fields = inner.ok_or_else(|| fields.field_error("endpoint", "given: an object"))?;
+    let mut fields = take_endpoint(fields)?;
     if kind == ToolKind::Mcp {
         return parse_server(fields, policy);
     }
@@ -110,6 +116,16 @@ pub(super) fn parse_endpoint(fields: &mut StrictObject, policy: Policy, kind: To
     let timeout_seconds = fields.take_u32("timeoutSeconds", 1..=max_seconds)?.unwrap_or(default_seconds);
     fields.reject_unknown(WEB_ENDPOINT_FIELDS)?;
     Ok(Endpoint::Web(WebEndpoint { url_template, method, headers, auth, timeout_seconds }))
+}
+
+/// The fields of the endpoint: in an object of their own, or next to those of the definition.
+fn take_endpoint(fields: &mut StrictObject) -> Result<StrictObject, Failure> {
+    if let Some(mut inner) = fields.take_nested("endpoint")? {
+        inner.accept_aliases(&ENDPOINT_ALIASES)?;
+        return Ok(inner);
+    }
+    fields.accept_aliases(&ENDPOINT_ALIASES)?;
+    fields.take_group(&FLAT_FIELDS).ok_or_else(|| fields.field_error("endpoint", "given: an object"))
 }
 
 fn parse_server(mut fields: StrictObject, policy: Policy) -> Result<Endpoint, Failure> {

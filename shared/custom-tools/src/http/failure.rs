@@ -17,6 +17,8 @@ pub(crate) enum HttpFailure {
     Status(u16, String),
     /// The response has no part that the transform selects.
     NoMatch,
+    /// The service reported a failure in the envelope of its answer: the beginning of its error.
+    Reported(String),
 }
 
 impl HttpFailure {
@@ -34,6 +36,8 @@ impl HttpFailure {
                 format!("服务返回状态 {status}\n{}", tool_calls::escape(&strip_invisible(text)))
             }
             Self::NoMatch => "返回的内容里没有需要的数据".to_owned(),
+            Self::Reported(text) if text.trim().is_empty() => "工具执行失败".to_owned(),
+            Self::Reported(text) => tool_calls::escape(&strip_invisible(text)),
         };
         let unsure =
             matches!(self, Self::Egress(EgressError::TimedOut | EgressError::Disconnected | EgressError::TooLarge));

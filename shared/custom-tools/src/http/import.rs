@@ -72,6 +72,8 @@ struct DefinitionParts {
     properties: Map<String, Value>,
     required: Vec<Value>,
     query: Vec<String>,
+    /// Whether the body has further properties, as its schema states.
+    additional: Value,
 }
 
 impl Operation<'_> {
@@ -116,7 +118,7 @@ impl Operation<'_> {
                 "urlTemplate": self.url_template(root, &parts.query)?,
                 "method": self.method.to_uppercase(),
             },
-            "parameters": {"type": "object", "properties": parts.properties, "required": parts.required},
+            "parameters": parts.schema(),
         }))
     }
 
@@ -135,6 +137,14 @@ impl Operation<'_> {
 }
 
 impl DefinitionParts {
+    fn schema(&self) -> Value {
+        let mut schema = json!({"type": "object", "properties": self.properties, "required": self.required});
+        if !self.additional.is_null() {
+            schema["additionalProperties"] = self.additional.clone();
+        }
+        schema
+    }
+
     fn add_parameter(&mut self, parameter: &Value) -> Result<(), String> {
         let name = parameter.get("name").and_then(Value::as_str).ok_or("A parameter has no name.")?;
         // A parameter of an operation replaces that of its path.
@@ -169,6 +179,7 @@ impl DefinitionParts {
                 return Err("Its body and its URL have a parameter of the same name.".to_owned());
             }
         }
+        self.additional = schema.get("additionalProperties").cloned().unwrap_or_default();
         self.required.extend(schema.get("required").and_then(Value::as_array).into_iter().flatten().cloned());
         Ok(())
     }

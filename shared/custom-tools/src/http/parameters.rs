@@ -63,6 +63,24 @@ fn check_patterns(schema: &Value) -> Result<(), String> {
     }
 }
 
+/// The arguments that a schema names, and those that an agent fixes; all of them if it accepts additional ones.
+pub(crate) fn declared(
+    schema: &Value,
+    arguments: &Map<String, Value>,
+    is_fixed: &dyn Fn(&str) -> bool,
+) -> Map<String, Value> {
+    let is_open = matches!(schema.get("additionalProperties"), Some(Value::Bool(true) | Value::Object(_)));
+    let sent = arguments.iter().filter(|(name, _)| is_open || is_fixed(name) || declares(schema, name));
+    sent.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Whether a schema or one of its parts has a property of this name.
+fn declares(schema: &Value, name: &str) -> bool {
+    let lists = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
+    let mut parts = lists.chain(["then", "else"].iter().filter_map(|key| schema.get(key)));
+    schema.get("properties").is_some_and(|all| all.get(name).is_some()) || parts.any(|part| declares(part, name))
+}
+
 /// Checks the texts in arguments that otherwise fit; the error names the first wrong field and what is accepted.
 pub(crate) fn check_texts(schema: &Value, arguments: &Value) -> Result<(), String> {
     TextChecker::default().check_at("", schema, arguments)
@@ -167,6 +185,24 @@ mod tests {
         let schema = json!({"properties": {"a": {"pattern": "^(a+)+$"}}});
         let text = format!("{}!", "a".repeat(50_000));
         assert_eq!(check_texts(&schema, &json!({"a": text})), Err("`a` must match the pattern ^(a+)+$".to_owned()));
+    }
+
+    #[test]
+    fn only_declared_or_fixed_arguments_are_sent() {
+        let arguments = json!({"city": "a", "unit": "K", "extra": 1});
+        let sent = |more: Value| {
+            let mut schema = json!({"type": "object", "properties": {"city": {}}});
+            schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let found = declared(&schema, arguments.as_object().unwrap(), &|name| name == "unit");
+            found.keys().map(String::as_str).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!([sent(json!({})), sent(json!({"additionalProperties": false}))], ["city unit", "city unit"]);
+        for open in [json!(true), json!({}), json!({"type": "integer"})] {
+            assert_eq!(sent(json!({ "additionalProperties": open })), "city unit extra");
+        }
+        for part in ["allOf", "anyOf", "oneOf"] {
+            assert_eq!(sent(json!({ part: [{"properties": {"extra": {}}}] })), "city unit extra", "{part}");
+        }
     }
 
     #[test]

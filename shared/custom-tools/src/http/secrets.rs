@@ -2,7 +2,11 @@
 
 use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
+use secrecy::ExposeSecret;
 use serde::Serialize;
+
+use super::secret_mask::MIN_SECRET_BYTES;
+use super::token_variables::{is_token_variable, model_key_variables};
 
 /// Prefix of the variables that definitions may reference.
 const VARIABLE_PREFIX: &str = "TOOL_SECRET_";
@@ -17,7 +21,7 @@ const PATH_SETTING: &str = "TOOL_SECRET_named";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SecretReference {
-    /// A variable of the function whose name begins with `TOOL_SECRET_`.
+    /// A variable of the function: `TOOL_SECRET_…`, or `…_TOKEN` or `…_API_KEY` unless the product uses it itself.
     Env(String),
     /// An SSM parameter under the configured prefix.
     Parameter(String),
@@ -30,6 +34,8 @@ pub enum SecretReference {
 pub struct ToolSecrets {
     settings: Settings,
     prefix: Option<String>,
+    /// The variables with the keys of models.
+    model_keys: Vec<String>,
 }
 
 impl ToolSecrets {
@@ -42,24 +48,32 @@ impl ToolSecrets {
         let parse_prefix = |text: &str| (is_secret_path(text) && text.len() > 1).then(|| text.to_owned());
         let prefix =
             settings.parse(PREFIX_SETTING, "the beginning of names, such as /lambda-chat/tools/", parse_prefix)?;
-        Ok(Self { settings: settings.clone(), prefix })
+        Ok(Self { settings: settings.clone(), prefix, model_keys: model_key_variables(settings) })
     }
 
     /// Returns all secrets in variables, including those that no definition references.
     pub fn env_secrets(&self) -> Vec<Secret> {
         let named = |name: &str| self.find(&SecretReference::Env(name.to_owned()));
-        self.settings.names_with_prefix(VARIABLE_PREFIX).filter_map(named).collect()
+        // A shorter one is never sent, and would match everywhere.
+        let is_sent =
+            |secret: &Secret| secret.peek().is_none_or(|value| value.expose_secret().len() >= MIN_SECRET_BYTES);
+        self.settings.names_with_prefix("").filter_map(named).filter(is_sent).collect()
     }
 
     /// Returns the referenced secret; `None` if there is none or it may not be referenced.
     pub(crate) fn find(&self, reference: &SecretReference) -> Option<Secret> {
         let mut settings = self.settings.clone();
         let variable = match reference {
-            SecretReference::Env(name) => is_variable(name).then_some(name.as_str())?,
+            SecretReference::Env(name) => self.may_name(name).then_some(name.as_str())?,
             SecretReference::Parameter(name) => self.set_path(&mut settings, "PARAMETER", name)?,
             SecretReference::SecretsManager(name) => self.set_path(&mut settings, "SECRET", name)?,
         };
         Secret::from_settings(&settings, variable).ok().flatten()
+    }
+
+    /// Whether definitions may reference this variable.
+    fn may_name(&self, name: &str) -> bool {
+        is_variable(name) || (is_token_variable(name) && !self.model_keys.iter().any(|used| used == name))
     }
 
     fn set_path(&self, settings: &mut Settings, service: &str, name: &str) -> Option<&'static str> {
@@ -87,15 +101,17 @@ fn is_secret_path(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use secrecy::ExposeSecret;
-
     use super::*;
 
-    const SETTINGS: [(&str, &str); 8] = [
+    const SETTINGS: [(&str, &str); 12] = [
         ("TOOL_SECRET_WEATHER", "canary-1"),
         ("TOOL_SECRET_KEPT_PARAMETER", "/anywhere/key"),
         ("TOOL_SECRETS_UNDER", "/chat/tools/"),
         ("ARK_API_KEY", "canary-2"),
+        ("DOCS_TOKEN", "canary-6"),
+        ("SHORT_TOKEN", "1"),
+        ("MY_MODEL_API_KEY", "canary-7"),
+        ("MODELS", r#"[{"name":"a","model":"m","apiKeyVar":"MY_MODEL_API_KEY"}]"#),
         ("AWS_REGION", "eu-west-1"),
         ("AWS_ACCESS_KEY_ID", "canary-3"),
         ("AWS_SECRET_ACCESS_KEY", "canary-4"),
@@ -109,9 +125,11 @@ mod tests {
     #[test]
     fn f131_definition_can_reference_only_tool_secrets() {
         let env = |name: &str| found(&SecretReference::Env(name.to_owned()));
-        assert!(env("TOOL_SECRET_WEATHER") && env("TOOL_SECRET_KEPT"));
+        assert!(env("TOOL_SECRET_WEATHER") && env("TOOL_SECRET_KEPT") && env("DOCS_TOKEN"));
         for name in [
             "ARK_API_KEY",
+            "MY_MODEL_API_KEY",
+            "DOCS_API_KEY",
             "AWS_SECRET_ACCESS_KEY",
             "AWS_SESSION_TOKEN",
             "tool_secret_weather",
@@ -149,8 +167,9 @@ mod tests {
     fn f122_secrets_in_variables_can_be_listed_for_redaction() {
         let secrets = ToolSecrets::from_settings(&Settings::from_pairs(SETTINGS)).unwrap();
         let known: Vec<_> = secrets.env_secrets().iter().map(Secret::peek).collect();
-        let known: Vec<_> = known.iter().flatten().map(ExposeSecret::expose_secret).collect();
-        assert_eq!(known, ["canary-1"]);
+        let mut known: Vec<_> = known.iter().flatten().map(ExposeSecret::expose_secret).collect();
+        known.sort_unstable();
+        assert_eq!(known, ["canary-1", "canary-6"]);
     }
 
     #[test]

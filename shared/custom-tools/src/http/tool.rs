@@ -10,6 +10,7 @@ use tools::{OutboundRedactor, Progress, Tool, ToolCallError, ToolContext, ToolEr
 
 use super::credentials::Credentials;
 use super::endpoint::WebEndpoint;
+use super::envelope;
 use super::failure::HttpFailure;
 use super::progress_relay::ProgressRelay;
 use super::secret_mask::SecretMask;
@@ -64,7 +65,8 @@ impl HttpTool {
         arguments: &Map<String, Value>,
         redactor: &OutboundRedactor,
     ) -> Result<PreparedRequest, ToolError> {
-        parameters::check_texts(&self.definition.parameters, &Value::Object(arguments.clone()))
+        let declared = parameters::declared(&self.definition.parameters, arguments, &|name| redactor.is_fixed(name));
+        parameters::check_texts(&self.definition.parameters, &Value::Object(declared.clone()))
             .map_err(|reason| ToolCallError::invalid_arguments(&reason, Language::default()))?;
         let (header, mask) = self.credentials.reveal().await.map_err(|failure| self.tool_error(failure))?;
         let secret = header.as_ref().map(|(name, value)| (*name, value));
@@ -72,7 +74,7 @@ impl HttpTool {
             .map_err(|_| self.tool_error(HttpFailure::AddressNotAllowed))?;
         // Redacting long arguments takes milliseconds: between two calls other turns run.
         tokio::task::yield_now().await;
-        let arguments = self.definition.outbound_arguments(arguments, redactor);
+        let arguments = self.definition.outbound_arguments(&declared, redactor);
         let request = request::build_request(&self.endpoint, &template, &arguments, secret)
             .map_err(|reason| ToolCallError::invalid_arguments(&reason, Language::default()))?;
         Ok(PreparedRequest { request, mask, secret: secret.map(|(name, _)| name.to_owned()) })
@@ -134,15 +136,24 @@ impl HttpTool {
             return if whole { Err(HttpFailure::Egress(EgressError::TooLarge)) } else { Ok(cut()) };
         }
         match (&self.definition.response_transform, serde_json::from_str::<Value>(&text)) {
-            (Some(transform), Ok(answer)) => {
-                let found = transform.apply(owner, mask.mask_value(answer)).await;
-                found.map(|found| truncate(to_text(found))).ok_or(HttpFailure::NoMatch)
-            }
+            (_, Ok(answer)) => self.render_json(owner, mask.mask_value(answer)).await,
             (Some(_), Err(_)) => Err(HttpFailure::NoMatch),
-            (None, Ok(answer)) => Ok(to_text(mask.mask_value(answer))),
             (None, Err(_)) if self.definition.kind == ToolKind::Streamable => Ok(mask.mask_text(&event_data(&text))),
             (None, Err(_)) => Ok(mask.mask_text(&text)),
         }
+    }
+
+    /// Returns the text of a JSON answer for the model. A transform is applied to the envelope as well as to its data.
+    async fn render_json(&self, owner: &Owner, answer: Value) -> Result<String, HttpFailure> {
+        let transform = self.definition.response_transform.as_ref();
+        let whole = transform.is_some().then(|| answer.clone());
+        let data = envelope::open(answer).map_err(|error| {
+            let text = if error.is_null() { String::new() } else { to_text(error) };
+            HttpFailure::Reported(text.get(..text.floor_char_boundary(MAX_ERROR_BYTES)).unwrap_or_default().to_owned())
+        })?;
+        let (Some(transform), Some(whole)) = (transform, whole) else { return Ok(to_text(data)) };
+        let found = transform.apply(owner, whole).await;
+        found.map(|found| truncate(to_text(found))).ok_or(HttpFailure::NoMatch)
     }
 
     pub(super) fn tool_error(&self, failure: HttpFailure) -> ToolError {
@@ -169,6 +180,12 @@ impl Tool for HttpTool {
             self.render_response(&context.owner, &response, &mask).await.map_err(|failure| self.tool_error(failure))?;
         let summary = format!("{} bytes", response.body.len());
         Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
+    }
+
+    /// Calls that differ only in arguments that are not sent are one call.
+    fn dedup_key(&self, arguments: &Value) -> Value {
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        Value::Object(parameters::declared(&self.definition.parameters, &arguments, &|_| false))
     }
 
     /// Slightly more than the request's timeout, so that the request ends with its own reason.

@@ -43,6 +43,7 @@ pub(crate) async fn import(
 /// The tools of a document, and whether the import is a dry run.
 fn parse_import(body: &[u8], rules: Rules<'_>) -> Result<(ImportedTools, bool), Failure> {
     let mut fields = StrictObject::parse(body)?;
+    fields.accept_aliases(&[("dry_run", "dryRun")])?;
     let document =
         fields.take_object("document")?.ok_or_else(|| fields.field_error("document", "given: an OpenAPI document"))?;
     let dry_run = fields.take_bool("dryRun")?.unwrap_or(false);

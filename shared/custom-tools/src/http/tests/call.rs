@@ -75,14 +75,76 @@ async fn f131_f132_sent_secret_is_masked_in_every_output() {
 #[tokio::test]
 async fn f131_tool_without_its_secret_sends_nothing() {
     let host = Host::answering(&[&answer("200 OK", "")]).await;
-    for name in ["TOOL_SECRET_NONE", "ARK_API_KEY", "TOOL_SECRET_SHORT"] {
+    let models = r#"[{"name":"a","model":"m","apiKeyVar":"MY_MODEL_API_KEY"}]"#;
+    for name in ["TOOL_SECRET_NONE", "ARK_API_KEY", "TOOL_SECRET_SHORT", "AWS_SESSION_TOKEN", "MY_MODEL_API_KEY"] {
         let auth = json!({"type": "bearer", "secret": {"env": name}});
         let definition = definition(&json!({"urlTemplate": URL, "auth": auth}), &[]);
-        let settings = [("ARK_API_KEY", "canary-ark"), ("TOOL_SECRET_SHORT", "abc")];
+        let settings = [
+            ("ARK_API_KEY", "canary-ark"),
+            ("TOOL_SECRET_SHORT", "abc"),
+            ("AWS_SESSION_TOKEN", "canary-aws"),
+            ("MY_MODEL_API_KEY", "canary-deepseek"),
+            ("MODELS", models),
+        ];
         let tool = host.tool_with(&definition, &settings).await;
         assert_eq!(read(&tool, json!({})).await, "failed: 工具调用失败：工具没有配置好密钥", "{name}");
     }
     assert_eq!(host.received(), [""; 0]);
+}
+
+#[tokio::test]
+async fn token_variable_is_sent_and_masked() {
+    let host = Host::answering(&[&answer("200 OK", "you sent canary-docs")]).await;
+    for (kind, variable, sent) in [
+        ("bearer", "DOCS_TOKEN", "authorization: Bearer canary-docs\r\n"),
+        ("api_key", "DOCS_API_KEY", "x-api-key: canary-docs\r\n"),
+    ] {
+        let auth = json!({"type": kind, "token_env": "DOCS"});
+        let definition = definition(&json!({"url_template": URL, "auth": auth}), &[]);
+        let tool = host.tool_with(&definition, &[(variable, "canary-docs")]).await;
+        assert_eq!(read(&tool, json!({})).await, "you sent [hidden]");
+        assert!(host.received().pop().unwrap().contains(sent), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn undeclared_arguments_are_not_sent() {
+    let host = Host::answering(&[&answer("200 OK", "ok")]).await;
+    let arguments = json!({"q": "x", "extra": "1"});
+    for (method, more, expected) in [
+        ("GET", json!({}), "GET /v1/things?q=x HTTP/1.1\r\n"),
+        ("GET", json!({"additionalProperties": false}), "GET /v1/things?q=x HTTP/1.1\r\n"),
+        ("GET", json!({"additionalProperties": true}), "GET /v1/things?q=x&extra=1 HTTP/1.1\r\n"),
+        ("POST", json!({}), "\r\n\r\n{\"q\":\"x\"}"),
+        ("POST", json!({"additionalProperties": {"type": "string"}}), "\r\n\r\n{\"q\":\"x\",\"extra\":\"1\"}"),
+    ] {
+        let mut definition = definition(&json!({"urlTemplate": URL, "method": method}), &["q"]);
+        definition["parameters"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        read(&host.tool(&definition).await, arguments.clone()).await;
+        let request = host.received().pop().unwrap();
+        assert!(request.contains(expected), "{method} {more}: {request}");
+    }
+}
+
+#[tokio::test]
+async fn envelope_of_an_answer_is_opened() {
+    for (body, transform, expected) in [
+        (r#"{"success":true,"data":{"temp":26}}"#, None, r#"{"temp":26}"#),
+        (r#"{"success":true,"data":{"temp":26}}"#, Some("/data/temp"), "26"),
+        (r#"{"success":true,"data":"晴","message":"ok"}"#, None, "晴"),
+        (r#"{"success":false,"error":"no <city> canary/7f3a"}"#, None, "failed: 工具调用失败：no &lt;city> [hidden]"),
+        (r#"{"success":false,"error":"no city"}"#, Some("/data"), "failed: 工具调用失败：no city"),
+        (r#"{"success":false}"#, None, "failed: 工具调用失败：工具执行失败"),
+        (r#"{"success":false,"count":0}"#, None, r#"{"success":false,"count":0}"#),
+    ] {
+        let host = Host::answering(&[&answer("200 OK", body)]).await;
+        let auth = json!({"type": "bearer", "secret": {"env": "TOOL_SECRET_KEY"}});
+        let mut definition = definition(&json!({"urlTemplate": URL, "auth": auth}), &[]);
+        if let Some(pointer) = transform {
+            definition["responseTransform"] = json!({ "pointer": pointer });
+        }
+        assert_eq!(read(&host.tool(&definition).await, json!({})).await, expected, "{body}");
+    }
 }
 
 #[tokio::test]

@@ -49,7 +49,11 @@ fn definition_round_trips_through_its_document() {
 #[test]
 fn error_names_field_and_accepted_values() {
     for (path, value, named) in [
-        ("/name", json!("Weather"), "`name`"),
+        ("/name", json!("get weather"), "`name` must be 1 to 64 letters, digits, `_` and `-`, a letter or `_` first"),
+        ("/name", json!("天气"), "`name`"),
+        ("/name", json!("-weather"), "`name`"),
+        ("/name", json!("9lives"), "`name`"),
+        ("/name", json!("a".repeat(65)), "`name`"),
         ("/name", json!("search_web"), "`name` must be another one"),
         ("/name", json!(5), "`name` must be a string"),
         ("/description", json!(" "), "`description`"),
@@ -79,6 +83,98 @@ fn error_names_field_and_accepted_values() {
     let mut unknown = full();
     unknown["owner"] = json!("ada");
     assert!(parse(&unknown).unwrap_err().starts_with("`owner` is not known here"));
+}
+
+#[test]
+fn name_may_have_capitals_and_hyphens() {
+    for name in ["getWeather", "get-weather", "_get", "A", &"a".repeat(64)] {
+        let mut written = full();
+        written["name"] = json!(name);
+        assert_eq!(parse(&written).unwrap().name, name);
+    }
+}
+
+/// The definition in the spelling of `snake_case` APIs.
+fn in_snake_case() -> Value {
+    let full = full();
+    json!({
+        "name": full["name"], "display_name": full["displayName"], "description": full["description"],
+        "category": full["category"], "type": full["type"],
+        "endpoint": {
+            "url_template": full["endpoint"]["urlTemplate"], "method": "POST", "headers": full["endpoint"]["headers"],
+            "auth": full["endpoint"]["auth"], "timeout_seconds": 90,
+        },
+        "parameters": full["parameters"], "response_transform": full["responseTransform"],
+        "rate_limit": "10/60s", "version": "2.0.0", "tags": ["a", "b"], "enabled": false, "idempotent": true,
+    })
+}
+
+#[test]
+fn snake_case_fields_are_stored_in_camel_case() {
+    assert_eq!(parse(&in_snake_case()).unwrap().document(), full());
+    let mut flat = in_snake_case();
+    let mut endpoint = flat.as_object_mut().unwrap().remove("endpoint").unwrap();
+    endpoint["timeout"] = endpoint.as_object_mut().unwrap().remove("timeout_seconds").unwrap();
+    flat.as_object_mut().unwrap().extend(endpoint.as_object().unwrap().clone());
+    assert_eq!(parse(&flat).unwrap().document(), full());
+}
+
+#[test]
+fn field_in_both_spellings_is_rejected() {
+    for (object, alias, name) in [
+        ("", "display_name", "displayName"),
+        ("", "rate_limit", "rateLimit"),
+        ("", "response_transform", "responseTransform"),
+        ("/endpoint", "url_template", "urlTemplate"),
+        ("/endpoint", "timeout_seconds", "timeoutSeconds"),
+        ("/endpoint", "timeout", "timeoutSeconds"),
+    ] {
+        let mut written = full();
+        let fields = written.pointer_mut(object).unwrap();
+        fields[alias] = fields[name].clone();
+        let path = object.replace("/endpoint", "endpoint.");
+        let expected = format!("`{path}{name}` and `{path}{alias}` are one field: only one may be given");
+        assert_eq!(parse(&written).unwrap_err(), expected);
+    }
+}
+
+#[test]
+fn f131_token_env_names_a_variable_for_tools() {
+    let with = |auth: Value| {
+        let mut written = full();
+        written["endpoint"]["auth"] = auth;
+        parse(&written).map(|definition| definition.document()["endpoint"]["auth"].clone())
+    };
+    assert_eq!(
+        with(json!({"type": "bearer", "token_env": "WEATHER"})),
+        Ok(json!({"type": "bearer", "secret": {"env": "WEATHER_TOKEN"}}))
+    );
+    assert_eq!(
+        with(json!({"type": "api_key", "tokenEnv": "WEATHER"})),
+        Ok(json!({"type": "api_key", "header": "X-API-Key", "secret": {"env": "WEATHER_API_KEY"}}))
+    );
+    for start in ["ARK", "OPENAI", "TAVILY", "AWS_SESSION", "AWS", "weather", "A B", "9", "_X"] {
+        for kind in ["bearer", "api_key"] {
+            let message = with(json!({"type": kind, "tokenEnv": start})).unwrap_err();
+            assert!(message.starts_with("`endpoint.auth.tokenEnv` must be the beginning of a variable"), "{message}");
+        }
+    }
+    let both = with(json!({"type": "bearer", "tokenEnv": "A", "secret": {"env": "A_TOKEN"}})).unwrap_err();
+    assert_eq!(both, "`endpoint.auth.secret` must be left out if there is a `tokenEnv`");
+    let basic = with(json!({"type": "basic", "username": "u", "tokenEnv": "A"})).unwrap_err();
+    assert!(basic.starts_with("`endpoint.auth.secret` must be an object"), "{basic}");
+}
+
+#[test]
+fn table_of_parameters_becomes_a_schema() {
+    let mut written = full();
+    written["parameters"] = json!({
+        "city": {"type": "string"}, "units": {"type": "string", "required": false},
+        "lang": {"type": "string", "required": false},
+    });
+    assert_eq!(parse(&written).unwrap().document(), full());
+    written["parameters"]["city"]["required"] = json!(false);
+    assert!(parse(&written).unwrap_err().starts_with("`parameters` must be a JSON Schema that requires every"));
 }
 
 #[test]
