@@ -22,6 +22,7 @@ const TIMEOUT_SETTINGS: [&str; 3] = ["MODEL_FIRST_BYTE_SECONDS", "MODEL_IDLE_SEC
 /// First line of a recording: the inputs of a turn, without any key, address or user name.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the format")]
 pub(crate) struct Head {
     /// [`VERSION`].
     pub(crate) recording: u32,
