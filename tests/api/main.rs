@@ -14,6 +14,7 @@ mod call_like_text;
 mod call_results;
 mod circuit_breaker;
 mod context;
+mod context_windows;
 mod conversations;
 mod custom_tools;
 mod deadline;

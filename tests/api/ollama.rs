@@ -18,6 +18,12 @@ pub(crate) fn text_reply(content: &str) -> Reply {
     FakeOllama::line_stream([text_line(content), FakeOllama::done_line("stop")])
 }
 
+/// A reply of `/api/show` for a model with these capabilities and this context length.
+pub(crate) fn show_reply(capabilities: &[&str], context_length: u64) -> Reply {
+    let info = json!({ "general.architecture": "scripted", "scripted.context_length": context_length });
+    Reply::json(200, &json!({ "capabilities": capabilities, "model_info": info }))
+}
+
 fn function_call(query: &str) -> Value {
     json!({ "function": { "name": "search_web", "arguments": { "query": query } } })
 }

@@ -2,12 +2,12 @@
 //!
 //! The newest turns have priority. Before a turn is left out, long tool results are truncated and reasoning is dropped,
 //! oldest turns first. Then whole turns are left out, oldest first, so that a call never appears without its result. The
-//! newest earlier turn always stays, truncated if necessary.
+//! newest earlier turn always stays, truncated if necessary. The results of the running turn share what is left.
 
 use domain::{HistoryTurn, Message, ToolMessage};
 
 use crate::estimate;
-use crate::tokens::Family;
+use crate::tokens::{self, Family};
 use prompts::AgentTexts;
 
 /// Length to which a long result of an earlier turn is truncated, in bytes.
@@ -27,6 +27,8 @@ const SEARCH_TAGS: (&str, &str) = ("<search_results>", "\n</search_results>");
 pub(crate) struct Target {
     pub(crate) family: Family,
     pub(crate) texts: &'static AgentTexts,
+    /// Tokens around a result and its call where they are written as text.
+    pub(crate) result_frame_tokens: u64,
 }
 
 /// The earlier turns that fit into a prompt.
@@ -73,30 +75,56 @@ pub(crate) fn select(history: &[HistoryTurn], budget: u64, target: Target) -> Se
     SelectedHistory { messages: selected.into_iter().flat_map(|turn| turn.messages).collect(), left_out }
 }
 
-/// Truncates results of the running turn, oldest first, until all its messages fit. Other messages stay unchanged.
-pub(crate) fn truncate_results(messages: &mut [Message], budget: u64, target: Target) {
-    let tokens_of = |message: &Message| tokens(std::slice::from_ref(message), target.family);
-    // A message is measured again only after it was truncated.
-    let mut total = tokens(messages, target.family);
-    for max_bytes in [SHORT_RESULT_BYTES, SHORTEST_RESULT_BYTES] {
-        for message in &mut *messages {
-            if total <= budget {
-                return;
-            }
-            if matches!(message, Message::Tool(result) if result.content.len() > max_bytes) {
-                let before = tokens_of(message);
-                if let Message::Tool(result) = message {
-                    truncate_result(result, max_bytes, target.texts);
-                }
-                total = total.saturating_sub(before).saturating_add(tokens_of(message));
-            }
+/// Truncates the longest results of the running turn until all its messages fit. These results keep the same number of
+/// tokens each, and other messages stay unchanged.
+pub(crate) fn share_among_results(messages: &mut [Message], budget: u64, target: Target) {
+    let total = tokens(messages, target);
+    if total <= budget {
+        return;
+    }
+    let sizes: Vec<u64> = messages.iter().map(|message| content_tokens(message, target)).collect();
+    let others = total.saturating_sub(sizes.iter().sum());
+    let share = equal_share(&sizes, budget.saturating_sub(others));
+    for (message, size) in messages.iter_mut().zip(sizes) {
+        if let Message::Tool(result) = message
+            && size > share
+        {
+            truncate_to_tokens(result, share, target);
         }
     }
 }
 
+/// The largest share with which all sizes together stay within `available` if each is limited to it.
+fn equal_share(sizes: &[u64], available: u64) -> u64 {
+    let mut ascending: Vec<u64> = sizes.iter().copied().filter(|size| *size > 0).collect();
+    ascending.sort_unstable();
+    let mut rest = available;
+    for (size, count) in ascending.iter().zip((1..=ascending.len() as u64).rev()) {
+        if *size > rest / count {
+            return rest / count;
+        }
+        rest -= size;
+    }
+    u64::MAX
+}
+
+/// The number of tokens of the content of a result, estimated; 0 for other messages.
+fn content_tokens(message: &Message, target: Target) -> u64 {
+    match message {
+        Message::Tool(result) => estimate::text(target.family, &result.content).tokens,
+        Message::User { .. } | Message::Assistant { .. } => 0,
+    }
+}
+
+/// The number of tokens of the results among messages, estimated.
+pub(crate) fn result_tokens(messages: &[Message], target: Target) -> u64 {
+    messages.iter().map(|message| content_tokens(message, target)).sum()
+}
+
 /// The number of tokens of messages, estimated.
-pub(crate) fn tokens(messages: &[Message], family: Family) -> u64 {
-    estimate::messages(family, messages).tokens
+pub(crate) fn tokens(messages: &[Message], target: Target) -> u64 {
+    let results = messages.iter().filter(|message| matches!(message, Message::Tool(_))).count() as u64;
+    estimate::messages(target.family, messages).tokens + results.saturating_mul(target.result_frame_tokens)
 }
 
 /// A turn with its number of tokens.
@@ -107,13 +135,13 @@ struct SizedTurn {
 
 impl SizedTurn {
     fn new(messages: Vec<Message>, target: Target) -> Self {
-        let tokens = tokens(&messages, target.family);
+        let tokens = tokens(&messages, target);
         Self { messages, tokens }
     }
 
     fn change(&mut self, step: impl Fn(&mut Message, &AgentTexts), target: Target) {
         self.messages.iter_mut().for_each(|message| step(message, target.texts));
-        self.tokens = tokens(&self.messages, target.family);
+        self.tokens = tokens(&self.messages, target);
     }
 
     /// Truncates all texts until the turn fits; false if too little text would remain.
@@ -167,6 +195,20 @@ fn truncate_result(result: &mut ToolMessage, max_bytes: usize, texts: &AgentText
     let (first, last) = SEARCH_TAGS;
     if truncate(&mut result.content, max_bytes, texts) && result.content.starts_with(first) {
         result.content.push_str(last);
+    }
+}
+
+/// Truncates a result to this many tokens, the note on it included, but not below the shortest length.
+fn truncate_to_tokens(result: &mut ToolMessage, max_tokens: u64, target: Target) {
+    let (first, last) = SEARCH_TAGS;
+    let is_search = result.content.starts_with(first);
+    let end = format!("\n{}{}", target.texts.truncated, if is_search { last } else { "" });
+    // One more token, because the texts are counted separately.
+    let max_tokens = max_tokens.saturating_sub(estimate::text(target.family, &end).tokens + 1);
+    let bytes = tokens::fitting_bytes(target.family, &result.content, max_tokens).max(SHORTEST_RESULT_BYTES);
+    if bytes < result.content.len() {
+        result.content.truncate(result.content.floor_char_boundary(bytes));
+        result.content.push_str(&end);
     }
 }
 

@@ -9,7 +9,7 @@
 //! * `round`: the outcome of one round
 //! * `continuation`: joins the texts of two models after a failover
 //! * `prompt`, `message_format`, `call_ids`, `alternation`: what the model reads
-//! * `context`: selects the history that fits into a prompt
+//! * `context`, `compactness`: what fits into the context window of a model
 //! * `turn_state`, `event_log`: the events of a turn and what they add up to
 //! * `client_context`: history and tools of a client that keeps its conversation itself
 //! * `tokens`, `estimate`, `token_count_cache`: token counts without a tokenizer
@@ -19,6 +19,7 @@
 mod alternation;
 mod call_ids;
 mod client_context;
+mod compactness;
 mod context;
 mod continuation;
 

@@ -4,6 +4,8 @@ use domain::{Language, Message, ToolChoice, ToolSpec};
 use prompts::{AgentTexts, fill};
 use tool_calls::{CallFormat, MalformedReason};
 
+
+use crate::compactness::Compactness;
 /// Which tools a prompt offers, and how.
 pub(crate) enum ToolOffer<'a> {
     /// None.
@@ -20,6 +22,7 @@ pub(crate) enum ToolOffer<'a> {
 /// The parts of the system prompt of one request.
 pub(crate) struct SystemPrompt<'a> {
     pub(crate) language: Language,
+    pub(crate) compactness: Compactness,
     /// Replaces the default.
     pub(crate) agent_prompt: Option<&'a str>,
     /// Follows it.
@@ -33,7 +36,7 @@ pub(crate) struct SystemPrompt<'a> {
 impl SystemPrompt<'_> {
     pub(crate) fn render(&self) -> String {
         let texts = AgentTexts::of(self.language);
-        let mut parts = vec![self.agent_prompt.unwrap_or(texts.default_system).to_owned()];
+        let mut parts = vec![self.agent_prompt.unwrap_or(self.compactness.default_system(texts)).to_owned()];
         parts.extend(self.added_prompt.map(str::to_owned));
         parts.push(fill(texts.current_date, &[("today", self.today), ("zone", self.zone)]));
         match &self.offer {
@@ -43,7 +46,7 @@ impl SystemPrompt<'_> {
                 parts.push(format!("{}\n{}", texts.untrusted_tools, texts.tools_available));
             }
             ToolOffer::Text { format, tools, choice } => {
-                parts.push(format.instructions(tools, self.language));
+                parts.push(self.compactness.instructions(*format, tools, self.language));
                 parts.extend(requirement(texts, choice));
             }
         }
@@ -114,7 +117,8 @@ mod tests {
 
     fn prompt(agent_prompt: Option<&str>, offer: ToolOffer<'_>) -> String {
         let (language, today, zone) = (Language::Zh, "2026-01-02", "Asia/Shanghai");
-        SystemPrompt { language, agent_prompt, added_prompt: None, today, zone, offer }.render()
+        let compactness = Compactness::Full;
+        SystemPrompt { language, compactness, agent_prompt, added_prompt: None, today, zone, offer }.render()
     }
 
     #[test]

@@ -21,7 +21,7 @@ use tools::{ToolContext, ToolSession};
 use self::deadlines::Deadlines;
 use crate::fallback::FallbackReason;
 use crate::round::Round;
-use crate::{Agent, EventLog, TokenCountCache, Turn, TurnRecorder};
+use crate::{Agent, EventLog, TokenCountCache, Turn, TurnRecorder, compactness};
 use prompts::AgentTexts;
 
 /// Default maximum number of rounds with tools, for prompted tools.
@@ -117,7 +117,12 @@ impl<'a> Run<'a> {
         let deadlines = Deadlines::new(turn.context.deadline);
         let specs = turn.specs(&agent.tools);
         let are_agent_specs = Arc::ptr_eq(&specs, agent.tools.specs(turn.context.language));
-        let context = ToolContext { deadline: deadlines.tools_until, ..turn.context.clone() };
+        let result_budget = turn.models.first().map(|first| compactness::result_budget(first.context_tokens()));
+        let context = ToolContext {
+            deadline: deadlines.tools_until,
+            result_budget: result_budget.unwrap_or_default(),
+            ..turn.context.clone()
+        };
         Self {
             agent,
             turn,

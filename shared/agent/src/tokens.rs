@@ -108,10 +108,19 @@ fn class(character: char) -> Class {
 
 /// Estimates the tokens of a text for models of a family.
 pub(crate) fn tokens(family: Family, text: &str) -> u64 {
-    let mut counter =
-        Counter { weights: family.weights(), hundredths: 0, before: Class::Start, run: 0, capital: false };
+    let mut counter = Counter::new(family);
     text.chars().for_each(|character| counter.push(character));
     counter.hundredths.div_ceil(100)
+}
+
+/// The length in bytes of the longest beginning of a text that has at most `max_tokens`, estimated.
+pub(crate) fn fitting_bytes(family: Family, text: &str, max_tokens: u64) -> usize {
+    let mut counter = Counter::new(family);
+    let is_over = |(_, character): &(usize, char)| {
+        counter.push(*character);
+        counter.hundredths > max_tokens.saturating_mul(100)
+    };
+    text.char_indices().find(is_over).map_or(text.len(), |(end, _)| end)
 }
 
 struct Counter<'a> {
@@ -125,6 +134,10 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
+    fn new(family: Family) -> Self {
+        Self { weights: family.weights(), hundredths: 0, before: Class::Start, run: 0, capital: false }
+    }
+
     fn push(&mut self, character: char) {
         let class = class(character);
         let begins = class != self.before;

@@ -8,6 +8,7 @@ use reqwest::RequestBuilder;
 
 use crate::attempt_error::AttemptError;
 use crate::client_deps::ClientDeps;
+use crate::context_window::ContextWindow;
 use crate::endpoint_compat::EndpointCompat;
 use crate::health::ModelHealth;
 use crate::idle_connections::IdleConnections;
@@ -31,6 +32,7 @@ struct ClientState {
     provider: &'static Provider,
     compat: EndpointCompat,
     tool_support: ToolSupportCache,
+    window: ContextWindow,
     http: platform::transport::Client,
     idle_connections: Arc<IdleConnections>,
     timeouts: Timeouts,
@@ -48,6 +50,7 @@ impl ModelClient {
 
     fn with_provider(provider: &'static Provider, config: ModelConfig, deps: &ClientDeps) -> Self {
         let (compat, tool_support) = (EndpointCompat::default(), ToolSupportCache::new(&config, provider));
+        let window = ContextWindow::new(&config, provider, deps.max_allocated_context);
         let health = Arc::new(ModelHealth::new(deps.breakers.for_endpoint(config.wire, &config.base_url)));
         let ClientDeps { http, idle_connections, timeouts, .. } = deps.clone();
         Self {
@@ -56,6 +59,7 @@ impl ModelClient {
                 provider,
                 compat,
                 tool_support,
+                window,
                 http,
                 idle_connections,
                 timeouts,
@@ -74,10 +78,17 @@ impl ModelClient {
         self.state.provider.name
     }
 
-    /// Returns the context size in tokens (prompt and reply together): as configured, else from the provider's table.
-    pub fn context_tokens(&self) -> Option<u64> {
-        let config = self.config();
-        config.options.context_tokens.or_else(|| self.state.provider.context_tokens_of(&config.model))
+    /// Returns the context window in tokens, prompt and reply together.
+    ///
+    /// It is the configured one, else that of the provider's table or list, else a conservative assumption. From Ollama
+    /// this window is requested in every request; it never exceeds that of the model.
+    pub fn context_tokens(&self) -> u64 {
+        self.state.window.tokens()
+    }
+
+    /// Returns the context window if the provider's list, and not the configuration alone, determined it.
+    pub fn discovered_context_tokens(&self) -> Option<u64> {
+        self.state.window.listed().map(|_| self.context_tokens())
     }
 
     /// Requests a reply. Returns at the first delta and retries before that as far as `options` allow; a later error is
@@ -100,7 +111,9 @@ impl ModelClient {
     }
 
     fn quirks(&self, params: &GenerationParams) -> Quirks {
-        let ClientState { compat, provider, config, .. } = &*self.state;
-        compat.apply_fixes(Quirks::new(provider, config, params))
+        let ClientState { compat, provider, config, window, .. } = &*self.state;
+        let mut quirks = Quirks::new(provider, config, params);
+        quirks.parameters.context_tokens = window.allocated().or(quirks.parameters.context_tokens);
+        compat.apply_fixes(quirks)
     }
 }

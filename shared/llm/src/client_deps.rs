@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use crate::breaker::Breakers;
+use crate::context_window::MAX_ALLOCATED;
 use crate::idle_connections::IdleConnections;
 use crate::timeouts::Timeouts;
 
@@ -11,10 +12,18 @@ pub(crate) struct ClientDeps {
     pub(crate) idle_connections: Arc<IdleConnections>,
     pub(crate) timeouts: Timeouts,
     pub(crate) breakers: Arc<Breakers>,
+    /// The default maximum of the context window that is requested from Ollama, in tokens.
+    pub(crate) max_allocated_context: u64,
 }
 
 impl ClientDeps {
     pub(crate) fn new(http: platform::transport::Client, timeouts: Timeouts) -> Self {
-        Self { http, idle_connections: Arc::default(), timeouts, breakers: Arc::default() }
+        Self {
+            http,
+            idle_connections: Arc::default(),
+            timeouts,
+            breakers: Arc::default(),
+            max_allocated_context: MAX_ALLOCATED,
+        }
     }
 }

@@ -12,6 +12,7 @@ mod call_options;
 mod client;
 mod client_deps;
 mod config;
+mod context_window;
 mod delta;
 mod dialect;
 mod endpoint_compat;

@@ -1,5 +1,6 @@
-//! Model lists of providers, which show which models accept tools.
+//! Model lists of providers, which show which models accept tools, and their context windows.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -16,11 +17,12 @@ pub(crate) const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// The API of a model list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ModelListApi {
-    /// `GET {base}/models`; tool support is in `features.tools.function_calling` of an entry.
+    /// `GET {base}/models`; an entry has `features.tools.function_calling` and `token_limits.context_window`.
     Ark,
-    /// `GET {base}/models`; tool support is in `supported_parameters` of an entry.
+    /// `GET {base}/models`; an entry has `supported_parameters` and `context_length`.
     OpenRouter,
-    /// `POST {base}/api/show` for one model; tool support is in `capabilities`.
+    /// `POST {base}/api/show` for one model, with `capabilities`, `model_info.{architecture}.context_length` and
+    /// `parameters`, the lines of its Modelfile.
     Ollama,
 }
 
@@ -41,6 +43,10 @@ struct ListEntry<'a> {
     features: Option<&'a RawValue>,
     #[serde(borrow, default)]
     supported_parameters: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    token_limits: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    context_length: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -56,8 +62,33 @@ struct ToolFeatures {
 }
 
 #[derive(Deserialize)]
+struct TokenLimits {
+    context_window: u64,
+}
+
+#[derive(Deserialize)]
 struct ShowResponse {
     capabilities: Vec<String>,
+}
+
+/// The part of `/api/show` about the context window.
+#[derive(Deserialize)]
+struct ShownWindow<'a> {
+    #[serde(borrow, default)]
+    model_info: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    parameters: ContentParts<'a>,
+}
+
+impl ShownWindow<'_> {
+    /// Returns the smaller one of the model's own window and the one that its Modelfile sets.
+    fn tokens(&self) -> Option<u64> {
+        let info: BTreeMap<String, &RawValue> = ok_or_none(self.model_info).unwrap_or_default();
+        let own = info.into_iter().filter(|(name, _)| name.ends_with(".context_length"));
+        let own = own.filter_map(|(_, length)| ok_or_none::<u64>(Some(length)));
+        let set = self.parameters.text.lines().filter_map(|line| line.trim().strip_prefix("num_ctx"));
+        own.chain(set.filter_map(|value| value.trim().parse().ok())).filter(|tokens| *tokens > 0).min()
+    }
 }
 
 impl ModelListApi {
@@ -79,9 +110,7 @@ impl ModelListApi {
                 Some(ok_or_none::<ToolFeatures>(features.tools).is_some_and(|tools| tools.function_calling))
             }
             Self::OpenRouter => {
-                // Suffixes such as `:online` and `:nitro` choose how a model is served; no list contains them.
-                let plain = || model.rsplit_once(':').and_then(|(plain, _)| find_entry(list, plain));
-                let entry = find_entry(list, model).or_else(plain)?;
+                let entry = find_served_entry(list, model)?;
                 ok_or_none::<Vec<String>>(entry.supported_parameters).map(|all| all.iter().any(|one| one == "tools"))
             }
             Self::Ollama => {
@@ -90,6 +119,24 @@ impl ModelListApi {
             }
         }
     }
+
+    /// Returns the context window of `model` in tokens, if the list shows it.
+    pub(crate) fn context_tokens(self, list: &[u8], model: &str) -> Option<u64> {
+        match self {
+            Self::Ark => {
+                let entry = find_entry(list, model).filter(|entry| entry.status.text != "Shutdown")?;
+                ok_or_none::<TokenLimits>(entry.token_limits).map(|limits| limits.context_window)
+            }
+            Self::OpenRouter => ok_or_none(find_served_entry(list, model)?.context_length),
+            Self::Ollama => serde_json::from_slice::<ShownWindow<'_>>(list).ok()?.tokens(),
+        }
+    }
+}
+
+/// Finds the entry of a model, or of the model that its suffix serves: `:online`, `:nitro` and so on are in no list.
+fn find_served_entry<'a>(list: &'a [u8], model: &str) -> Option<ListEntry<'a>> {
+    let plain = || model.rsplit_once(':').and_then(|(plain, _)| find_entry(list, plain));
+    find_entry(list, model).or_else(plain)
 }
 
 /// Finds the entry of a model; unreadable entries are skipped.
@@ -138,10 +185,40 @@ mod tests {
     }
 
     #[test]
+    fn lists_show_context_windows() {
+        let ark =
+            br#"{"data":[{"id":"a","token_limits":{"context_window":256000}},{"id":"b","token_limits":9},{"id":"c"},
+            {"id":"d","status":"Shutdown","token_limits":{"context_window":1}}]}"#;
+        assert_eq!(
+            ["a", "b", "c", "d"].map(|model| ModelListApi::Ark.context_tokens(ark, model)),
+            [Some(256_000), None, None, None]
+        );
+        let openrouter = br#"{"data":[{"id":"x/a","context_length":131072},{"id":"x/b","context_length":"long"}]}"#;
+        assert_eq!(
+            ["x/a", "x/a:nitro", "x/b"].map(|model| ModelListApi::OpenRouter.context_tokens(openrouter, model)),
+            [Some(131_072), Some(131_072), None]
+        );
+    }
+
+    #[test]
+    fn ollama_shows_smaller_of_model_and_modelfile() {
+        let read = |text: &str| ModelListApi::Ollama.context_tokens(text.as_bytes(), "any");
+        let info = r#""model_info":{"general.architecture":"qwen3","qwen3.context_length":40960,"tokenizer.ggml.tokens":null}"#;
+        assert_eq!(read(&format!("{{{info}}}")), Some(40_960));
+        let parameters = r#""parameters":"stop    \"<|im_end|>\"\nnum_ctx     8192\ntemperature 0.6""#;
+        assert_eq!(read(&format!("{{{parameters},{info}}}")), Some(8_192));
+        assert_eq!(read(&format!("{{{parameters}}}")), Some(8_192));
+        for text in [r#"{"model_info":{"a.context_length":0}}"#, r#"{"model_info":[],"parameters":7}"#, "{}"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn malformed_list_gives_no_information() {
         for listing in [ModelListApi::Ark, ModelListApi::OpenRouter, ModelListApi::Ollama] {
             for text in ["", "<html>", "null", "[]", "{}", r#"{"data":null}"#, r#"{"data":{}}"#] {
                 assert_eq!(listing.supports_tools(text.as_bytes(), "a"), None, "{listing:?} {text}");
+                assert_eq!(listing.context_tokens(text.as_bytes(), "a"), None, "{listing:?} {text}");
             }
         }
     }

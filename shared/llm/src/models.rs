@@ -10,10 +10,13 @@ use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
 
 use crate::client_deps::ClientDeps;
+use crate::context_window::MAX_ALLOCATED;
 use crate::timeouts::Timeouts;
 use crate::{ModelClient, ModelConfig, Options, ToolsSetting, Wire};
 
 const DEMO: &str = "demo";
+
+const MAX_CONTEXT: &str = "OLLAMA_MAX_CONTEXT_TOKENS";
 
 const NO_DEFAULT_NOTE: &str = "each model has \"onlyFor\": there is no default, and other callers have no model";
 
@@ -46,7 +49,8 @@ impl Models {
         entry::read(settings, &mut parsed)?;
         options::read(settings, &mut parsed)?;
         let default = parsed.default_index(settings)?;
-        let deps = ClientDeps::new(http, timeouts);
+        let max_allocated_context = settings.parse_integer(MAX_CONTEXT, 1_024..=1_048_576, MAX_ALLOCATED)?;
+        let deps = ClientDeps { max_allocated_context, ..ClientDeps::new(http, timeouts) };
         let clients = parsed.configs.into_iter().map(|config| ModelClient::new(config, &deps)).collect();
         Ok(Self { clients, default, notes: parsed.notes, deps })
     }

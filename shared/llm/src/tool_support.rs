@@ -36,6 +36,8 @@ pub struct ToolSupport {
 pub struct CachedToolSupport {
     /// The tool support, from [`ToolSupportSource::Provider`] or [`ToolSupportSource::Rejection`].
     pub tools: ToolSupport,
+    /// The context window in the provider's list, in tokens; 0 if the list shows none, `None` if it was not read.
+    pub context_tokens: Option<u64>,
     /// When it expires.
     pub expires_at: SystemTime,
 }

@@ -69,10 +69,9 @@ impl ToolSupportCache {
         self.configured.is_none()
     }
 
-    /// Whether no probe is due before the next day.
-    pub(crate) fn is_known(&self, now: SystemTime) -> bool {
-        // While another task probes, the caller should wait for its result.
-        !self.can_change() || self.last_probe.try_lock().is_ok_and(|last_probe| is_recent(*last_probe, now))
+    /// Whether there was a probe within the last day. During a probe it is false: the caller should wait for its result.
+    pub(crate) fn was_probed(&self, now: SystemTime) -> bool {
+        self.last_probe.try_lock().is_ok_and(|last_probe| is_recent(*last_probe, now))
     }
 
     /// Stores a result of this process or of another one.
@@ -87,7 +86,7 @@ impl ToolSupportCache {
     /// Records that the endpoint rejected tools.
     pub(crate) fn record_rejection(&self, now: SystemTime) {
         let tools = ToolSupport { mode: ToolMode::Prompted, source: ToolSupportSource::Rejection };
-        let cached = CachedToolSupport { tools, expires_at: now + self.rejection_ttl };
+        let cached = CachedToolSupport { tools, context_tokens: None, expires_at: now + self.rejection_ttl };
         self.store(cached);
         self.lock_discovered().unpublished = Some(cached);
     }

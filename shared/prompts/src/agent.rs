@@ -5,6 +5,10 @@ declare_texts! {
     AgentTexts in "agent":
     /// The system prompt of agents that have none.
     default_system,
+    /// The same for models with a small context window.
+    compact_system,
+    /// Teaches the `{tools}` to models with a small context window.
+    compact_tools,
     /// States the date `{today}` in a time `{zone}` in the system prompt.
     current_date,
     /// States in the system prompt that tool results are untrusted.

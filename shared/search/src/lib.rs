@@ -22,6 +22,7 @@ mod read_url;
 mod request;
 mod results;
 mod search;
+mod shortened;
 mod tavily;
 #[cfg(test)]
 mod tests;

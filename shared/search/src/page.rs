@@ -1,5 +1,7 @@
 //! The text of one page, as the search provider extracts it.
 
+use std::borrow::Cow;
+
 use domain::Source;
 use serde::{Deserialize, Serialize};
 use tools::url_allowlist::SOURCE_PREFIX;
@@ -40,12 +42,28 @@ impl PageText {
         Some(Self { title, url, text: text.chars().take(MAX_TEXT).collect(), characters: text.chars().count() })
     }
 
+    /// Returns the length of the title and the address in bytes.
+    pub(crate) fn frame_bytes(&self) -> usize {
+        self.title.len() + self.url.len()
+    }
+
+    /// Returns the page with the part of its text that `shorten` returns.
+    pub(crate) fn with_text(&self, shorten: impl FnOnce(&str) -> &str) -> Cow<'_, Self> {
+        let text = shorten(&self.text);
+        if text.len() == self.text.len() {
+            Cow::Borrowed(self)
+        } else {
+            Cow::Owned(Self { text: text.to_owned(), ..self.clone() })
+        }
+    }
+
     /// Renders the page for the model, without anything that could be read as a tag.
     pub(crate) fn render_for_model(&self) -> String {
         let Self { title, url, text, characters } = self;
         let (title, url, text) = (tool_calls::escape(title), tool_calls::escape(url), escape_untrusted(text));
-        let cut = if *characters > MAX_TEXT {
-            format!("\n（内容过长，已截断：共 {characters} 个字符，以上是前 {MAX_TEXT} 个）")
+        let shown = self.text.chars().count();
+        let cut = if *characters > shown {
+            format!("\n（内容过长，已截断：共 {characters} 个字符，以上是前 {shown} 个）")
         } else {
             String::new()
         };

@@ -14,6 +14,7 @@ use tools::{Tool, ToolCallError, ToolContext, ToolError, ToolOutput, arguments, 
 use crate::clock::Clock;
 use crate::page_request::PageRequest;
 use crate::search::{MAX_DURATION, Search};
+use crate::shortened::shorten_page_text;
 
 const DESCRIPTION: &str = "读取一个网页的正文。用户发来网址，或者搜索结果里的摘录不够用时，用它读取全文。\
     只能读取用户消息里出现过的网址和本对话结果里列出的来源。";
@@ -68,7 +69,7 @@ impl Tool for ReadUrl {
         let clock = Clock::new(SystemTime::now(), end);
         match self.search.find(&PageRequest::new(page.into()), &context.owner, &clock).await {
             Ok(outcome) => Ok(ToolOutput {
-                content: outcome.answer.render_for_model(),
+                content: shorten_page_text(&outcome.answer, context.result_budget).render_for_model(),
                 user_text: Some(outcome.answer.render_for_user()),
                 summary: outcome.answer.summary(),
                 sources: vec![outcome.answer.source()],

@@ -11,7 +11,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tools::{
-    OutboundRedactor, Tool, ToolCallError, ToolContext, ToolError, ToolOutput, arguments, schema, url_allowlist,
+    OutboundRedactor, ResultBudget, Tool, ToolCallError, ToolContext, ToolError, ToolOutput, arguments, schema,
+    url_allowlist,
 };
 
 use crate::clock::Clock;
@@ -23,6 +24,7 @@ use crate::provider_request::ProviderRequest;
 use crate::request::{Mode, SearchRequest};
 use crate::results::SearchResults;
 use crate::search::{MAX_DURATION, Search};
+use crate::shortened::shorten_results;
 use crate::user_text::render_for_user;
 
 const DESCRIPTION: &str = "联网搜索工具。当问题涉及新闻、天气、价格、赛事等最新信息，或者涉及你不知道、不确定、\
@@ -109,7 +111,7 @@ impl Tool for WebSearch {
         let end = context.deadline.min(Instant::now() + MAX_DURATION);
         let clock = Clock::new(SystemTime::now(), end);
         match self.search_with_deepening(&request, &context.owner, &clock).await {
-            Ok(outcome) => Ok(tool_output(&outcome)),
+            Ok(outcome) => Ok(tool_output(&outcome, context.result_budget)),
             Err(failure) => {
                 tracing::warn!(?failure, "a search failed");
                 Err(ToolError::Model { failure: failure.to_tool_failure(), content: render_failure(&failure.reason()) })
@@ -145,8 +147,8 @@ fn build_request(arguments: Arguments, redactor: &OutboundRedactor) -> Result<Se
     SearchRequest::new(&query, mode, filters, redactor).ok_or_else(|| "`query` must not be blank".to_owned())
 }
 
-fn tool_output(outcome: &SearchOutcome<SearchResults>) -> ToolOutput {
-    let RenderedResults { text, sources } = render_results(&outcome.answer, outcome.notice);
+fn tool_output(outcome: &SearchOutcome<SearchResults>, budget: ResultBudget) -> ToolOutput {
+    let RenderedResults { text, sources } = render_results(&shorten_results(&outcome.answer, budget), outcome.notice);
     let user_text = render_for_user(&outcome.answer, sources.len(), outcome.notice);
     let summary = status_line(sources.len(), outcome.answer.pages.len());
     let (cached, credits) = (outcome.is_known_as_cached(), outcome.reported_credits());

@@ -23,7 +23,7 @@
 //! | `U#{o}#S#{conversation}` (ephemeral) | `T#{turn}#{event}` | events of a turn, starting with that number (twelve digits, from 0): `events` (a line of JSON each, or a list of texts), `answer` (the seq of the turn's answer), `expires` | [`StreamLog`], `finish_with_log` |
 //! | `U#{o}#X` (ephemeral) | `{answer}-{index}` | a tool call: `call` (JSON), `owner`, `conversation`, `madeAt`, `expires` | [`Executions`] |
 //! | `X#{day}` (ephemeral) | the same | pointer to that row: `under` (its partition), `expires` | [`Executions`] |
-//! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | a model's tool support: `native`, `learned`, `countsUntil`, `expires` | [`ToolSupportTable`] |
+//! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | a model's tool support: `native`, `learned`, `contextTokens`, `countsUntil`, `expires` | [`ToolSupportTable`] |
 //! | `OE#{SHA-256 of the endpoint}` (ephemeral) | `-` | circuit breaker of a model endpoint: `changedAt`, `expires`; while it is open `downUntil` | [`BreakerTable`] |
 //! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
 //!

@@ -1,4 +1,4 @@
-//! Tool support of models, shared between instances.
+//! Tool support and context windows of models, shared between instances.
 //!
 //! There is one item for each model. It may be lost: without it an instance reads the provider's list, or one request
 //! fails.
@@ -26,6 +26,8 @@ pub struct ToolSupportRecord {
     pub native: bool,
     /// Whether the endpoint's behaviour showed it, rather than a provider's list.
     pub observed: bool,
+    /// The context window in the provider's list, in tokens; 0 if the list shows none, `None` if no instance read it.
+    pub context_tokens: Option<u64>,
     /// Until when it is valid, with millisecond precision.
     pub valid_until: SystemTime,
 }
@@ -51,14 +53,19 @@ impl ToolSupportTable {
 impl ToolSupportRecord {
     fn store_update(&self, now: SystemTime) -> Expression {
         let until = millis(self.valid_until);
-        let text =
-            format!("SET native = :native, learned = :learned, countsUntil = :until, {EXPIRES} = :expires, v = :v");
-        let change = Expression::update(text)
+        let context = if self.context_tokens.is_some() { ", contextTokens = :context" } else { "" };
+        let text = format!(
+            "SET native = :native, learned = :learned, countsUntil = :until, {EXPIRES} = :expires, v = :v{context}"
+        );
+        let mut change = Expression::update(text)
             .value(":native", AttributeValue::Bool(self.native))
             .value(":learned", AttributeValue::Bool(self.observed))
             .value(":until", n(until))
             .value(":expires", n(until / 1000))
             .value(":v", n(SCHEMA_VERSION));
+        if let Some(tokens) = self.context_tokens {
+            change = change.value(":context", n(tokens));
+        }
         if self.observed {
             return change;
         }
@@ -73,6 +80,7 @@ impl ToolSupportRecord {
         Some(Self {
             native: flag("native")?,
             observed: flag("learned")?,
+            context_tokens: item.number("contextTokens").ok(),
             valid_until: UNIX_EPOCH + Duration::from_millis(until),
         })
     }

@@ -4,6 +4,7 @@
 //! read (JSON, a function's parameters, a name first). So a new format is usually a row of markers; a format that
 //! prompts teach is a file with a [`CallFormat`] and a line in `FAMILIES`.
 
+mod compact;
 mod functions;
 mod glm;
 mod prompt;
@@ -26,6 +27,11 @@ pub trait CallFormat: Sync {
     /// The part of the system prompt that teaches the format and lists the tools; empty without tools.
     fn instructions(&self, tools: &[ToolSpec], language: Language) -> String {
         prompt::build_instructions(tools, language, &|call| self.render_call(call))
+    }
+    /// The tools for a prompt with little space, in no natural language of its own: the signature of each, its descriptions
+    /// shortened, and a call.
+    fn compact_tools(&self, tools: &[ToolSpec]) -> String {
+        compact::render_tools(tools, &|call| self.render_call(call))
     }
     /// Renders a result for the model.
     ///

@@ -11,10 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::call_error::ToolCallError;
 use crate::entry::Entry;
 use crate::memo::{CallOutcome, CallSource, Memo};
-use crate::{Progress, ToolContext, ToolError, ToolOutput, arguments, markdown};
-
-/// Longest text of a result for the model, in bytes.
-const MAX_CONTENT_BYTES: usize = 256 * 1024;
+use crate::{Progress, ResultBudget, ToolContext, ToolError, ToolOutput, arguments, markdown};
 
 /// The calls of one turn.
 pub struct ToolSession {
@@ -123,6 +120,7 @@ impl ToolSession {
             return Ok(Err(ToolCallError::timeout(tool, self.language())));
         }
         let end = self.context.deadline.min(now + tool.timeout());
+        let max_bytes = self.context.result_budget.max_bytes;
         let (progress, mut receiver) = Progress::channel();
         let context = ToolContext { progress, ..self.context.clone() };
         let call = AssertUnwindSafe(async { tool.call(arguments, &context).await }).catch_unwind();
@@ -131,12 +129,12 @@ impl ToolSession {
                 self.context.allowed_urls.add_sources(&output.sources);
                 let user_text =
                     entry.direct.then(|| output.user_text.unwrap_or_else(|| markdown::format_result(&output.content)));
-                let (user_text, wrapped) =
-                    (user_text.map(|text| self.truncate(text)), tool.wrap_result(self.truncate(output.content)));
+                let user_text = user_text.map(|text| self.truncate(text, ResultBudget::MAX_BYTES));
+                let wrapped = tool.wrap_result(self.truncate(output.content, max_bytes));
                 Ok(Ok(ToolOutput { content: wrapped, user_text, ..output }))
             }
             Ok(Ok(Err(ToolError::Model { failure, content }))) => {
-                Ok(Err(ToolCallError { failure, content: self.truncate(content) }))
+                Ok(Err(ToolCallError { failure, content: self.truncate(content, max_bytes) }))
             }
             Ok(Ok(Err(ToolError::Fatal(error)))) => Err(error),
             Ok(Err(_panic)) => {
@@ -178,10 +176,10 @@ impl ToolSession {
         ToolRun { report, result, answer: output.user_text, credits, prefetched: source == CallSource::Prefetched }
     }
 
-    fn truncate(&self, mut text: String) -> String {
-        if text.len() > MAX_CONTENT_BYTES {
+    fn truncate(&self, mut text: String, max_bytes: usize) -> String {
+        if text.len() > max_bytes {
             let note = ToolTexts::of(self.language()).truncated;
-            text.truncate(text.floor_char_boundary(MAX_CONTENT_BYTES - 1 - note.len()));
+            text.truncate(text.floor_char_boundary(max_bytes.saturating_sub(1 + note.len())));
             text.push('\n');
             text.push_str(note);
         }

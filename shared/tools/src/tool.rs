@@ -7,7 +7,7 @@ use prompts::{ToolTexts, fill};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{CalculationBudget, OutboundRedactor, Progress, UrlAllowlist};
+use crate::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, UrlAllowlist};
 
 /// A tool that a model may call. Each tool has one file in this crate and one line in the list of tools.
 #[async_trait]
@@ -69,6 +69,8 @@ pub struct ToolContext {
     pub redactor: OutboundRedactor,
     /// The work budget that the calculations of the turn share.
     pub calculation_budget: CalculationBudget,
+    /// How much each result may contain for the model.
+    pub result_budget: ResultBudget,
 }
 
 /// The result of a successful call.

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use store::{Day, Execution, ReadError, Store, StoreError};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use tools::{CalculationBudget, OutboundRedactor, Progress, ToolContext, UrlAllowlist};
+use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, ToolContext, UrlAllowlist};
 use web::RequestContext;
 
 use crate::request::{PromptInput, ResolvedAgent};
@@ -110,6 +110,7 @@ impl TurnRunner<'_> {
             progress: Progress::default(),
             redactor: OutboundRedactor::new(self.services.redactor.clone()),
             calculation_budget: CalculationBudget::default(),
+            result_budget: ResultBudget::default(),
         }
     }
 

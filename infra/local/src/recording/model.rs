@@ -58,11 +58,13 @@ impl RecordedModel {
     pub(super) fn of(client: &ModelClient) -> Self {
         let config = client.config();
         let provider = Some(client.provider()).filter(|name| *name != DEFAULT_PROVIDER).map(str::to_owned);
+        // A replay reads no list of a provider.
+        let context_tokens = client.discovered_context_tokens().or(config.options.context_tokens);
         Self {
             name: config.name.clone(),
             id: config.model.clone(),
             wire: config.wire,
-            options: RecordedOptions::new(provider, &config.options),
+            options: RecordedOptions { context_tokens, ..RecordedOptions::new(provider, &config.options) },
         }
     }
 

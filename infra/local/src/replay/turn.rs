@@ -85,6 +85,7 @@ fn build_turn<'a>(
             progress: Progress::default(),
             redactor: OutboundRedactor::default(),
             calculation_budget: tools::CalculationBudget::default(),
+            result_budget: tools::ResultBudget::default(),
         },
         today: head.today.clone(),
         nonce: head.nonce.clone(),

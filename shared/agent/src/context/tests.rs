@@ -8,7 +8,7 @@ use prompts::AgentTexts;
 const FAMILY: Family = Family::O200k;
 
 fn target() -> Target {
-    Target { family: FAMILY, texts: AgentTexts::of(Language::Zh) }
+    Target { family: FAMILY, texts: AgentTexts::of(Language::Zh), result_frame_tokens: 0 }
 }
 
 fn user(text: &str) -> Message {
@@ -55,7 +55,7 @@ fn are_paired(messages: &[Message]) -> bool {
 #[test]
 fn f102_newest_fitting_turns_stay_whole_and_ordered() {
     let turns = plain_history(6);
-    let one = tokens(&turns[0].messages, FAMILY);
+    let one = tokens(&turns[0].messages, target());
     for (budget, count) in [(one * 6, 6), (one * 6 - 1, 5), (one * 2, 2), (one, 1)] {
         let expected: Vec<Message> = turns[6 - count..].iter().flat_map(|turn| turn.messages.clone()).collect();
         assert_eq!(
@@ -72,7 +72,7 @@ fn f102_newest_fitting_turns_stay_whole_and_ordered() {
 fn f102_oldest_results_are_truncated_before_turns_are_dropped() {
     let turn = |id: &str| vec![user("q"), calling(id, ""), result(id, &"天气".repeat(3000)), assistant("a")];
     let turns = history([turn("1"), turn("2"), turn("3")]);
-    let whole: u64 = turns.iter().map(|turn| tokens(&turn.messages, FAMILY)).sum();
+    let whole: u64 = turns.iter().map(|turn| tokens(&turn.messages, target())).sum();
     let selected = select(&turns, whole - 100, target());
     let lengths: Vec<usize> = selected
         .messages
@@ -82,7 +82,7 @@ fn f102_oldest_results_are_truncated_before_turns_are_dropped() {
     assert!(lengths[0] < 2_100 && lengths[1..] == [18_000, 18_000], "{lengths:?}");
     assert_eq!((selected.left_out, selected.messages.len()), (0, 12));
     let quarter = select(&turns, whole / 4, target());
-    assert!(quarter.left_out == 0 && quarter.messages.len() == 12 && tokens(&quarter.messages, FAMILY) <= whole / 4);
+    assert!(quarter.left_out == 0 && quarter.messages.len() == 12 && tokens(&quarter.messages, target()) <= whole / 4);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn f102_newest_turn_is_truncated_if_too_long_alone() {
     let long = vec![user(&"问".repeat(20_000)), assistant(&"答".repeat(20_000))];
     let selected = select(&history([vec![user("old"), assistant("old")], long]), 500, target());
     assert_eq!((selected.left_out, selected.messages.len()), (1, 2));
-    assert!(tokens(&selected.messages, FAMILY) <= 500);
+    assert!(tokens(&selected.messages, target()) <= 500);
     let texts: Vec<&str> = selected
         .messages
         .iter()
@@ -105,25 +105,49 @@ fn f102_newest_turn_is_truncated_if_too_long_alone() {
 #[test]
 fn truncated_search_result_keeps_its_tags() {
     let mut messages = vec![result("1", &format!("<search_results>\n{}\n</search_results>", "a".repeat(9_000)))];
-    truncate_results(&mut messages, 800, target());
+    share_among_results(&mut messages, 800, target());
+    assert!(tokens(&messages, target()) <= 800);
     let Message::Tool(result) = &messages[0] else { panic!("a result stays a result") };
     assert!(result.content.starts_with("<search_results>\na") && result.content.ends_with("\n</search_results>"));
-    assert!(result.content.len() < 2_200);
+    assert!((5_000..7_000).contains(&result.content.len()), "{}", result.content.len());
 }
 
 #[test]
-fn f102_running_results_are_truncated_oldest_first_as_needed() {
+fn f102_running_results_share_what_is_left() {
     let text = "word ".repeat(4_000);
-    let whole = vec![user("q"), calling("1", "hm"), result("1", &text), calling("2", ""), result("2", &text)];
-    let all = tokens(&whole, FAMILY);
+    let whole = vec![
+        user("q"),
+        calling("1", "hm"),
+        result("1", &text),
+        calling("2", ""),
+        result("2", &text[..10_000]),
+        calling("3", ""),
+        result("3", "short"),
+    ];
+    let all = tokens(&whole, target());
     let mut messages = whole.clone();
-    truncate_results(&mut messages, all, target());
+    share_among_results(&mut messages, all, target());
     assert_eq!(messages, whole);
-    truncate_results(&mut messages, all - 10, target());
-    assert_eq!(messages[4], whole[4], "the newer result stays as it is");
-    assert!(messages[2] != whole[2] && tokens(&messages, FAMILY) <= all - 10);
-    truncate_results(&mut messages, 1, target());
-    assert!(are_paired(&messages) && tokens(&messages, FAMILY) < 500);
+    share_among_results(&mut messages, all - 10, target());
+    assert!(messages[2] != whole[2] && tokens(&messages, target()) <= all - 10);
+    assert_eq!((&messages[4], &messages[6]), (&whole[4], &whole[6]), "only the longest one is truncated");
+    for budget in (500..all).step_by(97) {
+        let mut messages = whole.clone();
+        share_among_results(&mut messages, budget, target());
+        let used = tokens(&messages, target());
+        assert!(used <= budget && used + 10 > budget, "{used} of {budget}");
+        assert_eq!(messages[6], whole[6]);
+    }
+    share_among_results(&mut messages, 1, target());
+    assert!(are_paired(&messages) && tokens(&messages, target()) < 500);
+}
+
+#[test]
+fn framed_results_count_their_frame() {
+    let framed = Target { result_frame_tokens: 100, ..target() };
+    let messages = [user("q"), calling("1", ""), result("1", "a"), result("2", "b")];
+    assert_eq!(tokens(&messages, framed), tokens(&messages, target()) + 200);
+    assert_eq!(result_tokens(&messages, framed), 2);
 }
 
 #[test]
@@ -135,7 +159,7 @@ fn every_budget_holds_and_keeps_calls_with_results() {
     let turns = history((1..12).map(turn));
     for budget in (1..12_000).step_by(61) {
         let SelectedHistory { messages, left_out } = select(&turns, budget, target());
-        assert!(tokens(&messages, FAMILY) <= budget, "budget {budget}");
+        assert!(tokens(&messages, target()) <= budget, "budget {budget}");
         assert!(are_paired(&messages), "budget {budget}");
         assert_eq!(messages.len(), (turns.len() - left_out) * 4, "budget {budget}");
         assert!(budget < 200 || left_out < turns.len(), "budget {budget}: the newest one stays");
@@ -148,7 +172,7 @@ fn time_to_truncate(count: usize) -> std::time::Duration {
     let attempt = |()| {
         let mut messages = long.clone();
         let started = std::time::Instant::now();
-        truncate_results(&mut messages, 1, target());
+        share_among_results(&mut messages, 1, target());
         started.elapsed()
     };
     [(); 3].map(attempt).into_iter().min().unwrap_or_default()

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use domain::{HistoryTurn, Message, Summary};
+use domain::{HistoryTurn, Message, Summary, ToolCall, ToolMessage};
 use llm::{CallOptions, Delta, Prompt};
+use serde_json::json;
 use tokio::time::Instant;
 use tool_calls::{ReplyPart, ThinkingFilter};
 
@@ -15,6 +16,9 @@ use crate::{estimate, prompt};
 /// Tokens reserved for a reply if its maximum length is not set; at most a quarter of the context window.
 const REPLY_TOKENS: u64 = 4096;
 
+/// The part of a prompt that is kept for results before there are any, as a divisor.
+const RESULT_PARTS: u64 = 4;
+
 /// Timeout of a summary; at most a quarter of the remaining time.
 const SUMMARY_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -23,6 +27,9 @@ const MAX_SUMMARY_CHARS: usize = 2_000;
 
 /// Maximum number of tokens of the turns that a summary is made of.
 const MAX_SUMMARISED_TOKENS: u64 = 12_000;
+
+/// Tokens of the labels in a prompt for a summary.
+const SUMMARY_FRAME_TOKENS: u64 = 64;
 
 impl Run<'_> {
     /// Selects the earlier turns for the prompts of the current model.
@@ -36,21 +43,50 @@ impl Run<'_> {
     }
 
     fn target(&self) -> Target {
-        Target { family: self.family(), texts: self.texts }
+        Target { family: self.family(), texts: self.texts, result_frame_tokens: self.result_frame_tokens() }
+    }
+
+    /// The tokens around a call and its result where they are written as text, in addition to their own.
+    fn result_frame_tokens(&self) -> u64 {
+        if self.is_native() {
+            return 0;
+        }
+        let names = self.specs.iter().map(|spec| spec.name.as_str());
+        let name = names.max_by_key(|name| name.len()).unwrap_or_default().to_owned();
+        let call = ToolCall { id: String::new(), name: name.clone(), arguments: json!({}) };
+        let result = ToolMessage { call_id: String::new(), name, ok: true, content: String::new() };
+        let (text, thinking) = (String::new(), String::new());
+        let round = [Message::Assistant { text, thinking, calls: vec![call] }, Message::Tool(result)];
+        let tokens = |messages: &[Message]| estimate::messages(self.family(), messages).tokens;
+        tokens(&self.to_text(&round)).saturating_sub(tokens(&round))
     }
 
     /// Selects what fits in addition to the summary; returns how many turns without a summary do not fit.
     fn fit_history(&mut self) -> usize {
         let target = self.target();
-        let fixed = self.fixed_tokens() + context::tokens(&self.messages, target.family);
-        let available = self.prompt_budget().map_or(u64::MAX, |budget| budget.saturating_sub(fixed));
+        let budget = self.prompt_budget();
+        let available = budget.saturating_sub(self.fixed_tokens() + self.reserved_tokens(budget, target));
         let summary = self.summary.as_ref().map(|summary| prompt::summary(self.texts, &summary.text));
-        let of_summary =
-            summary.as_ref().map_or(0, |message| context::tokens(std::slice::from_ref(message), target.family));
+        let of_summary = summary.as_ref().map_or(0, |message| context::tokens(std::slice::from_ref(message), target));
         let budget = self.agent.history_tokens.min(available).saturating_sub(of_summary);
         let SelectedHistory { messages, left_out } = context::select(self.unsummarised(), budget, target);
         self.history = summary.into_iter().chain(messages).collect();
         left_out
+    }
+
+    /// Selects the earlier turns again if the results of this turn need more than was kept for them.
+    pub(super) fn make_space_for_results(&mut self) {
+        if context::result_tokens(&self.messages, self.target()) > self.prompt_budget() / RESULT_PARTS {
+            self.fit_history();
+        }
+    }
+
+    /// The tokens of a prompt that are kept for the running turn. Results get at most half of it: they can be truncated.
+    fn reserved_tokens(&self, budget: u64, target: Target) -> u64 {
+        let results = context::result_tokens(&self.messages, target);
+        let others = context::tokens(&self.messages, target).saturating_sub(results);
+        let expected = if self.specs.is_empty() { 0 } else { budget / RESULT_PARTS };
+        others + results.max(expected).min(budget / 2)
     }
 
     /// The earlier turns that the summary does not cover.
@@ -60,15 +96,14 @@ impl Run<'_> {
         self.turn.history.get(first..).unwrap_or_default()
     }
 
-    /// Maximum number of tokens of a prompt, if there is a limit.
-    fn prompt_budget(&self) -> Option<u64> {
-        let of_window = self.model().context_tokens().map(|window| {
-            let of_operator = self.model().config().options.sampling.max_tokens;
-            let max_reply = self.generation_params().max_tokens.into_iter().chain(of_operator).min();
-            let reply = max_reply.map_or(REPLY_TOKENS, u64::from);
-            window.saturating_sub(reply.min(window / 4))
-        });
-        of_window.into_iter().chain(self.max_prompt_tokens).min()
+    /// Maximum number of tokens of a prompt.
+    fn prompt_budget(&self) -> u64 {
+        let window = self.model().context_tokens();
+        let of_operator = self.model().config().options.sampling.max_tokens;
+        let max_reply = self.generation_params().max_tokens.into_iter().chain(of_operator).min();
+        let reply = max_reply.map_or(REPLY_TOKENS, u64::from);
+        let of_window = window.saturating_sub(reply.min(window / 4));
+        self.max_prompt_tokens.map_or(of_window, |max| max.min(of_window))
     }
 
     /// The tokens of the system prompt and the tools, which every prompt of this turn contains.
@@ -77,14 +112,12 @@ impl Run<'_> {
         self.prompt_size(&fixed).tokens
     }
 
-    /// The messages of this turn, truncated if they do not fit into the prompt.
+    /// The messages of this turn, with truncated results if they do not fit into the prompt.
     pub(super) fn fit_messages(&self, mut messages: Vec<Message>, system: &str) -> Vec<Message> {
-        if let Some(budget) = self.prompt_budget() {
-            let target = self.target();
-            let tools = if self.is_native() { self.tools_size().tokens } else { 0 };
-            let rest = self.system_size(system).tokens + tools + context::tokens(&self.history, target.family);
-            context::truncate_results(&mut messages, budget.saturating_sub(rest), target);
-        }
+        let target = self.target();
+        let tools = if self.is_native() { self.tools_size().tokens } else { 0 };
+        let rest = self.system_size(system).tokens + tools + context::tokens(&self.history, target);
+        context::share_among_results(&mut messages, self.prompt_budget().saturating_sub(rest), target);
         messages
     }
 
@@ -110,8 +143,11 @@ impl Run<'_> {
         let Some(last) = self.unsummarised().get(..left_out).and_then(<[HistoryTurn]>::last) else { return };
         let up_to_seq = last.seq;
         let turns = &self.unsummarised()[..left_out];
-        let messages = context::select(turns, MAX_SUMMARISED_TOKENS, self.target()).messages;
         let before = self.summary.as_ref().map(|summary| summary.text.as_str());
+        let fixed = estimate::text(self.family(), self.texts.summarise)
+            + estimate::text(self.family(), before.unwrap_or_default());
+        let available = self.prompt_budget().saturating_sub(fixed.tokens + SUMMARY_FRAME_TOKENS);
+        let messages = context::select(turns, MAX_SUMMARISED_TOKENS.min(available), self.target()).messages;
         let prompt = Prompt {
             system: self.texts.summarise.to_owned(),
             messages: vec![Message::User { text: prompt::text_to_summarise(self.texts, before, &messages) }],

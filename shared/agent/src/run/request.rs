@@ -5,8 +5,10 @@ use std::sync::Arc;
 use domain::{FinishReason, Message, ToolChoice};
 use llm::{CallOptions, ModelError, Prompt, ResponseRecorder, ToolMode};
 use tokio::time::timeout_at;
+use tool_calls::CallFormat;
 
 use super::{Phase, Run};
+use crate::compactness::Compactness;
 use crate::message_format;
 use crate::prompt::{SystemPrompt, ToolOffer};
 use crate::reply::{self, GiveUp, ReplyOptions};
@@ -72,7 +74,7 @@ impl Run<'_> {
 
     /// The prompt of the next round; the model continues from `partial_text`.
     pub(super) fn prompt(&self, phase: &Phase, partial_text: &str) -> Prompt {
-        let format = tool_calls::format_for(&self.model().config().model);
+        let format = self.call_format();
         let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
         let tools_on = matches!(phase, Phase::Tools);
         let offer = match self.tool_mode {
@@ -82,6 +84,7 @@ impl Run<'_> {
         };
         let mut system = SystemPrompt {
             language: self.turn.context.language,
+            compactness: Compactness::of(self.model().context_tokens()),
             agent_prompt: self.agent.system_prompt.as_deref(),
             added_prompt: self.agent.added_prompt.as_deref(),
             today: &self.turn.today,
@@ -106,7 +109,16 @@ impl Run<'_> {
             let (messages, tools) = (message_format::to_native(&messages), Arc::clone(&self.specs));
             return Prompt { system, messages, tools, tool_choice, params: self.generation_params() };
         }
-        let messages = message_format::to_text(self.texts, &self.sanitised(messages), format, &self.turn.nonce);
+        let messages = self.to_text(&self.sanitised(messages));
         Prompt { system, messages, params: self.generation_params(), ..Prompt::default() }
+    }
+
+    /// The messages with calls and results as text, in the format of the current model.
+    pub(super) fn to_text(&self, messages: &[Message]) -> Vec<Message> {
+        message_format::to_text(self.texts, messages, self.call_format(), &self.turn.nonce)
+    }
+
+    fn call_format(&self) -> &'static dyn CallFormat {
+        tool_calls::format_for(&self.model().config().model)
     }
 }

@@ -12,6 +12,7 @@ impl Run<'_> {
     pub(super) fn end_after_calls(&mut self, round: Round) -> Option<FinishReason> {
         let answer = direct_results::answer(&round).and_then(|answer| self.shown(answer));
         self.record_round(round);
+        self.make_space_for_results();
         answer.map(|answer| self.emit_result(&answer))
     }
 

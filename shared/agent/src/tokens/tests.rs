@@ -77,3 +77,17 @@ fn every_character_has_class_and_table_is_sorted() {
         assert!(character.is_ascii() || tokens(Family::Unknown, &character.to_string()) > 0, "{character:?}");
     }
 }
+
+#[test]
+fn longest_fitting_beginning_is_found() {
+    for (text, _) in rows() {
+        let all = tokens(Family::Unknown, &text);
+        assert_eq!(fitting_bytes(Family::Unknown, &text, all), text.len());
+        for max in 0..all {
+            let end = fitting_bytes(Family::Unknown, &text, max);
+            let next = text[end..].chars().next().unwrap().len_utf8();
+            assert!(tokens(Family::Unknown, &text[..end]) <= max, "{max}: {text}");
+            assert!(tokens(Family::Unknown, &text[..end + next]) > max, "{max}: {text}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! Probes whether a model supports native tools.
+//! Probes whether a model supports native tools, and its context window.
 
 use std::time::SystemTime;
 
@@ -23,11 +23,11 @@ impl ModelClient {
 
     /// Whether [`probe_tool_support`](Self::probe_tool_support) has nothing to do at `now`.
     pub fn knows_tool_support(&self, now: SystemTime) -> bool {
-        self.state.tool_support.is_known(now)
+        !self.needs_probe() || self.state.tool_support.was_probed(now)
     }
 
-    /// Looks up the tool support once a day: in the result that other processes stored, else in the provider's list.
-    /// Returns a result from the list, which the caller should store.
+    /// Looks up the tool support and the context window once a day: in the result that other processes stored, else in the
+    /// provider's list. Returns a result from the list, which the caller should store.
     ///
     /// Concurrent callers wait for the first one. The request takes at most 10 s, in addition to the time for `stored`,
     /// which is not polled if no probe is due.
@@ -37,7 +37,7 @@ impl ModelClient {
         stored: impl Future<Output = Option<CachedToolSupport>>,
     ) -> Option<CachedToolSupport> {
         let tool_support = &self.state.tool_support;
-        if !tool_support.can_change() {
+        if !self.needs_probe() {
             return None;
         }
         let mut last_probe = tool_support.last_probe.lock().await;
@@ -46,12 +46,23 @@ impl ModelClient {
         }
         *last_probe = Some(now);
         if let Some(cached) = stored.await {
-            tool_support.store(cached);
-            return None;
+            self.store(cached);
+            if cached.context_tokens.is_some() || !self.state.window.needs_list() {
+                return None;
+            }
         }
         let cached = self.fetch_tool_support(now).await?;
-        tool_support.store(cached);
+        self.store(cached);
         Some(cached)
+    }
+
+    fn needs_probe(&self) -> bool {
+        self.state.tool_support.can_change() || self.state.window.needs_list()
+    }
+
+    fn store(&self, cached: CachedToolSupport) {
+        self.state.tool_support.store(cached);
+        self.state.window.set_listed(cached.context_tokens.unwrap_or_default());
     }
 
     /// Takes the rejection of tools since the last call of this function, which the caller should store.
@@ -68,12 +79,16 @@ impl ModelClient {
     }
 
     async fn fetch_tool_support(&self, now: SystemTime) -> Option<CachedToolSupport> {
-        let ClientState { tool_support, provider, config, .. } = &*self.state;
-        let api = provider.model_list.filter(|_| tool_support.needs_list())?;
+        let ClientState { tool_support, window, provider, config, .. } = &*self.state;
+        let api = provider.model_list.filter(|_| tool_support.needs_list() || window.needs_list())?;
         let list = timeout(model_list::TIMEOUT, self.fetch_list(api)).await.ok().flatten()?;
+        let context_tokens = api.context_tokens(&list, &config.model).unwrap_or_default();
+        // An older server shows the window without the tool support.
+        window.set_listed(context_tokens);
         let mode = if api.supports_tools(&list, &config.model)? { ToolMode::Native } else { ToolMode::Prompted };
         Some(CachedToolSupport {
             tools: ToolSupport { mode, source: ToolSupportSource::Provider },
+            context_tokens: Some(context_tokens),
             expires_at: now + PROBE_INTERVAL,
         })
     }

@@ -219,7 +219,19 @@ fn client_reports_context_size_of_model() {
         let models = read(&[("OPENAI_BASE_URL", base), ("OPENAI_MODEL", model)]).unwrap();
         models.default_model().unwrap().context_tokens()
     };
-    assert_eq!(context("https://api.openai.com/v1", "gpt-4o-mini"), Some(128_000));
-    assert_eq!(context("https://api.openai.com/v1", "unheard-of"), None);
-    assert_eq!(context("http://localhost:8000", "gpt-4o-mini"), None);
+    assert_eq!(context("https://api.openai.com/v1", "gpt-4o-mini"), 128_000);
+    assert_eq!(context("https://api.openai.com/v1", "unheard-of"), 32_768);
+    assert_eq!(context("http://localhost:8000", "gpt-4o-mini"), 32_768);
+}
+
+#[test]
+fn ollama_context_setting_is_checked() {
+    let context = |setting: &str| {
+        let ollama = [("OLLAMA_API_URL", "http://localhost"), ("OLLAMA_MODEL", "m")];
+        let models = read(&[&ollama[..], &[("OLLAMA_MAX_CONTEXT_TOKENS", setting)]].concat());
+        models.map(|models| models.default_model().unwrap().context_tokens()).map_err(|error| error.to_string())
+    };
+    assert_eq!(context("4096"), Ok(4_096));
+    let accepted = "OLLAMA_MAX_CONTEXT_TOKENS: expected a whole number from 1024 to 1048576";
+    assert_eq!(["all", "1023", "1048577"].map(context), [(); 3].map(|()| Err(accepted.to_owned())));
 }

@@ -4,6 +4,7 @@
 mod before_bytes;
 mod compat_fixes;
 mod connections;
+mod context_window;
 mod health;
 mod in_stream;
 mod keys;

@@ -49,7 +49,7 @@ async fn ollama_is_probed_once_a_day() {
     assert_eq!((client.tools(now()), client.knows_tool_support(now())), (BY_DEFAULT, false));
     let found = client.probe_tool_support(now(), ready(None)).await;
     let tools = support(ToolMode::Native, ToolSupportSource::Provider);
-    assert_eq!(found, Some(CachedToolSupport { tools, expires_at: now() + DAY }));
+    assert_eq!(found, Some(CachedToolSupport { tools, context_tokens: Some(0), expires_at: now() + DAY }));
     assert_eq!((client.tools(now()), client.knows_tool_support(now())), (tools, true));
     assert_eq!(client.probe_tool_support(now() + DAY / 2, ready(None)).await, None);
     let requests = server.requests();
@@ -95,9 +95,9 @@ async fn stored_result_replaces_the_probe() {
     let server = Server::start([show_response(r#""tools""#)]).await;
     let client = ollama(&server);
     let tools = support(ToolMode::Native, ToolSupportSource::Provider);
-    let stored = CachedToolSupport { tools, expires_at: now() + DAY };
+    let stored = CachedToolSupport { tools, context_tokens: Some(40_960), expires_at: now() + DAY };
     assert_eq!(client.probe_tool_support(now(), ready(Some(stored))).await, None);
-    assert_eq!((client.tools(now()), server.requests().len()), (tools, 0));
+    assert_eq!((client.tools(now()), client.context_tokens(), server.requests().len()), (tools, 16_384, 0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,7 +6,9 @@ use std::time::Duration;
 use domain::{Language, Message, Source};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use tools::{CalculationBudget, OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolOutput, UrlAllowlist};
+use tools::{
+    CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolError, ToolOutput, UrlAllowlist,
+};
 
 use super::support::*;
 use crate::ReadUrl;
@@ -26,6 +28,7 @@ async fn read(tool: &ReadUrl, message: &str, url: &str) -> Result<ToolOutput, (S
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: CalculationBudget::default(),
+        result_budget: ResultBudget::default(),
     };
     context.allowed_urls.add_message(&Message::User { text: message.to_owned() });
     tool.call(json!({"url": url}), &context).await.map_err(|error| match error {

@@ -6,7 +6,9 @@ use std::time::Duration;
 use domain::{Language, Source, ToolFailure};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use tools::{CalculationBudget, OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolOutput, UrlAllowlist};
+use tools::{
+    CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolError, ToolOutput, UrlAllowlist,
+};
 
 use super::support::*;
 use crate::WebSearch;
@@ -25,6 +27,7 @@ pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutpu
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: CalculationBudget::default(),
+        result_budget: ResultBudget::default(),
     };
     tool.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure, content),

@@ -7,7 +7,7 @@ use crate::support::{at, database, names, rows, store, store_at};
 const HOUR: u64 = 3600;
 
 fn record(native: bool, observed: bool, hours: u64) -> ToolSupportRecord {
-    ToolSupportRecord { native, observed, valid_until: at(hours * HOUR) }
+    ToolSupportRecord { native, observed, context_tokens: None, valid_until: at(hours * HOUR) }
 }
 
 async fn read_record(facts: &ToolSupportTable, hours: u64) -> Option<ToolSupportRecord> {
@@ -37,6 +37,17 @@ async fn listed_support_never_replaces_valid_observed_support() {
     assert_eq!(read_record(&facts, 1).await, Some(shown));
     facts.put("model", &later, at(168 * HOUR)).await.unwrap();
     assert_eq!(read_record(&facts, 168).await, Some(later));
+}
+
+#[tokio::test]
+async fn rejection_keeps_the_listed_context_window() {
+    let facts = store().await.tool_support;
+    let listed = ToolSupportRecord { context_tokens: Some(40_960), ..record(true, false, 24) };
+    facts.put("model", &listed, at(0)).await.unwrap();
+    assert_eq!(read_record(&facts, 1).await, Some(listed));
+    let shown = record(false, true, 168);
+    facts.put("model", &shown, at(0)).await.unwrap();
+    assert_eq!(read_record(&facts, 1).await, Some(ToolSupportRecord { context_tokens: Some(40_960), ..shown }));
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ fn render_section(tool: &ToolSpec, texts: &CallTexts, render: &dyn Fn(&ToolCall)
 }
 
 /// Splits a description into its first sentence, without the full stop, and the rest.
-fn split_title(description: &str) -> (&str, &str) {
+pub(super) fn split_title(description: &str) -> (&str, &str) {
     let description = description.trim();
     let end = description.find(['。', '\n']).or_else(|| description.find(". ")).unwrap_or(description.len());
     let rest = description[end..].trim_start_matches(['。', '.', '\n', ' ']);
@@ -81,12 +81,12 @@ fn render_parameter(name: &str, property: &Value, required: bool, texts: &CallTe
     }
 }
 
-fn is_required(schema: &Value, name: &str) -> bool {
+pub(super) fn is_required(schema: &Value, name: &str) -> bool {
     schema.get("required").and_then(Value::as_array).is_some_and(|names| names.iter().any(|other| other == name))
 }
 
 /// A call that shows the format: every required parameter with a placeholder value.
-fn usage_call(tool: &ToolSpec) -> ToolCall {
+pub(super) fn usage_call(tool: &ToolSpec) -> ToolCall {
     let properties = tool.parameters.get("properties").and_then(Value::as_object);
     let members = properties.into_iter().flatten().filter(|(name, _)| is_required(&tool.parameters, name));
     let arguments: Map<_, _> = members.map(|(name, property)| (name.clone(), placeholder(property))).collect();

@@ -72,6 +72,7 @@ async fn called(arguments: Value) -> Result<ToolOutput, (String, String, String)
         progress: crate::Progress::default(),
         redactor: crate::OutboundRedactor::default(),
         calculation_budget: crate::CalculationBudget::default(),
+        result_budget: crate::ResultBudget::default(),
     };
     Calculator.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure.code, failure.message, content),

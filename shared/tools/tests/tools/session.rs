@@ -10,8 +10,8 @@ use domain::{Language, Source, ToolFailure, ToolMessage, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tools::{
-    OutboundRedactor, Progress, Tool, ToolBinding, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolRun,
-    UrlAllowlist,
+    OutboundRedactor, Progress, ResultBudget, Tool, ToolBinding, ToolContext, ToolError, ToolOutput, ToolRegistry,
+    ToolRun, UrlAllowlist,
 };
 
 use crate::support::{Plain, Probe, call, named, refused, session, spec};
@@ -63,6 +63,7 @@ async fn f050_unknown_tool_error_without_any_tools() {
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: tools::CalculationBudget::default(),
+        result_budget: ResultBudget::default(),
     };
     let ran = ToolRegistry::default().session(context).run(&call("1", "answer")).await.unwrap();
     assert_eq!(ran.result.content, "Tool 'probe' not found. Available tools: none");
@@ -148,6 +149,16 @@ async fn f055_failed_call_does_not_affect_its_round() {
 }
 
 #[tokio::test]
+async fn result_budget_limits_text_for_the_model_only() {
+    let budget = ResultBudget { max_bytes: 1_000, ..ResultBudget::default() };
+    let (answer, content) = direct_within("long", budget).await;
+    assert!(content.len() <= 1_000 && content.ends_with("汉\n（内容过长，已截断）"), "{}", content.len());
+    assert!(answer.is_some_and(|text| text.len() > 200_000));
+    let tiny = ResultBudget { max_bytes: 1, ..ResultBudget::default() };
+    assert_eq!(direct_within("long", tiny).await.1, "\n（内容过长，已截断）");
+}
+
+#[tokio::test]
 async fn f056_long_result_is_truncated_at_a_character() {
     let ran = session(&Arc::default(), 60).run(&call("1", "long")).await.unwrap();
     let content = ran.result.content;
@@ -176,6 +187,10 @@ async fn dropping_a_call_stops_its_work() {
 
 /// Calls the probe as a direct tool; returns the texts for the user and for the model.
 async fn direct(behaviour: &str) -> (Option<String>, String) {
+    direct_within(behaviour, ResultBudget::default()).await
+}
+
+async fn direct_within(behaviour: &str, result_budget: ResultBudget) -> (Option<String>, String) {
     let registry = ToolRegistry::new(vec![Arc::new(Probe::default())]);
     let binding = ToolBinding { name: "probe".into(), fixed: Map::new(), direct: true };
     let deadline = Instant::now() + Duration::from_mins(1);
@@ -188,6 +203,7 @@ async fn direct(behaviour: &str) -> (Option<String>, String) {
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: tools::CalculationBudget::default(),
+        result_budget,
     };
     let ran = registry.restricted_to(&[binding]).session(context).run(&call("1", behaviour)).await.unwrap();
     (ran.answer, ran.result.content)

@@ -135,6 +135,7 @@ pub(crate) fn session(probe: &Arc<Probe>, seconds: u64) -> ToolSession {
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: tools::CalculationBudget::default(),
+        result_budget: tools::ResultBudget::default(),
     })
 }
 

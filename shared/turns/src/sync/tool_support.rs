@@ -1,4 +1,4 @@
-//! Shares how models are given tools.
+//! Shares how models are given tools, and how large their context windows are.
 
 use std::time::{Duration, SystemTime};
 
@@ -59,7 +59,11 @@ async fn put(store: &Store, identity: &str, found: CachedToolSupport, now: Syste
 fn from_record(record: ToolSupportRecord) -> CachedToolSupport {
     let mode = if record.native { ToolMode::Native } else { ToolMode::Prompted };
     let source = if record.observed { ToolSupportSource::Rejection } else { ToolSupportSource::Provider };
-    CachedToolSupport { tools: ToolSupport { mode, source }, expires_at: record.valid_until }
+    CachedToolSupport {
+        tools: ToolSupport { mode, source },
+        context_tokens: record.context_tokens,
+        expires_at: record.valid_until,
+    }
 }
 
 fn to_record(found: CachedToolSupport) -> ToolSupportRecord {
@@ -67,6 +71,7 @@ fn to_record(found: CachedToolSupport) -> ToolSupportRecord {
     ToolSupportRecord {
         native: mode == ToolMode::Native,
         observed: source == ToolSupportSource::Rejection,
+        context_tokens: found.context_tokens,
         valid_until: found.expires_at,
     }
 }

@@ -10,7 +10,9 @@ use http::HeaderMap;
 use serde_json::Value;
 use store::DefinitionKind;
 use tokio::time::Instant;
-use tools::{CalculationBudget, OutboundRedactor, Progress, Tool, ToolContext, ToolRegistry, UrlAllowlist};
+use tools::{
+    CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolRegistry, UrlAllowlist,
+};
 use web::{Administrator, ApiError};
 
 use crate::http::extract::path_id;
@@ -58,6 +60,7 @@ async fn run_built_in(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: V
         progress: Progress::default(),
         redactor: OutboundRedactor::new(app.config.redactor.clone()),
         calculation_budget: CalculationBudget::default(),
+        result_budget: ResultBudget::default(),
     };
     let call = ToolCall { id: new_id(), name: tool.spec(Language::default()).name, arguments };
     let session = ToolRegistry::new(vec![tool]).session(context);

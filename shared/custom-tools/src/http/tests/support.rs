@@ -16,7 +16,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::{Duration, Instant};
 use tools::{
-    CalculationBudget, OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, UrlAllowlist,
+    CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolError, ToolOutput,
+    ToolRegistry, UrlAllowlist,
 };
 
 use crate::http::{Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets};
@@ -118,6 +119,7 @@ fn context() -> ToolContext {
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: CalculationBudget::default(),
+        result_budget: ResultBudget::default(),
     }
 }
 

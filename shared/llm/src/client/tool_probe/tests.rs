@@ -45,8 +45,11 @@ fn client(provider: &'static Provider, base_url: String) -> ModelClient {
 #[tokio::test]
 async fn list_request_carries_the_model_key() {
     let lists = [
-        (&ARK, r#"{"data":[{"id":"m","features":{"tools":{"function_calling":true}}}]}"#),
-        (&OPENROUTER, r#"{"data":[{"id":"m","supported_parameters":["tools"]}]}"#),
+        (
+            &ARK,
+            r#"{"data":[{"id":"m","features":{"tools":{"function_calling":true}},"token_limits":{"context_window":7}}]}"#,
+        ),
+        (&OPENROUTER, r#"{"data":[{"id":"m","supported_parameters":["tools"],"context_length":7}]}"#),
     ];
     for (provider, list) in lists {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -57,7 +60,8 @@ async fn list_request_carries_the_model_key() {
         assert!(request.starts_with("GET /api/v3/models HTTP/1.1\r\n"), "{request}");
         assert!(request.contains("\r\nauthorization: Bearer key\r\n"), "{request}");
         let tools = ToolSupport { mode: ToolMode::Native, source: ToolSupportSource::Provider };
-        assert_eq!(found, Some(CachedToolSupport { tools, expires_at: now + PROBE_INTERVAL }));
-        assert_eq!(client.tools(now), tools);
+        let context_tokens = Some(7);
+        assert_eq!(found, Some(CachedToolSupport { tools, context_tokens, expires_at: now + PROBE_INTERVAL }));
+        assert_eq!((client.tools(now), client.context_tokens()), (tools, 7));
     }
 }

@@ -44,7 +44,7 @@ fn every_option_is_parsed() {
         first_byte_timeout: Some(Duration::from_mins(1)),
     };
     assert_eq!(volcano.config().options, expected);
-    assert_eq!((volcano.provider(), volcano.context_tokens()), ("vllm", Some(128_000)));
+    assert_eq!((volcano.provider(), volcano.context_tokens()), ("vllm", 128_000));
     assert_eq!(models.get("openai").unwrap().config().options, Options::default());
     let price = Price { input: 1_000_000, cached_input: 1_000_000, output: 3_000_000 };
     assert_eq!(models.get("main").unwrap().config().options.price, Some(price));

@@ -1,0 +1,142 @@
+//! Shortens results to the budget of a model with a small context window.
+
+use std::borrow::Cow;
+
+use tools::ResultBudget;
+
+use crate::model_text::escape_untrusted;
+use crate::page::PageText;
+use crate::results::{SearchHit, SearchResults};
+
+/// Space for the tags, the labels and the notes around results, in bytes.
+const FRAME_BYTES: usize = 400;
+
+/// Space for the number and the labels of a page, in bytes.
+const ENTRY_BYTES: usize = 50;
+
+/// Minimum space for the content of a page, in bytes.
+const MIN_CONTENT_BYTES: usize = 60;
+
+/// Ends a shortened text.
+const ELLIPSIS: &str = "…";
+
+/// Number of pages that share the space; a single page takes no more than its share.
+const SHARES: usize = 3;
+
+/// Returns the best pages as far as they fit, and of a long page or summary the beginning.
+pub(crate) fn shorten_results(results: &SearchResults, budget: ResultBudget) -> Cow<'_, SearchResults> {
+    if budget == ResultBudget::default() {
+        return Cow::Borrowed(results);
+    }
+    let space = budget.max_bytes.saturating_sub(FRAME_BYTES);
+    let answer = results.answer.as_deref().map(|answer| shorten_text(answer, space / (SHARES + 1)).into_owned());
+    let mut rest = space.saturating_sub(answer.as_deref().map_or(0, escaped_bytes));
+    let share = rest / results.pages.len().clamp(1, SHARES);
+    let mut pages: Vec<SearchHit> = Vec::new();
+    for page in results.pages.iter().take(budget.max_entries) {
+        let page = shorten_page(page, share);
+        let bytes = frame_bytes(&page) + escaped_bytes(&page.content);
+        if bytes > rest && !pages.is_empty() {
+            break;
+        }
+        rest = rest.saturating_sub(bytes);
+        pages.push(page);
+    }
+    Cow::Owned(SearchResults { answer, pages })
+}
+
+/// Returns the page with the beginning of its text, as far as it fits.
+pub(crate) fn shorten_page_text(page: &PageText, budget: ResultBudget) -> Cow<'_, PageText> {
+    let space = budget.max_bytes.saturating_sub(FRAME_BYTES + page.frame_bytes());
+    page.with_text(|text| beginning(text, space))
+}
+
+fn shorten_page(page: &SearchHit, bytes: usize) -> SearchHit {
+    let content = bytes.saturating_sub(frame_bytes(page)).max(MIN_CONTENT_BYTES);
+    SearchHit { content: shorten_text(&page.content, content).into_owned(), ..page.clone() }
+}
+
+fn frame_bytes(page: &SearchHit) -> usize {
+    page.title.len() + page.url.len() + ENTRY_BYTES
+}
+
+/// Returns the text, or its beginning with `…` if it is too long.
+fn shorten_text(text: &str, bytes: usize) -> Cow<'_, str> {
+    if beginning(text, bytes).len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{}{ELLIPSIS}", beginning(text, bytes.saturating_sub(ELLIPSIS.len()))))
+}
+
+fn escaped_bytes(text: &str) -> usize {
+    escape_untrusted(text).len()
+}
+
+/// Returns the beginning of a text that takes about this many bytes after its tags are escaped.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let escaped = escaped_bytes(text);
+    if escaped <= bytes {
+        return text;
+    }
+    let end = bytes.saturating_mul(text.len()) / escaped;
+    text.get(..text.floor_char_boundary(end)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model_text::render_results;
+
+    const COMPACT: ResultBudget = ResultBudget { max_bytes: 6_000, max_entries: 3 };
+
+    fn results(content: &str, pages: usize) -> SearchResults {
+        let page = |number| SearchHit::new("标题", &format!("https://example.com/{number}"), content).unwrap();
+        SearchResults { answer: Some(content.to_owned()), pages: (0..pages).map(page).collect() }
+    }
+
+    #[test]
+    fn three_pages_share_a_small_budget() {
+        for content in ["内容".repeat(3_000), "words ".repeat(1_000), "<b>".repeat(2_000)] {
+            let results = results(&content, 10);
+            let rendered = render_results(&shorten_results(&results, COMPACT), None);
+            assert_eq!(rendered.sources.len(), 3);
+            assert!((4_500..=6_000).contains(&rendered.text.len()), "{}: {}", rendered.text.len(), rendered.text);
+            assert_eq!(rendered.text.matches("…\n\n").count(), 4, "the summary and each page: {}", rendered.text);
+        }
+    }
+
+    #[test]
+    fn short_pages_stay_whole() {
+        let results = results("短", 2);
+        assert_eq!(*shorten_results(&results, COMPACT), results);
+        assert!(matches!(shorten_results(&results, ResultBudget::default()), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn medium_budget_leaves_out_last_pages() {
+        let results = results(&"内容".repeat(250), 10);
+        let budget = ResultBudget { max_bytes: 12_000, ..ResultBudget::default() };
+        let shortened = shorten_results(&results, budget);
+        assert_eq!(shortened.pages, results.pages[..6]);
+        assert!(render_results(&shortened, None).text.len() <= 12_000);
+    }
+
+    #[test]
+    fn tiny_budget_keeps_one_page() {
+        let results = results(&"内容".repeat(250), 10);
+        let shortened = shorten_results(&results, ResultBudget { max_bytes: 1, max_entries: 3 });
+        assert_eq!(
+            (shortened.pages.len(), shortened.pages[0].content.as_str()),
+            (1, "内容内容内容内容内容内容内容内容内容内…")
+        );
+    }
+
+    #[test]
+    fn page_within_budget_states_what_is_missing() {
+        let page = PageText::new(Some("t"), "https://a.example/", &"汉".repeat(5_000)).unwrap();
+        let text = shorten_page_text(&page, COMPACT).render_for_model();
+        assert!(text.ends_with("汉\n（内容过长，已截断：共 5000 个字符，以上是前 1860 个）"), "{text}");
+        assert!(text.len() <= 6_000);
+        assert!(matches!(shorten_page_text(&page, ResultBudget::default()), Cow::Borrowed(_)));
+    }
+}
