@@ -52,6 +52,7 @@ impl CheckCommand {
             check_model(client, settings, limits, &mut report).await;
         }
         report.heading("search", config.search.as_ref().map(|search| host_of(&search.base_url)).as_deref());
+        report.progress.show("search: waiting for results");
         report.print(&match &config.search {
             Some(search) => search_check::check(search, http, limits.timeout).await,
             None => Finding::note("search", "not configured, demo pages are found: set TAVILY_API_KEY for the web"),

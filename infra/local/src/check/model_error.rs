@@ -52,7 +52,10 @@ impl ModelFailure {
                 )
             }
             (ModelError::RateLimited { .. }, _) => format!("too many requests{status}: try again later"),
-            (ModelError::Stalled | ModelError::Deadline, _) => format!(
+            (ModelError::Stalled, _) => "the server sent nothing for too long: raise MODEL_FIRST_BYTE_SECONDS, or \
+                 \"firstByteSeconds\" in MODEL_OPTIONS, if it is still loading the model"
+                .to_owned(),
+            (ModelError::Deadline, _) => format!(
                 "no complete answer within {} s: try again with a longer --timeout if the server is still loading the model",
                 model.timeout.as_secs()
             ),
@@ -100,7 +103,7 @@ mod tests {
             "h:80 does not speak this protocol (HTTP 302): set URL"
         );
         assert_eq!(
-            text_of(ModelError::Stalled, None, true),
+            text_of(ModelError::Deadline, None, true),
             "no complete answer within 30 s: try again with a longer --timeout if the server is still loading the model"
         );
     }

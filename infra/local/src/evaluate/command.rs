@@ -49,15 +49,19 @@ impl EvaluateCommand {
         }
         let product = Box::pin(Product::start(config, settings)).await?;
         print_line(&mut stdout(), &introduction(&questions, &models, product.has_demo_search()));
-        let mut progress = ProgressLine::new();
-        let mut results = Vec::new();
-        for model in &models {
-            let outcomes = Box::pin(evaluate(&product, model, &questions, &mut progress)).await;
-            results.push((model.config().name.clone(), outcomes));
-        }
+        let (mut progress, mut results) = (ProgressLine::new(), Vec::new());
+        let is_stopped = tokio::select! {
+            // Register the handler before the first question, so that no signal is missed.
+            biased;
+            _ = tokio::signal::ctrl_c() => true,
+            () = Box::pin(evaluate_all(&product, &models, &questions, &mut results, &mut progress)) => false,
+        };
         product.shut_down().await;
         progress.clear();
         print_line(&mut stdout(), &report::render(&results));
+        if is_stopped {
+            return Err(CommandError::Stopped);
+        }
         Ok(results.iter().all(|(_, outcomes)| outcomes.iter().any(|outcome| outcome.is_answered)))
     }
 
@@ -106,21 +110,36 @@ fn introduction(questions: &[Question], models: &[ModelClient], demo_search: boo
     format!("{questions} for {}; {search}.\n", names.join(", "))
 }
 
+/// Adds the outcomes of each model to `results` as they are known, so that a stop keeps them.
+async fn evaluate_all(
+    product: &Product,
+    models: &[ModelClient],
+    questions: &[Question],
+    results: &mut Vec<(String, Vec<Outcome>)>,
+    progress: &mut ProgressLine,
+) {
+    for model in models {
+        results.push((model.config().name.clone(), Vec::new()));
+        if let Some((_, outcomes)) = results.last_mut() {
+            evaluate(product, model, questions, outcomes, progress).await;
+        }
+    }
+}
+
 /// Runs all questions, or the first ones if the model answers none of them.
 async fn evaluate(
     product: &Product,
     model: &ModelClient,
     questions: &[Question],
+    outcomes: &mut Vec<Outcome>,
     progress: &mut ProgressLine,
-) -> Vec<Outcome> {
+) {
     let name = &model.config().name;
-    let mut outcomes: Vec<Outcome> = Vec::new();
     for (index, question) in questions.iter().enumerate() {
         let position = format!("{name} {}/{}", index + 1, questions.len());
         progress.show(&format!("{position}: {}", question.text));
         let observation = product.answer(model, &question.text).await;
-        let mode = model.tools(SystemTime::now()).mode;
-        let outcome = Outcome::new(question, &observation, mode);
+        let outcome = Outcome::new(question, &observation, model.tools(SystemTime::now()).mode);
         progress.finish_step(&format!("{position}: {}", outcome.summary()));
         outcomes.push(outcome);
         if outcomes.len() == MAX_UNANSWERED && !outcomes.iter().any(|outcome| outcome.is_answered) {
@@ -128,5 +147,4 @@ async fn evaluate(
             break;
         }
     }
-    outcomes
 }

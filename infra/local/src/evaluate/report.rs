@@ -7,7 +7,7 @@ use super::outcome::Outcome;
 use super::question::EXPECTATIONS;
 
 /// Length limit of a question in the report, in characters.
-const MAX_QUESTION_CHARS: usize = 40;
+const MAX_QUESTION_CHARS: usize = 60;
 
 const HEADER: [&str; 8] = ["model", "format", "right", "leaked", "rounds", "first token", "tokens in/out", "cost"];
 
@@ -154,7 +154,7 @@ mod tests {
         let usage = Usage { input_tokens: 100, output_tokens: 20, cost_micros: Some(1_250), ..Usage::default() };
         Outcome {
             position: "own.jsonl:2".to_owned(),
-            question: format!("天气\n{}", "x".repeat(50)),
+            question: format!("天气\n{}", "x".repeat(70)),
             expectation: Expectation::Search,
             tool_mode,
             is_answered: true,
@@ -172,7 +172,7 @@ mod tests {
         let native = [outcome(ToolMode::Native, &[], 0), outcome(ToolMode::Native, &[], 0)].to_vec();
         let prompted = vec![outcome(ToolMode::Prompted, &["no call of search_web"], 34)];
         let results = [("a".to_owned(), [native, prompted.clone()].concat()), ("long".to_owned(), prompted)];
-        let question = format!("天气 {}…", "x".repeat(36));
+        let question = format!("天气 {}…", "x".repeat(56));
         let line = format!("  own.jsonl:2 \"{question}\": no call of search_web, 34 characters of calls were shown");
         let expected = [
             "model  format          right  leaked  rounds  first token  tokens in/out      cost",

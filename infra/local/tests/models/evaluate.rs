@@ -9,7 +9,7 @@ use support::{
 };
 use tempfile::TempDir;
 
-use crate::program::{Run, run};
+use crate::program::{self, Run, run};
 
 const OWN_QUESTIONS: &str = "{\"question\": \"今天北京天气怎么样？\", \"expect\": \"search\"}
 
@@ -177,6 +177,26 @@ async fn demo_pages_are_found_without_search_settings() {
     let run = evaluate_file(&model, question, &[("TAVILY_BASE_URL", ""), ("TAVILY_API_KEY", "")]).await;
     let introduction = "1 question for openai; the search finds demo pages (set TAVILY_API_KEY for the web).\n\nmodel";
     assert!(run.output.starts_with(introduction) && run.output.contains("1/1 (100 %)"), "{run:?}");
+}
+
+/// Ctrl-C, while the second question waits for the model.
+#[cfg(unix)]
+#[tokio::test]
+async fn stopped_evaluation_reports_finished_questions() {
+    let (model, gate, folder) = (FakeModel::start().await, support::Gate::new(), TempDir::new().unwrap());
+    model.queue_replies([Completion::of(["Sunny."]), Completion::new().wait(&gate).end()]);
+    let (file, url) = (folder.path().join("own.jsonl"), model.url());
+    fs::write(&file, OWN_QUESTIONS).unwrap();
+    let settings = [("OPENAI_BASE_URL", &*url), ("OPENAI_API_KEY", MODEL_KEY), ("OPENAI_MODEL", MODEL)];
+    let process = program::start(&["evaluate", "--questions", file.to_str().unwrap()], &settings);
+    gate.wait_until_reached().await;
+    let id = rustix::process::Pid::from_child(&process);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let run = program::finish(process).await;
+    let faults = "\nFaults of openai, prompted:\n  own.jsonl:1 \"今天北京天气怎么样？\": no call of search_web\n";
+    assert!(run.output.contains(" 0/1 (0 %) ") && run.output.ends_with(faults), "{run:?}");
+    let errors = "openai 1/2: no call of search_web\nlambda-chat: stopped\n";
+    assert_eq!((run.exit_code, &*run.errors), (Some(1), errors));
 }
 
 #[tokio::test]

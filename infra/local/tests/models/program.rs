@@ -1,6 +1,6 @@
 //! The program as its own process, while the servers of the test run in this one.
 
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use support::with_timeout;
 
@@ -14,9 +14,19 @@ pub(crate) struct Run {
 
 /// Runs the program with these settings alone; times and ports in its output are replaced by `N`.
 pub(crate) async fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Run {
+    finish(start(arguments, settings)).await
+}
+
+/// Starts the program with these settings alone.
+pub(crate) fn start(arguments: &[&str], settings: &[(&str, &str)]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lambda-chat"));
     command.args(arguments).env_clear().envs(settings.iter().copied());
-    let output = tokio::task::spawn_blocking(move || command.output().unwrap());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits for the end of the program.
+pub(crate) async fn finish(program: Child) -> Run {
+    let output = tokio::task::spawn_blocking(move || program.wait_with_output().unwrap());
     let output = with_timeout("the program to end", output).await.unwrap();
     let text = |bytes: Vec<u8>| hide_numbers(&String::from_utf8(bytes).unwrap());
     Run { exit_code: output.status.code(), output: text(output.stdout), errors: text(output.stderr) }
