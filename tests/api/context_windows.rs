@@ -26,11 +26,20 @@ fn uncounted(text: &str) -> Reply {
     Completion::new().text(text).finish("stop").done().reply()
 }
 
-/// The product's own count of the last prompt of a turn, whose other prompts are reported to have ten tokens each.
+/// The token count that `counted` reports for its prompt.
+const COUNTED_TOKENS: u64 = 400;
+
+/// A reply with a token count that the product accepts for each prompt of these tests.
+fn counted(pieces: impl IntoIterator<Item = String>) -> Reply {
+    let reply = pieces.into_iter().fold(Completion::new(), |stream, piece| stream.text(&piece));
+    reply.finish("stop").usage(COUNTED_TOKENS, 5).done().reply()
+}
+
+/// The product's own count of the last prompt of a turn, whose other replies are `counted`.
 fn last_prompt_tokens(turn: &Transcript, prompts: u64) -> u64 {
     let usage = turn.events_of("usage")[0];
     assert_eq!(usage["estimated"], true);
-    usage["inputTokens"].as_u64().unwrap() - 10 * (prompts - 1)
+    usage["inputTokens"].as_u64().unwrap() - COUNTED_TOKENS * (prompts - 1)
 }
 
 async fn start_with_window(tokens: u64) -> TestApp {
@@ -48,8 +57,8 @@ async fn long_conversation_never_exceeds_the_window() {
         for number in 0..12 {
             let question = format!("第 {number} 问：{}", "长城 the wall 有多长？".repeat(number * 4));
             app.model.queue_replies([
-                Completion::of([search_call("甲"), search_call("乙")]),
-                Completion::of([search_call("丙")]),
+                counted([search_call("甲"), search_call("乙")]),
+                counted([search_call("丙")]),
                 uncounted(&"答案是很长的一段话。".repeat(40)),
             ]);
             let turn = app.chat(&json!({ "message": question, "conversationId": id })).await;
@@ -188,13 +197,13 @@ async fn huge_results_share_an_unknown_window() {
     });
     create(&app, "tools", &table_tool(&host)).await;
     let agent = create(&app, "agents", &json!({ "name": "表", "tools": [{ "tool": "table" }] })).await;
-    app.model.queue_replies([Completion::of([table_call("a")]), uncounted("好。")]);
+    app.model.queue_replies([counted([table_call("a")]), uncounted("好。")]);
     let turn = app.chat(&json!({ "message": "查表", "agentId": agent })).await;
     let result = app.model.wait_for_request(2).await.last_message();
     assert!(result.contains(TRUNCATED) && (30_000..60_000).contains(&result.len()), "{}", result.len());
     assert!(last_prompt_tokens(&turn, 2) < 17_000);
     let calls = ["b", "c", "d"].map(table_call);
-    app.model.queue_replies([Completion::of(calls), uncounted("好。")]);
+    app.model.queue_replies([counted(calls), uncounted("好。")]);
     let turn = app.chat(&json!({ "message": "查三张表", "agentId": agent })).await;
     let results = app.model.wait_for_request(4).await.last_message();
     let parts: Vec<usize> = results.split(TRUNCATED).map(str::len).collect();

@@ -4,7 +4,6 @@ use domain::{Language, Message, ToolChoice, ToolSpec};
 use prompts::{AgentTexts, fill};
 use tool_calls::{CallFormat, MalformedReason};
 
-
 use crate::compactness::Compactness;
 /// Which tools a prompt offers, and how.
 pub(crate) enum ToolOffer<'a> {

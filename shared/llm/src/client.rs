@@ -86,6 +86,11 @@ impl ModelClient {
         self.state.window.tokens()
     }
 
+    /// Whether the context window is only assumed.
+    pub fn is_context_assumed(&self) -> bool {
+        self.state.window.is_assumed()
+    }
+
     /// Returns the context window if the provider's list, and not the configuration alone, determined it.
     pub fn discovered_context_tokens(&self) -> Option<u64> {
         self.state.window.listed().map(|_| self.context_tokens())

@@ -55,6 +55,11 @@ impl ContextWindow {
         }
     }
 
+    /// Whether the window is neither configured nor known from a table or a list.
+    pub(crate) fn is_assumed(&self) -> bool {
+        self.configured.or(self.table).or(self.listed()).is_none()
+    }
+
     /// Returns the window to request; `None` at endpoints that do not allocate it per request.
     pub(crate) fn allocated(&self) -> Option<u64> {
         self.max_allocated.map(|_| self.tokens())

@@ -75,10 +75,10 @@ impl ToolSession {
     /// Returns the result of a call that was dropped after `elapsed`, because it took too long.
     pub fn time_out(&self, call: &ToolCall, elapsed: Duration) -> ToolRun {
         let error = match self.resolve_call(call) {
-            Ok((entry, _)) => ToolCallError::timeout(entry.tool.as_ref()),
+            Ok((entry, _)) => ToolCallError::timeout(entry.tool.as_ref(), self.language()),
             Err(refusal) => refusal,
         };
-        build_run(call, Err(error), CallSource::Fresh, elapsed)
+        self.build_run(call, Err(error), CallSource::Fresh, elapsed)
     }
 
     /// Returns the maximum cost of a call, and a future that prefetches it before the model makes it.

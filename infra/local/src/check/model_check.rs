@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use domain::{Message, ToolSpec};
+use domain::{Language, Message, ToolSpec};
 use llm::{
     AttemptLog, CallOptions, Delta, ModelClient, ModelError, Prompt, Reply, ToolMode, ToolSupport, ToolSupportSource,
     Wire,
@@ -102,26 +102,25 @@ impl ModelCheck<'_> {
     /// Returns the size of the context window, as far as it is known; makes no request.
     pub(super) fn check_context(&self) -> Finding {
         let config = self.client.config();
-        match (config.options.context_tokens, self.client.context_tokens()) {
-            (Some(tokens), _) => Finding::ok("context", format!("{tokens} tokens, from MODEL_OPTIONS")),
-            (None, Some(tokens)) => {
-                Finding::ok("context", format!("{tokens} tokens, known for this model of {}", self.client.provider()))
-            }
-            (None, None) => Finding::note(
-                "context",
-                "unknown: set \"contextTokens\" in MODEL_OPTIONS if long conversations exceed the context window",
-            ),
+        let tokens = self.client.context_tokens();
+        if config.options.context_tokens.is_some() {
+            Finding::ok("context", format!("{tokens} tokens, from MODEL_OPTIONS"))
+        } else if self.client.is_context_assumed() {
+            let text = format!("unknown, {tokens} tokens are assumed: set \"contextTokens\" in MODEL_OPTIONS");
+            Finding::note("context", text)
+        } else {
+            Finding::ok("context", format!("{tokens} tokens, known for this model of {}", self.client.provider()))
         }
     }
 
     /// Whether the reply to an offer of one tool calls it.
     async fn call_tool(&self, mode: ToolMode, log: &AttemptLog) -> Result<bool, ModelError> {
-        let tools = [CurrentTime.spec()];
+        let tools = [CurrentTime.spec(Language::En)];
         let messages = vec![user_message(TIME_PROMPT)];
         let prompt = match mode {
             ToolMode::Native => Prompt { messages, tools: Arc::new(tools.clone()), ..Prompt::default() },
             ToolMode::Prompted => {
-                let system = tool_calls::format_for(&self.client.config().model).instructions(&tools);
+                let system = tool_calls::format_for(&self.client.config().model).instructions(&tools, Language::En);
                 Prompt { system, messages, ..Prompt::default() }
             }
         };

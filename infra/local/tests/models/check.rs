@@ -98,7 +98,7 @@ async fn native_tools_are_offered_natively() {
         ANSWER,
         STREAMING,
         "  ok      tools      native (set by \"tools\"); the model called the tool\n",
-        "  note    context    unknown: set \"contextTokens\" in MODEL_OPTIONS if long conversations exceed the context window\n",
+        "  note    context    unknown, 32768 tokens are assumed: set \"contextTokens\" in MODEL_OPTIONS\n",
         "search\n",
         "  note    search     not configured, demo pages are found: set TAVILY_API_KEY for the web\n",
         NOTES,

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use domain::{Event, FinishReason};
+use domain::{Event, FinishReason, Language};
+use prompts::AgentTexts;
 use tools::ToolRun;
 
 use super::Run;
 use crate::round::Round;
-use crate::texts::Language;
 
 /// Longest results that are shown as they are, in characters. Of longer ones the model writes a summary.
 const MAX_SHOWN_CHARS: usize = 8_000;
@@ -38,7 +38,7 @@ impl Run<'_> {
         if answer.chars().nth(MAX_SHOWN_CHARS).is_none() {
             return Some(answer);
         }
-        let note = Language::of(&self.turn.text).texts().truncated;
+        let note = AgentTexts::of(Language::of(&self.turn.text)).truncated;
         self.deadlines.is_closing().then(|| truncate(&answer, note))
     }
 

@@ -89,7 +89,7 @@ mod tests {
         let one = spec("Tells the weather. Use it often.", parameters);
         let expected = "f(city: string, days?: integer, unit?: \"c\"|\"f\", extra?: any)\n\
             Tells the weather\n- city: Its name\n<tool_call>{\"tool\": \"f\", \"city\": \"…\"}</tool_call>";
-        let rendered = format_for("any").compact_tools(&[one.clone()]);
+        let rendered = format_for("any").compact_tools(std::slice::from_ref(&one));
         assert_eq!(rendered, expected);
         assert_eq!(format_for("any").compact_tools(&[one.clone(), one]), format!("{rendered}\n\n{rendered}"));
     }
