@@ -219,8 +219,16 @@ async fn model_failure_without_streaming_is_a_status() {
         let answer = app.chat_once(&json!({ "message": "你好" })).await;
         assert_eq!(answer.error(), (status, code.to_owned()));
         assert!(!answer.text().contains("upstream words"), "{}", answer.text());
-        assert_eq!(answer.header("retry-after"), if code == "rate_limited" { "3600" } else { "" });
+        assert_eq!(answer.header("retry-after"), if status == 429 { "3600" } else { "" });
     }
+}
+
+#[tokio::test]
+async fn f001_429_without_wait_has_default_retry_after() {
+    let app = TestApp::start().await;
+    app.model.respond_with(|_| error_reply(429, "x", "upstream words"));
+    let answer = app.chat_once(&json!({ "message": "你好" })).await;
+    assert_eq!((answer.error(), answer.header("retry-after")), ((429, "rate_limited".to_owned()), "60"));
 }
 
 #[tokio::test]

@@ -34,7 +34,7 @@ impl ErrorFormat {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = status_of(self.failure.code).into_response();
-        if let Some(seconds) = self.failure.retry_after_seconds {
+        if let Some(seconds) = retry_after_seconds(&self.failure) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.failure.code == ErrorCode::Unauthorized {
@@ -46,6 +46,17 @@ impl IntoResponse for ApiError {
         response.extensions_mut().insert(self.failure);
         response
     }
+}
+
+/// When to try again, in seconds. A `429` always has it: if nothing is known, a minute, over which providers count
+/// requests; for a used-up quota an hour, because a person has to pay or a period to end.
+fn retry_after_seconds(failure: &Failure) -> Option<u64> {
+    let default = match failure.code {
+        ErrorCode::RateLimited => Some(60),
+        ErrorCode::QuotaExhausted => Some(3600),
+        _ => None,
+    };
+    failure.retry_after_seconds.or(default)
 }
 
 /// Writes the body of an error response and logs the cause; other responses are unchanged. The router's own errors get the
@@ -111,5 +122,25 @@ pub fn status_of(code: ErrorCode) -> StatusCode {
             StatusCode::SERVICE_UNAVAILABLE
         }
         ErrorCode::Deadline => StatusCode::GATEWAY_TIMEOUT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn retry_after(failure: Failure) -> (u16, Option<String>) {
+        let response = ApiError::from(failure).into_response();
+        let header = response.headers().get(header::RETRY_AFTER);
+        (response.status().as_u16(), header.map(|value| value.to_str().unwrap_or_default().to_owned()))
+    }
+
+    #[test]
+    fn status_429_always_has_retry_after() {
+        for (code, seconds) in [(ErrorCode::RateLimited, "60"), (ErrorCode::QuotaExhausted, "3600")] {
+            assert_eq!(retry_after(code.into()), (429, Some(seconds.to_owned())));
+            assert_eq!(retry_after(Failure::from(code).with_retry_after(7)), (429, Some("7".to_owned())));
+        }
+        assert_eq!(retry_after(ErrorCode::StorageBusy.into()), (503, None));
     }
 }
