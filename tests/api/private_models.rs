@@ -179,10 +179,14 @@ async fn only_private_models_leave_no_default_or_demo() {
     let app = TestApp::start_with(&[("OPENAI_MODEL", ""), ("MODELS", &row)]).await;
     assert_eq!(app.get("/api/models").await.ok(), json!({"models": []}));
     let nothing = app.post("/api/chat", &json!({"message": "问"})).await;
-    assert_eq!(nothing.json()["error"]["message"], "`modelType` names no model; there are: ");
+    let none = "No model is configured for this caller. The operator configures one with the settings ARK_API_KEY and \
+                ARK_MODEL, OPENAI_…, OLLAMA_… or MODELS.";
+    assert_eq!(nothing.json()["error"]["message"], none);
+    let named = app.post("/api/chat", &json!({"message": "问", "modelType": "mine"})).await;
+    assert_eq!(named.json()["error"]["message"], none);
     let ada = app.as_user("ada");
     let without = ada.post("/api/chat", &json!({"message": "问"})).await;
-    assert_eq!(without.json()["error"]["message"], "`modelType` names no model; there are: mine");
+    assert_eq!(without.json()["error"]["message"], "There is no default model: `modelType` must be one of: mine");
     assert_eq!(ada.chat(&json!({"message": "问", "modelType": "mine"})).await.content(), "私");
 }
 

@@ -37,11 +37,20 @@ impl<'a> VisibleModels<'a> {
     pub(crate) fn chain(self, requested: Option<&str>, of_agent: Option<&str>) -> Result<Vec<ModelClient>, ApiError> {
         // An agent outlives the settings: if its model is no longer configured, the turn runs with the default one.
         let default = || of_agent.and_then(|name| self.get(name)).or_else(|| self.models.default_model());
-        let first = requested.map_or_else(default, |name| self.get(name)).ok_or_else(|| {
-            let message = format!("`modelType` names no model; there are: {}", self.names());
-            ApiError::new(ErrorCode::InvalidRequest, message)
-        })?;
+        let first = requested.map_or_else(default, |name| self.get(name)).ok_or_else(|| self.not_found(requested))?;
         Ok(self.models.chain(&first.config().name))
+    }
+
+    fn not_found(self, requested: Option<&str>) -> ApiError {
+        let names = self.names();
+        let message = match requested {
+            _ if names.is_empty() => "No model is configured for this caller. The operator configures one with the \
+                                      settings ARK_API_KEY and ARK_MODEL, OPENAI_…, OLLAMA_… or MODELS."
+                .to_owned(),
+            Some(_) => format!("`modelType` names no model; there are: {names}"),
+            None => format!("There is no default model: `modelType` must be one of: {names}"),
+        };
+        ApiError::new(ErrorCode::InvalidRequest, message)
     }
 
     fn is_visible(self, client: &ModelClient) -> bool {
