@@ -1,7 +1,7 @@
 //! `/api/conversations`: list, read, rename, delete.
 
 use serde_json::{Value, json};
-use support::{Client, Completion, TestApp};
+use support::{Client, Completion, Gate, TestApp};
 
 use crate::search_call;
 
@@ -237,4 +237,18 @@ async fn title_comes_from_the_first_message() {
     let long = app.send_message(&"长".repeat(5_000)).await.conversation_id();
     let title = app.conversation(&long).await["conversation"]["title"].clone();
     assert!((1..=200).contains(&title.as_str().unwrap().chars().count()), "{title}");
+}
+
+#[tokio::test]
+async fn title_of_renamed_conversation_is_not_announced() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.queue_replies([Completion::new().text("一").wait(&gate).text("二").end()]);
+    let mut turn = app.open(&json!({ "message": "茶是什么？" })).await;
+    let id = turn.next().await.unwrap()["conversationId"].as_str().unwrap().to_owned();
+    gate.wait_until_reached().await;
+    app.patch(&format!("/api/conversations/{id}"), &json!({ "title": "我的茶" })).await.ok();
+    gate.open();
+    let turn = turn.read_to_end().await;
+    assert_eq!((turn.content().as_str(), turn.events_of("title").len()), ("一二", 0));
+    assert_eq!(app.conversation(&id).await["conversation"]["title"], "我的茶");
 }

@@ -44,6 +44,7 @@ mod prompt_locale;
 mod prompts;
 mod public_routes;
 mod recordings;
+mod recovery;
 mod regenerate;
 mod resume;
 mod routes;

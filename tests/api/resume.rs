@@ -8,6 +8,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use crate::auth::start_database;
+use crate::search_call;
 
 /// Two instances that share one database through a proxy.
 pub(crate) struct TwoInstances {
@@ -89,17 +90,47 @@ async fn other_instance_resumes_after_every_frame() {
 }
 
 #[tokio::test]
-async fn short_turn_is_not_logged_and_resumes_locally() {
+async fn short_turn_is_not_logged_and_resumes_anywhere() {
     let two = TwoInstances::start().await;
-    two.first.model.queue_replies([Completion::of(["一", "二"])]);
+    two.first.model.queue_replies([Completion::new().thinking("想").text("一").text("二").end()]);
     let turn = two.first.open(&json!({ "message": "说" })).await;
     let all = read_frames(turn).await;
     assert_eq!(two.database.event_writes(), 0);
     let id = all[0].1["conversationId"].as_str().unwrap().to_owned();
     for (at, (last, _)) in all.iter().enumerate() {
-        assert_eq!(resume_frames(&two.first, &id, Some(last)).await, all[at + 1..], "{last}");
-        assert!(two.second.resume(&id, Some(last)).await.is_none(), "elsewhere it is not kept");
+        for app in [&two.first, &two.second] {
+            assert_eq!(resume_frames(app, &id, Some(last)).await, all[at + 1..], "{last}");
+        }
     }
+    assert!(two.second.resume(&id, None).await.is_none(), "nothing runs");
+}
+
+#[tokio::test]
+async fn short_turn_with_search_resumes_after_restart() {
+    let mut app = TestApp::start_on_disk().await;
+    app.model.queue_replies([Completion::of([search_call("茶")]), Completion::of(["一", "二"])]);
+    let all = read_frames(app.open(&json!({ "message": "说" })).await).await;
+    let id = all[0].1["conversationId"].as_str().unwrap().to_owned();
+    app.restart().await;
+    for (at, (last, _)) in all.iter().enumerate() {
+        let mut expected = all[at + 1..].to_vec();
+        // How long a call took is not stored.
+        for (_, event) in expected.iter_mut().filter(|(_, event)| event["type"] == "tool_result") {
+            (event["cached"], event["durationMs"]) = (true.into(), 0.into());
+        }
+        assert_eq!(resume_frames(&app, &id, Some(last)).await, expected, "{last}");
+    }
+}
+
+#[tokio::test]
+async fn many_deltas_of_short_turn_are_logged() {
+    let two = TwoInstances::start().await;
+    let answer = (0..1500).fold(Completion::new(), |answer, _| answer.text("字"));
+    two.first.model.queue_replies([answer.end()]);
+    let all = read_frames(two.first.open(&json!({ "message": "说" })).await).await;
+    assert_eq!(two.database.event_writes(), 1, "with the answer");
+    let (id, last) = (all[0].1["conversationId"].as_str().unwrap(), &all[700].0);
+    assert_eq!(resume_frames(&two.second, id, Some(last)).await, all[701..]);
 }
 
 #[tokio::test]

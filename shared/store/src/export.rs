@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use crate::clock::{millis, rfc3339};
-use crate::conversations::Page;
+use crate::conversations::{AllMessages, Page};
 use crate::item::Item;
 use crate::owners::list_error;
 use crate::{
@@ -162,8 +162,8 @@ impl Export {
     }
 
     async fn messages(&mut self, id: String, after: u64) -> Result<Vec<ExportRow>, StoreError> {
-        let all = self.store.conversations.all_messages(&self.owner, &id, after, self.now).await;
-        let (messages, next) = match all {
+        let AllMessages { messages, next, .. } = match self.store.all_messages(&self.owner, &id, after, self.now).await
+        {
             Ok(page) => page,
             // The conversation was deleted meanwhile.
             Err(ReadError::NotFound) => return Ok(Vec::new()),

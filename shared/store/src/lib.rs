@@ -9,7 +9,7 @@
 //! |---|---|---|---|
 //! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `language` (of the first message; absent in older items), `messageCount`, `createdAt`, `updatedAt`, `seq` (of the last message), `tip` (seq of its current last answer); if a client named it `chat`; while a turn runs `turn`, `leaseUntil` and, after a stop request, `stopping` (that turn) | `begin`, `renew`, `request_stop`, `finish`, `rename` |
 //! | | `N#{chat id}` | a client's own chat id: `conversation` | `begin`, `delete` |
-//! | `U#{o}#C#{conversation}` | `M#{seq}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (number of further pieces); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 without one, because the message holds everything); `aside` if another answer supersedes it | `begin`, `finish` |
+//! | `U#{o}#C#{conversation}` | `M#{seq}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (number of further pieces); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 without one, because the message holds everything); `layout` of a turn without a log; `aside` if another answer supersedes it. If its process died, `tally` and `recovered` (from how many events of its log) without `endedAt` | `begin`, `finish`, `recover_turn` |
 //! | | `M#{seq}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
 //! | | `S` | the summary that replaces the oldest turns in prompts: `summary` (JSON) | `finish` |
 //! | | `T#{seq}` | the transcript that prompts read of the turn whose answer has that seq: `said` (JSON), `turn`. It is valid if the answer's `transcript` is above 0, or if the answer ended and has no `transcript`; the latter is an older one with `asked` and maybe `aside`, which are never read | `finish` |
@@ -61,6 +61,7 @@ mod ledger;
 mod limits;
 mod log_tail;
 mod owners;
+mod recovery;
 mod renewing_client;
 mod roots;
 mod schema;
@@ -80,7 +81,7 @@ pub use backup::{
 pub use breakers::{BreakerRecord, BreakerTable};
 pub use conversations::{
     Answer, BeginError, Conversation, ConversationStore, LeaseError, LeaseState, NewTurn, Page, ReadError, Role,
-    Status, StoredCall, StoredMessage, StoredTurn, TurnEnd, TurnLease, TurnOutcome, UserInput,
+    ShortTurn, Status, StoredCall, StoredMessage, StoredTurn, TurnEnd, TurnLease, TurnOutcome, UserInput,
 };
 pub use day::Day;
 pub use definitions::{DefineError, Definition, DefinitionKind, Definitions};

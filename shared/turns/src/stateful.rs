@@ -1,15 +1,13 @@
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use agent::EventLog;
 use domain::{ErrorCode, Event, Failure, FinishReason, Summary};
-use store::{
-    Answer, ConversationStore, LeaseError, LeaseState, LogTail, ReadError, StoreError, TurnEnd, TurnLease, UserInput,
-};
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use store::{Answer, ConversationStore, LeaseError, LeaseState, ReadError, StoreError, TurnEnd, TurnLease, UserInput};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::registry::TurnGuard;
-use crate::replay::LogWriter;
+use crate::replay::{LogEnd, LogWriter};
 use crate::request::{PromptInput, StartTurn};
 use crate::runner::TurnRunner;
 use crate::services::TurnServices;
@@ -17,6 +15,9 @@ use crate::stored_answer::stored_answer;
 
 /// Characters read of earlier turns for each token that may be sent: long results are shortened afterwards.
 const CHARS_PER_TOKEN: usize = 5;
+
+/// Timeout for recovering the text of a turn that died, which the next turn can do without.
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A turn that is stored as running.
 pub(crate) struct StatefulTurn {
@@ -81,9 +82,10 @@ impl StatefulTurn {
             ending
         };
         let (ending, ()) = tokio::join!(answered, log.follow(&ended));
-        let (ending, ()) = tokio::join!(Box::pin(self.store_end(ending, &mut log, &runner)), runner.record_usage());
+        let stored = Box::pin(self.store_end(ending, &mut log, &runner));
+        let ((ending, title), ()) = tokio::join!(stored, runner.record_usage());
         runner.report(ending.outcome());
-        let closing = self.closing_events(&ending);
+        let closing = self.closing_events(&ending, title);
         if matches!(ending, Ending::Deleted) {
             log.discard().await;
         } else {
@@ -125,6 +127,7 @@ impl StatefulTurn {
     }
 
     async fn answer(&self, runner: &TurnRunner<'_>) -> Result<FinishReason, Failure> {
+        self.recover_interrupted().await;
         let tokens = self.request.agent.agent.history_tokens;
         let max_chars = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
         let history = self.services.store.conversations.history(&self.lease, max_chars);
@@ -133,6 +136,15 @@ impl StatefulTurn {
         let text = self.message().await.map_err(|error| log_failure(&error))?;
         let input = PromptInput { text, history, summary, client: None };
         runner.answer(input, self.services.recorder.as_deref()).await
+    }
+
+    /// Recovers the text of the turn that died before this one, so that the history has it.
+    async fn recover_interrupted(&self) {
+        let Some(turn) = &self.lease.interrupted else { return };
+        let recovered = self.services.store.recover_turn(&self.request.owner, turn, SystemTime::now());
+        if !matches!(timeout(RECOVERY_TIMEOUT, recovered).await, Ok(Ok(_))) {
+            tracing::warn!(turn = %turn.turn_id, "an interrupted answer was not recovered");
+        }
     }
 
     /// The user message, also that of an answer that is regenerated.
@@ -162,7 +174,7 @@ impl StatefulTurn {
             match self.services.store.conversations.renew(&self.lease, SystemTime::now()).await {
                 Ok(LeaseState::Active) => {}
                 Ok(LeaseState::StopRequested) => return STOPPED,
-                Err(LeaseError::Lost) => return self.lost_lease().await,
+                Err(LeaseError::Lost | LeaseError::Renamed) => return self.lost_lease().await,
                 // The lease outlives a short fault of the store; a long one ends it.
                 Err(LeaseError::Store(error)) => tracing::warn!(%error, "a lease could not be renewed"),
             }
@@ -183,15 +195,28 @@ impl StatefulTurn {
         matches!(found, Err(ReadError::NotFound))
     }
 
-    /// Stores the answer, however the turn ended, and the end of its log with it.
-    async fn store_end(&self, ending: Ending, log: &mut LogWriter<'_>, runner: &TurnRunner<'_>) -> Ending {
+    /// Stores the answer, however the turn ended, and the end of its log with it. Returns how the turn ended, and the title
+    /// that it announces.
+    async fn store_end(
+        &self,
+        ending: Ending,
+        log: &mut LogWriter<'_>,
+        runner: &TurnRunner<'_>,
+    ) -> (Ending, Option<String>) {
         let end = match &ending {
             Ending::Answered(reason) => TurnEnd::Done(*reason),
             Ending::Failed(failure) => TurnEnd::Failed(failure.code),
-            Ending::Deleted | Ending::Superseded => return ending,
+            Ending::Deleted | Ending::Superseded => return (ending, self.title.clone()),
         };
-        let answer = stored_answer(self.events.turn_state().clone(), end);
-        match self.finish(&answer, log.end(&self.closing_events(&ending))).await {
+        let mut answer = stored_answer(self.events.turn_state().clone(), end);
+        answer.title.clone_from(&self.title);
+        let mut stored = self.finish(&mut answer, &ending, log).await;
+        if matches!(stored, Err(LeaseError::Renamed)) {
+            // The user has named the conversation: there is no title to announce.
+            answer.title = None;
+            stored = self.finish(&mut answer, &ending, log).await;
+        }
+        let ending = match stored {
             Ok(with_log) => {
                 self.guard.mark_stored();
                 log.mark_stored(with_log);
@@ -199,24 +224,27 @@ impl StatefulTurn {
                 runner.record_executions(&self.message_id).await;
                 ending
             }
-            Err(LeaseError::Lost) => self.lost_lease().await,
+            Err(LeaseError::Lost | LeaseError::Renamed) => self.lost_lease().await,
             Err(LeaseError::Store(error)) => Ending::Failed(log_failure(&error)),
-        }
+        };
+        (ending, answer.title)
     }
 
     /// Whether the end of the log was stored in the answer's transaction.
-    async fn finish(&self, answer: &Answer, log: Option<LogTail>) -> Result<bool, LeaseError> {
+    async fn finish(&self, answer: &mut Answer, ending: &Ending, log: &mut LogWriter<'_>) -> Result<bool, LeaseError> {
+        let LogEnd { tail, layout } = log.end(&self.closing_events(ending, answer.title.clone()));
+        answer.layout = layout;
         let (conversations, now) = (&self.services.store.conversations, SystemTime::now());
-        match log {
-            Some(log) => conversations.finish_with_log(&self.lease, answer, log, now).await,
+        match tail {
+            Some(tail) => conversations.finish_with_log(&self.lease, answer, tail, now).await,
             None => conversations.finish(&self.lease, answer, now).await.map(|()| false),
         }
     }
 
     /// The events that follow once the turn is stored.
-    fn closing_events(&self, ending: &Ending) -> Vec<Event> {
+    fn closing_events(&self, ending: &Ending, title: Option<String>) -> Vec<Event> {
         let usage = self.events.turn_state().usage();
-        let title = self.title.clone().map(Event::Title);
+        let title = title.map(Event::Title);
         title.into_iter().chain([Event::Usage(Box::new(usage)), ending.terminal_event()]).collect()
     }
 

@@ -60,7 +60,7 @@ pub(crate) async fn read(
     let limit = paging.limit(MESSAGES)?;
     let conversation = app.store.conversations.get(&owner, &id).await?;
     let (cursor, now) = (paging.cursor.as_deref(), SystemTime::now());
-    let page = app.store.conversations.messages(&owner, &id, limit, cursor, now).await?;
+    let page = app.store.messages(&owner, &id, limit, cursor, now).await?;
     Ok(Json(ConversationWithMessages { conversation, messages: page.items, next_cursor: page.next_cursor }))
 }
 

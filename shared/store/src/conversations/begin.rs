@@ -46,7 +46,7 @@ impl ConversationStore {
                     return Err(StoreError::fault("a fresh conversation id is taken").into());
                 }
                 Ok(TransactionOutcome::Conflict) => back_off(attempt).await,
-                Err(error) => return self.resolve_unknown_write(owner, &lease.conversation_id, turn, error).await,
+                Err(error) => return self.resolve_unknown_write(owner, &lease, error).await,
             }
         }
         Err(StoreError::Busy.into())
@@ -92,7 +92,7 @@ impl ConversationStore {
                     back_off(attempt).await;
                     self.head(owner, id).await?
                 }
-                Err(error) => return self.resolve_unknown_write(owner, id, turn, error).await,
+                Err(error) => return self.resolve_unknown_write(owner, &lease, error).await,
             };
         }
         Err(StoreError::Busy.into())
@@ -132,16 +132,16 @@ impl ConversationStore {
     async fn resolve_unknown_write(
         &self,
         owner: &Owner,
-        id: &str,
-        turn: &NewTurn,
+        requested: &TurnLease,
         error: StoreError,
     ) -> Result<TurnLease, BeginError> {
         if error != StoreError::Busy {
             return Err(error.into());
         }
-        let head = tokio::time::timeout(RESOLVE_TIMEOUT, self.head(owner, id)).await;
+        let head = tokio::time::timeout(RESOLVE_TIMEOUT, self.head(owner, &requested.conversation_id)).await;
         let head = head.ok().and_then(Result::ok).flatten();
-        head.and_then(|head| head.lease_of(owner, &turn.turn_id)).ok_or(BeginError::Store(error))
+        let lease = head.and_then(|head| head.lease_of(owner, &requested.turn_id)).ok_or(BeginError::Store(error))?;
+        Ok(TurnLease { interrupted: requested.interrupted.clone(), ..lease })
     }
 }
 
@@ -150,7 +150,10 @@ const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The lease of the next turn of an existing conversation.
 fn next_lease(owner: &Owner, before: &Head, turn: &NewTurn) -> TurnLease {
-    let lease_at = |answer| new_lease(owner, &before.id, &turn.turn_id, before.language, answer);
+    let lease_at = |answer| TurnLease {
+        interrupted: before.leased_turn(),
+        ..new_lease(owner, &before.id, &turn.turn_id, before.language, answer)
+    };
     match &turn.input {
         UserInput::Message(_) => lease_at(before.last_seq + 2),
         UserInput::Regenerate => {

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
 use super::ConversationStore;
-use super::head::{STOPPING, lease_end};
+use super::head::{STOPPING, lease_end, truncate_title};
 use super::message::{answer_key, end_answer, is_ended_by};
 use super::stop::lease_state;
 use super::superseded::{becomes_current, supersede_previous};
@@ -11,7 +11,7 @@ use super::transcript::{Transcript, reserve_update, summary_item};
 use super::turn::{Answer, LeaseError, LeaseState, TurnLease};
 use crate::backoff::back_off;
 use crate::clock::millis;
-use crate::item::{n, s};
+use crate::item::{ItemExt, n, s};
 use crate::log_tail::LogTail;
 use crate::table::{Expression, WriteOutcome};
 use crate::transaction::{TransactionOutcome, transact};
@@ -50,12 +50,12 @@ impl ConversationStore {
     /// Stores the answer and frees the conversation in one transaction, once. A long transcript is written before, and
     /// becomes valid with the answer. If the storage is too busy or too slow for it, the answer is stored without it.
     ///
-    /// A regenerated answer supersedes the earlier one if it is complete and has text. A second call for the same turn
-    /// changes nothing and succeeds. An expired lease is still valid while no other turn has acquired the conversation.
+    /// A regenerated answer supersedes the earlier one if it is complete and has text. Nothing is stored if the answer
+    /// has a title that is no longer the conversation's. A second call for the same turn changes nothing and succeeds. An expired lease is still valid while no other turn has acquired the conversation.
     /// Nothing is written into a deleted conversation.
     pub async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError> {
         let end = self.commit_end(lease, answer, None, now).await;
-        self.resolve_end(lease, end).await.map(drop)
+        self.resolve_end(lease, answer, end).await.map(drop)
     }
 
     /// Like [`finish`](Self::finish), but also stores the tail of the turn's log in the same transaction; returns
@@ -71,17 +71,22 @@ impl ConversationStore {
         now: SystemTime,
     ) -> Result<bool, LeaseError> {
         let end = self.commit_end(lease, answer, Some(log), now).await;
-        self.resolve_end(lease, end).await.map(|end| end == EndOutcome::StoredWithLog)
+        self.resolve_end(lease, answer, end).await.map(|end| end == EndOutcome::StoredWithLog)
     }
 
     /// Resolves an end that may have been stored by an earlier call, or by a call without a response.
     async fn resolve_end(
         &self,
         lease: &TurnLease,
+        answer: &Answer,
         end: Result<EndOutcome, StoreError>,
     ) -> Result<EndOutcome, LeaseError> {
         match end {
             Ok(EndOutcome::ConditionFailed) if self.has_ended(lease).await? => Ok(EndOutcome::Stored),
+            // While the lease is held, only the title can have failed.
+            Ok(EndOutcome::ConditionFailed) if answer.title.is_some() && self.is_held(lease).await? => {
+                Err(LeaseError::Renamed)
+            }
             Ok(EndOutcome::ConditionFailed) => Err(LeaseError::Lost),
             Err(StoreError::Busy) if self.has_ended(lease).await.unwrap_or(false) => Ok(EndOutcome::Stored),
             end => Ok(end?),
@@ -149,7 +154,7 @@ impl ConversationStore {
     }
 
     /// Applies all writes; false if a condition failed.
-    async fn commit(&self, writes: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
+    pub(super) async fn commit(&self, writes: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
         for attempt in 0..MAX_ATTEMPTS {
             match transact(&self.table.client, writes.clone()).await? {
                 TransactionOutcome::Committed => return Ok(true),
@@ -168,12 +173,7 @@ impl ConversationStore {
         now: SystemTime,
     ) -> Result<Vec<TransactWriteItem>, StoreError> {
         let current_seq = lease.replaced_seq.filter(|_| !becomes_current(lease, answer)).unwrap_or(lease.answer_seq);
-        let freed =
-            Expression::update(format!("SET {UPDATED_AT} = :updated, tip = :tip REMOVE turn, leaseUntil, {STOPPING}"))
-                .and_when("turn = :turn")
-                .value(":tip", n(current_seq))
-                .value(":updated", n(millis(now)))
-                .value(":turn", s(&lease.turn_id));
+        let freed = free_update(lease, answer.title.as_deref(), current_seq, now);
         let (answer_key, answered, further) = end_answer(lease, answer, transcript, now)?;
         let mut writes =
             vec![self.table.update_write(&lease.head, freed)?, self.table.update_write(&answer_key, answered)?];
@@ -188,9 +188,28 @@ impl ConversationStore {
         Ok(writes)
     }
 
+    /// Whether the turn still holds the conversation.
+    async fn is_held(&self, lease: &TurnLease) -> Result<bool, StoreError> {
+        let head = self.table.get(&lease.head).await?;
+        Ok(head.is_some_and(|head| head.text("turn").is_ok_and(|turn| turn == lease.turn_id)))
+    }
+
     /// Whether this same turn ended earlier, also by a write whose response was lost.
     async fn has_ended(&self, lease: &TurnLease) -> Result<bool, StoreError> {
         let message = self.table.get(&answer_key(lease)).await?;
         Ok(message.is_some_and(|message| is_ended_by(&message, &lease.turn_id)))
+    }
+}
+
+/// Builds the update that frees the conversation; with a title, only if it is still the conversation's.
+fn free_update(lease: &TurnLease, title: Option<&str>, current_seq: u64, now: SystemTime) -> Expression {
+    let change = format!("SET {UPDATED_AT} = :updated, tip = :tip REMOVE turn, leaseUntil, {STOPPING}");
+    let change = Expression::update(change)
+        .value(":tip", n(current_seq))
+        .value(":updated", n(millis(now)))
+        .value(":turn", s(&lease.turn_id));
+    match title {
+        None => change.and_when("turn = :turn"),
+        Some(title) => change.and_when("turn = :turn AND title = :title").value(":title", s(truncate_title(title))),
     }
 }

@@ -7,6 +7,7 @@ use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, OwnerPartitions, is_ulid};
 use crate::schema::SCHEMA;
 use crate::table::Expression;
+use crate::turn_ref::TurnRef;
 use crate::{StoreError, UPDATED_AT};
 use domain::{Language, Owner};
 
@@ -30,7 +31,7 @@ const MAX_SKEW: Duration = Duration::from_mins(1);
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) id: String,
-    title: String,
+    pub(super) title: String,
     /// The language of the first message.
     pub(super) language: Language,
     model: String,
@@ -135,6 +136,12 @@ impl Head {
         Some(TurnLease { replaced_seq, ..new_lease(owner, &self.id, &running.turn_id, self.language, self.last_seq) })
     }
 
+    /// The turn whose lease is in the head, whether or not it is valid.
+    pub(super) fn leased_turn(&self) -> Option<TurnRef> {
+        let turn_id = self.running.as_ref()?.turn_id.clone();
+        Some(TurnRef { turn_id, conversation_id: self.id.clone(), answer_seq: self.last_seq })
+    }
+
     /// Whether a message is part of the conversation at `now`; superseded answers are not.
     ///
     /// During a regeneration the running answer is visible and the previous one is not.
@@ -175,6 +182,7 @@ pub(super) fn new_lease(owner: &Owner, id: &str, turn_id: &str, language: Langua
         partition: owner.conversation_partition(id),
         answer_seq,
         replaced_seq: None,
+        interrupted: None,
     }
 }
 
@@ -198,25 +206,29 @@ pub(super) fn new_head_item(lease: &TurnLease, turn: &NewTurn, now: SystemTime) 
 }
 
 /// Builds the update by which the next turn acquires the conversation, if nothing has changed since `before` was read
-/// and no lease is valid.
+/// and no lease is valid. A turn that has ended meanwhile is a change: its answer is not interrupted.
 pub(super) fn acquire_update(before: &Head, lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Expression {
-    Expression::update(format!(
+    let change = Expression::update(format!(
         "SET seq = :next, tip = :tip, turn = :turn, leaseUntil = :until, model = :model, {UPDATED_AT} = :updated \
          REMOVE {STOPPING} ADD messageCount :more"
-    ))
-    .and_when(
-        "seq = :seq AND (attribute_not_exists(tip) OR tip = :before) \
-         AND (attribute_not_exists(turn) OR leaseUntil <= :now OR leaseUntil > :latest)",
-    )
-    .value(":latest", n(latest_lease_end(now)))
-    .value(":seq", n(before.last_seq))
-    .value(":before", n(before.current_answer_seq))
-    .value(":tip", n(lease.replaced_seq.unwrap_or(lease.answer_seq)))
-    .value(":next", n(lease.answer_seq))
-    .value(":turn", s(&lease.turn_id))
-    .value(":until", n(lease_end(now)))
-    .value(":model", s(&turn.model))
-    .value(":updated", n(before.updated_at.max(millis(now))))
-    .value(":more", n(if lease.replaced_seq.is_some() { 0 } else { 2 }))
-    .value(":now", n(millis(now)))
+    ));
+    let unchanged = "seq = :seq AND (attribute_not_exists(tip) OR tip = :before)";
+    let change = match &before.running {
+        None => change.and_when(format!("{unchanged} AND attribute_not_exists(turn)")),
+        Some(dead) => change
+            .and_when(format!("{unchanged} AND turn = :dead AND (leaseUntil <= :now OR leaseUntil > :latest)"))
+            .value(":dead", s(&dead.turn_id))
+            .value(":now", n(millis(now)))
+            .value(":latest", n(latest_lease_end(now))),
+    };
+    change
+        .value(":seq", n(before.last_seq))
+        .value(":before", n(before.current_answer_seq))
+        .value(":tip", n(lease.replaced_seq.unwrap_or(lease.answer_seq)))
+        .value(":next", n(lease.answer_seq))
+        .value(":turn", s(&lease.turn_id))
+        .value(":until", n(lease_end(now)))
+        .value(":model", s(&turn.model))
+        .value(":updated", n(before.updated_at.max(millis(now))))
+        .value(":more", n(if lease.replaced_seq.is_some() { 0 } else { 2 }))
 }

@@ -1,6 +1,6 @@
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use domain::FinishReason;
+use domain::{FinishReason, Source};
 
 use super::bounds::{Piece, bounded_calls, bounded_sources, split_pieces};
 use super::head::Head;
@@ -8,15 +8,25 @@ use super::sort_keys::{MESSAGE_PREFIX, MESSAGE_SK_LEN, message_key, message_sk};
 use super::superseded::{SUPERSEDED, activate, mark_pending};
 use super::transcript::{TRANSCRIPT, Transcript};
 use super::turn::{Answer, NewTurn, TurnEnd, TurnLease, TurnOutcome};
-use super::{Role, Status, StoredMessage};
+use super::{Role, Status, StoredCall, StoredMessage};
 use crate::StoreError;
-use crate::clock::{millis, rfc3339};
+use crate::clock::{millis, rfc3339, span_millis};
 use crate::item::{Item, ItemExt, item, n, s, to_json};
 use crate::key::Key;
 use crate::table::Expression;
+use crate::turn_ref::TurnRef;
 
 /// The attribute of a message with the number of its further pieces.
-const PARTS: &str = "parts";
+pub(super) const PARTS: &str = "parts";
+
+/// The attribute of an answer whose turn died: from how many events of its log the answer was recovered.
+pub(super) const RECOVERED: &str = "recovered";
+
+/// The attribute with [`Answer::layout`].
+pub(super) const LAYOUT: &str = "layout";
+
+/// How long after its begin an answer may be recovered: a log lives for an hour, and no turn is half as long.
+const RECOVERABLE: Duration = Duration::from_mins(90);
 
 /// Builds the items of the user's message and its further pieces.
 pub(super) fn user_message_items(lease: &TurnLease, turn: &NewTurn, text: &str, now: SystemTime) -> Vec<Item> {
@@ -62,7 +72,7 @@ fn message_item(lease: &TurnLease, seq: u64, role: Role, id: &str, now: SystemTi
 }
 
 /// Builds the items of the further pieces of a long message.
-fn further_items(partition: &str, seq: u64, pieces: &[Piece]) -> Vec<Item> {
+pub(super) fn further_items(partition: &str, seq: u64, pieces: &[Piece]) -> Vec<Item> {
     let further = pieces.iter().enumerate().skip(1);
     let key = |number: usize| Key::new(partition, format!("{}#{number:03}", message_sk(seq)));
     further
@@ -79,27 +89,43 @@ pub(super) fn end_answer(
 ) -> Result<(Key, Expression, Vec<Item>), StoreError> {
     let pieces = split_pieces(&answer.content, &answer.thinking);
     let status = if matches!(answer.end, TurnEnd::Done(_)) { Status::Complete } else { Status::Interrupted };
+    let layout = answer.layout.as_ref().map(|_| format!(", {LAYOUT} = :layout")).unwrap_or_default();
     let change = format!(
-        "SET content = :content, thinking = :thinking, calls = :calls, sources = :sources, progress = :progress, \
-         {PARTS} = :parts, tally = :tally, endedAt = :ended, {TRANSCRIPT} = :transcript"
+        "SET {ANSWER_CHANGE}, progress = :progress, endedAt = :ended, {TRANSCRIPT} = :transcript{layout} REMOVE {}",
+        activate(RECOVERED, lease, answer)
     );
-    let change = Expression::update(activate(&change, lease, answer))
-        .and_when("turn = :turn")
-        .value(":turn", s(&lease.turn_id))
-        .value(":content", s(&pieces[0].content))
-        .value(":thinking", s(&pieces[0].thinking))
-        .value(":calls", s(to_json(&bounded_calls(&answer.tool_calls))?))
-        .value(":sources", s(to_json(&bounded_sources(&answer.sources))?))
+    let outcome = TurnOutcome { usage: answer.usage, end: answer.end, models: answer.models.clone() };
+    let change = Expression::update(change).and_when("turn = :turn").value(":turn", s(&lease.turn_id));
+    let mut change = with_answer_values(change, &pieces, &answer.tool_calls, &answer.sources, &outcome)?
         .value(":progress", s(status.as_str()))
-        .value(":parts", n(pieces.len() - 1))
-        .value(
-            ":tally",
-            s(to_json(&TurnOutcome { usage: answer.usage, end: answer.end, models: answer.models.clone() })?),
-        )
         .value(":transcript", n(transcript.map_or(0, |transcript| transcript.chars)))
         .value(":ended", n(millis(now)));
+    if let Some(layout) = &answer.layout {
+        change = change.value(":layout", s(layout));
+    }
     let further = further_items(&lease.partition, lease.answer_seq, &pieces);
     Ok((message_key(&lease.partition, lease.answer_seq), change, further))
+}
+
+/// The part of an update that stores what a turn has written so far.
+pub(super) const ANSWER_CHANGE: &str =
+    "content = :content, thinking = :thinking, calls = :calls, sources = :sources, parts = :parts, tally = :tally";
+
+/// Adds the values of [`ANSWER_CHANGE`], within the limits of an item.
+pub(super) fn with_answer_values(
+    change: Expression,
+    pieces: &[Piece],
+    calls: &[StoredCall],
+    sources: &[Source],
+    outcome: &TurnOutcome,
+) -> Result<Expression, StoreError> {
+    Ok(change
+        .value(":content", s(&pieces[0].content))
+        .value(":thinking", s(&pieces[0].thinking))
+        .value(":calls", s(to_json(&bounded_calls(calls))?))
+        .value(":sources", s(to_json(&bounded_sources(sources))?))
+        .value(":parts", n(pieces.len() - 1))
+        .value(":tally", s(to_json(outcome)?)))
 }
 
 /// Builds the update that marks the answer of an expired turn as interrupted.
@@ -126,6 +152,9 @@ pub(super) struct AssembledMessage {
     /// The number of its further pieces.
     parts: usize,
     message: StoredMessage,
+    created_at: i64,
+    /// Whether it holds what the log of its turn held.
+    is_recovered: bool,
     pub(super) outcome: Option<TurnOutcome>,
 }
 
@@ -137,6 +166,10 @@ impl AssembledMessage {
         }
         let outcome: Option<TurnOutcome> = if item.contains_key("tally") { Some(item.json("tally")?) } else { None };
         let models = outcome.as_ref().map(|outcome| outcome.models.clone()).unwrap_or_default();
+        let is_recovered = item.contains_key(RECOVERED);
+        // A recovered answer has no outcome: its turn did not end.
+        let outcome = outcome.filter(|_| !is_recovered);
+        let created_at = item.number("createdAt")?;
         let message = StoredMessage {
             id: item.text("id")?.to_owned(),
             role: require(Role::parse(item.text("author")?))?,
@@ -148,12 +181,12 @@ impl AssembledMessage {
             status: require(Status::parse(item.text("progress")?))?,
             models,
             finish_reason: outcome.as_ref().and_then(early_finish_reason),
-            created_at: rfc3339(item.number("createdAt")?),
+            created_at: rfc3339(created_at),
         };
         let seq = require(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|seq| seq.parse().ok()))?;
         let is_superseded = item.contains_key(SUPERSEDED);
         let (turn_id, parts) = (item.text("turn")?.to_owned(), item.number(PARTS)?);
-        Ok(Self { seq, is_superseded, turn_id, parts, message, outcome })
+        Ok(Self { seq, is_superseded, turn_id, parts, message, created_at, is_recovered, outcome })
     }
 
     /// Whether an item is a further piece of it. Its key range may hold more: pieces of another answer that a restore
@@ -181,15 +214,30 @@ impl AssembledMessage {
     /// An answer marked as running runs only if the head confirms it. One that began after the head was read has a seq
     /// above the head's last one.
     pub(super) fn into_message(mut self, head: &Head, now: SystemTime) -> StoredMessage {
-        let runs = match &head.running {
-            _ if self.seq > head.last_seq => true,
-            Some(running) => running.turn_id == self.turn_id && running.remaining_lease(now).is_some(),
-            None => false,
-        };
-        if self.message.status == Status::Running && !runs {
+        if self.message.status == Status::Running && !self.runs(head, now) {
             self.message.status = Status::Interrupted;
         }
         self.message
+    }
+
+    fn runs(&self, head: &Head, now: SystemTime) -> bool {
+        match &head.running {
+            _ if self.seq > head.last_seq => true,
+            Some(running) => running.turn_id == self.turn_id && running.remaining_lease(now).is_some(),
+            None => false,
+        }
+    }
+
+    /// The turn of this answer if its process died and its log may still hold what the answer lacks.
+    pub(super) fn recoverable_turn(&self, head: &Head, now: SystemTime) -> Option<TurnRef> {
+        let has_ended = self.outcome.is_some() || self.message.status == Status::Complete;
+        let is_recent = self.created_at.saturating_add(span_millis(RECOVERABLE)) > millis(now);
+        let is_recoverable = !has_ended && !self.is_recovered && is_recent && !self.runs(head, now);
+        is_recoverable.then(|| TurnRef {
+            turn_id: self.turn_id.clone(),
+            conversation_id: head.id.clone(),
+            answer_seq: self.seq,
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-use domain::{FinishReason, Source};
+use domain::{FinishReason, Source, ToolCall, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
@@ -83,6 +83,20 @@ pub struct StoredCall {
     pub ok: bool,
     /// A short label.
     pub summary: String,
+}
+
+impl StoredCall {
+    /// A call with its outcome; without one it did not finish.
+    pub fn new(call: &ToolCall, outcome: Option<&ToolOutcome>) -> Self {
+        let (ok, summary) = outcome.map_or((false, "not finished"), |outcome| (outcome.ok, outcome.summary.as_str()));
+        Self {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+            ok,
+            summary: summary.to_owned(),
+        }
+    }
 }
 
 /// A message for clients.

@@ -20,6 +20,16 @@ const MAX_PAGE_BYTES: usize = 3 * 1024 * 1024;
 /// Sorts after every message and every further piece.
 const AFTER_MESSAGES: &str = "M$";
 
+/// A page of all messages of a conversation.
+pub(crate) struct AllMessages {
+    /// The messages, each with whether another answer supersedes it.
+    pub(crate) messages: Vec<(bool, StoredMessage)>,
+    /// The start of the next page.
+    pub(crate) next: Option<u64>,
+    /// The turns among them that died and whose text may be in their logs.
+    pub(crate) recoverable: Vec<TurnRef>,
+}
+
 impl ConversationStore {
     /// The owner's conversations, last updated first; `limit` is from 1 to 100.
     pub async fn list(&self, owner: &Owner, limit: u32, cursor: Option<&str>) -> Result<Page<Conversation>, ReadError> {
@@ -61,6 +71,7 @@ impl ConversationStore {
     /// The messages of a conversation, oldest first; `limit` is from 1 to 100. Very long messages shorten a page.
     ///
     /// An answer whose turn died is `Interrupted` once its lease has expired.
+    /// [`Store::messages`](crate::Store::messages) also recovers its text.
     pub async fn messages(
         &self,
         owner: &Owner,
@@ -69,6 +80,18 @@ impl ConversationStore {
         cursor: Option<&str>,
         now: SystemTime,
     ) -> Result<Page<StoredMessage>, ReadError> {
+        self.messages_page(owner, id, limit, cursor, now).await.map(|(page, _)| page)
+    }
+
+    /// A page of messages, and the turns on it that died and whose text may be in their logs.
+    pub(crate) async fn messages_page(
+        &self,
+        owner: &Owner,
+        id: &str,
+        limit: u32,
+        cursor: Option<&str>,
+        now: SystemTime,
+    ) -> Result<(Page<StoredMessage>, Vec<TurnRef>), ReadError> {
         // The head is read first: answers that begin after this read have a higher seq, which identifies them.
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let partition = owner.conversation_partition(id);
@@ -80,25 +103,26 @@ impl ConversationStore {
             .await?;
         let last = messages.last().filter(|_| has_more).map(|message| message.seq);
         let next_cursor = last.map(|at| cursor::encode(&partition, at)).transpose()?;
+        let recoverable = recoverable_turns(&messages, &head, now);
         let items = messages.into_iter().map(|message| message.into_message(&head, now)).collect();
-        Ok(Page { items, next_cursor })
+        Ok((Page { items, next_cursor }, recoverable))
     }
 
-    /// A page of all messages after a seq, each with whether another answer supersedes it; and the start of the next
-    /// page.
+    /// A page of all messages after a seq, also of superseded answers.
     pub(crate) async fn all_messages(
         &self,
         owner: &Owner,
         id: &str,
         after: u64,
         now: SystemTime,
-    ) -> Result<(Vec<(bool, StoredMessage)>, Option<u64>), ReadError> {
+    ) -> Result<AllMessages, ReadError> {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let partition = owner.conversation_partition(id);
         let (messages, has_more) = self.read_messages(&partition, after, clamp_limit(MAX_ROWS), |_| true).await?;
         let next = messages.last().filter(|_| has_more).map(|message| message.seq);
-        let messages = messages.into_iter();
-        Ok((messages.map(|message| (message.is_superseded, message.into_message(&head, now))).collect(), next))
+        let recoverable = recoverable_turns(&messages, &head, now);
+        let messages = messages.into_iter().map(|message| (message.is_superseded, message.into_message(&head, now)));
+        Ok(AllMessages { messages: messages.collect(), next, recoverable })
     }
 
     /// The turn whose answer has this seq, even if another answer supersedes it by now.
@@ -159,6 +183,10 @@ impl ConversationStore {
             start = next;
         }
     }
+}
+
+fn recoverable_turns(messages: &[AssembledMessage], head: &Head, now: SystemTime) -> Vec<TurnRef> {
+    messages.iter().filter_map(|message| message.recoverable_turn(head, now)).collect()
 }
 
 fn total_bytes(messages: &[AssembledMessage]) -> usize {

@@ -25,9 +25,10 @@ pub(super) fn becomes_current(lease: &TurnLease, answer: &Answer) -> bool {
     lease.replaced_seq.is_none() || is_complete
 }
 
-/// Extends the final update of an answer so that it becomes part of the conversation, if it qualifies.
-pub(super) fn activate(change: &str, lease: &TurnLease, answer: &Answer) -> String {
-    if becomes_current(lease, answer) { format!("{change} REMOVE {SUPERSEDED}") } else { change.to_owned() }
+/// Extends the attributes that the final update of an answer removes, so that it becomes part of the conversation, if it
+/// qualifies.
+pub(super) fn activate(removed: &str, lease: &TurnLease, answer: &Answer) -> String {
+    if becomes_current(lease, answer) { format!("{removed}, {SUPERSEDED}") } else { removed.to_owned() }
 }
 
 /// The key of the answer that this turn's answer supersedes, if any, and the update that marks it.

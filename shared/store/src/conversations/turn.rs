@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{StoredCall, StoredMessage};
 use crate::StoreError;
 use crate::key::Key;
+use crate::turn_ref::TurnRef;
 
 /// A turn to be started.
 #[derive(Clone, Debug)]
@@ -75,6 +76,8 @@ pub struct TurnLease {
     pub answer_seq: u64,
     /// The seq of the answer that this one will supersede.
     pub(super) replaced_seq: Option<u64>,
+    /// The turn whose expired lease this one replaced: its process died, and its log may hold text that its answer lacks.
+    pub interrupted: Option<TurnRef>,
 }
 
 impl TurnLease {
@@ -99,6 +102,9 @@ pub enum LeaseError {
     /// The conversation is gone or another turn holds it.
     #[error("lease lost")]
     Lost,
+    /// The user has renamed the conversation, so nothing is stored of an answer with [`Answer::title`].
+    #[error("renamed")]
+    Renamed,
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -157,4 +163,19 @@ pub struct Answer {
     pub usage: Usage,
     /// The summary that replaces the oldest turns from now on, if this turn created one.
     pub summary: Option<Summary>,
+    /// The title that the turn will announce; the answer is stored only if the conversation still has it.
+    pub title: Option<String>,
+    /// For a turn without a log, the positions of its events in the answer, as text that the store does not interpret.
+    pub layout: Option<String>,
+}
+
+/// A finished turn without a log, with what a replay of its events needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShortTurn {
+    /// The turn; it has ended.
+    pub turn: StoredTurn,
+    /// [`Answer::layout`].
+    pub layout: String,
+    /// The current title of its conversation.
+    pub title: String,
 }

@@ -22,6 +22,7 @@ mod lists;
 mod log_tails;
 mod owners;
 mod races;
+mod recovery;
 mod regeneration;
 mod restore_over;
 mod schema_versions;

@@ -106,6 +106,8 @@ pub(crate) fn answer(text: &str) -> Answer {
         usage: Usage::default(),
         models: Vec::new(),
         summary: None,
+        title: None,
+        layout: None,
     }
 }
 

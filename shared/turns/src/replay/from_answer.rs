@@ -1,7 +1,7 @@
 //! Rebuilds the events that a client lacks from the stored answer: the same content, in fewer frames.
 
 use domain::{ErrorCode, Event, Failure, FinishReason, Source, ToolCall, ToolOutcome, TurnAccumulator};
-use store::{StoredCall, StoredTurn, TurnEnd};
+use store::{StoredCall, StoredTurn, TurnEnd, TurnOutcome};
 
 /// What a client was sent of a turn so far.
 #[derive(Default)]
@@ -18,10 +18,9 @@ impl Delivered {
         self.turn.apply(event);
     }
 
-    /// The remaining events of a finished turn; `None` if the stored answer does not continue what was sent.
+    /// The remaining events of a turn that has ended or died; `None` if the stored answer does not continue what was sent.
     pub(crate) fn remaining(&self, turn: StoredTurn) -> Option<Vec<Event>> {
         let StoredTurn { message, outcome } = turn;
-        let Some(outcome) = outcome else { return Some(interrupted_end(ErrorCode::Interrupted.into())) };
         let (thinking, content) =
             (message.thinking.strip_prefix(&self.turn.thinking)?, message.content.strip_prefix(&self.turn.content)?);
         let mut events = Vec::new();
@@ -35,10 +34,9 @@ impl Delivered {
         }
         let models = message.models.get(self.turn.attribution.models().len()..).unwrap_or_default();
         events.extend(text_events(content, models));
-        events.push(Event::Usage(Box::new(outcome.usage)));
-        events.push(match outcome.end {
-            TurnEnd::Done(finish_reason) => Event::Done { finish_reason },
-            TurnEnd::Failed(code) => Event::Failed(Box::new(code.into())),
+        events.extend(match outcome {
+            Some(outcome) => vec![Event::Usage(Box::new(outcome.usage)), terminal_event(&outcome)],
+            None => interrupted_end(ErrorCode::Interrupted.into()),
         });
         Some(events)
     }
@@ -58,6 +56,14 @@ impl Delivered {
             events.push(Event::ToolResult(Box::new(report)));
         }
         events
+    }
+}
+
+/// The last event of a finished turn.
+pub(super) fn terminal_event(outcome: &TurnOutcome) -> Event {
+    match outcome.end {
+        TurnEnd::Done(finish_reason) => Event::Done { finish_reason },
+        TurnEnd::Failed(code) => Event::Failed(Box::new(code.into())),
     }
 }
 
@@ -91,7 +97,7 @@ fn text_events(content: &str, models: &[String]) -> Vec<Event> {
 mod tests {
     use domain::{ModelAttribution, TurnStart, Usage};
     use serde_json::json;
-    use store::{Role, Status, StoredMessage, TurnOutcome};
+    use store::{Role, Status, StoredMessage};
 
     use super::*;
 
@@ -168,10 +174,20 @@ mod tests {
     }
 
     #[test]
-    fn other_answer_is_not_appended_and_crash_interrupts() {
+    fn other_answer_is_not_appended() {
         let mut delivered = Delivered::default();
         delivered.apply(&text("一"));
-        assert_eq!(delivered.remaining(turn("别的", Some(ended()))), None);
-        assert_eq!(delivered.remaining(turn("", None)), Some(interrupted_end(ErrorCode::Interrupted.into())));
+        for outcome in [Some(ended()), None] {
+            assert_eq!(delivered.remaining(turn("别的", outcome)), None);
+        }
+    }
+
+    #[test]
+    fn crash_interrupts_after_the_recovered_text() {
+        let mut delivered = Delivered::default();
+        delivered.apply(&text("一"));
+        let rest = delivered.remaining(turn("一二", None)).unwrap();
+        assert_eq!(total(&[text("一")], &rest), ("一二".to_owned(), "想".to_owned(), 2, 2));
+        assert_eq!(rest[rest.len() - 2..], interrupted_end(ErrorCode::Interrupted.into()));
     }
 }

@@ -10,6 +10,8 @@ use tokio::select;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::layout::Layout;
+
 /// No event is written before a turn is this old: a short turn costs no write.
 pub const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
@@ -89,6 +91,17 @@ impl Batcher {
         while let Some(Some(())) = self.subscriber.for_each_new(&mut add).now_or_never() {}
         let Batch { first, events } = &self.pending;
         Batch { first: *first, events: events.iter().cloned().chain(closing.iter().map(LogEntry::from)).collect() }
+    }
+
+    /// The layout of all events and the closing ones; `None` if it is too long, or not possible.
+    pub(super) fn layout(&self, closing: &[Event]) -> Option<String> {
+        let mut layout = Layout::default();
+        let mut subscriber = self.events.subscribe(0);
+        while let Some(Some(())) = subscriber.for_each_new(|event| layout.push(event)).now_or_never() {}
+        for event in closing {
+            layout.push(event);
+        }
+        layout.finish()
     }
 
     fn take_pending(&mut self) -> Batch {

@@ -172,10 +172,20 @@ impl LogTailer {
         if self.next == 0 {
             self.delivered.frames = 1;
         }
+        if turn.outcome.is_none() {
+            self.recover().await;
+        }
         // What the client has beyond the log is unknown, so nothing can be appended to it.
-        let is_known = turn.outcome.is_none() || self.client_frames <= self.delivered.frames;
+        let is_known = self.client_frames <= self.delivered.frames;
         let rest = if is_known { self.delivered.remaining(turn) } else { None };
         Ok(rest.map_or_else(|| self.interrupted(ErrorCode::Interrupted.into()), |rest| self.pad_lost_frames(rest)))
+    }
+
+    /// Makes what the log holds the answer of the turn, which died: the log expires.
+    async fn recover(&self) {
+        if let Err(error) = self.services.store.recover_turn(&self.owner, &self.turn, SystemTime::now()).await {
+            tracing::warn!(%error, turn = %self.turn.turn_id, "an interrupted answer was not recovered");
+        }
     }
 
     /// Nothing, or the end if this process shuts down or the reader's time is over; on Lambda the turn's own deadline is

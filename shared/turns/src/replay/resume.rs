@@ -1,10 +1,13 @@
+use std::future::ready;
 use std::time::SystemTime;
 
-use domain::{ErrorCode, Owner, is_id};
+use domain::{ErrorCode, EventBatch, Owner, is_id};
+use futures_util::stream::once;
 use store::TurnRef;
 use tokio::time::Instant;
 use web::ApiError;
 
+use super::layout;
 use super::log_tailer::{self, not_found_or_store};
 use crate::admission::deadline;
 use crate::handle::TurnStream;
@@ -117,8 +120,20 @@ async fn subscribe_from(
     };
     match turn {
         Some(turn) => log_tailer::follow(services, owner, turn, *number, deadline).await.map(Some),
-        None => Ok(None),
+        None => short_turn(services, owner, conversation_id, turn_id).await,
     }
+}
+
+/// A finished turn without a log, rebuilt from its stored answer.
+async fn short_turn(
+    services: &TurnServices,
+    owner: &Owner,
+    conversation_id: &str,
+    turn_id: &str,
+) -> Result<Option<TurnStream>, ApiError> {
+    let found = services.store.conversations.short_turn(owner, conversation_id, turn_id, SystemTime::now()).await;
+    let events = found.map_err(not_found_or_store)?.and_then(|turn| layout::rebuild(conversation_id, turn));
+    Ok(events.map(|events| TurnStream::new(turn_id.to_owned(), once(ready(EventBatch::from_vec(events))))))
 }
 
 /// The running turn of a conversation by its head item.

@@ -1,0 +1,68 @@
+//! Answers of turns whose process died, recovered from the logs of these turns.
+
+use domain::{ErrorCode, Owner, TurnAccumulator};
+
+use super::bounds::split_pieces;
+use super::head::head_key;
+use super::message::{ANSWER_CHANGE, RECOVERED, further_items, with_answer_values};
+use super::sort_keys::message_key;
+use super::turn::{TurnEnd, TurnOutcome};
+use super::{ConversationStore, StoredCall};
+use crate::StoreError;
+use crate::item::{Item, n, s};
+use crate::key::{Key, OwnerPartitions};
+use crate::table::Expression;
+use crate::turn_ref::TurnRef;
+
+impl ConversationStore {
+    /// Stores what the first `events` events of a turn's log add up to as its answer; false if the answer has at least as
+    /// much already, or is deleted.
+    ///
+    /// A transaction with the head, so that nothing is written into a deleted conversation.
+    pub(crate) async fn store_recovered(
+        &self,
+        owner: &Owner,
+        turn: &TurnRef,
+        logged: &TurnAccumulator,
+        events: usize,
+    ) -> Result<bool, StoreError> {
+        let exists = Expression::update("SET seq = seq").and_when("attribute_exists(pk)");
+        let (key, change, further) =
+            recovered_answer(&owner.conversation_partition(&turn.conversation_id), turn, logged, events)?;
+        let head = head_key(owner, &turn.conversation_id);
+        let mut writes = vec![self.table.update_write(&head, exists)?, self.table.update_write(&key, change)?];
+        for item in further {
+            writes.push(self.table.put_write(item, Expression::default())?);
+        }
+        self.commit(writes).await
+    }
+}
+
+/// The update of the answer of a turn whose process died, with what its log holds, and the items of its further pieces.
+///
+/// It changes no answer whose turn has ended, and none that was recovered from as many events. The status stays: a turn
+/// that only seemed dead may still end by itself and replaces all of this.
+fn recovered_answer(
+    partition: &str,
+    turn: &TurnRef,
+    logged: &TurnAccumulator,
+    events: usize,
+) -> Result<(Key, Expression, Vec<Item>), StoreError> {
+    let pieces = split_pieces(&logged.content, &logged.thinking);
+    let calls: Vec<StoredCall> =
+        logged.calls.iter().map(|known| StoredCall::new(&known.call, known.outcome.as_ref())).collect();
+    let outcome = TurnOutcome {
+        usage: logged.usage.unwrap_or_default(),
+        end: TurnEnd::Failed(ErrorCode::Interrupted),
+        models: logged.attribution.after_failover().to_vec(),
+    };
+    let change = Expression::update(format!("SET {ANSWER_CHANGE}, {RECOVERED} = :events"))
+        .and_when(format!(
+            "turn = :turn AND attribute_not_exists(endedAt) \
+             AND (attribute_not_exists({RECOVERED}) OR {RECOVERED} < :events)"
+        ))
+        .value(":turn", s(&turn.turn_id))
+        .value(":events", n(events));
+    let change = with_answer_values(change, &pieces, &calls, &logged.sources, &outcome)?;
+    Ok((message_key(partition, turn.answer_seq), change, further_items(partition, turn.answer_seq, &pieces)))
+}
