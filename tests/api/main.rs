@@ -54,6 +54,7 @@ mod secrets;
 mod settings;
 mod smoke;
 mod split_points;
+mod stages;
 mod stop;
 mod stream;
 mod thinking;

@@ -7,7 +7,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use web::{LambdaSettings, Platform};
 
-use crate::{App, Config, Metrics, Traces};
+use crate::{App, Config, Metrics, STAGES, Traces};
 
 /// Runs the function until its instance ends.
 ///
@@ -61,12 +61,41 @@ fn exit_with(line: &str, code: u8) -> ExitCode {
 /// `RUST_LOG` cannot enable the level `trace`: at it the Lambda runtime logs whole events, with keys and users' text, and the
 /// AWS SDK whole items. `RUST_LOG` filters by level and target only; filters by field need a regex engine in the binary.
 fn init_logging(settings: &Settings) {
-    let filter = settings.var("RUST_LOG").and_then(|text| text.parse().ok());
-    let targets = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
+    let targets = log_targets(settings.var("RUST_LOG"));
     let lines = tracing_subscriber::fmt::layer().json().flatten_event(true).with_ansi(false);
     tracing_subscriber::registry().with(targets).with(LevelFilter::DEBUG).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!("place" = location, "a panic");
     }));
+}
+
+/// The levels by target. The stages of turns are logged only if the filter names their target: a function has metrics.
+fn log_targets(filter: Option<&str>) -> Targets {
+    let targets = filter.and_then(|text| text.parse().ok());
+    let targets: Targets = targets.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
+    let has_stages = targets.iter().any(|(target, _)| target == STAGES);
+    if has_stages { targets } else { targets.with_target(STAGES, LevelFilter::OFF) }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::*;
+
+    #[test]
+    fn stages_are_logged_only_if_named() {
+        for (filter, stages, others) in [
+            (None, false, true),
+            (Some("info"), false, true),
+            (Some("debug"), false, true),
+            (Some("stages=info"), true, false),
+            (Some("warn,stages=info"), true, false),
+        ] {
+            let targets = log_targets(filter);
+            let enabled = [STAGES, "chat"].map(|target| targets.would_enable(target, &Level::INFO));
+            assert_eq!(enabled, [stages, others], "{filter:?}");
+        }
+    }
 }

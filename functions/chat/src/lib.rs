@@ -23,7 +23,7 @@ use web::RequestContext;
 pub use app::App;
 pub use config::Config;
 pub use lambda::run;
-pub use turns::{Budget, Budgets, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, Metrics, Traces};
+pub use turns::{Budget, Budgets, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, Metrics, STAGES, Traces};
 
 use self::http::{account, admin, ai_sdk, catalog, chat, conversations, openai, page, regenerate, resume, stop, usage};
 

@@ -11,7 +11,7 @@
 //! * `deletion`: deleting conversations with their turns
 //! * `replay`: subscribing again, also to a turn of another instance
 //! * `sync`: what instances discover about models and share
-//! * `telemetry`: metrics, traces, and records of tool calls
+//! * `telemetry`: metrics, traces, logged stages, and records of tool calls
 //!
 //! This crate knows no routes and no settings but its own; `functions/chat` parses requests and renders streams.
 
@@ -46,4 +46,4 @@ pub use request::{PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn};
 pub use services::{ServiceParts, TurnServices};
 pub use stateless::start_stateless;
 pub use sync::known_tool_support;
-pub use telemetry::{Metrics, Traces};
+pub use telemetry::{Metrics, STAGES, Traces};

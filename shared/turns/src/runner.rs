@@ -15,7 +15,7 @@ use web::RequestContext;
 use crate::request::{PromptInput, ResolvedAgent};
 use crate::services::TurnServices;
 use crate::sync::{StoredToolSupport, breaker, tool_support};
-use crate::telemetry::{TurnReport, redaction};
+use crate::telemetry::{StageLog, TurnReport, log_accepted, log_end, log_stored, redaction};
 
 /// Timeout for storing records of tool calls, which a turn can do without.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
@@ -86,7 +86,7 @@ impl TurnRunner<'_> {
             context: self.tool_context(),
             today: self.today(),
             nonce: new_id(),
-            recorder,
+            recorder: Some(&StageLog { started_at: self.started_at, recorder }),
         };
         let answered = breaker::publish_while(store, models, agent.run(&turn, self.events)).await;
         for model in models {
@@ -149,6 +149,16 @@ impl TurnRunner<'_> {
         }
     }
 
+    /// Logs that the turn was accepted.
+    pub(crate) fn log_accepted(&self) {
+        log_accepted(self.agent.model_name(), &self.agent.agent.tools);
+    }
+
+    /// Logs that the answer is stored.
+    pub(crate) fn log_stored(&self) {
+        log_stored(self.started_at);
+    }
+
     /// Writes metrics and traces of the turn; must be called before the last byte leaves.
     pub(crate) fn report(&self, outcome: Result<FinishReason, ErrorCode>) {
         let state = self.events.turn_state().clone();
@@ -165,6 +175,7 @@ impl TurnRunner<'_> {
             ended_at: Instant::now(),
             outcome,
         };
+        log_end(&report);
         let now = SystemTime::now();
         self.services.metrics.turn(&report, now);
         self.services.traces.turn(&report, now);

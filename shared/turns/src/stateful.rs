@@ -75,6 +75,7 @@ impl StatefulTurn {
         let runner = self.runner(started_at);
         let mut log = LogWriter::new(&self.services.store.streams, &self.request.owner, &self.lease, &self.events);
         self.events.send(self.started.clone());
+        runner.log_accepted();
         let ended = CancellationToken::new();
         let answered = async {
             let ending = Box::pin(self.run_until_end(&runner)).await;
@@ -220,6 +221,7 @@ impl StatefulTurn {
             Ok(with_log) => {
                 self.guard.mark_stored();
                 log.mark_stored(with_log);
+                runner.log_stored();
                 // Not before: no record may be stored under a conversation that is deleted.
                 runner.record_executions(&self.message_id).await;
                 ending

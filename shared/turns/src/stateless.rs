@@ -54,6 +54,7 @@ async fn run(
         conversation_id: "",
         started_at,
     };
+    runner.log_accepted();
     let answer = Box::pin(async {
         runner.load_model_state().await;
         runner.answer(input, None).await

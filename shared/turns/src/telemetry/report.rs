@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use agent::{CallRecord, TurnState};
 use domain::{ErrorCode, FinishReason, Usage};
 use llm::AttemptRecord;
@@ -31,8 +33,13 @@ impl TurnReport<'_> {
 
     /// The name of the called tool as a label; a name that a model invented is `unknown`.
     pub(crate) fn tool_label<'a>(&'a self, call: &CallRecord<'a>) -> &'a str {
-        if self.tools.contains(&call.call.name) { &call.call.name } else { "unknown" }
+        label_of_tool(&call.call.name, self.tools.contains(&call.call.name))
     }
+}
+
+/// The name of a called tool as a label; a name that a model invented is `unknown`.
+pub(crate) fn label_of_tool(name: &str, is_tool: bool) -> &str {
+    if is_tool { name } else { "unknown" }
 }
 
 /// The outcome of a call as a label: `ok`, the code of its failure, or `unfinished` when the turn ended first.
@@ -42,4 +49,9 @@ pub(crate) fn call_outcome<'a>(call: &CallRecord<'a>) -> &'a str {
         Some((true, _)) => "ok",
         Some((false, error)) => error.map_or("failed", |failure| failure.code.as_str()),
     }
+}
+
+/// A duration in whole milliseconds.
+pub(crate) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -7,12 +7,12 @@ mod line;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use domain::{ErrorCode, FinishReason};
 
 use self::line::{Line, Metric};
-use super::report::{TurnReport, call_outcome};
+use super::report::{TurnReport, call_outcome, millis};
 
 const TURNS: Metric = Metric("Turns", "Count");
 const FAILED_TURNS: Metric = Metric("FailedTurns", "Count");
@@ -168,10 +168,6 @@ fn with_turn_ids(line: Line, report: &TurnReport<'_>) -> Line {
     line.member("requestId", report.request.request_id.as_str().into())
         .member("conversationId", report.conversation_id.into())
         .member("turnId", report.turn_id.into())
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use agent::{EventLog, TurnState};
 use domain::{Event, ToolCall, ToolFailure, ToolOutcome, Usage};
