@@ -7,7 +7,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use web::{LambdaSettings, Platform};
 
-use crate::{App, Config, Metrics, STAGES, Traces};
+use crate::{App, Config, Metrics, STAGES};
 
 /// Runs the function until its instance ends.
 ///
@@ -33,8 +33,7 @@ fn assemble(settings: &Settings) -> Result<(App, LambdaSettings), String> {
     if let Some(name) = settings.var("AWS_LAMBDA_FUNCTION_NAME") {
         config.metrics = Metrics::to(name, std::io::stdout());
     }
-    config.traces = Traces::from_settings(settings).map_err(|error| error.to_string())?;
-    let front = LambdaSettings::from_settings(settings).map_err(|error| error.to_string())?;
+    let front = config.lambda.clone();
     let aws = store::sdk_config(settings).map_err(|error| error.to_string())?;
     Ok((App::new(config, &aws), front))
 }

@@ -52,6 +52,8 @@ fn f122_invalid_setting_is_named_without_its_value() {
         ("MODEL_OPTIONS", r#"{"canary":{}}"#),
         ("MODEL_OPTIONS", r#"{"volcano":{"effort":"canary"}}"#),
         ("CHAT_RATE_LIMIT", "canary/1s"),
+        ("RESPONSE_MODE", "canary"),
+        ("AUTH_NONE_ON_LAMBDA", "canary"),
     ] {
         let output_text = run_failing(&["--ephemeral", "--port", "0"], &[(name, value)]);
         assert!(

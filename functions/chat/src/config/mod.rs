@@ -1,3 +1,5 @@
+#[cfg(test)]
+mod invalid_settings;
 mod upstream_policy;
 
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use redaction::Redactor;
 use search::SearchConfig;
 use store::{RateLimit, TableNames};
 use turns::{Budgets, Metrics, PromptLocale, Traces};
-use web::{AuthConfig, Exposure, Origins, Platform};
+use web::{AuthConfig, Exposure, LambdaSettings, Origins, Platform};
 
 /// The settings of the function, read once at the start.
 #[derive(Clone)]
@@ -55,9 +57,11 @@ pub struct Config {
     pub http: platform::transport::Client,
     /// Records turns. No setting sets it; the assembling program may.
     pub recorder: Option<Arc<dyn TurnRecorderFactory>>,
+    /// What is deployed in front of the function; without effect on the local server.
+    pub lambda: LambdaSettings,
     /// Where metrics are written. No setting sets it; the assembling program may.
     pub metrics: Metrics,
-    /// Where traces are sent. No setting sets it; the assembling program may.
+    /// Where traces are sent.
     pub traces: Traces,
 }
 
@@ -92,10 +96,11 @@ impl Config {
             exposure: Exposure::Public,
             tables: TableNames::from_settings(settings)?,
             redactor: Redactor::from_settings(settings)?,
+            lambda: LambdaSettings::from_settings(settings)?,
             http,
             recorder: None,
             metrics: Metrics::default(),
-            traces: Traces::default(),
+            traces: Traces::from_settings(settings)?,
         })
     }
 

@@ -46,9 +46,11 @@ impl AuthConfig {
     /// # Errors
     /// A setting that cannot be parsed, or a missing one that `jwt` needs.
     pub fn from_settings(settings: &Settings, platform: Platform) -> Result<Self, SettingError> {
+        // Parsed also where it has no effect, so that a mistake shows before the deployment.
+        let allows_open = allows_open(settings, platform)?;
         let mode = match settings.var("AUTH") {
             None if platform == Platform::Local => AuthMode::Open,
-            Some("none") if allows_open(settings, platform)? => AuthMode::Open,
+            Some("none") if allows_open => AuthMode::Open,
             None | Some("none") => AuthMode::Unset,
             Some("api_key") => AuthMode::ApiKey,
             Some("jwt") => AuthMode::Token(IssuerConfig::from_settings(settings, platform)?),

@@ -1,0 +1,102 @@
+//! Every setting with a value that it does not accept: a mistake must show at the first start, on a developer's machine.
+
+use platform::settings::{SettingError, Settings};
+use web::Platform;
+
+use crate::Config;
+
+/// A setting with its value.
+type Pair = (&'static str, &'static str);
+
+/// A value for each setting that it does not accept, with what makes it matter.
+const INVALID: &[(&str, &str, &[Pair])] = &[
+    ("ARK_BASE_URL", "nonsense", &[("ARK_MODEL", "m"), ("ARK_API_KEY", "k")]),
+    ("OPENAI_BASE_URL", "nonsense", &[("OPENAI_MODEL", "m")]),
+    ("OLLAMA_API_URL", "ftp://nonsense", &[("OLLAMA_MODEL", "m")]),
+    ("ARK_API_KEY", "non\u{7}sense", &[("ARK_MODEL", "m")]),
+    ("OPENAI_API_KEY", "non\u{7}sense", &[("OPENAI_MODEL", "m")]),
+    ("TAVILY_API_KEY", "non\u{7}sense", &[]),
+    ("MODELS", "nonsense", &[]),
+    ("EXTRA_MODELS", "nonsense", &[]),
+    ("MODEL_OPTIONS", "nonsense", &[]),
+    ("DEFAULT_MODEL", "nonsense", &[]),
+    ("MAX_TOOL_ROUNDS", "nonsense", &[]),
+    ("MODEL_FIRST_BYTE_SECONDS", "nonsense", &[]),
+    ("MODEL_IDLE_SECONDS", "nonsense", &[]),
+    ("MODEL_PROGRESS_SECONDS", "nonsense", &[]),
+    ("HISTORY_TOKENS", "nonsense", &[]),
+    ("SUMMARISE_HISTORY", "nonsense", &[]),
+    ("TURN_SECONDS", "nonsense", &[]),
+    ("TAVILY_BASE_URL", "nonsense", &[]),
+    ("SEARCH_CACHE_TTL_SECONDS", "nonsense", &[]),
+    ("TAVILY_MONTHLY_CREDITS", "nonsense", &[]),
+    ("TAVILY_DAILY_CREDITS", "nonsense", &[]),
+    ("SEARCH_RATE_LIMIT", "nonsense", &[]),
+    ("CHAT_RATE_LIMIT", "nonsense", &[]),
+    ("USER_DAILY_TOKENS", "nonsense", &[]),
+    ("USER_DAILY_SEARCHES", "nonsense", &[]),
+    ("USER_DAILY_COST", "nonsense", &[]),
+    ("TOTAL_DAILY_TOKENS", "nonsense", &[]),
+    ("TOTAL_DAILY_SEARCHES", "nonsense", &[]),
+    ("TOTAL_DAILY_COST", "nonsense", &[]),
+    ("AUTH", "nonsense", &[]),
+    ("AUTH_JWT_ISSUER", "nonsense", &[("AUTH", "jwt"), ("AUTH_JWT_AUDIENCE", "chat")]),
+    ("AUTH_JWT_JWKS_URL", "nonsense", &JWT),
+    ("AUTH_NONE_ON_LAMBDA", "nonsense", &[]),
+    ("ALLOWED_ORIGINS", "nonsense", &[]),
+    ("SOURCE_IP_HEADER", "non sense", &[]),
+    ("ALLOW_PRIVATE_UPSTREAMS", "nonsense", &[]),
+    ("TOOL_SECRETS_UNDER", "non sense", &[]),
+    ("ALLOW_PRIVATE_TOOLS", "nonsense", &[]),
+    ("MASK", "nonsense", &[]),
+    ("MASK_PATTERNS", "nonsense", &[]),
+    ("DATA_TABLE", "non sense", &[]),
+    ("EPHEMERAL_TABLE", "non sense", &[]),
+    ("RESPONSE_MODE", "nonsense", &[]),
+    ("AWS_XRAY_DAEMON_ADDRESS", "nonsense", &[]),
+];
+
+const JWT: [Pair; 3] = [("AUTH", "jwt"), ("AUTH_JWT_ISSUER", "https://id.example"), ("AUTH_JWT_AUDIENCE", "chat")];
+
+/// Documented settings that accept any text, or are read by another part of the program.
+const OTHERS: &[&str] = &[
+    "ARK_MODEL",
+    "OPENAI_MODEL",
+    "OLLAMA_MODEL",
+    "SYSTEM_PROMPT",
+    "AUTH_JWT_AUDIENCE",
+    "AWS_ENDPOINT_URL_DYNAMODB",
+    "AWS_ENDPOINT_URL_SSM",
+    "AWS_ENDPOINT_URL_SECRETS_MANAGER",
+    "AWS_REGION",
+    "RUST_LOG",
+    "RECORD_TURNS",
+];
+
+fn error_on(platform: Platform, pairs: &[(&str, &str)]) -> Option<SettingError> {
+    let settings = Settings::from_pairs(pairs.iter().copied());
+    Config::from_settings(&settings, platform, platform::transport::build_client().unwrap()).err()
+}
+
+#[test]
+fn invalid_setting_is_rejected_alike_on_both_platforms() {
+    for (name, value, others) in INVALID.iter().copied() {
+        let pairs = [&[(name, value)], others].concat();
+        let [local, lambda] = [Platform::Local, Platform::Lambda].map(|platform| error_on(platform, &pairs));
+        let local = local.unwrap_or_else(|| panic!("{name} is accepted locally"));
+        assert_eq!(local.variable, name);
+        assert_eq!(lambda.map(|error| error.variable).as_deref(), Some(name), "on Lambda");
+        assert!(!local.to_string().contains(value), "{local}");
+    }
+}
+
+#[test]
+fn every_documented_setting_has_an_invalid_value() {
+    let page = include_str!("../../../../docs/reference/settings.md");
+    let is_setting = |text: &&str| text.len() > 3 && !text.contains(|c: char| !c.is_ascii_uppercase() && c != '_');
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
+    let names = rows.flat_map(|row| row.split('`')).filter(is_setting);
+    let missing: Vec<_> =
+        names.filter(|name| !OTHERS.contains(name) && INVALID.iter().all(|(known, ..)| known != name)).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}
