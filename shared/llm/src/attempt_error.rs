@@ -56,6 +56,8 @@ pub(crate) enum CompatFix {
     NoThinking,
     /// Effort is left out.
     NoEffort,
+    /// The stop sequences are those of the request only.
+    NoStopMarkers,
 }
 
 impl CompatFix {
@@ -65,6 +67,8 @@ impl CompatFix {
             Self::NoTemperature => params.temperature.is_some(),
             Self::NoTopP => params.top_p.is_some(),
             Self::NoThinking | Self::NoEffort => params.thinking.is_some() || params.effort.is_some(),
+            // The rejected sequences may be the request's.
+            Self::NoStopMarkers => !params.stop.is_empty(),
             _ => false,
         }
     }

@@ -15,6 +15,8 @@ pub(crate) struct Dialect {
     pub(crate) sampling: SamplingSupport,
     /// The maximum temperature.
     pub(crate) max_temperature: u8,
+    /// Whether stop sequences are supported.
+    pub(crate) stop_sequences: bool,
 }
 
 /// How thinking is controlled.
@@ -91,4 +93,5 @@ pub(crate) const PLAIN: Dialect = Dialect {
     limit_name: LimitName::MaxTokens,
     sampling: SamplingSupport::Supported,
     max_temperature: 2,
+    stop_sequences: true,
 };

@@ -39,5 +39,6 @@ fn apply_fix(quirks: Quirks, fix: CompatFix) -> Quirks {
         CompatFix::NoTopP => with(ResolvedParams { top_p: None, ..parameters }),
         CompatFix::NoThinking => with(parameters.without_thinking()),
         CompatFix::NoEffort => with(parameters.without_effort()),
+        CompatFix::NoStopMarkers => Quirks { stop_markers: false, ..quirks },
     }
 }

@@ -111,6 +111,7 @@ fn error_of_kind(kind: ErrorKind) -> (ModelError, RetryAdvice) {
         ErrorKind::Temperature => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoTemperature)),
         ErrorKind::TopP => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoTopP)),
         ErrorKind::Thinking => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoThinking)),
+        ErrorKind::Stop => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoStopMarkers)),
         ErrorKind::Effort => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoEffort)),
     }
 }

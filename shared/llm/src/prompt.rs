@@ -17,4 +17,6 @@ pub struct Prompt {
     pub tool_choice: ToolChoice,
     /// Overrides of the operator's options.
     pub params: GenerationParams,
+    /// Further stop sequences. They are omitted where there are too many, or where the endpoint accepts none.
+    pub stop_markers: &'static [&'static str],
 }

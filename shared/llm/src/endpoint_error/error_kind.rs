@@ -29,6 +29,8 @@ pub(super) enum ErrorKind {
     Thinking,
     /// The effort is not accepted.
     Effort,
+    /// Stop sequences are not accepted, or not so many.
+    Stop,
 }
 
 /// Codes and types, compared as a whole and ignoring case.
@@ -103,6 +105,9 @@ const UNSUPPORTED_PHRASES: &[&str] =
 const INVALID_PHRASES: &[&str] =
     &["not valid", "invalid", "only", "not one of", "restricted to", "must be", "can't be"];
 
+/// Phrases for a list that is too long.
+const TOO_MANY_PHRASES: &[&str] = &["too many", "too long", "at most", "maximum", "up to", "array_above_max_length"];
+
 /// Names of parameters with the phrases that reject them; the first match wins.
 ///
 /// A message that rejects sampling or the effort may mention thinking as the reason, but not the other way round. A
@@ -121,6 +126,14 @@ const PARAMETERS: &[(&str, ErrorKind, &[&[&str]])] = &[
     ("thinking", ErrorKind::Thinking, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
     ("chat_template_kwargs", ErrorKind::Thinking, &[UNSUPPORTED_PHRASES]),
     ("reasoning", ErrorKind::Thinking, &[UNSUPPORTED_PHRASES]),
+    ("'stop'", ErrorKind::Stop, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("`stop`", ErrorKind::Stop, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("\nstop", ErrorKind::Stop, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("parameter stop", ErrorKind::Stop, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    ("model: stop", ErrorKind::Stop, &[UNSUPPORTED_PHRASES]),
+    ("stop sequence", ErrorKind::Stop, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("stop_sequences", ErrorKind::Stop, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("stop word", ErrorKind::Stop, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
 ];
 
 /// The status of codes and types, for errors without a status.
@@ -206,6 +219,11 @@ mod tests {
             ("Unable to submit request because Thinking can't be disabled for this model.", ErrorKind::Thinking),
             ("The value of the enable_thinking parameter is restricted to True.", ErrorKind::Thinking),
             ("Thinking mode does not support this tool_choice", ErrorKind::ForcedChoice),
+            ("Unsupported parameter: 'stop' is not supported with this model.", ErrorKind::Stop),
+            ("Argument not supported on this model: stop", ErrorKind::Stop),
+            ("Model grok-4 does not support parameter stop.", ErrorKind::Stop),
+            ("Invalid 'stop': array too long. Expected an array with maximum length 1.", ErrorKind::Stop),
+            ("at most 2 stop sequences are allowed", ErrorKind::Stop),
             ("Function tools with reasoning_effort are not supported for this model.", ErrorKind::Tools),
             (
                 "This model's maximum context length is 8192 tokens; lower max_tokens, which is unsupported.",

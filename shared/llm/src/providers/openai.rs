@@ -11,8 +11,13 @@ const REASONING: Dialect = Dialect {
     thinking: ThinkingControl::Effort { on: None, off: None },
     effort_names: LOW_TO_HIGH,
     sampling: SamplingSupport::Unsupported,
+    stop_sequences: false,
     ..COMPLETION
 };
+
+/// The first models that always think; their effort is fixed.
+const FIRST_REASONING: Dialect =
+    Dialect { sampling: SamplingSupport::Unsupported, stop_sequences: false, ..COMPLETION };
 
 /// Models that think on request.
 const SWITCHED: Dialect = Dialect {
@@ -71,8 +76,8 @@ pub(super) const ROW: Provider = Provider {
                 ..REASONING
             },
         ),
-        ("o1-mini", Dialect { sampling: SamplingSupport::Unsupported, ..COMPLETION }),
-        ("o1-preview", Dialect { sampling: SamplingSupport::Unsupported, ..COMPLETION }),
+        ("o1-mini", FIRST_REASONING),
+        ("o1-preview", FIRST_REASONING),
         ("o1", REASONING),
         ("o3", REASONING),
         ("o4", REASONING),

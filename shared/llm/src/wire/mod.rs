@@ -38,6 +38,18 @@ pub(crate) struct WireRequest<'a> {
     pub(crate) quirks: Quirks,
 }
 
+/// Maximum number of stop sequences that almost all endpoints accept.
+const MAX_STOP_SEQUENCES: usize = 4;
+
+impl<'a> WireRequest<'a> {
+    /// Returns the stop sequences of the request and, as far as the endpoint accepts them, the prompt's markers.
+    fn stop_sequences(&self) -> Vec<&'a str> {
+        let own = &self.prompt.params.stop;
+        let free = if self.quirks.stop_markers { MAX_STOP_SEQUENCES.saturating_sub(own.len()) } else { 0 };
+        own.iter().map(String::as_str).chain(self.prompt.stop_markers.iter().copied().take(free)).collect()
+    }
+}
+
 /// What an endpoint supports and requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about an endpoint")]
@@ -50,6 +62,8 @@ pub(crate) struct Quirks {
     pub(crate) echo_reasoning: bool,
     /// Whether past calls must carry a signature.
     pub(crate) signatures: bool,
+    /// Whether [`Prompt::stop_markers`] may be sent.
+    pub(crate) stop_markers: bool,
     /// The supported generation parameters.
     pub(crate) parameters: ResolvedParams,
 }
@@ -58,8 +72,10 @@ impl Quirks {
     /// Creates the quirks for a request with these parameters, before any rejection by the endpoint.
     pub(crate) fn new(provider: &Provider, config: &ModelConfig, params: &GenerationParams) -> Self {
         let Provider { usage_option, echo_reasoning, .. } = *provider;
-        let parameters = ResolvedParams::new(&params.merge_over(&config.options), provider.dialect_of(&config.model));
-        Self { usage_option, forced_choice: true, echo_reasoning, signatures: false, parameters }
+        let dialect = provider.dialect_of(&config.model);
+        let parameters = ResolvedParams::new(&params.merge_over(&config.options), dialect);
+        let stop_markers = dialect.stop_sequences;
+        Self { usage_option, forced_choice: true, echo_reasoning, signatures: false, stop_markers, parameters }
     }
 }
 

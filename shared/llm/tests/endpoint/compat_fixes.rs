@@ -51,6 +51,18 @@ async fn ineffective_fix_is_not_retried() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn rejected_stop_markers_are_omitted() {
+    let body = r#"{"error":{"message":"Argument not supported on this model: stop"}}"#;
+    let server = Server::start([Answer::json(400, body), Answer::hello(), Answer::json(400, body)]).await;
+    let (client, mut prompt) = (server.client(&[]), Prompt { stop_markers: &["<a"], ..hello_prompt() });
+    assert_eq!(read_reply(&client, &prompt, far_deadline()).await.1, None);
+    prompt.params.stop = vec!["x".to_owned()];
+    assert_eq!(read_reply(&client, &prompt, far_deadline()).await.1, Some(ModelError::Rejected));
+    let sent: Vec<Value> = server.requests().iter().map(|request| request.body["stop"].clone()).collect();
+    assert_eq!(sent, [json!(["<a"]), Value::Null, json!(["x"])]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn rejected_forced_tool_choice_is_omitted() {
     let body = r#"{"error":{"message":"Thinking mode does not support this tool_choice"}}"#;
     let server = Server::start([Answer::json(400, body), Answer::hello()]).await;

@@ -28,8 +28,8 @@ struct Body<'a> {
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Choice<'a>>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stop_sequences: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -93,7 +93,7 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
         stream: true,
         tools: prompt.tools.iter().map(tool).collect(),
         tool_choice: choice,
-        stop_sequences: &prompt.params.stop,
+        stop_sequences: request.stop_sequences(),
     };
     let mut encoded = HttpRequestParts::new("/v1/messages", &body)?;
     encoded.headers.push(VERSION);

@@ -22,8 +22,8 @@ struct Body<'a> {
     tool_choice: Option<Choice<'a>>,
     #[serde(flatten)]
     params: ParamFields,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    stop: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stop: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +106,7 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
         tools: prompt.tools.iter().map(Tool::from).collect(),
         tool_choice: choice(&prompt.tool_choice, quirks).filter(|_| !prompt.tools.is_empty()),
         params: quirks.parameters.into(),
-        stop: &prompt.params.stop,
+        stop: request.stop_sequences(),
         seed: prompt.params.seed,
         presence_penalty: prompt.params.presence_penalty,
         frequency_penalty: prompt.params.frequency_penalty,

@@ -2,7 +2,8 @@ use serde::Serialize;
 
 use crate::dialect::ThinkingControl;
 use crate::resolved_params::ResolvedParams;
-use crate::{Effort, GenerationParams, Thinking};
+use crate::wire::WireRequest;
+use crate::{Effort, Thinking};
 
 /// The thinking budget that lets the model decide.
 const AUTO_BUDGET: i32 = -1;
@@ -19,8 +20,8 @@ pub(super) struct Generation<'a> {
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_config: Option<ThinkingConfig>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stop_sequences: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,13 +48,14 @@ impl<'a> Generation<'a> {
         *self == Self::default()
     }
 
-    pub(super) fn new(parameters: ResolvedParams, params: &'a GenerationParams) -> Self {
+    pub(super) fn new(request: WireRequest<'a>) -> Self {
+        let (parameters, params) = (request.quirks.parameters, &request.prompt.params);
         Self {
             temperature: parameters.temperature,
             top_p: parameters.top_p,
             max_output_tokens: parameters.limit.map(|(_, tokens)| tokens),
             thinking_config: thinking_config(&parameters),
-            stop_sequences: &params.stop,
+            stop_sequences: request.stop_sequences(),
             seed: params.seed,
             presence_penalty: params.presence_penalty,
             frequency_penalty: params.frequency_penalty,

@@ -109,7 +109,7 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
             .filter(|_| declarations.is_some())
             .map(|function_calling_config| ToolConfig { function_calling_config }),
         tools: declarations.map(|function_declarations| [Tools { function_declarations }]),
-        generation_config: Generation::new(quirks.parameters, &prompt.params),
+        generation_config: Generation::new(request),
     };
     let model = model.strip_prefix("models/").unwrap_or(model);
     HttpRequestParts::new(format!("/models/{model}:streamGenerateContent?alt=sse"), &body)

@@ -41,8 +41,8 @@ struct Options<'a> {
     /// The context size in tokens; Ollama's default is only several thousand.
     #[serde(skip_serializing_if = "Option::is_none")]
     num_ctx: Option<u64>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    stop: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stop: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +108,7 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
             top_p: parameters.top_p,
             num_predict: parameters.limit.map(|(_, tokens)| tokens),
             num_ctx: parameters.context_tokens,
-            stop: &prompt.params.stop,
+            stop: request.stop_sequences(),
             seed: prompt.params.seed,
             presence_penalty: prompt.params.presence_penalty,
             frequency_penalty: prompt.params.frequency_penalty,
