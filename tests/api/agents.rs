@@ -66,7 +66,7 @@ async fn request_overrides_agent_model_and_tool_choice() {
     let models = json!([{"name": "other", "baseUrl": first.url(), "apiKeyVar": "OPENAI_API_KEY", "model": MODEL}]);
     let app = TestApp::start_with(&[("MODELS", &models.to_string())]).await;
     let id = create(&app, &json!({"name": "a", "model": "other", "toolChoice": "required"})).await;
-    first.queue_replies([Completion::of(["一"])]);
+    first.queue_replies([Completion::of(["零"]), Completion::of(["一"])]);
     let turn = app.chat(&json!({"message": "问", "agentId": id})).await;
     assert_eq!((turn.0[0]["model"].as_str(), turn.content().as_str()), (Some("other"), "一"));
     assert!(first.wait_for_request(1).await.system_prompt().contains("必须先调用至少一个工具"));

@@ -6,7 +6,7 @@ use support::{Completion, TestApp};
 use crate::split_points::for_every_split;
 
 /// Replies that show `好的。` and call the search with `天气`.
-const FORMATS: [&str; 8] = [
+const FORMATS: [&str; 12] = [
     "好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call>",
     "好的。<tool_call>\n{\"name\": \"search_web\", \"arguments\": {\"query\": \"天气\"}}\n</tool_call>",
     "好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}",
@@ -15,6 +15,10 @@ const FORMATS: [&str; 8] = [
     "好的。\n{\"tool\": \"search_web\", \"query\": \"天气\"}",
     "好的。\n```json\n{\"tool\": \"search_web\", \"query\": \"天气\"}\n```",
     "{\"tool\": \"search_web\", \"query\": \"天气\"}",
+    "好的。<TOOL_CALL >{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call >",
+    "好的。<tool_call>search_web(query=\"天气\")</tool_call>",
+    "{\"tool\": \"search_web\", \"query\": \"天气\"}\n\n我将为您搜索。",
+    "好的。{\"tool\": \"search_web\", \"query\": \"天气\"}。",
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -74,12 +78,32 @@ async fn f051_unrepairable_call_is_returned_to_the_model() {
 }
 
 #[tokio::test]
-async fn f051_second_unrepairable_call_is_shown_as_text() {
+async fn f051_second_unrepairable_call_is_dropped() {
     let app = TestApp::start().await;
     app.model.queue_replies([Completion::of(["甲。", UNREPAIRABLE_CALL]), Completion::of(["乙。", UNREPAIRABLE_CALL])]);
     let turn = app.send_message("天气").await;
-    assert_eq!((turn.content(), turn.finish_reason()), (format!("甲。乙。{UNREPAIRABLE_CALL}"), "stop"));
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("甲。乙。", "stop"));
     assert_eq!(app.model.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn f051_content_of_another_form_is_never_shown() {
+    for call in [
+        "<tool_call>{\"tool\" \"search_web\" \"query\" \"天气\"}</tool_call>",
+        "<tool_call>{}</tool_call>",
+        "<tool_call></tool_call>",
+        "<tool_call>search_web: 天气</tool_call>",
+        "<tool_call>天气</tool_call>",
+    ] {
+        let app = TestApp::start().await;
+        app.model.queue_replies([Completion::of([call]), Completion::of([call])]);
+        let turn = app.send_message("天气").await;
+        let (content, finish) = (turn.content(), turn.finish_reason());
+        assert!(content.starts_with("抱歉") && finish == "stop", "{call}: {content}");
+        let talk = app.model.wait_for_request(2).await.dialogue();
+        assert_eq!(talk[1].1, call, "the model sees what it wrote");
+        assert!(!talk[2].1.contains(|c: char| c.is_ascii_lowercase()), "a reason in Chinese: {}", talk[2].1);
+    }
 }
 
 #[tokio::test]

@@ -2,9 +2,11 @@
 
 use domain::{Language, Message, ToolChoice, ToolSpec};
 use prompts::{AgentTexts, fill};
-use tool_calls::{CallFormat, MalformedReason};
+use tool_calls::{CallFormat, JsonFault, MalformedReason};
 
 use crate::compactness::Compactness;
+use crate::round::Correction;
+
 /// Which tools a prompt offers, and how.
 pub(crate) enum ToolOffer<'a> {
     /// None.
@@ -61,13 +63,32 @@ fn requirement(texts: &AgentTexts, choice: &ToolChoice) -> Option<String> {
     }
 }
 
-/// Returns a call that could not be parsed to the model.
-pub(crate) fn correction(texts: &AgentTexts, reason: &MalformedReason) -> Message {
-    let reason = match reason {
-        MalformedReason::Truncated => texts.truncated_call,
-        MalformedReason::Unreadable(reason) => reason.as_str(),
+/// Requests another reply instead of a faulty one.
+pub(crate) fn correction(texts: &AgentTexts, correction: &Correction, choice: &ToolChoice) -> Message {
+    let text = match correction {
+        Correction::Malformed(malformed) => fill(texts.correction, &[("reason", reason(texts, malformed.reason))]),
+        Correction::Invention => texts.invented_result.to_owned(),
+        Correction::NoCall(_) => {
+            fill(texts.missing_call, &[("requirement", &requirement(texts, choice).unwrap_or_default())])
+        }
     };
-    Message::User { text: fill(texts.correction, &[("reason", reason)]) }
+    Message::User { text }
+}
+
+fn reason(texts: &AgentTexts, reason: MalformedReason) -> &'static str {
+    match reason {
+        MalformedReason::Truncated => texts.truncated_call,
+        MalformedReason::TooLong => texts.call_too_long,
+        MalformedReason::Empty => texts.call_empty,
+        MalformedReason::UnknownFormat => texts.call_format_unknown,
+        MalformedReason::NotJson(JsonFault::Unreadable) => texts.call_json_unreadable,
+        MalformedReason::NotJson(JsonFault::OpenString) => texts.call_string_open,
+        MalformedReason::NotJson(JsonFault::Incomplete) => texts.call_json_incomplete,
+        MalformedReason::NoName => texts.call_without_name,
+        MalformedReason::NotAnObject => texts.call_no_object,
+        MalformedReason::NotPython => texts.call_no_python,
+        MalformedReason::NotParameters => texts.call_no_parameters,
+    }
 }
 
 /// Requests the continuation of an answer that another model could not finish.

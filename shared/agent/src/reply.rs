@@ -20,6 +20,7 @@ use crate::round::{Round, RoundError, allows_failover};
 use crate::{ClientContext, EventLog, TurnRecorder};
 
 /// The options for reading one reply.
+#[expect(clippy::struct_excessive_bools, reason = "each decides on something else")]
 pub(crate) struct ReplyOptions<'a> {
     pub(crate) events: &'a EventLog,
     pub(crate) session: &'a ToolSession,
@@ -35,8 +36,11 @@ pub(crate) struct ReplyOptions<'a> {
     pub(crate) give_up: GiveUp,
     /// In the native mode, calls in the text count only if there is no native one.
     pub(crate) tool_mode: ToolMode,
-    /// Whether a call that cannot be parsed may be returned to the model; otherwise its text is shown.
+    /// Whether a faulty reply may be returned to the model; otherwise a call that cannot be parsed is dropped.
     pub(crate) may_correct: bool,
+    /// Whether the client requires a call, which a model with prompted tools may ignore. Text is held until there is a
+    /// call: a reply without one is not shown, because the request is repeated once. The second reply is shown as it is.
+    pub(crate) requires_call: bool,
     /// The text of this reply by a model that failed.
     pub(crate) previous_text: &'a str,
     /// Whether another model can continue if this one fails.

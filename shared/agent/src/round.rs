@@ -13,10 +13,20 @@ pub(crate) struct Round {
     pub(crate) results: Vec<ToolRun>,
     /// Calls of the client's tools, for which no event was sent.
     pub(crate) client_calls: Vec<ToolCall>,
-    /// A call that could not be parsed, and was not shown.
-    pub(crate) malformed: Option<Malformed>,
+    /// Why the model must reply again, if the round has no calls.
+    pub(crate) correction: Option<Correction>,
     pub(crate) finish: Finish,
     pub(crate) usage: Option<TokenUsage>,
+}
+
+/// A fault of a reply that is returned to the model once in a turn.
+pub(crate) enum Correction {
+    /// A call that could not be parsed, and was not shown.
+    Malformed(Malformed),
+    /// It made up a tool's result without a call; nothing from that result on was shown.
+    Invention,
+    /// It has no call although one is required; this text of it was not shown.
+    NoCall(String),
 }
 
 /// Why a reply was not read to its end.

@@ -203,11 +203,11 @@ impl<'a> Run<'a> {
         if !round.client_calls.is_empty() {
             return Some(self.return_client_calls(round.client_calls));
         }
-        if let Some(malformed) = &round.malformed
+        if let Some(correction) = &round.correction
             && !self.has_corrected
             && matches!(phase, Phase::Tools)
         {
-            self.request_correction(malformed);
+            self.request_correction(correction);
             return None;
         }
         let reason = match (round.finish, phase) {

@@ -23,6 +23,21 @@ declare_texts! {
     correction,
     /// The reason of a correction after a call was truncated by the output limit.
     truncated_call,
+    /// The reasons of a correction after a call that could not be parsed.
+    call_too_long,
+    call_empty,
+    call_format_unknown,
+    call_json_unreadable,
+    call_string_open,
+    call_json_incomplete,
+    call_without_name,
+    call_no_object,
+    call_no_python,
+    call_no_parameters,
+    /// Follows a reply with a made-up tool result.
+    invented_result,
+    /// Follows a reply without the call that the `{requirement}` demands.
+    missing_call,
     /// Requests the continuation of an interrupted answer.
     continuation,
     /// Requests an immediate answer without tools.

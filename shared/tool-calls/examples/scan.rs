@@ -87,6 +87,7 @@ impl Outcome {
             match piece {
                 Segment::Text(text) => self.content.push_str(&text),
                 Segment::Malformed(malformed) => self.content.push_str(&malformed.raw),
+                Segment::Invention => {}
                 Segment::Call(call) => self.calls.push(json!({"name": call.name, "arguments": call.arguments})),
             }
         }

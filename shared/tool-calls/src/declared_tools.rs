@@ -49,6 +49,23 @@ impl DeclaredTools {
         required.all(|name| name.as_str().is_none_or(|name| arguments.contains_key(name)))
     }
 
+    /// Whether the tool is declared, all required arguments are present, and it has a parameter for every argument.
+    pub(crate) fn fits(&self, tool: &str, arguments: &Value) -> bool {
+        self.accepts(tool, arguments)
+            && arguments.as_object().is_some_and(|all| all.keys().all(|name| self.parameter(tool, name).is_some()))
+    }
+
+    /// The parameter for the only argument of a call that does not name it: the single required one, or the single one.
+    pub(crate) fn unnamed_parameter(&self, tool: &str) -> Option<&str> {
+        let schema = self.parameters.get(tool)?;
+        let mut required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        match (required.next().and_then(Value::as_str), required.next()) {
+            (Some(only), None) => Some(only),
+            (None, _) => self.only_parameter(tool),
+            (Some(_), Some(_)) => None,
+        }
+    }
+
     /// Whether the tool is declared without a schema of its parameters.
     pub(crate) fn is_untyped(&self, tool: &str) -> bool {
         self.has(tool) && self.properties(tool).is_none()

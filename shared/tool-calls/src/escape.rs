@@ -17,8 +17,8 @@ const ESCAPED_FENCE: &str = "``&#96;tool";
 /// and JSON stay as they are. A fence named after tool calls has its last backtick replaced by `&#96;`. `&` is kept:
 /// models read the result, not an XML parser.
 ///
-/// JSON without a marker is not changed, because it cannot be distinguished from data. If a model ends its reply with
-/// the JSON of a declared tool's call on separate lines, that is a call, regardless of the text's source.
+/// JSON without a marker is not changed, because it cannot be distinguished from data. If a model ends a line of
+/// its reply with the JSON of a declared tool's call, that is a call, regardless of the text's source.
 pub fn escape(text: &str) -> String {
     let text = text.replace('<', "&lt;").replace(FENCE, ESCAPED_FENCE);
     escape_brackets(&text).into_owned()

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::declared_tools::DeclaredTools;
 use crate::repair::repair;
-use crate::segment::ParsedCall;
+use crate::segment::{MalformedReason, ParsedCall};
 
 /// Keys that may hold the tool's name, by priority.
 pub(crate) const NAME_KEYS: [&str; 4] = ["tool", "tool_name", "name", "function"];
@@ -21,25 +21,37 @@ pub(crate) fn is_call_key(key: &str) -> bool {
 /// Returns the calls that a JSON value represents: an object, or an array of them.
 ///
 /// With a `name` from outside the JSON (an attribute, the text before it) the object is that call's arguments.
-/// The error text is sent to the model.
 pub(crate) fn parse_calls(
     value: Value,
     name: Option<&str>,
     declared: &DeclaredTools,
-) -> Result<Vec<ParsedCall>, String> {
+) -> Result<Vec<ParsedCall>, MalformedReason> {
     match (value, name) {
         (Value::Array(items), None) => {
             let calls: Result<Vec<_>, _> = items.into_iter().map(|item| parse_calls(item, None, declared)).collect();
             let calls: Vec<_> = calls?.into_iter().flatten().collect();
-            if calls.is_empty() { Err("the list of calls is empty".to_owned()) } else { Ok(calls) }
+            if calls.is_empty() { Err(MalformedReason::Empty) } else { Ok(calls) }
         }
+        (Value::Object(object), None) if object.is_empty() => Err(MalformedReason::Empty),
         (Value::Object(object), None) => parse_unnamed(object, declared),
         (value, Some(name)) => Ok(vec![build_named(value, name, declared)]),
-        (_, None) => Err("a call must be a JSON object".to_owned()),
+        (_, None) => Err(MalformedReason::NotAnObject),
     }
 }
 
-fn parse_unnamed(mut object: Map<String, Value>, declared: &DeclaredTools) -> Result<Vec<ParsedCall>, String> {
+/// Whether an object, or each object of an array, has only the fields of a call and the parameters of its tool.
+pub(crate) fn has_only_known_fields(value: &Value, declared: &DeclaredTools) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(|item| has_only_known_fields(item, declared)),
+        Value::Object(object) => {
+            let name = find_name_key(object, declared).and_then(|key| object.get(key)?.as_str()).unwrap_or_default();
+            object.keys().all(|key| is_call_key(key) || declared.parameter(name, key).is_some())
+        }
+        _ => false,
+    }
+}
+
+fn parse_unnamed(mut object: Map<String, Value>, declared: &DeclaredTools) -> Result<Vec<ParsedCall>, MalformedReason> {
     if let Some(inner) = object.get_mut("function").filter(|inner| inner.is_object()) {
         return parse_calls(inner.take(), None, declared);
     }
@@ -47,10 +59,10 @@ fn parse_unnamed(mut object: Map<String, Value>, declared: &DeclaredTools) -> Re
         return parse_calls(object.remove("tool_calls").unwrap_or_default(), None, declared);
     }
     let Some(key) = find_name_key(&object, declared) else {
-        return Err("the name of the tool is missing".to_owned());
+        return Err(MalformedReason::NoName);
     };
     let Some(Value::String(name)) = object.shift_remove(key) else {
-        return Err("the name of the tool must be a string".to_owned());
+        return Err(MalformedReason::NoName);
     };
     let arguments = take_arguments(object, &name, declared);
     Ok(vec![ParsedCall { name, arguments }])
@@ -133,7 +145,7 @@ mod tests {
     fn read(value: Value, name: Option<&str>) -> Value {
         match parse_calls(value, name, &declared()) {
             Ok(calls) => calls.into_iter().map(|call| json!([call.name, call.arguments])).collect(),
-            Err(reason) => Value::String(reason),
+            Err(reason) => Value::String(reason.to_string()),
         }
     }
 
@@ -188,7 +200,8 @@ mod tests {
     #[test]
     fn invalid_call_gives_a_reason() {
         assert_eq!(read(json!({"query": "x"}), None), json!("the name of the tool is missing"));
-        assert_eq!(read(json!([]), None), json!("the list of calls is empty"));
-        assert_eq!(read(json!([1]), None), json!("a call must be a JSON object"));
+        assert_eq!(read(json!([]), None), json!("the call is empty"));
+        assert_eq!(read(json!({}), None), json!("the call is empty"));
+        assert_eq!(read(json!([1]), None), json!("the call or its arguments are not a JSON object"));
     }
 }

@@ -27,18 +27,21 @@
 //!   a name first (`scanner/payload.rs`), a list in Python (`scanner/pythonic.rs`). So a marker is a row in `formats/`.
 //!   The candidate ends where its JSON ends, not at an end tag: a marker in a string is ignored.
 //! - *Unconfirmed calls* (`scanner/output.rs`): JSON without a wrapper and calls in a fence count only if nothing but
-//!   calls and white space follows. They are held until that is known, or shown whole.
+//!   calls and white space follows. They are held until that is known, or shown whole. JSON that ends its line counts at
+//!   once if it has no field that its tool does not know, and the text before it introduces no example.
+//! - *Imitated results* (`result_block.rs`, `scanner/results.rs`) are text, hidden, or the end of the reply.
 //!
 //! Whole text and chunks go through the same code, and every limit counts bytes of the text, not of the chunk. So the
 //! result never depends on the chunking. Every byte is examined a bounded number of times.
 //!
 //! # Guarantees
 //!
-//! - No part of a call is shown. Everything else is shown, in order and as written. Only white space between a call and
-//!   another call, or the start or end of the reply, belongs to the calls. The remains of a call are hidden too: end
+//! - No part of a call is shown. Everything else is shown, in order and as written, except for imitated results. Only
+//!   white space between a call and another call, or the start or end of the reply, belongs to the calls. The remains of a call are hidden too: end
 //!   markers after it, and a partial control token at the very end.
 //! - An uncertain candidate is held up to 64 KiB, then it is text. A call is held up to 2 MiB, then it is malformed.
-//! - An explicit wrapper is a call to any name. JSON alone, in a fence or after a bare `<function=` must name a
+//! - An explicit wrapper is a call to any name, or malformed if it begins with a declared name, is empty, or begins a
+//!   line and directly has other content up to its end. JSON alone, in a fence or after a bare `<function=` must name a
 //!   declared tool, and JSON must have the arguments that the tool requires. In inline code and in fences wrappers are
 //!   quoted text, unless the fence holds nothing but calls and ends the reply.
 //! - JSON is repaired ([`repair()`]) only when its end is known. A call that the output limit cut is always malformed.
@@ -54,6 +57,7 @@ mod marker_role;
 mod markers;
 mod parameter_value;
 mod repair;
+mod result_block;
 mod scanner;
 mod segment;
 mod thinking;
@@ -62,6 +66,7 @@ pub use coerce::{ArgumentErrors, FieldError, coerce_arguments};
 pub use escape::escape;
 pub use formats::{CallFormat, REACT, format_for};
 pub use repair::repair;
+pub use result_block::STOP_SEQUENCES;
 pub use scanner::CallScanner;
-pub use segment::{Malformed, MalformedReason, ParsedCall, ReplyEnd, Segment};
+pub use segment::{JsonFault, Malformed, MalformedReason, ParsedCall, ReplyEnd, ResultBlocks, Segment};
 pub use thinking::{ReplyPart, ThinkingFilter};

@@ -18,7 +18,10 @@ pub(crate) enum Match<T> {
     Partial,
 }
 
-/// Markers as a prefix tree of bytes.
+/// Maximum number of blanks before the `>` of a tag.
+const MAX_TAG_BLANKS: usize = 8;
+
+/// Markers as a prefix tree of bytes; those that begin with `<` in lower case.
 #[derive(Default)]
 pub(crate) struct MarkerTree {
     nodes: Vec<Node>,
@@ -64,7 +67,8 @@ impl MarkerTree {
 
     fn insert(&mut self, text: &str, role: Role) {
         let mut node = 0;
-        for &byte in text.as_bytes() {
+        let text = if text.starts_with('<') { text.to_ascii_lowercase() } else { text.to_owned() };
+        for byte in text.bytes() {
             node = self.child(node, byte).unwrap_or_else(|| {
                 self.nodes.push(Node::default());
                 let child = self.nodes.len() - 1;
@@ -79,12 +83,15 @@ impl MarkerTree {
         self.nodes[node].next.iter().find(|(key, _)| *key == byte).map(|(_, child)| *child)
     }
 
-    /// Matches a marker at the beginning of the text.
+    /// Matches a marker at the beginning of the text. Tags match in any case, and with blanks before their `>`.
     pub(crate) fn match_prefix(&self, text: &str) -> Match<Role> {
-        let mut node = 0;
+        let is_tag = text.starts_with('<');
+        let (mut node, mut blanks) = (0, 0);
         for (at, &byte) in text.as_bytes().iter().enumerate() {
-            match self.child(node, byte) {
+            let byte = if is_tag { byte.to_ascii_lowercase() } else { byte };
+            match self.child(node, byte).filter(|_| blanks == 0 || byte == b'>') {
                 Some(child) => node = child,
+                None if is_tag && blanks < MAX_TAG_BLANKS && self.is_blank_before_end(node, byte) => blanks += 1,
                 None => return Match::None,
             }
             if let Some(role) = self.nodes[node].role {
@@ -92,6 +99,11 @@ impl MarkerTree {
             }
         }
         Match::Partial
+    }
+
+    /// Whether the byte is a blank where only the `>` of a tag is missing.
+    fn is_blank_before_end(&self, node: usize, byte: u8) -> bool {
+        byte.is_ascii_whitespace() && self.child(node, b'>').is_some()
     }
 
     /// Finds the first marker at or after `from`: its position, role and end. Without one the error is the position at
@@ -112,7 +124,7 @@ impl MarkerTree {
 
 #[cfg(test)]
 mod tests {
-    use super::{Match, OPENERS};
+    use super::{CLOSERS, Match, OPENERS};
     use crate::formats;
     use crate::marker_role::Role;
 
@@ -132,5 +144,20 @@ mod tests {
         assert_eq!(OPENERS.match_prefix("<tool_c"), Match::Partial);
         assert_eq!(OPENERS.match_prefix("<tool_cat"), Match::None);
         assert_eq!(OPENERS.match_prefix("<b"), Match::None);
+    }
+
+    #[test]
+    fn tags_match_in_any_case_and_with_blanks() {
+        assert_eq!(OPENERS.match_prefix("<TOOL_Call>{"), Match::Full(Role::Wrapper, 11));
+        assert_eq!(OPENERS.match_prefix("<toolcall \n>{"), Match::Full(Role::Wrapper, 12));
+        assert_eq!(CLOSERS.match_prefix("</tool_call  >x"), Match::Full(Role::Close, 14));
+        assert_eq!(CLOSERS.match_prefix("</tool_call "), Match::Partial);
+        for other in ["</tool_call x>", "</tool_call          >", "[tool_calls]", "< tool_call>"] {
+            assert_eq!(
+                (OPENERS.match_prefix(other), CLOSERS.match_prefix(other)),
+                (Match::None, Match::None),
+                "{other}"
+            );
+        }
     }
 }

@@ -13,34 +13,43 @@ mod prose;
 mod pythonic;
 mod read_body;
 mod read_python;
+mod recent_text;
+mod results;
 mod settle;
 mod tag;
 mod tail;
+mod unknown_format;
 
 use domain::ToolSpec;
 
 use self::candidate::{Candidate, Verdict};
 use self::output::Output;
+use self::recent_text::RecentText;
 use crate::code::CodeTracker;
 use crate::declared_tools::DeclaredTools;
-use crate::segment::{MalformedReason, ReplyEnd, Segment};
+use crate::result_block::ResultBlock;
+use crate::segment::{MalformedReason, ReplyEnd, ResultBlocks, Segment};
 
 /// Finds calls in text that arrives in chunks; see the crate's documentation.
 pub struct CallScanner {
     declared: DeclaredTools,
     allow_actions: bool,
+    result_blocks: ResultBlocks,
     /// The pushed text that is not settled; everything before `start` is settled.
     buffer: String,
     start: usize,
     state: ScannerState,
     code: CodeTracker,
     output: Output,
+    recent: RecentText,
     /// Whether an opened wrapper has not been closed yet.
     unclosed: bool,
     /// Whether only white space and end markers follow the last call.
     after_call: bool,
     /// No bracket before this buffer position begins a call: those were tried.
     bare_from: usize,
+    /// No imitated result before this buffer position begins within its line.
+    results_from: usize,
 }
 
 #[derive(Default)]
@@ -52,6 +61,10 @@ enum ScannerState {
     Open(Box<Candidate>),
     /// After calls in inline code: the next character decides whether the code ends here.
     AwaitingNext(Box<Candidate>, Verdict),
+    /// In a block that imitates a result and is hidden.
+    InResult { block: ResultBlock, begins_line: bool },
+    /// After the beginning of a made-up result: everything that follows is dropped.
+    Ended,
 }
 
 impl CallScanner {
@@ -60,14 +73,17 @@ impl CallScanner {
         Self {
             declared: DeclaredTools::new(tools),
             allow_actions: false,
+            result_blocks: ResultBlocks::default(),
             buffer: String::new(),
             start: 0,
             state: ScannerState::Prose,
             code: CodeTracker::default(),
             output: Output::default(),
+            recent: RecentText::default(),
             unclosed: false,
             after_call: false,
             bare_from: 0,
+            results_from: 0,
         }
     }
 
@@ -75,6 +91,13 @@ impl CallScanner {
     #[must_use]
     pub fn with_actions(mut self) -> Self {
         self.allow_actions = true;
+        self
+    }
+
+    /// Sets what becomes of blocks that imitate a tool's result; by default they are text. In code they always are.
+    #[must_use]
+    pub fn with_result_blocks(mut self, result_blocks: ResultBlocks) -> Self {
+        self.result_blocks = result_blocks;
         self
     }
 
@@ -91,6 +114,7 @@ impl CallScanner {
         while self.step(None, segments) {}
         self.buffer.drain(..self.start);
         self.bare_from = self.bare_from.saturating_sub(self.start);
+        self.results_from = self.results_from.saturating_sub(self.start);
         self.start = 0;
     }
 
@@ -99,7 +123,15 @@ impl CallScanner {
     pub fn try_passthrough(&mut self, text: &str) -> bool {
         let waits =
             !self.buffer.is_empty() || self.after_call || self.output.has_unconfirmed() || self.output.no_text_shown();
-        !waits && matches!(self.state, ScannerState::Prose) && self.code.is_inert(text)
+        let has_tools = !self.declared.is_empty();
+        let passes = !waits
+            && matches!(self.state, ScannerState::Prose)
+            && self.code.is_inert(text)
+            && !(has_tools && self.code.fence().is_none() && text.contains('{'));
+        if passes && has_tools {
+            self.recent.push(text);
+        }
+        passes
     }
 
     /// Ends the reply: every byte still held becomes a call, text or a malformed call.
@@ -123,6 +155,13 @@ impl CallScanner {
     fn step(&mut self, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) -> bool {
         let (candidate, verdict) = match std::mem::take(&mut self.state) {
             ScannerState::Prose => return self.advance_prose(end, segments),
+            ScannerState::InResult { block, begins_line } => {
+                return self.advance_result_block(block, begins_line, end.is_some(), segments);
+            }
+            ScannerState::Ended => {
+                (self.start, self.state) = (self.buffer.len(), ScannerState::Ended);
+                return false;
+            }
             ScannerState::AwaitingNext(candidate, verdict) => (candidate, verdict),
             ScannerState::Open(mut candidate) => {
                 let verdict = candidate.advance(&self.buffer[self.start..], &self.declared);

@@ -4,7 +4,7 @@
 use domain::ToolSpec;
 use fuzz::{Outcome, ensure, run_text, split_text};
 use serde_json::{Value, json};
-use tool_calls::{CallScanner, ReplyEnd, ReplyPart, Segment, ThinkingFilter, escape, repair};
+use tool_calls::{CallScanner, ReplyEnd, ReplyPart, ResultBlocks, Segment, ThinkingFilter, escape, repair};
 
 /// The texts of the fixtures of every form.
 fn samples() -> Vec<String> {
@@ -18,8 +18,14 @@ fn samples() -> Vec<String> {
     texts.filter_map(|case| Some(case["text"].as_str()?.to_owned())).collect()
 }
 
-const SNIPPETS: [&str; 34] = [
+const SNIPPETS: [&str; 40] = [
     "<tool_call>",
+    "<TOOL_CALL >",
+    "<tool_result name=\"f\">",
+    "</tool_result>",
+    "<search_results>",
+    "f(q='x')",
+    "。\n",
     "</tool_call>",
     "<tool name=\"f\">",
     "<function=f>",
@@ -77,8 +83,8 @@ fn joined(pieces: impl IntoIterator<Item = Segment>) -> Vec<Segment> {
     all
 }
 
-fn scanned(chunks: &[&str], end: ReplyEnd) -> Vec<Segment> {
-    let mut scanner = CallScanner::new(&tools()).with_actions();
+fn scanned(blocks: ResultBlocks, chunks: &[&str], end: ReplyEnd) -> Vec<Segment> {
+    let mut scanner = CallScanner::new(&tools()).with_actions().with_result_blocks(blocks);
     let mut segments: Vec<Segment> = chunks.iter().flat_map(|chunk| scanner.push(chunk)).collect();
     segments.extend(scanner.finish(end));
     joined(segments)
@@ -98,8 +104,13 @@ fn run_fuzz(target: &str, check: impl Fn(&str) -> Outcome) {
 #[test]
 fn fuzz_calls_are_independent_of_chunking() {
     run_fuzz("calls", |text| {
-        for end in [ReplyEnd::Complete, ReplyEnd::Truncated] {
-            let (whole, cut) = (scanned(&[text], end), scanned(&split_text(text), end));
+        for (blocks, end) in [
+            (ResultBlocks::Shown, ReplyEnd::Complete),
+            (ResultBlocks::Shown, ReplyEnd::Truncated),
+            (ResultBlocks::Hidden, ReplyEnd::Complete),
+            (ResultBlocks::EndReply, ReplyEnd::Complete),
+        ] {
+            let (whole, cut) = (scanned(blocks, &[text], end), scanned(blocks, &split_text(text), end));
             ensure(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
             let mut rest = text.chars();
             ensure(shown(&whole).chars().all(|c| rest.any(|other| other == c)), || format!("shown {whole:?}"))?;

@@ -64,7 +64,7 @@ impl Drop for ReplyReader {
     }
 }
 
-/// Reads a reply up to the next calls, or to its end.
+/// Reads a reply up to the next calls, to its end, or until its rest has no use.
 ///
 /// While several deltas arrive at a time, subscribers are woken one pass of the runtime later: the pass lets the connection
 /// deliver one more chunk. A delta that arrives alone wakes them at once.
@@ -74,6 +74,9 @@ async fn read_deltas(
     events: EventLog,
     stop: CancellationToken,
 ) -> ReadUpTo {
+    if lock(&state).is_over() {
+        return ReadUpTo::End(None);
+    }
     let (mut unseen, mut is_burst) = (0, false);
     while !stop.is_cancelled() {
         if unseen >= MAX_UNSEEN_DELTAS {
@@ -97,7 +100,7 @@ async fn read_deltas(
             }
         };
         unseen += 1;
-        let calls = match split_long(delta) {
+        let (calls, is_over) = match split_long(delta) {
             Ok(pieces) => {
                 unseen = 0;
                 read_pieces(pieces, &state, &events, &stop).await
@@ -107,6 +110,10 @@ async fn read_deltas(
         if !calls.is_empty() {
             events.notify();
             return ReadUpTo::Calls(Box::new(reply), calls);
+        }
+        if is_over {
+            events.notify();
+            break;
         }
     }
     ReadUpTo::End(None)
@@ -124,20 +131,25 @@ async fn read_pieces(
     state: &Mutex<ReplyState>,
     events: &EventLog,
     stop: &CancellationToken,
-) -> Vec<ToolCall> {
+) -> (Vec<ToolCall>, bool) {
     let mut calls = Vec::new();
     for piece in pieces {
-        calls.extend(apply(Delta::Text(piece), state, stop));
+        let (more, is_over) = apply(Delta::Text(piece), state, stop);
+        calls.extend(more);
         events.notify();
+        if is_over {
+            return (calls, true);
+        }
         yield_now().await;
     }
-    calls
+    (calls, false)
 }
 
-/// Applies a delta, unless the task is stopped; returns the calls that must run now.
-fn apply(delta: Delta, state: &Mutex<ReplyState>, stop: &CancellationToken) -> Vec<ToolCall> {
+/// Applies a delta, unless the task is stopped; returns the calls that must run now, and whether the rest has no use.
+fn apply(delta: Delta, state: &Mutex<ReplyState>, stop: &CancellationToken) -> (Vec<ToolCall>, bool) {
     let mut state = lock(state);
-    if stop.is_cancelled() { Vec::new() } else { state.apply(delta) }
+    let calls = if stop.is_cancelled() { Vec::new() } else { state.apply(delta) };
+    (calls, state.is_over())
 }
 
 /// Splits a delta that takes long to read into pieces; a short one is returned as it is.

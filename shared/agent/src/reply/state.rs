@@ -1,18 +1,25 @@
+mod after_call;
 mod outcome;
+mod text;
 
 use domain::{Event, ToolCall};
 use llm::{Delta, Finish, NativeCall, TokenUsage, ToolMode};
 use serde_json::Value;
-use tool_calls::{CallScanner, Malformed, MalformedReason, ParsedCall, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
+use tool_calls::{
+    CallScanner, Malformed, MalformedReason, ParsedCall, ReplyEnd, ReplyPart, ResultBlocks, Segment, ThinkingFilter,
+};
 
+use self::after_call::AfterCall;
 use super::ReplyOptions;
 use crate::EventLog;
 use crate::continuation::ContinuationTrimmer;
+use crate::round::Correction;
 
 /// Maximum number of calls of one reply that run. The next one is rejected, and later ones are dropped.
 pub(super) const MAX_RUN_CALLS: usize = 127;
 
 /// What was read of one reply.
+#[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
 pub(super) struct ReplyState {
     events: EventLog,
     /// The names of the client's tools.
@@ -29,12 +36,16 @@ pub(super) struct ReplyState {
     pub(super) client_calls: Vec<ToolCall>,
     /// Calls in the text of a reply that may still contain native calls.
     held: Vec<ParsedCall>,
-    /// Text of such a reply that has the form of a call and cannot be parsed.
-    unparsed_text: String,
     /// Whether there were native calls, which the text may repeat.
     has_native_calls: bool,
     trimmer: ContinuationTrimmer,
-    malformed: Option<Malformed>,
+    /// The text so far, while a required call is missing.
+    unshown_text: Option<String>,
+    /// The rest of a reply with prompted tools after its last call.
+    after_call: Option<AfterCall>,
+    /// Whether the rest of the reply has no use.
+    is_over: bool,
+    correction: Option<Correction>,
     finish: Option<Finish>,
     usage: Option<TokenUsage>,
 }
@@ -49,33 +60,42 @@ impl ReplyState {
             tool_mode: options.tool_mode,
             may_correct: options.may_correct,
             filter: Some(ThinkingFilter::default()),
-            scanner: Some(CallScanner::new(options.specs)),
+            scanner: Some(CallScanner::new(options.specs).with_result_blocks(result_blocks(options))),
             parts: Vec::new(),
             segments: Vec::new(),
             calls: Vec::new(),
             client_calls: Vec::new(),
             held: Vec::new(),
-            unparsed_text: String::new(),
             has_native_calls: false,
             trimmer: ContinuationTrimmer::new(options.previous_text),
-            malformed: None,
+            unshown_text: options.requires_call.then(String::new),
+            after_call: None,
+            is_over: false,
+            correction: None,
             finish: None,
             usage: None,
         }
     }
 
+    /// Whether the rest of the reply has no use, so that its request can end.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// Applies one delta; returns the calls that must run now.
     pub(super) fn apply(&mut self, delta: Delta) -> Vec<ToolCall> {
         match delta {
+            _ if self.is_over => Vec::new(),
             Delta::Text(text) => self.text(text),
             Delta::Thinking(delta) => {
-                self.events.append(Event::Thinking { delta });
+                self.think(delta);
                 Vec::new()
             }
             Delta::Call(call) => self.native_call(call).into_iter().collect(),
             Delta::CutCall => {
                 self.has_native_calls = true;
-                self.malformed = Some(Malformed { raw: String::new(), reason: MalformedReason::Truncated });
+                let reason = MalformedReason::Truncated;
+                self.correction = Some(Correction::Malformed(Malformed { raw: String::new(), reason }));
                 Vec::new()
             }
             Delta::Usage(usage) => {
@@ -84,57 +104,6 @@ impl ReplyState {
             }
             Delta::Finish(finish) => self.end(finish),
         }
-    }
-
-    fn text(&mut self, text: String) -> Vec<ToolCall> {
-        let (Some(filter), Some(scanner)) = (&mut self.filter, &mut self.scanner) else { return Vec::new() };
-        let passes = filter.try_passthrough(&text);
-        if passes && scanner.try_passthrough(&text) {
-            let delta = self.trimmer.push(text);
-            self.emit(delta);
-            return Vec::new();
-        }
-        let mut parts = std::mem::take(&mut self.parts);
-        if passes {
-            parts.push(ReplyPart::Text(text));
-        } else {
-            filter.push_into(&text, &mut parts);
-        }
-        let calls = self.parts(&mut parts);
-        self.parts = parts;
-        calls
-    }
-
-    fn parts(&mut self, parts: &mut Vec<ReplyPart>) -> Vec<ToolCall> {
-        let mut calls = Vec::new();
-        let mut segments = std::mem::take(&mut self.segments);
-        for part in parts.drain(..) {
-            match part {
-                ReplyPart::Thinking(delta) => self.events.append(Event::Thinking { delta }),
-                ReplyPart::Text(text) => {
-                    self.scanner.iter_mut().for_each(|scanner| scanner.push_into(&text, &mut segments));
-                    calls.extend(self.segments(&mut segments));
-                }
-            }
-        }
-        self.segments = segments;
-        calls
-    }
-
-    fn segments(&mut self, segments: &mut Vec<Segment>) -> Vec<ToolCall> {
-        let mut calls = Vec::new();
-        for segment in segments.drain(..) {
-            match segment {
-                Segment::Text(text) => {
-                    let delta = self.trimmer.push(text);
-                    self.emit(delta);
-                }
-                Segment::Call(parsed) if self.tool_mode == ToolMode::Native => self.held.push(parsed),
-                Segment::Call(parsed) => calls.extend(self.accept(String::new(), parsed.name, parsed.arguments)),
-                Segment::Malformed(malformed) => self.reject(malformed),
-            }
-        }
-        calls
     }
 
     /// Ends the text: what is still held becomes a call or text.
@@ -150,9 +119,8 @@ impl ReplyState {
             for parsed in std::mem::take(&mut self.held) {
                 calls.extend(self.accept(String::new(), parsed.name, parsed.arguments));
             }
-            let unparsed_text = std::mem::take(&mut self.unparsed_text);
-            self.emit_unparsed(unparsed_text);
         }
+        self.end_unshown_text(finish);
         self.emit_held();
         calls
     }
@@ -169,7 +137,7 @@ impl ReplyState {
         if !self.tools_on || self.calls.len() + self.client_calls.len() > MAX_RUN_CALLS {
             return None;
         }
-        self.emit_held();
+        self.show_text_before_call();
         if self.client_tools.contains(&name) {
             self.client_calls.push(ToolCall { id, name, arguments });
             return None;
@@ -189,28 +157,6 @@ impl ReplyState {
         std::iter::once(id).chain(numbered).find(is_new).unwrap_or_default()
     }
 
-    fn reject(&mut self, malformed: Malformed) {
-        match &malformed.reason {
-            MalformedReason::Truncated => self.malformed = Some(malformed),
-            MalformedReason::Unreadable(_) if self.may_correct && self.malformed.is_none() => {
-                self.malformed = Some(malformed);
-            }
-            MalformedReason::Unreadable(_) if self.tool_mode == ToolMode::Native => {
-                self.unparsed_text.push_str(&malformed.raw);
-            }
-            MalformedReason::Unreadable(_) => self.emit_unparsed(malformed.raw),
-        }
-    }
-
-    /// Emits a call that cannot be parsed as text.
-    fn emit_unparsed(&mut self, raw: String) {
-        if !raw.is_empty() {
-            tracing::warn!(characters = raw.chars().count(), "a call could not be parsed and is shown as text");
-            let delta = self.trimmer.push(raw);
-            self.emit(delta);
-        }
-    }
-
     /// Emits text that was held as a possible repetition.
     fn emit_held(&mut self) {
         let delta = self.trimmer.finish();
@@ -221,5 +167,15 @@ impl ReplyState {
         if !delta.is_empty() {
             self.events.append(Event::Text { delta });
         }
+    }
+}
+
+/// What becomes of made-up results. A model with prompted tools may still have to call one, so its reply ends there. In
+/// the other replies only the block is left out.
+fn result_blocks(options: &ReplyOptions<'_>) -> ResultBlocks {
+    match options.tool_mode {
+        _ if options.specs.is_empty() => ResultBlocks::Shown,
+        ToolMode::Prompted if options.tools_on => ResultBlocks::EndReply,
+        ToolMode::Prompted | ToolMode::Native => ResultBlocks::Hidden,
     }
 }

@@ -20,7 +20,7 @@ const MAX_DELTA_BYTES: usize = 16 * 1024;
 /// The model answers instead, with all results, if a call failed, has no text for a user, could not be parsed, is the
 /// client's to run, or has a result that is only for the model.
 pub(super) fn answer(round: &Round) -> Option<String> {
-    if round.malformed.is_some() || !round.client_calls.is_empty() || round.results.is_empty() {
+    if round.correction.is_some() || !round.client_calls.is_empty() || round.results.is_empty() {
         return None;
     }
     let answer_text = |run: &ToolRun| run.answer.clone().filter(|text| !text.trim().is_empty());

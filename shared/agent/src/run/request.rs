@@ -49,6 +49,7 @@ impl Run<'_> {
             give_up: GiveUp { at: self.deadlines.tools_until, has_results },
             tool_mode: self.tool_mode,
             may_correct: !self.has_corrected && tools_on,
+            requires_call: tools_on && self.requires_call(),
             previous_text: &partial_text,
             has_fallback,
         };
@@ -60,6 +61,13 @@ impl Run<'_> {
             Err(_) => None,
         });
         read
+    }
+
+    /// Whether the reply must have a call and the model has not been reminded of it. Endpoints enforce that for native
+    /// tools.
+    fn requires_call(&self) -> bool {
+        let is_forced = matches!(self.turn.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
+        is_forced && !self.is_native() && self.rounds == 0 && !self.has_corrected
     }
 
     /// A recorder of the next response of the current model, if the turn is recorded.
@@ -107,10 +115,12 @@ impl Run<'_> {
         if self.is_native() && !self.specs.is_empty() {
             let tool_choice = if tools_on { choice.clone() } else { ToolChoice::None };
             let (messages, tools) = (message_format::to_native(&messages), Arc::clone(&self.specs));
-            return Prompt { system, messages, tools, tool_choice, params: self.generation_params() };
+            let params = self.generation_params();
+            return Prompt { system, messages, tools, tool_choice, params, ..Prompt::default() };
         }
         let messages = self.to_text(&self.sanitised(messages));
-        Prompt { system, messages, params: self.generation_params(), ..Prompt::default() }
+        let stop_markers = if tools_on && !self.specs.is_empty() { tool_calls::STOP_SEQUENCES } else { &[] };
+        Prompt { system, messages, params: self.generation_params(), stop_markers, ..Prompt::default() }
     }
 
     /// The messages with calls and results as text, in the format of the current model.

@@ -5,7 +5,7 @@ use tool_calls::{Malformed, MalformedReason};
 
 use super::{Run, direct_results};
 use crate::prompt;
-use crate::round::Round;
+use crate::round::{Correction, Round};
 
 impl Run<'_> {
     /// Records a round with calls; returns how the turn ends if the results are the answer.
@@ -32,19 +32,20 @@ impl Run<'_> {
         self.text_in_messages = state.answer.content.len();
     }
 
-    /// Returns a call that could not be parsed to the model, once in a turn.
-    pub(super) fn request_correction(&mut self, malformed: &Malformed) {
+    /// Returns a faulty reply to the model, once in a turn.
+    pub(super) fn request_correction(&mut self, correction: &Correction) {
         self.has_corrected = true;
         let (text, (_, thinking)) = (self.partial_text(), self.events.turn_state().current_round());
         self.text_in_messages += text.len();
-        let written = match &malformed.reason {
+        let written = match correction {
             // A truncated call is of no use to the model, and may be long.
-            MalformedReason::Truncated => text,
-            MalformedReason::Unreadable(_) => format!("{text}{}", malformed.raw),
+            Correction::Malformed(Malformed { reason: MalformedReason::Truncated, .. }) | Correction::Invention => text,
+            Correction::Malformed(malformed) => format!("{text}{}", malformed.raw),
+            Correction::NoCall(unshown) => format!("{text}{unshown}"),
         };
         if !written.is_empty() {
             self.messages.push(Message::Assistant { text: written, thinking, calls: Vec::new() });
         }
-        self.messages.push(prompt::correction(self.texts, &malformed.reason));
+        self.messages.push(prompt::correction(self.texts, correction, &self.turn.tool_choice));
     }
 }

@@ -13,8 +13,6 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("</tool_call>", Role::Close),
     ("<toolcall>", Role::Wrapper),
     ("</toolcall>", Role::Close),
-    ("<TOOLCALL>", Role::Wrapper),
-    ("</TOOLCALL>", Role::Close),
     ("<tool ", Role::WrapperWithAttributes),
     ("</tool>", Role::Close),
     ("<tool_use>", Role::Wrapper),

@@ -3,6 +3,7 @@
 use crate::declared_tools::DeclaredTools;
 use crate::json::JsonScan;
 use crate::json_calls;
+use crate::segment::MalformedReason;
 
 /// The JSON of a candidate and the text after it.
 pub(super) struct Body {
@@ -22,7 +23,7 @@ pub(super) enum BodyState {
     /// After JSON that needs repair, which ends at `end` unless it had a false end of a string.
     Broken { end: usize },
     /// After unreadable content, for this reason; `search` is the position from which to search for the wrapper's end.
-    Unreadable { reason: String, search: Option<usize> },
+    Unreadable { reason: MalformedReason, search: Option<usize> },
 }
 
 impl Body {
@@ -38,8 +39,8 @@ impl Body {
     }
 
     /// After unreadable content; the wrapper's end is still to be found.
-    pub(super) fn unreadable(reason: &str) -> Self {
-        Self { state: BodyState::Unreadable { reason: reason.to_owned(), search: Some(0) }, from: 0, fenced: false }
+    pub(super) fn unreadable(reason: MalformedReason) -> Self {
+        Self { state: BodyState::Unreadable { reason, search: Some(0) }, from: 0, fenced: false }
     }
 
     /// Whether the JSON has had no deviation.

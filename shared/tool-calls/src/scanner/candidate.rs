@@ -7,7 +7,7 @@ use super::elements::{ElementStep, FunctionElements};
 use super::pythonic::BracketTracker;
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
-use crate::segment::ParsedCall;
+use crate::segment::{MalformedReason, ParsedCall};
 
 /// Maximum size of an uncertain candidate, in bytes.
 pub(super) const MAX_UNCERTAIN_BYTES: usize = 64 * 1024;
@@ -26,10 +26,23 @@ pub(super) enum CandidateKind {
     Function,
     /// JSON at the beginning of a line: a call only to a declared name.
     Json,
+    /// JSON later in a line: a call only if it fits a declared tool exactly and ends its line.
+    InlineJson,
     /// A bracket at the beginning of a reply: JSON, or a list of calls written as Python.
     List,
     /// `Action:` at the beginning of a line: a call only to a declared name.
     Action,
+}
+
+/// How certain it is that JSON without a wrapper is a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Certainty {
+    /// So far all of it fits declared tools exactly.
+    Exact,
+    /// It has a field that its tool does not know, or the text before it introduces an example.
+    Possible,
+    /// It fits exactly and ends its line: a call regardless of the following text.
+    Certain,
 }
 
 /// The result of examining a candidate.
@@ -44,7 +57,7 @@ pub(super) enum Verdict {
     /// A marker at the end of the text that the model did not intend to show.
     Residue,
     /// Intended as a call up to this position, but unreadable for this reason.
-    Unreadable(String, usize),
+    Unreadable(MalformedReason, usize),
 }
 
 /// One step: continue, or a verdict.
@@ -57,6 +70,11 @@ pub(super) struct Candidate {
     pub(super) marker_len: usize,
     /// Whether the marker is a control token, which does not occur in prose.
     pub(super) is_control_token: bool,
+    /// Whether the marker begins a line or follows a call, where prose does not mention it.
+    begins_line: bool,
+    /// Where the content after the marker begins.
+    pub(super) payload: usize,
+    pub(super) certainty: Certainty,
     /// The number of markers between the opening one and the call.
     pub(super) nested: usize,
     /// In inline code: no backtick before this position ends it.
@@ -87,6 +105,8 @@ pub(super) enum CandidateStage {
     Elements(FunctionElements),
     /// In a list of calls written as Python, which began at `start`.
     Python { brackets: BracketTracker, start: usize },
+    /// In content of no known format; before `search` there is no marker.
+    Unknown { search: usize, is_named: bool },
     /// After `Action:`.
     Action,
 }
@@ -111,6 +131,9 @@ impl Candidate {
             kind,
             marker_len,
             is_control_token: false,
+            begins_line: false,
+            payload: marker_len,
+            certainty: Certainty::Exact,
             nested: 0,
             quoted_up_to: None,
             stage,
@@ -119,6 +142,16 @@ impl Candidate {
             calls: Vec::new(),
             calls_end: 0,
         }
+    }
+
+    /// Records whether the marker begins a line or follows a call.
+    pub(super) fn with_line_start(self, begins_line: bool) -> Self {
+        Self { begins_line, ..self }
+    }
+
+    /// Records whether the text before it introduces an example.
+    pub(super) fn with_example(self, is_example: bool) -> Self {
+        Self { certainty: if is_example { Certainty::Possible } else { self.certainty }, ..self }
     }
 
     /// Marks it as inside inline code, where a backtick outside a string shows that it is only quoted.
@@ -131,13 +164,13 @@ impl Candidate {
         if self.nested == MAX_NESTED {
             return Break(Verdict::Text);
         }
-        let (marker, control, quoted) =
-            (self.marker_len, self.is_control_token && inner.is_control_token, self.quoted_up_to);
         *self = Self {
-            marker_len: marker,
-            is_control_token: control,
-            quoted_up_to: quoted,
+            marker_len: self.marker_len,
+            is_control_token: self.is_control_token && inner.is_control_token,
+            begins_line: self.begins_line,
+            quoted_up_to: self.quoted_up_to,
             nested: self.nested + 1,
+            payload: at,
             at,
             ..inner
         };
@@ -181,7 +214,7 @@ impl Candidate {
             CandidateStage::Body(_) | CandidateStage::Elements(_) | CandidateStage::Python { .. }
                 if !self.is_bare() =>
             {
-                Verdict::Unreadable("the call is too long".to_owned(), length)
+                Verdict::Unreadable(MalformedReason::TooLong, length)
             }
             _ => Verdict::Text,
         }
@@ -197,7 +230,8 @@ impl Candidate {
 
     /// Whether it is a call only if it names a declared tool.
     pub(super) fn is_bare(&self) -> bool {
-        matches!(self.kind, CandidateKind::Json | CandidateKind::List | CandidateKind::Action)
+        use CandidateKind::{Action, InlineJson, Json, List};
+        matches!(self.kind, Json | InlineJson | List | Action)
     }
 
     /// Whether it is certainly intended as a call, and well-formed so far.
@@ -231,10 +265,14 @@ impl Candidate {
                 let attributes = *attributes;
                 self.read_function_tag(text, attributes, declared)
             }
-            CandidateStage::Payload => self.read_payload(text, declared),
+            CandidateStage::Payload => {
+                let step = self.read_payload(text, declared);
+                self.or_unknown_format(step, text, declared)
+            }
             CandidateStage::Named { separated } => {
                 let separated = *separated;
-                self.read_after_name(text, separated, declared)
+                let step = self.read_after_name(text, separated, declared);
+                self.or_unknown_format(step, text, declared)
             }
             CandidateStage::Body(_) => self.read_body(text, declared),
             CandidateStage::Elements(elements) => {
@@ -244,6 +282,10 @@ impl Candidate {
             CandidateStage::Python { brackets, start } => {
                 let (start, end) = (*start, brackets.advance(text, self.at));
                 self.read_python(text, start, end, declared)
+            }
+            CandidateStage::Unknown { search, .. } => {
+                let search = *search;
+                self.read_unknown_format(text, search)
             }
             CandidateStage::Action => self.read_action(text, declared),
         }
@@ -272,19 +314,28 @@ impl Candidate {
     /// Ends the text: decides an undecided candidate.
     pub(super) fn finish(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
         let bare = self.is_bare();
+        let names_declared = !bare && self.names_declared(text, declared);
         match &mut self.stage {
             CandidateStage::Elements(elements) => match elements.finish(text, declared) {
                 Ok((call, end)) => Verdict::Calls(vec![call], end),
-                Err(reason) if elements.has_content() => Verdict::Unreadable(reason.to_owned(), text.len()),
+                Err(reason) if elements.has_content() => Verdict::Unreadable(reason, text.len()),
                 Err(_) => Verdict::Text,
             },
             CandidateStage::Body(_) => self.finish_body(text, declared),
             CandidateStage::Action => self.finish_action(text, declared),
-            CandidateStage::Python { .. } if !bare => {
-                Verdict::Unreadable("the list of calls ends before it is complete".to_owned(), text.len())
-            }
+            CandidateStage::Python { .. } if !bare => Verdict::Unreadable(MalformedReason::NotPython, text.len()),
             CandidateStage::Payload if self.is_control_token && text[self.at..].trim().is_empty() => Verdict::Residue,
+            CandidateStage::Payload | CandidateStage::Named { .. } | CandidateStage::Unknown { .. }
+                if names_declared =>
+            {
+                Verdict::Unreadable(MalformedReason::UnknownFormat, text.len())
+            }
             _ => Verdict::Text,
         }
+    }
+
+    /// Whether the marker begins a line or follows a call, and is no control token, which prose may also explain there.
+    pub(super) fn is_tag_at_line_start(&self) -> bool {
+        self.begins_line && !self.is_control_token
     }
 }

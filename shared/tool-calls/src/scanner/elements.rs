@@ -8,7 +8,7 @@ use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS};
 use crate::parameter_value;
 use crate::repair::repair;
-use crate::segment::ParsedCall;
+use crate::segment::{JsonFault, MalformedReason, ParsedCall};
 
 /// The content of a function written as XML: parameters one by one, or its arguments as one JSON object.
 pub(super) struct FunctionElements {
@@ -43,7 +43,7 @@ pub(super) enum ElementStep {
     /// The call is complete and ends before this position.
     Call(ParsedCall, usize),
     /// From this position on the text is not a valid function.
-    Unreadable(&'static str, usize),
+    Unreadable(MalformedReason, usize),
 }
 
 impl FunctionElements {
@@ -70,20 +70,23 @@ impl FunctionElements {
     /// Ends the text: returns a call if everything in it was closed, else the reason why not.
     ///
     /// A value closed only by a wrapper's end tag counts as closed.
-    pub(super) fn finish(&mut self, text: &str, declared: &DeclaredTools) -> Result<(ParsedCall, usize), &'static str> {
+    pub(super) fn finish(
+        &mut self,
+        text: &str,
+        declared: &DeclaredTools,
+    ) -> Result<(ParsedCall, usize), MalformedReason> {
         match &self.stage {
             ElementStage::Between if self.may_end_unclosed(declared) => Ok((self.take_call(), self.last_argument_end)),
-            ElementStage::Between => Err("the function is not closed"),
             ElementStage::Value(parameter) => match CLOSERS.find(text, parameter.start) {
                 Ok((end, _, _)) if !parameter.is_in_string() => {
                     let start = parameter.start;
                     self.set_argument(&text[start..end], declared);
                     Ok((self.take_call(), end))
                 }
-                _ => Err("a parameter is not closed"),
+                _ => Err(MalformedReason::NotParameters),
             },
-            ElementStage::Tag { .. } | ElementStage::Key => Err("the tag of a parameter is not complete"),
-            ElementStage::Json { .. } => Err("the JSON ends before it is complete"),
+            ElementStage::Between | ElementStage::Tag { .. } | ElementStage::Key => Err(MalformedReason::NotParameters),
+            ElementStage::Json { .. } => Err(MalformedReason::NotJson(JsonFault::Incomplete)),
         }
     }
 
@@ -123,7 +126,7 @@ impl FunctionElements {
             Match::None if self.may_end_unclosed(declared) => {
                 ElementStep::Call(self.take_call(), self.last_argument_end)
             }
-            _ => ElementStep::Unreadable("a parameter or the end of the function is expected", at),
+            _ => ElementStep::Unreadable(MalformedReason::NotParameters, at),
         }
     }
 
@@ -145,7 +148,7 @@ impl FunctionElements {
                 Match::None => (None, None, 0),
             }
         };
-        let Some(key) = key else { return ElementStep::Unreadable("a parameter has no name", at) };
+        let Some(key) = key else { return ElementStep::Unreadable(MalformedReason::NotParameters, at) };
         let prefix = std::mem::take(prefix);
         self.stage = ElementStage::Value(Parameter::new(key, string, at + length, prefix));
         ElementStep::Continue(at + length)
@@ -161,7 +164,7 @@ impl FunctionElements {
             return if short {
                 ElementStep::NeedMore(at)
             } else {
-                ElementStep::Unreadable("a parameter has no name", at)
+                ElementStep::Unreadable(MalformedReason::NotParameters, at)
             };
         };
         let value = at_end + length + space_len(&text[at_end + length..]);
@@ -174,7 +177,7 @@ impl FunctionElements {
         if VALUE.starts_with(rest) {
             ElementStep::NeedMore(at)
         } else {
-            ElementStep::Unreadable("a parameter has no value", at)
+            ElementStep::Unreadable(MalformedReason::NotParameters, at)
         }
     }
 
@@ -231,7 +234,7 @@ impl FunctionElements {
         };
         let value = scan.take().or_else(|| if scan.is_in_string() { None } else { repair(&text[*start..end]) });
         let Some(Value::Object(arguments)) = value else {
-            return ElementStep::Unreadable("the JSON cannot be read", end);
+            return ElementStep::Unreadable(MalformedReason::NotJson(JsonFault::Unreadable), end);
         };
         self.arguments = arguments;
         self.stage = ElementStage::Between;

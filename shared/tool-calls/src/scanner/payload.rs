@@ -12,6 +12,7 @@ use super::tag::without_arguments;
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS, SEPARATORS};
+use crate::segment::MalformedReason;
 
 /// Maximum length of a name before its arguments, in bytes.
 const MAX_NAME_BYTES: usize = 128;
@@ -80,7 +81,7 @@ impl Candidate {
             Match::Partial => return Break(Verdict::NeedMore),
             _ => {}
         }
-        let Some(name) = self.name.clone() else { return Break(Verdict::Text) };
+        let Some(name) = self.name.clone() else { return read_empty(rest, at) };
         match (PARAMETERS.match_prefix(rest), CLOSERS.match_prefix(rest)) {
             (_, Match::Full(_, length)) => without_arguments(name, at + length),
             (Match::Full(..), _) => {
@@ -120,6 +121,7 @@ impl Candidate {
         let at = self.at + space_len(&text[self.at..]);
         let rest = &text[at..];
         let Some(first) = rest.chars().next() else { return Break(Verdict::NeedMore) };
+        let name = self.name.clone().unwrap_or_default();
         match SEPARATORS.match_prefix(rest) {
             Match::Full(role, length) => {
                 if role == Role::CallId {
@@ -134,6 +136,7 @@ impl Candidate {
         }
         match first {
             '{' => self.begin_json(at, false),
+            '(' if !separated && self.kind == CandidateKind::Wrapper && declared.has(&name) => self.begin_python(at),
             '`' if separated || text[self.at..at].contains('\n') => match match_payload_fence(rest) {
                 Match::Full((), length) => self.begin_json(at + length, true),
                 Match::Partial => Break(Verdict::NeedMore),
@@ -166,6 +169,13 @@ impl Candidate {
         }
     }
 
+    /// Reads the arguments of a call written as Python; the name before them has been read.
+    fn begin_python(&mut self, at: usize) -> Step {
+        self.at = at;
+        self.stage = CandidateStage::Python { brackets: BracketTracker::default(), start: at };
+        Continue(())
+    }
+
     fn skip_call_id(&mut self, text: &str, at: usize) -> Step {
         let rest = &text[at..];
         match rest.find(|c| !is_name(c)) {
@@ -179,12 +189,21 @@ impl Candidate {
     }
 }
 
-fn is_name(c: char) -> bool {
+/// Reads a wrapper's end directly after its opening marker.
+fn read_empty(rest: &str, at: usize) -> Step {
+    match CLOSERS.match_prefix(rest) {
+        Match::Full(_, length) => Break(Verdict::Unreadable(MalformedReason::Empty, at + length)),
+        Match::Partial => Break(Verdict::NeedMore),
+        Match::None => Break(Verdict::Text),
+    }
+}
+
+pub(super) fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/')
 }
 
 /// A name without the decoration of Kimi K2 and harmony: `functions.f:0`.
-fn undecorated_name(name: &str) -> &str {
+pub(super) fn undecorated_name(name: &str) -> &str {
     let name = name.strip_prefix("functions.").unwrap_or(name);
     match name.rsplit_once(':') {
         Some((name, index)) if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) => name,

@@ -4,6 +4,7 @@ use super::fence::{match_closing, match_reply_fence};
 use crate::code::CodeTracker;
 use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match, OPENERS};
+use crate::result_block::{self, ResultBlock};
 
 /// The scanner's context besides the text itself.
 #[derive(Clone, Copy)]
@@ -21,12 +22,14 @@ pub(super) struct ScanContext {
     pub(super) after_open_call: bool,
     /// Before this position no bracket begins a call.
     pub(super) bare_from: usize,
+    /// Before this position an imitated result must begin its line; `None` if none is recognised.
+    pub(super) results_from: Option<usize>,
     /// Whether the text is complete.
     pub(super) is_end: bool,
 }
 
 /// The event after the scanned text.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum ProseEvent {
     /// Nothing, or a possible start of something.
     Nothing,
@@ -38,6 +41,10 @@ pub(super) enum ProseEvent {
     Closer(Role, usize),
     /// A bracket with which a call may begin.
     Bracket,
+    /// The same later in a line.
+    InlineBracket,
+    /// The beginning of an imitated result.
+    ResultBlock(ResultBlock),
     /// `functools`, of this length, before a bracket.
     Functools(usize),
     /// `Action:`, of this length.
@@ -57,6 +64,7 @@ static SPECIAL: [bool; 256] = {
     table[b'`' as usize] = true;
     table[b'<' as usize] = true;
     table[b'[' as usize] = true;
+    table[b'{' as usize] = true;
     table
 };
 
@@ -92,13 +100,16 @@ pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: ScanContext
 
 fn match_at(code: &CodeTracker, rest: &str, at: usize, context: ScanContext) -> Match<ProseEvent> {
     let byte = rest.as_bytes()[0];
-    let plain = !matches!(byte, b'<' | b'[') && (!code.is_line_start() || byte.is_ascii_whitespace());
+    let plain = !matches!(byte, b'<' | b'[' | b'{') && (!code.is_line_start() || byte.is_ascii_whitespace());
     if plain || !allows_calls(code, context) {
         return Match::None;
     }
-    let marker = if matches!(byte, b'<' | b'[') { match_marker(code, rest, context) } else { Match::None };
+    let marker = if matches!(byte, b'<' | b'[') { match_marker(code, rest, at, context) } else { Match::None };
     match marker {
         Match::None if code.is_line_start() => match_at_line_start(code, rest, at, context),
+        Match::None if byte == b'{' && allows_inline_bracket(code, at, context) => {
+            Match::Full(ProseEvent::InlineBracket, 1)
+        }
         marker => marker,
     }
 }
@@ -110,6 +121,11 @@ fn allows_calls(code: &CodeTracker, context: ScanContext) -> bool {
 
 fn allows_brackets(at: usize, context: ScanContext) -> bool {
     context.has_tools && at >= context.bare_from
+}
+
+/// Whether JSON later in a line may be a call: neither in code, nor in JSON that is none.
+fn allows_inline_bracket(code: &CodeTracker, at: usize, context: ScanContext) -> bool {
+    allows_brackets(at, context) && code.fence().is_none() && !code.is_in_inline_code() && !code.is_json_line()
 }
 
 fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: ScanContext) -> Match<ProseEvent> {
@@ -138,10 +154,16 @@ fn match_fence(code: &CodeTracker, rest: &str, context: ScanContext) -> Match<Pr
     }
 }
 
-fn match_marker(code: &CodeTracker, rest: &str, context: ScanContext) -> Match<ProseEvent> {
+fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: ScanContext) -> Match<ProseEvent> {
     let closer =
         if context.after_open_call && !code.is_in_inline_code() { CLOSERS.match_prefix(rest) } else { Match::None };
+    let is_possible = context.results_from.is_some_and(|from| at >= from || code.is_line_start());
+    let result = if is_possible && !code.is_in_inline_code() { result_block::match_opening(rest) } else { Match::None };
     match (OPENERS.match_prefix(rest), closer) {
+        (Match::None, _) if !matches!(result, Match::None) => match result {
+            Match::Full(block, length) => Match::Full(ProseEvent::ResultBlock(block), length),
+            _ => Match::Partial,
+        },
         (Match::Full(role, length), _) => Match::Full(ProseEvent::Opener(role, length), length),
         (_, Match::Full(role, length)) => Match::Full(ProseEvent::Closer(role, length), length),
         (Match::Partial, _) | (_, Match::Partial) => Match::Partial,

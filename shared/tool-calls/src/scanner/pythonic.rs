@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::declared_tools::DeclaredTools;
 use crate::json;
 use crate::segment::ParsedCall;
 
@@ -43,6 +44,20 @@ pub(super) fn parse_calls(text: &str) -> Option<Vec<ParsedCall>> {
     let mut reader = PythonReader { rest: text, depth: 0 };
     let calls = reader.read_list(b'[', b']', PythonReader::read_call)?;
     (reader.rest.trim().is_empty() && !calls.is_empty()).then_some(calls)
+}
+
+/// Parses the arguments of a call in their round brackets. The only argument may lack its name.
+pub(super) fn parse_arguments(text: &str, name: String, declared: &DeclaredTools) -> Option<ParsedCall> {
+    let mut reader = PythonReader { rest: text, depth: 0 };
+    let arguments = if let Some(arguments) = reader.read_list(b'(', b')', PythonReader::read_argument) {
+        arguments
+    } else {
+        reader = PythonReader { rest: text, depth: 0 };
+        let [value] = <[Value; 1]>::try_from(reader.read_list(b'(', b')', PythonReader::read_value)?).ok()?;
+        vec![(declared.unnamed_parameter(&name)?.to_owned(), value)]
+    };
+    let arguments = Value::Object(arguments.into_iter().collect());
+    reader.rest.trim().is_empty().then_some(ParsedCall { name, arguments })
 }
 
 /// Maximum nesting depth of values.

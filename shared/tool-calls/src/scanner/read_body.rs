@@ -5,12 +5,13 @@ use std::ops::ControlFlow::{Break, Continue};
 use serde_json::Value;
 
 use super::body::{Body, BodyState};
-use super::candidate::{Candidate, CandidateStage, Step, Verdict};
+use super::candidate::{Candidate, CandidateStage, Certainty, Step, Verdict};
 use crate::declared_tools::DeclaredTools;
 use crate::json::{JsonScan, ScanStep};
 use crate::json_calls;
 use crate::markers::{CLOSERS, Match, OPENERS};
 use crate::repair::repair;
+use crate::segment::{JsonFault, MalformedReason};
 
 impl Candidate {
     /// Reads JSON or the text after it.
@@ -86,7 +87,7 @@ impl Candidate {
         match value {
             Some(value) => match self.accept(value, false, declared) {
                 Ok(()) => self.set_state(BodyState::Tail),
-                Err(reason) => self.reject(text, &reason),
+                Err(reason) => self.reject(text, reason),
             },
             None if self.is_bare() => match self.repair_and_accept(&text[from..self.at], declared) {
                 Ok(()) => self.set_state(BodyState::Tail),
@@ -107,22 +108,26 @@ impl Candidate {
         let (from, open) = (*from, scan.is_in_string() || scan.had_false_end());
         if open {
             // More than brackets may be missing: a repair would invent where a string ends.
-            return self.mark_unreadable("a string in the JSON is not closed", true);
+            return self.mark_unreadable(MalformedReason::NotJson(JsonFault::OpenString), true);
         }
         match self.repair_and_accept(&text[from..self.at], declared) {
             Ok(()) => self.set_state(BodyState::Tail),
-            Err(reason) => self.reject(text, &reason),
+            Err(reason) => self.reject(text, reason),
         }
     }
 
     /// Accepts a value as calls; a repaired one only if its arguments are an object.
-    fn accept(&mut self, value: Value, repaired: bool, declared: &DeclaredTools) -> Result<(), String> {
+    fn accept(&mut self, value: Value, repaired: bool, declared: &DeclaredTools) -> Result<(), MalformedReason> {
+        let has_only_known_fields = self.is_bare() && json_calls::has_only_known_fields(&value, declared);
         let calls = json_calls::parse_calls(value, self.name.as_deref(), declared)?;
         if repaired && !calls.iter().all(|call| call.arguments.is_object()) {
-            return Err("the arguments must be a JSON object".to_owned());
+            return Err(MalformedReason::NotAnObject);
         }
         if self.is_bare() && !calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) {
-            return Err("no declared tool takes this".to_owned());
+            return Err(MalformedReason::UnknownFormat);
+        }
+        if !has_only_known_fields || !calls.iter().all(|call| declared.fits(&call.name, &call.arguments)) {
+            self.certainty = Certainty::Possible;
         }
         self.calls.extend(calls);
         self.calls_end = self.at;
@@ -130,15 +135,15 @@ impl Candidate {
     }
 
     /// Repairs JSON and accepts it as calls.
-    pub(super) fn repair_and_accept(&mut self, text: &str, declared: &DeclaredTools) -> Result<(), String> {
-        let value = repair(text).ok_or("the JSON cannot be read")?;
+    pub(super) fn repair_and_accept(&mut self, text: &str, declared: &DeclaredTools) -> Result<(), MalformedReason> {
+        let value = repair(text).ok_or(MalformedReason::NotJson(JsonFault::Unreadable))?;
         self.accept(value, true, declared)
     }
 
     /// Rejects a value that is not a call.
-    pub(super) fn reject(&mut self, text: &str, reason: &str) -> Step {
-        // A placeholder such as {JSON} has no member at all: prose about calls.
-        let placeholder = !text[self.json_start()..self.at].contains([':', '：']);
+    pub(super) fn reject(&mut self, text: &str, reason: MalformedReason) -> Step {
+        // A placeholder such as {JSON} has neither a member nor a string: prose about calls.
+        let placeholder = reason != MalformedReason::Empty && !has_json_signs(&text[self.json_start()..self.at]);
         if self.calls.is_empty() && (self.is_bare() || placeholder) {
             return Break(Verdict::Text);
         }
@@ -146,13 +151,18 @@ impl Candidate {
     }
 
     /// Handles an unreadable call: after other calls it becomes text, and those stay.
-    pub(super) fn mark_unreadable(&mut self, reason: &str, search: bool) -> Step {
+    pub(super) fn mark_unreadable(&mut self, reason: MalformedReason, search: bool) -> Step {
         if self.calls.is_empty() {
             let search = search.then_some(self.at);
-            return self.set_state(BodyState::Unreadable { reason: reason.to_owned(), search });
+            return self.set_state(BodyState::Unreadable { reason, search });
         }
-        Break(Verdict::Calls(std::mem::take(&mut self.calls), self.calls_end))
+        Break(self.take_possible_calls(self.calls_end))
     }
+}
+
+/// Whether a text in braces has what JSON is made of.
+pub(super) fn has_json_signs(text: &str) -> bool {
+    text.contains([':', '：', '"', '“', '\''])
 }
 
 /// Whether the JSON read so far can still become a call to a declared tool.

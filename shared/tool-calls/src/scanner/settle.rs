@@ -1,11 +1,12 @@
 //! Acts on scan results: shows text, emits calls, hides residue, or holds content until more is known.
 
-use super::candidate::{Candidate, CandidateKind, CandidateStage, Verdict};
+use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Verdict};
 use super::prose::{self, ProseEvent, ScanContext};
 use super::{CallScanner, ScannerState};
 use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match, OPENERS};
-use crate::segment::{Malformed, MalformedReason, ParsedCall, ReplyEnd, Segment};
+use crate::result_block;
+use crate::segment::{Malformed, MalformedReason, ParsedCall, ReplyEnd, ResultBlocks, Segment};
 
 /// Minimum length of a partial marker that is hidden when the text ends in it, in bytes.
 const MIN_PARTIAL_MARKER_BYTES: usize = 6;
@@ -20,6 +21,8 @@ impl CallScanner {
             no_text_shown: self.output.no_text_shown(),
             after_open_call: self.after_call || self.unclosed,
             bare_from: self.bare_from.saturating_sub(self.start),
+            results_from: (self.result_blocks != ResultBlocks::Shown)
+                .then(|| self.results_from.saturating_sub(self.start)),
             is_end: end.is_some(),
         };
         let (length, found) = prose::scan_text(&mut self.code, &self.buffer[self.start..], context);
@@ -29,7 +32,8 @@ impl CallScanner {
             ProseEvent::ContextChanged => {}
             ProseEvent::Opener(role, length) => {
                 let marker = &self.buffer[self.start..self.start + length];
-                let candidate = Candidate::from_marker(role, marker, self.unclosed);
+                let begins_line = self.code.is_line_start() || self.after_call;
+                let candidate = Candidate::from_marker(role, marker, self.unclosed).with_line_start(begins_line);
                 self.open_candidate(if self.code.is_in_inline_code() { candidate.in_inline_code() } else { candidate });
             }
             ProseEvent::Functools(length) => {
@@ -38,12 +42,10 @@ impl CallScanner {
             }
             ProseEvent::Bracket => {
                 let list = self.output.no_text_shown() && self.buffer[self.start..].starts_with('[');
-                self.open_candidate(Candidate::new(
-                    if list { CandidateKind::List } else { CandidateKind::Json },
-                    CandidateStage::Payload,
-                    0,
-                ));
+                self.open_bare(if list { CandidateKind::List } else { CandidateKind::Json });
             }
+            ProseEvent::InlineBracket => self.open_bare(CandidateKind::InlineJson),
+            ProseEvent::ResultBlock(block) => self.open_result_block(block, segments),
             ProseEvent::Action(length) => {
                 self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Action, length));
             }
@@ -68,18 +70,24 @@ impl CallScanner {
         self.state = ScannerState::Open(Box::new(candidate));
     }
 
+    fn open_bare(&mut self, kind: CandidateKind) {
+        let candidate = Candidate::new(kind, CandidateStage::Payload, 0);
+        self.open_candidate(candidate.with_example(self.recent.introduces_example()));
+    }
+
     /// Shows scanned text.
     fn emit_text(&mut self, length: usize, segments: &mut Vec<Segment>) {
         let text = &self.buffer[self.start..self.start + length];
         if !text.trim().is_empty() {
             self.after_call = false;
         }
+        self.recent.push(text);
         self.output.push_text(text, segments);
         self.start += length;
     }
 
     /// Shows text that was held as a possible call.
-    fn release_text(&mut self, length: usize, segments: &mut Vec<Segment>) {
+    pub(super) fn release_text(&mut self, length: usize, segments: &mut Vec<Segment>) {
         self.code.advance_text(&self.buffer[self.start..self.start + length]);
         self.emit_text(length, segments);
     }
@@ -105,7 +113,10 @@ impl CallScanner {
         let rest = &self.buffer[self.start..self.start + length];
         let tag = rest.starts_with(['<', '[']) && length >= MIN_PARTIAL_MARKER_BYTES;
         let opener = OPENERS.match_prefix(rest) == Match::Partial;
-        if !opener && CLOSERS.match_prefix(rest) == Match::Partial || tag && rest.contains(['|', '｜', '‖']) {
+        let result =
+            self.result_blocks != ResultBlocks::Shown && matches!(result_block::match_opening(rest), Match::Partial);
+        let closer = CLOSERS.match_prefix(rest) == Match::Partial;
+        if !opener && (closer || tag && result) || tag && rest.contains(['|', '｜', '‖']) {
             self.hide_residue(length, segments);
         } else if tag && opener && end == Some(ReplyEnd::Truncated) {
             self.emit_malformed(length, MalformedReason::Truncated, segments);
@@ -118,9 +129,7 @@ impl CallScanner {
     pub(super) fn settle(&mut self, candidate: &Candidate, verdict: Verdict, segments: &mut Vec<Segment>) {
         match verdict {
             Verdict::Calls(calls, length) => self.settle_calls(candidate, calls, length, segments),
-            Verdict::Unreadable(reason, length) => {
-                self.emit_malformed(length, MalformedReason::Unreadable(reason), segments);
-            }
+            Verdict::Unreadable(reason, length) => self.emit_malformed(length, reason, segments),
             Verdict::Residue if self.code.fence().is_none() => {
                 self.hide_residue(self.buffer.len() - self.start, segments);
             }
@@ -153,7 +162,8 @@ impl CallScanner {
         self.unclosed = in_list || (!candidate.is_bare() && (candidate.nested > 0 || !ends_closed(raw)));
         self.after_call = true;
         self.code.advance_hidden();
-        if fenced || candidate.kind == CandidateKind::Json {
+        let is_certain = candidate.kind != CandidateKind::Json || candidate.certainty == Certainty::Certain;
+        if fenced || !is_certain {
             self.output.push_unconfirmed(raw, calls, segments);
         } else {
             self.output.push_calls(raw, calls, segments);
@@ -168,7 +178,10 @@ impl CallScanner {
         if quoted {
             return self.release_text(length, segments);
         }
-        let raw = self.buffer[self.start..self.start + length].to_owned();
+        let raw = &self.buffer[self.start..self.start + length];
+        let hides_results = self.result_blocks != ResultBlocks::Shown;
+        let length = hides_results.then(|| result_block::find_opening(raw)).flatten().unwrap_or(length);
+        let raw = raw[..length].to_owned();
         self.unclosed = !ends_closed(&raw);
         self.after_call = true;
         self.code.advance_hidden();

@@ -16,12 +16,12 @@ impl Candidate {
     pub(super) fn read_wrapper_tag(&mut self, text: &str) -> Step {
         match read_attributes(&text[self.at..]) {
             Match::Full(found, length) => {
-                let Some(name) = found.name else { return Break(Verdict::Text) };
                 self.at += length;
+                self.payload = self.at;
                 if found.empty {
-                    return without_arguments(name, self.at);
+                    return found.name.map_or(Break(Verdict::Text), |name| without_arguments(name, self.at));
                 }
-                self.name = Some(name);
+                self.name = found.name;
                 self.stage = CandidateStage::Payload;
                 Continue(())
             }

@@ -4,10 +4,12 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use super::attributes::space_len;
 use super::body::{Body, BodyState};
-use super::candidate::{Candidate, CandidateStage, Step, Verdict};
+use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Step, Verdict};
 use super::fence::TICKS;
+use super::read_body::has_json_signs;
 use crate::declared_tools::DeclaredTools;
 use crate::markers::{CLOSERS, Match};
+use crate::segment::{JsonFault, MalformedReason};
 
 /// Maximum distance to search for the end of a wrapper with unreadable content, in bytes.
 const MAX_SEARCH_BYTES: usize = 4096;
@@ -26,6 +28,24 @@ enum TailKind {
     Other,
 }
 
+/// Punctuation that may end the line of a call.
+const CLOSING_PUNCTUATION: [char; 5] = ['。', '．', '.', '！', '!'];
+/// Maximum length of what may follow a call in its line, in bytes.
+const MAX_LINE_END_BYTES: usize = 32;
+
+/// Matches blanks and one closing punctuation mark up to the end of a line, which ends before the line break.
+fn match_line_end(text: &str) -> Match<()> {
+    let blank = [' ', '\t', '\r'];
+    let rest = text.trim_start_matches(blank).strip_prefix(CLOSING_PUNCTUATION).unwrap_or(text);
+    let end = text.len() - rest.len();
+    match rest.trim_start_matches(blank).chars().next() {
+        _ if end > MAX_LINE_END_BYTES => Match::None,
+        Some('\n') => Match::Full((), end),
+        Some(_) => Match::None,
+        None => Match::Partial,
+    }
+}
+
 impl Candidate {
     /// Reads after complete JSON.
     pub(super) fn read_tail(&mut self, text: &str) -> Step {
@@ -41,8 +61,41 @@ impl Candidate {
                 Continue(())
             }
             TailKind::NeedMore => Break(Verdict::NeedMore),
-            TailKind::Other => Break(Verdict::Calls(std::mem::take(&mut self.calls), self.at)),
+            TailKind::Other if self.certainty == Certainty::Exact && self.is_bare() => self.read_line_end(text),
+            TailKind::Other => Break(self.take_possible_calls(self.at)),
         }
+    }
+
+    /// Reads up to the end of the line after JSON that fits its tool exactly: it makes the calls certain.
+    fn read_line_end(&mut self, text: &str) -> Step {
+        match match_line_end(&text[self.at..]) {
+            Match::Full((), length) => {
+                self.certainty = Certainty::Certain;
+                Break(self.take_possible_calls(self.at + length))
+            }
+            Match::Partial => Break(Verdict::NeedMore),
+            Match::None => Break(self.take_possible_calls(self.at)),
+        }
+    }
+
+    /// The calls up to `end`. Those in the middle of a line must be certain.
+    pub(super) fn take_possible_calls(&mut self, end: usize) -> Verdict {
+        if self.kind == CandidateKind::InlineJson && self.certainty != Certainty::Certain {
+            return Verdict::Text;
+        }
+        Verdict::Calls(std::mem::take(&mut self.calls), end)
+    }
+
+    /// Ends the text after complete JSON.
+    fn finish_tail(&mut self, text: &str) -> Verdict {
+        let rest = &text[self.at..];
+        let ends_line = self.is_bare() && match_line_end(rest) != Match::None;
+        if !ends_line || self.certainty != Certainty::Exact {
+            return self.take_possible_calls(self.at);
+        }
+        self.certainty = Certainty::Certain;
+        let closing = rest.trim_end().len();
+        self.take_possible_calls(self.at + closing)
     }
 
     fn classify_tail(&mut self, text: &str) -> TailKind {
@@ -90,8 +143,8 @@ impl Candidate {
             .or_else(|_| self.repair_and_accept(&text[from..whole], declared))
         {
             Ok(()) => self.set_state(BodyState::Tail),
-            Err(reason) if text[from..whole].contains([':', '：']) => self.mark_unreadable(&reason, true),
-            Err(reason) => self.reject(text, &reason),
+            Err(reason) if has_json_signs(&text[from..whole]) => self.mark_unreadable(reason, true),
+            Err(reason) => self.reject(text, reason),
         }
     }
 
@@ -131,7 +184,7 @@ impl Candidate {
     fn take_unreadable(&mut self, end: usize) -> Verdict {
         match &mut self.stage {
             CandidateStage::Body(Body { state: BodyState::Unreadable { reason, .. }, .. }) => {
-                Verdict::Unreadable(std::mem::take(reason), end)
+                Verdict::Unreadable(*reason, end)
             }
             _ => Verdict::Text,
         }
@@ -142,14 +195,14 @@ impl Candidate {
         let (from, bare) = (self.json_start(), self.is_bare());
         let CandidateStage::Body(body) = &mut self.stage else { return Verdict::Text };
         match &body.state {
-            BodyState::Tail => Verdict::Calls(std::mem::take(&mut self.calls), self.at),
-            _ if !self.calls.is_empty() => Verdict::Calls(std::mem::take(&mut self.calls), self.calls_end),
-            BodyState::Json(_) if bare || !text[from..].contains([':', '：']) => Verdict::Text,
+            BodyState::Tail => self.finish_tail(text),
+            _ if !self.calls.is_empty() => self.take_possible_calls(self.calls_end),
+            BodyState::Json(_) if bare || !has_json_signs(&text[from..]) => Verdict::Text,
             BodyState::Json(scan) if scan.is_in_string() => {
                 let end = CLOSERS.find(text, from).map_or(text.len(), |(_, _, end)| end);
-                Verdict::Unreadable("a string in the JSON is not closed".to_owned(), end)
+                Verdict::Unreadable(MalformedReason::NotJson(JsonFault::OpenString), end)
             }
-            BodyState::Json(_) => Verdict::Unreadable("the JSON ends before it is complete".to_owned(), text.len()),
+            BodyState::Json(_) => Verdict::Unreadable(MalformedReason::NotJson(JsonFault::Incomplete), text.len()),
             BodyState::Broken { end } => {
                 let end = *end;
                 match self.repair_and_accept(&text[from..end], declared) {

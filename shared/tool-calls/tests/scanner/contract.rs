@@ -48,14 +48,40 @@ fn bare_json_before_only_calls_is_a_call() {
 }
 
 #[test]
-fn f057_bare_json_before_text_is_shown_whole() {
-    assert_eq!(with("BARE\n就是这样。"), [format!("{BARE}\n就是这样。")]);
-    assert_eq!(with("BARE\nCALL\nEnd."), [format!("{BARE}\n"), READ_CALL.to_owned(), "\nEnd.".to_owned()]);
+fn exact_bare_json_ending_its_line_calls() {
+    assert_eq!(with("BARE\n\n我将为您搜索。"), [READ_CALL, "\n\n我将为您搜索。"]);
+    assert_eq!(with("BARE。"), [READ_CALL]);
+    assert_eq!(with("BARE\nCALL\nEnd."), [READ_CALL, READ_CALL, "\n\nEnd."]);
+    assert_eq!(with("我将搜索 BARE"), ["我将搜索 ", READ_CALL]);
+    assert_eq!(with("我将搜索 BARE \n好。"), ["我将搜索 ", READ_CALL, " \n好。"]);
 }
 
 #[test]
-fn f057_bare_json_inside_a_line_is_text() {
-    assert_eq!(with("Like this: BARE"), [format!("Like this: {BARE}")]);
+fn f057_bare_json_within_its_line_is_text() {
+    for text in ["BARE 是一个例子。", "Send BARE now.", "{\"a\":\n\"b\", \"c\": BARE\n}", "`x BARE", "| BARE |"] {
+        let text = text.replace("BARE", BARE);
+        assert_eq!(transcript(&text), [text.as_str()]);
+    }
+}
+
+#[test]
+fn f057_bare_json_with_unknown_field_is_text() {
+    for text in [
+        "{\"tool\": \"search_web\", \"query\": \"x\", \"page\": 2}\n好。",
+        "{\"name\": \"search_web\", \"arguments\": {\"query\": \"x\"}, \"note\": 1}\n好。",
+        "好：{\"tool\": \"search_web\", \"query\": \"x\", \"page\": 2}",
+        "好：{\"tool\": \"nope\", \"query\": \"x\"}",
+    ] {
+        assert_eq!(transcript(text), [text], "{text}");
+    }
+}
+
+#[test]
+fn f057_introduced_example_is_text() {
+    for text in ["Like this: BARE", "例如 BARE", "格式如下：\n\nBARE\n就是这样。"] {
+        let text = text.replace("BARE", BARE);
+        assert_eq!(transcript(&text), [text.as_str()]);
+    }
 }
 
 #[test]
@@ -112,7 +138,6 @@ fn marker_in_prose_is_shown() {
         "Use the <tool_call> tag.",
         "使用 <tool_call> 标签，以 </tool_call> 结束。",
         "<tool_call>",
-        "<tool_call></tool_call>",
         "<tool_call>{JSON}</tool_call>",
         "`<tool_call>` and `</tool_call>`",
         "the <function=name> form",
@@ -144,7 +169,7 @@ fn marker_inside_string_does_not_end_the_call() {
 fn second_opener_nests_or_begins_next_call() {
     assert_eq!(with("<tool_call><tool_call>\nBARE</tool_call></tool_call> x"), [READ_CALL, " x"]);
     assert_eq!(with("<tool_call>BARE<tool_call>BARE</tool_call>"), [READ_CALL, READ_CALL]);
-    assert_eq!(with("<tool_call>BARE}</tool_call>BARE"), [READ_CALL, BARE]);
+    assert_eq!(with("<tool_call>BARE}</tool_call>BARE"), [READ_CALL, READ_CALL]);
 }
 
 #[test]

@@ -42,11 +42,18 @@ fn f135_bracketed_markers_open_no_call() {
     }
 }
 
-/// Covers what [`escape`] leaves: without a marker a call is data, unless it begins a line and ends a model's reply.
+/// Covers what [`escape`] leaves: without a marker a call is data, unless it ends a line of the model's reply.
 #[test]
-fn f135_bare_call_counts_only_at_the_end() {
+fn f135_bare_call_within_its_line_is_data() {
     let call = escape(r#"{"name": "search_web", "arguments": {"query": "x"}}"#);
     assert_eq!(transcript(&call), [r#"search_web({"query":"x"})"#]);
-    assert_eq!(transcript(&format!("{call}\nis what the page says")).len(), 1);
-    assert!(!transcript(&format!("{call}\nis what the page says"))[0].starts_with("search_web"));
+    for quoted in [
+        format!("{call} is what the page says"),
+        format!("The page says \"{call}\"."),
+        format!("> {call} <"),
+        escape(&format!("<tool_call>\n{call}\n</tool_call>")) + "\nis what the page says",
+        format!("```json\n{call}\n```\nis what the page says"),
+    ] {
+        assert_eq!(transcript(&quoted), [quoted.as_str()]);
+    }
 }

@@ -27,7 +27,7 @@ fn unreadable_call_is_malformed_with_a_reason() {
     );
     assert_eq!(
         transcript("<seed:tool_call><function=search_web><parameter=count>1</parameter>?</function></seed:tool_call>"),
-        ["[a parameter or the end of the function is expected] \
+        ["[the parameters of the function cannot be parsed] \
              <seed:tool_call><function=search_web><parameter=count>1</parameter>?</function>"]
     );
 }

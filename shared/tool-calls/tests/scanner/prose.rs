@@ -182,6 +182,8 @@ fn may_become_a_marker(held: &str) -> bool {
         "<function= z",
         "<function_calls>",
         "< ",
+        "{\"a\"",
+        "{ \"quoted\"",
     ];
     let held = held.trim_start();
     let attribute =
@@ -202,9 +204,10 @@ fn passthrough_accepts_only_plain_text_within_a_line() {
     );
     filter.push("根据");
     scanner.push("根据");
-    for delta in ["搜索", " {", "\"a\": ", "A", "functools"] {
+    for delta in ["搜索", " }", "\"a\": ", "A", "functools"] {
         assert_eq!((filter.try_passthrough(delta), scanner.try_passthrough(delta)), (true, true), "{delta}");
     }
+    assert!(!scanner.try_passthrough(" {"), "JSON may be a call");
     for other in ["a\nb", "`", "a <", "[1]"] {
         assert_eq!((filter.try_passthrough(other), scanner.try_passthrough(other)), (false, false), "{other}");
     }

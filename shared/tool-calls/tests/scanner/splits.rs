@@ -3,10 +3,10 @@
 use std::io;
 
 use proptest::prelude::*;
-use tool_calls::ReplyEnd;
+use tool_calls::{ReplyEnd, ResultBlocks};
 
 use crate::corpus::{extra_cases, own_cases};
-use crate::support::{scan, tools};
+use crate::support::{scan, scan_with, tools};
 
 /// The text in two parts, for every position between two characters.
 fn cuts(text: &str) -> impl Iterator<Item = [&str; 2]> {
@@ -44,6 +44,17 @@ const FRAGMENTS: &[&str] = &[
     "<tool name=\"f\">",
     "</tool>",
     "<tool_call",
+    "<tool_call >",
+    "<TOOL_CALL>",
+    "<tool_result",
+    " name=\"f\">",
+    "</tool_result>",
+    "<search_results>",
+    "</search_results >",
+    "(query='x')",
+    "search_web: ",
+    "。",
+    "例如",
     "<seed:tool_call>",
     "</seed:tool_call>",
     "<function=search_web>",
@@ -133,10 +144,11 @@ proptest! {
     #[test]
     fn random_text_result_is_independent_of_chunking((text, positions) in close_call(), cut in any::<bool>()) {
         let end = if cut { ReplyEnd::Truncated } else { ReplyEnd::Complete };
-        for tools in [tools(), Vec::new()] {
-            let whole = scan(&tools, [text.as_str()], end);
-            prop_assert_eq!(&scan(&tools, cut_at(&text, &positions), end), &whole);
-            prop_assert_eq!(&scan(&tools, chars(&text), end), &whole);
+        let with_tools = [ResultBlocks::Shown, ResultBlocks::Hidden, ResultBlocks::EndReply].map(|blocks| (blocks, tools()));
+        for (blocks, tools) in with_tools.into_iter().chain([(ResultBlocks::Shown, Vec::new())]) {
+            let whole = scan_with(blocks, &tools, [text.as_str()], end);
+            prop_assert_eq!(&scan_with(blocks, &tools, cut_at(&text, &positions), end), &whole);
+            prop_assert_eq!(&scan_with(blocks, &tools, chars(&text), end), &whole);
         }
     }
 

@@ -1,6 +1,6 @@
 use domain::ToolSpec;
 use serde_json::{Value, json};
-use tool_calls::{CallScanner, MalformedReason, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
+use tool_calls::{CallScanner, MalformedReason, ReplyEnd, ReplyPart, ResultBlocks, Segment, ThinkingFilter};
 
 /// The scan result, with adjacent text joined.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,7 +24,7 @@ impl Outcome {
         let shown = |piece: &Segment| match piece {
             Segment::Text(text) => text.clone(),
             Segment::Malformed(malformed) => malformed.raw.clone(),
-            Segment::Call(_) => String::new(),
+            Segment::Call(_) | Segment::Invention => String::new(),
         };
         self.segments.iter().map(shown).collect()
     }
@@ -43,10 +43,11 @@ impl Outcome {
         let line = |piece: &Segment| match piece {
             Segment::Text(text) => text.clone(),
             Segment::Call(call) => format!("{}({})", call.name, call.arguments),
-            Segment::Malformed(malformed) => match &malformed.reason {
+            Segment::Malformed(malformed) => match malformed.reason {
                 MalformedReason::Truncated => format!("[cut] {}", malformed.raw),
-                MalformedReason::Unreadable(reason) => format!("[{reason}] {}", malformed.raw),
+                reason => format!("[{reason}] {}", malformed.raw),
             },
+            Segment::Invention => "[invention]".to_owned(),
         };
         self.segments.iter().map(line).collect()
     }
@@ -54,9 +55,19 @@ impl Outcome {
 
 /// Scans chunks as the agent loop does: the filter first.
 pub(crate) fn scan<'a>(tools: &[ToolSpec], chunks: impl IntoIterator<Item = &'a str>, end: ReplyEnd) -> Outcome {
+    scan_with(ResultBlocks::Shown, tools, chunks, end)
+}
+
+/// The same with a treatment of imitated results.
+pub(crate) fn scan_with<'a>(
+    result_blocks: ResultBlocks,
+    tools: &[ToolSpec],
+    chunks: impl IntoIterator<Item = &'a str>,
+    end: ReplyEnd,
+) -> Outcome {
     let mut outcome = Outcome::default();
     let mut filter = ThinkingFilter::default();
-    let mut scanner = CallScanner::new(tools);
+    let mut scanner = CallScanner::new(tools).with_result_blocks(result_blocks);
     let mut take = |parts: Vec<ReplyPart>, outcome: &mut Outcome| {
         for part in parts {
             match part {

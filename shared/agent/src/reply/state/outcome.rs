@@ -18,6 +18,10 @@ impl ReplyState {
         error: Option<ModelError>,
         has_fallback: bool,
     ) -> Result<Round, RoundError> {
+        if self.is_over && self.finish.is_none() {
+            // The rest was not read, and with it the provider's token counts.
+            (self.finish, self.usage) = (Some(Finish::Stop), None);
+        }
         // Every wire format ends a reply with a finish or an error; without either, the connection was lost.
         let error = error.or(self.finish.is_none().then_some(ModelError::Disconnected));
         let round = self.take_round(results);
@@ -37,7 +41,7 @@ impl ReplyState {
             calls: std::mem::take(&mut self.calls),
             results,
             client_calls: std::mem::take(&mut self.client_calls),
-            malformed: self.malformed.take(),
+            correction: self.correction.take(),
             finish: self.finish.unwrap_or(Finish::Stop),
             usage: self.usage.take(),
         }
