@@ -40,9 +40,15 @@ impl Compactness {
     }
 
     /// The part of the system prompt that teaches how to call these tools.
-    pub(crate) fn instructions(self, format: &dyn CallFormat, tools: &[ToolSpec], language: Language) -> String {
+    pub(crate) fn instructions(
+        self,
+        format: &dyn CallFormat,
+        tools: &[ToolSpec],
+        language: Language,
+        today: &str,
+    ) -> String {
         match self {
-            Self::Full => format.instructions(tools, language),
+            Self::Full => format.instructions(tools, language, today),
             Self::Compact => fill(AgentTexts::of(language).compact_tools, &[("tools", &format.compact_tools(tools))]),
         }
     }

@@ -47,7 +47,7 @@ impl SystemPrompt<'_> {
                 parts.push(format!("{}\n{}", texts.untrusted_tools, texts.tools_available));
             }
             ToolOffer::Text { format, tools, choice } => {
-                parts.push(self.compactness.instructions(*format, tools, self.language));
+                parts.push(self.compactness.instructions(*format, tools, self.language, self.today));
                 parts.extend(requirement(texts, choice));
             }
         }

@@ -72,7 +72,7 @@ pub(crate) mod tests {
         outside.collect::<String>().contains(char::is_alphabetic)
     }
 
-    fn is_han(character: char) -> bool {
+    pub(crate) fn is_han(character: char) -> bool {
         ('\u{4E00}'..='\u{9FFF}').contains(&character)
     }
 
@@ -87,9 +87,9 @@ pub(crate) mod tests {
         for (language, texts) in [("zh", zh), ("en", en)] {
             let folder = format!("{}/{language}/{folder}", env!("CARGO_MANIFEST_DIR"));
             let names = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
-            let files: BTreeSet<String> = names.filter(|name| name.ends_with(".txt")).collect();
-            let declared: BTreeSet<String> = texts.iter().map(|(name, _)| format!("{name}.txt")).collect();
-            assert_eq!(files, declared, "{language}");
+            let files = names.filter_map(|name| name.strip_suffix(".txt").map(str::to_owned));
+            let declared: BTreeSet<String> = texts.iter().map(|(name, _)| (*name).to_owned()).collect();
+            assert_eq!(files.collect::<BTreeSet<_>>(), declared, "{language}");
         }
     }
 }

@@ -1,15 +1,17 @@
 //! Every text that models read, in each language, and the few that the product writes in a model's place.
 //!
 //! A text is the file `LANGUAGE/GROUP/NAME.txt`, without the line break at its end. A group belongs to the crate that uses
-//! it. Placeholders are in braces; [`fill`] replaces them.
+//! it. Placeholders are in braces; [`fill`] replaces them. Built-in tools are declared in `LANGUAGE/tools/NAME.json`.
 
 mod agent;
 mod calls;
 mod fill;
 mod group;
+mod tool_file;
 mod tools;
 
 pub use agent::AgentTexts;
 pub use calls::CallTexts;
 pub use fill::fill;
+pub use tool_file::ToolFile;
 pub use tools::ToolTexts;

@@ -24,9 +24,10 @@ pub trait CallFormat: Sync {
     fn name(&self) -> &'static str;
     /// Renders a past call as the model should have written it.
     fn render_call(&self, call: &ToolCall) -> String;
-    /// The part of the system prompt that teaches the format and lists the tools; empty without tools.
-    fn instructions(&self, tools: &[ToolSpec], language: Language) -> String {
-        prompt::build_instructions(tools, language, &|call| self.render_call(call))
+    /// The part of the system prompt that teaches the format and lists the tools; empty without tools. `today`, as
+    /// `YYYY-MM-DD`, replaces `{today}` in the arguments of examples.
+    fn instructions(&self, tools: &[ToolSpec], language: Language, today: &str) -> String {
+        prompt::build_instructions(tools, language, today, &|call| self.render_call(call))
     }
     /// The tools for a prompt with little space, in no natural language of its own: the signature of each, its descriptions
     /// shortened, and a call.
@@ -94,7 +95,7 @@ mod tests {
             }),
             examples: vec![ToolExample {
                 question: "今天的新闻有哪些？".to_owned(),
-                arguments: json!({"query": "今天的新闻"}),
+                arguments: json!({"query": "{today} 新闻", "domains": ["{today}", "{tomorrow}"]}),
             }],
         }
     }
@@ -149,14 +150,14 @@ mod tests {
 
     #[test]
     fn instructions_teach_tag_format_with_tools_and_examples() {
-        let text = format_for("ep-20250101").instructions(&[search_web()], Language::Zh);
+        let text = format_for("ep-20250101").instructions(&[search_web()], Language::Zh, "2026-01-02");
         insta::assert_snapshot!(text);
     }
 
     #[test]
     fn instructions_are_empty_without_tools() {
         for format in all_formats() {
-            assert_eq!(format.instructions(&[], Language::En), "", "{}", format.name());
+            assert_eq!(format.instructions(&[], Language::En, "2026-01-02"), "", "{}", format.name());
         }
     }
 

@@ -23,6 +23,7 @@ use async_trait::async_trait;
 use domain::Owner;
 use domain::{Language, ToolFailure, ToolSpec};
 use fairness::FairSlots;
+use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,9 +34,6 @@ use self::formatting::Answer;
 use self::work::Limit;
 use crate::call_error::ToolCallError;
 use crate::{CalculationBudget, Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
-
-const DESCRIPTION: &str = "计算器。凡是需要算出准确数字的问题（四则运算、百分比、乘方、开方、三角函数、对数、阶乘、单位换算）\
-    都用它计算，不要心算。";
 
 /// The supported syntax, for a model whose expression is invalid.
 const SUPPORTED_SYNTAX: &str = "支持：数字、+ - * / ^ % !、括号，1.5e3、0xff、0b101、0o17，sqrt、cbrt、abs、round、floor、ceil、\
@@ -55,18 +53,14 @@ pub struct Calculator;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// 要计算的算式，不超过 1000 个字符，例如 (12.5 + 7) * 3^2、sqrt(2)、200 * 15%；三角函数用弧度，用角度时写 sin(30 degrees)；log 以 10 为底，ln 是自然对数
+    /// The expression, at most 1000 characters.
     expression: String,
 }
 
 #[async_trait]
 impl Tool for Calculator {
-    fn spec(&self, _language: Language) -> ToolSpec {
-        let examples = vec![
-            schema::example("1234 乘以 5678 等于多少？", json!({"expression": "1234 * 5678"})),
-            schema::example("What is 15% of 230?", json!({"expression": "230 * 15%"})),
-        ];
-        schema::spec::<Arguments>("calculator", DESCRIPTION, examples)
+    fn spec(&self, language: Language) -> ToolSpec {
+        schema::localised_spec::<Arguments>(&ToolFile::CALCULATOR, language)
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

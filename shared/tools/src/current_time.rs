@@ -7,15 +7,13 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use domain::{Language, ToolSpec};
 use jiff::{Timestamp, Zoned};
+use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::call_error::ToolCallError;
 use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
-
-const DESCRIPTION: &str =
-    "查询当前的日期和时间。凡是问现在几点、今天几号、星期几，或者需要从今天推算日期的问题，都用它查询。";
 
 /// Returns the current time.
 pub struct CurrentTime;
@@ -23,19 +21,15 @@ pub struct CurrentTime;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// IANA 时区名，例如 `Asia/Shanghai`、`America/New_York`；省略时是 UTC
+    /// An IANA name, a common name or an offset; the turn's time zone if omitted.
     #[serde(default)]
     zone: Option<String>,
 }
 
 #[async_trait]
 impl Tool for CurrentTime {
-    fn spec(&self, _language: Language) -> ToolSpec {
-        let examples = vec![
-            schema::example("现在几点了？", json!({"zone": "Asia/Shanghai"})),
-            schema::example("What time is it in Tokyo?", json!({"zone": "Asia/Tokyo"})),
-        ];
-        schema::spec::<Arguments>("current_time", DESCRIPTION, examples)
+    fn spec(&self, language: Language) -> ToolSpec {
+        schema::localised_spec::<Arguments>(&ToolFile::CURRENT_TIME, language)
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -165,15 +159,14 @@ mod tests {
 
     #[test]
     fn the_schema_is_plain() {
-        let expected = json!({
+        let description = "IANA time zone, e.g. Europe/London or America/New_York; \
+            the conversation's time zone if omitted";
+        let expected = serde_json::json!({
             "type": "object",
-            "properties": {"zone": {
-                "type": "string",
-                "description": "IANA 时区名，例如 `Asia/Shanghai`、`America/New_York`；省略时是 UTC",
-            }},
+            "properties": {"zone": {"type": "string", "description": description}},
             "additionalProperties": false,
         });
-        let spec = CurrentTime.spec(Language::default());
+        let spec = CurrentTime.spec(Language::En);
         assert_eq!((spec.name.as_str(), spec.parameters), ("current_time", expected));
     }
 }

@@ -1,12 +1,49 @@
 //! Parameter schemas of tools, derived from the types that parse the arguments.
 
-use domain::{ToolExample, ToolSpec};
+use domain::{Language, ToolExample, ToolSpec};
+use prompts::ToolFile;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// Keys that some endpoints reject and no model needs.
 const UNWANTED: [&str; 3] = ["$schema", "title", "format"];
+
+/// The texts of a [`ToolFile`].
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Texts {
+    description: String,
+    /// The descriptions of the parameters, by field.
+    parameters: Map<String, Value>,
+    examples: Vec<ExampleText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExampleText {
+    question: String,
+    arguments: Value,
+}
+
+/// Returns the declaration of a tool whose arguments are an `A`, with its texts from the file.
+///
+/// The doc comments on the fields of `A` are for readers of the code only.
+pub fn localised_spec<A: JsonSchema>(file: &ToolFile, language: Language) -> ToolSpec {
+    // A test parses every file.
+    let texts: Texts = serde_json::from_str(file.text(language)).unwrap_or_default();
+    let mut parameters = schema_of::<A>();
+    remove_descriptions(&mut parameters);
+    for (name, property) in parameters.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        if let (Some(property), Some(text)) = (property.as_object_mut(), texts.parameters.get(name)) {
+            property.insert("description".to_owned(), text.clone());
+        }
+    }
+    let examples = texts.examples.into_iter();
+    let examples = examples.map(|ExampleText { question, arguments }| ToolExample { question, arguments }).collect();
+    ToolSpec { name: file.name.to_owned(), description: texts.description, parameters, examples }
+}
 
 /// Returns the description of a tool whose arguments are an `A`.
 ///
@@ -47,6 +84,17 @@ fn simplify(schema: &mut Value) {
     }
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.values_mut().for_each(simplify);
+    }
+}
+
+fn remove_descriptions(schema: &mut Value) {
+    let Some(schema) = schema.as_object_mut() else { return };
+    schema.shift_remove("description");
+    if let Some(items) = schema.get_mut("items") {
+        remove_descriptions(items);
+    }
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(remove_descriptions);
     }
 }
 
@@ -91,10 +139,10 @@ fn flatten_constants(schema: &mut Map<String, Value>) {
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
     use serde_json::json;
 
     use super::*;
+    use crate::{Calculator, CurrentTime, Tool};
 
     #[derive(Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
@@ -126,6 +174,25 @@ mod tests {
     struct Entry {
         /// 时间
         at: Option<f64>,
+    }
+
+    #[test]
+    fn declarations_describe_their_parameters_and_examples_fit() {
+        let tools: [(&dyn Tool, ToolFile); 2] =
+            [(&Calculator, ToolFile::CALCULATOR), (&CurrentTime, ToolFile::CURRENT_TIME)];
+        for (tool, file) in tools {
+            for language in [Language::Zh, Language::En] {
+                let (spec, texts) = (tool.spec(language), serde_json::from_str::<Texts>(file.text(language)).unwrap());
+                let properties = spec.parameters["properties"].as_object().unwrap();
+                let described: Vec<_> = properties.iter().map(|(name, field)| (name, &field["description"])).collect();
+                assert_eq!(described, texts.parameters.iter().collect::<Vec<_>>());
+                assert!(described.iter().all(|(_, text)| text.as_str().is_some_and(|text| !text.is_empty())));
+                assert!(!spec.description.is_empty() && !spec.examples.is_empty(), "{}", spec.name);
+                for ToolExample { arguments, .. } in spec.examples {
+                    assert_eq!(tool_calls::coerce_arguments(&spec.parameters, arguments.clone()), Ok(arguments));
+                }
+            }
+        }
     }
 
     #[test]

@@ -10,21 +10,22 @@ use crate::parameter_value::schema_types;
 pub(super) fn build_instructions(
     tools: &[ToolSpec],
     language: Language,
+    today: &str,
     render: &dyn Fn(&ToolCall) -> String,
 ) -> String {
     let Some(first) = tools.first() else { return String::new() };
     let texts = CallTexts::of(language);
-    let sections: Vec<_> = tools.iter().map(|tool| render_section(tool, texts, render)).collect();
+    let sections: Vec<_> = tools.iter().map(|tool| render_section(tool, texts, today, render)).collect();
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let values = [
         ("sections", &*sections.join("\n\n")),
         ("names", &*names.join(texts.list_separator)),
-        ("call", &*render(&sample_call(first))),
+        ("call", &*render(&sample_call(first, today))),
     ];
     fill(texts.instructions, &values)
 }
 
-fn render_section(tool: &ToolSpec, texts: &CallTexts, render: &dyn Fn(&ToolCall) -> String) -> String {
+fn render_section(tool: &ToolSpec, texts: &CallTexts, today: &str, render: &dyn Fn(&ToolCall) -> String) -> String {
     let (title, rest) = split_title(&tool.description);
     let mut parts = vec![format!("### {} - {title}", tool.name)];
     if !rest.is_empty() {
@@ -33,7 +34,7 @@ fn render_section(tool: &ToolSpec, texts: &CallTexts, render: &dyn Fn(&ToolCall)
     parts.push(fill(texts.parameters, &[("parameters", &render_parameters(&tool.parameters, texts))]));
     parts.push(fill(texts.format, &[("call", &render(&usage_call(tool)))]));
     let example = |example: &ToolExample| {
-        let call = render(&build_call(tool, example.arguments.clone()));
+        let call = render(&example_call(tool, example, today));
         fill(texts.example, &[("question", &example.question), ("call", &call)])
     };
     let examples: Vec<_> = tool.examples.iter().map(example).collect();
@@ -107,8 +108,24 @@ fn placeholder(property: &Value) -> Value {
 }
 
 /// A sample call: the first example, or the usage.
-fn sample_call(tool: &ToolSpec) -> ToolCall {
-    tool.examples.first().map_or_else(|| usage_call(tool), |example| build_call(tool, example.arguments.clone()))
+fn sample_call(tool: &ToolSpec, today: &str) -> ToolCall {
+    tool.examples.first().map_or_else(|| usage_call(tool), |example| example_call(tool, example, today))
+}
+
+fn example_call(tool: &ToolSpec, example: &ToolExample, today: &str) -> ToolCall {
+    build_call(tool, with_date(&example.arguments, today))
+}
+
+/// Replaces `{today}` in all strings of a value.
+fn with_date(value: &Value, today: &str) -> Value {
+    match value {
+        Value::String(text) => Value::String(fill(text, &[("today", today)])),
+        Value::Array(items) => items.iter().map(|item| with_date(item, today)).collect(),
+        Value::Object(members) => {
+            Value::Object(members.iter().map(|(name, member)| (name.clone(), with_date(member, today))).collect())
+        }
+        other => other.clone(),
+    }
 }
 
 fn build_call(tool: &ToolSpec, arguments: Value) -> ToolCall {
