@@ -66,10 +66,11 @@ pub(crate) mod tests {
             .collect()
     }
 
-    /// Whether there are letters outside of placeholders.
+    /// Whether a text has letters outside its placeholders.
     fn has_letters(text: &str) -> bool {
-        let outside = text.split('{').map(|part| part.split_once('}').map_or(part, |(_, tail)| tail));
-        outside.collect::<String>().contains(char::is_alphabetic)
+        let names = placeholders(text);
+        let values: Vec<(&str, &str)> = names.iter().map(|name| (*name, "")).collect();
+        crate::fill(text, &values).contains(char::is_alphabetic)
     }
 
     pub(crate) fn is_han(character: char) -> bool {

@@ -4,14 +4,20 @@
 //! it. Placeholders are in braces; [`fill`] replaces them. Built-in tools are declared in `LANGUAGE/tools/NAME.json`.
 
 mod agent;
+mod arguments;
+mod calculator;
 mod calls;
+mod current_time;
 mod fill;
 mod group;
 mod tool_file;
 mod tools;
 
 pub use agent::AgentTexts;
+pub use arguments::ArgumentTexts;
+pub use calculator::CalculatorTexts;
 pub use calls::CallTexts;
+pub use current_time::CurrentTimeTexts;
 pub use fill::fill;
 pub use tool_file::ToolFile;
 pub use tools::ToolTexts;

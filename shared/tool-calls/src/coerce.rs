@@ -1,47 +1,16 @@
 //! Coerces arguments to a tool's schema: the part of JSON Schema that tools use, and only safe conversions.
 
+mod errors;
 mod values;
 
-use std::fmt;
+use serde_json::{Map, Value, json};
 
-use serde_json::{Map, Value};
-
-use self::values::{accepts_null, alternatives, convert, describe_accepted, has_type, required_fields};
+pub use self::errors::{Accepted, ArgumentErrors, FieldError};
+use self::values::{accepts_null, alternatives, convert, has_type, required_fields};
 use crate::parameter_value::schema_types;
 
 /// Maximum depth to which a schema is followed.
 const MAX_DEPTH: usize = 16;
-
-/// Why arguments do not match a schema; the text is sent to the model and never repeats a value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ArgumentErrors {
-    /// Missing required fields, as paths such as `filter.from`.
-    pub missing: Vec<String>,
-    /// Fields with a value that is not accepted.
-    pub invalid: Vec<FieldError>,
-}
-
-/// A field with a value that is not accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldError {
-    /// The field as a path; empty for the arguments as a whole.
-    pub field: String,
-    /// The accepted values, such as `an integer`.
-    pub accepted: String,
-}
-
-impl fmt::Display for ArgumentErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let missing = self.missing.iter().map(|field| format!("`{field}` is missing"));
-        let invalid = self.invalid.iter().map(|error| match error.field.as_str() {
-            "" => format!("the arguments must be {}", error.accepted),
-            field => format!("`{field}` must be {}", error.accepted),
-        });
-        f.write_str(&missing.chain(invalid).collect::<Vec<_>>().join("; "))
-    }
-}
-
-impl std::error::Error for ArgumentErrors {}
 
 /// Coerces arguments to a schema of type `object`; converts only without loss.
 ///
@@ -56,7 +25,7 @@ pub fn coerce_arguments(schema: &Value, arguments: Value) -> Result<Value, Argum
     };
     let mut coercion = Coercion { errors: ArgumentErrors::default(), path: Vec::new() };
     let Some(Value::Object(arguments)) = convert(arguments, "object") else {
-        coercion.record_error("a JSON object".to_owned());
+        coercion.record_error(Accepted::by_type(&json!({"type": "object"})));
         return Err(coercion.errors);
     };
     let fitted = coercion.coerce_object(schema, arguments);
@@ -69,7 +38,7 @@ struct Coercion {
 }
 
 impl Coercion {
-    fn record_error(&mut self, accepted: String) {
+    fn record_error(&mut self, accepted: Accepted) {
         self.errors.invalid.push(FieldError { field: self.path.join("."), accepted });
     }
 
@@ -115,7 +84,7 @@ impl Coercion {
             Some(Value::Array(items)) => Value::Array(self.coerce_items(schema, items)),
             Some(other) => other,
             None => {
-                self.record_error(describe_accepted(&kinds, schema));
+                self.record_error(Accepted::by_type(schema));
                 Value::Null
             }
         }
@@ -141,8 +110,7 @@ impl Coercion {
                 return fitted;
             }
         }
-        let accepted: Vec<_> = choices.iter().map(|choice| describe_accepted(&schema_types(choice), choice)).collect();
-        self.record_error(accepted.join(" or "));
+        self.record_error(Accepted::AnyOf(choices.iter().map(Accepted::by_type).collect()));
         Value::Null
     }
 
@@ -157,8 +125,7 @@ impl Coercion {
         if let (Some(only), None) = (same.next(), same.next()) {
             return only.clone();
         }
-        let allowed: Vec<_> = allowed.iter().map(Value::to_string).collect();
-        self.record_error(format!("one of {}", allowed.join(", ")));
+        self.record_error(Accepted::OneOf(allowed.to_vec()));
         Value::Null
     }
 
@@ -168,7 +135,7 @@ impl Coercion {
         let low = bound("minimum").is_some_and(|min| found < min);
         let high = bound("maximum").is_some_and(|max| found > max);
         if low || high {
-            self.record_error(describe_accepted(&schema_types(schema), schema));
+            self.record_error(Accepted::by_type(schema));
         }
         number
     }
@@ -189,6 +156,7 @@ fn convert_to(schema: &Value, value: &Value, kind: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use domain::Language;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -215,7 +183,7 @@ mod tests {
     fn coerced(arguments: Value) -> Value {
         match coerce_arguments(&schema(), arguments) {
             Ok(value) => value,
-            Err(errors) => Value::String(errors.to_string()),
+            Err(errors) => Value::String(errors.render(Language::En)),
         }
     }
 
@@ -270,6 +238,21 @@ mod tests {
             (json!([]), "the arguments must be a JSON object"),
         ] {
             assert_eq!(coerced(arguments.clone()), json!(reason), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn f051_errors_are_in_chinese_for_chinese_turns() {
+        for (arguments, reason) in [
+            (json!({"query": ["x"], "fresh": 1}), "`query` 必须是字符串；`fresh` 必须是布尔值 true 或 false"),
+            (json!({"query": "x", "count": 21}), "`count` 必须是从 1 到 20 的整数"),
+            (json!({"query": "x", "depth": "slow"}), "`depth` 必须是以下值之一：\"quick\"、\"deep\""),
+            (json!({"query": "x", "limit": "no"}), "`limit` 必须是整数或空值 null"),
+            (json!({"filter": {}}), "缺少 `query`；缺少 `filter.from`"),
+            (json!("x"), "参数整体必须是一个 JSON 对象"),
+        ] {
+            let errors = coerce_arguments(&schema(), arguments).unwrap_err();
+            assert_eq!(errors.render(Language::Zh), reason);
         }
     }
 

@@ -62,7 +62,7 @@ mod scanner;
 mod segment;
 mod thinking;
 
-pub use coerce::{ArgumentErrors, FieldError, coerce_arguments};
+pub use coerce::{Accepted, ArgumentErrors, FieldError, coerce_arguments};
 pub use escape::escape;
 pub use formats::{CallFormat, REACT, format_for};
 pub use repair::repair;

@@ -24,7 +24,7 @@ pub fn coerce(schema: &Value, arguments: &Value, language: Language) -> Result<V
     if arguments.to_string().len() > MAX_BYTES {
         return Err(invalid(&fill(texts.arguments_too_long, &[("size", &(MAX_BYTES / 1024).to_string())])));
     }
-    tool_calls::coerce_arguments(schema, arguments.clone()).map_err(|errors| invalid(&errors.to_string()))
+    tool_calls::coerce_arguments(schema, arguments.clone()).map_err(|errors| invalid(&errors.render(language)))
 }
 
 /// Parses the arguments of a call as the type from which the tool's schema is derived.

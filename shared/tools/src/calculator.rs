@@ -35,12 +35,6 @@ use self::work::Limit;
 use crate::call_error::ToolCallError;
 use crate::{CalculationBudget, Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
-/// The supported syntax, for a model whose expression is invalid.
-const SUPPORTED_SYNTAX: &str = "支持：数字、+ - * / ^ % !、括号，1.5e3、0xff、0b101、0o17，sqrt、cbrt、abs、round、floor、ceil、\
-    sin、cos、tan、asin、acos、atan、ln、log、log2、log10、exp、min(a, b)、max(a, b)、pow(a, b)、mod(a, b)、log(x, 底数)、\
-    round(x, 小数位数)、factorial(n)，常数 pi 和 e，以及长度、面积、体积、质量、时间（秒到周）、速度、温度、数据、角度、\
-    力、压强、能量、功率的单位换算，例如 5 km to miles";
-
 /// Concurrent calculations, at most one of each owner; others wait, at most for the timeout of a call.
 static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
 
@@ -67,7 +61,7 @@ impl Tool for Calculator {
         let Arguments { expression } = arguments::parse(arguments, context.language)?;
         match calculate(expression.clone(), &context.owner, context.calculation_budget.clone()).await {
             Some(Ok(answer)) => Ok(tool_output(&expression, &answer)),
-            Some(Err(fault)) => Err(fault_error(&fault)),
+            Some(Err(fault)) => Err(fault_error(&fault, context.language)),
             None => Err(ToolCallError::failed(self, context.language).into()),
         }
     }
@@ -123,19 +117,14 @@ fn one_line(text: &str) -> String {
     line.chars().take(MAX_STATUS_CHARS - 1).chain(['…']).collect()
 }
 
-fn fault_error(fault: &Fault) -> ToolError {
+fn fault_error(fault: &Fault, language: Language) -> ToolError {
     let (code, message) = match fault {
         Fault::Unreadable(_) => ("invalid_arguments", "The expression cannot be read."),
         Fault::Undefined(_) => ("failed", "The expression has no value."),
         Fault::TooLarge => ("failed", "The calculation is too large."),
     };
-    let reason = match fault {
-        Fault::Unreadable(reason) => format!("算式无法识别（{reason}）。{SUPPORTED_SYNTAX}"),
-        Fault::Undefined(reason) => reason.clone(),
-        Fault::TooLarge => "数字太大或步骤太多，算不出来，请改用更小的数".to_owned(),
-    };
     let failure = ToolFailure { code: code.to_owned(), message: message.to_owned() };
-    ToolError::Model { failure, content: tool_calls::escape(&format!("计算失败：{reason}。")) }
+    ToolError::Model { failure, content: tool_calls::escape(&fault.render(language)) }
 }
 
 #[cfg(test)]

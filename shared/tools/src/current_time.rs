@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use domain::{Language, ToolSpec};
 use jiff::{Timestamp, Zoned};
-use prompts::ToolFile;
+use prompts::{CallTexts, CurrentTimeTexts, ToolFile, fill};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,46 +35,41 @@ impl Tool for CurrentTime {
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { zone } = arguments::parse(arguments, context.language)?;
         let zone = zone.as_deref().or_else(|| context.time_zone.iana_name()).unwrap_or("UTC");
-        format_time(zone, SystemTime::now())
+        format_time(zone, SystemTime::now(), context.language)
     }
 }
 
 /// Formats `now` in `zone`.
-fn format_time(zone: &str, now: SystemTime) -> Result<ToolOutput, ToolError> {
-    let (name, zone) = zones::find(zone).map_err(|near| unknown(&near))?;
+fn format_time(zone: &str, now: SystemTime, language: Language) -> Result<ToolOutput, ToolError> {
+    let (name, zone) = zones::find(zone).map_err(|near| unknown(&near, language))?;
     let now = Timestamp::try_from(now).map_err(anyhow::Error::from)?;
     let now = now.to_zoned(zone);
-    Ok(ToolOutput { content: content(&name, &now), summary: summary(&name, &now), ..ToolOutput::default() })
+    Ok(ToolOutput { content: content(&name, &now, language), summary: summary(&name, &now), ..ToolOutput::default() })
 }
 
-fn content(name: &str, now: &Zoned) -> String {
-    let weekday = match now.weekday().to_monday_one_offset() {
-        1 => "星期一",
-        2 => "星期二",
-        3 => "星期三",
-        4 => "星期四",
-        5 => "星期五",
-        6 => "星期六",
-        _ => "星期日",
-    };
-    format!(
-        "时区：{name}（UTC{}）\n日期：{}（{weekday}）\n时间：{}\nISO 8601：{}",
-        now.strftime("%:z"),
-        now.strftime("%Y-%m-%d"),
-        now.strftime("%H:%M:%S"),
-        now.strftime("%Y-%m-%dT%H:%M:%S%:z"),
-    )
+fn content(name: &str, now: &Zoned, language: Language) -> String {
+    let texts = CurrentTimeTexts::of(language);
+    let weekday = usize::try_from(now.weekday().to_monday_zero_offset()).unwrap_or_default();
+    let values = [
+        ("zone", name),
+        ("offset", &now.strftime("%:z").to_string()),
+        ("date", &now.strftime("%Y-%m-%d").to_string()),
+        ("weekday", texts.weekdays.split(' ').nth(weekday).unwrap_or_default()),
+        ("time", &now.strftime("%H:%M:%S").to_string()),
+        ("timestamp", &now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()),
+    ];
+    fill(texts.content, &values)
 }
 
 fn summary(name: &str, now: &Zoned) -> String {
     format!("{} {name}", now.strftime("%a %Y-%m-%d %H:%M"))
 }
 
-fn unknown(near: &[String]) -> ToolError {
-    let form = "`zone` 必须是 IANA 时区名（地区/城市），例如 Asia/Shanghai";
-    let reason =
-        if near.is_empty() { form.to_owned() } else { format!("{form}；相近的有：{}", near.join("、")) };
-    ToolCallError::invalid_arguments(&reason, Language::default()).into()
+fn unknown(near: &[String], language: Language) -> ToolError {
+    let texts = CurrentTimeTexts::of(language);
+    let names = near.join(CallTexts::of(language).list_separator);
+    let text = if near.is_empty() { texts.unknown_zone } else { texts.similar_zones };
+    ToolCallError::invalid_arguments(&fill(text, &[("names", &names)]), language).into()
 }
 
 #[cfg(test)]
@@ -89,11 +84,11 @@ mod tests {
     }
 
     fn content_of(zone: &str) -> String {
-        format_time(zone, now()).unwrap().content
+        format_time(zone, now(), Language::Zh).unwrap().content
     }
 
-    fn refusal(zone: &str) -> String {
-        match format_time(zone, now()) {
+    fn refusal(zone: &str, language: Language) -> String {
+        match format_time(zone, now(), language) {
             Err(ToolError::Model { failure, content }) => {
                 assert_eq!(failure.code, "invalid_arguments");
                 content
@@ -111,7 +106,7 @@ mod tests {
             summary: "Fri 2027-01-15 17:00 Asia/Tokyo".to_owned(),
             ..ToolOutput::default()
         };
-        assert_eq!(format_time("Asia/Tokyo", now()).unwrap(), expected);
+        assert_eq!(format_time("Asia/Tokyo", now(), Language::Zh).unwrap(), expected);
         assert!(content_of("America/New_York").ends_with("2027-01-15T03:00:05-05:00"));
         assert!(content_of("UTC").starts_with("时区：UTC（UTC+00:00）\n"));
     }
@@ -119,7 +114,7 @@ mod tests {
     #[test]
     fn a_zone_follows_its_rules_through_the_year() {
         let summer = now() + Duration::from_hours(24 * 180);
-        assert!(format_time("Europe/Berlin", summer).unwrap().content.contains("UTC+02:00"));
+        assert!(format_time("Europe/Berlin", summer, Language::Zh).unwrap().content.contains("UTC+02:00"));
         assert!(content_of("Europe/Berlin").contains("UTC+01:00"));
     }
 
@@ -146,14 +141,33 @@ mod tests {
     }
 
     #[test]
+    fn english_result_has_english_labels_and_weekday() {
+        let content = |now| format_time("Asia/Tokyo", now, Language::En).unwrap().content;
+        let expected = "Time zone: Asia/Tokyo (UTC+09:00)\nDate: 2027-01-15 (Friday)\nTime: 17:00:05\n\
+            ISO 8601: 2027-01-15T17:00:05+09:00";
+        assert_eq!(content(now()), expected);
+        let weekdays = ["Saturday", "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday"];
+        for (day, weekday) in (1..).zip(weekdays) {
+            let content = content(now() + Duration::from_hours(24 * day));
+            assert!(content.contains(&format!("({weekday})")), "{content}");
+        }
+    }
+
+    #[test]
     fn f051_unknown_zone_lists_format_and_similar_names() {
-        let expected = "参数不符合要求：`zone` 必须是 IANA 时区名（地区/城市），例如 Asia/Shanghai；\
+        let expected = "参数不符合要求：`zone` 必须是 IANA 时区名（地区/城市），\
             相近的有：America/Argentina/Buenos_Aires、America/Buenos_Aires。请改正参数后重新调用。";
-        assert_eq!(refusal("Argentina/Buenos"), expected);
-        let expected =
+        assert_eq!(refusal("Argentina/Buenos", Language::Zh), expected);
+        let expected = "The arguments are invalid: `zone` must be an IANA time zone (Area/City); similar ones are \
+            America/Argentina/Buenos_Aires, America/Buenos_Aires. Correct them and call the tool again.";
+        assert_eq!(refusal("Argentina/Buenos", Language::En), expected);
+        let chinese =
             "参数不符合要求：`zone` 必须是 IANA 时区名（地区/城市），例如 Asia/Shanghai。请改正参数后重新调用。";
+        let english = "The arguments are invalid: `zone` must be an IANA time zone (Area/City), e.g. Europe/London. \
+            Correct them and call the tool again.";
         for zone in ["Mars/Olympus", "火星", "UTC+25", "+5:99", "\u{0}", &"x".repeat(5000)] {
-            assert_eq!(refusal(zone), expected, "{zone}");
+            assert_eq!(refusal(zone, Language::Zh), chinese, "{zone}");
+            assert_eq!(refusal(zone, Language::En), english, "{zone}");
         }
     }
 

@@ -60,27 +60,3 @@ fn to_integer(float: f64) -> Option<Value> {
     }
     json::parse(&format!("{float:.0}"))
 }
-
-/// Describes the values that a schema accepts.
-pub(super) fn describe_accepted(kinds: &[&str], schema: &Value) -> String {
-    let names: Vec<_> = kinds
-        .iter()
-        .map(|kind| match *kind {
-            "integer" => "an integer",
-            "array" => "an array",
-            "object" => "an object",
-            "string" => "a string",
-            "number" => "a number",
-            "boolean" => "true or false",
-            "null" => "null",
-            _ => "another value",
-        })
-        .collect();
-    let range = match (schema.get("minimum"), schema.get("maximum")) {
-        (Some(min), Some(max)) => format!(" from {min} to {max}"),
-        (Some(min), None) => format!(" of at least {min}"),
-        (None, Some(max)) => format!(" of at most {max}"),
-        (None, None) => String::new(),
-    };
-    format!("{}{range}", names.join(" or "))
-}

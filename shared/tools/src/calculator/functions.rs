@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::fault::Fault;
+use super::fault::{Domain, Fault, SyntaxFault};
 use super::interval::Interval;
 use super::number::Number;
 use super::rational::Rational;
@@ -74,7 +74,7 @@ pub(super) fn keeps_unit(name: &str) -> bool {
 
 /// The value of a function.
 pub(super) fn call(name: &str, arguments: &[Number]) -> Result<Number, Fault> {
-    let wrong_count = || Fault::Unreadable(format!("{name} 的参数个数不对"));
+    let wrong_count = || Fault::from(SyntaxFault::ArgumentCount(name.to_owned()));
     if let Some((_, function)) = SEVERAL.iter().find(|(known, _)| *known == name) {
         return function(arguments).unwrap_or_else(|| Err(wrong_count()));
     }
@@ -87,7 +87,7 @@ pub(super) fn call(name: &str, arguments: &[Number]) -> Result<Number, Fault> {
 pub(super) fn factorial(x: &Number) -> Result<Number, Fault> {
     match x {
         Exact(number) => number.factorial().map(Exact),
-        _ => Err(Fault::outside("阶乘只用于非负整数")),
+        _ => Err(Fault::outside(Domain::Factorial)),
     }
 }
 
@@ -112,7 +112,7 @@ fn root(x: &Number, degree: u32) -> Result<Number, Fault> {
     }
     if is_negative(x) {
         let negative = || root(&x.negate(), degree).map(|root| root.negate());
-        return if degree % 2 == 1 { negative() } else { Err(Fault::outside("负数没有平方根")) };
+        return if degree % 2 == 1 { negative() } else { Err(Fault::outside(Domain::SquareRoot)) };
     }
     if let Exact(number) = x
         && let Some(root) = number.root(degree)
@@ -156,7 +156,7 @@ fn inverse(x: &Number, function: fn(f64) -> f64) -> Result<Number, Fault> {
     if let Exact(number) = x
         && (number.compare(&one).is_gt() || number.compare(&one.negate()).is_lt())
     {
-        return Err(Fault::outside("反正弦和反余弦只用于 -1 到 1"));
+        return Err(Fault::outside(Domain::ArcSine));
     }
     let interval = x.interval()?;
     if !interval.is_within(-1.0, 1.0) {
@@ -206,7 +206,7 @@ fn logarithm(x: &Number, base: Option<i64>) -> Result<Number, Fault> {
 
 fn logarithm_to(x: &Number, base: &Number) -> Result<Number, Fault> {
     if matches!(base, Exact(number) if *number == Rational::from(1)) {
-        return Err(Fault::outside("对数的底数不能是 1"));
+        return Err(Fault::outside(Domain::LogarithmBase));
     }
     Approximate(x.ln()?).divide(&Approximate(base.ln()?))
 }

@@ -3,7 +3,7 @@ use std::f64::consts;
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive, Zero};
 
-use super::fault::Fault;
+use super::fault::{Domain, Fault};
 use super::rational::Rational;
 
 /// Maximum error of the platform's mathematical functions, in units of the last place; those in use are within two.
@@ -101,7 +101,7 @@ impl Interval {
     /// The natural logarithm.
     pub(super) fn ln(self) -> Result<Self, Fault> {
         if self.high <= 0.0 {
-            return Err(Fault::outside("对数只用于正数"));
+            return Err(Fault::outside(Domain::Logarithm));
         }
         if self.low <= 0.0 { Err(Fault::unprovable()) } else { self.growing(f64::ln) }
     }
@@ -109,7 +109,7 @@ impl Interval {
     /// The natural logarithm of a fraction of any size.
     pub(super) fn ln_of(number: &Rational) -> Result<Self, Fault> {
         if number.is_negative() || number.is_zero() {
-            return Err(Fault::outside("对数只用于正数"));
+            return Err(Fault::outside(Domain::Logarithm));
         }
         if let Ok(near) = Self::of(number) {
             return near.ln();

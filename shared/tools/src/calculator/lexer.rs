@@ -1,4 +1,4 @@
-use super::fault::Fault;
+use super::fault::{Fault, SyntaxFault};
 use super::functions;
 use super::rational::Rational;
 
@@ -77,7 +77,7 @@ impl<'a> Lexer<'a> {
             digits = format!("{digits}.{}", self.take_while(|c| c.is_ascii_digit()));
         }
         if digits == "." || self.rest.starts_with('.') {
-            return Err(Fault::unreadable("数字写得不对"));
+            return Err(SyntaxFault::BadNumber.into());
         }
         let exponent = self.exponent()?;
         self.tokens.push(Token::Number(Rational::decimal(&digits, exponent)?));
@@ -118,5 +118,5 @@ impl<'a> Lexer<'a> {
 }
 
 fn stray_comma() -> Fault {
-    Fault::unreadable("逗号只能分隔参数或千位，小数点写作 .")
+    SyntaxFault::StrayComma.into()
 }

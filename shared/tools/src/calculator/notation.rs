@@ -1,5 +1,7 @@
 //! Normalises expressions of people and models to the notation of the lexer.
 
+use super::fault::SyntaxFault;
+
 /// Longest expression, in characters.
 const MAX_LENGTH: usize = 1000;
 
@@ -10,18 +12,18 @@ const MAX_DEPTH: usize = 64;
 const SYMBOLS: &str = " +-*/^!%().,°π";
 
 /// Normalises an expression; the error is the reason why it is invalid.
-pub(super) fn plain(expression: &str) -> Result<String, String> {
+pub(super) fn plain(expression: &str) -> Result<String, SyntaxFault> {
     if expression.chars().count() > MAX_LENGTH {
-        return Err(format!("超过 {MAX_LENGTH} 个字符"));
+        return Err(SyntaxFault::TooLong(MAX_LENGTH));
     }
     let text = normalise(expression);
     let text = text.trim_end_matches(['=', '?', ' ']).trim();
     if text.is_empty() {
-        return Err("算式是空的".to_owned());
+        return Err(SyntaxFault::Empty);
     }
     // Other characters could define and repeat things; no calculation needs them.
     if let Some(odd) = text.chars().find(|c| !(c.is_ascii_alphanumeric() || SYMBOLS.contains(*c))) {
-        return Err(format!("不认识的符号 {odd}"));
+        return Err(SyntaxFault::UnknownSymbol(odd));
     }
     balanced(text)?;
     Ok(text.to_owned())
@@ -67,17 +69,17 @@ fn superscript(c: char) -> Option<char> {
     char::from_digit(u32::try_from(digit).ok()?, 10)
 }
 
-fn balanced(text: &str) -> Result<(), String> {
+fn balanced(text: &str) -> Result<(), SyntaxFault> {
     let mut depth = 0_usize;
     for c in text.chars() {
         match c {
             '(' => depth += 1,
-            ')' => depth = depth.checked_sub(1).ok_or("括号不成对")?,
+            ')' => depth = depth.checked_sub(1).ok_or(SyntaxFault::UnbalancedParentheses)?,
             _ => {}
         }
         if depth > MAX_DEPTH {
-            return Err(format!("括号超过 {MAX_DEPTH} 层"));
+            return Err(SyntaxFault::TooManyParentheses(MAX_DEPTH));
         }
     }
-    if depth == 0 { Ok(()) } else { Err("括号不成对".to_owned()) }
+    if depth == 0 { Ok(()) } else { Err(SyntaxFault::UnbalancedParentheses) }
 }

@@ -1,6 +1,6 @@
 use std::cmp::Ordering;
 
-use super::fault::Fault;
+use super::fault::{Domain, Fault};
 use super::interval::Interval;
 use super::rational::Rational;
 
@@ -151,7 +151,7 @@ fn exact_power(base: &Rational, exponent: &Rational) -> Result<Option<Rational>,
 /// The power of a negative number that is too large to be exact.
 fn negative_power(base: &Rational, exponent: &Rational) -> Result<Number, Fault> {
     if !exponent.is_integer() {
-        return Err(Fault::outside("负数只有整数次方"));
+        return Err(Fault::outside(Domain::NegativePower));
     }
     let magnitude = Exact(base.negate()).power(&Exact(exponent.clone()))?;
     let half = exponent.divide(&2.into())?;

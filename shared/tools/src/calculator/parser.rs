@@ -1,7 +1,7 @@
 //! Parses an expression and evaluates it at the same time; only the syntax in this module has a meaning.
 
 use super::cursor::TokenCursor;
-use super::fault::Fault;
+use super::fault::{Fault, SyntaxFault};
 use super::interval::Interval;
 use super::lexer::Token;
 use super::number::Number;
@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 100;
 pub(super) fn value(tokens: Vec<Token>, limit: &Limit) -> Result<Quantity, Fault> {
     let mut parser = Parser { cursor: TokenCursor::new(tokens), depth: 0, limit, ends_in_power: false };
     let value = parser.conversion()?;
-    if parser.cursor.peek().is_some() { Err(Fault::unreadable("算式写得不对")) } else { Ok(value) }
+    if parser.cursor.peek().is_some() { Err(SyntaxFault::Malformed.into()) } else { Ok(value) }
 }
 
 struct Parser<'a> {
@@ -112,7 +112,7 @@ impl Parser<'_> {
         while self.cursor.starts_factor() {
             if !self.cursor.starts_unit() && (only_units || self.ends_in_power || self.cursor.name_at(0) == Some("min"))
             {
-                return Err(Fault::unreadable("省略乘号的写法在这里有歧义，请写出 * 和括号"));
+                return Err(SyntaxFault::AmbiguousProduct.into());
             }
             let factor = self.powered()?;
             self.limit.spend(&[&product.number, &factor.number])?;
@@ -124,7 +124,7 @@ impl Parser<'_> {
     fn powered(&mut self) -> Result<Quantity, Fault> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Fault::unreadable("算式太复杂"));
+            return Err(SyntaxFault::TooComplex.into());
         }
         let mut base = self.primary()?;
         while matches!(self.cursor.sign_at(0), Some('!' | '%')) {
@@ -167,7 +167,7 @@ impl Parser<'_> {
         }
         self.cursor.advance();
         if self.cursor.starts_factor() || matches!(self.cursor.peek(), Some(Token::Number(_))) {
-            return Err(Fault::unreadable("% 是百分号，求余数请写 mod(a, b)"));
+            return Err(SyntaxFault::PercentAsRemainder.into());
         }
         self.limit.spend_division(&[&base.number])?;
         base.divide(&Number::Exact(100.into()).into())
@@ -186,7 +186,7 @@ impl Parser<'_> {
                 self.close().map(|()| value)
             }
             Some(Token::Name(name)) => self.named(&name),
-            Some(Token::Sign(_)) | None => Err(Fault::unreadable("算式不完整")),
+            Some(Token::Sign(_)) | None => Err(SyntaxFault::Incomplete.into()),
         }
     }
 
@@ -231,7 +231,7 @@ impl Parser<'_> {
                 return if units.number == Number::Exact(1.into()) {
                     Ok(units.units)
                 } else {
-                    Err(Fault::unreadable("换算的目标单位重复了"))
+                    Err(SyntaxFault::RepeatedUnit.into())
                 };
             }
             let unit = self.powered_unit()?;
@@ -241,17 +241,16 @@ impl Parser<'_> {
 
     fn powered_unit(&mut self) -> Result<Quantity, Fault> {
         if !self.cursor.starts_unit() {
-            return Err(self.cursor.name_at(0).map_or_else(|| Fault::unreadable("换算的目标不是单位"), unknown));
+            return Err(self.cursor.name_at(0).map_or_else(|| SyntaxFault::NoUnit.into(), unknown));
         }
         self.powered()
     }
 
     fn close(&mut self) -> Result<(), Fault> {
-        if self.cursor.accept(')') { Ok(()) } else { Err(Fault::unreadable("算式写得不对")) }
+        if self.cursor.accept(')') { Ok(()) } else { Err(SyntaxFault::Malformed.into()) }
     }
 }
 
 fn unknown(name: &str) -> Fault {
-    let shown: String = name.chars().take(30).collect();
-    Fault::Unreadable(format!("不认识 {shown}"))
+    SyntaxFault::UnknownName(name.chars().take(30).collect()).into()
 }

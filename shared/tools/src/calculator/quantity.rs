@@ -1,4 +1,4 @@
-use super::fault::Fault;
+use super::fault::{Fault, SyntaxFault};
 use super::number::Number;
 use super::units::{UNITS, Unit};
 
@@ -104,7 +104,7 @@ impl Quantity {
             _ => None,
         };
         let whole = whole.filter(|power| power.abs() <= MAX_POWER);
-        let whole = whole.ok_or_else(|| Fault::unreadable("单位只能有小的整数次方"))?;
+        let whole = whole.ok_or(SyntaxFault::UnitPower)?;
         let units = self.units.into_iter().map(|factor| Factor { power: factor.power * whole, ..factor }).collect();
         let product = Self { number: self.number.power(&exponent)?, units };
         let is_small = product.units.iter().all(|factor| factor.power.abs() <= MAX_POWER);
@@ -153,7 +153,7 @@ impl Quantity {
 
     fn without_offset(&self) -> Result<(), Fault> {
         if self.units.iter().any(Factor::has_offset) {
-            return Err(Fault::unreadable("摄氏度和华氏度只能换算，例如 20 C to F"));
+            return Err(SyntaxFault::Temperature.into());
         }
         Ok(())
     }

@@ -2,7 +2,7 @@ use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use super::fault::Fault;
+use super::fault::{Domain, Fault, SyntaxFault, ValueFault};
 
 /// Largest numerator and denominator, in bits: some 12 000 decimal digits. One operation takes milliseconds at most.
 const MAX_BITS: u64 = 40_000;
@@ -45,7 +45,7 @@ impl Rational {
     /// A whole number in a base.
     pub(super) fn digits(digits: &str, base: u32) -> Result<Self, Fault> {
         let number = BigUint::parse_bytes(digits.as_bytes(), base);
-        let number = number.ok_or_else(|| Fault::unreadable("数字写得不对"))?;
+        let number = number.ok_or(SyntaxFault::BadNumber)?;
         Self::new(number.into(), BigInt::one())
     }
 
@@ -88,7 +88,7 @@ impl Rational {
     /// A power of 0, 1 or -1.
     fn small_power(&self, exponent: i64) -> Result<Self, Fault> {
         match (self.numerator.sign(), exponent) {
-            (Sign::NoSign, 0) => Err(Fault::Undefined("0 的 0 次方没有定义".to_owned())),
+            (Sign::NoSign, 0) => Err(Fault::Undefined(ValueFault::ZeroToZero)),
             (Sign::NoSign, ..0) => Err(Fault::division_by_zero()),
             (Sign::Minus, _) if exponent % 2 == 0 => Ok(self.negate()),
             _ => Ok(self.clone()),
@@ -117,7 +117,7 @@ impl Rational {
 
     pub(super) fn factorial(&self) -> Result<Self, Fault> {
         let Some(n) = self.integer().filter(|n| *n >= 0) else {
-            return Err(Fault::Undefined("超出了定义域（阶乘只用于非负整数）".to_owned()));
+            return Err(Fault::outside(Domain::Factorial));
         };
         if n > i64::try_from(MAX_BITS).unwrap_or(i64::MAX) {
             return Err(Fault::TooLarge);

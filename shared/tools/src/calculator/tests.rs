@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use domain::{Language, Owner};
+use prompts::CalculatorTexts;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -31,7 +32,7 @@ fn about(expression: &str) -> String {
 
 fn unreadable(expression: &str) -> String {
     match value(expression) {
-        Err(Fault::Unreadable(reason)) => reason,
+        Err(Fault::Unreadable(fault)) => fault.reason(CalculatorTexts::of(Language::Zh)),
         other => panic!("{}: {other:?}", expression.chars().take(40).collect::<String>()),
     }
 }
@@ -44,27 +45,27 @@ async fn result_contains_the_expression() {
         summary: "１＋２×３ = 7".to_owned(),
         ..ToolOutput::default()
     };
-    assert_eq!(called(json!({"expression": " １＋２×３ "})).await, Ok(expected));
-    let third = called(json!({"expression": "1/3"})).await.unwrap();
+    assert_eq!(called_in(Language::Zh, json!({"expression": " １＋２×３ "})).await, Ok(expected));
+    let third = called_in(Language::Zh, json!({"expression": "1/3"})).await.unwrap();
     assert_eq!(third.content, r#"{"expression":"1/3","result":"0.3333333333","exact":false}"#);
     assert_eq!(third.summary, "1/3 ≈ 0.3333333333");
 }
 
 #[tokio::test]
 async fn fault_is_reported_to_model_and_user() {
-    let (code, message, content) = called(json!({"expression": "1/0"})).await.unwrap_err();
+    let (code, message, content) = called_in(Language::Zh, json!({"expression": "1/0"})).await.unwrap_err();
     assert_eq!((code.as_str(), message.as_str()), ("failed", "The expression has no value."));
     assert_eq!(content, "计算失败：除数为零，没有结果。");
-    let (code, _, content) = called(json!({"expression": "两个苹果"})).await.unwrap_err();
+    let (code, _, content) = called_in(Language::Zh, json!({"expression": "两个苹果"})).await.unwrap_err();
     assert_eq!(code, "invalid_arguments");
     assert!(content.starts_with("计算失败：算式无法识别（不认识的符号 两）。支持：数字、+ - * / ^ % !"), "{content}");
-    let (code, _, content) = called(json!({"expression": "<tool_call>"})).await.unwrap_err();
+    let (code, _, content) = called_in(Language::Zh, json!({"expression": "<tool_call>"})).await.unwrap_err();
     assert_eq!((code.as_str(), content.contains('<')), ("invalid_arguments", false));
 }
 
-async fn called(arguments: Value) -> Result<ToolOutput, (String, String, String)> {
+async fn called_in(language: Language, arguments: Value) -> Result<ToolOutput, (String, String, String)> {
     let context = ToolContext {
-        language: Language::Zh,
+        language,
         time_zone: jiff::tz::TimeZone::UTC,
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_secs(30),
@@ -80,9 +81,24 @@ async fn called(arguments: Value) -> Result<ToolOutput, (String, String, String)
     })
 }
 
+#[tokio::test]
+async fn fault_is_explained_in_english() {
+    for (expression, expected) in [
+        ("1/0", "The calculation failed: division by zero has no result."),
+        ("sqrt(-1)", "The calculation failed: it is undefined there (negative numbers have no square root)."),
+        ("9^9^9^9", "The calculation failed: the numbers are too large or the steps too many, so use smaller numbers."),
+        ("1 kg + 1 m", "The calculation failed: the expression cannot be read (the units do not match). Supported are"),
+        ("pow(1)", "The calculation failed: the expression cannot be read (pow has the wrong number of arguments)."),
+        ("1;2", "The calculation failed: the expression cannot be read (unknown symbol ;). Supported are numbers"),
+    ] {
+        let (_, _, content) = called_in(Language::En, json!({"expression": expression})).await.unwrap_err();
+        assert!(content.starts_with(expected), "{content}");
+    }
+}
+
 #[test]
 fn the_schema_is_plain() {
-    let spec = Calculator.spec(Language::default());
+    let spec = Calculator.spec(Language::Zh);
     let description = spec.parameters["properties"]["expression"]["description"].clone();
     assert!(description.as_str().is_some_and(|text| text.starts_with("要计算的算式")), "{description}");
     let expected = json!({

@@ -2,19 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::Owner;
-use domain::{Language, Source, ToolFailure, ToolMessage, ToolOutcome, ToolSpec};
+use domain::{Language, Source, ToolCall, ToolFailure, ToolMessage, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
-use tokio::time::Instant;
-use tools::{
-    OutboundRedactor, Progress, ResultBudget, Tool, ToolBinding, ToolContext, ToolError, ToolOutput, ToolRegistry,
-    ToolRun, UrlAllowlist,
-};
+use tools::{ResultBudget, Tool, ToolBinding, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolRun};
 
-use crate::support::{Plain, Probe, call, named, refused, session, spec};
+use crate::support::{Plain, Probe, call, context, named, refused, session, spec};
 
 #[tokio::test]
 async fn call_returns_user_report_and_model_result() {
@@ -49,36 +43,66 @@ async fn call_future_is_send() {
 async fn f050_unknown_tool_error_lists_existing_names() {
     let (code, content) = refused(named("search_the_web", "1", json!({"behaviour": "answer"}))).await;
     assert_eq!(code, "unknown_tool");
-    assert_eq!(content, "Tool 'search_the_web' not found. Available tools: probe, plain");
+    assert_eq!(
+        content,
+        "Tool 'search_the_web' not found. Available tools: probe, plain\n没有这个工具，请只调用列出的工具。"
+    );
 }
 
 #[tokio::test]
 async fn f050_unknown_tool_error_without_any_tools() {
-    let context = ToolContext {
-        language: Language::Zh,
-        time_zone: tools::TimeZone::UTC,
-        owner: Owner::new("ada"),
-        deadline: Instant::now() + Duration::from_secs(9),
-        allowed_urls: UrlAllowlist::default(),
-        progress: Progress::default(),
-        redactor: OutboundRedactor::default(),
-        calculation_budget: tools::CalculationBudget::default(),
-        result_budget: ResultBudget::default(),
-    };
-    let ran = ToolRegistry::default().session(context).run(&call("1", "answer")).await.unwrap();
-    assert_eq!(ran.result.content, "Tool 'probe' not found. Available tools: none");
+    let ran = ToolRegistry::default().session(context(Language::Zh)).run(&call("1", "answer")).await.unwrap();
+    assert_eq!(ran.result.content, "Tool 'probe' not found. Available tools: 无\n没有这个工具，请只调用列出的工具。");
 }
 
 #[tokio::test]
 async fn f051_invalid_arguments_error_names_the_field() {
     let (code, content) = refused(named("probe", "1", json!({"behaviour": ["answer"]}))).await;
     assert_eq!(code, "invalid_arguments");
-    assert_eq!(content, "参数不符合要求：`behaviour` must be a string。请改正参数后重新调用。");
+    assert_eq!(content, "参数不符合要求：`behaviour` 必须是字符串。请改正参数后重新调用。");
     let (code, content) = refused(named("probe", "1", json!({"count": 1}))).await;
     assert_eq!(code, "invalid_arguments");
-    assert_eq!(content, "参数不符合要求：`behaviour` is missing。请改正参数后重新调用。");
+    assert_eq!(content, "参数不符合要求：缺少 `behaviour`。请改正参数后重新调用。");
     let (code, _) = refused(named("probe", "1", json!("answer"))).await;
     assert_eq!(code, "invalid_arguments");
+}
+
+/// The texts that the model reads after these calls of one English turn.
+async fn english_results<const N: usize>(calls: [ToolCall; N]) -> Vec<String> {
+    let registry = ToolRegistry::new(vec![Arc::new(Probe::default())]);
+    let session = registry.session(context(Language::En));
+    let mut texts = Vec::new();
+    for call in calls {
+        texts.push(session.run(&call).await.unwrap().result.content);
+    }
+    texts.push(session.reject_excess(&call("9", "answer"), 8).result.content);
+    texts
+}
+
+#[tokio::test(start_paused = true)]
+async fn english_turn_has_english_notes_and_failures() {
+    let long = call("4", "long");
+    let calls = [
+        named("search", "1", json!({})),
+        named("probe", "2", json!({"behaviour": 1.5, "count": "x"})),
+        call("3", "wait"),
+        call("5", "answer"),
+        call("6", "answer"),
+        long,
+    ];
+    let mut texts = english_results(calls).await;
+    let long = texts.remove(5);
+    assert!(long.ends_with("汉\n(Too long, truncated.)"));
+    let expected = [
+        "Tool 'search' not found. Available tools: probe",
+        "The arguments are invalid: `count` must be an integer. Correct them and call the tool again.",
+        "[it timed out without a result]",
+        "run 2 for ada",
+        "run 2 for ada\n(You already made this call in this turn; the result above is the same. Use it, and do not \
+            repeat the call.)",
+        "Too many tool calls in one reply: only the first 8 ran, this one and those after it did not.",
+    ];
+    assert_eq!(texts, expected);
 }
 
 #[tokio::test]
@@ -193,18 +217,7 @@ async fn direct(behaviour: &str) -> (Option<String>, String) {
 async fn direct_within(behaviour: &str, result_budget: ResultBudget) -> (Option<String>, String) {
     let registry = ToolRegistry::new(vec![Arc::new(Probe::default())]);
     let binding = ToolBinding { name: "probe".into(), fixed: Map::new(), direct: true };
-    let deadline = Instant::now() + Duration::from_mins(1);
-    let context = ToolContext {
-        language: Language::Zh,
-        time_zone: tools::TimeZone::UTC,
-        owner: Owner::new("ada"),
-        deadline,
-        allowed_urls: UrlAllowlist::default(),
-        progress: Progress::default(),
-        redactor: OutboundRedactor::default(),
-        calculation_budget: tools::CalculationBudget::default(),
-        result_budget,
-    };
+    let context = ToolContext { result_budget, ..context(Language::Zh) };
     let ran = registry.restricted_to(&[binding]).session(context).run(&call("1", behaviour)).await.unwrap();
     (ran.answer, ran.result.content)
 }

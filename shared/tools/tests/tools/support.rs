@@ -126,17 +126,22 @@ pub(crate) fn named(name: &str, id: &str, arguments: Value) -> ToolCall {
 pub(crate) fn session(probe: &Arc<Probe>, seconds: u64) -> ToolSession {
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::clone(probe) as _, Arc::new(Plain)];
     let deadline = Instant::now() + Duration::from_secs(seconds);
-    ToolRegistry::new(tools).session(ToolContext {
-        language: Language::Zh,
+    ToolRegistry::new(tools).session(ToolContext { deadline, ..context(Language::Zh) })
+}
+
+/// A turn of one minute in a language.
+pub(crate) fn context(language: Language) -> ToolContext {
+    ToolContext {
+        language,
         time_zone: tools::TimeZone::UTC,
         owner: Owner::new("ada"),
-        deadline,
+        deadline: Instant::now() + Duration::from_mins(1),
         allowed_urls: UrlAllowlist::default(),
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: tools::CalculationBudget::default(),
         result_budget: tools::ResultBudget::default(),
-    })
+    }
 }
 
 pub(crate) async fn refused(call: ToolCall) -> (String, String) {

@@ -3,7 +3,7 @@
 //! A radian may be left out where only one reading exists: `sin(1 rad)`, `2 rad * 3 m to m`. A cycle of a frequency is
 //! one turn, so `50 Hz to rpm` has a value. Expressions with two readings, a factor of 2π apart, are rejected.
 
-use super::super::fault::Fault;
+use super::super::fault::{Fault, SyntaxFault};
 use super::super::number::Number;
 use super::super::units::{self, Dimension};
 use super::Factor;
@@ -46,13 +46,11 @@ fn are_cycles_of(cycles: &[Factor], turns: &[Factor], count: i32) -> bool {
 }
 
 pub(super) fn mismatch() -> Fault {
-    Fault::Unreadable("单位不一致".to_owned())
+    SyntaxFault::UnitMismatch.into()
 }
 
 fn ambiguous() -> Fault {
-    Fault::Unreadable(
-        "频率和角速度相差 2π，这里有歧义：请乘上 1 turn 或 1 rad 写明角度，例如 50 Hz * 1 turn to rad/s".to_owned(),
-    )
+    SyntaxFault::AmbiguousCycle.into()
 }
 
 fn dimension(units: &[Factor]) -> Dimension {

@@ -1,0 +1,72 @@
+use crate::group::declare_texts;
+
+declare_texts! {
+    /// Failures of calculations.
+    CalculatorTexts in "calculator":
+    /// An expression that cannot be parsed for a `{reason}`, and the supported syntax.
+    unreadable,
+    /// An expression without a value, for a `{reason}`.
+    failed,
+    /// Reason: the calculation exceeds its limits.
+    too_large,
+    /// Reason: an argument is outside the domain of its function, for a `{reason}`.
+    outside_domain,
+    /// Reason: the divisor is zero.
+    division_by_zero,
+    /// Reason: zero to the power of zero.
+    zero_to_zero,
+    /// Reason: the precision of an approximate number does not suffice.
+    imprecise,
+    /// Domain of factorials.
+    factorial,
+    /// Domain of square roots.
+    square_root,
+    /// Domain of arc sines and arc cosines.
+    arc_sine,
+    /// Domain of logarithms.
+    logarithm,
+    /// Domain of the bases of logarithms.
+    logarithm_base,
+    /// Domain of powers of negative numbers.
+    negative_power,
+    /// The expression has more than `{limit}` characters.
+    too_long,
+    /// The expression is empty.
+    empty,
+    /// A `{symbol}` without a meaning.
+    unknown_symbol,
+    /// A parenthesis is missing.
+    unbalanced,
+    /// Parentheses are nested more than `{limit}` deep.
+    too_many_parentheses,
+    /// The expression is nested too deeply without parentheses.
+    too_complex,
+    /// A number that cannot be parsed.
+    bad_number,
+    /// A comma that separates neither arguments nor thousands.
+    stray_comma,
+    /// Tokens in an order without a meaning.
+    malformed,
+    /// An operand is missing.
+    incomplete,
+    /// A product without an operator that has two readings.
+    ambiguous_product,
+    /// A percent sign between two operands.
+    percent_as_remainder,
+    /// A `{name}` without a meaning.
+    unknown_name,
+    /// A function `{name}` with a wrong number of arguments.
+    argument_count,
+    /// A power of a unit that is not supported.
+    unit_power,
+    /// Arithmetic on temperatures.
+    temperature,
+    /// Units of different dimensions.
+    unit_mismatch,
+    /// A conversion with two readings, a factor of 2π apart.
+    ambiguous_cycle,
+    /// A target of a conversion that has a unit twice.
+    repeated_unit,
+    /// A target of a conversion that is no unit.
+    no_unit,
+}
