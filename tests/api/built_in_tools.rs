@@ -58,17 +58,22 @@ async fn current_time_includes_its_zone() {
 #[tokio::test]
 async fn f051_bad_arguments_error_describes_valid_ones() {
     let cases = [
-        ("calculator", json!({}), "invalid_arguments", "`expression` is missing"),
-        ("calculator", json!({ "expression": ["1"] }), "invalid_arguments", "`expression` must be a string"),
+        ("calculator", json!({}), "invalid_arguments", "缺少 `expression`"),
+        ("calculator", json!({ "expression": ["1"] }), "invalid_arguments", "`expression` 必须是字符串"),
         ("calculator", json!({ "expression": "" }), "invalid_arguments", "算式是空的"),
         ("calculator", json!({ "expression": "x".repeat(10_000) }), "invalid_arguments", "超过 1000 个字符"),
         ("calculator", json!({ "expression": "1/0" }), "failed", "除数为零"),
-        ("current_time", json!({ "zone": { "city": "Tokyo" } }), "invalid_arguments", "`zone` must be a string"),
+        ("current_time", json!({ "zone": { "city": "Tokyo" } }), "invalid_arguments", "`zone` 必须是字符串"),
         ("current_time", json!({ "zone": "Argentina/Buenos" }), "invalid_arguments", "America/Buenos_Aires"),
-        ("read_url", json!({}), "invalid_arguments", "`url` is missing"),
+        ("read_url", json!({}), "invalid_arguments", "缺少 `url`"),
         ("read_url", json!({ "url": "javascript:alert(1)" }), "invalid_arguments", "`url` 必须是公开网页的完整网址"),
         ("read_url", json!({ "url": "https://evil.example/?d=1" }), "invalid_arguments", "用户消息里出现过的网址"),
-        ("search_web", json!({ "query": "q", "topic": "sports" }), "invalid_arguments", "`topic` must be one of"),
+        (
+            "search_web",
+            json!({ "query": "q", "topic": "sports" }),
+            "invalid_arguments",
+            "`topic` 必须是以下值之一：\"general\"、",
+        ),
         ("search_web", json!({ "query": "q", "include_domains": ["x"] }), "invalid_arguments", "host names such as"),
         ("calculate", json!({ "expression": "1+1" }), "unknown_tool", "search_web, read_url, calculator, current_time"),
     ];
@@ -76,6 +81,28 @@ async fn f051_bad_arguments_error_describes_valid_ones() {
         for (result, message) in run_on_both_paths(name, arguments.clone()).await {
             assert_eq!((&result["ok"], &result["error"]["code"]), (&json!(false), &json!(code)), "{result}");
             assert!(message.contains(reason), "{message}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn english_turn_has_english_tool_texts() {
+    let cases = [
+        ("calculator", json!({}), "The arguments are invalid: `expression` is missing. Correct them"),
+        (
+            "calculator",
+            json!({ "expression": "" }),
+            "the expression cannot be read (it is empty). Supported are numbers",
+        ),
+        ("calculator", json!({ "expression": "1/0" }), "The calculation failed: division by zero has no result."),
+        ("current_time", json!({ "zone": "Mars" }), "must be an IANA time zone"),
+        ("current_time", json!({ "zone": "Tokyo" }), "Time zone: Asia/Tokyo (UTC+09:00)\nDate: 20"),
+        ("search_web", json!({ "query": "q", "mode": 1 }), "`mode` must be one of \"normal\", "),
+        ("calculate", json!({}), "Tool 'calculate' not found. Available tools: search_web, read_url, calculator"),
+    ];
+    for (name, arguments, expected) in cases {
+        for (_, message) in run_message_on_both_paths("Please try it", name, arguments.clone()).await {
+            assert!(message.contains(expected), "{message}");
         }
     }
 }

@@ -1,5 +1,6 @@
-use domain::ToolFailure;
+use domain::{Language, ToolFailure};
 use egress::EgressError;
+use prompts::{CustomToolTexts, ToolTexts, fill};
 use tools::{ToolError, strip_invisible};
 
 /// Why a call of a custom tool failed.
@@ -24,31 +25,37 @@ pub(crate) enum HttpFailure {
 impl HttpFailure {
     /// Converts it to the failure for the user and the text for the model. `has_side_effects`: the request may have
     /// taken effect.
-    pub(crate) fn into_tool_error(self, has_side_effects: bool) -> ToolError {
-        let reason = match &self {
-            Self::NoSecret => "工具没有配置好密钥".to_owned(),
-            Self::RateLimited => "调用太频繁，请稍后再试".to_owned(),
-            Self::AddressNotAllowed | Self::Egress(EgressError::Refused(_)) => "工具的地址不允许访问".to_owned(),
-            Self::Egress(EgressError::TimedOut) => "超时，没有得到结果".to_owned(),
-            Self::Egress(EgressError::TooLarge) => "返回的内容过长".to_owned(),
-            Self::Egress(_) => "无法连接到服务".to_owned(),
-            Self::Status(status, text) => {
-                format!("服务返回状态 {status}\n{}", tool_calls::escape(&strip_invisible(text)))
-            }
-            Self::NoMatch => "返回的内容里没有需要的数据".to_owned(),
-            Self::Reported(text) if text.trim().is_empty() => "工具执行失败".to_owned(),
-            Self::Reported(text) => tool_calls::escape(&strip_invisible(text)),
-        };
+    pub(crate) fn into_tool_error(self, has_side_effects: bool, language: Language) -> ToolError {
         let unsure =
             matches!(self, Self::Egress(EgressError::TimedOut | EgressError::Disconnected | EgressError::TooLarge));
-        let note = if has_side_effects && unsure {
-            "。请求可能已经生效，不要重复调用，请先告诉用户"
-        } else {
-            ""
-        };
         let (code, message) = self.user_failure();
         let failure = ToolFailure { code: code.to_owned(), message: message.to_owned() };
-        ToolError::Model { failure, content: format!("工具调用失败：{reason}{note}") }
+        let text = if has_side_effects && unsure {
+            CustomToolTexts::of(language).may_have_run
+        } else {
+            ToolTexts::of(language).failed
+        };
+        ToolError::Model { failure, content: fill(text, &[("reason", &self.reason(language))]) }
+    }
+
+    fn reason(&self, language: Language) -> String {
+        let texts = CustomToolTexts::of(language);
+        let text = match self {
+            Self::NoSecret => texts.no_secret,
+            Self::RateLimited => texts.rate_limited,
+            Self::AddressNotAllowed | Self::Egress(EgressError::Refused(_)) => texts.address_not_allowed,
+            Self::Egress(EgressError::TimedOut) => ToolTexts::of(language).timed_out,
+            Self::Egress(EgressError::TooLarge) => texts.too_large,
+            Self::Egress(_) => texts.unreachable,
+            Self::Status(status, text) => {
+                let text = tool_calls::escape(&strip_invisible(text));
+                return fill(texts.status, &[("status", &status.to_string()), ("text", &text)]);
+            }
+            Self::NoMatch => texts.no_match,
+            Self::Reported(text) if text.trim().is_empty() => ToolTexts::of(language).broken,
+            Self::Reported(text) => return tool_calls::escape(&strip_invisible(text)),
+        };
+        text.to_owned()
     }
 
     fn user_failure(&self) -> (&'static str, &'static str) {

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use bounded_regex::{Limits, Regex};
+use domain::Language;
+use prompts::{CustomToolTexts, fill};
 use serde_json::{Map, Value};
 
 use super::schema_refs::deref_schema;
@@ -82,13 +84,14 @@ fn declares(schema: &Value, name: &str) -> bool {
 }
 
 /// Checks the texts in arguments that otherwise fit; the error names the first wrong field and what is accepted.
-pub(crate) fn check_texts(schema: &Value, arguments: &Value) -> Result<(), String> {
-    TextChecker::default().check_at("", schema, arguments)
+pub(crate) fn check_texts(schema: &Value, arguments: &Value, language: Language) -> Result<(), String> {
+    let texts = CustomToolTexts::of(language);
+    TextChecker { texts, patterns: HashMap::new() }.check_at("", schema, arguments)
 }
 
 /// Checks texts in time linear in their length; each pattern is compiled once, for any number of texts.
-#[derive(Default)]
 struct TextChecker<'a> {
+    texts: &'static CustomToolTexts,
     patterns: HashMap<&'a str, Option<Regex>>,
 }
 
@@ -113,10 +116,12 @@ impl<'a> TextChecker<'a> {
         let bound = |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|bound| usize::try_from(bound).ok());
         let length = text.chars().count();
         if bound("minLength").is_some_and(|min| length < min) || bound("maxLength").is_some_and(|max| length > max) {
-            return Err(format!("`{path}` is too short or too long"));
+            return Err(fill(self.texts.wrong_length, &[("field", path)]));
         }
         match schema.get("pattern").and_then(Value::as_str) {
-            Some(pattern) if !self.is_match(pattern, text) => Err(format!("`{path}` must match the pattern {pattern}")),
+            Some(pattern) if !self.is_match(pattern, text) => {
+                Err(fill(self.texts.wrong_pattern, &[("field", path), ("pattern", pattern)]))
+            }
             _ => Ok(()),
         }
     }
@@ -184,7 +189,10 @@ mod tests {
     fn f134_malicious_pattern_takes_linear_time() {
         let schema = json!({"properties": {"a": {"pattern": "^(a+)+$"}}});
         let text = format!("{}!", "a".repeat(50_000));
-        assert_eq!(check_texts(&schema, &json!({"a": text})), Err("`a` must match the pattern ^(a+)+$".to_owned()));
+        assert_eq!(
+            check_texts(&schema, &json!({"a": text}), Language::En),
+            Err("`a` must match the pattern ^(a+)+$".to_owned())
+        );
     }
 
     #[test]
@@ -211,10 +219,13 @@ mod tests {
             "code": {"pattern": "^[A-Z]{3}$"}, "name": {"minLength": 2, "maxLength": 3},
             "rows": {"items": {"properties": {"id": {"maxLength": 1}}}},
         }});
-        let check = |arguments: Value| check_texts(&schema, &arguments);
+        let check = |arguments: Value| check_texts(&schema, &arguments, Language::En);
         assert_eq!(check(json!({"code": "EUR", "name": "汉汉", "rows": [{"id": "a"}], "other": "x", "n": 1})), Ok(()));
         assert_eq!(check(json!({"code": "eur"})), Err("`code` must match the pattern ^[A-Z]{3}$".to_owned()));
         assert_eq!(check(json!({"name": "a"})), Err("`name` is too short or too long".to_owned()));
         assert_eq!(check(json!({"rows": [{"id": "ab"}]})), Err("`rows.0.id` is too short or too long".to_owned()));
+        let chinese = |arguments: Value| check_texts(&schema, &arguments, Language::Zh).unwrap_err();
+        assert_eq!(chinese(json!({"code": "eur"})), "`code` 必须符合正则表达式 ^[A-Z]{3}$");
+        assert_eq!(chinese(json!({"name": "a"})), "`name` 太短或太长");
     }
 }

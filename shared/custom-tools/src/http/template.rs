@@ -26,6 +26,10 @@ pub(crate) enum Piece {
     Slot { name: String, in_query: bool },
 }
 
+/// A value in a path is empty, `.` or `..`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct InvalidPath;
+
 impl UrlTemplate {
     /// Parses a template; the error describes what is accepted.
     pub(crate) fn parse(text: &str, policy: Policy) -> Result<Self, String> {
@@ -65,7 +69,7 @@ impl UrlTemplate {
     }
 
     /// Fills the slots with the arguments and appends `query`; the error describes the accepted values.
-    pub(crate) fn fill(&self, arguments: &Map<String, Value>, query: &[(String, String)]) -> Result<Url, String> {
+    pub(crate) fn fill(&self, arguments: &Map<String, Value>, query: &[(String, String)]) -> Result<Url, InvalidPath> {
         let mut filled = String::new();
         for piece in &self.pieces {
             match piece {
@@ -81,7 +85,7 @@ impl UrlTemplate {
             separator = '&';
         }
         let url = Url::parse(&filled).ok().filter(|url| self.matches_sample(url));
-        url.ok_or_else(|| "what stands in a path must not be empty, `.` or `..`".to_owned())
+        url.ok_or(InvalidPath)
     }
 
     /// Whether a filled URL has the same origin and the same number of path segments, none of them empty in a slot.
@@ -148,7 +152,7 @@ mod tests {
         UrlTemplate::parse(text, Policy::public()).unwrap()
     }
 
-    fn filled(text: &str, value: &str) -> Result<String, String> {
+    fn filled(text: &str, value: &str) -> Result<String, InvalidPath> {
         let arguments = Map::from_iter([("x".to_owned(), json!(value))]);
         template(text).fill(&arguments, &[]).map(String::from)
     }

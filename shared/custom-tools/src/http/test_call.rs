@@ -57,12 +57,18 @@ pub struct TestCallResponse {
 
 impl HttpTool {
     /// Makes one call, outside of any turn and rate limit; reports the request and the response, as far as they exist.
-    pub async fn test_call(&self, owner: &Owner, arguments: &Value, redactor: &OutboundRedactor) -> TestCall {
+    pub async fn test_call(
+        &self,
+        owner: &Owner,
+        arguments: &Value,
+        redactor: &OutboundRedactor,
+        language: Language,
+    ) -> TestCall {
         let mut report = TestCall { request: None, response: None, content: String::new(), error: None };
-        match self.run_test_call(owner, arguments, redactor, &mut report).await {
+        match self.run_test_call(owner, arguments, redactor, language, &mut report).await {
             Ok(content) => report.content = content,
             Err(ToolError::Model { failure, content }) => (report.error, report.content) = (Some(failure), content),
-            Err(ToolError::Fatal(_)) => report.error = Some(ToolCallError::failed(self, Language::default()).failure),
+            Err(ToolError::Fatal(_)) => report.error = Some(ToolCallError::failed(self, language).failure),
         }
         report
     }
@@ -72,18 +78,19 @@ impl HttpTool {
         owner: &Owner,
         arguments: &Value,
         redactor: &OutboundRedactor,
+        language: Language,
         report: &mut TestCall,
     ) -> Result<String, ToolError> {
-        let arguments = arguments::coerce(self.parameters(), arguments, Language::default())?;
-        let prepared = self.prepare(&arguments.as_object().cloned().unwrap_or_default(), redactor).await?;
+        let arguments = arguments::coerce(self.parameters(), arguments, language)?;
+        let prepared = self.prepare(&arguments.as_object().cloned().unwrap_or_default(), redactor, language).await?;
         report.request = Some(describe_request(&prepared));
         let PreparedRequest { request, mask, .. } = prepared;
-        let response = self.send(request, &mask, &Progress::default()).await?;
+        let response = self.send(request, &mask, &Progress::default(), language).await?;
         report.response = Some(describe_response(&response, &mask));
-        self.render_response(owner, &response, &mask)
+        self.render_response(owner, &response, &mask, language)
             .await
             .map(|content| self.wrap_result(content))
-            .map_err(|failure| self.tool_error(failure))
+            .map_err(|failure| self.tool_error(failure, language))
     }
 }
 

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use domain::Owner;
 use domain::{Language, ToolSpec};
 use egress::{Egress, EgressError, Request, Response};
+use prompts::{CustomToolTexts, ToolTexts};
 use serde_json::{Map, Value};
 use store::RateLimiter;
 use tools::{OutboundRedactor, Progress, Tool, ToolCallError, ToolContext, ToolError, ToolOutput, strip_invisible};
@@ -13,12 +14,10 @@ use super::endpoint::WebEndpoint;
 use super::envelope;
 use super::failure::HttpFailure;
 use super::progress_relay::ProgressRelay;
+use super::request::RequestFailure;
 use super::secret_mask::SecretMask;
 use super::template::UrlTemplate;
 use super::{ToolDefinition, ToolKind, ToolSecrets, parameters, request};
-
-/// Suffix of a truncated text.
-const TRUNCATED_NOTE: &str = "\n（内容过长，已截断）";
 
 /// Longest text that a transform selects from a response, in bytes.
 const MAX_SELECTED_BYTES: usize = 256 * 1024;
@@ -64,19 +63,20 @@ impl HttpTool {
         &self,
         arguments: &Map<String, Value>,
         redactor: &OutboundRedactor,
+        language: Language,
     ) -> Result<PreparedRequest, ToolError> {
         let declared = parameters::declared(&self.definition.parameters, arguments, &|name| redactor.is_fixed(name));
-        parameters::check_texts(&self.definition.parameters, &Value::Object(declared.clone()))
-            .map_err(|reason| ToolCallError::invalid_arguments(&reason, Language::default()))?;
-        let (header, mask) = self.credentials.reveal().await.map_err(|failure| self.tool_error(failure))?;
+        parameters::check_texts(&self.definition.parameters, &Value::Object(declared.clone()), language)
+            .map_err(|reason| ToolCallError::invalid_arguments(&reason, language))?;
+        let (header, mask) = self.credentials.reveal().await.map_err(|failure| self.tool_error(failure, language))?;
         let secret = header.as_ref().map(|(name, value)| (*name, value));
         let template = UrlTemplate::parse(&self.endpoint.url_template, self.egress.policy())
-            .map_err(|_| self.tool_error(HttpFailure::AddressNotAllowed))?;
+            .map_err(|_| self.tool_error(HttpFailure::AddressNotAllowed, language))?;
         // Redacting long arguments takes milliseconds: between two calls other turns run.
         tokio::task::yield_now().await;
         let arguments = self.definition.outbound_arguments(&declared, redactor);
         let request = request::build_request(&self.endpoint, &template, &arguments, secret)
-            .map_err(|reason| ToolCallError::invalid_arguments(&reason, Language::default()))?;
+            .map_err(|failure| self.request_error(failure, language))?;
         Ok(PreparedRequest { request, mask, secret: secret.map(|(name, _)| name.to_owned()) })
     }
 
@@ -86,6 +86,7 @@ impl HttpTool {
         request: Request,
         mask: &SecretMask,
         progress: &Progress,
+        language: Language,
     ) -> Result<Response, ToolError> {
         let first = self.send_once(request.clone(), mask, progress).await;
         let should_retry = match &first {
@@ -94,7 +95,7 @@ impl HttpTool {
             Err(_) => false,
         };
         let response = if should_retry { self.send_once(request, mask, progress).await } else { first };
-        let response = response.map_err(|error| self.tool_error(HttpFailure::Egress(error)))?;
+        let response = response.map_err(|error| self.tool_error(HttpFailure::Egress(error), language))?;
         self.credentials.on_status(response.status.as_u16());
         Ok(response)
     }
@@ -122,6 +123,7 @@ impl HttpTool {
         owner: &Owner,
         response: &Response,
         mask: &SecretMask,
+        language: Language,
     ) -> Result<String, HttpFailure> {
         let text = response.text();
         if !response.status.is_success() {
@@ -130,13 +132,13 @@ impl HttpTool {
             return Err(HttpFailure::Status(response.status.as_u16(), masked.to_owned()));
         }
         if response.truncated {
-            let cut = || format!("{}{TRUNCATED_NOTE}", mask.mask_truncated(&text));
+            let cut = || format!("{}\n{}", mask.mask_truncated(&text), ToolTexts::of(language).truncated);
             // A part of an incomplete document would be a guess.
             let whole = self.definition.response_transform.is_some();
             return if whole { Err(HttpFailure::Egress(EgressError::TooLarge)) } else { Ok(cut()) };
         }
         match (&self.definition.response_transform, serde_json::from_str::<Value>(&text)) {
-            (_, Ok(answer)) => self.render_json(owner, mask.mask_value(answer)).await,
+            (_, Ok(answer)) => self.render_json(owner, mask.mask_value(answer), language).await,
             (Some(_), Err(_)) => Err(HttpFailure::NoMatch),
             (None, Err(_)) if self.definition.kind == ToolKind::Streamable => Ok(mask.mask_text(&event_data(&text))),
             (None, Err(_)) => Ok(mask.mask_text(&text)),
@@ -144,7 +146,7 @@ impl HttpTool {
     }
 
     /// Returns the text of a JSON answer for the model. A transform is applied to the envelope as well as to its data.
-    async fn render_json(&self, owner: &Owner, answer: Value) -> Result<String, HttpFailure> {
+    async fn render_json(&self, owner: &Owner, answer: Value, language: Language) -> Result<String, HttpFailure> {
         let transform = self.definition.response_transform.as_ref();
         let whole = transform.is_some().then(|| answer.clone());
         let data = envelope::open(answer).map_err(|error| {
@@ -153,15 +155,26 @@ impl HttpTool {
         })?;
         let (Some(transform), Some(whole)) = (transform, whole) else { return Ok(to_text(data)) };
         let found = transform.apply(owner, whole).await;
-        found.map(|found| truncate(to_text(found))).ok_or(HttpFailure::NoMatch)
+        found.map(|found| truncate(to_text(found), language)).ok_or(HttpFailure::NoMatch)
     }
 
-    pub(super) fn tool_error(&self, failure: HttpFailure) -> ToolError {
-        failure.into_tool_error(!self.definition.idempotent)
+    pub(super) fn tool_error(&self, failure: HttpFailure, language: Language) -> ToolError {
+        failure.into_tool_error(!self.definition.idempotent, language)
     }
 
-    async fn admit(&self) -> Result<(), ToolError> {
-        self.definition.check_rate_limit(&self.limiter).await.map_err(|failure| self.tool_error(failure))
+    fn request_error(&self, failure: RequestFailure, language: Language) -> ToolError {
+        let texts = CustomToolTexts::of(language);
+        let reason = match failure {
+            RequestFailure::Path => texts.invalid_path,
+            RequestFailure::Header => texts.invalid_header,
+            RequestFailure::Secret => return self.tool_error(HttpFailure::NoSecret, language),
+            RequestFailure::Method => return ToolCallError::failed(self, language).into(),
+        };
+        ToolCallError::invalid_arguments(reason, language).into()
+    }
+
+    async fn admit(&self, language: Language) -> Result<(), ToolError> {
+        self.definition.check_rate_limit(&self.limiter).await.map_err(|failure| self.tool_error(failure, language))
     }
 }
 
@@ -173,11 +186,14 @@ impl Tool for HttpTool {
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
-        let PreparedRequest { request, mask, .. } = self.prepare(&arguments, &context.redactor).await?;
-        self.admit().await?;
-        let response = self.send(request, &mask, &context.progress).await?;
-        let text =
-            self.render_response(&context.owner, &response, &mask).await.map_err(|failure| self.tool_error(failure))?;
+        let PreparedRequest { request, mask, .. } =
+            self.prepare(&arguments, &context.redactor, context.language).await?;
+        self.admit(context.language).await?;
+        let response = self.send(request, &mask, &context.progress, context.language).await?;
+        let text = self
+            .render_response(&context.owner, &response, &mask, context.language)
+            .await
+            .map_err(|failure| self.tool_error(failure, context.language))?;
         let summary = format!("{} bytes", response.body.len());
         Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
     }
@@ -205,10 +221,11 @@ fn to_text(value: Value) -> String {
 }
 
 /// Truncates a text to the maximum result size; the suffix is extra.
-fn truncate(mut text: String) -> String {
+fn truncate(mut text: String, language: Language) -> String {
     if text.len() > MAX_SELECTED_BYTES {
         text.truncate(text.floor_char_boundary(MAX_SELECTED_BYTES));
-        text.push_str(TRUNCATED_NOTE);
+        text.push('\n');
+        text.push_str(ToolTexts::of(language).truncated);
     }
     text
 }

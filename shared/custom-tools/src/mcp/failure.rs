@@ -1,5 +1,6 @@
-use domain::ToolFailure;
+use domain::{Language, ToolFailure};
 use egress::EgressError;
+use prompts::{CustomToolTexts, ToolTexts, fill};
 use serde_json::Value;
 use tools::{ToolError, strip_invisible};
 
@@ -101,17 +102,19 @@ impl McpFailure {
 
     /// Converts it to the failure for the user and the text for the model. `has_side_effects`: the request may have
     /// taken effect.
-    pub(super) fn into_tool_error(self, has_side_effects: bool) -> ToolError {
+    pub(super) fn into_tool_error(self, has_side_effects: bool, language: Language) -> ToolError {
+        let texts = CustomToolTexts::of(language);
         let reason = match self {
-            Self::Http(failure) => return failure.into_tool_error(has_side_effects),
+            Self::Http(failure) => return failure.into_tool_error(has_side_effects, language),
             Self::Rpc(error) => {
-                format!("服务返回错误 {}：{}", error.code, tool_calls::escape(&strip_invisible(&error.message)))
+                let message = tool_calls::escape(&strip_invisible(&error.message));
+                fill(texts.server_error, &[("code", &error.code.to_string()), ("message", &message)])
             }
-            Self::Unreadable => "服务返回的内容无法读取".to_owned(),
-            Self::WantsInput => "工具需要用户另外提供信息，这里无法提供".to_owned(),
+            Self::Unreadable => texts.unreadable.to_owned(),
+            Self::WantsInput => texts.input_required.to_owned(),
         };
         let failure = ToolFailure { code: "failed".to_owned(), message: "The tool failed.".to_owned() };
-        ToolError::Model { failure, content: format!("工具调用失败：{reason}") }
+        ToolError::Model { failure, content: fill(ToolTexts::of(language).failed, &[("reason", &reason)]) }
     }
 
     /// Returns the kind of failure for the log, without any text of the server.

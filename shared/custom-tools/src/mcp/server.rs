@@ -95,12 +95,14 @@ impl McpServer {
         arguments: &Value,
         redactor: &OutboundRedactor,
         time: Duration,
+        language: Language,
     ) -> TestCall {
         let empty = TestCall { request: None, response: None, content: String::new(), error: None };
         let observer = Observer { progress: Progress::default(), test_call: Some(Mutex::new(empty.clone())) };
-        let timed_out = |_| Err(McpFailure::from(EgressError::TimedOut).into_tool_error(tool.is_some()));
-        let result =
-            timeout(time, self.run_test_call(tool, arguments, redactor, &observer)).await.unwrap_or_else(timed_out);
+        let timed_out = |_| Err(McpFailure::from(EgressError::TimedOut).into_tool_error(tool.is_some(), language));
+        let result = timeout(time, self.run_test_call(tool, arguments, redactor, &observer, language))
+            .await
+            .unwrap_or_else(timed_out);
         let seen = observer.test_call.map(|report| report.into_inner().unwrap_or_else(PoisonError::into_inner));
         let mut report = seen.unwrap_or(empty);
         match result {
@@ -120,23 +122,24 @@ impl McpServer {
         arguments: &Value,
         redactor: &OutboundRedactor,
         observer: &Observer,
+        language: Language,
     ) -> Result<String, ToolError> {
         let listing = list_tools(&self.connection, observer)
             .await
-            .map_err(|failure: McpFailure| failure.into_tool_error(false))?;
+            .map_err(|failure: McpFailure| failure.into_tool_error(false, language))?;
         let Some(name) = tool else { return Ok(render_listing(&listing)) };
         let named = |listed: &&super::listing::ListedTool| listed.name == name || listed.own_name == name;
         let Some(listed) = listing.tools.iter().find(named).cloned() else {
             return Err(ToolCallError::unknown_tool(
                 name,
                 listing.tools.iter().map(|listed| listed.name.as_str()),
-                Language::default(),
+                language,
             )
             .into());
         };
-        let arguments = arguments::coerce(&listed.parameters, arguments, Language::default())?;
+        let arguments = arguments::coerce(&listed.parameters, arguments, language)?;
         let tool = McpTool { connection: Arc::clone(&self.connection), listed };
-        tool.invoke(&arguments, redactor, observer).await.map(|content| tool.wrap_result(content))
+        tool.invoke(&arguments, redactor, observer, language).await.map(|content| tool.wrap_result(content))
     }
 }
 

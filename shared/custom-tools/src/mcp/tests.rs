@@ -97,7 +97,7 @@ async fn trial(time: Duration) -> TestCall {
     let (definition, endpoint, secrets) = row();
     let limiter = store().await.rate_limiter;
     let server = McpServer::new(definition, endpoint, host.egress(), &secrets, limiter);
-    server.test_call(Some("x"), &json!({}), &tools::OutboundRedactor::default(), time).await
+    server.test_call(Some("x"), &json!({}), &tools::OutboundRedactor::default(), time, domain::Language::Zh).await
 }
 
 #[tokio::test]

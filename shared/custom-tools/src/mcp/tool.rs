@@ -25,12 +25,13 @@ impl McpTool {
         arguments: &Value,
         redactor: &OutboundRedactor,
         observer: &Observer,
+        language: Language,
     ) -> Result<String, ToolError> {
         let fields = arguments.as_object().cloned().unwrap_or_default();
         // As for an HTTP tool, other turns run between two calls.
         tokio::task::yield_now().await;
         let arguments = Value::Object(self.connection.definition.outbound_arguments(&fields, redactor));
-        let to_tool_error = |failure: McpFailure| failure.into_tool_error(!self.is_idempotent());
+        let to_tool_error = |failure: McpFailure| failure.into_tool_error(!self.is_idempotent(), language);
         let headers = self.listed.mirrored.iter().filter_map(|one| one.header(&arguments)).collect();
         let params = json!({"name": self.listed.own_name, "arguments": arguments});
         let idempotent = self.is_idempotent();
@@ -43,7 +44,7 @@ impl McpTool {
         let failure = ToolFailure { code: "failed".to_owned(), message: "The tool failed.".to_owned() };
         Err(ToolError::Model {
             failure,
-            content: format!("工具调用失败：{}", tool_calls::escape(&strip_invisible(&text))),
+            content: self.failure_text(&tool_calls::escape(&strip_invisible(&text)), language),
         })
     }
 
@@ -61,9 +62,9 @@ impl Tool for McpTool {
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let admitted = self.connection.definition.check_rate_limit(&self.connection.limiter).await;
-        admitted.map_err(|failure| failure.into_tool_error(!self.is_idempotent()))?;
+        admitted.map_err(|failure| failure.into_tool_error(!self.is_idempotent(), context.language))?;
         let observer = Observer { progress: context.progress.clone(), test_call: None };
-        let text = self.invoke(&arguments, &context.redactor, &observer).await?;
+        let text = self.invoke(&arguments, &context.redactor, &observer, context.language).await?;
         let summary = format!("{} bytes", text.len());
         Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
     }

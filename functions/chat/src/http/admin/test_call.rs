@@ -38,21 +38,32 @@ pub(crate) async fn run(
     let stored = app.store.definitions.get(DefinitionKind::Tool, &id).await?;
     let definition = app.catalog.tools.definition(&stored).ok_or(ErrorCode::Internal)?;
     let outgoing = OutboundRedactor::new(app.config.redactor.clone());
+    let language = app.catalog.locale.language.unwrap_or_default();
     let test_call = match (app.catalog.tools.http_tool(&definition), app.catalog.tools.build(definition), &tool_name) {
         (_, CustomTool::Server(server), tool_name) => {
-            server.test_call(tool_name.as_deref(), &arguments, &outgoing, app.turns.limits.max_duration).await
+            server.test_call(tool_name.as_deref(), &arguments, &outgoing, app.turns.limits.max_duration, language).await
         }
         (_, CustomTool::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, TOOL_NOT_ACCEPTED)),
-        (Some(tool), CustomTool::Tool(_), None) => tool.test_call(&administrator.0.owner, &arguments, &outgoing).await,
-        (None, CustomTool::Tool(tool), None) => run_built_in(&app, administrator.0.owner, tool, arguments).await?,
+        (Some(tool), CustomTool::Tool(_), None) => {
+            tool.test_call(&administrator.0.owner, &arguments, &outgoing, language).await
+        }
+        (None, CustomTool::Tool(tool), None) => {
+            run_built_in(&app, administrator.0.owner, tool, arguments, language).await?
+        }
     };
     Ok(Json(test_call))
 }
 
 /// Calls a built-in tool that is defined under another name. It sends no HTTP request, so only its result is returned.
-async fn run_built_in(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: Value) -> Result<TestCall, ApiError> {
+async fn run_built_in(
+    app: &App,
+    owner: Owner,
+    tool: Arc<dyn Tool>,
+    arguments: Value,
+    language: Language,
+) -> Result<TestCall, ApiError> {
     let context = ToolContext {
-        language: app.catalog.locale.language.unwrap_or_default(),
+        language,
         time_zone: app.catalog.locale.time_zone.clone(),
         owner,
         deadline: Instant::now() + app.turns.limits.max_duration,
@@ -62,7 +73,7 @@ async fn run_built_in(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: V
         calculation_budget: CalculationBudget::default(),
         result_budget: ResultBudget::default(),
     };
-    let call = ToolCall { id: new_id(), name: tool.spec(Language::default()).name, arguments };
+    let call = ToolCall { id: new_id(), name: tool.spec(language).name, arguments };
     let session = ToolRegistry::new(vec![tool]).session(context);
     let outcome = session.run(&call).await.map_err(|_| ErrorCode::Internal)?;
     Ok(TestCall { request: None, response: None, content: outcome.result.content, error: outcome.report.error })

@@ -38,6 +38,9 @@ const PAGE: (&str, &str) = ("<page>", "</page>");
 const TOOL_RESULT: (&str, &str) = ("<tool_result name=", "</tool_result>");
 const SEARCH_ERROR: (&str, &str) = ("<search_error>", "</search_error>");
 
+/// Starts of the output of `current_time`, in each language.
+const TIME_LABELS: [&str; 2] = ["时区：", "Time zone: "];
+
 /// Output of the calculator.
 #[derive(Deserialize)]
 struct Sum {
@@ -79,7 +82,8 @@ fn tool_output_lines(text: &str) -> Option<Vec<String>> {
     if let Ok(sum) = serde_json::from_str::<Sum>(result) {
         return Some(vec![format!("{} = {}", sum.expression, sum.result)]);
     }
-    result.starts_with("时区：").then(|| result.lines().map(str::to_owned).collect())
+    let is_time = TIME_LABELS.iter().any(|label| result.starts_with(label));
+    is_time.then(|| result.lines().map(str::to_owned).collect())
 }
 
 fn inside<'a>(text: &'a str, (open, close): (&'a str, &'a str)) -> impl Iterator<Item = &'a str> {
@@ -157,6 +161,7 @@ mod tests {
         for (text, lines) in [
             (sum, &["1+1 = 2"][..]),
             (time, &["时区：UTC（UTC+00:00）", "日期：2027-01-15（星期五）"]),
+            ("Time zone: UTC (UTC+00:00)", &["Time zone: UTC (UTC+00:00)"]),
             ("<page>\n标题：t\n\n内容：c\n</page>", &["标题：t", "内容：c"]),
         ] {
             assert_eq!([Findings::read(text), Findings::read(&framed(text))], [output(lines), output(lines)], "{text}");

@@ -65,7 +65,9 @@ async fn f131_f132_sent_secret_is_masked_in_every_output() {
         assert!(!content.contains("7f3a"), "{content}");
         assert!(host.received().pop().unwrap().contains(sent), "{sent}");
         let trial = serde_json::to_string(
-            &tool.test_call(&domain::Owner::new("ada"), &json!({"q": "x"}), &OutboundRedactor::default()).await,
+            &tool
+                .test_call(&domain::Owner::new("ada"), &json!({"q": "x"}), &OutboundRedactor::default(), Language::Zh)
+                .await,
         )
         .unwrap();
         assert!(!trial.contains("7f3a") && !trial.contains("N2YzYQ") && trial.contains("[hidden]"), "{trial}");
@@ -209,7 +211,9 @@ async fn f058_f135_text_of_a_host_is_escaped() {
         let host = Host::answering(&[&answer(status, text)]).await;
         let tool = host.tool(&definition(&json!({"urlTemplate": URL}), &[])).await;
         assert_eq!(
-            tool.test_call(&domain::Owner::new("ada"), &json!({}), &OutboundRedactor::default()).await.content,
+            tool.test_call(&domain::Owner::new("ada"), &json!({}), &OutboundRedactor::default(), Language::Zh)
+                .await
+                .content,
             expected
         );
         assert_eq!(tool_text(tool, json!({})).await, expected);
