@@ -49,7 +49,7 @@ async fn f102_earlier_search_is_sent_with_its_results() {
 
 #[tokio::test]
 async fn f102_long_history_drops_its_oldest_turns() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_with(&[("MODEL_OPTIONS", r#"{"openai":{"contextTokens":128000}}"#)]).await;
     app.model.respond_with(|_| Completion::of(["好。"]));
     let long = |n: usize| format!("第{n}句{}", "长".repeat(30_000));
     let id = app.send_message(&long(0)).await.conversation_id();
