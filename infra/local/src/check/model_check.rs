@@ -120,7 +120,7 @@ impl ModelCheck<'_> {
         let prompt = match mode {
             ToolMode::Native => Prompt { messages, tools: Arc::new(tools.clone()), ..Prompt::default() },
             ToolMode::Prompted => {
-                let system = tool_calls::format_for(&self.client.config().model).instructions(&tools, Language::En);
+                let system = tool_calls::format_for(&self.client.config().model).instructions(&tools, Language::En, "");
                 Prompt { system, messages, ..Prompt::default() }
             }
         };

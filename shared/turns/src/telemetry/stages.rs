@@ -19,7 +19,7 @@ pub const STAGES: &str = "stages";
 
 /// Logs that a turn was accepted, and which model answers first.
 pub(crate) fn log_accepted(model: &str, tools: &ToolRegistry) {
-    info!(target: STAGES, model, tools = tools.specs().len(), "turn accepted");
+    info!(target: STAGES, model, tools = tools.names().count(), "turn accepted");
 }
 
 /// Logs that the answer is stored.
