@@ -66,3 +66,27 @@ impl HttpFailure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(failure: HttpFailure, language: Language) -> String {
+        match failure.into_tool_error(true, language) {
+            ToolError::Model { content, .. } => content,
+            ToolError::Fatal(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn failure_is_in_the_language_of_the_turn() {
+        let status = || HttpFailure::Status(503, "<busy>".to_owned());
+        assert_eq!(text(status(), Language::Zh), "工具调用失败：服务返回状态 503\n&lt;busy>");
+        assert_eq!(text(status(), Language::En), "The tool call failed: the service returned status 503\n&lt;busy>");
+        let unsure = || HttpFailure::Egress(EgressError::Disconnected);
+        let chinese = "工具调用失败：无法连接到服务。请求可能已经生效，不要重复调用，请先告诉用户";
+        let english = "The tool call failed: the service cannot be reached. The request may have taken effect all the \
+            same, so do not repeat it, and tell the user first";
+        assert_eq!([text(unsure(), Language::Zh), text(unsure(), Language::En)], [chinese, english]);
+    }
+}

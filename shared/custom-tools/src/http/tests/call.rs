@@ -234,7 +234,7 @@ async fn f134_text_that_violates_its_pattern_is_not_sent() {
     let mut definition = definition(&json!({"urlTemplate": URL}), &["code"]);
     definition["parameters"]["properties"]["code"]["pattern"] = json!("^[A-Z]+$");
     let tool = host.tool(&definition).await;
-    let expected = "invalid_arguments: 参数不符合要求：`code` must match the pattern ^[A-Z]+$。请改正参数后重新调用。";
+    let expected = "invalid_arguments: 参数不符合要求：`code` 必须符合正则表达式 ^[A-Z]+$。请改正参数后重新调用。";
     assert_eq!(read(&tool, json!({"code": "abc"})).await, expected);
     assert_eq!((read(&tool, json!({"code": "ABC"})).await, host.received().len()), ("ok".to_owned(), 1));
 }
