@@ -7,6 +7,7 @@ mod language;
 mod lexer;
 mod licence;
 mod modules;
+mod prompt_texts;
 mod sources;
 mod template;
 
