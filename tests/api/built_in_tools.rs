@@ -97,7 +97,7 @@ async fn english_turn_has_english_tool_texts() {
         ("calculator", json!({ "expression": "1/0" }), "The calculation failed: division by zero has no result."),
         ("current_time", json!({ "zone": "Mars" }), "must be an IANA time zone"),
         ("current_time", json!({ "zone": "Tokyo" }), "Time zone: Asia/Tokyo (UTC+09:00)\nDate: 20"),
-        ("search_web", json!({ "query": "q", "mode": 1 }), "`mode` must be one of \"normal\", "),
+        ("search_web", json!({ "query": "q", "mode": 1 }), "`mode` must be one of \"quick\", "),
         ("calculate", json!({}), "Tool 'calculate' not found. Available tools: search_web, read_url, calculator"),
     ];
     for (name, arguments, expected) in cases {

@@ -42,6 +42,7 @@ mod openai_tools;
 mod ownership;
 mod private_models;
 mod prompt_locale;
+mod prompt_snapshots;
 mod prompts;
 mod public_routes;
 mod recordings;
