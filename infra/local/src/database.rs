@@ -1,6 +1,7 @@
 //! The embedded database, and the routes by which this process and others on this machine reach it.
 
 mod answer;
+mod bulk_put;
 mod calls;
 mod connector;
 mod file;

@@ -1,10 +1,12 @@
 //! The DynamoDB operations that the embedded database supports, by their names in requests.
 
+use dynoxide::actions::batch_write_item::BatchWriteItemResponse;
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
+use super::bulk_put;
 
 /// The header with which requests name an operation.
 pub(super) const TARGET: &str = "x-amz-target";
@@ -29,7 +31,7 @@ fn find_operation(name: &str) -> Option<Operation> {
 fn item_operation(name: &str) -> Option<Operation> {
     Some(match name {
         "BatchGetItem" => |database, body| run(body, |request| database.batch_get_item(request)),
-        "BatchWriteItem" => |database, body| run(body, |request| database.batch_write_item(request)),
+        "BatchWriteItem" => write_batch,
         "DeleteItem" => |database, body| run(body, |request| database.delete_item(request)),
         "GetItem" => |database, body| run(body, |request| database.get_item(request)),
         "PutItem" => |database, body| run(body, |request| database.put_item(request)),
@@ -73,6 +75,17 @@ fn run<Q: DeserializeOwned, A: Serialize>(body: &[u8], act: impl FnOnce(Q) -> Re
     match serde_json::from_slice(body) {
         Ok(request) => answer(act(request)),
         Err(_) => unreadable(),
+    }
+}
+
+fn write_batch(database: &Database, body: &[u8]) -> Answer {
+    let Ok(request) = serde_json::from_slice(body) else { return unreadable() };
+    if !bulk_put::is_simple(&request, body.len()) {
+        return answer(database.batch_write_item(request));
+    }
+    match bulk_put::store(database, request) {
+        Some(stored) => answer(stored.map(|()| BatchWriteItemResponse::default())),
+        None => run(body, |request| database.batch_write_item(request)),
     }
 }
 
