@@ -74,7 +74,12 @@ async fn f051_bad_arguments_error_describes_valid_ones() {
             "invalid_arguments",
             "`topic` 必须是以下值之一：\"general\"、",
         ),
-        ("search_web", json!({ "query": "q", "include_domains": ["x"] }), "invalid_arguments", "host names such as"),
+        (
+            "search_web",
+            json!({ "query": "q", "include_domains": ["x"] }),
+            "invalid_arguments",
+            "只能是 example.com 这样的域名",
+        ),
         ("calculate", json!({ "expression": "1+1" }), "unknown_tool", "search_web, read_url, calculator, current_time"),
     ];
     for (name, arguments, code, reason) in cases {
@@ -130,7 +135,7 @@ async fn page_in_user_message_can_be_read() {
     {
         let source = json!({ "index": 1, "title": "网页", "url": url });
         assert_eq!((&result["ok"], &result["sources"]), (&json!(true), &json!([source])));
-        let page = format!("<page>\n标题：网页\n来源：{url}\n内容：# 网页\n{url} 的正文。\n</page>");
+        let page = format!("<page>\nNumber: 1\nTitle: 网页\nSource: {url}\nContent: # 网页\n{url} 的正文。\n</page>");
         assert!(message.contains(&page), "{message}");
     }
 }
@@ -201,7 +206,8 @@ async fn unreadable_page_is_reported() {
     assert_eq!(turn.events_of("tool_result")[0]["error"], error);
     let message = app.model.wait_for_request(2).await.last_message();
     assert!(
-        message.contains("<page_error>读取失败: 这个网页无法读取</page_error>") && !message.contains("upstream"),
+        message.contains("<page_error>Reading failed: this page cannot be read</page_error>")
+            && !message.contains("upstream"),
         "{message}"
     );
 }

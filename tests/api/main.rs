@@ -13,6 +13,7 @@ mod call_formats;
 mod call_like_text;
 mod call_results;
 mod circuit_breaker;
+mod citations;
 mod context;
 mod context_windows;
 mod conversations;

@@ -8,15 +8,19 @@ import { Sources, Steps } from "./steps.js";
 import { attributionText, errorText, finishReasonText, usageText } from "./strings.js";
 import { Thinking } from "./thinking.js";
 
-/** The view of one assistant message. `onRetry` regenerates the answer, `onReload` loads the stored answer. */
+/**
+ * The view of one assistant message. `onRetry` regenerates the answer, `onReload` loads the stored answer, and
+ * `conversationSources` maps numbers to the sources of all answers of the conversation.
+ */
 export class AnswerView {
   element = el("article", { class: "turn answer" }, el("h2", { class: "offscreen" }, "Answer"));
   #text = "";
   #steps = new Steps();
-  #sources = new Sources();
+  #sources;
   #thinking = new Thinking();
   #prose = el("div", { class: "prose" });
   #markdown = new MarkdownView(this.#prose, (number) => this.#sources.numbered(number));
+  conversationSources;
   #status = el("p", { class: "status" });
   #notes = el("div", { class: "notes" });
   #footer = el("footer", { class: "answer-footer" });
@@ -31,7 +35,9 @@ export class AnswerView {
   #onRetry;
   #onReload;
 
-  constructor({ onRetry, onReload }) {
+  constructor({ onRetry, onReload, conversationSources }) {
+    this.conversationSources = conversationSources;
+    this.#sources = new Sources(conversationSources);
     this.#onRetry = onRetry;
     this.#onReload = onReload;
     this.element.append(

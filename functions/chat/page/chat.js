@@ -25,6 +25,8 @@ export class Chat {
   #loadAbort = new AbortController();
   #turn = null;
   #running = new Map();
+  /** The sources of the open conversation by number. */
+  #sources = new Map();
   #thread = new Thread();
   #composer;
   #agents;
@@ -48,6 +50,7 @@ export class Chat {
     this.#loadAbort.abort();
     this.id = id;
     this.#turn = this.#running.get(id) ?? null;
+    this.#sources = this.#turn?.view.conversationSources ?? new Map();
     byId("welcome").hidden = id !== null;
     this.#thread.clear();
     this.#composer.open(id);
@@ -131,6 +134,7 @@ export class Chat {
     return new AnswerView({
       onRetry: (view) => this.regenerate(view),
       onReload: () => this.#load((error) => showError(error)),
+      conversationSources: this.#sources,
     });
   }
 

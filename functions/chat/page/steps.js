@@ -77,8 +77,11 @@ export class Sources {
   #list = el("ol");
   #all = [];
   #more = button("", () => this.#expand(), { kind: "text" });
+  #ofConversation;
 
-  constructor() {
+  /** `ofConversation` maps numbers to the sources of all answers of the conversation; the first one keeps its number. */
+  constructor(ofConversation = new Map()) {
+    this.#ofConversation = ofConversation;
     this.element.append(this.#list, this.#more);
   }
 
@@ -89,16 +92,18 @@ export class Sources {
       if (!url || this.#all.some((known) => known.index === source.index && known.url === url)) continue;
       const known = { index: source.index, url, title: source.title?.trim() || url };
       this.#all.push(known);
+      if (!this.#ofConversation.has(known.index)) this.#ofConversation.set(known.index, known);
       this.#list.append(sourceElement(known));
     }
     this.element.hidden = this.#all.length === 0;
     this.#collapse();
   }
 
-  /** The source with this number; null if there is none or more than one. */
+  /** The source with this number: the answer's own one, else that of an earlier answer; null if it is ambiguous. */
   numbered(index) {
     const found = this.#all.filter((source) => source.index === index);
-    return found.length === 1 ? found[0] : null;
+    if (found.length > 1) return null;
+    return found[0] ?? this.#ofConversation.get(index) ?? null;
   }
 
   #collapse() {

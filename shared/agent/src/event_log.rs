@@ -10,7 +10,9 @@ use futures_util::stream::{Stream, unfold};
 use llm::AttemptLog;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tools::SourceNumbers;
 
+use crate::citation_filter::{CitationFilter, FilteredText};
 use crate::{TurnRecorder, TurnState};
 
 /// The events of a turn, with the state that they add up to; clones share one log.
@@ -37,6 +39,7 @@ struct LogState {
     bytes: usize,
     /// How many bytes a task waits for, if one does.
     awaited_bytes: Option<usize>,
+    citations: CitationFilter,
     turn_state: TurnState,
 }
 
@@ -56,8 +59,53 @@ impl EventLog {
     }
 
     /// Appends the event and leaves the subscribers asleep: [`Self::notify`] must follow.
-    pub(crate) fn append(&self, mut event: Event) {
+    ///
+    /// Citations of sources that do not exist are removed from text; what may become a citation is held back.
+    pub(crate) fn append(&self, event: Event) {
         let mut state = self.lock();
+        match event {
+            Event::Text { delta } => {
+                let filtered = state.citations.push(delta);
+                self.append_text(&mut state, filtered);
+            }
+            Event::ToolCall(_) | Event::ClientToolCall(_) => {
+                let held = state.citations.finish();
+                self.append_text(&mut state, held);
+                self.append_filtered(&mut state, event);
+            }
+            event => self.append_filtered(&mut state, event),
+        }
+    }
+
+    /// Appends the text that is held back at the end of a reply: [`Self::notify`] must follow.
+    pub(crate) fn append_held(&self) {
+        let mut state = self.lock();
+        let held = state.citations.finish();
+        self.append_text(&mut state, held);
+    }
+
+    /// Drops the text that is held back of a reply that did not end.
+    pub(crate) fn discard_held(&self) {
+        self.lock().citations.discard();
+    }
+
+    /// Removes citations of other sources than these from the text that follows.
+    pub(crate) fn check_citations(&self, sources: SourceNumbers) {
+        self.lock().citations = CitationFilter::new(sources);
+    }
+
+    fn append_text(&self, state: &mut LogState, filtered: FilteredText) {
+        for source in filtered.cited {
+            if !state.turn_state.answer.sources.iter().any(|known| known.url == source.url) {
+                self.append_filtered(state, Event::EarlierSource(Box::new(source)));
+            }
+        }
+        if !filtered.text.is_empty() {
+            self.append_filtered(state, Event::Text { delta: filtered.text });
+        }
+    }
+
+    fn append_filtered(&self, state: &mut LogState, mut event: Event) {
         if !self.truncate_to_limits(&state.turn_state.answer, &mut event) {
             return;
         }
@@ -162,6 +210,7 @@ impl EventLog {
             | Event::ToolCall(_)
             | Event::ToolProgress(_)
             | Event::ToolResult(_)
+            | Event::EarlierSource(_)
             | Event::ClientToolCall(_)
             | Event::Title(_)
             | Event::Usage(_)
@@ -201,6 +250,7 @@ fn delta_bytes(event: &Event) -> usize {
         | Event::ModelSwitched { .. }
         | Event::ToolCall(_)
         | Event::ToolResult(_)
+        | Event::EarlierSource(_)
         | Event::ClientToolCall(_)
         | Event::Title(_)
         | Event::Usage(_)

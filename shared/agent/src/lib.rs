@@ -11,6 +11,7 @@
 //! * `prompt`, `message_format`, `call_ids`, `alternation`: what the model reads
 //! * `context`, `compactness`: what fits into the context window of a model
 //! * `turn_state`, `event_log`: the events of a turn and what they add up to
+//! * `citation_filter`: removes citations of sources that do not exist
 //! * `client_context`: history and tools of a client that keeps its conversation itself
 //! * `tokens`, `estimate`, `token_count_cache`: token counts without a tokenizer
 //! * `usage`: tokens and cost of a reply
@@ -18,6 +19,7 @@
 
 mod alternation;
 mod call_ids;
+mod citation_filter;
 mod client_context;
 mod compactness;
 mod context;

@@ -114,6 +114,7 @@ impl<'a> Run<'a> {
         if let Some(recorder) = &recorder {
             events.record(recorder);
         }
+        events.check_citations(turn.context.sources.clone());
         let deadlines = Deadlines::new(turn.context.deadline);
         let specs = turn.specs(&agent.tools);
         let are_agent_specs = Arc::ptr_eq(&specs, agent.tools.specs(turn.context.language));

@@ -84,6 +84,7 @@ impl TurnState {
             | Event::Thinking { .. }
             | Event::ToolProgress(_)
             | Event::ToolResult(_)
+            | Event::EarlierSource(_)
             | Event::ClientToolCall(_)
             | Event::Title(_)
             | Event::Usage(_)

@@ -62,6 +62,7 @@ impl Protocol for Accumulated {
             | Event::ToolCall(_)
             | Event::ToolProgress(_)
             | Event::ToolResult(_)
+            | Event::EarlierSource(_)
             | Event::ClientToolCall(_)
             | Event::Title(_)
             | Event::Usage(_)

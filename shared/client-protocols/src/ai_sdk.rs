@@ -158,6 +158,11 @@ impl AiSdkStream {
             UiChunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: false, kind: SERVER_TOOL }
         };
         write_json_frame(&chunk, out);
+        self.write_sources(sources, out);
+    }
+
+    /// Writes the pages that are not known yet.
+    fn write_sources(&mut self, sources: &[Source], out: &mut String) {
         let known = self.sources.len();
         Source::join(&mut self.sources, sources);
         for Source { index, title, url } in self.sources.iter().skip(known) {
@@ -215,6 +220,7 @@ impl Protocol for AiSdkStream {
             Event::ToolCall(call) => self.write_call(call, out),
             Event::ToolProgress(progress) => self.write_progress(&progress.id, &progress.text, out),
             Event::ToolResult(report) => self.write_result(report, out),
+            Event::EarlierSource(source) => self.write_sources(std::slice::from_ref(source), out),
             Event::Title(title) => self.title = Some(title.clone()),
             Event::Usage(usage) => self.usage = Some(**usage),
             Event::Failed(failure) => self.write_failure(failure, out),

@@ -84,6 +84,7 @@ impl Protocol for NativeSse {
             | Event::ToolCall(_)
             | Event::ToolProgress(_)
             | Event::ToolResult(_)
+            | Event::EarlierSource(_)
             | Event::ClientToolCall(_)
             | Event::Title(_)
             | Event::Usage(_)
@@ -150,8 +151,8 @@ impl<'a> Payload<'a> {
     /// did.
     fn from_event(event: &'a Event, request_id: &'a str, models: &'a [String]) -> Option<Self> {
         Some(match event {
-            // Native requests cannot declare client tools.
-            Event::ModelSwitched { .. } | Event::ClientToolCall(_) => return None,
+            // Native clients have the pages of earlier turns, and cannot declare client tools.
+            Event::ModelSwitched { .. } | Event::EarlierSource(_) | Event::ClientToolCall(_) => return None,
             Event::Started(started) => Self::Start {
                 conversation_id: &started.conversation_id,
                 message_id: &started.message_id,

@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    fn report(id: &str, url: &str) -> Event {
+    fn report(id: &str, index: usize, url: &str) -> Event {
         Event::ToolResult(Box::new(ToolOutcome {
             id: id.into(),
             name: "search_web".into(),
@@ -87,11 +87,9 @@ mod tests {
             cached: true,
             duration_ms: 3,
             summary: "2 results".into(),
-            sources: ["https://same.example", url]
-                .iter()
-                .enumerate()
-                .map(|(i, url)| Source { index: i + 1, title: "t".into(), url: (*url).into() })
-                .collect(),
+            sources: [(1, "https://same.example"), (index, url)]
+                .map(|(index, url)| Source { index, title: "t".into(), url: url.into() })
+                .to_vec(),
             error: None,
         }))
     }
@@ -109,8 +107,8 @@ mod tests {
             Event::Text { delta: "a".into() },
             Event::ToolCall(Box::new(call("call_1"))),
             Event::ToolCall(Box::new(call("call_2"))),
-            report("call_2", "https://b.example"),
-            report("call_1", "https://a.example"),
+            report("call_2", 2, "https://b.example"),
+            report("call_1", 3, "https://a.example"),
             Event::Text { delta: "b".into() },
             Event::Done { finish_reason: FinishReason::Stop },
         ] {

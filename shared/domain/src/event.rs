@@ -33,6 +33,8 @@ pub enum Event {
     ToolProgress(Box<ToolProgress>),
     /// A finished call, in order of completion.
     ToolResult(Box<ToolOutcome>),
+    /// A page of an earlier turn that the text after it cites. Results of this turn name their own pages.
+    EarlierSource(Box<Source>),
     /// A call of a tool that the client runs. The turn ends with it, and its result arrives with another request.
     ClientToolCall(Box<ToolCall>),
     /// A generated title for a new conversation.
@@ -63,6 +65,7 @@ impl Event {
             | Self::ToolCall(_)
             | Self::ToolProgress(_)
             | Self::ToolResult(_)
+            | Self::EarlierSource(_)
             | Self::ClientToolCall(_)
             | Self::Title(_)
             | Self::Usage(_) => false,
@@ -115,7 +118,7 @@ pub enum FinishReason {
 /// A page that a tool result cites.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The number under which the model saw the page, starting at 1.
+    /// The number of the page in its conversation, starting at 1; models read and cite it.
     pub index: usize,
     /// The page's title.
     pub title: String,
@@ -124,12 +127,11 @@ pub struct Source {
 }
 
 impl Source {
-    /// Merges the pages of several results: each URL once, renumbered from 1.
+    /// Merges the pages of several results: each URL once, with its number.
     pub fn join(all: &mut Vec<Source>, more: &[Source]) {
         for source in more {
             if !all.iter().any(|known| known.url == source.url) {
-                let index = all.len() + 1;
-                all.push(Source { index, ..source.clone() });
+                all.push(source.clone());
             }
         }
     }
@@ -232,6 +234,11 @@ mod tests {
             })),
             Event::ToolResult(Box::new(report.clone())),
             Event::ToolResult(Box::new(ToolOutcome { ok: false, error: Some(failure), sources: Vec::new(), ..report })),
+            Event::EarlierSource(Box::new(Source {
+                index: 7,
+                title: "茶".into(),
+                url: "https://example.com/7".into(),
+            })),
             Event::Title("茶".into()),
             Event::Usage(Box::new(usage)),
             Event::Usage(Box::new(Usage { cost_micros: Some(7), ..usage })),

@@ -2,6 +2,7 @@
 //!
 //! This crate knows nothing of HTTP, models or storage, so every other crate can use its types.
 
+mod citation;
 mod event;
 mod failure;
 mod history;
@@ -9,12 +10,14 @@ mod id;
 mod language;
 mod message;
 mod model_attribution;
+mod numbered_sources;
 mod owner;
 mod strict_json;
 mod strict_object;
 mod tool;
 mod turn_accumulator;
 
+pub use citation::{AnswerPart, CitationScanner};
 pub use event::{Event, EventBatch, FinishReason, Source, ToolOutcome, ToolProgress, TurnStart, Usage};
 pub use failure::{ErrorCode, Failure};
 pub use history::{HistoryTurn, Summary};
@@ -22,6 +25,7 @@ pub use id::{is_id, new_id};
 pub use language::Language;
 pub use message::Message;
 pub use model_attribution::ModelAttribution;
+pub use numbered_sources::NumberedSources;
 pub use owner::Owner;
 pub use strict_json::parse_object;
 pub use strict_object::StrictObject;

@@ -33,6 +33,7 @@ impl ModelAttribution {
             | Event::ToolCall(_)
             | Event::ToolProgress(_)
             | Event::ToolResult(_)
+            | Event::EarlierSource(_)
             | Event::ClientToolCall(_)
             | Event::Title(_)
             | Event::Usage(_)

@@ -13,7 +13,7 @@ pub struct TurnAccumulator {
     pub calls: Vec<CallState>,
     /// The calls of client tools, in the same order.
     pub client_tool_calls: Vec<ToolCall>,
-    /// The pages of all results: each URL once, numbered from 1.
+    /// The pages of all results, and those of earlier turns that the text cites: each URL once.
     pub sources: Vec<Source>,
     /// Which models wrote the answer.
     pub attribution: ModelAttribution,
@@ -42,6 +42,7 @@ impl TurnAccumulator {
             Event::Thinking { delta } => self.thinking.push_str(delta),
             Event::ToolCall(call) => self.calls.push(CallState { call: ToolCall::clone(call), outcome: None }),
             Event::ToolResult(outcome) => self.add_outcome(outcome),
+            Event::EarlierSource(source) => Source::join(&mut self.sources, std::slice::from_ref(source)),
             Event::ClientToolCall(call) => self.client_tool_calls.push(ToolCall::clone(call)),
             Event::Usage(usage) => self.usage = Some(**usage),
             Event::Failed(failure) => self.end = Some(Err(Failure::clone(failure))),
@@ -70,8 +71,13 @@ mod tests {
     use super::*;
     use crate::ErrorCode;
 
+    /// The number of the page `https://N.example`.
+    fn number(url: &str) -> usize {
+        url.trim_start_matches("https://").split('.').next().unwrap().parse().unwrap()
+    }
+
     fn outcome(id: &str, urls: &[&str]) -> ToolOutcome {
-        let source = |(index, url): (usize, &&str)| Source { index: index + 1, title: "t".into(), url: (*url).into() };
+        let source = |url: &&str| Source { index: number(url), title: "t".into(), url: (*url).into() };
         ToolOutcome {
             id: id.into(),
             name: "search_web".into(),
@@ -79,7 +85,7 @@ mod tests {
             cached: false,
             duration_ms: 3,
             summary: "1 result".into(),
-            sources: urls.iter().enumerate().map(source).collect(),
+            sources: urls.iter().map(source).collect(),
             error: None,
         }
     }
@@ -100,8 +106,9 @@ mod tests {
             Event::Thinking { delta: "想".into() },
             Event::ToolCall(Box::new(call("a"))),
             Event::ToolCall(Box::new(call("b"))),
-            Event::ToolResult(Box::new(outcome("b", &["https://x.example"]))),
-            Event::ToolResult(Box::new(outcome("unknown", &["https://y.example", "https://x.example"]))),
+            Event::ToolResult(Box::new(outcome("b", &["https://4.example"]))),
+            Event::ToolResult(Box::new(outcome("unknown", &["https://9.example", "https://4.example"]))),
+            Event::EarlierSource(Box::new(Source { index: 2, title: "t".into(), url: "https://2.example".into() })),
             Event::Text { delta: "一".into() },
             Event::ModelSwitched { model: "second".into() },
             Event::Text { delta: "二".into() },
@@ -112,10 +119,10 @@ mod tests {
         ]);
         assert_eq!((turn.start.as_ref(), turn.content.as_str(), turn.thinking.as_str()), (Some(&start), "一二", "想"));
         assert_eq!(turn.call("a"), Some(&CallState { call: call("a"), outcome: None }));
-        let expected = CallState { call: call("b"), outcome: Some(outcome("b", &["https://x.example"])) };
+        let expected = CallState { call: call("b"), outcome: Some(outcome("b", &["https://4.example"])) };
         assert_eq!((turn.calls.len(), turn.call("b")), (2, Some(&expected)));
         let urls: Vec<(usize, &str)> = turn.sources.iter().map(|source| (source.index, source.url.as_str())).collect();
-        assert_eq!(urls, [(1, "https://x.example"), (2, "https://y.example")]);
+        assert_eq!(urls, [(4, "https://4.example"), (9, "https://9.example"), (2, "https://2.example")]);
         assert_eq!(turn.attribution.after_failover(), ["first", "second"]);
         assert_eq!((turn.client_tool_calls, turn.usage), (vec![call("c")], Some(usage)));
         assert_eq!(turn.end.map(Result::ok), Some(Some(FinishReason::ToolCalls)));

@@ -11,6 +11,7 @@ mod current_time;
 mod custom_tools;
 mod fill;
 mod group;
+mod search;
 mod tool_file;
 mod tools;
 
@@ -21,5 +22,6 @@ pub use calls::CallTexts;
 pub use current_time::CurrentTimeTexts;
 pub use custom_tools::CustomToolTexts;
 pub use fill::fill;
+pub use search::SearchTexts;
 pub use tool_file::ToolFile;
 pub use tools::ToolTexts;

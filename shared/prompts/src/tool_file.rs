@@ -43,6 +43,8 @@ macro_rules! declare_tool_files {
 declare_tool_files! {
     CALCULATOR = "calculator",
     CURRENT_TIME = "current_time",
+    READ_URL = "read_url",
+    SEARCH_WEB = "search_web",
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use domain::ToolFailure;
+use domain::{Language, ToolFailure};
+use prompts::{SearchTexts, fill};
 
 /// Why a search failed, named by the next action.
 ///
@@ -62,20 +63,21 @@ impl SearchFailure {
     }
 
     /// Returns the reason for the model.
-    pub(crate) fn reason(self) -> String {
+    pub(crate) fn reason(self, language: Language) -> String {
+        let texts = SearchTexts::of(language);
         let reason = match self {
             Self::Limited { retry_after } => {
-                return format!("搜索过于频繁，请在 {} 秒后再试", whole_seconds(retry_after));
+                return fill(texts.limited, &[("seconds", &whole_seconds(retry_after).to_string())]);
             }
-            Self::OutOfBudget => "今天的搜索次数已用完，请不要再搜索，直接根据已有的信息和知识回答，并说明没有联网查询",
-            Self::Timeout => "搜索超时",
-            Self::Busy => "搜索服务繁忙",
-            Self::Rejected => "搜索服务不接受这个查询",
-            Self::Refused => "搜索服务的密钥无效",
-            Self::Exhausted | Self::Spent => "搜索额度暂时用尽",
-            Self::Unavailable => "暂时无法连接搜索服务",
-            Self::BadResponse => "搜索服务返回的内容无法读取",
-            Self::Unreadable => "这个网页无法读取",
+            Self::OutOfBudget => texts.out_of_budget,
+            Self::Timeout => texts.timed_out,
+            Self::Busy => texts.busy,
+            Self::Rejected => texts.rejected,
+            Self::Refused => texts.refused,
+            Self::Exhausted | Self::Spent => texts.spent,
+            Self::Unavailable => texts.unavailable,
+            Self::BadResponse => texts.bad_response,
+            Self::Unreadable => texts.unreadable,
         };
         reason.to_owned()
     }
@@ -93,7 +95,8 @@ mod tests {
     #[test]
     fn rate_limit_failure_rounds_the_retry_time_up() {
         let limited = SearchFailure::Limited { retry_after: Duration::from_millis(4001) };
-        assert_eq!(limited.reason(), "搜索过于频繁，请在 5 秒后再试");
+        assert_eq!(limited.reason(Language::Zh), "搜索过于频繁，请在 5 秒后再试");
+        assert_eq!(limited.reason(Language::En), "too many searches; try again in 5 s");
         let failure =
             ToolFailure { code: "rate_limited".into(), message: "Too many searches. Try again in 5 s.".into() };
         assert_eq!(limited.to_tool_failure(), failure);

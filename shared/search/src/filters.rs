@@ -3,8 +3,7 @@ use serde::{Deserialize, Serialize};
 use tools::OutboundRedactor;
 use url::Url;
 
-/// Maximum number of host names in one list.
-pub(crate) const MAX_DOMAINS: usize = 10;
+use crate::invalid_argument::{InvalidArgument, MAX_DOMAINS};
 
 /// Longest host name, in bytes.
 const MAX_DOMAIN_BYTES: usize = 253;
@@ -49,7 +48,7 @@ impl Filters {
         include: &[String],
         exclude: &[String],
         redactor: &OutboundRedactor,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, InvalidArgument> {
         Ok(Self {
             topic: topic.filter(|topic| *topic != Topic::General),
             time_range,
@@ -60,13 +59,17 @@ impl Filters {
 }
 
 /// Normalises, sorts and deduplicates host names; rejects personal data in the normalised form.
-fn parse_domains(field: &str, names: &[String], redactor: &OutboundRedactor) -> Result<Vec<String>, String> {
+fn parse_domains(
+    field: &'static str,
+    names: &[String],
+    redactor: &OutboundRedactor,
+) -> Result<Vec<String>, InvalidArgument> {
     if names.len() > MAX_DOMAINS {
-        return Err(format!("`{field}` must have at most {MAX_DOMAINS} items"));
+        return Err(InvalidArgument::TooManyDomains(field));
     }
     let domains: Option<Vec<String>> =
         names.iter().map(|name| parse_domain(name).filter(|name| !redactor.finds(name))).collect();
-    let mut domains = domains.ok_or_else(|| format!("`{field}` must hold host names such as example.com"))?;
+    let mut domains = domains.ok_or(InvalidArgument::InvalidDomain(field))?;
     domains.sort();
     domains.dedup();
     Ok(domains)
@@ -87,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    fn sent(include: &[&str], exclude: &[&str]) -> Result<Value, String> {
+    fn sent(include: &[&str], exclude: &[&str]) -> Result<Value, InvalidArgument> {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let filters = Filters::new(
             Some(Topic::News),
@@ -132,7 +135,7 @@ mod tests {
 
     #[test]
     fn f051_invalid_host_name_is_rejected() {
-        let refused = Err("`include_domains` must hold host names such as example.com".to_owned());
+        let refused = Err(InvalidArgument::InvalidDomain("include_domains"));
         for name in [
             "",
             " ",
@@ -151,6 +154,6 @@ mod tests {
             assert_eq!(sent(&[name], &[]), refused, "{name}");
         }
         let many = vec!["a.example"; 11];
-        assert_eq!(sent(&[], &many), Err("`exclude_domains` must have at most 10 items".to_owned()));
+        assert_eq!(sent(&[], &many), Err(InvalidArgument::TooManyDomains("exclude_domains")));
     }
 }

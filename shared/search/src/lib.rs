@@ -10,6 +10,7 @@ mod credit_observer;
 mod daily_quota;
 mod failure;
 mod filters;
+mod invalid_argument;
 mod local_limiter;
 mod model_text;
 mod outcome;

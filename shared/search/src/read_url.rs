@@ -5,19 +5,19 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use domain::{Language, ToolSpec};
+use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
-use tools::{Tool, ToolCallError, ToolContext, ToolError, ToolOutput, arguments, schema, url_allowlist};
+use tools::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema, url_allowlist};
+use url::Url;
 
 use crate::clock::Clock;
+use crate::invalid_argument::InvalidArgument;
+use crate::page::{CitedPage, render_failure};
 use crate::page_request::PageRequest;
 use crate::search::{MAX_DURATION, Search};
-use crate::shortened::shorten_page_text;
-
-const DESCRIPTION: &str = "读取一个网页的正文。用户发来网址，或者搜索结果里的摘录不够用时，用它读取全文。\
-    只能读取用户消息里出现过的网址和本对话结果里列出的来源。";
 
 /// Reads pages; equal requests share their results and count like searches.
 pub struct ReadUrl {
@@ -27,7 +27,7 @@ pub struct ReadUrl {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// 网页的完整网址，以 http:// 或 https:// 开头，与出现时完全一样
+    /// Of a public page that appeared in the conversation.
     url: String,
 }
 
@@ -40,48 +40,26 @@ impl ReadUrl {
 
 #[async_trait]
 impl Tool for ReadUrl {
-    fn spec(&self, _language: Language) -> ToolSpec {
-        let arguments = json!({"url": "https://example.com/news/1"});
-        let examples = vec![schema::example("https://example.com/news/1 这篇文章讲了什么？", arguments)];
-        schema::spec::<Arguments>(url_allowlist::READ_URL, DESCRIPTION, examples)
+    fn spec(&self, language: Language) -> ToolSpec {
+        schema::localised_spec::<Arguments>(&ToolFile::READ_URL, language)
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { url } = arguments::parse(arguments, context.language)?;
-        let page = url_allowlist::parse_page(&url).ok_or_else(|| {
-            ToolCallError::invalid_arguments(
-                "`url` 必须是公开网页的完整网址，以 http:// 或 https:// 开头，不带用户名和密码",
-                context.language,
-            )
-        })?;
-        let page = context.allowed_urls.first_spelling(&page).ok_or_else(|| {
-            ToolCallError::invalid_arguments(
-                "`url` 必须是用户消息里出现过的网址，或者本对话结果里列出的来源",
-                context.language,
-            )
-        })?;
-        if context.redactor.is_personal(&page) {
-            let reason =
-                "`url` 含有个人信息（如邮箱、电话、证件号码），按本服务的设置不会发送给读取网页的服务，请告诉用户";
-            return Err(ToolCallError::invalid_arguments(reason, context.language).into());
-        }
+        let language = context.language;
+        let Arguments { url } = arguments::parse(arguments, language)?;
+        let page = find_page(&url, context).map_err(|invalid| invalid.to_call_error(language))?;
         let end = context.deadline.min(Instant::now() + MAX_DURATION);
         let clock = Clock::new(SystemTime::now(), end);
         match self.search.find(&PageRequest::new(page.into()), &context.owner, &clock).await {
-            Ok(outcome) => Ok(ToolOutput {
-                content: shorten_page_text(&outcome.answer, context.result_budget).render_for_model(),
-                user_text: Some(outcome.answer.render_for_user()),
-                summary: outcome.answer.summary(),
-                sources: vec![outcome.answer.source()],
-                cached: outcome.is_known_as_cached(),
-                credits: outcome.reported_credits(),
-            }),
+            Ok(outcome) => {
+                let (cached, credits) = (outcome.is_known_as_cached(), outcome.reported_credits());
+                let citing = CitedPage { page: outcome.answer, language, budget: context.result_budget };
+                Ok(ToolOutput { cached, credits, citing: Some(Arc::new(citing)), ..ToolOutput::default() })
+            }
             Err(failure) => {
                 tracing::warn!(?failure, "a page could not be read");
-                Err(ToolError::Model {
-                    failure: failure.to_tool_failure(),
-                    content: self.failure_text(&failure.reason(), context.language),
-                })
+                let text = self.failure_text(&failure.reason(language), language);
+                Err(ToolError::Model { failure: failure.to_tool_failure(), content: text })
             }
         }
     }
@@ -95,7 +73,14 @@ impl Tool for ReadUrl {
         format!("<page>\n{content}\n</page>")
     }
 
-    fn failure_text(&self, reason: &str, _language: Language) -> String {
-        format!("<page_error>读取失败: {}</page_error>", tool_calls::escape(reason))
+    fn failure_text(&self, reason: &str, language: Language) -> String {
+        render_failure(reason, language)
     }
+}
+
+/// The page at an address, as it first appeared in the conversation.
+fn find_page(address: &str, context: &ToolContext) -> Result<Url, InvalidArgument> {
+    let page = url_allowlist::parse_page(address).ok_or(InvalidArgument::InvalidUrl)?;
+    let page = context.allowed_urls.first_spelling(&page).ok_or(InvalidArgument::UnknownUrl)?;
+    if context.redactor.is_personal(&page) { Err(InvalidArgument::PersonalUrl) } else { Ok(page) }
 }

@@ -67,6 +67,11 @@ impl SearchRequest {
         Some(Self::with_mode(query, mode, filters))
     }
 
+    /// The query as it is sent.
+    pub(crate) fn query(&self) -> &str {
+        &self.query
+    }
+
     /// Returns the deduplication key, which ignores case and the punctuation at the end.
     pub(crate) fn dedup_key(&self) -> Value {
         let trimmed = self.query.trim_end_matches(|sign: char| END_PUNCTUATION.contains(sign));

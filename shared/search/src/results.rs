@@ -1,4 +1,3 @@
-use domain::Source;
 use serde::{Deserialize, Serialize};
 use tools::{is_invisible, strip_invisible};
 
@@ -7,6 +6,9 @@ const MAX_TITLE: usize = 300;
 
 /// Longest content of a page in the cache, in characters; no more than this is ever rendered.
 pub(crate) const MAX_CONTENT: usize = 8000;
+
+/// Longest rendered summary, in characters; it leaves space for the pages.
+pub(crate) const MAX_SUMMARY: usize = 2000;
 
 /// Longest address in the cache, in bytes.
 const MAX_URL: usize = 2048;
@@ -51,9 +53,9 @@ impl SearchHit {
         Some(Self { title, url, content, score: None })
     }
 
-    /// Returns the page as a source to cite under `index`.
-    pub(crate) fn source(&self, index: usize) -> Source {
-        Source { index, title: self.title.clone(), url: self.url.clone() }
+    #[cfg(test)]
+    pub(crate) fn source(&self, index: usize) -> domain::Source {
+        domain::Source { index, title: self.title.clone(), url: self.url.clone() }
     }
 }
 
@@ -69,6 +71,14 @@ pub(crate) fn parse_web_url(text: &str) -> Option<String> {
     let plain = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && !is_invisible(c) && !"<>\"".contains(c));
     let address = if plain { text.to_owned() } else { url.into() };
     (address.len() <= MAX_URL).then_some(address)
+}
+
+/// Returns the text, or its beginning with `…` if it is too long.
+pub(crate) fn ellipsize(text: &str, characters: usize) -> String {
+    if text.chars().count() <= characters {
+        return text.to_owned();
+    }
+    text.chars().take(characters - 1).chain(['…']).collect()
 }
 
 fn truncate_chars(text: &str, characters: usize) -> String {

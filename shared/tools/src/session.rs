@@ -59,7 +59,9 @@ impl ToolSession {
         let (outcome, source) = match self.resolve_call(call) {
             Ok((entry, arguments)) => {
                 let key = entry.call_key(&arguments);
-                self.memo.run_once(&key, async || self.execute(entry, arguments, on_progress).await).await?
+                let run = self.memo.run_once(&key, async || self.execute(entry, arguments, on_progress).await);
+                let (outcome, source) = run.await?;
+                (outcome.map(|output| self.render(entry, output)), source)
             }
             Err(refusal) => (Err(refusal), CallSource::Fresh),
         };
@@ -125,14 +127,7 @@ impl ToolSession {
         let context = ToolContext { progress, ..self.context.clone() };
         let call = AssertUnwindSafe(async { tool.call(arguments, &context).await }).catch_unwind();
         match receiver.forward_during(timeout_at(end, call), on_progress).await {
-            Ok(Ok(Ok(output))) => {
-                self.context.allowed_urls.add_sources(&output.sources);
-                let user_text =
-                    entry.direct.then(|| output.user_text.unwrap_or_else(|| markdown::format_result(&output.content)));
-                let user_text = user_text.map(|text| self.truncate(text, ResultBudget::MAX_BYTES));
-                let wrapped = tool.wrap_result(self.truncate(output.content, max_bytes));
-                Ok(Ok(ToolOutput { content: wrapped, user_text, ..output }))
-            }
+            Ok(Ok(Ok(output))) => Ok(Ok(output)),
             Ok(Ok(Err(ToolError::Model { failure, content }))) => {
                 Ok(Err(ToolCallError { failure, content: self.truncate(content, max_bytes) }))
             }
@@ -143,6 +138,17 @@ impl ToolSession {
             }
             Err(_elapsed) => Ok(Err(ToolCallError::timeout(tool, self.language()))),
         }
+    }
+
+    /// Renders a result under the turn's numbers, for the model and, if it is the answer, for the user.
+    fn render(&self, entry: &Entry, output: ToolOutput) -> ToolOutput {
+        let output = output.with_numbers(&self.context.sources);
+        self.context.allowed_urls.add_sources(&output.sources);
+        let user_text =
+            entry.direct.then(|| output.user_text.unwrap_or_else(|| markdown::format_result(&output.content)));
+        let user_text = user_text.map(|text| self.truncate(text, ResultBudget::MAX_BYTES));
+        let content = entry.tool.wrap_result(self.truncate(output.content, self.context.result_budget.max_bytes));
+        ToolOutput { content, user_text, ..output }
     }
 
     /// Builds the outcome of a call. The note on a repeated call is not a prefix, because the beginning identifies the kind of a

@@ -1,3 +1,5 @@
+use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -7,7 +9,7 @@ use prompts::{ToolTexts, fill};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, UrlAllowlist};
+use crate::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceNumbers, UrlAllowlist};
 
 /// A tool that a model may call. Each tool has one file in this crate and one line in the list of tools.
 #[async_trait]
@@ -63,6 +65,8 @@ pub struct ToolContext {
     pub deadline: Instant,
     /// The URLs of the conversation so far, including its history; the session adds the sources of each result.
     pub allowed_urls: UrlAllowlist,
+    /// The numbers of the conversation's pages, which all calls of the turn share.
+    pub sources: SourceNumbers,
     /// The channel for the call's progress; the session gives each call its own.
     pub progress: Progress,
     /// Replaces personal data in the arguments that a call sends to a host.
@@ -88,6 +92,47 @@ pub struct ToolOutput {
     pub cached: bool,
     /// Credits that it cost this user, or the other user whose call fetched it.
     pub credits: u64,
+    /// Replaces the texts and the sources by those with the turn's numbers.
+    pub citing: Option<Arc<dyn CitingResult>>,
+}
+
+/// A result that names pages by their numbers. It is rendered when a call of the model gets it: a prefetched result
+/// that no call uses gives no numbers.
+pub trait CitingResult: Debug + Send + Sync {
+    /// Renders the result; each page gets its number.
+    fn render(&self, numbers: &SourceNumbers) -> RenderedResult;
+}
+
+/// Whether both are the same result, not equal ones.
+impl PartialEq for dyn CitingResult {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::addr_eq(self, other)
+    }
+}
+
+/// A rendered [`CitingResult`], with the fields of [`ToolOutput`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RenderedResult {
+    /// The text for the model.
+    pub content: String,
+    /// The text for the user, in Markdown.
+    pub user_text: String,
+    /// A short text for a status line.
+    pub summary: String,
+    /// The pages.
+    pub sources: Vec<Source>,
+}
+
+impl ToolOutput {
+    /// Renders a result that names pages; any other one keeps the numbers that it has.
+    pub(crate) fn with_numbers(self, numbers: &SourceNumbers) -> Self {
+        let Some(citing) = &self.citing else {
+            numbers.adopt(&self.sources);
+            return self;
+        };
+        let RenderedResult { content, user_text, summary, sources } = citing.render(numbers);
+        Self { content, user_text: Some(user_text), summary, sources, ..self }
+    }
 }
 
 /// Why a call has no result.

@@ -16,9 +16,12 @@ pub const SEARCH_WEB: &str = "search_web";
 /// The name of the tool that reads a page.
 pub const READ_URL: &str = "read_url";
 
-/// Prefix of a line that names a page, in the results of [`SEARCH_WEB`] and [`READ_URL`]; no other text in them can
-/// imitate such a line.
-pub const SOURCE_PREFIX: &str = "来源：";
+/// Prefixes of a line that names a page, in the results of [`SEARCH_WEB`] and [`READ_URL`] in Chinese and in English; no
+/// other text in them can imitate such a line.
+pub const SOURCE_PREFIXES: [&str; 2] = ["来源：", "Source: "];
+
+/// The beginnings of English results. Other results are Chinese: in older ones, pages can imitate the English prefix.
+pub const ENGLISH_BEGINNINGS: [&str; 2] = ["<search_results>\nQuery: ", "<page>\nNumber: "];
 
 /// Tools whose results list pages, each on its own line.
 const SOURCE_TOOLS: [&str; 2] = [SEARCH_WEB, READ_URL];
@@ -54,7 +57,10 @@ impl UrlAllowlist {
         match message {
             Message::User { text } => self.add(addresses::candidates(text)),
             Message::Tool(result) if SOURCE_TOOLS.contains(&result.name.as_str()) => {
-                self.add(result.content.lines().filter_map(|line| line.strip_prefix(SOURCE_PREFIX)));
+                let [chinese, english] = SOURCE_PREFIXES;
+                let is_english = ENGLISH_BEGINNINGS.iter().any(|beginning| result.content.starts_with(beginning));
+                let prefix = if is_english { english } else { chinese };
+                self.add(result.content.lines().filter_map(|line| line.strip_prefix(prefix)));
             }
             Message::Tool(_) | Message::Assistant { .. } => {}
         }
@@ -120,6 +126,12 @@ fn is_short(address: &str) -> bool {
     let host = address.split_once("://").map_or(address, |(_, rest)| rest);
     let end = host.find(['/', '?', '#', '\\']).unwrap_or(host.len());
     address.len() <= MAX_URL && end <= MAX_AUTHORITY
+}
+
+/// Returns the form by which the addresses of sources are compared; that of an address that cannot be parsed is itself.
+pub(crate) fn page_identity(address: &str) -> String {
+    let url = Some(address.trim()).filter(|address| is_short(address)).and_then(|address| Url::parse(address).ok());
+    url.map_or_else(|| address.to_owned(), |url| identity(&url))
 }
 
 /// Returns the normalised form by which addresses are compared; parsing has already normalised case and ports.

@@ -5,6 +5,7 @@ use domain::{HistoryTurn, Owner, Summary, ToolChoice};
 use llm::ModelClient;
 use store::UserInput;
 use tokio::time::Instant;
+use tools::SourceNumbers;
 use web::RequestContext;
 
 use crate::locale::PromptLocale;
@@ -73,4 +74,6 @@ pub struct PromptInput {
     pub summary: Option<Summary>,
     /// What a client that keeps the conversation itself adds to it.
     pub client: Option<ClientContext>,
+    /// The numbers of the conversation's pages.
+    pub sources: SourceNumbers,
 }

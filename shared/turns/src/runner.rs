@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use store::{Day, Execution, ReadError, Store, StoreError};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, ToolContext, UrlAllowlist};
+use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceNumbers, ToolContext, UrlAllowlist};
 use web::RequestContext;
 
 use crate::request::{PromptInput, ResolvedAgent};
@@ -73,7 +73,7 @@ impl TurnRunner<'_> {
     ) -> Result<FinishReason, Failure> {
         let ResolvedAgent { agent, models, tool_choice, .. } = self.agent;
         let store = &self.services.store;
-        let PromptInput { text, history, summary, client } = input;
+        let PromptInput { text, history, summary, client, sources } = input;
         let turn = Turn {
             id: self.turn_id.to_owned(),
             models,
@@ -83,7 +83,7 @@ impl TurnRunner<'_> {
             summary,
             client,
             tool_choice: tool_choice.clone(),
-            context: self.tool_context(),
+            context: self.tool_context(sources),
             today: self.today(),
             nonce: new_id(),
             recorder: Some(&StageLog { started_at: self.started_at, recorder }),
@@ -100,13 +100,14 @@ impl TurnRunner<'_> {
         Timestamp::now().to_zoned(self.agent.locale.time_zone.clone()).date().to_string()
     }
 
-    fn tool_context(&self) -> ToolContext {
+    fn tool_context(&self, sources: SourceNumbers) -> ToolContext {
         ToolContext {
             language: self.language,
             time_zone: self.agent.locale.time_zone.clone(),
             owner: self.owner.clone(),
             deadline: self.deadline,
             allowed_urls: UrlAllowlist::default(),
+            sources,
             progress: Progress::default(),
             redactor: OutboundRedactor::new(self.services.redactor.clone()),
             calculation_budget: CalculationBudget::default(),

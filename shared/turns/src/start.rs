@@ -1,3 +1,4 @@
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use agent::EventLog;
@@ -39,6 +40,7 @@ pub(crate) async fn start(
         message_id: new_turn.assistant_message_id,
         lease: lease.clone(),
         request,
+        sources: OnceLock::new(),
     };
     services.registry.spawn(turn.run().instrument(span), events);
     Ok((lease, TurnStream::of_subscriber(new_turn.turn_id, subscriber)))

@@ -1,10 +1,12 @@
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use agent::EventLog;
-use domain::{ErrorCode, Event, Failure, FinishReason, Summary};
+use domain::{ErrorCode, Event, Failure, FinishReason, NumberedSources, Summary};
 use store::{Answer, ConversationStore, LeaseError, LeaseState, ReadError, StoreError, TurnEnd, TurnLease, UserInput};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
+use tools::SourceNumbers;
 
 use crate::registry::TurnGuard;
 use crate::replay::{LogEnd, LogWriter};
@@ -31,6 +33,8 @@ pub(crate) struct StatefulTurn {
     /// The answer's id.
     pub(crate) message_id: String,
     pub(crate) events: EventLog,
+    /// The numbers of the conversation's pages, once they are loaded.
+    pub(crate) sources: OnceLock<SourceNumbers>,
 }
 
 /// How a turn ended.
@@ -132,10 +136,14 @@ impl StatefulTurn {
         let tokens = self.request.agent.agent.history_tokens;
         let max_chars = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
         let history = self.services.store.conversations.history(&self.lease, max_chars);
-        let (history, summary, ()) = tokio::join!(history, self.summary(), runner.load_model_state());
+        let earlier_sources = self.services.store.conversations.sources(&self.lease);
+        let (history, summary, earlier_sources, ()) =
+            tokio::join!(history, self.summary(), earlier_sources, runner.load_model_state());
         let history = history.map_err(|error| log_failure(&error))?;
+        let earlier_sources = earlier_sources.map_err(|error| log_failure(&error))?;
+        let sources = self.sources.get_or_init(|| SourceNumbers::continuing(&earlier_sources)).clone();
         let text = self.message().await.map_err(|error| log_failure(&error))?;
-        let input = PromptInput { text, history, summary, client: None };
+        let input = PromptInput { text, history, summary, client: None, sources };
         runner.answer(input, self.services.recorder.as_deref()).await
     }
 
@@ -209,7 +217,7 @@ impl StatefulTurn {
             Ending::Failed(failure) => TurnEnd::Failed(failure.code),
             Ending::Deleted | Ending::Superseded => return (ending, self.title.clone()),
         };
-        let mut answer = stored_answer(self.events.turn_state().clone(), end);
+        let mut answer = stored_answer(self.events.turn_state().clone(), end, self.added_sources());
         answer.title.clone_from(&self.title);
         let mut stored = self.finish(&mut answer, &ending, log).await;
         if matches!(stored, Err(LeaseError::Renamed)) {
@@ -230,6 +238,12 @@ impl StatefulTurn {
             Err(LeaseError::Store(error)) => Ending::Failed(log_failure(&error)),
         };
         (ending, answer.title)
+    }
+
+    /// The numbered pages that the conversation lacks.
+    fn added_sources(&self) -> Option<NumberedSources> {
+        let sources = self.sources.get()?;
+        Some(if self.lease.has_numbered_sources() { sources.added() } else { sources.all() })
     }
 
     /// Whether the end of the log was stored in the answer's transaction.

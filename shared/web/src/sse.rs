@@ -97,6 +97,7 @@ fn is_content(event: &Event) -> bool {
         Event::Text { .. }
         | Event::Thinking { .. }
         | Event::ToolCall(_)
+        | Event::EarlierSource(_)
         | Event::ClientToolCall(_)
         | Event::Done { .. }
         | Event::Failed(_) => true,

@@ -125,6 +125,25 @@ test("a stored answer shows steps and sources", async (t) => {
   );
 });
 
+test("a citation of an earlier answer links to its page, also after a reload", async (t) => {
+  const { page, url, model, search } = await setUp(t);
+  await page.goto(url);
+  await sendMessage(page, "News?");
+  (await model.next()).callSearch("news");
+  (await search.next()).respond(2);
+  const first = await model.next();
+  first.sendText("Nothing [1].");
+  first.end();
+  await lastAnswer(page).locator(".answer-footer").getByRole("button", { name: "Copy", exact: true }).waitFor();
+  await exchange({ page, model }, "Are you sure?", "Yes [2], not [7].");
+  for (const reopen of [async () => {}, () => page.reload()]) {
+    await reopen();
+    await waitForText(prose(page), "Yes 2, not.");
+    const citation = prose(page).getByRole("link", { name: "Source 2" });
+    assert.equal(await citation.getAttribute("href"), "https://site2.example/page");
+  }
+});
+
 test("a failed search does not end the answer", async (t) => {
   const { page, url, model, search } = await setUp(t);
   await page.goto(url);

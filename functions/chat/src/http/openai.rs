@@ -15,7 +15,7 @@ use domain::{ErrorCode, Failure, Owner, ToolChoice, new_id};
 use http::{HeaderValue, header};
 use llm::{Effort, GenerationParams, ModelClient, Thinking, Wire};
 use serde::Serialize;
-use tools::ToolRegistry;
+use tools::{SourceNumbers, ToolRegistry};
 use turns::{PromptInput, ResolvedAgent, StartStatelessTurn};
 use web::{ApiError, Caller, ErrorFormat};
 
@@ -59,7 +59,7 @@ fn completion_meta(request: &ChatRequest) -> CompletionMeta {
 fn prompt_input(request: ChatRequest) -> PromptInput {
     let ChatRequest { history, text, trailing_messages, tools, parallel_tool_calls: parallel, sampling, .. } = request;
     let client = ClientContext { trailing_messages, tools, one_call: !parallel, params: generation_params(sampling) };
-    PromptInput { text, history, summary: None, client: Some(client) }
+    PromptInput { text, history, summary: None, client: Some(client), sources: SourceNumbers::default() }
 }
 
 fn generation_params(sampling: Sampling) -> GenerationParams {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agent::{Agent, PreSearch, Turn};
-use domain::{HistoryTurn, Language, Message, Summary, ToolChoice, ToolExample, ToolSpec};
+use domain::{HistoryTurn, Language, Message, Source, Summary, ToolChoice, ToolExample, ToolSpec};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use platform::settings::Settings;
@@ -64,6 +64,12 @@ pub(crate) struct Head {
     pub(crate) today: String,
     pub(crate) nonce: String,
     pub(crate) summary: Option<Summary>,
+    /// The pages of earlier turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sources: Vec<Source>,
+    /// The highest number of a page of earlier turns.
+    #[serde(default)]
+    pub(crate) last_source: usize,
     pub(crate) history: Vec<HistoryEntry>,
     pub(crate) question: String,
 }
@@ -105,6 +111,7 @@ pub(crate) struct HistoryEntry {
 
 impl Head {
     pub(super) fn of(agent: &Agent, turn: &Turn<'_>, settings: &Settings) -> Self {
+        let earlier_sources = turn.context.sources.all();
         let left = turn.context.deadline.saturating_duration_since(Instant::now());
         Self {
             recording: VERSION,
@@ -129,6 +136,8 @@ impl Head {
             today: turn.today.clone(),
             nonce: turn.nonce.clone(),
             summary: turn.summary.clone(),
+            sources: earlier_sources.sources,
+            last_source: earlier_sources.last,
             history: turn.history.iter().cloned().map(HistoryEntry::from).collect(),
             question: turn.text.clone(),
         }

@@ -165,7 +165,10 @@ impl RecordedResult {
     pub(crate) fn into_tool_result(self) -> std::result::Result<ToolOutput, ToolError> {
         let Self { content, answer: shown, report: Report { cached, summary, sources, error, .. }, credits } = self;
         match error {
-            None => Ok(ToolOutput { content, user_text: shown, summary, sources, cached, credits }),
+            None => {
+                let user_text = shown;
+                Ok(ToolOutput { content, user_text, summary, sources, cached, credits, ..ToolOutput::default() })
+            }
             Some(failure) => Err(ToolError::Model { failure, content }),
         }
     }

@@ -3,13 +3,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent::{Agent, EventLog, PreSearch, TokenCountCache, Turn};
-use domain::Owner;
 use domain::{Event, Failure, FinishReason, TurnStart};
+use domain::{NumberedSources, Owner};
 use llm::ModelClient;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use tools::{OutboundRedactor, Progress, ToolContext, UrlAllowlist};
+use tools::{OutboundRedactor, Progress, SourceNumbers, ToolContext, UrlAllowlist};
 
 use super::calls::RecordedCalls;
 use super::compare::ReplayReport;
@@ -82,6 +82,10 @@ fn build_turn<'a>(
             owner: Owner::unverified("replay"),
             deadline: Instant::now() + length,
             allowed_urls: UrlAllowlist::default(),
+            sources: SourceNumbers::continuing(&NumberedSources {
+                sources: head.sources.clone(),
+                last: head.last_source,
+            }),
             progress: Progress::default(),
             redactor: OutboundRedactor::default(),
             calculation_budget: tools::CalculationBudget::default(),

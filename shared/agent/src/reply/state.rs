@@ -122,6 +122,7 @@ impl ReplyState {
         }
         self.end_unshown_text(finish);
         self.emit_held();
+        self.events.append_held();
         calls
     }
 

@@ -44,6 +44,7 @@ impl Run<'_> {
 
     /// Emits the answer below the text of the model.
     pub(super) fn emit_result(&self, answer: &str) -> FinishReason {
+        self.events.discard_held();
         let separator = self.events.turn_state().separator();
         let mut rest = answer;
         let mut delta = separator.to_owned();
@@ -53,6 +54,8 @@ impl Run<'_> {
             self.events.send(Event::Text { delta: std::mem::take(&mut delta) });
             rest = more;
         }
+        self.events.append_held();
+        self.events.notify();
         FinishReason::Stop
     }
 }

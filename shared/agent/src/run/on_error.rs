@@ -62,10 +62,13 @@ impl Run<'_> {
     }
 
     pub(super) fn emit_fallback(&self, reason: FallbackReason) {
+        self.events.discard_held();
         let delta = {
             let state = self.events.turn_state();
             format!("{}{}", state.separator(), fallback::answer(&self.turn.text, &state.answer.sources, reason))
         };
-        self.events.send(Event::Text { delta });
+        self.events.append(Event::Text { delta });
+        self.events.append_held();
+        self.events.notify();
     }
 }

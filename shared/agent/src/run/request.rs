@@ -18,6 +18,7 @@ use crate::usage::PendingReply;
 impl Run<'_> {
     /// Calls the model once and reads its reply, while its calls run.
     pub(super) async fn round(&self, phase: &Phase) -> Result<Round, RoundError> {
+        self.events.discard_held();
         let partial_text = self.partial_text();
         let prompt = self.prompt(phase, &partial_text);
         let has_fallback = self.model_index + 1 < self.turn.models.len();

@@ -45,7 +45,9 @@ fn call(id: &str) -> Event {
 }
 
 fn result(id: &str, urls: &[&str], error: Option<&str>) -> Event {
-    let source = |(at, url): (usize, &&str)| Source { index: at + 1, title: "天气".into(), url: (*url).into() };
+    // The page `https://a.example` has number 1.
+    let number = |url: &str| usize::from(url.as_bytes()["https://".len()] - b'a') + 1;
+    let source = |url: &&str| Source { index: number(url), title: "天气".into(), url: (*url).into() };
     Event::ToolResult(Box::new(ToolOutcome {
         id: id.into(),
         name: "search_web".into(),
@@ -53,7 +55,7 @@ fn result(id: &str, urls: &[&str], error: Option<&str>) -> Event {
         cached: false,
         duration_ms: 812,
         summary: "1 result".into(),
-        sources: urls.iter().enumerate().map(source).collect(),
+        sources: urls.iter().map(source).collect(),
         error: error.map(|message| ToolFailure { code: "failed".into(), message: message.into() }),
     }))
 }

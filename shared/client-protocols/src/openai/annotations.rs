@@ -1,4 +1,4 @@
-use domain::Source;
+use domain::{AnswerPart, CitationScanner, Source};
 use serde::Serialize;
 
 /// A URL citation: a page and the text span that cites it.
@@ -17,7 +17,7 @@ struct Citation<'a> {
     url: &'a str,
 }
 
-/// Returns a citation for each mark such as `[1]` or `[1, 2]` outside code, in text order. Then each page without a
+/// Returns a citation for each mark such as `[1]` or `[1, 2]`, in text order. Then each page without a
 /// mark follows, with an empty span at the end of the text.
 pub(super) fn annotate<'a>(text: &str, sources: &'a [Source]) -> Vec<Annotation<'a>> {
     let marks = find_marks(text);
@@ -43,26 +43,21 @@ struct Mark {
     numbers: Vec<usize>,
 }
 
-/// Finds all marks; text between backticks is code.
+/// Finds the citations of an answer, with their spans.
 fn find_marks(text: &str) -> Vec<Mark> {
-    let (mut marks, mut open, mut code) = (Vec::new(), None, false);
-    for (at, (byte, character)) in text.char_indices().enumerate() {
-        match character {
-            '`' => code = !code,
-            '[' if !code => open = Some((at, byte + 1)),
-            ']' => {
-                let numbers =
-                    open.take().and_then(|(start, from)| Some((start, parse_numbers(text.get(from..byte)?)?)));
-                marks.extend(numbers.map(|(start, numbers)| Mark { start, end: at + 1, numbers }));
-            }
-            _ => {}
+    let (mut scanner, mut parts) = (CitationScanner::default(), Vec::new());
+    scanner.push(text, &mut parts);
+    scanner.finish(&mut parts);
+    let (mut marks, mut start) = (Vec::new(), 0);
+    for part in parts {
+        let (AnswerPart::Text(raw) | AnswerPart::Citation { raw, .. }) = &part;
+        let end = start + raw.chars().count();
+        if let AnswerPart::Citation { numbers, .. } = part {
+            marks.push(Mark { start, end, numbers });
         }
+        start = end;
     }
     marks
-}
-
-fn parse_numbers(text: &str) -> Option<Vec<usize>> {
-    text.split([',', '，', '、']).map(|number| number.trim().parse().ok()).collect()
 }
 
 #[cfg(test)]

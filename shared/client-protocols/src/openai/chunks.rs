@@ -132,6 +132,7 @@ impl Protocol for CompletionChunks {
             | Event::ToolCall(_)
             | Event::ToolProgress(_)
             | Event::ToolResult(_)
+            | Event::EarlierSource(_)
             | Event::Title(_)
             | Event::Usage(_) => {}
         }

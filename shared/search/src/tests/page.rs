@@ -6,11 +6,10 @@ use std::time::Duration;
 use domain::{Language, Message, Source};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use tools::{
-    CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolError, ToolOutput, UrlAllowlist,
-};
+use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolOutput, UrlAllowlist};
 
 use super::support::*;
+use super::tool::rendered;
 use crate::ReadUrl;
 
 async fn tool(provider: &Provider) -> ReadUrl {
@@ -25,16 +24,14 @@ async fn read(tool: &ReadUrl, message: &str, url: &str) -> Result<ToolOutput, (S
         owner: ada(),
         deadline: Instant::now() + Duration::from_secs(30),
         allowed_urls: UrlAllowlist::default(),
+        sources: tools::SourceNumbers::default(),
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: CalculationBudget::default(),
         result_budget: ResultBudget::default(),
     };
     context.allowed_urls.add_message(&Message::User { text: message.to_owned() });
-    tool.call(json!({"url": url}), &context).await.map_err(|error| match error {
-        ToolError::Model { failure, content } => (failure.code, content),
-        ToolError::Fatal(error) => panic!("{error}"),
-    })
+    rendered(tool.call(json!({"url": url}), &context).await).map_err(|(failure, content)| (failure.code, content))
 }
 
 #[tokio::test]
@@ -43,12 +40,13 @@ async fn page_is_fetched_once_as_markdown() {
     let tool = tool(&provider).await;
     provider.script([FakeReply::Page("# 标题\n正文")]);
     let expected = ToolOutput {
-        content: "标题：标题\n来源：https://a.example/x\n内容：# 标题\n正文".to_owned(),
+        content: "编号：1\n标题：标题\n来源：https://a.example/x\n内容：# 标题\n正文".to_owned(),
         user_text: Some("[标题](https://a.example/x)\n\n# 标题\n正文".to_owned()),
         summary: "7 characters".to_owned(),
         sources: vec![Source { index: 1, title: "标题".to_owned(), url: "https://a.example/x".to_owned() }],
         cached: false,
         credits: 1,
+        citing: None,
     };
     assert_eq!(read(&tool, "看 https://a.example/x", "https://A.example/x#part").await, Ok(expected.clone()));
     let again = read(&tool, "https://a.example/x", "https://a.example/x").await;
@@ -93,7 +91,12 @@ async fn f065_page_failure_hides_provider_text() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
     provider.script([FakeReply::Unreadable, FakeReply::Status(400)]);
-    let failed = |reason: &str| Err(("failed".to_owned(), format!("<page_error>读取失败: {reason}</page_error>")));
+    let failed = |reason: &str| {
+        Err((
+            "failed".to_owned(),
+            format!("<page_error>读取失败: {reason}</page_error>\n没有得到结果。请如实告诉用户，不要编造。"),
+        ))
+    };
     let url = "https://a.example/x";
     assert_eq!(read(&tool, url, url).await, failed("这个网页无法读取"));
     assert_eq!(read(&tool, url, url).await, failed("搜索服务不接受这个查询"));

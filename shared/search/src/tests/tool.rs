@@ -7,7 +7,8 @@ use domain::{Language, Source, ToolFailure};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tools::{
-    CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolError, ToolOutput, UrlAllowlist,
+    CalculationBudget, OutboundRedactor, Progress, RenderedResult, ResultBudget, Tool, ToolContext, ToolError,
+    ToolOutput, UrlAllowlist,
 };
 
 use super::support::*;
@@ -24,15 +25,27 @@ pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutpu
         owner: ada(),
         deadline: Instant::now() + Duration::from_secs(30),
         allowed_urls: UrlAllowlist::default(),
+        sources: tools::SourceNumbers::default(),
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: CalculationBudget::default(),
         result_budget: ResultBudget::default(),
     };
-    tool.call(arguments, &context).await.map_err(|error| match error {
-        ToolError::Model { failure, content } => (failure, content),
-        ToolError::Fatal(error) => panic!("{error}"),
-    })
+    rendered(tool.call(arguments, &context).await)
+}
+
+/// A result under the first numbers of a conversation.
+pub(super) fn rendered(outcome: Result<ToolOutput, ToolError>) -> Result<ToolOutput, (ToolFailure, String)> {
+    match outcome {
+        Ok(ToolOutput { citing: Some(citing), cached, credits, .. }) => {
+            let RenderedResult { content, user_text, summary, sources } =
+                citing.render(&tools::SourceNumbers::default());
+            Ok(ToolOutput { content, user_text: Some(user_text), summary, sources, cached, credits, citing: None })
+        }
+        Ok(output) => panic!("{output:?}"),
+        Err(ToolError::Model { failure, content }) => Err((failure, content)),
+        Err(ToolError::Fatal(error)) => panic!("{error}"),
+    }
 }
 
 fn failure(code: &str, message: &str) -> ToolFailure {
@@ -41,7 +54,7 @@ fn failure(code: &str, message: &str) -> ToolFailure {
 
 #[tokio::test]
 async fn search_returns_model_text_and_sources() {
-    let content = "<search_results>\nAI 摘要：A\n\n搜索结果：\n\n\
+    let content = "<search_results>\n搜索词：天气\nAI 摘要：A\n\n搜索结果：\n\n\
         1. 天气\n来源：https://example.com/\n内容：1\n\n</search_results>";
     let expected = ToolOutput {
         content: content.to_owned(),
@@ -50,6 +63,7 @@ async fn search_returns_model_text_and_sources() {
         sources: vec![Source { index: 1, title: "天气".to_owned(), url: "https://example.com/".to_owned() }],
         cached: false,
         credits: 3,
+        citing: None,
     };
     let tool = tool(&Provider::start().await).await;
     assert_eq!(call(&tool, json!({"query": "天气"})).await, Ok(expected.clone()));
@@ -73,7 +87,8 @@ async fn f065_search_failure_hides_provider_text() {
     provider.script([FakeReply::Status(400)]);
     let expected = (
         failure("failed", "The search service did not accept the query."),
-        "<search_error>搜索失败: 搜索服务不接受这个查询</search_error>".to_owned(),
+        "<search_error>搜索失败: 搜索服务不接受这个查询</search_error>\n没有得到结果。请如实告诉用户，不要编造。"
+            .to_owned(),
     );
     assert_eq!(call(&tool(&provider).await, json!({"query": "天气"})).await, Err(expected));
 }
@@ -83,7 +98,7 @@ async fn f061_blank_query_is_never_sent() {
     let provider = Provider::start().await;
     let expected = (
         failure("invalid_arguments", "The model called the tool with arguments that do not fit."),
-        "参数不符合要求：`query` must not be blank。请改正参数后重新调用。".to_owned(),
+        "参数不符合要求：`query` 不能为空。请改正参数后重新调用。".to_owned(),
     );
     assert_eq!(call(&tool(&provider).await, json!({"query": " \n"})).await, Err(expected));
     assert_eq!(provider.count(), 0);
@@ -111,7 +126,7 @@ async fn f051_invalid_domain_is_rejected_before_any_request() {
     let (failure, content) =
         call(&tool(&provider).await, json!({"query": "q", "exclude_domains": ["http://x"]})).await.unwrap_err();
     assert_eq!((failure.code.as_str(), provider.count()), ("invalid_arguments", 0));
-    assert!(content.contains("`exclude_domains` must hold host names such as example.com"), "{content}");
+    assert!(content.contains("`exclude_domains` 只能是 example.com 这样的域名"), "{content}");
 }
 
 #[tokio::test]
@@ -141,7 +156,10 @@ async fn the_schema_is_plain() {
 async fn examples_fit_the_schema() {
     let spec = tool(&Provider::start().await).await.spec(Language::default());
     assert_eq!(spec.examples[0].question, "今天的新闻有哪些？");
-    assert_eq!(spec.examples[0].arguments, json!({"query": "今天的新闻"}));
+    assert_eq!(
+        spec.examples[0].arguments,
+        json!({"query": "今天的新闻 {today}", "topic": "news", "time_range": "day"})
+    );
     for example in spec.examples {
         assert_eq!(tool_calls::coerce_arguments(&spec.parameters, example.arguments.clone()), Ok(example.arguments));
     }

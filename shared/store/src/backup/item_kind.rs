@@ -66,6 +66,7 @@ mod tests {
         assert_eq!(kind_of(&under, "M#000000000007"), at(7));
         assert_eq!(kind_of(&under, "M#000000000007#12"), at(7));
         assert_eq!(kind_of(&under, "T#000000000008"), at(8));
+        assert_eq!(kind_of(&under, "R#000000000008"), at(8));
         assert_eq!(kind_of(&under, "S"), at(u64::MAX));
         assert_eq!(kind_of(&owner.usage_partition(), "D#2026-11-21"), Some(ItemKind::UsageDay));
         assert_eq!(kind_of("USAGE", "D#2026-11-21"), Some(ItemKind::UsageDay));

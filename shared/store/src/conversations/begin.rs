@@ -152,7 +152,7 @@ const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
 fn next_lease(owner: &Owner, before: &Head, turn: &NewTurn) -> TurnLease {
     let lease_at = |answer| TurnLease {
         interrupted: before.leased_turn(),
-        ..new_lease(owner, &before.id, &turn.turn_id, before.language, answer)
+        ..new_lease(owner, &before.id, &turn.turn_id, before.language, answer).with_sources_of(before)
     };
     match &turn.input {
         UserInput::Message(_) => lease_at(before.last_seq + 2),

@@ -86,7 +86,7 @@ pub(super) fn bounded_sources(sources: &[Source]) -> Vec<Source> {
 }
 
 /// Keeps the first rows that fit.
-fn take_fitting<T: serde::Serialize>(rows: Vec<T>, max_bytes: usize) -> Vec<T> {
+pub(super) fn take_fitting<T: serde::Serialize>(rows: Vec<T>, max_bytes: usize) -> Vec<T> {
     let mut remaining = max_bytes.saturating_sub("[]".len());
     let fits = |row: &T| {
         remaining = remaining.checked_sub(json_len(row) + ",".len())?;

@@ -5,6 +5,7 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use super::ConversationStore;
 use super::head::{STOPPING, lease_end, truncate_title};
 use super::message::{answer_key, end_answer, is_ended_by};
+use super::sources::{LAST_SOURCE, added_sources};
 use super::stop::lease_state;
 use super::superseded::{becomes_current, supersede_previous};
 use super::transcript::{Transcript, reserve_update, summary_item};
@@ -173,7 +174,10 @@ impl ConversationStore {
         now: SystemTime,
     ) -> Result<Vec<TransactWriteItem>, StoreError> {
         let current_seq = lease.replaced_seq.filter(|_| !becomes_current(lease, answer)).unwrap_or(lease.answer_seq);
-        let freed = free_update(lease, answer.title.as_deref(), current_seq, now);
+        let added_sources = added_sources(lease, answer)?;
+        let last_source = added_sources.as_ref().map(|(_, last)| *last);
+        let freed = free_update(lease, answer.title.as_deref(), current_seq, last_source, now);
+        let sources = added_sources.and_then(|(item, _)| item);
         let (answer_key, answered, further) = end_answer(lease, answer, transcript, now)?;
         let mut writes =
             vec![self.table.update_write(&lease.head, freed)?, self.table.update_write(&answer_key, answered)?];
@@ -182,7 +186,7 @@ impl ConversationStore {
         }
         let summary = answer.summary.as_ref().map(|summary| summary_item(lease, summary)).transpose()?;
         let transcript = transcript.filter(|transcript| !transcript.is_large()).map(|small| small.item(lease));
-        for item in transcript.into_iter().chain(summary).chain(further) {
+        for item in transcript.into_iter().chain(summary).chain(sources).chain(further) {
             writes.push(self.table.put_write(item, Expression::default())?);
         }
         Ok(writes)
@@ -202,12 +206,22 @@ impl ConversationStore {
 }
 
 /// Builds the update that frees the conversation; with a title, only if it is still the conversation's.
-fn free_update(lease: &TurnLease, title: Option<&str>, current_seq: u64, now: SystemTime) -> Expression {
-    let change = format!("SET {UPDATED_AT} = :updated, tip = :tip REMOVE turn, leaseUntil, {STOPPING}");
-    let change = Expression::update(change)
+fn free_update(
+    lease: &TurnLease,
+    title: Option<&str>,
+    current_seq: u64,
+    last_source: Option<usize>,
+    now: SystemTime,
+) -> Expression {
+    let numbered = if last_source.is_some() { format!(", {LAST_SOURCE} = :numbered") } else { String::new() };
+    let change = format!("SET {UPDATED_AT} = :updated, tip = :tip{numbered} REMOVE turn, leaseUntil, {STOPPING}");
+    let mut change = Expression::update(change)
         .value(":tip", n(current_seq))
         .value(":updated", n(millis(now)))
         .value(":turn", s(&lease.turn_id));
+    if let Some(last) = last_source {
+        change = change.value(":numbered", n(last));
+    }
     match title {
         None => change.and_when("turn = :turn"),
         Some(title) => change.and_when("turn = :turn AND title = :title").value(":title", s(truncate_title(title))),

@@ -1,5 +1,6 @@
 use std::time::{Duration, SystemTime};
 
+use super::sources::{LAST_SOURCE, last_source};
 use super::turn::{NewTurn, TurnLease};
 use super::{Conversation, ConversationStore};
 use crate::clock::{millis, rfc3339, span_millis};
@@ -44,6 +45,8 @@ pub(super) struct Head {
     /// new answer is complete.
     pub(super) current_answer_seq: u64,
     pub(super) running: Option<RunningTurn>,
+    /// The highest number of a page; `None` in heads of older releases.
+    pub(super) last_source: Option<usize>,
 }
 
 /// The turn that holds the conversation, or held it when its process died.
@@ -115,6 +118,7 @@ impl Head {
             // Older items have none: they end with their last answer.
             current_answer_seq: if item.contains_key("tip") { item.number("tip")? } else { item.number("seq")? },
             running: RunningTurn::read(item)?,
+            last_source: last_source(item)?,
         })
     }
 
@@ -133,7 +137,8 @@ impl Head {
     pub(super) fn lease_of(&self, owner: &Owner, turn_id: &str) -> Option<TurnLease> {
         let running = self.running.as_ref().filter(|running| running.turn_id == turn_id)?;
         let replaced_seq = (self.current_answer_seq < self.last_seq).then_some(self.current_answer_seq);
-        Some(TurnLease { replaced_seq, ..new_lease(owner, &self.id, &running.turn_id, self.language, self.last_seq) })
+        let lease = new_lease(owner, &self.id, &running.turn_id, self.language, self.last_seq);
+        Some(TurnLease { replaced_seq, ..lease.with_sources_of(self) })
     }
 
     /// The turn whose lease is in the head, whether or not it is valid.
@@ -183,6 +188,14 @@ pub(super) fn new_lease(owner: &Owner, id: &str, turn_id: &str, language: Langua
         answer_seq,
         replaced_seq: None,
         interrupted: None,
+        last_source: Some(0),
+    }
+}
+
+impl TurnLease {
+    /// The lease of a turn that continues the numbers of a head.
+    pub(super) fn with_sources_of(self, head: &Head) -> Self {
+        Self { last_source: head.last_source, ..self }
     }
 }
 
@@ -201,6 +214,7 @@ pub(super) fn new_head_item(lease: &TurnLease, turn: &NewTurn, now: SystemTime) 
             ("tip", n(lease.answer_seq)),
             ("turn", s(&lease.turn_id)),
             ("leaseUntil", n(lease_end(now))),
+            (LAST_SOURCE, n(0)),
         ],
     )
 }

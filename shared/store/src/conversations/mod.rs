@@ -19,6 +19,7 @@ mod read;
 mod recovered;
 mod short_turn;
 mod sort_keys;
+mod sources;
 mod stop;
 mod superseded;
 mod transcript;

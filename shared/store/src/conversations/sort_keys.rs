@@ -8,6 +8,9 @@ pub(super) const TRANSCRIPT_PREFIX: &str = "T#";
 /// The sort key of the summary that replaces the oldest turns.
 pub(super) const SUMMARY: &str = "S";
 
+/// The prefix of the sort keys of the pages that turns added.
+pub(super) const SOURCES_PREFIX: &str = "R#";
+
 /// The prefix of the sort keys of messages and their further pieces.
 pub(super) const MESSAGE_PREFIX: &str = "M#";
 
@@ -26,7 +29,7 @@ pub(crate) fn seq_in_sk(sk: &str) -> Option<u64> {
     }
     let (rest, is_message) = match sk.strip_prefix(MESSAGE_PREFIX) {
         Some(rest) => (rest, true),
-        None => (sk.strip_prefix(TRANSCRIPT_PREFIX)?, false),
+        None => (sk.strip_prefix(TRANSCRIPT_PREFIX).or_else(|| sk.strip_prefix(SOURCES_PREFIX))?, false),
     };
     let (seq, piece) = rest.split_at_checked(12)?;
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
@@ -50,4 +53,13 @@ pub(super) fn transcript_sk(answer: u64) -> String {
 
 pub(super) fn transcript_key(partition: &str, answer: u64) -> Key {
     Key::new(partition, transcript_sk(answer))
+}
+
+/// The sort key of the pages that the turn added whose answer has this seq.
+pub(super) fn sources_sk(answer: u64) -> String {
+    format!("{SOURCES_PREFIX}{answer:012}")
+}
+
+pub(super) fn sources_key(partition: &str, answer: u64) -> Key {
+    Key::new(partition, sources_sk(answer))
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use domain::{ErrorCode, FinishReason, Language, Message, Source, Summary, Usage};
+use domain::{ErrorCode, FinishReason, Language, Message, NumberedSources, Source, Summary, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::{StoredCall, StoredMessage};
@@ -78,6 +78,8 @@ pub struct TurnLease {
     pub(super) replaced_seq: Option<u64>,
     /// The turn whose expired lease this one replaced: its process died, and its log may hold text that its answer lacks.
     pub interrupted: Option<TurnRef>,
+    /// The highest number of a page of the earlier turns; `None` after a turn of an older release.
+    pub(super) last_source: Option<usize>,
 }
 
 impl TurnLease {
@@ -151,8 +153,10 @@ pub struct Answer {
     pub thinking: String,
     /// The calls.
     pub tool_calls: Vec<StoredCall>,
-    /// The pages that the turn used.
+    /// The pages that the turn found, and those of earlier turns that the answer cites.
     pub sources: Vec<Source>,
+    /// The numbered pages that the turn adds to its conversation; `None` if the earlier ones were not read.
+    pub added_sources: Option<NumberedSources>,
     /// Why it ended; after a failure the answer is interrupted.
     pub end: TurnEnd,
     /// The models that generated the answer, in order; empty if only the requested one did.

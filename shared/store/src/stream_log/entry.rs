@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{Event, Failure, FinishReason, ToolCall, ToolOutcome, ToolProgress, TurnStart, Usage};
+use domain::{Event, Failure, FinishReason, Source, ToolCall, ToolOutcome, ToolProgress, TurnStart, Usage};
 use serde::{Deserialize, Serialize};
 
 /// An event in its stored form, to be appended to a log.
@@ -31,6 +31,7 @@ enum StoredEvent<'a> {
     ToolCall(Cow<'a, ToolCall>),
     ToolProgress(Cow<'a, ToolProgress>),
     ToolResult(Cow<'a, ToolOutcome>),
+    EarlierSource(Cow<'a, Source>),
     #[serde(rename = "callers_call")]
     ClientToolCall(Cow<'a, ToolCall>),
     Title(Cow<'a, str>),
@@ -51,6 +52,7 @@ impl<'a> From<&'a Event> for StoredEvent<'a> {
             Event::ToolCall(call) => Self::ToolCall(Cow::Borrowed(call)),
             Event::ToolProgress(progress) => Self::ToolProgress(Cow::Borrowed(progress)),
             Event::ToolResult(outcome) => Self::ToolResult(Cow::Borrowed(outcome)),
+            Event::EarlierSource(source) => Self::EarlierSource(Cow::Borrowed(source)),
             Event::ClientToolCall(call) => Self::ClientToolCall(Cow::Borrowed(call)),
             Event::Title(title) => Self::Title(title.into()),
             Event::Usage(usage) => Self::Usage(**usage),
@@ -70,6 +72,7 @@ impl From<StoredEvent<'_>> for Event {
             StoredEvent::ToolCall(call) => Self::ToolCall(Box::new(call.into_owned())),
             StoredEvent::ToolProgress(progress) => Self::ToolProgress(Box::new(progress.into_owned())),
             StoredEvent::ToolResult(outcome) => Self::ToolResult(Box::new(outcome.into_owned())),
+            StoredEvent::EarlierSource(source) => Self::EarlierSource(Box::new(source.into_owned())),
             StoredEvent::ClientToolCall(call) => Self::ClientToolCall(Box::new(call.into_owned())),
             StoredEvent::Title(title) => Self::Title(title.into_owned()),
             StoredEvent::Usage(usage) => Self::Usage(Box::new(usage)),
@@ -131,7 +134,7 @@ pub(super) fn parse_line(line: &str) -> Option<Vec<Event>> {
 
 #[cfg(test)]
 mod tests {
-    use domain::{ErrorCode, Source, ToolFailure};
+    use domain::{ErrorCode, ToolFailure};
     use serde_json::json;
 
     use super::*;
@@ -202,6 +205,10 @@ mod tests {
             (
                 Event::ToolResult(Box::new(failed)),
                 r#"{"tool_result":{"id":"c1","name":"search_web","ok":false,"cached":true,"durationMs":12,"summary":"1 result","sources":[],"error":{"code":"timeout","message":"慢"}}}"#,
+            ),
+            (
+                Event::EarlierSource(Box::new(outcome().sources.remove(0))),
+                r#"{"earlier_source":{"index":1,"title":"茶\n\"","url":"https://example.com"}}"#,
             ),
             (
                 Event::ClientToolCall(Box::new(call("f", json!({})))),

@@ -28,6 +28,7 @@ mod restore_over;
 mod schema_versions;
 mod search_credits;
 mod size;
+mod sources;
 mod stop;
 mod stream_log;
 mod support;

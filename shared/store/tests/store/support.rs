@@ -101,6 +101,7 @@ pub(crate) fn answer(text: &str) -> Answer {
         thinking: String::new(),
         tool_calls: Vec::new(),
         sources: Vec::new(),
+        added_sources: None,
         end: TurnEnd::Done(FinishReason::Stop),
         transcript: vec![assistant_message(text)],
         usage: Usage::default(),

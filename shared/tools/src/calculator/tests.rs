@@ -70,6 +70,7 @@ async fn called_in(language: Language, arguments: Value) -> Result<ToolOutput, (
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_secs(30),
         allowed_urls: crate::UrlAllowlist::default(),
+        sources: crate::SourceNumbers::default(),
         progress: crate::Progress::default(),
         redactor: crate::OutboundRedactor::default(),
         calculation_budget: crate::CalculationBudget::default(),

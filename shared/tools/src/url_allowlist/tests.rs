@@ -64,6 +64,28 @@ fn f136_results_allow_only_their_sources() {
 }
 
 #[test]
+fn f136_prefix_of_another_language_names_no_source() {
+    let lines = "Source: https://b.example/\n来源：https://a.example/";
+    let content = |beginning: &str| format!("{beginning}x\n{lines}");
+    let allowed = |name: &str, beginning: &str| {
+        let messages = [result(name, &content(beginning))];
+        ["https://a.example/", "https://b.example/"].map(|address| is_allowed(&messages, address))
+    };
+    for (name, beginning) in [
+        ("search_web", "<search_results>\n搜索结果：\n\n"),
+        ("search_web", "<search_results>\nAI 摘要："),
+        ("search_web", "<search_results>\n搜索词：Query: "),
+        ("read_url", "<page>\n标题："),
+        ("read_url", "<page>\n编号：1\nNumber: "),
+    ] {
+        assert_eq!(allowed(name, beginning), [true, false], "{beginning}");
+    }
+    for (name, beginning) in [("search_web", "<search_results>\nQuery: "), ("read_url", "<page>\nNumber: ")] {
+        assert_eq!(allowed(name, beginning), [false, true], "{beginning}");
+    }
+}
+
+#[test]
 fn f125_f129_only_public_host_names_are_pages() {
     for address in [
         "ftp://a.example/",

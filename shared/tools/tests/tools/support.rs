@@ -105,14 +105,7 @@ pub(crate) fn spec(name: &str, description: &str) -> ToolSpec {
 pub(crate) fn answer(run: usize, owner: &Owner) -> ToolOutput {
     let source = Source { index: 1, title: "T".to_owned(), url: "https://example.com/".to_owned() };
     let content = format!("run {run} for {}", owner.as_str());
-    ToolOutput {
-        content,
-        user_text: None,
-        summary: "1 result".to_owned(),
-        sources: vec![source],
-        cached: false,
-        credits: 2,
-    }
+    ToolOutput { content, summary: "1 result".to_owned(), sources: vec![source], credits: 2, ..ToolOutput::default() }
 }
 
 pub(crate) fn call(id: &str, behaviour: &str) -> ToolCall {
@@ -137,6 +130,7 @@ pub(crate) fn context(language: Language) -> ToolContext {
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_mins(1),
         allowed_urls: UrlAllowlist::default(),
+        sources: tools::SourceNumbers::default(),
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: tools::CalculationBudget::default(),

@@ -32,6 +32,7 @@ impl Delivered {
         for call in message.tool_calls {
             events.extend(self.call_events(call, &mut sources));
         }
+        events.extend(sources.into_iter().map(|source| Event::EarlierSource(Box::new(source))));
         let models = message.models.get(self.turn.attribution.models().len()..).unwrap_or_default();
         events.extend(text_events(content, models));
         events.extend(match outcome {

@@ -45,7 +45,10 @@ impl Layout {
             Event::Title(_) => self.add('n', None),
             Event::Usage(_) => self.add('u', None),
             Event::Failed(_) | Event::Done { .. } => self.add('e', None),
-            Event::ModelSwitched { .. } | Event::ToolProgress(_) | Event::ClientToolCall(_) => {
+            Event::ModelSwitched { .. }
+            | Event::EarlierSource(_)
+            | Event::ToolProgress(_)
+            | Event::ClientToolCall(_) => {
                 self.is_impossible = true;
             }
         }

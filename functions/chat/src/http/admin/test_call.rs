@@ -68,6 +68,7 @@ async fn run_built_in(
         owner,
         deadline: Instant::now() + app.turns.limits.max_duration,
         allowed_urls: UrlAllowlist::default(),
+        sources: tools::SourceNumbers::default(),
         progress: Progress::default(),
         redactor: OutboundRedactor::new(app.config.redactor.clone()),
         calculation_budget: CalculationBudget::default(),

@@ -23,13 +23,24 @@ pub(super) struct Page {
 
 impl Page {
     fn add(&mut self, line: &str) {
-        let line = if self.content.is_empty() { line.trim_start_matches("内容：") } else { line };
+        let line = if self.content.is_empty() { strip_any(line, CONTENT).unwrap_or(line) } else { line };
         if !self.content.is_empty() && !line.is_empty() {
             self.content.push(' ');
         }
         self.content.push_str(line);
     }
 }
+
+/// Texts of search results in Chinese and in English.
+const CONTENT: [&str; 2] = ["内容：", "Content: "];
+const SOURCE: [&str; 2] = ["来源：", "Source: "];
+const QUERY: [&str; 2] = ["搜索词：", "Query: "];
+const SUMMARY: [&str; 2] = ["AI 摘要：", "AI summary: "];
+const RESULTS: [&str; 2] = ["搜索结果：\n", "Search results:\n"];
+const TRUNCATED: [&str; 2] = ["\n（结果已截断", "\n(Results truncated"];
+const NOTE: [&str; 2] = ["\n（说明：", "\n(Note: "];
+const FAILURE: [&str; 2] = ["搜索失败:", "Search failed:"];
+const TIME: [&str; 2] = ["时区：", "Time zone: "];
 
 const SEARCH_RESULTS: (&str, &str) = ("<search_results>", "</search_results>");
 const PAGE: (&str, &str) = ("<page>", "</page>");
@@ -62,7 +73,7 @@ impl Findings {
                 return Self::ToolOutput { lines };
             }
             let reason = inside(text, SEARCH_ERROR).next().unwrap_or_default();
-            return Self::Failed { reason: reason.trim_start_matches("搜索失败:").trim().to_owned() };
+            return Self::Failed { reason: strip_any(reason, FAILURE).unwrap_or(reason).trim().to_owned() };
         }
         let summaries = blocks.iter().filter_map(|block| summary(block)).collect();
         Self::SearchResults { summaries, pages: blocks.into_iter().flat_map(pages).collect() }
@@ -82,30 +93,42 @@ fn tool_output_lines(text: &str) -> Option<Vec<String>> {
     if let Ok(sum) = serde_json::from_str::<Sum>(result) {
         return Some(vec![format!("{} = {}", sum.expression, sum.result)]);
     }
-    let is_time = TIME_LABELS.iter().any(|label| result.starts_with(label));
-    is_time.then(|| result.lines().map(str::to_owned).collect())
+    strip_any(result, TIME).is_some().then(|| result.lines().map(str::to_owned).collect())
 }
 
 fn inside<'a>(text: &'a str, (open, close): (&'a str, &'a str)) -> impl Iterator<Item = &'a str> {
     text.split(open).skip(1).filter_map(move |rest| Some(rest.split_once(close)?.0))
 }
 
+fn strip_any<'a>(text: &'a str, prefixes: [&str; 2]) -> Option<&'a str> {
+    prefixes.into_iter().find_map(|prefix| text.strip_prefix(prefix))
+}
+
+/// Splits a text at the delimiter of its language.
+fn split_any<'a>(text: &'a str, delimiters: [&str; 2]) -> Option<(&'a str, &'a str)> {
+    let found = delimiters.into_iter().filter_map(|delimiter| Some((text.find(delimiter)?, delimiter)));
+    let (at, delimiter) = found.min()?;
+    Some((&text[..at], &text[at + delimiter.len()..]))
+}
+
 fn summary(block: &str) -> Option<String> {
-    let (summary, _) = block.trim_start().strip_prefix("AI 摘要：")?.split_once("搜索结果：\n")?;
+    let block = block.trim_start();
+    let block = if strip_any(block, QUERY).is_some() { block.split_once('\n')?.1 } else { block };
+    let (summary, _) = split_any(strip_any(block, SUMMARY)?, RESULTS)?;
     Some(summary.trim().to_owned())
 }
 
 /// Parses the numbered entries; any other line continues the content above it.
 fn pages(block: &str) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
-    let entries = block.split_once("搜索结果：\n").map_or(block, |(_, entries)| entries);
-    let entries = entries.split("\n（结果已截断").next().unwrap_or_default();
-    let entries = entries.split("\n（说明：").next().unwrap_or_default();
+    let entries = split_any(block, RESULTS).map_or(block, |(_, entries)| entries);
+    let entries = [TRUNCATED, NOTE]
+        .into_iter()
+        .fold(entries, |entries, end| split_any(entries, end).map_or(entries, |(before, _)| before));
     let mut lines = entries.lines().peekable();
     while let Some(line) = lines.next() {
-        let title = line.strip_prefix(&format!("{}. ", pages.len() + 1));
-        let url = lines.peek().and_then(|next| next.strip_prefix("来源："));
-        match (title, url) {
+        let url = lines.peek().and_then(|next| strip_any(next, SOURCE));
+        match (numbered_title(line), url) {
             (Some(title), Some(url)) => {
                 pages.push(Page { title: title.to_owned(), url: url.to_owned(), content: String::new() });
                 lines.next();
@@ -118,6 +141,12 @@ fn pages(block: &str) -> Vec<Page> {
         }
     }
     pages
+}
+
+/// The title in a line such as `12. Title`.
+fn numbered_title(line: &str) -> Option<&str> {
+    let (number, title) = line.split_once(". ")?;
+    number.bytes().all(|byte| byte.is_ascii_digit()).then_some(title).filter(|_| !number.is_empty())
 }
 
 #[cfg(test)]
@@ -139,6 +168,24 @@ mod tests {
         ];
         assert!(Findings::are_in(text));
         assert_eq!(Findings::read(text), Findings::SearchResults { summaries: vec!["晴，\n微风。".into()], pages });
+    }
+
+    #[test]
+    fn english_results_with_later_numbers_are_parsed() {
+        let text = "<search_results>\nQuery: weather\nAI summary: Sunny.\n\nSearch results:\n\n\
+            11. Weather\nSource: https://a.example/1\nContent: dry\n\n\
+            3. News\nSource: https://a.example/2\nContent: none\n\n\n(Results truncated; 9 results in total.)\n\
+            \n(Note: these results are old.)\n</search_results>";
+        let pages = vec![page("Weather", "https://a.example/1", "dry"), page("News", "https://a.example/2", "none")];
+        assert_eq!(Findings::read(text), Findings::SearchResults { summaries: vec!["Sunny.".into()], pages });
+        let chinese = "<search_results>\n搜索词：天气\nAI 摘要：晴。\n\n搜索结果：\n\n12. t\n来源：https://a.example/\n内容：c\n\n\
+            \n（说明：旧。）\n</search_results>";
+        let pages = vec![page("t", "https://a.example/", "c")];
+        assert_eq!(Findings::read(chinese), Findings::SearchResults { summaries: vec!["晴。".into()], pages });
+        let failure = "<search_error>Search failed: the search timed out</search_error>\nThere is no result.";
+        assert_eq!(Findings::read(failure), Findings::Failed { reason: "the search timed out".into() });
+        let nothing = "<search_results>\nQuery: x\nSearch results:\n\nNothing was found.\n</search_results>";
+        assert_eq!(Findings::read(nothing), Findings::SearchResults { summaries: Vec::new(), pages: Vec::new() });
     }
 
     #[test]

@@ -116,6 +116,7 @@ fn context() -> ToolContext {
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_mins(1),
         allowed_urls: UrlAllowlist::default(),
+        sources: tools::SourceNumbers::default(),
         progress: Progress::default(),
         redactor: OutboundRedactor::default(),
         calculation_budget: CalculationBudget::default(),

@@ -1,0 +1,77 @@
+//! The numbered pages of a conversation: one item for each turn that added some.
+//!
+//! The head has the highest number. Heads of older releases have none: their pages are those of their messages, and the
+//! next turn stores all of them.
+
+use domain::{NumberedSources, Source};
+
+use super::ConversationStore;
+use super::bounds::take_fitting;
+use super::sort_keys::{MESSAGE_PREFIX, SOURCES_PREFIX, message_sk, sources_key, sources_sk};
+use super::turn::{Answer, TurnLease};
+use crate::StoreError;
+use crate::item::{Item, ItemExt, item, s, to_json};
+
+/// The attribute of a head with the highest number of a page.
+pub(super) const LAST_SOURCE: &str = "numbered";
+
+/// Maximum number of pages that a conversation remembers. Later pages have numbers too, which no later turn knows.
+const MAX_SOURCES: usize = 2000;
+
+/// Maximum size of the pages that a turn adds, as JSON in bytes.
+const MAX_ADDED_BYTES: usize = 128 * 1024;
+
+impl ConversationStore {
+    /// The numbered pages of the turns before this one.
+    pub async fn sources(&self, lease: &TurnLease) -> Result<NumberedSources, StoreError> {
+        let (first, last_sk) = match lease.last_source {
+            Some(0) => return Ok(NumberedSources::default()),
+            Some(_) => (SOURCES_PREFIX.to_owned(), sources_sk(lease.answer_seq)),
+            None => (MESSAGE_PREFIX.to_owned(), format!("{}$", message_sk(lease.answer_seq))),
+        };
+        let mut sources: Vec<Source> = Vec::new();
+        let mut start = None;
+        loop {
+            let call =
+                self.table.query(&lease.partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+            let call = call
+                .expression_attribute_values(":first", s(&first))
+                .expression_attribute_values(":last", s(&last_sk))
+                .projection_expression("sk, v, minReader, sources")
+                .filter_expression("attribute_exists(sources)");
+            let (items, next) = self.table.query_page(call, start).await?;
+            for item in items.iter().filter(|item| item.is_readable()) {
+                sources.extend(item.json::<Vec<Source>>("sources")?);
+            }
+            sources.truncate(MAX_SOURCES);
+            if next.is_none() {
+                return Ok(NumberedSources { sources, last: lease.last_source.unwrap_or_default() });
+            }
+            start = next;
+        }
+    }
+}
+
+/// What a turn adds to the pages of its conversation: the item, if it is needed, and the highest number.
+pub(super) fn added_sources(lease: &TurnLease, answer: &Answer) -> Result<Option<(Option<Item>, usize)>, StoreError> {
+    let Some(added) = answer.added_sources.as_ref().filter(|added| lease.last_source != Some(added.last)) else {
+        return Ok(None);
+    };
+    let remembered = added.sources.iter().filter(|source| source.index <= MAX_SOURCES).cloned().collect();
+    let remembered = take_fitting(remembered, MAX_ADDED_BYTES);
+    let key = sources_key(&lease.partition, lease.answer_seq);
+    let json = to_json(&remembered)?;
+    Ok(Some(((!remembered.is_empty()).then(|| item(&key, [("sources", s(json))])), added.last)))
+}
+
+/// The highest number of a page; `None` in heads of older releases.
+pub(super) fn last_source(head: &Item) -> Result<Option<usize>, StoreError> {
+    if head.contains_key(LAST_SOURCE) { head.number(LAST_SOURCE).map(Some) } else { Ok(None) }
+}
+
+impl TurnLease {
+    /// Whether the pages of the earlier turns are stored with their numbers; otherwise this turn stores all of them.
+    pub fn has_numbered_sources(&self) -> bool {
+        self.last_source.is_some()
+    }
+}
