@@ -11,7 +11,7 @@ import { flatten } from "./markdown-tokens.js";
 const SPECIAL = /[\\`*_~[\]!<\n]|https?:\/\//gi;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 const RUN = /`+|\*+|_+|~+/y;
-const CITATION = /\[(\d{1,4})\](?!\()/y;
+const CITATION = /\[(\d{1,3})\](?!\()/y;
 const AUTOLINK = /<((?:https?:\/\/|mailto:)[^\s<>]*)>/iy;
 const MAX_PARENS = 32;
 
