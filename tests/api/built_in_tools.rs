@@ -135,7 +135,7 @@ async fn page_in_user_message_can_be_read() {
     {
         let source = json!({ "index": 1, "title": "网页", "url": url });
         assert_eq!((&result["ok"], &result["sources"]), (&json!(true), &json!([source])));
-        let page = format!("<page>\nNumber: 1\nTitle: 网页\nSource: {url}\nContent: # 网页\n{url} 的正文。\n</page>");
+        let page = format!("<page>\n编号：1\n标题：网页\n来源：{url}\n内容：# 网页\n{url} 的正文。\n</page>");
         assert!(message.contains(&page), "{message}");
     }
 }

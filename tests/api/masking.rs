@@ -105,7 +105,7 @@ async fn url_with_personal_data_is_not_read() {
     let turn = app.send_message(&format!("读一下 {url}")).await;
     assert_eq!(turn.events_of("tool_result")[0]["error"]["code"], "invalid_arguments");
     assert_eq!(app.search.requests().len(), 0);
-    assert!(app.model.wait_for_request(2).await.last_message().contains("`url` contains personal data"));
+    assert!(app.model.wait_for_request(2).await.last_message().contains("`url` 含有个人信息"));
     assert!(!read_executions(&app).await.contains("example.com"));
 }
 

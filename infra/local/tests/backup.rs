@@ -129,13 +129,13 @@ async fn restore_repairs_data_while_the_server_runs() {
     assert_eq!(ada.all().await, before);
     assert_eq!(
         run_successfully(data.path(), &["restore", &name]).await,
-        "0 written, 0 written over, 14 already there, 0 kept as they are, 0 left out\n"
+        "0 written, 0 written over, 15 already there, 0 kept as they are, 0 left out\n"
     );
     ada.server.shut_down().await;
 
     let other_data = TempDir::new().unwrap();
     let output = run_successfully(other_data.path(), &["restore", &name]).await;
-    assert_eq!(output, "14 written, 0 written over, 0 already there, 0 kept as they are, 0 left out\n");
+    assert_eq!(output, "15 written, 0 written over, 0 already there, 0 kept as they are, 0 left out\n");
     let ada = Chat::over(other_data.path(), &ada.key).await;
     assert_eq!(ada.all().await, before);
     let bob = Chat { key: bob.key, ..ada };

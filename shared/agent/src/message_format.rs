@@ -81,7 +81,7 @@ fn frame(texts: &AgentTexts, results: &[&ToolMessage]) -> &'static str {
     }
 }
 
-/// Whether the content of a failed result says how its call must be corrected.
+/// Whether the content of a failed result states how its call must be corrected.
 fn is_invalid_call(content: &str) -> bool {
     let is_start = |text: &str| text.split_once('{').is_some_and(|(start, _)| content.starts_with(start));
     [Language::Zh, Language::En].map(ToolTexts::of).iter().any(|texts| is_start(texts.invalid_arguments))

@@ -13,10 +13,13 @@ pub enum Language {
 
 impl Language {
     /// The language of a text: Chinese if it has at least as many Han characters as runs of Latin letters, English
-    /// otherwise. A text with kana or hangul is in neither language and counts as English.
+    /// otherwise; URLs do not count. A text with kana or hangul is in neither language and counts as English.
     pub fn of(text: &str) -> Self {
         let (mut han, mut latin_runs, mut in_run) = (0_usize, 0_usize, false);
-        for character in text.chars() {
+        let outside_urls = text
+            .split_whitespace()
+            .flat_map(|part| part.split_once("://").map_or(part, |(before, _)| before).chars().chain([' ']));
+        for character in outside_urls {
             match character {
                 '\u{3040}'..='\u{30FF}' | '\u{AC00}'..='\u{D7AF}' => return Self::En,
                 '\u{3400}'..='\u{9FFF}' => han += 1,
@@ -49,8 +52,13 @@ mod tests {
 
     #[test]
     fn language_is_the_prevailing_one() {
-        for chinese in ["你好", "用 Python 写一个 hello world", "GPT-4o 和 Claude 哪个好？", "今天 NBA 有什么比赛"]
-        {
+        for chinese in [
+            "你好",
+            "用 Python 写一个 hello world",
+            "GPT-4o 和 Claude 哪个好？",
+            "今天 NBA 有什么比赛",
+            "讲讲https://a.example/one/two",
+        ] {
             assert_eq!(Language::of(chinese), Language::Zh, "{chinese}");
         }
         for english in ["hello", "What does 你好 mean in English?", "25 * 4", "", "今日の天気は？", "오늘 날씨"]

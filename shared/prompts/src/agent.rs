@@ -23,16 +23,25 @@ declare_texts! {
     correction,
     /// The reason of a correction after a call was truncated by the output limit.
     truncated_call,
-    /// The reasons of a correction after a call that could not be parsed.
+    /// Reason: the call is longer than one may be.
     call_too_long,
+    /// Reason: the call has no content.
     call_empty,
+    /// Reason: the call is in no known format.
     call_format_unknown,
+    /// Reason: the JSON cannot be parsed.
     call_json_unreadable,
+    /// Reason: a string in the JSON is not closed.
     call_string_open,
+    /// Reason: the JSON ends before it is complete.
     call_json_incomplete,
+    /// Reason: the call names no tool.
     call_without_name,
+    /// Reason: the arguments are no JSON object.
     call_no_object,
+    /// Reason: a call in the form of a function cannot be parsed.
     call_no_python,
+    /// Reason: the parameters are in no known form.
     call_no_parameters,
     /// Follows a reply with a made-up tool result.
     invented_result,

@@ -4,6 +4,7 @@
 //! that all instances share.
 
 mod budget;
+mod cited_page;
 mod clock;
 mod config;
 mod credit_observer;
@@ -27,6 +28,7 @@ mod shortened;
 mod tavily;
 #[cfg(test)]
 mod tests;
+mod untrusted;
 mod user_text;
 mod web_search;
 

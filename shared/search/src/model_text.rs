@@ -1,12 +1,12 @@
 use domain::{Language, Source};
 use prompts::{SearchTexts, fill};
 use tool_calls::escape;
-use tools::url_allowlist::SOURCE_PREFIXES;
 use tools::{CitingResult, RenderedResult, ResultBudget, SourceNumbers};
 
 use crate::outcome::SearchNotice;
 use crate::results::{MAX_CONTENT, MAX_SUMMARY, SearchHit, SearchResults, ellipsize};
 use crate::shortened::shorten_results;
+use crate::untrusted::{escape_untrusted, source_prefix};
 use crate::user_text::render_for_user;
 
 /// Longest text of a search, summary and entries, in characters; the query, the notices and the tags are extra.
@@ -88,26 +88,11 @@ impl CitedSearch {
     }
 }
 
-/// The prefix of a line that names a page.
-pub(crate) fn source_prefix(language: Language) -> &'static str {
-    let [chinese, english] = SOURCE_PREFIXES;
-    match language {
-        Language::Zh => chinese,
-        Language::En => english,
-    }
-}
-
 /// Renders the failure of a search for the model.
 pub(crate) fn render_failure(reason: &str, language: Language) -> String {
     let texts = SearchTexts::of(language);
     let failure = fill(texts.search_failed, &[("reason", &escape(reason))]);
     format!("<search_error>{failure}</search_error>\n{}", texts.do_not_invent)
-}
-
-/// Escapes text from a page, so that nothing in it can be read as a tag or as the line that names a source.
-pub(crate) fn escape_untrusted(text: &str) -> String {
-    let escape_prefix = |text: String, prefix: &str| text.replace(&format!("\n{prefix}"), &format!("\n {prefix}"));
-    SOURCE_PREFIXES.into_iter().fold(escape(text), escape_prefix)
 }
 
 fn summary(texts: &SearchTexts, answer: &str) -> String {

@@ -5,11 +5,10 @@ use std::borrow::Cow;
 use domain::Language;
 use prompts::{SearchTexts, fill};
 use serde::{Deserialize, Serialize};
-use tools::{CitingResult, RenderedResult, ResultBudget, SourceNumbers, markdown, strip_invisible};
+use tools::{markdown, strip_invisible};
 
-use crate::model_text::{escape_untrusted, source_prefix};
 use crate::results::parse_web_url;
-use crate::shortened::shorten_page_text;
+use crate::untrusted::{escape_untrusted, source_prefix};
 
 /// Longest text of a page that is cached and shown, in characters.
 const MAX_TEXT: usize = 16_000;
@@ -20,8 +19,8 @@ const MAX_TITLE: usize = 300;
 /// The text of a page; also the form in which it is cached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PageText {
-    title: String,
-    url: String,
+    pub(crate) title: String,
+    pub(crate) url: String,
     text: String,
     /// Length of the text before truncation, in characters.
     characters: usize,
@@ -59,7 +58,7 @@ impl PageText {
     }
 
     /// Renders the page for the model, without anything that could be read as a tag.
-    fn render_for_model(&self, number: usize, language: Language) -> String {
+    pub(crate) fn render_for_model(&self, number: usize, language: Language) -> String {
         let Self { title, url, text, characters } = self;
         let texts = SearchTexts::of(language);
         let lines = [
@@ -74,38 +73,17 @@ impl PageText {
     }
 
     /// Renders the page for the user: a link to it, and its text, which is Markdown.
-    fn render_for_user(&self) -> String {
+    pub(crate) fn render_for_user(&self) -> String {
         let Self { text, characters, .. } = self;
         let more = if *characters > MAX_TEXT { "…" } else { "" };
         format!("{}\n\n{text}{more}", markdown::link(&self.title, &self.url))
     }
 
     /// Returns a short text for a status line.
-    fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         match self.characters {
             all if all > MAX_TEXT => format!("{MAX_TEXT} of {all} characters"),
             all => format!("{all} characters"),
-        }
-    }
-}
-
-/// A page that was read, to be rendered under its number in a turn.
-#[derive(Clone, Debug)]
-pub(crate) struct CitedPage {
-    pub(crate) page: PageText,
-    pub(crate) language: Language,
-    pub(crate) budget: ResultBudget,
-}
-
-impl CitingResult for CitedPage {
-    fn render(&self, numbers: &SourceNumbers) -> RenderedResult {
-        let Self { page, language, budget } = self;
-        let source = numbers.number(&page.title, &page.url);
-        RenderedResult {
-            content: shorten_page_text(page, *budget).render_for_model(source.index, *language),
-            user_text: page.render_for_user(),
-            summary: page.summary(),
-            sources: vec![source],
         }
     }
 }
@@ -119,7 +97,6 @@ pub(crate) fn render_failure(reason: &str, language: Language) -> String {
 
 #[cfg(test)]
 mod tests {
-    use domain::Source;
     use tools::url_allowlist::{ENGLISH_BEGINNINGS, SOURCE_PREFIXES};
 
     use super::*;
@@ -132,11 +109,6 @@ mod tests {
             "编号：4\n标题：The title\n来源：https://a.example/x\n内容：intro\n# The  title\nwords"
         );
         assert_eq!(page.summary(), "24 characters");
-        let source = Source { index: 1, title: "The title".into(), url: "https://a.example/x".into() };
-        let cited = CitedPage { page: page.clone(), language: Language::En, budget: ResultBudget::default() };
-        let rendered = cited.render(&SourceNumbers::default());
-        let expected = "Number: 1\nTitle: The title\nSource: https://a.example/x\nContent: intro\n# The  title\nwords";
-        assert_eq!((rendered.content.as_str(), rendered.sources), (expected, vec![source]));
     }
 
     #[test]

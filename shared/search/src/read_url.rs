@@ -13,9 +13,10 @@ use tokio::time::Instant;
 use tools::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema, url_allowlist};
 use url::Url;
 
+use crate::cited_page::CitedPage;
 use crate::clock::Clock;
 use crate::invalid_argument::InvalidArgument;
-use crate::page::{CitedPage, render_failure};
+use crate::page::render_failure;
 use crate::page_request::PageRequest;
 use crate::search::{MAX_DURATION, Search};
 

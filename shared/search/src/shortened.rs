@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use tools::ResultBudget;
 
-use crate::model_text::escape_untrusted;
 use crate::page::PageText;
 use crate::results::{SearchHit, SearchResults};
+use crate::untrusted::escape_untrusted;
 
 /// Space for the tags, the labels and the notes around results, in bytes.
 const FRAME_BYTES: usize = 400;
@@ -84,8 +84,12 @@ fn beginning(text: &str, bytes: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use domain::Language;
+    use tools::{CitingResult, RenderedResult, SourceNumbers};
+
     use super::*;
-    use crate::model_text::render_results;
+    use crate::cited_page::CitedPage;
+    use crate::model_text::CitedSearch;
 
     const COMPACT: ResultBudget = ResultBudget { max_bytes: 6_000, max_entries: 3 };
 
@@ -94,14 +98,24 @@ mod tests {
         SearchResults { answer: Some(content.to_owned()), pages: (0..pages).map(page).collect() }
     }
 
+    fn render(results: &SearchResults, budget: ResultBudget) -> RenderedResult {
+        let (query, notice, language) = ("词".to_owned(), None, Language::Zh);
+        CitedSearch { query, results: results.clone(), notice, language, budget }.render(&SourceNumbers::default())
+    }
+
     #[test]
     fn three_pages_share_a_small_budget() {
         for content in ["内容".repeat(3_000), "words ".repeat(1_000), "<b>".repeat(2_000)] {
             let results = results(&content, 10);
-            let rendered = render_results(&shorten_results(&results, COMPACT), None);
+            let rendered = render(&results, COMPACT);
             assert_eq!(rendered.sources.len(), 3);
-            assert!((4_500..=6_000).contains(&rendered.text.len()), "{}: {}", rendered.text.len(), rendered.text);
-            assert_eq!(rendered.text.matches("…\n\n").count(), 4, "the summary and each page: {}", rendered.text);
+            assert!(
+                (4_500..=6_000).contains(&rendered.content.len()),
+                "{}: {}",
+                rendered.content.len(),
+                rendered.content
+            );
+            assert_eq!(rendered.content.matches("…\n\n").count(), 4, "the summary and each page: {}", rendered.content);
         }
     }
 
@@ -118,7 +132,7 @@ mod tests {
         let budget = ResultBudget { max_bytes: 12_000, ..ResultBudget::default() };
         let shortened = shorten_results(&results, budget);
         assert_eq!(shortened.pages, results.pages[..6]);
-        assert!(render_results(&shortened, None).text.len() <= 12_000);
+        assert!(render(&results, budget).content.len() <= 12_000);
     }
 
     #[test]
@@ -134,7 +148,8 @@ mod tests {
     #[test]
     fn page_within_budget_states_what_is_missing() {
         let page = PageText::new(Some("t"), "https://a.example/", &"汉".repeat(5_000)).unwrap();
-        let text = shorten_page_text(&page, COMPACT).render_for_model();
+        let cited = CitedPage { page: page.clone(), language: Language::Zh, budget: COMPACT };
+        let text = cited.render(&SourceNumbers::default()).content;
         assert!(text.ends_with("汉\n（内容过长，已截断：共 5000 个字符，以上是前 1860 个）"), "{text}");
         assert!(text.len() <= 6_000);
         assert!(matches!(shorten_page_text(&page, ResultBudget::default()), Cow::Borrowed(_)));

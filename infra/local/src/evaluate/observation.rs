@@ -91,6 +91,7 @@ impl TurnRecorder for TurnObserver {
             Event::Done { .. } => observation.is_done = true,
             Event::Started(_)
             | Event::Thinking { .. }
+            | Event::EarlierSource(_)
             | Event::ToolProgress(_)
             | Event::ClientToolCall(_)
             | Event::Title(_) => {}

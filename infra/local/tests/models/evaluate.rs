@@ -66,8 +66,12 @@ fn respond_rightly(questions: &HashMap<String, String>, request: &ModelRequest) 
         }
         _ => "That is it.".to_owned(),
     };
-    // Enough tokens for any prompt, so that none is taken for a miscount.
-    Completion::new().text(&calls).finish("stop").usage(1_000, 5).done().reply()
+    answer(&calls)
+}
+
+/// A reply with enough input tokens for any prompt, so that none is taken for a miscount.
+fn answer(text: &str) -> Reply {
+    Completion::new().text(text).finish("stop").usage(1_000, 5).done().reply()
 }
 
 #[tokio::test]
@@ -80,7 +84,7 @@ async fn right_model_gets_all_builtin_questions_right() {
     let expected = "30 questions for openai; the search is the configured one.
 
 model   format            right  leaked  rounds  first token  tokens in/out      cost
-openai  prompted  30/30 (100 %)       0     1.7        N s52000/260  0.106080
+openai  prompted  30/30 (100 %)       0     1.7        N s  52000/260  0.106080
 
 openai, prompted: none 8/8, search 8/8, several 4/4, calculation 4/4, date 4/4, page 2/2
 ";
@@ -98,14 +102,14 @@ fn squeeze(text: &str) -> String {
 async fn leaked_call_is_counted_and_reported() {
     let model = FakeModel::start().await;
     model.respond_with(|request| match request.last_message().as_str() {
-        "Hello!" => Completion::of(["Hi!"]),
-        _ => Completion::of(["I will search: ", "search_web(query=\"tea\")"]),
+        "Hello!" => answer("Hi!"),
+        _ => answer("I will search: search_web(query=\"tea\")"),
     });
     let run = evaluate_file(&model, OWN_QUESTIONS, &[]).await;
     let output = "2 questions for openai; the search is the configured one.
 
 model format right leaked rounds first token tokens in/out cost
-openai prompted 1/2 (50 %) 23 1.0 N s 20/10 -
+openai prompted 1/2 (50 %) 23 1.0 N s 2000/10 -
 
 openai, prompted: none 1/1, search 0/1
 
@@ -130,7 +134,7 @@ async fn model_that_never_calls_is_right_without_tools() {
     let output = "2 questions for native; the search is the configured one.
 
 model format right leaked rounds first token tokens in/out cost
-native native 1/2 (50 %) 0 1.0 N s 20/10 -
+native native 1/2 (50 %) 0 1.0 N s 2000/10 -
 
 native, native: none 1/1, search 0/1
 

@@ -4,7 +4,9 @@ use super::*;
 
 fn parts(deltas: &[&str]) -> Vec<AnswerPart> {
     let (mut scanner, mut parts) = (CitationScanner::default(), Vec::new());
-    deltas.iter().for_each(|delta| scanner.push(delta, &mut parts));
+    for delta in deltas {
+        scanner.push(delta, &mut parts);
+    }
     scanner.finish(&mut parts);
     parts
 }
@@ -14,7 +16,7 @@ fn marked(deltas: &[&str]) -> String {
     let marked = parts(deltas).into_iter().map(|part| match part {
         AnswerPart::Text(text) => text,
         AnswerPart::Citation { numbers, .. } => {
-            format!("<{}>", numbers.iter().map(|n| format!("{n}.")).collect::<String>())
+            format!("<{}.>", numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join("."))
         }
     });
     marked.collect()

@@ -1,6 +1,6 @@
 use domain::{Message, NumberedSources, ToolMessage};
 use tools::UrlAllowlist;
-use tools::url_allowlist::{SEARCH_WEB, parse_page};
+use tools::url_allowlist::{SEARCH_WEB, SOURCE_PREFIXES, parse_page};
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn results(answer: Option<&str>, pages: &[(&str, &str)]) -> SearchResults {
 }
 
 fn search(results: SearchResults, notice: Option<SearchNotice>, language: Language) -> CitedSearch {
-    CitedSearch { query: "词".to_owned(), results, notice, language }
+    CitedSearch { query: "词".to_owned(), results, notice, language, budget: ResultBudget::default() }
 }
 
 fn render_results(results: &SearchResults, notice: Option<SearchNotice>) -> RenderedResult {

@@ -49,9 +49,6 @@ const PAGE: (&str, &str) = ("<page>", "</page>");
 const TOOL_RESULT: (&str, &str) = ("<tool_result name=", "</tool_result>");
 const SEARCH_ERROR: (&str, &str) = ("<search_error>", "</search_error>");
 
-/// Starts of the output of `current_time`, in each language.
-const TIME_LABELS: [&str; 2] = ["时区：", "Time zone: "];
-
 /// Output of the calculator.
 #[derive(Deserialize)]
 struct Sum {
