@@ -1,6 +1,7 @@
 //! Checks of repository files that no compiler reads, for deployments and releases.
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
 
+mod contract;
 mod dependencies;
 mod documents;
 mod language;
