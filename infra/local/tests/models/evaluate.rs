@@ -134,7 +134,7 @@ async fn model_that_never_calls_is_right_without_tools() {
     let output = "2 questions for native; the search is the configured one.
 
 model format right leaked rounds first token tokens in/out cost
-native native 1/2 (50 %) 0 1.0 N s 2000/10 -
+native native 1/2 (50 %) 0 1.0 N s 20/10 -
 
 native, native: none 1/1, search 0/1
 
