@@ -43,11 +43,11 @@ fn documented_routes(contract: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let rows = contract.lines().filter(|line| line.starts_with("| `") && line.contains("` /") || line.contains(" /"));
     for cell in rows.filter_map(|row| row.split('|').nth(1)) {
-        let mut path = String::new();
+        let mut path = "";
         for span in cell.split('`').skip(1).step_by(2) {
             let Some((method, rest)) = span.split_once(' ') else { continue };
             if rest != "…" {
-                path = rest.split('?').next().unwrap_or_default().to_owned();
+                path = rest.split('?').next().unwrap_or_default();
             }
             found.insert(format!("{method} {path}"));
         }
