@@ -8,6 +8,9 @@ import { sendMessage, exchange, prose, waitForText, setUp } from "../support/fix
 const list = (page) => page.getByRole("navigation", { name: "Conversations" });
 const titles = (page) => list(page).locator("a").allTextContents();
 
+/** The time zone of this machine, which the browser sends. */
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+
 test("the list shows conversations newest first", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;
@@ -186,7 +189,7 @@ test("the model choice is kept", async (t) => {
   await page.getByText("Demo model.").waitFor();
   await sendMessage(page, "Hello");
   await page.locator("#toast").getByText("The server cannot be reached.").waitFor();
-  assert.deepEqual(sent, [{ message: "Hello", modelType: "two" }]);
+  assert.deepEqual(sent, [{ message: "Hello", modelType: "two", timeZone }]);
 });
 
 test("f005_ a failing model is marked and selectable", async (t) => {
@@ -229,7 +232,10 @@ test("the agent choice is kept", async (t) => {
   assert.equal(await picker.inputValue(), "01WEATHER");
   await sendMessage(page, "Hello again");
   await page.locator("#toast").getByText("The server cannot be reached.").waitFor();
-  assert.deepEqual(sent, [{ message: "Hello" }, { message: "Hello again", agentId: "01WEATHER" }]);
+  assert.deepEqual(sent, [
+    { message: "Hello", timeZone },
+    { message: "Hello again", agentId: "01WEATHER", timeZone },
+  ]);
 });
 
 test("without a configured model the demo answers", async (t) => {
