@@ -41,7 +41,7 @@ for (const version of VERSIONS) {
           ["step-start", "output-available", "step-start", "A page says it. ", "A chat backend 🙂 [1]."],
         );
         const { usage, conversationId, model: wrote } = one.lastMessage.metadata;
-        assert.deepEqual([usage.inputTokens, usage.outputTokens, wrote], [22, 14, model]);
+        assert.deepEqual([usage.inputTokens, usage.outputTokens, wrote], [222, 14, model]);
         assert.ok(conversationId);
       });
 

@@ -22,10 +22,10 @@ class LangChain(unittest.TestCase):
             whole = model.invoke([SystemMessage("Be brief."), HumanMessage(script(*SEARCHED))])
             self.assertEqual((whole.content, whole.tool_calls), ("A chat backend 🙂 [1].", []))
             used = {name: whole.usage_metadata[name] for name in ("input_tokens", "output_tokens", "total_tokens")}
-            self.assertEqual(used, {"input_tokens": 22, "output_tokens": 14, "total_tokens": 36})
+            self.assertEqual(used, {"input_tokens": 222, "output_tokens": 14, "total_tokens": 236})
             chunks = list(model.stream(script(*SEARCHED), stream_usage=True))
             together = sum(chunks[1:], chunks[0])
-            self.assertEqual((together.content, together.usage_metadata["total_tokens"]), (whole.content, 36))
+            self.assertEqual((together.content, together.usage_metadata["total_tokens"]), (whole.content, 236))
             self.assertEqual(together.response_metadata["finish_reason"], "stop")
 
     def test_bound_tools_run_at_the_client(self):

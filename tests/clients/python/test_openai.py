@@ -51,7 +51,7 @@ class Answers(unittest.TestCase):
         self.assertEqual(text[cited.start_index : cited.end_index], "[1]")
         self.assertTrue(cited.url.startswith("https://example.com/") and cited.title)
         used = answer.usage
-        self.assertEqual((used.prompt_tokens, used.completion_tokens, used.total_tokens), (22, 14, 36))
+        self.assertEqual((used.prompt_tokens, used.completion_tokens, used.total_tokens), (222, 14, 236))
 
     @on_both_paths
     def test_stream_equals_whole_answer(self, model):
@@ -64,7 +64,7 @@ class Answers(unittest.TestCase):
         message = answer.choices[0].message
         self.assertTrue({"chunk", "content.delta", "content.done"} <= kinds)
         self.assertEqual((message.content, message.annotations), (whole.content, whole.annotations))
-        self.assertEqual((message.reasoning_content, answer.usage.total_tokens), (whole.reasoning_content, 36))
+        self.assertEqual((message.reasoning_content, answer.usage.total_tokens), (whole.reasoning_content, 236))
 
     @on_both_paths
     def test_usage_comes_last_and_on_request(self, model):
@@ -72,7 +72,7 @@ class Answers(unittest.TestCase):
         self.assertEqual(([chunk.usage for chunk in chunks], chunks[-1].choices[0].finish_reason), ([None] * len(chunks), "stop"))
         chunks = list(create(model, "Say hello.", stream=True, stream_options={"include_usage": True}))
         self.assertEqual([chunk.usage is None for chunk in chunks], [True] * (len(chunks) - 1) + [False])
-        self.assertEqual((chunks[-1].choices, chunks[-1].usage.total_tokens), ([], 18))
+        self.assertEqual((chunks[-1].choices, chunks[-1].usage.total_tokens), ([], 118))
 
     @on_both_paths
     def test_long_answer_is_complete(self, model):

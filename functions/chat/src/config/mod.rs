@@ -1,5 +1,3 @@
-#[cfg(test)]
-mod invalid_settings;
 mod upstream_policy;
 
 use std::sync::Arc;
@@ -132,6 +130,8 @@ fn max_tool_rounds(settings: &Settings) -> Result<Option<u32>, SettingError> {
 
 #[cfg(test)]
 mod tests {
+    mod invalid_settings;
+
     use super::*;
 
     fn error(name: &str, value: &str) -> String {

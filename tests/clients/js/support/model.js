@@ -98,7 +98,7 @@ class Reply {
       else await this.#step(step);
     }
     this.#delta({}, this.#reason);
-    const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+    const usage = { prompt_tokens: 111, completion_tokens: 7, total_tokens: 118 };
     this.#chunk({ choices: [], usage });
     this.#outgoing.end("data: [DONE]\n\n");
   }

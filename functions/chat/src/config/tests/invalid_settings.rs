@@ -95,7 +95,7 @@ fn invalid_setting_is_rejected_alike_on_both_platforms() {
 
 #[test]
 fn every_documented_setting_has_an_invalid_value() {
-    let page = include_str!("../../../../docs/reference/settings.md");
+    let page = include_str!("../../../../../docs/reference/settings.md");
     let is_setting = |text: &&str| text.len() > 3 && !text.contains(|c: char| !c.is_ascii_uppercase() && c != '_');
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
     let names = rows.flat_map(|row| row.split('`')).filter(is_setting);
