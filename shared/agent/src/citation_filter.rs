@@ -23,17 +23,8 @@ pub(crate) struct CitationFilter {
     spaces: String,
     /// Whether a citation was removed directly before the next character.
     has_removed: bool,
-    /// Whether the text so far ends with a line break, or is empty.
-    is_line_start: IsLineStart,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct IsLineStart(bool);
-
-impl Default for IsLineStart {
-    fn default() -> Self {
-        Self(true)
-    }
+    /// Whether the text so far ends within a line.
+    is_in_line: bool,
 }
 
 /// Text to emit, with the sources that it cites.
@@ -60,7 +51,7 @@ impl CitationFilter {
         self.scanner.push(&delta, &mut self.parts);
         if !self.is_active {
             self.parts.clear();
-            self.is_line_start = IsLineStart(delta.ends_with('\n') || (self.is_line_start.0 && delta.is_empty()));
+            self.is_in_line = if delta.is_empty() { self.is_in_line } else { !delta.ends_with('\n') };
             return FilteredText { text: delta, cited: Vec::new() };
         }
         self.filter()
@@ -106,7 +97,7 @@ impl CitationFilter {
             if is_dangling {
                 self.spaces.clear();
             }
-            if self.is_line_start.0 {
+            if !self.is_in_line {
                 text = text.strip_prefix(' ').unwrap_or(text);
             }
         }
@@ -115,7 +106,7 @@ impl CitationFilter {
         let (text, spaces) =
             if text.len() - trimmed.len() > MAX_SPACES { (text, "") } else { text.split_at(trimmed.len()) };
         if !text.is_empty() {
-            self.is_line_start = IsLineStart(text.ends_with('\n'));
+            self.is_in_line = !text.ends_with('\n');
         }
         out.push_str(text);
         self.spaces.push_str(spaces);
@@ -138,14 +129,14 @@ impl CitationFilter {
         self.flush_spaces(&mut filtered.text);
         filtered.text.push_str(&citation);
         filtered.cited.extend(known);
-        self.is_line_start = IsLineStart(false);
+        self.is_in_line = true;
     }
 
     fn flush_spaces(&mut self, out: &mut String) {
         if !self.spaces.is_empty() {
             out.push_str(&self.spaces);
             self.spaces.clear();
-            self.is_line_start = IsLineStart(false);
+            self.is_in_line = true;
         }
     }
 }
