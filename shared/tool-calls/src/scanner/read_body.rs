@@ -64,9 +64,11 @@ impl Candidate {
                 let value = scan.take();
                 self.finish_value(value, text, declared)
             }
-            ScanStep::Foreign(_) if bare => Break(Verdict::Text),
             ScanStep::Foreign(position) => {
                 self.at = position;
+                if bare {
+                    return Break(Verdict::Text);
+                }
                 let rest = &text[position..];
                 let opener = if scan.is_in_string() { Match::None } else { OPENERS.match_prefix(rest) };
                 match (CLOSERS.match_prefix(rest), opener) {

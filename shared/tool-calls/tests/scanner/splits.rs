@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tool_calls::{ReplyEnd, ResultBlocks};
 
 use crate::corpus::{extra_cases, own_cases};
-use crate::support::{scan, scan_with, tools};
+use crate::support::{scan, scan_with, tool, tools};
 
 /// The text in two parts, for every position between two characters.
 fn cuts(text: &str) -> impl Iterator<Item = [&str; 2]> {
@@ -34,6 +34,16 @@ fn f030_result_is_independent_of_chunking() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn broken_json_hides_same_brackets_for_every_cut() {
+    let tools = [tool("f", &[("q", "string")], 0)];
+    let text = "{\"name\":\"f\",>\n{\"name\":\"f\" \"\":{\"\":\"\"}}</tool_c";
+    let whole = scan(&tools, [text], ReplyEnd::Complete);
+    for parts in cuts(text) {
+        assert_eq!(scan(&tools, parts, ReplyEnd::Complete), whole, "cut behind {:?}", parts[0]);
+    }
 }
 
 /// Fragments that combine to texts close to calls.
