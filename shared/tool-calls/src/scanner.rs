@@ -16,6 +16,7 @@ mod read_python;
 mod recent_text;
 mod results;
 mod settle;
+mod space;
 mod tag;
 mod tail;
 mod unknown_format;

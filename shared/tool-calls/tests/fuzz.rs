@@ -15,7 +15,8 @@ fn samples() -> Vec<String> {
     let lines = files.into_iter().filter_map(|file| std::fs::read_to_string(file).ok());
     let lines: Vec<String> = lines.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
     let texts = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    texts.filter_map(|case| Some(case["text"].as_str()?.to_owned())).collect()
+    let line_breaks = format!("<tool_call>f{}", "\n".repeat(4_000));
+    texts.filter_map(|case| Some(case["text"].as_str()?.to_owned())).chain([line_breaks]).collect()
 }
 
 const SNIPPETS: [&str; 40] = [

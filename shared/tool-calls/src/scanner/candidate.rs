@@ -5,6 +5,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use super::body::Body;
 use super::elements::{ElementStep, FunctionElements};
 use super::pythonic::BracketTracker;
+use super::space::SpaceScan;
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
 use crate::segment::{MalformedReason, ParsedCall};
@@ -87,6 +88,7 @@ pub(super) struct Candidate {
     pub(super) calls: Vec<ParsedCall>,
     /// Where the last of the calls ends.
     pub(super) calls_end: usize,
+    pub(super) space: SpaceScan,
 }
 
 /// The stage within a candidate.
@@ -141,6 +143,7 @@ impl Candidate {
             name: None,
             calls: Vec::new(),
             calls_end: 0,
+            space: SpaceScan::default(),
         }
     }
 

@@ -2,6 +2,7 @@ use serde_json::{Map, Value};
 
 use super::attributes::{read_attributes, read_name, space_len};
 use super::parameter::{GLM_PREFIX, Parameter, element_prefix};
+use super::space::SpaceScan;
 use crate::declared_tools::DeclaredTools;
 use crate::json::{JsonScan, ScanStep};
 use crate::marker_role::Role;
@@ -19,6 +20,7 @@ pub(super) struct FunctionElements {
     last_argument_end: usize,
     /// Whether a wrapper's end tag closes the function, as in `<tool_call>f<arg_key>…`, instead of its own end tag.
     closed_by_wrapper: bool,
+    space: SpaceScan,
 }
 
 enum ElementStage {
@@ -48,7 +50,14 @@ pub(super) enum ElementStep {
 
 impl FunctionElements {
     pub(super) fn new(name: String, closed_by_wrapper: bool) -> Self {
-        Self { name, arguments: Map::new(), stage: ElementStage::Between, last_argument_end: 0, closed_by_wrapper }
+        Self {
+            name,
+            arguments: Map::new(),
+            stage: ElementStage::Between,
+            last_argument_end: 0,
+            closed_by_wrapper,
+            space: SpaceScan::default(),
+        }
     }
 
     /// Whether any content after the function's name has been read.
@@ -167,7 +176,7 @@ impl FunctionElements {
                 ElementStep::Unreadable(MalformedReason::NotParameters, at)
             };
         };
-        let value = at_end + length + space_len(&text[at_end + length..]);
+        let value = self.space.end(text, at_end + length);
         let rest = &text[value..];
         if let Some(inside) = rest.strip_prefix(VALUE) {
             let start = text.len() - inside.len();

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::attributes::space_len;
 use super::body::Body;
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Step, Verdict};
 use super::elements::FunctionElements;
@@ -20,7 +19,7 @@ const MAX_NAME_BYTES: usize = 128;
 impl Candidate {
     /// Reads after the opening marker: JSON, a list, a fence around JSON, another marker, parameters, or a name.
     pub(super) fn read_payload(&mut self, text: &str, declared: &DeclaredTools) -> Step {
-        let at = self.at + space_len(&text[self.at..]);
+        let at = self.space.end(text, self.at);
         let rest = &text[at..];
         let Some(first) = rest.chars().next() else { return Break(Verdict::NeedMore) };
         match first {
@@ -45,8 +44,7 @@ impl Candidate {
     }
 
     fn read_list(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Step {
-        let inside = &text[at + 1..];
-        let inside = &inside[space_len(inside)..];
+        let inside = &text[self.space.end(text, at + 1)..];
         let Some(first) = inside.chars().next() else { return Break(Verdict::NeedMore) };
         if first == '{' {
             if self.kind == CandidateKind::List {
@@ -118,7 +116,7 @@ impl Candidate {
 
     /// Reads after a name: a separator, JSON, parameters, or the wrapper's end.
     pub(super) fn read_after_name(&mut self, text: &str, separated: bool, declared: &DeclaredTools) -> Step {
-        let at = self.at + space_len(&text[self.at..]);
+        let at = self.space.end(text, self.at);
         let rest = &text[at..];
         let Some(first) = rest.chars().next() else { return Break(Verdict::NeedMore) };
         let name = self.name.clone().unwrap_or_default();

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::attributes::space_len;
 use super::body::{Body, BodyState};
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Step, Verdict};
 use super::fence::TICKS;
@@ -101,7 +100,7 @@ impl Candidate {
     fn classify_tail(&mut self, text: &str) -> TailKind {
         let explicit = !self.is_bare();
         let CandidateStage::Body(Body { fenced, .. }) = &mut self.stage else { return TailKind::Other };
-        let at = self.at + space_len(&text[self.at..]);
+        let at = self.space.end(text, self.at);
         let rest = &text[at..];
         match rest.chars().next() {
             None => TailKind::NeedMore,
@@ -112,7 +111,7 @@ impl Candidate {
             }
             Some('`') if *fenced && TICKS.starts_with(rest) => TailKind::NeedMore,
             Some('{') if explicit => TailKind::Value(at),
-            Some(',' | ';') => match rest[1..].trim_start().chars().next() {
+            Some(',' | ';') => match text[self.space.end(text, at + 1)..].chars().next() {
                 None => TailKind::NeedMore,
                 Some('{') => TailKind::Value(at + 1),
                 Some(_) => TailKind::Other,

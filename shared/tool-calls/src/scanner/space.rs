@@ -1,0 +1,45 @@
+//! White space that is read once, however often the text after it is awaited.
+
+use std::ops::Range;
+
+use super::attributes::space_len;
+
+/// Minimum length of white space that is remembered, in bytes.
+const MIN_KNOWN_BYTES: usize = 32;
+
+/// Finds the end of white space in text that grows at its end. Models may end a reply in thousands of line breaks: a run
+/// of them is remembered, so that its next character does not read all of it again.
+#[derive(Default)]
+pub(super) struct SpaceScan {
+    /// The last long run of white space.
+    known: Range<usize>,
+}
+
+impl SpaceScan {
+    /// The end of the white space that begins at `from`, which may be `from` itself.
+    pub(super) fn end(&mut self, text: &str, from: usize) -> usize {
+        let read = if self.known.contains(&from) { self.known.end } else { from };
+        let end = read + space_len(&text[read..]);
+        if end - from >= MIN_KNOWN_BYTES {
+            self.known = from..end;
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SpaceScan;
+
+    #[test]
+    fn end_is_the_same_for_every_cut() {
+        let text = format!("a{}b{}c  d", " ".repeat(100), "\n\t\r ".repeat(50));
+        let mut scan = SpaceScan::default();
+        for cut in 1..=text.len() {
+            for from in 0..cut {
+                let expected = text[from..cut].find(|c| !" \n\t\r".contains(c)).map_or(cut, |length| from + length);
+                assert_eq!(scan.end(&text[..cut], from), expected, "from {from} of {cut}");
+            }
+        }
+    }
+}
