@@ -11,7 +11,7 @@
 //! | | `N#{chat id}` | a client's own chat id: `conversation` | `begin`, `delete` |
 //! | `U#{o}#C#{conversation}` | `M#{seq}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (number of further pieces); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 without one, because the message holds everything); `layout` of a turn without a log; `aside` if another answer supersedes it. If its process died, `tally` and `recovered` (from how many events of its log) without `endedAt` | `begin`, `finish`, `recover_turn` |
 //! | | `M#{seq}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
-//! | | `R#{seq}` | the pages that the turn added whose answer has that seq: `sources` (JSON), with their numbers in the conversation | `finish` |
+//! | | `R#{seq}` | the pages that the turn added whose answer has that seq: `sources` (JSON), with their numbers in the conversation | `finish`, `recover_turn` |
 //! | | `S` | the summary that replaces the oldest turns in prompts: `summary` (JSON) | `finish` |
 //! | | `T#{seq}` | the transcript that prompts read of the turn whose answer has that seq: `said` (JSON), `turn`. It is valid if the answer's `transcript` is above 0, or if the answer ended and has no `transcript`; the latter is an older one with `asked` and maybe `aside`, which are never read | `finish` |
 //! | `U#{o}#U`; of all owners together `USAGE` | `D#{2026-11-21}` | usage of one day (UTC): `turns`, `estimatedTurns`, `inputTokens`, `outputTokens`, `searchCredits`; where it applies `costMicros`, `searches`. No time to live | [`UsageLedger`] |

@@ -3,9 +3,10 @@
 use domain::{ErrorCode, Owner, TurnAccumulator};
 
 use super::bounds::split_pieces;
-use super::head::head_key;
+use super::head::{Head, head_key};
 use super::message::{ANSWER_CHANGE, RECOVERED, further_items, with_answer_values};
 use super::sort_keys::message_key;
+use super::sources::{LAST_SOURCE, sources_item};
 use super::turn::{TurnEnd, TurnOutcome};
 use super::{ConversationStore, StoredCall};
 use crate::StoreError;
@@ -18,7 +19,8 @@ impl ConversationStore {
     /// Stores what the first `events` events of a turn's log add up to as its answer; false if the answer has at least as
     /// much already, or is deleted.
     ///
-    /// A transaction with the head, so that nothing is written into a deleted conversation.
+    /// A transaction with the head, so that nothing is written into a deleted conversation. The pages of the turn keep
+    /// their numbers.
     pub(crate) async fn store_recovered(
         &self,
         owner: &Owner,
@@ -26,12 +28,20 @@ impl ConversationStore {
         logged: &TurnAccumulator,
         events: usize,
     ) -> Result<bool, StoreError> {
-        let exists = Expression::update("SET seq = seq").and_when("attribute_exists(pk)");
+        let Some(found) = self.head(owner, &turn.conversation_id).await? else { return Ok(false) };
+        let numbered = recovered_sources(&owner.conversation_partition(&turn.conversation_id), turn, &found, logged)?;
+        let head_change = match &numbered {
+            Some((_, last)) => {
+                Expression::update(format!("SET {LAST_SOURCE} = :numbered")).value(":numbered", n(*last))
+            }
+            None => Expression::update("SET seq = seq"),
+        };
         let (key, change, further) =
             recovered_answer(&owner.conversation_partition(&turn.conversation_id), turn, logged, events)?;
         let head = head_key(owner, &turn.conversation_id);
-        let mut writes = vec![self.table.update_write(&head, exists)?, self.table.update_write(&key, change)?];
-        for item in further {
+        let head_change = head_change.and_when("attribute_exists(pk)");
+        let mut writes = vec![self.table.update_write(&head, head_change)?, self.table.update_write(&key, change)?];
+        for item in further.into_iter().chain(numbered.map(|(item, _)| item)) {
             writes.push(self.table.put_write(item, Expression::default())?);
         }
         self.commit(writes).await
@@ -65,4 +75,18 @@ fn recovered_answer(
         .value(":events", n(events));
     let change = with_answer_values(change, &pieces, &calls, &logged.sources, &outcome)?;
     Ok((message_key(partition, turn.answer_seq), change, further_items(partition, turn.answer_seq, &pieces)))
+}
+
+/// The numbered pages of a turn that died, with the highest number of the conversation. `None` if there are none, or if
+/// the conversation is of an older release: the next turn numbers its pages.
+fn recovered_sources(
+    partition: &str,
+    turn: &TurnRef,
+    head: &Head,
+    logged: &TurnAccumulator,
+) -> Result<Option<(Item, usize)>, StoreError> {
+    let Some(before) = head.last_source else { return Ok(None) };
+    let Some(last) = logged.sources.iter().map(|source| source.index).max() else { return Ok(None) };
+    let item = sources_item(partition, turn.answer_seq, &logged.sources)?;
+    Ok(item.map(|item| (item, last.max(before))))
 }

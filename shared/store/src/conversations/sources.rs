@@ -24,7 +24,8 @@ const MAX_ADDED_BYTES: usize = 128 * 1024;
 impl ConversationStore {
     /// The numbered pages of the turns before this one.
     pub async fn sources(&self, lease: &TurnLease) -> Result<NumberedSources, StoreError> {
-        let (first, last_sk) = match lease.last_source {
+        let last_source = self.last_source_now(lease).await?;
+        let (first, last_sk) = match last_source {
             Some(0) => return Ok(NumberedSources::default()),
             Some(_) => (SOURCES_PREFIX.to_owned(), sources_sk(lease.answer_seq)),
             None => (MESSAGE_PREFIX.to_owned(), format!("{}$", message_sk(lease.answer_seq))),
@@ -45,9 +46,21 @@ impl ConversationStore {
             }
             sources.truncate(MAX_SOURCES);
             if next.is_none() {
-                return Ok(NumberedSources { sources, last: lease.last_source.unwrap_or_default() });
+                return Ok(NumberedSources { sources, last: last_source.unwrap_or_default() });
             }
             start = next;
+        }
+    }
+
+    /// The highest number of a page. That of a turn that died is known since its recovery, which may have followed the
+    /// begin of this turn.
+    async fn last_source_now(&self, lease: &TurnLease) -> Result<Option<usize>, StoreError> {
+        if lease.interrupted.is_none() {
+            return Ok(lease.last_source);
+        }
+        match self.table.get(&lease.head).await? {
+            Some(head) => last_source(&head),
+            None => Ok(lease.last_source),
         }
     }
 }
@@ -57,11 +70,17 @@ pub(super) fn added_sources(lease: &TurnLease, answer: &Answer) -> Result<Option
     let Some(added) = answer.added_sources.as_ref().filter(|added| lease.last_source != Some(added.last)) else {
         return Ok(None);
     };
-    let remembered = added.sources.iter().filter(|source| source.index <= MAX_SOURCES).cloned().collect();
+    Ok(Some((sources_item(&lease.partition, lease.answer_seq, &added.sources)?, added.last)))
+}
+
+/// The item of the pages of a turn; `None` if none of them is to be remembered.
+pub(super) fn sources_item(partition: &str, answer_seq: u64, sources: &[Source]) -> Result<Option<Item>, StoreError> {
+    let remembered: Vec<Source> = sources.iter().filter(|source| source.index <= MAX_SOURCES).cloned().collect();
     let remembered = take_fitting(remembered, MAX_ADDED_BYTES);
-    let key = sources_key(&lease.partition, lease.answer_seq);
-    let json = to_json(&remembered)?;
-    Ok(Some(((!remembered.is_empty()).then(|| item(&key, [("sources", s(json))])), added.last)))
+    if remembered.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(item(&sources_key(partition, answer_seq), [("sources", s(to_json(&remembered)?))])))
 }
 
 /// The highest number of a page; `None` in heads of older releases.

@@ -1,6 +1,6 @@
 //! The text of a turn whose process died, recovered from its log.
 
-use domain::{Event, FinishReason, MAX_ANSWER_BYTES, Owner, Source, ToolCall, ToolOutcome, TurnStart};
+use domain::{Event, FinishReason, MAX_ANSWER_BYTES, NumberedSources, Owner, Source, ToolCall, ToolOutcome, TurnStart};
 use serde_json::json;
 use store::{
     Answer, ExportRow, LeaseError, LogEntry, ReadError, Status, Store, StoredCall, StoredMessage, TurnLease, TurnRef,
@@ -124,6 +124,28 @@ async fn f101_next_turn_continues_from_recovered_text() {
     assert_eq!(shown(&store, &lease, EXPIRED).await, interrupted("一二"));
     let next = store.conversations.begin(&alice(), &next_turn(&lease.conversation_id, "Q3"), at(30)).await.unwrap();
     assert_eq!(next.interrupted, None, "the turn before ended");
+}
+
+#[tokio::test]
+async fn f101_pages_of_dead_turn_keep_their_numbers() {
+    let numbered = |last| NumberedSources { sources: vec![source()], last };
+    for recovered_first in [true, false] {
+        let store = store().await;
+        let dead = dead_turn(&store, &search_events()).await;
+        if recovered_first {
+            read(&store, &dead, EXPIRED).await;
+        }
+        let next = next_turn(&dead.conversation_id, "Q2");
+        let lease = store.conversations.begin(&alice(), &next, at(EXPIRED)).await.unwrap();
+        assert_eq!(store.recover_turn(&alice(), &turn_of(&dead), at(EXPIRED)).await, Ok(true));
+        assert_eq!(store.conversations.sources(&lease).await, Ok(numbered(1)), "{recovered_first}");
+        let added = NumberedSources { sources: Vec::new(), last: 1 };
+        let end = Answer { added_sources: Some(added), ..answer("A2") };
+        store.conversations.finish(&lease, &end, at(EXPIRED)).await.unwrap();
+        let next = next_turn(&dead.conversation_id, "Q3");
+        let lease = store.conversations.begin(&alice(), &next, at(EXPIRED)).await.unwrap();
+        assert_eq!(store.conversations.sources(&lease).await, Ok(numbered(1)), "{recovered_first}");
+    }
 }
 
 #[tokio::test]
