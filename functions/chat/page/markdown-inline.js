@@ -11,7 +11,8 @@ import { flatten } from "./markdown-tokens.js";
 const SPECIAL = /[\\`*_~[\]!<\n]|https?:\/\//gi;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 const RUN = /`+|\*+|_+|~+/y;
-const CITATION = /\[(\d{1,3})\](?!\()/y;
+const CITATION = /\[(\d{1,3}(?:(?: ?[,，、] ?| ?[-–] ?)\d{1,3})*)\](?!\()/y;
+const MAX_RANGE = 50;
 const AUTOLINK = /<((?:https?:\/\/|mailto:)[^\s<>]*)>/iy;
 const MAX_PARENS = 32;
 
@@ -172,7 +173,7 @@ class Scanner {
   #openBracket(length) {
     const citation = length === 1 && this.#match(CITATION);
     if (citation) {
-      this.#tokens.push({ kind: "cite", number: Number(citation[1]) });
+      this.#tokens.push({ kind: "cite", numbers: citedNumbers(citation[1]), text: citation[0] });
       this.#at += citation[0].length;
       return;
     }
@@ -224,4 +225,14 @@ function codeText(text) {
   const line = text.replaceAll("\n", " ");
   const padded = line.length > 2 && line[0] === " " && line.at(-1) === " " && line.trim() !== "";
   return padded ? line.slice(1, -1) : line;
+}
+
+/** The numbers of `1, 3-5`; a range that is none, or that is too long, has its ends only. */
+function citedNumbers(list) {
+  return list.split(/[,，、]/).flatMap((member) => {
+    const [first, last = first] = member.split(/[-–]/).map(Number);
+    const length = last - first + 1;
+    if (length < 1 || length > MAX_RANGE) return [first, last];
+    return Array.from({ length }, (_, n) => first + n);
+  });
 }

@@ -186,11 +186,17 @@ const INLINE = {
   text: (token) => token.text,
   code: (token) => el("code", {}, token.text),
   break: () => el("br"),
-  cite: (token, context) => citation(token.number, context.cite(token.number)),
+  cite: (token, context) => citations(token, token.numbers.map(context.cite)),
 };
 
+/** The links of a citation such as `[1]` or `[1, 2]`; its text if one of its sources is missing. */
+function citations({ numbers, text }, sources) {
+  if (sources.some((source) => !source)) return text;
+  const links = numbers.map((number, n) => citation(number, sources[n]));
+  return links.length === 1 ? links[0] : el("span", {}, ...links);
+}
+
 function citation(number, source) {
-  if (!source) return `[${number}]`;
   return el("sup", { class: "cite" }, link(source.url, source.title, `Source ${number}`, String(number)));
 }
 

@@ -135,12 +135,14 @@ test("a citation of an earlier answer links to its page, also after a reload", a
   first.sendText("Nothing [1].");
   first.end();
   await lastAnswer(page).locator(".answer-footer").getByRole("button", { name: "Copy", exact: true }).waitFor();
-  await exchange({ page, model }, "Are you sure?", "Yes [2], not [7].");
+  await exchange({ page, model }, "Are you sure?", "Yes [2], both [1, 2], not [7].");
   for (const reopen of [async () => {}, () => page.reload()]) {
     await reopen();
-    await waitForText(prose(page), "Yes 2, not.");
-    const citation = prose(page).getByRole("link", { name: "Source 2" });
-    assert.equal(await citation.getAttribute("href"), "https://site2.example/page");
+    await waitForText(prose(page), "Yes 2, both 12, not.");
+    const citations = await prose(page)
+      .getByRole("link", { name: /^Source \d$/ })
+      .evaluateAll((all) => all.map((link) => link.href));
+    assert.deepEqual(citations, [2, 1, 2].map((n) => `https://site${n}.example/page`));
   }
 });
 

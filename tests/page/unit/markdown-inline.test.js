@@ -10,7 +10,7 @@ const MARKS = {
   text: ({ text }) => text,
   code: ({ text }) => `‹code›${text}‹/›`,
   break: () => "‹br›",
-  cite: ({ number }) => `‹${number}›`,
+  cite: ({ numbers }) => `‹${numbers}›`,
   open: ({ tag, href }) => `‹${tag}${href ? ` ${href}` : ""}›`,
   close: () => "‹/›",
 };
@@ -104,6 +104,8 @@ table("escapes, breaks and citations", [
   ["a\nb\\\nc", "a‹br›b‹br›c"],
   ["\\*a\\* \\[b\\] \\c", "*a* [b] \\c"],
   ["as said [1][2], not [x] or [1](https://a.example/)", "as said ‹1›‹2›, not [x] or ‹a https://a.example/›1‹/›"],
+  ["a [1, 2], b [1-3，7]、[2、4]", "a ‹1,2›, b ‹1,2,3,7›、‹2,4›"],
+  ["[1,] [, 2] [1 2] [3-1] [1-900]", "[1,] [, 2] [1 2] ‹3,1› ‹1,900›"],
   ["[1234] \\[1]", "[1234] [1]"],
   ["! [ ] ( ) \\", "! [ ] ( ) \\"],
   ["", ""],
