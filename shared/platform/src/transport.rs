@@ -99,7 +99,12 @@ impl std::fmt::Debug for Client {
 
 /// Builds the shared client.
 pub fn build_client() -> Result<Client, TransportError> {
-    Client::with_pool_factory(build_pool)
+    build_client_with(CONNECT_TIMEOUT)
+}
+
+/// Builds a client with another timeout for making a connection.
+pub fn build_client_with(connect_timeout: Duration) -> Result<Client, TransportError> {
+    Client::with_pool_factory(move || build_pool(connect_timeout))
 }
 
 /// The client configuration as a base for the egress crate, which sends guarded requests to hosts named by data.
@@ -110,8 +115,8 @@ pub fn builder() -> Result<reqwest::ClientBuilder, TransportError> {
     base_builder()
 }
 
-fn build_pool() -> Result<reqwest::Client, TransportError> {
-    Ok(base_builder()?.pool_idle_timeout(POOL_IDLE_TIMEOUT).build()?)
+fn build_pool(connect_timeout: Duration) -> Result<reqwest::Client, TransportError> {
+    Ok(base_builder()?.connect_timeout(connect_timeout).pool_idle_timeout(POOL_IDLE_TIMEOUT).build()?)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place in which the configuration of a client begins")]

@@ -4,9 +4,6 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{BehaviorVersion, IdentityCache, SharedHttpClient, StalledStreamProtectionConfig};
-use aws_smithy_http_client::Builder;
-use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
-use aws_smithy_http_client::tls::{Provider, TlsContext};
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
@@ -14,8 +11,7 @@ use aws_types::region::Region;
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 use platform::settings::{SettingError, Settings};
 
-use crate::renewing_client::{POOL_IDLE_TIMEOUT, RenewingClient};
-use crate::roots::trust_store;
+use crate::http_client::SdkHttpClient;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -41,7 +37,7 @@ pub fn sdk_config(settings: &Settings) -> Result<SdkConfig, SettingError> {
         .timeout_config(timeouts())
         // An attempt times out long before a stream would count as stalled.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
-        .http_client(http_client(endpoint.as_deref(), &region)?)
+        .http_client(http_client()?)
         .region(region);
     if let Some(endpoint) = endpoint {
         config = config.service_config(DynamoDbEndpoint(endpoint));
@@ -90,18 +86,11 @@ fn timeouts() -> TimeoutConfig {
         .build()
 }
 
-/// One provider and embedded roots; the builder reads no proxy from the environment.
-fn http_client(endpoint: Option<&str>, region: &Region) -> Result<SharedHttpClient, SettingError> {
-    let tls = TlsContext::builder().with_trust_store(trust_store(endpoint, region.as_ref())).build();
-    let tls = tls.map_err(|_| SettingError::new(ENDPOINT_VARIABLE, "an endpoint that TLS can be configured for"))?;
-    let new_client = move || {
-        Builder::new()
-            .pool_idle_timeout(POOL_IDLE_TIMEOUT)
-            .tls_provider(Provider::rustls(CryptoMode::Ring))
-            .tls_context(tls.clone())
-            .build_https()
-    };
-    Ok(SharedHttpClient::new(RenewingClient::new(new_client)))
+fn http_client() -> Result<SharedHttpClient, SettingError> {
+    let client = SdkHttpClient::new(CONNECT_TIMEOUT);
+    let client =
+        client.map_err(|_| SettingError::new(ENDPOINT_VARIABLE, "an endpoint that TLS can be configured for"))?;
+    Ok(SharedHttpClient::new(client))
 }
 
 /// Overrides the endpoint of DynamoDB and of no other service.
@@ -160,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn client_builds_with_every_trust_store() {
+    fn client_builds_for_every_endpoint() {
         for endpoint in [None, Some("http://127.0.0.1:1"), Some("https://127.0.0.1:1")] {
             let mut settings = Settings::from_pairs([("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a")]);
             settings.set("AWS_SECRET_ACCESS_KEY", "b");
