@@ -2,7 +2,7 @@
 //! number. It takes some bytes of the answer's item and no write of its own.
 //!
 //! A layout is ASCII text. A letter is the kind of the next events: `h` reasoning and `t` text, each followed by the lengths
-//! of the deltas in bytes (`t3,3,12`); `c` a call; `r` results, followed by the positions of their calls; `n` the title; `u`
+//! of the deltas in bytes (`t6,12`), equal ones once with their number (`t3*40`); `c` a call; `r` results, followed by the positions of their calls; `n` the title; `u`
 //! the usage; `e` the end. The start has none, because it is always first.
 
 use std::fmt::Write;
@@ -21,6 +21,10 @@ pub(super) struct Layout {
     text: String,
     /// The kind of the last entry.
     kind: char,
+    /// The number of the last entry.
+    number: Option<usize>,
+    /// How many further entries are equal to the last one.
+    repeats: usize,
     /// The ids of the calls so far.
     calls: Vec<String>,
     /// Whether an event cannot be rebuilt from the answer.
@@ -55,7 +59,8 @@ impl Layout {
     }
 
     /// The layout; `None` if it is too long, or an event cannot be rebuilt from the answer.
-    pub(super) fn finish(self) -> Option<String> {
+    pub(super) fn finish(mut self) -> Option<String> {
+        self.write_repeats();
         (!self.is_impossible && self.text.len() <= MAX_BYTES).then_some(self.text)
     }
 
@@ -64,11 +69,24 @@ impl Layout {
             return;
         }
         let continues = self.kind == kind && number.is_some();
+        if continues && self.number == number && number != Some(0) {
+            self.repeats += 1;
+            return;
+        }
+        self.write_repeats();
         self.text.push(if continues { ',' } else { kind });
-        self.kind = kind;
+        (self.kind, self.number) = (kind, number);
         if let Some(number) = number {
             // Writing to a String cannot fail.
             let _ = write!(self.text, "{number}");
+        }
+    }
+
+    fn write_repeats(&mut self) {
+        if self.repeats > 0 {
+            // Writing to a String cannot fail.
+            let _ = write!(self.text, "*{}", self.repeats + 1);
+            self.repeats = 0;
         }
     }
 }
@@ -80,17 +98,19 @@ pub(super) fn rebuild(conversation_id: &str, turn: ShortTurn) -> Option<Vec<Even
     let ShortTurn { turn: StoredTurn { message, outcome }, layout, title } = turn;
     let (outcome, mut rest) = (outcome?, Remaining::new(&message));
     let mut events = vec![start(conversation_id, &message)];
-    for (kind, number) in entries(&layout)? {
-        events.push(match (kind, number) {
-            ('h', Some(bytes)) => Event::Thinking { delta: take(&mut rest.thinking, bytes)? },
-            ('t', Some(bytes)) => Event::Text { delta: take(&mut rest.content, bytes)? },
-            ('c', None) => Event::ToolCall(Box::new(call(rest.calls.next()?))),
-            ('r', Some(position)) => Event::ToolResult(Box::new(rest.result(message.tool_calls.get(position)?))),
-            ('n', None) => Event::Title(title.clone()),
-            ('u', None) => Event::Usage(Box::new(outcome.usage)),
-            ('e', None) => terminal_event(&outcome),
-            _ => return None,
-        });
+    for (kind, number, count) in entries(&layout)? {
+        for _ in 0..count {
+            events.push(match (kind, number) {
+                ('h', Some(bytes)) => Event::Thinking { delta: take(&mut rest.thinking, bytes)? },
+                ('t', Some(bytes)) => Event::Text { delta: take(&mut rest.content, bytes)? },
+                ('c', None) => Event::ToolCall(Box::new(call(rest.calls.next()?))),
+                ('r', Some(position)) => Event::ToolResult(Box::new(rest.result(message.tool_calls.get(position)?))),
+                ('n', None) => Event::Title(title.clone()),
+                ('u', None) => Event::Usage(Box::new(outcome.usage)),
+                ('e', None) => terminal_event(&outcome),
+                _ => return None,
+            });
+        }
     }
     let is_whole = rest.content.is_empty() && rest.thinking.is_empty() && events.last().is_some_and(Event::is_end);
     is_whole.then_some(events)
@@ -118,18 +138,22 @@ impl<'a> Remaining<'a> {
     }
 }
 
-/// The entries of a layout, each a kind and for some kinds a number; `None` if it is malformed.
-fn entries(layout: &str) -> Option<Vec<(char, Option<usize>)>> {
+/// The entries of a layout, each a kind, for some kinds a number, and how often it occurs; `None` if it is malformed.
+fn entries(layout: &str) -> Option<Vec<(char, Option<usize>, usize)>> {
     let (mut entries, mut rest) = (Vec::new(), layout.chars());
     while let Some(kind) = rest.next() {
         let text = rest.as_str();
         let numbers = text.split(|letter: char| letter.is_ascii_alphabetic()).next().unwrap_or_default();
         if numbers.is_empty() {
-            entries.push((kind, None));
+            entries.push((kind, None, 1));
             continue;
         }
         for number in numbers.split(',') {
-            entries.push((kind, Some(number.parse().ok()?)));
+            let (number, count) = number.split_once('*').unwrap_or((number, "1"));
+            let (number, count) = (number.parse().ok()?, count.parse().ok()?);
+            // Only a delta that takes something may repeat: the answer's end bounds it.
+            let is_bounded = count == 1 || number > 0;
+            entries.push(is_bounded.then_some((kind, Some(number), count))?);
         }
         rest = text[numbers.len()..].chars();
     }
@@ -199,7 +223,9 @@ mod tests {
             result("a", Vec::new()),
             text("的。"),
             text(""),
-            text("ab"),
+            text(""),
+            text("a"),
+            text("b"),
             Event::Title("茶".to_owned()),
             Event::Usage(Box::default()),
             Event::Done { finish_reason: FinishReason::Stop },
@@ -240,15 +266,28 @@ mod tests {
     #[test]
     fn rebuilt_events_are_those_of_the_turn() {
         let layout = layout_of(&events()).unwrap();
-        assert_eq!(layout, "h3,6t3ccr1,0t6,0,2nue");
+        assert_eq!(layout, "h3,6t3ccr1,0t6,0,0,1*2nue");
         assert_eq!(rebuild("C", answer(layout)), Some(events()));
     }
 
     #[test]
     fn layout_of_another_answer_is_rejected() {
-        for layout in
-            ["", "e", "t9e", "h9t11", "h9t4,7e", "h9t11ccce", "h9t11r2e", "h9t11xe", "h9t11,e", "h9t11,99e", "9"]
-        {
+        for layout in [
+            "",
+            "e",
+            "t9e",
+            "h9t11",
+            "h9t4,7e",
+            "h9t11ccce",
+            "h9t11r2e",
+            "h9t11xe",
+            "h9t11,e",
+            "h9t11,99e",
+            "9",
+            "h9t11*2e",
+            "h9t11*e",
+            "h9t*11e",
+        ] {
             assert_eq!(rebuild("C", answer(layout.to_owned())), None, "{layout}");
         }
         assert!(rebuild("C", answer("h9t11e".to_owned())).is_some());
@@ -261,8 +300,10 @@ mod tests {
 
     #[test]
     fn long_or_impossible_turn_has_no_layout() {
-        assert_eq!(layout_of(&vec![text("a"); 600]), None);
-        assert!(layout_of(&vec![text("a"); 500]).is_some_and(|layout| layout.len() <= MAX_BYTES));
+        let alternating = |count| vec![[text("a"), text("bc")]; count].concat();
+        assert_eq!(layout_of(&alternating(300)), None);
+        assert!(layout_of(&alternating(250)).is_some_and(|layout| layout.len() <= MAX_BYTES));
+        assert_eq!(layout_of(&vec![text("a"); 10_000]).as_deref(), Some("t1*10000"));
         assert_eq!(layout_of(&[Event::ModelSwitched { model: "m".to_owned() }]), None);
         assert_eq!(layout_of(&[result("unknown", Vec::new())]), None);
         let failed = Event::Failed(Box::new(ErrorCode::Interrupted.into()));
