@@ -6,7 +6,7 @@ use support::{Completion, TestApp};
 use crate::split_points::for_every_split;
 
 /// Replies that show `好的。` and call the search with `天气`.
-const FORMATS: [&str; 12] = [
+const FORMATS: [&str; 13] = [
     "好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call>",
     "好的。<tool_call>\n{\"name\": \"search_web\", \"arguments\": {\"query\": \"天气\"}}\n</tool_call>",
     "好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}",
@@ -19,6 +19,7 @@ const FORMATS: [&str; 12] = [
     "好的。<tool_call>search_web(query=\"天气\")</tool_call>",
     "{\"tool\": \"search_web\", \"query\": \"天气\"}\n\n我将为您搜索。",
     "好的。{\"tool\": \"search_web\", \"query\": \"天气\"}。",
+    "好的。\nAction: search_web\nAction Input: {\"query\": \"天气\"}\nObservation: 下雨。",
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -115,4 +116,19 @@ async fn f031_call_truncated_by_output_limit_never_runs() {
     let turn = app.send_message("天气").await;
     assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好的。晴。", "stop"));
     assert_eq!(app.search.queries(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn chosen_call_format_is_taught_and_read() {
+    let first = TestApp::start().await;
+    let models = json!([{ "name": "actor", "baseUrl": first.model.url(), "model": "m", "tools": "prompt:react" }]);
+    let app = TestApp::start_with(&[("MODELS", &models.to_string()), ("DEFAULT_MODEL", "actor")]).await;
+    let call = "Thought: 要查。\nAction: search_web\nAction Input: {\"query\": \"天气\"}\n";
+    first.model.queue_replies([Completion::of([call]), Completion::of(["晴。"])]);
+    let turn = app.send_message("天气").await;
+    assert_eq!(turn.events_of("tool_call")[0]["arguments"], json!({ "query": "天气" }));
+    assert_eq!(turn.content().replace('\n', ""), "Thought: 要查。晴。");
+    let prompt = first.model.wait_for_request(1).await.system_prompt();
+    assert!(prompt.contains("Action: search_web\nAction Input: {"), "{prompt}");
+    assert!(!prompt.contains("<tool_call>"), "{prompt}");
 }

@@ -19,8 +19,7 @@ pub enum Wire {
 }
 
 /// How tools are passed to a model, as configured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToolsSetting {
     /// Decided by the table, the provider's list and earlier rejections.
     #[default]
@@ -46,6 +45,8 @@ pub struct ModelConfig {
     pub wire: Wire,
     /// As configured.
     pub tools: ToolsSetting,
+    /// The name of the text format in which the prompt teaches calls; `None` for that of the model's family.
+    pub call_format: Option<String>,
     /// The name of the model to use if this one fails.
     pub fallback: Option<String>,
     /// The name of the only caller that may use the model; `None` for all callers.

@@ -65,6 +65,7 @@ impl Models {
             model: DEMO.to_owned(),
             wire: Wire::Openai,
             tools: ToolsSetting::Auto,
+            call_format: None,
             fallback: None,
             only_for: None,
             options: Options::default(),

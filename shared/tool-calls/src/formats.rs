@@ -12,11 +12,12 @@ mod react;
 mod read_only;
 mod tag;
 
+use std::borrow::Cow;
+
 use domain::{Language, ToolCall, ToolMessage, ToolSpec};
+use serde_json::json;
 
 use crate::marker_role::Role;
-
-pub use react::REACT;
 
 /// A text format for calls that a prompt can teach and that history is written in.
 pub trait CallFormat: Sync {
@@ -34,12 +35,16 @@ pub trait CallFormat: Sync {
     fn compact_tools(&self, tools: &[ToolSpec]) -> String {
         compact::render_tools(tools, &|call| self.render_call(call))
     }
-    /// Renders a result for the model.
+    /// Renders a result for the model; a failure as `{"success": false, "error": …}`.
     ///
     /// The content is inserted as it is: its producer has already escaped outside text with
     /// [`escape`](crate::escape()).
     fn render_result(&self, result: &ToolMessage) -> String {
-        format!("<tool_result name=\"{}\">\n{}\n</tool_result>", prompt::escape_attribute(&result.name), result.content)
+        let content = match result.error() {
+            Some(error) => Cow::Owned(json!({ "success": false, "error": error }).to_string()),
+            None => Cow::Borrowed(&result.content),
+        };
+        format!("<tool_result name=\"{}\">\n{content}\n</tool_result>", prompt::escape_attribute(&result.name))
     }
 }
 
@@ -63,6 +68,29 @@ pub fn format_for(model: &str) -> &'static dyn CallFormat {
     FAMILIES.iter().find(|(patterns, _)| fits(patterns)).map_or(&tag::TAG, |(_, format)| *format)
 }
 
+/// Returns the format of this name, or that for the model if there is none.
+pub fn format_of(name: Option<&str>, model: &str) -> &'static dyn CallFormat {
+    name.and_then(|name| format_named(name).ok()).unwrap_or_else(|| format_for(model))
+}
+
+/// Every format that a prompt can teach.
+const FORMATS: &[&dyn CallFormat] = &[
+    &tag::TAG,
+    &tag::HERMES,
+    &functions::SEED,
+    &functions::QWEN,
+    &glm::GLM,
+    &functions::MINIMAX,
+    &functions::INVOKE,
+    &react::REACT,
+];
+
+/// Returns the format of this name; the error is the list of all names.
+pub fn format_named(name: &str) -> Result<&'static dyn CallFormat, String> {
+    let found = FORMATS.iter().find(|format| format.name() == name);
+    found.copied().ok_or_else(|| FORMATS.iter().map(|format| format.name()).collect::<Vec<_>>().join(", "))
+}
+
 /// All markers.
 pub(crate) fn markers() -> Vec<(String, Role)> {
     let plain = [tag::MARKERS, functions::MARKERS, glm::MARKERS, read_only::MARKERS].concat();
@@ -77,7 +105,7 @@ mod tests {
     use domain::{Language, ToolCall, ToolExample, ToolMessage, ToolSpec};
     use serde_json::{Value, json};
 
-    use super::{CallFormat, FAMILIES, REACT, format_for, tag};
+    use super::{CallFormat, FAMILIES, FORMATS, format_for, format_named};
     use crate::{CallScanner, ReplyEnd, Segment};
 
     fn search_web() -> ToolSpec {
@@ -104,11 +132,16 @@ mod tests {
         ToolCall { id: "call_1".to_owned(), name: "search_web".to_owned(), arguments }
     }
 
-    fn all_formats() -> Vec<&'static dyn CallFormat> {
-        let mut formats: Vec<&dyn CallFormat> = FAMILIES.iter().map(|(_, format)| *format).collect();
-        formats.push(&tag::TAG);
-        formats.push(REACT);
-        formats
+    #[test]
+    fn formats_of_families_have_names() {
+        for (_, format) in FAMILIES {
+            assert_eq!(format_named(format.name()).map(CallFormat::name), Ok(format.name()));
+        }
+        assert_eq!(format_named("react").map(CallFormat::name), Ok("react"));
+        assert_eq!(
+            format_named("xml").map(CallFormat::name),
+            Err("tag, hermes, seed_functions, qwen_functions, glm, minimax_invoke, invoke, react".to_owned())
+        );
     }
 
     #[test]
@@ -119,7 +152,7 @@ mod tests {
             json!({"query": "5"}),
             json!({"query": ""}),
         ];
-        for format in all_formats() {
+        for format in FORMATS {
             for arguments in &arguments {
                 let mut scanner = CallScanner::new(&[search_web()]).with_actions();
                 let text = format!("好的。\n{}\n", format.render_call(&call(arguments.clone())));
@@ -134,7 +167,7 @@ mod tests {
 
     #[test]
     fn names_with_capitals_and_hyphens_are_parsed() {
-        for format in all_formats() {
+        for format in FORMATS {
             for name in ["getWeather", "get-weather", "_Get-2"] {
                 let spec = ToolSpec { name: name.to_owned(), ..search_web() };
                 let call = ToolCall { name: name.to_owned(), ..call(json!({"query": "北京"})) };
@@ -156,7 +189,7 @@ mod tests {
 
     #[test]
     fn instructions_are_empty_without_tools() {
-        for format in all_formats() {
+        for format in FORMATS {
             assert_eq!(format.instructions(&[], Language::En, "2026-01-02"), "", "{}", format.name());
         }
     }

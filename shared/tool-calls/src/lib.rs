@@ -64,7 +64,7 @@ mod thinking;
 
 pub use coerce::{Accepted, ArgumentErrors, FieldError, coerce_arguments};
 pub use escape::escape;
-pub use formats::{CallFormat, REACT, format_for};
+pub use formats::{CallFormat, format_for, format_named, format_of};
 pub use repair::repair;
 pub use result_block::STOP_SEQUENCES;
 pub use scanner::CallScanner;

@@ -74,6 +74,7 @@ impl Config {
         http: platform::transport::Client,
     ) -> Result<Self, SettingError> {
         let models = Models::from_settings(settings, http.clone())?;
+        check_call_formats(&models)?;
         let search = SearchConfig::from_settings(settings)?;
         upstream_policy::check(settings, platform, &models, search.as_ref())?;
         Ok(Self {
@@ -115,6 +116,16 @@ impl Config {
         }
         notes
     }
+}
+
+/// Checks the text call formats that rows of `MODELS` name.
+fn check_call_formats(models: &Models) -> Result<(), SettingError> {
+    let names = models.iter().filter_map(|model| model.config().call_format.as_deref());
+    for name in names {
+        tool_calls::format_named(name)
+            .map_err(|names| SettingError::new("MODELS", format!("as \"tools\" prompt:FORMAT, with one of {names}")))?;
+    }
+    Ok(())
 }
 
 fn chat_limit(settings: &Settings) -> Result<RateLimit, SettingError> {

@@ -120,7 +120,9 @@ impl ModelCheck<'_> {
         let prompt = match mode {
             ToolMode::Native => Prompt { messages, tools: Arc::new(tools.clone()), ..Prompt::default() },
             ToolMode::Prompted => {
-                let system = tool_calls::format_for(&self.client.config().model).instructions(&tools, Language::En, "");
+                let config = self.client.config();
+                let format = tool_calls::format_of(config.call_format.as_deref(), &config.model);
+                let system = format.instructions(&tools, Language::En, "");
                 Prompt { system, messages, ..Prompt::default() }
             }
         };

@@ -60,7 +60,7 @@ impl ReplyState {
             tool_mode: options.tool_mode,
             may_correct: options.may_correct,
             filter: Some(ThinkingFilter::default()),
-            scanner: Some(CallScanner::new(options.specs).with_result_blocks(result_blocks(options))),
+            scanner: Some(scanner(options)),
             parts: Vec::new(),
             segments: Vec::new(),
             calls: Vec::new(),
@@ -169,6 +169,12 @@ impl ReplyState {
             self.events.append(Event::Text { delta });
         }
     }
+}
+
+/// The scanner of a reply. Models whose calls are text may also write them as actions.
+fn scanner(options: &ReplyOptions<'_>) -> CallScanner {
+    let scanner = CallScanner::new(options.specs).with_result_blocks(result_blocks(options));
+    if options.tool_mode == ToolMode::Prompted { scanner.with_actions() } else { scanner }
 }
 
 /// What becomes of made-up results. A model with prompted tools may still have to call one, so its reply ends there. In

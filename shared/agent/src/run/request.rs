@@ -130,6 +130,7 @@ impl Run<'_> {
     }
 
     fn call_format(&self) -> &'static dyn CallFormat {
-        tool_calls::format_for(&self.model().config().model)
+        let config = self.model().config();
+        tool_calls::format_of(config.call_format.as_deref(), &config.model)
     }
 }

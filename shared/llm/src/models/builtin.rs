@@ -64,6 +64,7 @@ impl Builtin {
             model: model.to_owned(),
             wire: self.wire,
             tools: ToolsSetting::Auto,
+            call_format: None,
             fallback: None,
             only_for: None,
             options: Options::default(),

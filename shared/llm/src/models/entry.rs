@@ -12,7 +12,7 @@ const VARIABLE: &str = "MODELS";
 const EXTRA_VARIABLE: &str = "EXTRA_MODELS";
 
 const ACCEPTED: &str = "a JSON array of objects with \"name\", \"model\", \"baseUrl\" or \"apiKeyVar\" or both, and at \
-                        will \"wire\" (openai, ollama, anthropic or gemini), \"tools\" (auto, native or prompt), \
+                        will \"wire\" (openai, ollama, anthropic or gemini), \"tools\" (auto, native, prompt or prompt:FORMAT), \
                         \"fallback\" and \"onlyFor\", a caller's name";
 
 /// One element of `MODELS` or `EXTRA_MODELS`; an unknown field is an error.
@@ -26,9 +26,31 @@ struct Entry {
     #[serde(default)]
     wire: Wire,
     #[serde(default)]
-    tools: ToolsSetting,
+    tools: ToolsField,
     fallback: Option<String>,
     only_for: Option<String>,
+}
+
+/// The field `tools`: `auto`, `native`, `prompt`, or `prompt:FORMAT` with the name of a text call format.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "String")]
+struct ToolsField {
+    setting: ToolsSetting,
+    call_format: Option<String>,
+}
+
+impl TryFrom<String> for ToolsField {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let (setting, call_format) = match text.as_str() {
+            "auto" => (ToolsSetting::Auto, None),
+            "native" => (ToolsSetting::Native, None),
+            "prompt" => (ToolsSetting::Prompt, None),
+            other => (ToolsSetting::Prompt, Some(other.strip_prefix("prompt:").ok_or(ACCEPTED)?.to_owned())),
+        };
+        Ok(Self { setting, call_format })
+    }
 }
 
 /// Adds the models of `MODELS` and `EXTRA_MODELS`, and checks all names.
@@ -81,7 +103,8 @@ impl Entry {
             api_key,
             model: model.trim().to_owned(),
             wire,
-            tools,
+            tools: tools.setting,
+            call_format: tools.call_format,
             fallback,
             only_for,
             options: Options::default(),

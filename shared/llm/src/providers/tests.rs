@@ -123,6 +123,7 @@ fn self_hosted_server_is_named_by_operator() {
         model: "m".to_owned(),
         wire: Wire::Openai,
         tools: crate::ToolsSetting::Auto,
+        call_format: None,
         fallback: None,
         only_for: None,
         options: crate::Options { provider, ..crate::Options::default() },

@@ -14,6 +14,7 @@ fn new_cache(tools: ToolsSetting, model: &str, provider: &Provider) -> ToolSuppo
         model: model.to_owned(),
         wire: Wire::Openai,
         tools,
+        call_format: None,
         fallback: None,
         only_for: None,
         options: crate::Options::default(),

@@ -78,6 +78,7 @@ pub(super) fn quirks_with(model: &str, wire: Wire, base_url: &str, options: Opti
         model: model.to_owned(),
         wire,
         tools: ToolsSetting::Auto,
+        call_format: None,
         fallback: None,
         only_for: None,
         options,

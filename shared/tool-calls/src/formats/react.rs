@@ -1,4 +1,4 @@
-//! `ReAct`: `Action: f` and `Action Input: {…}`, for prompts that teach it.
+//! `ReAct`: `Action: f` and `Action Input: {…}`.
 
 use domain::ToolCall;
 
@@ -7,9 +7,9 @@ use super::tag::to_spaced_json;
 
 /// The `ReAct` format. Only a scanner built with [`with_actions`](crate::CallScanner::with_actions) finds its calls,
 /// because `Action:` also begins ordinary lines.
-pub static REACT: &dyn CallFormat = &ReactFormat;
+pub(super) static REACT: ReactFormat = ReactFormat;
 
-struct ReactFormat;
+pub(super) struct ReactFormat;
 
 impl CallFormat for ReactFormat {
     fn name(&self) -> &'static str {

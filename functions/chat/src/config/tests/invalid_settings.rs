@@ -17,6 +17,7 @@ const INVALID: &[(&str, &str, &[Pair])] = &[
     ("OPENAI_API_KEY", "non\u{7}sense", &[("OPENAI_MODEL", "m")]),
     ("TAVILY_API_KEY", "non\u{7}sense", &[]),
     ("MODELS", "nonsense", &[]),
+    ("MODELS", r#"[{"name":"a","model":"m","baseUrl":"https://a.example","tools":"prompt:nonsense"}]"#, &[]),
     ("EXTRA_MODELS", "nonsense", &[]),
     ("MODEL_OPTIONS", "nonsense", &[]),
     ("DEFAULT_MODEL", "nonsense", &[]),

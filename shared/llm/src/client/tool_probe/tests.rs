@@ -32,6 +32,7 @@ fn client(provider: &'static Provider, base_url: String) -> ModelClient {
         model: "m".to_owned(),
         wire: Wire::Openai,
         tools: ToolsSetting::Auto,
+        call_format: None,
         fallback: None,
         only_for: None,
         options: crate::Options::default(),
