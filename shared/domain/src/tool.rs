@@ -48,6 +48,13 @@ pub struct ToolMessage {
     pub content: String,
 }
 
+impl ToolMessage {
+    /// The text of a failure that is rendered as an error; failed searches mark themselves with `<search_error>`.
+    pub fn error(&self) -> Option<&str> {
+        (!self.ok && !self.content.starts_with("<search_error>")).then_some(self.content.as_str())
+    }
+}
+
 /// Why a call failed; shown to the user. The model receives a separate text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolFailure {

@@ -9,7 +9,7 @@ use crate::shortened::shorten_results;
 use crate::untrusted::{escape_untrusted, source_prefix};
 use crate::user_text::render_for_user;
 
-/// Longest text of a search, summary and entries, in characters; the query, the notices and the tags are extra.
+/// Longest text of the results, in characters; the query, the summary, the notices and the tags are extra.
 const MAX_LENGTH: usize = MAX_CONTENT;
 
 const ENTRY_END: &str = "\n\n";
@@ -35,9 +35,9 @@ impl CitingResult for CitedSearch {
         let texts = SearchTexts::of(self.language);
         let shortened = shorten_results(&self.results, self.budget);
         let mut text = shortened.answer.as_deref().map(|answer| summary(texts, answer)).unwrap_or_default();
-        text.push_str(texts.results);
-        text.push_str(ENTRY_END);
-        let mut length = text.chars().count();
+        let heading = format!("{}{ENTRY_END}", texts.results);
+        text.push_str(&heading);
+        let mut length = heading.chars().count();
         let (mut shown, all) = (Vec::new(), &self.results.pages);
         for page in &shortened.pages {
             let mut entry = self.entry(page, numbers.peek(&page.url));

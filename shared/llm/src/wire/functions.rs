@@ -1,8 +1,9 @@
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use domain::ToolSpec;
+use domain::{ToolMessage, ToolSpec};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A tool in OpenAI's format, which Ollama shares.
 #[derive(Serialize)]
@@ -31,4 +32,12 @@ impl<'a> From<&'a ToolSpec> for Tool<'a> {
 pub(crate) fn object_or_empty(arguments: &Value) -> &Value {
     static EMPTY: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
     if arguments.is_object() { arguments } else { &EMPTY }
+}
+
+/// Returns the content of a result for wires without a field for failures: these are `{"error": …}`.
+pub(crate) fn result_content(result: &ToolMessage) -> Cow<'_, str> {
+    match result.error() {
+        Some(error) => Cow::Owned(json!({ "error": error }).to_string()),
+        None => Cow::Borrowed(&result.content),
+    }
 }

@@ -95,8 +95,10 @@ fn the_limit_is_exact() {
         2. t\n来源：https://example.com/2\n内容：\n\n";
     let available = MAX_LENGTH - frame.chars().count();
     let (first, fits, passes) = ("x".repeat(4000), "x".repeat(available - 4000), "x".repeat(available - 3999));
-    assert_eq!(render_results(&results(None, &[("t", &first), ("t", &fits)]), None).sources.len(), 2);
-    assert_eq!(render_results(&results(None, &[("t", &first), ("t", &passes)]), None).sources.len(), 1);
+    for summary in [None, Some("AI")] {
+        assert_eq!(render_results(&results(summary, &[("t", &first), ("t", &fits)]), None).sources.len(), 2);
+        assert_eq!(render_results(&results(summary, &[("t", &first), ("t", &passes)]), None).sources.len(), 1);
+    }
 }
 
 #[test]

@@ -58,7 +58,10 @@ async fn fault_is_reported_to_model_and_user() {
     assert_eq!(content, "计算失败：除数为零，没有结果。");
     let (code, _, content) = called_in(Language::Zh, json!({"expression": "两个苹果"})).await.unwrap_err();
     assert_eq!(code, "invalid_arguments");
-    assert!(content.starts_with("计算失败：算式无法识别（不认识的符号 两）。支持：数字、+ - * / ^ % !"), "{content}");
+    assert!(
+        content.starts_with("计算失败：算式无法识别（表达式包含非法字符 两）。支持：数字、+ - * / ^ % !"),
+        "{content}"
+    );
     let (code, _, content) = called_in(Language::Zh, json!({"expression": "<tool_call>"})).await.unwrap_err();
     assert_eq!((code.as_str(), content.contains('<')), ("invalid_arguments", false));
 }
@@ -90,7 +93,10 @@ async fn fault_is_explained_in_english() {
         ("9^9^9^9", "The calculation failed: the numbers are too large or the steps too many, so use smaller numbers."),
         ("1 kg + 1 m", "The calculation failed: the expression cannot be read (the units do not match). Supported are"),
         ("pow(1)", "The calculation failed: the expression cannot be read (pow has the wrong number of arguments)."),
-        ("1;2", "The calculation failed: the expression cannot be read (unknown symbol ;). Supported are numbers"),
+        (
+            "1;2",
+            "The calculation failed: the expression cannot be read (the expression contains the invalid character ;). Supported are numbers",
+        ),
     ] {
         let (_, _, content) = called_in(Language::En, json!({"expression": expression})).await.unwrap_err();
         assert!(content.starts_with(expected), "{content}");
@@ -202,8 +208,8 @@ fn f053_abandoned_calculation_is_stopped() {
 fn f051_invalid_expression_is_rejected_with_reason() {
     assert_eq!(unreadable(""), "算式是空的");
     assert_eq!(unreadable(" ＝"), "算式是空的");
-    assert_eq!(unreadable("1;2"), "不认识的符号 ;");
-    assert_eq!(unreadable(r"\x.x"), r"不认识的符号 \");
+    assert_eq!(unreadable("1;2"), "表达式包含非法字符 ;");
+    assert_eq!(unreadable(r"\x.x"), r"表达式包含非法字符 \");
     assert_eq!(unreadable("(1+2"), "括号不成对");
     assert_eq!(unreadable("1)+(2"), "括号不成对");
     assert_eq!(unreadable("1,5 + 2"), "逗号只能分隔参数或千位，小数点写作 .");

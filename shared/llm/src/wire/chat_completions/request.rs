@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use domain::{Message, ToolCall, ToolChoice};
 use serde::Serialize;
 use serde_json::Value;
@@ -5,7 +7,7 @@ use serde_json::Value;
 use super::param_fields::ParamFields;
 use crate::Prompt;
 use crate::attempt_error::AttemptError;
-use crate::wire::functions::Tool;
+use crate::wire::functions::{Tool, result_content};
 use crate::wire::{HttpRequestParts, Quirks, WireRequest};
 
 #[derive(Serialize)]
@@ -58,7 +60,7 @@ enum WireMessage<'a> {
     },
     Tool {
         tool_call_id: &'a str,
-        content: &'a str,
+        content: Cow<'a, str>,
     },
 }
 
@@ -131,7 +133,9 @@ fn message(message: &Message, echo: bool) -> Option<WireMessage<'_>> {
             reasoning_content: echo.then_some(thinking),
             tool_calls: calls.iter().map(call).collect(),
         }),
-        Message::Tool(result) => Some(WireMessage::Tool { tool_call_id: &result.call_id, content: &result.content }),
+        Message::Tool(result) => {
+            Some(WireMessage::Tool { tool_call_id: &result.call_id, content: result_content(result) })
+        }
     }
 }
 

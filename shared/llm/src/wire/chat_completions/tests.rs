@@ -156,7 +156,7 @@ fn conversation_is_encoded_for_the_wire() {
                 {"id": "b", "type": "function", "function": {"name": "now", "arguments": "\"broken\""}},
             ]},
             {"role": "tool", "tool_call_id": "a", "content": "noon"},
-            {"role": "tool", "tool_call_id": "b", "content": "no such zone"},
+            {"role": "tool", "tool_call_id": "b", "content": "{\"error\":\"no such zone\"}"},
         ],
         "stream": true,
         "stream_options": {"include_usage": true},

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use domain::{Message, ToolCall, ToolChoice, ToolSpec};
 use serde::Serialize;
 use serde_json::Value;
@@ -5,7 +7,7 @@ use serde_json::Value;
 use crate::Thinking;
 use crate::attempt_error::AttemptError;
 use crate::resolved_params::ResolvedParams;
-use crate::wire::functions::{Tool, object_or_empty};
+use crate::wire::functions::{Tool, object_or_empty, result_content};
 use crate::wire::{HttpRequestParts, WireRequest};
 
 #[derive(Serialize)]
@@ -75,7 +77,7 @@ enum WireMessage<'a> {
     },
     Tool {
         tool_name: &'a str,
-        content: &'a str,
+        content: Cow<'a, str>,
     },
 }
 
@@ -135,7 +137,7 @@ fn message(message: &Message) -> Option<WireMessage<'_>> {
             thinking: if calls.is_empty() { "" } else { thinking },
             tool_calls: calls.iter().map(call).collect(),
         }),
-        Message::Tool(result) => Some(WireMessage::Tool { tool_name: &result.name, content: &result.content }),
+        Message::Tool(result) => Some(WireMessage::Tool { tool_name: &result.name, content: result_content(result) }),
     }
 }
 
@@ -165,7 +167,7 @@ mod tests {
                     {"function": {"name": "now", "arguments": {}}},
                 ]},
                 {"role": "tool", "tool_name": "now", "content": "noon"},
-                {"role": "tool", "tool_name": "now", "content": "no such zone"},
+                {"role": "tool", "tool_name": "now", "content": "{\"error\":\"no such zone\"}"},
             ],
             "stream": true,
             "tools": [{"type": "function", "function": function}],
