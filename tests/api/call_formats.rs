@@ -1,7 +1,7 @@
 //! Every text call format, split at every position.
 
 use serde_json::{Value, json};
-use support::{Completion, TestApp};
+use support::{Completion, MODEL, MODEL_KEY, TestApp};
 
 use crate::split_points::for_every_split;
 
@@ -121,8 +121,11 @@ async fn f031_call_truncated_by_output_limit_never_runs() {
 #[tokio::test]
 async fn chosen_call_format_is_taught_and_read() {
     let first = TestApp::start().await;
-    let models = json!([{ "name": "actor", "baseUrl": first.model.url(), "model": "m", "tools": "prompt:react" }]);
-    let app = TestApp::start_with(&[("MODELS", &models.to_string()), ("DEFAULT_MODEL", "actor")]).await;
+    let actor = json!([{
+        "name": "actor", "baseUrl": first.model.url(), "apiKeyVar": "OTHER_KEY", "model": MODEL, "tools": "prompt:react",
+    }]);
+    let settings = [("MODELS", &*actor.to_string()), ("OTHER_KEY", MODEL_KEY), ("DEFAULT_MODEL", "actor")];
+    let app = TestApp::start_with(&settings).await;
     let call = "Thought: 要查。\nAction: search_web\nAction Input: {\"query\": \"天气\"}\n";
     first.model.queue_replies([Completion::of([call]), Completion::of(["晴。"])]);
     let turn = app.send_message("天气").await;

@@ -125,7 +125,7 @@ async fn short_turn_with_search_resumes_after_restart() {
 #[tokio::test]
 async fn many_deltas_of_short_turn_are_logged() {
     let two = TwoInstances::start().await;
-    let answer = (0..1500).fold(Completion::new(), |answer, _| answer.text("字"));
+    let answer = (0..750).fold(Completion::new(), |answer, _| answer.text("字").text("两字"));
     two.first.model.queue_replies([answer.end()]);
     let all = read_frames(two.first.open(&json!({ "message": "说" })).await).await;
     assert_eq!(two.database.event_writes(), 1, "with the answer");

@@ -126,7 +126,7 @@ async fn reported_failure_reaches_the_model_escaped() {
     let turn = app.chat(&json!({"message": "天气？", "agentId": agent})).await;
     let result = turn.events_of("tool_result")[0];
     assert_eq!(json!([result["ok"], result["error"]["code"]]), json!([false, "failed"]));
-    assert_eq!(app.last_messages().pop().unwrap()["content"], "工具调用失败：no &lt;tool_call> for you");
+    assert_eq!(app.last_messages().pop().unwrap()["content"], r#"{"error":"工具调用失败：no &lt;tool_call> for you"}"#);
 }
 
 #[tokio::test]
