@@ -78,6 +78,23 @@ async fn search_gets_placeholders_users_and_models_the_originals() {
 }
 
 #[tokio::test]
+async fn results_reach_models_masked_where_wanted() {
+    for (wanted, expected) in [("yes", MASKED.to_owned()), ("no", all_personal_data())] {
+        let app = TestApp::start_with(&[&ALL[..], &[("MASK_RESULTS", wanted)]].concat()).await;
+        app.search.respond_with(|_| {
+            let page =
+                json!({"title": "茶", "url": "https://a.example/", "content": all_personal_data(), "score": 0.9});
+            Reply::json(200, &json!({"results": [page]}))
+        });
+        app.model.queue_replies([Completion::of([search_call("茶")]), Completion::of(["好 [1]。"])]);
+        let turn = app.send_message("谁？").await;
+        let result = app.model.wait_for_request(2).await.last_message();
+        assert!(result.contains(&format!("内容：{expected}")), "{wanted}: {result}");
+        assert_eq!(turn.events_of("tool_result")[0]["sources"][0]["url"], "https://a.example/");
+    }
+}
+
+#[tokio::test]
 async fn equal_masked_queries_share_one_search() {
     let app = TestApp::start_with(&[("MASK", "phone")]).await;
     for (user, number) in [("ada", "13800138000"), ("bob", "139 0013 9000")] {

@@ -30,18 +30,21 @@ pub struct Redactor(Option<Arc<Rules>>);
 struct Rules {
     kinds: Vec<DataKind>,
     patterns: Vec<Pattern>,
+    /// Whether results of tools are redacted before a model reads them.
+    redacts_results: bool,
 }
 
 impl Redactor {
-    /// Reads `MASK` and `MASK_PATTERNS`.
+    /// Reads `MASK`, `MASK_PATTERNS` and `MASK_RESULTS`.
     ///
     /// # Errors
     /// An unknown kind, or an invalid pattern.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let kinds = settings.parse("MASK", ACCEPTED, parse_kinds)?.unwrap_or_default();
         let patterns = settings.parse("MASK_PATTERNS", patterns::ACCEPTED, patterns::parse)?.unwrap_or_default();
+        let redacts_results = settings.is_yes("MASK_RESULTS")?;
         let is_on = !kinds.is_empty() || !patterns.is_empty();
-        Ok(Self(is_on.then(|| Arc::new(Rules { kinds, patterns }))))
+        Ok(Self(is_on.then(|| Arc::new(Rules { kinds, patterns, redacts_results }))))
     }
 
     /// Whether redaction is off.
@@ -69,6 +72,12 @@ impl Redactor {
     pub fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let spans = self.spans(text);
         if spans.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(replace_spans(text, &spans)) }
+    }
+
+    /// Redacts the result of a tool, if the settings want that.
+    pub fn redact_result<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let wants_it = self.0.as_ref().is_some_and(|rules| rules.redacts_results);
+        if wants_it { self.redact_text(text) } else { Cow::Borrowed(text) }
     }
 
     /// Replaces personal data in JSON with placeholders: in texts, and whole numbers that are personal data. Field

@@ -37,6 +37,14 @@ impl OutboundRedactor {
         self.redactor.redact_text(text)
     }
 
+    /// Redacts the result of a call before a model reads it, if the settings want that.
+    pub(crate) fn redact_result(&self, text: String) -> String {
+        match self.redactor.redact_result(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(redacted) => redacted,
+        }
+    }
+
     /// Redacts the arguments of a call.
     pub fn redact_arguments(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
         if self.redactor.is_off() {

@@ -129,6 +129,7 @@ impl ToolSession {
         match receiver.forward_during(timeout_at(end, call), on_progress).await {
             Ok(Ok(Ok(output))) => Ok(Ok(output)),
             Ok(Ok(Err(ToolError::Model { failure, content }))) => {
+                let content = self.context.redactor.redact_result(content);
                 Ok(Err(ToolCallError { failure, content: self.truncate(content, max_bytes) }))
             }
             Ok(Ok(Err(ToolError::Fatal(error)))) => Err(error),
@@ -147,7 +148,8 @@ impl ToolSession {
         let user_text =
             entry.direct.then(|| output.user_text.unwrap_or_else(|| markdown::format_result(&output.content)));
         let user_text = user_text.map(|text| self.truncate(text, ResultBudget::MAX_BYTES));
-        let content = entry.tool.wrap_result(self.truncate(output.content, self.context.result_budget.max_bytes));
+        let content = self.context.redactor.redact_result(output.content);
+        let content = entry.tool.wrap_result(self.truncate(content, self.context.result_budget.max_bytes));
         ToolOutput { content, user_text, ..output }
     }
 

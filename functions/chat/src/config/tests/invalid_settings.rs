@@ -54,6 +54,7 @@ const INVALID: &[(&str, &str, &[Pair])] = &[
     ("ALLOW_PRIVATE_TOOLS", "nonsense", &[]),
     ("MASK", "nonsense", &[]),
     ("MASK_PATTERNS", "nonsense", &[]),
+    ("MASK_RESULTS", "nonsense", &[]),
     ("DATA_TABLE", "non sense", &[]),
     ("EPHEMERAL_TABLE", "non sense", &[]),
     ("RESPONSE_MODE", "nonsense", &[]),
