@@ -48,12 +48,12 @@ impl CitationFilter {
             // It was emitted already.
             self.scanner.discard();
         }
-        self.scanner.push(&delta, &mut self.parts);
         if !self.is_active {
-            self.parts.clear();
+            self.scanner.skip(&delta);
             self.is_in_line = if delta.is_empty() { self.is_in_line } else { !delta.ends_with('\n') };
             return FilteredText { text: delta, cited: Vec::new() };
         }
+        self.scanner.push(&delta, &mut self.parts);
         self.filter()
     }
 

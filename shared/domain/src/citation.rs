@@ -68,6 +68,15 @@ impl CitationScanner {
         self.flush_text(parts);
     }
 
+    /// Advances over the next delta, whose parts are not needed.
+    pub fn skip(&mut self, delta: &str) {
+        if self.candidate.is_none() && self.markup.try_skip(delta) {
+            self.follows_citation &= delta.is_empty();
+        } else {
+            self.push(delta, &mut Vec::new());
+        }
+    }
+
     /// Ends the text: appends what was held back.
     pub fn finish(&mut self, parts: &mut Vec<AnswerPart>) {
         match self.candidate.take() {

@@ -1,13 +1,14 @@
 //! The task that reads a reply.
 
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::panic::resume_unwind;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use domain::ToolCall;
 use llm::{Delta, ModelError, Reply};
 use tokio::task::{JoinHandle, yield_now};
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::lock;
@@ -18,7 +19,7 @@ use crate::EventLog;
 const LONG_DELTA_BYTES: usize = 4 * 1024;
 
 /// Maximum number of deltas that are appended to the log before subscribers are woken.
-const MAX_UNSEEN_DELTAS: usize = 64;
+const MAX_UNSEEN_DELTAS: usize = 512;
 
 /// How far a reply was read.
 pub(super) enum ReadUpTo {
@@ -32,14 +33,14 @@ pub(super) enum ReadUpTo {
 pub(super) struct ReplyReader {
     task: JoinHandle<ReadUpTo>,
     state: Arc<Mutex<ReplyState>>,
-    stop: CancellationToken,
+    is_stopped: Arc<AtomicBool>,
 }
 
 impl ReplyReader {
     pub(super) fn spawn(reply: Reply, state: Arc<Mutex<ReplyState>>, events: EventLog) -> Self {
-        let stop = CancellationToken::new();
-        let task = read_deltas(reply, Arc::clone(&state), events, stop.clone());
-        Self { task: tokio::spawn(task.in_current_span()), state, stop }
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let task = read_deltas(reply, Arc::clone(&state), events, Arc::clone(&is_stopped));
+        Self { task: tokio::spawn(task.in_current_span()), state, is_stopped }
     }
 
     /// Waits for the end of the task. A panic of the task is resumed in the caller.
@@ -57,7 +58,7 @@ impl ReplyReader {
 
 impl Drop for ReplyReader {
     fn drop(&mut self) {
-        self.stop.cancel();
+        self.is_stopped.store(true, Ordering::SeqCst);
         self.task.abort();
         // On another thread the task may be in the middle of a delta, whose events are sent before this returns.
         drop(lock(&self.state));
@@ -72,40 +73,30 @@ async fn read_deltas(
     mut reply: Reply,
     state: Arc<Mutex<ReplyState>>,
     events: EventLog,
-    stop: CancellationToken,
+    is_stopped: Arc<AtomicBool>,
 ) -> ReadUpTo {
     if lock(&state).is_over() {
         return ReadUpTo::End(None);
     }
-    let (mut unseen, mut is_burst) = (0, false);
-    while !stop.is_cancelled() {
-        if unseen >= MAX_UNSEEN_DELTAS {
-            events.notify();
-            unseen = 0;
+    let mut unseen = Unseen::default();
+    while !is_stopped.load(Ordering::SeqCst) {
+        if unseen.count >= MAX_UNSEEN_DELTAS {
+            unseen.notify(&events);
         }
-        let next = tokio::select! {
-            biased;
-            next = reply.next() => next,
-            () = yield_if(is_burst), if unseen > 0 => {
-                events.notify();
-                (is_burst, unseen) = (unseen > 1, 0);
-                continue;
-            }
-        };
-        let delta = match next {
+        let delta = match next_delta(&mut reply, &mut unseen, &events).await {
             Some(Ok(delta)) => delta,
             end => {
                 events.notify();
                 return ReadUpTo::End(end.and_then(Result::err));
             }
         };
-        unseen += 1;
+        unseen.count += 1;
         let (calls, is_over) = match split_long(delta) {
             Ok(pieces) => {
-                unseen = 0;
-                read_pieces(pieces, &state, &events, &stop).await
+                unseen.count = 0;
+                read_pieces(pieces, &state, &events, &is_stopped).await
             }
-            Err(delta) => apply(delta, &state, &stop),
+            Err(delta) => apply(delta, &state, &is_stopped),
         };
         if !calls.is_empty() {
             events.notify();
@@ -119,10 +110,34 @@ async fn read_deltas(
     ReadUpTo::End(None)
 }
 
-async fn yield_if(is_burst: bool) {
-    if is_burst {
-        yield_now().await;
+/// The deltas that subscribers were not woken for.
+#[derive(Default)]
+struct Unseen {
+    count: usize,
+    /// Whether several deltas arrived at a time.
+    is_burst: bool,
+}
+
+impl Unseen {
+    fn notify(&mut self, events: &EventLog) {
+        events.notify();
+        (self.is_burst, self.count) = (self.count > 1, 0);
     }
+}
+
+/// The next delta. Subscribers are woken while it is awaited: polling the reply again only for that would cost as much as
+/// reading a delta.
+async fn next_delta(reply: &mut Reply, unseen: &mut Unseen, events: &EventLog) -> Option<Result<Delta, ModelError>> {
+    let (mut next, mut pass) = (pin!(reply.next()), pin!(yield_now()));
+    poll_fn(|context| {
+        let polled = next.as_mut().poll(context);
+        let must_wake = polled.is_pending() && unseen.count > 0;
+        if must_wake && !(unseen.is_burst && pass.as_mut().poll(context).is_pending()) {
+            unseen.notify(events);
+        }
+        polled
+    })
+    .await
 }
 
 /// Reads the pieces of a long delta. Other turns run between them.
@@ -130,11 +145,11 @@ async fn read_pieces(
     pieces: Vec<String>,
     state: &Mutex<ReplyState>,
     events: &EventLog,
-    stop: &CancellationToken,
+    is_stopped: &AtomicBool,
 ) -> (Vec<ToolCall>, bool) {
     let mut calls = Vec::new();
     for piece in pieces {
-        let (more, is_over) = apply(Delta::Text(piece), state, stop);
+        let (more, is_over) = apply(Delta::Text(piece), state, is_stopped);
         calls.extend(more);
         events.notify();
         if is_over {
@@ -146,9 +161,9 @@ async fn read_pieces(
 }
 
 /// Applies a delta, unless the task is stopped; returns the calls that must run now, and whether the rest has no use.
-fn apply(delta: Delta, state: &Mutex<ReplyState>, stop: &CancellationToken) -> (Vec<ToolCall>, bool) {
+fn apply(delta: Delta, state: &Mutex<ReplyState>, is_stopped: &AtomicBool) -> (Vec<ToolCall>, bool) {
     let mut state = lock(state);
-    let calls = if stop.is_cancelled() { Vec::new() } else { state.apply(delta) };
+    let calls = if is_stopped.load(Ordering::SeqCst) { Vec::new() } else { state.apply(delta) };
     (calls, state.is_over())
 }
 
