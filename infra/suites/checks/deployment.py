@@ -101,11 +101,15 @@ def versions(template, _calls):
         for value in kept:
             if value not in variables + [{"Ref": "Architecture"}]:
                 yield f"a change of {value} asks for a version of {name} that has not changed"
+        if "${Release}" not in json.dumps(template.properties(name)["Description"]):
+            yield f"{name} publishes no version again that was rolled back"
     published = template.of_type("AWS::Lambda::Version")
     for name, version in published.items():
         description = json.dumps(version["Properties"].get("Description", ""))
         if "${SettingsVersion.VersionNumber}" not in description:
             yield f"{name} does not follow the settings"
+        if "${Release}" not in description:
+            yield f"{name} does not follow the release"
         if name.startswith("ChatFunction"):
             if "${MemorySize}" not in description or "HasCloudFront" not in description:
                 yield f"{name} does not follow its own settings"

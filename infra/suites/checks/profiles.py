@@ -20,7 +20,7 @@ PROVIDER = "arn:aws:lambda:eu-west-1:123456789012:capacity-provider:chat"
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
 PROFILES = {
     "plain": {},
-    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check"},
+    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20"},
     "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce"},
     "managed": {"CapacityProvider": PROVIDER, "BufferedApi": "true"},
 }

@@ -6,6 +6,7 @@ Every rule is tested: a rule must notice each of MUTATIONS.
 
 import json
 import logging
+import re
 import sys
 
 import deployment
@@ -272,7 +273,18 @@ def parameters(template, _calls):
             yield f"{name} is not used"
 
 
-RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, *deployment.RULES, *verification.RULES]
+def example(template, _calls):
+    """Checks that parameters.example.yaml names parameters with accepted values, in its comments too."""
+    text = re.sub(r"^# (?=[A-Z]\w+: )", "", (source.ROOT / "parameters.example.yaml").read_text(), flags=re.MULTILINE)
+    for name, value in yaml_parse(text).items():
+        parameter = template.parameters.get(name)
+        if parameter is None:
+            yield f"parameters.example.yaml names {name}, which is no parameter"
+        elif not re.search(parameter.get("AllowedPattern", ""), value) or value not in parameter.get("AllowedValues", [value]):
+            yield f"parameters.example.yaml has a value that {name} does not accept"
+
+
+RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, example, *deployment.RULES, *verification.RULES]
 
 
 def findings(text, calls):
