@@ -249,16 +249,64 @@ def deploy(work, stage, identity=None):
         "ARTEFACTS": "bucket",
         "PARAMETERS": "ArkModel=a DefaultModel=volcano",
         "GITHUB_OUTPUT": str(work / "output"),
+        "GITHUB_SHA": "0123456789abcdef",
+        "GITHUB_RUN_ID": "7",
+        "GITHUB_RUN_ATTEMPT": "2",
+        "BUILD": str(build(work, 0xB7)),
     }
     subprocess.run([PIPELINE / "deploy", stage], check=True, env=os.environ | variables | (identity or {}), stdout=subprocess.DEVNULL)
     calls = (work / "calls").read_text()
     if identity and not all(line.endswith(" the token") for line in calls.splitlines()):
         yield f"deploy {stage}: sam has no token"
-    for part in ("--role-arn arn:aws:iam::123456789012:role/execution", f"{stage}.toml", "ArkModel=a DefaultModel=volcano", "--stack-name lambda-chat"):
+    for part in (
+        "--role-arn arn:aws:iam::123456789012:role/execution",
+        f"{stage}.toml",
+        "ArkModel=a DefaultModel=volcano Architecture=arm64 Release=0123456789ab-7.2 ",
+        "--stack-name lambda-chat",
+    ):
         if part not in calls:
             yield f"deploy {stage}: sam is not told {part}"
     if (work / "output").read_text() != "url=https://a.example/\n":
         yield f"deploy {stage}: the next step is not told where it is"
+    yield from parameters(work, stage, os.environ | variables)
+
+
+def build(work, machine):
+    """A build whose executable is for a processor, by its number in ELF."""
+    executable = work / "build/ChatFunction/bootstrap"
+    executable.parent.mkdir(parents=True, exist_ok=True)
+    executable.write_bytes(b"\x7fELF" + bytes(14) + bytes([machine, 0]))
+    return work / "build"
+
+
+def parameters(work, stage, variables):
+    """Checks what SAM makes of the forms of PARAMETERS, and that the stack has the processor of the build."""
+    wanted = {"SystemPrompt": "You are nice.", "ModelOptions": '{"a":{"thinking":"off"}}', "ReservedConcurrency": "none"}
+    lines = "".join(f"{name}: '{value}'\n" for name, value in wanted.items())
+    forms = {json.dumps(wanted): wanted, json.dumps(wanted, indent=2): wanted, lines: wanted, "": {}, " A=b\n C=d ": {"A": "b", "C": "d"}}
+    for form, values in forms.items():
+        for machine, name in ((0xB7, "arm64"), (0x3E, "x86_64")):
+            build(work, machine)
+            arrived = overridden(work, stage, variables | {"PARAMETERS": form})
+            if arrived.pop("Release", "") != "0123456789ab-7.2" or arrived.pop("Architecture", "") != name or arrived != values:
+                yield f"deploy {stage}: of {form!r} sam gets {arrived}"
+    build(work, 0)
+    if subprocess.run([PIPELINE / "deploy", stage], env=variables, capture_output=True).returncode == 0:
+        yield f"deploy {stage}: what runs on no processor is deployed"
+
+
+def overridden(work, stage, variables):
+    """The parameters that SAM itself reads from the options it gets."""
+    read = "import sys; from samcli.cli.types import CfnParameterOverridesType as T; import json; print(json.dumps(T().convert(tuple(sys.argv[1:]), None, None)))"
+    fake_sam = work / "bin/sam"
+    own = fake_sam.read_text()
+    fake_sam.write_text(
+        f"#!/bin/sh\nif [ \"$1\" = list ]; then echo '[{{\"OutputKey\":\"ChatUrl\",\"OutputValue\":\"u\"}}]'; exit; fi\n"
+        f"while [ \"$1\" != --parameter-overrides ]; do shift; done; shift\n'{sys.executable}' -c '{read}' \"$@\" >'{work}/parameters'\n"
+    )
+    subprocess.run([PIPELINE / "deploy", stage], check=True, env=variables, stdout=subprocess.DEVNULL)
+    fake_sam.write_text(own)
+    return json.loads((work / "parameters").read_text())
 
 
 def main():
