@@ -87,7 +87,7 @@ impl Product {
         let http = platform::transport::build_client().expect("the HTTP client builds");
         let mut config = Config::from_settings(&self.settings, Platform::Local, http).expect("the settings are right");
         // Function names that CloudFormation generates have about this length.
-        config.metrics = Metrics::to("lambda-chat-ChatFunction-0123456789ab", self.log.clone());
+        config.metrics = Metrics::to("lambda-chat-ChatFunction-0123456789ab", "1", self.log.clone());
         let app = App::new(config, &store::sdk_config(&self.settings).expect("an endpoint is enough"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");

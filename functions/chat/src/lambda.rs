@@ -31,7 +31,8 @@ fn assemble(settings: &Settings) -> Result<(App, LambdaSettings), String> {
         tracing::warn!("{note}");
     }
     if let Some(name) = settings.var("AWS_LAMBDA_FUNCTION_NAME") {
-        config.metrics = Metrics::to(name, std::io::stdout());
+        let version = settings.var("AWS_LAMBDA_FUNCTION_VERSION").unwrap_or("$LATEST");
+        config.metrics = Metrics::to(name, version, std::io::stdout());
     }
     let front = config.lambda.clone();
     let aws = store::sdk_config(settings).map_err(|error| error.to_string())?;

@@ -1,9 +1,12 @@
 """Rules for the resources around the functions: front doors, permissions to invoke, versions, alarms."""
 
 import json
+import re
 
 PUBLIC = ["lambda:InvokeFunction", "lambda:InvokeFunctionUrl"]
 ONLY_THE_OWN_URL = {"Fn::If": ["HasOwnUrl", "NONE", "AWS_IAM"]}
+# A dimension with the number of the published version.
+OF_THE_VERSION = re.compile(r'"(Executed)?Version", "Value": \{"Fn::GetAtt": \["ChatFunctionVersion')
 # Settings that the description of a function's version contains instead of the settings version.
 IN_THE_DESCRIPTION = [{"Ref": "MemorySize"}, {"Fn::If": ["HasCloudFront", "x-viewer-address", ""]}]
 
@@ -127,7 +130,7 @@ def canary(template, _calls):
     for group in groups.values():
         watched = group["Properties"].get("AlarmConfiguration", {})
         names = {one["Name"].get("Ref") for one in watched.get("Alarms", [])}
-        if not watched.get("Enabled") or names != {"NewVersionErrors", "NewVersionTooSlow", "FrontErrors"}:
+        if not watched.get("Enabled") or names != {"NewVersionErrors", "NewVersionTooSlow", "NewVersionFaults"}:
             yield f"a new version is watched by {sorted(names)}"
         if group["Properties"].get("ServiceRoleArn") != {"Fn::GetAtt": ["DeploymentRole", "Arn"]}:
             yield "CodeDeploy has a role that nobody here wrote"
@@ -141,7 +144,7 @@ def canary(template, _calls):
             yield f"{name} takes a time without calls for something else"
         if "AlarmActions" not in properties:
             yield f"{name} tells nobody"
-        if name.startswith("NewVersion") and "ExecutedVersion" not in json.dumps(properties):
+        if name.startswith("NewVersion") and not OF_THE_VERSION.search(json.dumps(properties)):
             yield f"{name} looks at the old version, too"
 
 

@@ -62,6 +62,8 @@ MUTATIONS = [
     ("Alarms: [!Ref NewVersionErrors, ", "Alarms: ["),
     ("        Role: !GetAtt DeploymentRole.Arn\n", ""),
     ("        - { Name: ExecutedVersion, Value: !GetAtt ChatFunction.Version.Version }\n", ""),
+    ("        - { Name: Version, Value: !GetAtt ChatFunction.Version.Version }\n", ""),
+    ("!Ref NewVersionFaults]", "!Ref FrontErrors]"),
     ("      TreatMissingData: notBreaching\n", ""),
     ("      TreatMissingData: notBreaching\n", "      TreatMissingData: ignore\n"),
     ("      TreatMissingData: ignore\n", "      TreatMissingData: notBreaching\n"),

@@ -30,6 +30,7 @@ NOT_IN_THE_TEMPLATE = {
     "ALLOW_PRIVATE_TOOLS": "the deployed function refuses it",
     "AWS_SAM_LOCAL": "set by the emulator",
     "AWS_LAMBDA_FUNCTION_NAME": "set by Lambda",
+    "AWS_LAMBDA_FUNCTION_VERSION": "set by Lambda",
     "AWS_REGION": "set by Lambda",
     "AWS_XRAY_DAEMON_ADDRESS": "set by Lambda",
     "AWS_DEFAULT_REGION": "set by Lambda",

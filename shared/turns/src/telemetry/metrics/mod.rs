@@ -35,10 +35,11 @@ const TOOL_CALLS: Metric = Metric("ToolCalls", "Count");
 const TOOL_TIME: Metric = Metric("ToolTime", "Milliseconds");
 const MODEL_CALLS: Metric = Metric("ModelCalls", "Count");
 const MODEL_ERRORS: Metric = Metric("ModelErrors", "Count");
+const INTERNAL_ERRORS: Metric = Metric("InternalErrors", "Count");
 
 /// The names of all metrics that are written.
 #[cfg(test)]
-const ALL: [Metric; 21] = [
+const ALL: [Metric; 22] = [
     TURNS,
     FAILED_TURNS,
     STOPPED_TURNS,
@@ -60,6 +61,7 @@ const ALL: [Metric; 21] = [
     TOOL_TIME,
     MODEL_CALLS,
     MODEL_ERRORS,
+    INTERNAL_ERRORS,
 ];
 
 /// Where metrics are written; nowhere by default.
@@ -68,22 +70,26 @@ pub struct Metrics(Option<Arc<Out>>);
 
 struct Out {
     function: String,
+    version: String,
     writer: Mutex<Box<dyn Write + Send>>,
 }
 
 impl Metrics {
-    /// Writes metrics under a function's name, one JSON object per line. A line that cannot be written is dropped.
-    pub fn to(function: impl Into<String>, writer: impl Write + Send + 'static) -> Self {
-        Self(Some(Arc::new(Out { function: function.into(), writer: Mutex::new(Box::new(writer)) })))
+    /// Writes metrics under a function's name and, for faults of this service, its version: one JSON object per line. A line
+    /// that cannot be written is dropped.
+    pub fn to(function: impl Into<String>, version: impl Into<String>, writer: impl Write + Send + 'static) -> Self {
+        let (function, version) = (function.into(), version.into());
+        Self(Some(Arc::new(Out { function, version, writer: Mutex::new(Box::new(writer)) })))
     }
 
-    /// Writes the metrics of a finished turn, of its tool calls and of its failed model calls.
+    /// Writes the metrics of a finished turn, of its tool calls, of its failed model calls and of a fault of this service.
     pub(crate) fn turn(&self, report: &TurnReport<'_>, now: SystemTime) {
         let Some(out) = &self.0 else { return };
         let function = &out.function;
         let lines = [turn_line(function, report)].into_iter();
         let lines = lines.chain(tool_lines(function, report)).chain(model_error_lines(function, report));
-        out.write(lines, now);
+        let fault = report.outcome.err().and_then(|code| out.fault_line(code));
+        out.write(lines.chain(fault.map(|line| with_turn_ids(line, report))), now);
     }
 
     /// Counts a rejected request. Unknown paths, wrong methods and missing credentials are not counted: any client can
@@ -94,7 +100,8 @@ impl Metrics {
             return;
         }
         let line = Line::of(&out.function).by([("Code", code.as_str())]).metric(REJECTED_REQUESTS, 1);
-        out.write([line.member("requestId", request_id.into())], now);
+        let lines = [line].into_iter().chain(out.fault_line(code));
+        out.write(lines.map(|line| line.member("requestId", request_id.into())), now);
     }
 
     /// Counts a client that subscribes to a turn that an earlier request started.
@@ -105,6 +112,12 @@ impl Metrics {
 }
 
 impl Out {
+    /// The line of a fault of this service, by version; `None` for other errors, such as those of models' endpoints.
+    fn fault_line(&self, code: ErrorCode) -> Option<Line> {
+        let line = || Line::of(&self.function).by([("Version", self.version.as_str())]).metric(INTERNAL_ERRORS, 1);
+        (code == ErrorCode::Internal).then(line)
+    }
+
     fn write(&self, lines: impl IntoIterator<Item = Line>, now: SystemTime) {
         let text: String = lines.into_iter().map(|line| line.into_json(now) + "\n").collect();
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);

@@ -92,7 +92,7 @@ fn lines_of(
         ended_at: at + Duration::from_millis(900),
         outcome,
     };
-    Metrics::to("chat", buffer.clone()).turn(&report, UNIX_EPOCH);
+    Metrics::to("chat", "7", buffer.clone()).turn(&report, UNIX_EPOCH);
     buffer.lines()
 }
 
@@ -165,7 +165,7 @@ async fn failed_attempts_are_counted_by_model_and_kind() {
 #[test]
 fn rejections_that_any_client_causes_are_not_counted() {
     let buffer = LineBuffer::default();
-    let metrics = Metrics::to("chat", buffer.clone());
+    let metrics = Metrics::to("chat", "7", buffer.clone());
     for code in [ErrorCode::NotFound, ErrorCode::RateLimited, ErrorCode::Unauthorized, ErrorCode::QuotaExhausted] {
         metrics.request_rejected(code, "r1", UNIX_EPOCH);
     }
@@ -176,10 +176,28 @@ fn rejections_that_any_client_causes_are_not_counted() {
     assert_eq!(lines, [line("rate_limited"), line("quota_exhausted"), resumed]);
 }
 
+#[tokio::test]
+async fn own_faults_are_counted_by_version() {
+    let fault = json!({"FunctionName": "chat", "Version": "7", "InternalErrors": 1, "requestId": "r1"});
+    let turn_fault = |lines: Vec<(Vec<String>, Value)>| lines.into_iter().map(|(_, line)| line).nth(1);
+    for code in [ErrorCode::UpstreamUnavailable, ErrorCode::StorageBusy, ErrorCode::Deadline] {
+        assert_eq!(turn_fault(lines_of(&TurnState::default(), Vec::new(), Err(code))), None, "{code:?}");
+    }
+    let of_turn = turn_fault(lines_of(&TurnState::default(), Vec::new(), Err(ErrorCode::Internal))).unwrap();
+    assert_eq!((&of_turn["Version"], &of_turn["InternalErrors"]), (&json!("7"), &json!(1)));
+    let buffer = LineBuffer::default();
+    let metrics = Metrics::to("chat", "7", buffer.clone());
+    for code in [ErrorCode::UpstreamAuth, ErrorCode::Internal] {
+        metrics.request_rejected(code, "r1", UNIX_EPOCH);
+    }
+    let lines: Vec<_> = buffer.lines().into_iter().map(|(_, line)| line).collect();
+    assert_eq!((lines.len(), &lines[2]), (3, &fault));
+}
+
 #[test]
 fn credit_share_and_rejected_searches_are_counted() {
     let buffer = LineBuffer::default();
-    let metrics = Metrics::to("chat", buffer.clone());
+    let metrics = Metrics::to("chat", "7", buffer.clone());
     metrics.on_spent(80, UNIX_EPOCH);
     CreditObserver::on_refused(&metrics, CreditLimit::Plan, UNIX_EPOCH);
     CreditObserver::on_refused(&metrics, CreditLimit::Budget, UNIX_EPOCH);
