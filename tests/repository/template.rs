@@ -85,7 +85,7 @@ fn faults_of_calls(resource: &Part) -> Vec<String> {
     let other_auth = resource.lines.iter().any(|line| line.starts_with("          AUTH: "));
     let mut faults = Vec::new();
     faults.extend((everybody && !by_url).then(|| format!("{}: everybody may invoke", resource.name)));
-    faults.extend((open && (own_settings || other_auth)).then(|| format!("{}: a URL without keys", resource.name)));
+    faults.extend(((open && own_settings) || other_auth).then(|| format!("{}: a URL without keys", resource.name)));
     faults
 }
 

@@ -5,6 +5,10 @@ import re
 
 PUBLIC = ["lambda:InvokeFunction", "lambda:InvokeFunctionUrl"]
 ONLY_THE_OWN_URL = {"Fn::If": ["HasOwnUrl", "NONE", "AWS_IAM"]}
+NOTIFIED = [
+    {"Fn::If": ["HasAlarmEmail", {"Ref": "AlarmTopic"}, {"Ref": "AWS::NoValue"}]},
+    {"Fn::If": ["HasAlarmTopic", {"Ref": "AlarmTopicArn"}, {"Ref": "AWS::NoValue"}]},
+]
 # A dimension with the number of the published version.
 OF_THE_VERSION = re.compile(r'"(Executed)?Version", "Value": \{"Fn::GetAtt": \["ChatFunctionVersion')
 # Settings that the description of a function's version contains instead of the settings version.
@@ -15,6 +19,8 @@ def addresses(template, _calls):
     urls = template.of_type("AWS::Lambda::Url")
     if set(urls) != {"ChatFunctionUrl", "ManagedFunctionUrl", "CheckModelFunctionUrl"}:
         yield f"there are other URLs than known: {sorted(urls)}"
+    if urls.get("ChatFunctionUrl", {}).get("Condition") != "HasUrl":
+        yield "a REST API needs a function URL, which some regions lack"
     urls.pop("CheckModelFunctionUrl", None)
     for name, url in urls.items():
         properties = url["Properties"]
@@ -142,8 +148,8 @@ def canary(template, _calls):
         wanted = "ignore" if name == "SearchCreditsLow" else "notBreaching"
         if properties.get("TreatMissingData") != wanted:
             yield f"{name} takes a time without calls for something else"
-        if "AlarmActions" not in properties:
-            yield f"{name} tells nobody"
+        if properties.get("AlarmActions") != NOTIFIED:
+            yield f"{name} notifies {properties.get('AlarmActions')}"
         if name.startswith("NewVersion") and not OF_THE_VERSION.search(json.dumps(properties)):
             yield f"{name} looks at the old version, too"
 

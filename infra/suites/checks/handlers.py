@@ -69,6 +69,11 @@ ONLY_WITH = {
         "MaxSessionDuration": ["iam:UpdateRole"],
         "Description": ["iam:UpdateRoleDescription"],
     },
+    "AWS::SNS::Topic": {
+        "DataProtectionPolicy": ["sns:PutDataProtectionPolicy"],
+        "DeliveryStatusLogging": ["iam:GetRole"],
+    },
+    "AWS::Route53::RecordSet": {"HostedZoneName": ["route53:ListHostedZones"]},
     "AWS::CodeDeploy::DeploymentGroup": {
         "Deployment": ["codedeploy:GetApplicationRevision"],
         "OnPremisesInstanceTagFilters": ["codedeploy:RegisterOnPremisesInstance"],
@@ -114,6 +119,7 @@ NOT_HERE = {
 NAMES = {
     "AWS::Lambda::Function": "FunctionName",
     "AWS::DynamoDB::Table": "TableName",
+    "AWS::SNS::Topic": "TopicName",
     "AWS::Logs::LogGroup": "LogGroupName",
     "AWS::Logs::MetricFilter": "LogGroupName",
     "AWS::IAM::Role": "RoleName",
@@ -133,6 +139,7 @@ DEPLOYMENTS = [
 ]
 SETTINGS = "appconfig:{region}:{account}:application/a1b2c3d"
 REST, HTTP, TAGS = "apigateway:{region}::/restapis", "apigateway:{region}::/apis", "apigateway:{region}::/tags/arn"
+DOMAINS = "apigateway:{region}::/domainnames"
 CLOUDFRONT = "cloudfront::{account}:"
 ARNS = {
     "AWS::Lambda::Function": [
@@ -167,6 +174,10 @@ ARNS = {
     "AWS::CloudFront::Distribution": [CLOUDFRONT + "distribution/A1B2C3"],
     "AWS::CloudFront::Function": [CLOUDFRONT + "function/{name}"],
     "AWS::CloudFront::OriginAccessControl": [CLOUDFRONT + "origin-access-control/A1B2C3"],
+    "AWS::ApiGateway::DomainName": [DOMAINS, DOMAINS + "/chat.example.com", TAGS],
+    "AWS::ApiGateway::BasePathMapping": [DOMAINS + "/chat.example.com/basepathmappings", DOMAINS + "/chat.example.com/basepathmappings/none"],
+    "AWS::Route53::RecordSet": ["route53:::hostedzone/Z0123456789", "route53:::change/C0123456789"],
+    "AWS::SNS::Topic": ["sns:{region}:{account}:{name}", "sns:{region}:{account}:{name}:00000000-0000-4000-8000-000000000000"],
     "AWS::WAFv2::WebACLAssociation": [
         "wafv2:{region}:{account}:regional/webacl/chat/00000000-0000-4000-8000-000000000000",
         REST + "/a1b2c3/stages/live",

@@ -17,12 +17,17 @@ from samtranslator.yaml_helper import yaml_parse
 FIREWALL = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/chat/00000000-0000-4000-8000-000000000000"
 REGIONAL = "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/chat/00000000-0000-4000-8000-000000000000"
 PROVIDER = "arn:aws:lambda:eu-west-1:123456789012:capacity-provider:chat"
+CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-4000-8000-000000000000"
+DOMAIN = {"DomainName": "chat.example.com", "CertificateArn": CERTIFICATE, "HostedZoneId": "Z0123456789"}
+TABLE = "lambda-chat-restored"
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
 PROFILES = {
     "plain": {},
     "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20"},
     "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce"},
-    "managed": {"CapacityProvider": PROVIDER, "BufferedApi": "true"},
+    "managed": {"CapacityProvider": PROVIDER, "BufferedApi": "true", "MaxTableUnits": "500"},
+    "own-domain": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, **DOMAIN, "ExistingDataTable": TABLE, "AlarmEmail": "ann@example.com"},
+    "own-rest-domain": {"FrontDoor": "rest", **DOMAIN},
 }
 NOTHING = object()
 

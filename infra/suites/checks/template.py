@@ -9,6 +9,7 @@ import logging
 import re
 import sys
 
+import assertions
 import deployment
 import source
 import verification
@@ -44,6 +45,9 @@ NOT_IN_THE_TEMPLATE = {
     "AWS_ENDPOINT_URL_CODEDEPLOY": "for tests",
 }
 TABLES = {"DataTable": "lambda-chat-data", "EphemeralTable": "lambda-chat-ephemeral"}
+# The data table of the stack, or one that is named; and its ARN.
+DATA_TABLE = {"Fn::If": ["MakesDataTable", {"Ref": "DataTable"}, {"Ref": "ExistingDataTable"}]}
+TABLE_ARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${Table}"
 # Resources with a known prefix only: Lambda names its streams, definitions name their secrets, and CloudFormation generates the
 # names that CodeDeploy uses.
 OPEN_ENDS = (
@@ -141,6 +145,8 @@ def tables(template, _calls):
         yield "DataTable's attributes have other types than the store's"
     if not data.get("PointInTimeRecoverySpecification", {}).get("PointInTimeRecoveryEnabled"):
         yield "DataTable cannot be recovered"
+    if template.resources["DataTable"].get("Condition") != "MakesDataTable":
+        yield "a second data table is made where one is named"
     if data.get("DeletionProtectionEnabled") is not True:
         yield "DataTable is not protected from deletion"
     for policy in ("DeletionPolicy", "UpdateReplacePolicy"):
@@ -148,6 +154,9 @@ def tables(template, _calls):
             yield f"DataTable's {policy} loses what users own"
     if ephemeral.get("TimeToLiveSpecification") != {"AttributeName": name["EXPIRES"], "Enabled": True}:
         yield "EphemeralTable does not expire by the store's attribute"
+    for function in template.chats():
+        if template.environment(function).get("DATA_TABLE") != DATA_TABLE:
+            yield f"{function} stores in another table than the role permits"
     if "TimeToLiveSpecification" in data:
         yield "DataTable expires"
 
@@ -202,8 +211,8 @@ def table_of(resource):
         return resource
     if "Fn::GetAtt" in resource:
         return TABLES.get(resource["Fn::GetAtt"][0], str(resource))
-    table, _, rest = resource.get("Fn::Sub", "").removeprefix("${").partition(".Arn}")
-    return TABLES.get(table, str(resource)) + rest
+    text, values = resource["Fn::Sub"]
+    return TABLES["DataTable"] + text.removeprefix(TABLE_ARN) if values == {"Table": DATA_TABLE} and text.startswith(TABLE_ARN) else str(resource)
 
 
 def keys(template, _calls):
@@ -285,7 +294,7 @@ def example(template, _calls):
             yield f"parameters.example.yaml has a value that {name} does not accept"
 
 
-RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, example, *deployment.RULES, *verification.RULES]
+RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, example, *assertions.RULES, *deployment.RULES, *verification.RULES]
 
 
 def findings(text, calls):
