@@ -1,24 +1,49 @@
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
+use axum::routing::any;
+use axum::{Extension, Router};
+use domain::ErrorCode;
 use platform::settings::Settings;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use web::{LambdaSettings, Platform};
+use web::{ApiError, Exposure, LambdaSettings, Origins, Platform, RequestContext};
 
 use crate::{App, Config, Metrics, STAGES};
 
 /// Runs the function until its instance ends.
 ///
-/// A setting that cannot be parsed ends it with one line on stderr and exit code 2, a failed runtime with exit code 1.
+/// With a setting that cannot be parsed it logs one line, and answers every request with `503`. A failed runtime ends it with
+/// exit code 1.
 pub fn run() -> ExitCode {
     let settings = Settings::from_env();
     init_logging(&settings);
     match assemble(&settings) {
-        Ok((app, front)) => serve(&app, front),
-        Err(line) => exit_with(&line, 2),
+        Ok((app, front)) => serve(app.router(), front),
+        Err(line) => {
+            tracing::error!("{line}");
+            let front = LambdaSettings::from_settings(&settings).unwrap_or_default();
+            serve(unconfigured_routes(metrics(&settings)), front)
+        }
     }
+}
+
+/// Routes that answer every request with `503`. If the process ended instead, Lambda would answer without a reason.
+fn unconfigured_routes(metrics: Metrics) -> Router {
+    let reject = async move |Extension(context): Extension<RequestContext>| {
+        metrics.request_rejected(ErrorCode::NotConfigured, &context.request_id, SystemTime::now());
+        ApiError::from(ErrorCode::NotConfigured)
+    };
+    let routes = Router::new().route("/", any(reject.clone())).route("/{*path}", any(reject));
+    web::wrap_routes(routes, Origins::default(), Exposure::Public)
+}
+
+fn metrics(settings: &Settings) -> Metrics {
+    let version = settings.var("AWS_LAMBDA_FUNCTION_VERSION").unwrap_or("$LATEST");
+    let to_stdout = |name| Metrics::to(name, version, std::io::stdout());
+    settings.var("AWS_LAMBDA_FUNCTION_NAME").map(to_stdout).unwrap_or_default()
 }
 
 fn assemble(settings: &Settings) -> Result<(App, LambdaSettings), String> {
@@ -30,30 +55,27 @@ fn assemble(settings: &Settings) -> Result<(App, LambdaSettings), String> {
     for note in config.notes() {
         tracing::warn!("{note}");
     }
-    if let Some(name) = settings.var("AWS_LAMBDA_FUNCTION_NAME") {
-        let version = settings.var("AWS_LAMBDA_FUNCTION_VERSION").unwrap_or("$LATEST");
-        config.metrics = Metrics::to(name, version, std::io::stdout());
-    }
+    config.metrics = metrics(settings);
     let front = config.lambda.clone();
     let aws = store::sdk_config(settings).map_err(|error| error.to_string())?;
     Ok((App::new(config, &aws), front))
 }
 
-fn serve(app: &App, front: LambdaSettings) -> ExitCode {
+fn serve(routes: Router, front: LambdaSettings) -> ExitCode {
     // One thread: most instances run one turn at a time and have less than one core. Turns mostly wait for the network.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return exit_with(&error.to_string(), 1),
+        Err(error) => return exit_with(&error.to_string()),
     };
-    match runtime.block_on(web::run(app.router(), front)) {
+    match runtime.block_on(web::run(routes, front)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => exit_with(&error.to_string(), 1),
+        Err(error) => exit_with(&error.to_string()),
     }
 }
 
-fn exit_with(line: &str, code: u8) -> ExitCode {
+fn exit_with(line: &str) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "{line}");
-    ExitCode::from(code)
+    ExitCode::FAILURE
 }
 
 /// Sets up logging: one JSON object per line. A panic logs only its location, because its message may hold users' text.

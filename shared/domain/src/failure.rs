@@ -58,6 +58,8 @@ pub enum ErrorCode {
     StorageDamaged,
     /// The function was deployed without an authentication setting.
     AuthNotConfigured,
+    /// A setting of the function is invalid, so it serves nothing.
+    NotConfigured,
 }
 
 impl ErrorCode {
@@ -91,6 +93,7 @@ impl ErrorCode {
             Self::StorageFull => "storage_full",
             Self::StorageDamaged => "storage_damaged",
             Self::AuthNotConfigured => "auth_not_configured",
+            Self::NotConfigured => "not_configured",
         }
     }
 
@@ -124,6 +127,7 @@ impl ErrorCode {
             Self::StorageFull => "The server's disk is full. Nothing can be stored until there is room on it.",
             Self::StorageDamaged => "The server's database file is damaged or gone. Its log says what can be done.",
             Self::AuthNotConfigured => "Authentication is not configured.",
+            Self::NotConfigured => "This server is not configured. Its log names the setting.",
         }
     }
 

@@ -33,9 +33,10 @@ use tower::util::MapFutureLayer;
 use crate::{Invocation, SourceHeader};
 
 /// How responses leave a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ResponseMode {
     /// Streamed as they are produced, for a function URL with response streaming.
+    #[default]
     Stream,
     /// Complete, at the end, for an API in front of the function.
     Buffer,
@@ -56,7 +57,7 @@ impl ResponseMode {
 }
 
 /// Settings that depend on what is deployed in front of the function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LambdaSettings {
     response_mode: ResponseMode,
     source_header: SourceHeader,

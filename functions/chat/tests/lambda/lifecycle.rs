@@ -1,8 +1,8 @@
-use runtime_api::{Function, HttpEvent, RuntimeApi};
+use runtime_api::HttpEvent;
 use serde_json::json;
 use support::{Completion, MODEL_KEY, SEARCH_KEY};
 
-use crate::instance::{Instance, binary, events, only};
+use crate::instance::{Instance, events, only};
 
 #[tokio::test]
 async fn f094_thawed_process_serves_the_next_event() {
@@ -26,16 +26,27 @@ async fn f094_thawed_process_serves_the_next_event() {
 }
 
 #[tokio::test]
-async fn invalid_setting_ends_the_start_with_one_line() {
-    let api = RuntimeApi::start().await;
-    for (name, value, line) in [
-        ("TURN_SECONDS", "hunter2", "TURN_SECONDS: expected a whole number from 1 to 900"),
-        ("RESPONSE_MODE", "hunter2", "RESPONSE_MODE: expected stream or buffer"),
+async fn invalid_setting_is_logged_and_every_request_gets_503() {
+    for (name, line) in [
+        ("TURN_SECONDS", "TURN_SECONDS: expected a whole number from 1 to 900"),
+        ("RESPONSE_MODE", "RESPONSE_MODE: expected stream or buffer"),
     ] {
-        let function = Function::start(binary(), &api.address(), [(name, value)]);
-        assert_eq!(function.wait_for_exit().await, (Some(2), line.to_owned()));
+        let instance = Instance::start_with(&[(name, "hunter2")]).await;
+        let message = json!({ "message": "你好" });
+        for event in [HttpEvent::get("/"), HttpEvent::get("/healthz"), HttpEvent::post("/api/chat", &message)] {
+            let mut answer = instance.call(&event).await.expect_streamed();
+            assert_eq!(answer.prelude().await.status, 503, "{event}");
+            let body: serde_json::Value = serde_json::from_str(&answer.rest().await).unwrap();
+            assert_eq!(body["error"]["code"], "not_configured", "{event}");
+        }
+        let faults = instance.function.wait_for_lines(3, |line| line.contains(r#""InternalErrors":1"#)).await;
+        assert_eq!(faults.len(), 3);
+        let log = instance.function.log();
+        let logged = log.iter().find(|text| text.contains(line)).unwrap();
+        let logged: serde_json::Value = serde_json::from_str(logged).unwrap();
+        assert_eq!((&logged["level"], &logged["message"]), (&json!("ERROR"), &json!(line)));
+        assert!(!log.join("").contains("hunter2"));
     }
-    assert_eq!(api.next_request_count(), 0);
 }
 
 #[tokio::test]

@@ -118,7 +118,7 @@ pub fn status_of(code: ErrorCode) -> StatusCode {
         | ErrorCode::UpstreamAuth
         | ErrorCode::UpstreamStalled
         | ErrorCode::UpstreamDisconnected => StatusCode::BAD_GATEWAY,
-        ErrorCode::StorageBusy | ErrorCode::AuthNotConfigured | ErrorCode::Interrupted => {
+        ErrorCode::StorageBusy | ErrorCode::AuthNotConfigured | ErrorCode::NotConfigured | ErrorCode::Interrupted => {
             StatusCode::SERVICE_UNAVAILABLE
         }
         ErrorCode::Deadline => StatusCode::GATEWAY_TIMEOUT,

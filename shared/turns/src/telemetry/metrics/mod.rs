@@ -112,10 +112,11 @@ impl Metrics {
 }
 
 impl Out {
-    /// The line of a fault of this service, by version; `None` for other errors, such as those of models' endpoints.
+    /// The line of a fault of this version, in its code or its settings; `None` for other errors, such as those of models'
+    /// endpoints.
     fn fault_line(&self, code: ErrorCode) -> Option<Line> {
         let line = || Line::of(&self.function).by([("Version", self.version.as_str())]).metric(INTERNAL_ERRORS, 1);
-        (code == ErrorCode::Internal).then(line)
+        matches!(code, ErrorCode::Internal | ErrorCode::NotConfigured).then(line)
     }
 
     fn write(&self, lines: impl IntoIterator<Item = Line>, now: SystemTime) {
