@@ -6,7 +6,7 @@ use crate::full_response::FullResponse;
 use crate::turn_reader::TurnReader;
 use crate::{CheckFailure, SmokeOptions, Target};
 
-/// `CloudFront` requires it in front of a function whose URL only it may call.
+/// `CloudFront` requires it in front of a function whose URL only it may call, also for an empty body.
 const HASH_HEADER: &str = "x-amz-content-sha256";
 
 fn body_hash(body: &str) -> String {
@@ -30,9 +30,12 @@ impl Session {
         Self { target, options, turn: None, turn_ended: false, created_conversations: Vec::new() }
     }
 
-    /// Sends a request with the key; returns the complete response.
+    /// Sends a request with the key and without a body; returns the complete response.
     pub(crate) async fn fetch(&mut self, method: Method, path: &str) -> Result<FullResponse, CheckFailure> {
-        self.target.fetch(self.target.caller_request(method, path).await?, self.options.timeouts.answer).await
+        let is_signed_without_hash = method == Method::GET;
+        let request = self.target.caller_request(method, path).await?;
+        let request = if is_signed_without_hash { request } else { request.header(HASH_HEADER, body_hash("")) };
+        self.target.fetch(request, self.options.timeouts.answer).await
     }
 
     /// Starts the first turn of a new conversation and reads its `start` event.
@@ -75,5 +78,40 @@ impl Session {
         let (stored_chars, expected_chars) = (text("content").chars().count(), expected.chars().count());
         let got = || format!("{stored_chars} characters of {expected_chars}, or others");
         CheckFailure::ensure(text("content") == expected, "the stored answer to be what was told", got)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::BoxFuture;
+    use futures_util::{FutureExt, StreamExt, stream};
+    use platform::secrets::Secret;
+
+    use super::*;
+    use crate::Timeouts;
+    use crate::transports::{Request, Response, Transport, TransportError};
+
+    /// A function that only `CloudFront` may call: a request without the hash of its body is rejected.
+    struct SignedOrigin;
+
+    impl Transport for SignedOrigin {
+        fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
+            let hash = request.headers.iter().find(|(name, _)| *name == HASH_HEADER).map(|(_, hash)| hash.as_str());
+            let expected = body_hash(request.body.as_deref().unwrap_or_default());
+            let is_signed = request.method == Method::GET || hash == Some(&expected);
+            let body = stream::empty().boxed();
+            let response = Response { status: if is_signed { 204 } else { 403 }, content_type: String::new(), body };
+            async move { Ok(response) }.boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn requests_without_body_carry_its_hash() {
+        let options = SmokeOptions { model: None, timeouts: Timeouts::default(), strict: false };
+        let mut session = Session::new(Target::with_transport(SignedOrigin, Secret::by_value("key")), options);
+        for method in [Method::GET, Method::POST, Method::DELETE] {
+            let response = session.fetch(method.clone(), "/api/conversations/1").await.unwrap();
+            assert!(response.expect_status(204).is_ok(), "{method}");
+        }
     }
 }
