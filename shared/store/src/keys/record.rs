@@ -108,3 +108,35 @@ fn optional_time(item: &Item, name: &str) -> Result<Option<SystemTime>, StoreErr
 fn time(millis: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(millis.unsigned_abs())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn to_json(value: &AttributeValue) -> Value {
+        match value {
+            AttributeValue::S(text) => json!({ "S": text }),
+            AttributeValue::N(number) => json!({ "N": number }),
+            AttributeValue::Bool(truth) => json!({ "BOOL": truth }),
+            other => panic!("a key has no attribute such as {other:?}"),
+        }
+    }
+
+    #[test]
+    fn first_key_command_writes_a_record() {
+        let template = concat!(env!("CARGO_MANIFEST_DIR"), "/../../template.yaml");
+        let template = std::fs::read_to_string(template).unwrap();
+        let command = template.lines().find(|line| line.contains("aws dynamodb put-item")).unwrap();
+        let item = command.split("--item '").nth(1).unwrap().trim_end_matches('\'');
+        let key = ApiKey::generate().unwrap();
+        let item = item.replace("'$id'", key.id()).replace("'$digest'", &hex(&key.digest()));
+        let item: Value = serde_json::from_str(&item.replace("'$(date +%s)'", "1800000000")).unwrap();
+        let new = NewKey { owner: "admin".into(), administrator: true, expires: None };
+        let record = KeyRecord::new(&key, &new, UNIX_EPOCH + Duration::from_secs(1_800_000_000));
+        let expected: serde_json::Map<_, _> =
+            record.item().iter().map(|(name, value)| (name.clone(), to_json(value))).collect();
+        assert_eq!(item, Value::Object(expected));
+    }
+}
