@@ -29,6 +29,10 @@ PSEUDO = {
     "Artefacts.Arn": "arn:aws:s3:::artefacts",
 }
 ROLE = "ExecutionRole"
+# What could give a role more permissions than its boundary, if the boundary were not required.
+UNBOUNDED = ["iam:CreateRole", "iam:PutRolePolicy", "iam:PutRolePermissionsBoundary"]
+# Permissions of the roles for parameters that no profile sets.
+OPTIONAL = {"kms:Decrypt", "secretsmanager:GetSecretValue"}
 
 
 def listed(value):
@@ -186,12 +190,37 @@ def passed_roles(role, resources):
         yield f"roles are handed to {services}, and are for {sorted(trusted)}"
 
 
+def bounded(bootstrap, resources):
+    """Checks that every role of the stack has a boundary, which contains its actions and none that make further roles."""
+    permissions = bootstrap["Resources"][ROLE]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
+    for action in UNBOUNDED:
+        for one in permissions:
+            if action in listed(one["Action"]) and one.get("Condition") != {"StringEquals": {"iam:PermissionsBoundary": {"Ref": "Boundary"}}}:
+                yield f"{one['Sid']} allows {action} for roles without a boundary"
+    statements = bootstrap["Resources"]["Boundary"]["Properties"]["PolicyDocument"]["Statement"]
+    inside = {action for one in statements for action in listed(one["Action"])}
+    if inside & set(UNBOUNDED) or any(action.startswith("iam:") or "*" in action for action in inside):
+        yield "the boundary contains what makes roles"
+    used = set()
+    for one in resources:
+        if one.kind == "AWS::IAM::Role":
+            for statement in (each for policy in one.of["Properties"].get("Policies", []) for each in policy["PolicyDocument"]["Statement"]):
+                used |= set(listed(statement["Action"]))
+    # Some permissions depend on parameters that no profile sets.
+    for action in sorted(used - inside):
+        yield f"the boundary lacks {action}"
+    for action in sorted(inside - used - OPTIONAL):
+        yield f"the boundary contains {action}, which no role of the stack has"
+
+
 def findings(resources, bootstrap):
     unknown = sorted(known(resources))
     if unknown:
         return unknown
-    role = Role(yaml_parse(bootstrap))
-    return sorted({*missing_permissions(role, resources), *surplus_permissions(role, resources), *passed_roles(role, resources)})
+    parsed = yaml_parse(bootstrap)
+    role = Role(parsed)
+    needs = {*missing_permissions(role, resources), *surplus_permissions(role, resources), *passed_roles(role, resources)}
+    return sorted(needs | {*bounded(parsed, resources)})
 
 
 def main():

@@ -65,7 +65,7 @@ ONLY_WITH = {
     },
     "AWS::IAM::Role": {
         "ManagedPolicyArns": ["iam:AttachRolePolicy", "iam:DetachRolePolicy"],
-        "PermissionsBoundary": ["iam:PutRolePermissionsBoundary", "iam:DeleteRolePermissionsBoundary"],
+        "PermissionsBoundary": ["iam:PutRolePermissionsBoundary"],
         "MaxSessionDuration": ["iam:UpdateRole"],
         "Description": ["iam:UpdateRoleDescription"],
     },
@@ -93,6 +93,7 @@ ONLY_WITH = {
 
 # Permissions for features that this template does not use, with the reason.
 NOT_HERE = {
+    "AWS::IAM::Role": [("iam:DeleteRolePermissionsBoundary", "a role keeps its boundary")],
     "AWS::WAFv2::WebACLAssociation": [
         (f"{service}:*", "a firewall stands before a REST API alone")
         for service in ("elasticloadbalancing", "appsync", "cognito-idp", "apprunner", "ec2", "amplify", "bedrock-agentcore")

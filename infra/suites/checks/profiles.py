@@ -20,10 +20,11 @@ PROVIDER = "arn:aws:lambda:eu-west-1:123456789012:capacity-provider:chat"
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-4000-8000-000000000000"
 DOMAIN = {"DomainName": "chat.example.com", "CertificateArn": CERTIFICATE, "HostedZoneId": "Z0123456789"}
 TABLE = "lambda-chat-restored"
+BOUNDARY = "arn:aws:iam::123456789012:policy/lambda-chat-production-boundary"
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
 PROFILES = {
     "plain": {},
-    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20"},
+    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20", "PermissionsBoundaryArn": BOUNDARY},
     "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce"},
     "managed": {"CapacityProvider": PROVIDER, "BufferedApi": "true", "MaxTableUnits": "500"},
     "own-domain": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, **DOMAIN, "ExistingDataTable": TABLE, "AlarmEmail": "ann@example.com"},

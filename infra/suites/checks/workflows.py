@@ -20,6 +20,7 @@ from samtranslator.yaml_helper import yaml_parse
 WORKFLOWS = source.ROOT / ".github/workflows"
 PIPELINE = source.ROOT / "infra/pipeline"
 PINNED = re.compile(r"^(\./\.github/workflows/[a-z]+\.yml|[a-z-]+/[a-z-]+@[0-9a-f]{40})$")
+BOUNDARY = "arn:aws:iam::123456789012:policy/boundary"
 SUBJECTS = [
     {"Fn::Sub": "repo:${Organisation}/${Repository}:environment:${Stage}"},
     {
@@ -253,6 +254,7 @@ def deploy(work, stage, identity=None):
         "GITHUB_RUN_ID": "7",
         "GITHUB_RUN_ATTEMPT": "2",
         "BUILD": str(build(work, 0xB7)),
+        "BOUNDARY": BOUNDARY,
     }
     subprocess.run([PIPELINE / "deploy", stage], check=True, env=os.environ | variables | (identity or {}), stdout=subprocess.DEVNULL)
     calls = (work / "calls").read_text()
@@ -261,7 +263,7 @@ def deploy(work, stage, identity=None):
     for part in (
         "--role-arn arn:aws:iam::123456789012:role/execution",
         f"{stage}.toml",
-        "ArkModel=a DefaultModel=volcano Architecture=arm64 Release=0123456789ab-7.2 ",
+        f"ArkModel=a DefaultModel=volcano Architecture=arm64 Release=0123456789ab-7.2 PermissionsBoundaryArn={BOUNDARY} ",
         "--stack-name lambda-chat",
     ):
         if part not in calls:
@@ -288,7 +290,7 @@ def parameters(work, stage, variables):
         for machine, name in ((0xB7, "arm64"), (0x3E, "x86_64")):
             build(work, machine)
             arrived = overridden(work, stage, variables | {"PARAMETERS": form})
-            if arrived.pop("Release", "") != "0123456789ab-7.2" or arrived.pop("Architecture", "") != name or arrived != values:
+            if arrived.pop("Release", "") != "0123456789ab-7.2" or arrived.pop("Architecture", "") != name or arrived.pop("PermissionsBoundaryArn", "") != BOUNDARY or arrived != values:
                 yield f"deploy {stage}: of {form!r} sam gets {arrived}"
     build(work, 0)
     if subprocess.run([PIPELINE / "deploy", stage], env=variables, capture_output=True).returncode == 0:
