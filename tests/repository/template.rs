@@ -105,7 +105,7 @@ fn wildcards(template: &str) -> Vec<String> {
         let any =
             ["Resource: \"*\"", "Resource: '*'", "Resource: [\"*\"]"].contains(line) || line.ends_with(":function:*");
         let statement = lines[..at].iter().rev().take_while(|line| !line.starts_with("- Sid:"));
-        if any && !statement.clone().any(|line| line.starts_with("- xray:Put")) {
+        if any && !statement.clone().any(|line| line.starts_with("- xray:Put") || line.starts_with("- ec2:")) {
             faults.push(format!("any resource: {line}"));
         }
     }

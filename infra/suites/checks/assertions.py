@@ -13,6 +13,7 @@ ACCEPTED = [
     {"OllamaModel": "m", "OllamaApiUrl": "http://10.0.0.7:11434", "DefaultModel": "local"},
     {"Models": '[{"name":"volcano","model":"m"}]', "DefaultModel": "volcano"},
     MODEL | {"FrontDoor": "rest", "DomainName": "chat.example.com", "CertificateArn": CERTIFICATE, "HostedZoneId": "Z1"},
+    MODEL | {"FrontDoor": "rest", "SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1"},
     MODEL | {"CheckKeyParameter": "/chat/check", "ReservedConcurrency": "2"},
     MODEL | {"TotalDailyCost": "0.50", "UserDailyCost": "10", "AlarmEmail": "ann@example.com"},
 ]
@@ -34,6 +35,9 @@ REJECTED = [
     (MODEL | {"DomainName": "chat.example.com", "FrontDoor": "rest"}, "DomainsNeedACertificate"),
     (MODEL | {"HostedZoneId": "Z1"}, "ZonesNeedADomain"),
     (MODEL | {"FrontDoor": "rest", "BufferedApi": "true"}, "NothingLeadsAroundAFrontDoor"),
+    (MODEL | {"SubnetIds": "subnet-1", "SecurityGroupIds": "sg-1"}, "NetworksNeedARestApi"),
+    (MODEL | {"FrontDoor": "rest", "SubnetIds": "subnet-1"}, "NetworksNeedARestApi"),
+    (MODEL | {"FrontDoor": "rest", "SubnetIds": "subnet-1, subnet-2", "SecurityGroupIds": "sg-1"}, "SubnetIds"),
     (MODEL | {"TotalDailyCost": "0"}, "TotalDailyCost"),
     (MODEL | {"UserDailyCost": "0.00"}, "UserDailyCost"),
     (MODEL | {"ReservedConcurrency": "many"}, "ReservedConcurrency"),

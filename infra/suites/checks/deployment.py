@@ -9,6 +9,8 @@ NOTIFIED = [
     {"Fn::If": ["HasAlarmEmail", {"Ref": "AlarmTopic"}, {"Ref": "AWS::NoValue"}]},
     {"Fn::If": ["HasAlarmTopic", {"Ref": "AlarmTopicArn"}, {"Ref": "AWS::NoValue"}]},
 ]
+# What versions contain besides variables. Only one function is in a network: managed instances have one of their own.
+CONFIGURATION = [{"Ref": "Architecture"}, {"Ref": "SubnetIds"}, {"Ref": "SecurityGroupIds"}]
 # A dimension with the number of the published version.
 OF_THE_VERSION = re.compile(r'"(Executed)?Version", "Value": \{"Fn::GetAtt": \["ChatFunctionVersion')
 # Settings that the description of a function's version contains instead of the settings version.
@@ -104,11 +106,11 @@ def versions(template, _calls):
     kept = template.properties("SettingsVersion")["Content"]["Fn::Join"][1]
     for name in ("ChatFunction", "ManagedFunction"):
         variables = [value for key, value in template.environment(name).items() if key != "SOURCE_IP_HEADER"]
-        for value in variables + [{"Ref": "Architecture"}]:
+        for value in variables + CONFIGURATION:
             if value not in kept:
                 yield f"a change of {value} does not reach {name}'s callers"
         for value in kept:
-            if value not in variables + [{"Ref": "Architecture"}]:
+            if value not in variables + CONFIGURATION:
                 yield f"a change of {value} asks for a version of {name} that has not changed"
         if "${Release}" not in json.dumps(template.properties(name)["Description"]):
             yield f"{name} publishes no version again that was rolled back"

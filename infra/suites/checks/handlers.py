@@ -146,6 +146,7 @@ ARNS = {
     "AWS::Lambda::Function": [
         "lambda:{region}:{account}:function:{name}",
         "lambda:{region}:{account}:capacity-provider:chat",
+        "ec2:{region}:{account}:subnet/subnet-1",
         CODE,
     ],
     "AWS::Lambda::Version": [FUNCTION],

@@ -59,6 +59,9 @@ MUTATIONS = [
     ("      - Assert: !Or [!Equals [!Ref TavilyApiKeyParameter, \"\"], ", "      - Assert: !Or [!Equals [!Ref ArkApiKeySecret, \"\"], "),
     ("      AutoPublishAlias: live\n", ""),
     ("          - !Ref MaxToolRounds\n", ""),
+    ("          - !Ref SubnetIds\n          - !Ref SecurityGroupIds\n", "          - !Ref SubnetIds\n"),
+    ("                - HasNetwork\n", "                - HasKmsKey\n"),
+    ("      - Assert: !Equals [!Ref FrontDoor, rest]\n", "      - Assert: !Equals [!Ref FrontDoor, url]\n"),
     ("          - !Ref MaxToolRounds\n", "          - !Ref MaxToolRounds\n          - !Ref FrontDoor\n"),
     ("Settings ${SettingsVersion.VersionNumber}, ${MemorySize} MB", "Settings, ${MemorySize} MB"),
     (", ${MemorySize} MB${Front}", "${Front}"),
@@ -155,6 +158,7 @@ BOOTSTRAP = [
     ("::/tags/*\n", "::/vpclinks/*\n"),
     ("                  - cloudfront:PublishFunction\n", ""),
     ("                  - sns:Subscribe\n", ""),
+    ("                  - ec2:DescribeVpcs\n", ""),
     ("                Condition: { StringEquals: { iam:PermissionsBoundary: !Ref Boundary } }\n", ""),
     ("            Action: xray:PutTelemetryRecords\n", "            Action: iam:PassRole\n"),
     ("              - codedeploy:PutLifecycleEventHookExecutionStatus\n", "              - codedeploy:StopDeployment\n"),
@@ -165,7 +169,7 @@ BOOTSTRAP = [
 ]
 # Mutations of template.yaml after which the pipeline's role has too few or too many permissions.
 RESOURCES = [
-    ("      AutoPublishAlias: live\n", "      AutoPublishAlias: live\n      VpcConfig: { SubnetIds: [subnet-1] }\n"),
+    ("      AutoPublishAlias: live\n", "      AutoPublishAlias: live\n      FileSystemConfigs: [{ Arn: a, LocalMountPath: /mnt/a }]\n"),
     ("      AutoPublishAlias: live\n", "      AutoPublishAlias: live\n      ProvisionedConcurrencyConfig: { ProvisionedConcurrentExecutions: 1 }\n"),
     ("SSESpecification: { SSEEnabled: true }", "SSESpecification: { SSEEnabled: true, KMSMasterKeyId: alias/own }"),
     ("  DeploymentRole:\n", "  OtherRole:\n    Type: AWS::IAM::Role\n    Properties: { AssumeRolePolicyDocument: { Statement: [{ Principal: { Service: lambda.amazonaws.com } }] } }\n  DeploymentRole:\n"),

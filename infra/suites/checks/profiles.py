@@ -28,7 +28,7 @@ PROFILES = {
     "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce"},
     "managed": {"CapacityProvider": PROVIDER, "BufferedApi": "true", "MaxTableUnits": "500"},
     "own-domain": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, **DOMAIN, "ExistingDataTable": TABLE, "AlarmEmail": "ann@example.com"},
-    "own-rest-domain": {"FrontDoor": "rest", **DOMAIN},
+    "own-rest-domain": {"FrontDoor": "rest", **DOMAIN, "SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1"},
 }
 NOTHING = object()
 

@@ -59,8 +59,12 @@ OPEN_ENDS = (
     '"${ChatFunction.Arn}:*"}',
     ':alarm:*"}',
 )
-# Actions of X-Ray have no resource.
-WITHOUT_RESOURCE = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
+# Actions of X-Ray have no resource, and Lambda requires those of networks for any resource.
+NETWORK = {
+    f"ec2:{action}"
+    for action in ("AssignPrivateIpAddresses", "CreateNetworkInterface", "DeleteNetworkInterface", "DescribeNetworkInterfaces", "DescribeSubnets", "UnassignPrivateIpAddresses")
+}
+WITHOUT_RESOURCE = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"} | NETWORK
 # Time reserved for storing an answer and ending its stream.
 RESERVE_SECONDS = 8
 
@@ -174,8 +178,10 @@ def wildcards(template, _calls):
 
 
 def wildcards_of(template, role):
-    for _, statement in template.statements(role):
+    for condition, statement in template.statements(role):
         sid = statement.get("Sid", "a statement")
+        if NETWORK & set(listed(statement["Action"])) and condition != "HasNetwork":
+            yield f"{sid} reaches networks without one"
         for action in listed(statement["Action"]):
             if "*" in action:
                 yield f"{sid} allows {action}"
