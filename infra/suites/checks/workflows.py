@@ -19,6 +19,7 @@ from samtranslator.yaml_helper import yaml_parse
 
 WORKFLOWS = source.ROOT / ".github/workflows"
 PIPELINE = source.ROOT / "infra/pipeline"
+RELEASE = source.ROOT / "infra/release"
 PINNED = re.compile(r"^(\./\.github/workflows/[a-z]+\.yml|[a-z-]+/[a-z-]+@[0-9a-f]{40})$")
 BOUNDARY = "arn:aws:iam::123456789012:policy/boundary"
 SUBJECTS = [
@@ -34,7 +35,7 @@ SUBJECTS = [
 
 
 # Commands allowed in jobs with the cloud identity; none compiles, and all installed packages are pinned by hash.
-WITH_IDENTITY = re.compile(r"infra/pipeline/(bundle unpack|install aws-sam-cli|deploy (staging|production))")
+WITH_IDENTITY = re.compile(r"infra/pipeline/(bundle unpack|install aws-sam-cli|deploy (staging|production))|infra/release/publish \"\$TAG\"")
 REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9,._-]+\])?==[^ ;]+( ; [^\\]+)?( --hash=sha256:[0-9a-f]{64})+")
 
 # Mutations of the workflows and their scripts, each of which a rule must notice: a file, a text of it, and its replacement.
@@ -49,6 +50,12 @@ MUTATIONS = [
     ("deploy.yml", "          SHA256: ${{ needs.build.outputs.sha256 }}\n", "          SHA256: ${{ needs.staging.outputs.sha256 }}\n"),
     ("deploy.yml", "needs: [build, try-staging]", "needs: [build, staging]"),
     ("deploy.yml", "needs: [build, staging]", "needs: [build, check]"),
+    ("release.yml", "needs: [check, assemble]", "needs: [assemble]"),
+    ("release.yml", 'tags: ["v*"]', 'branches: ["*"]'),
+    ("release.yml", "subject-checksums: release/SHA256SUMS", "subject-path: a"),
+    ("release.yml", "    needs: [functions, programs]\n", "    needs: [functions, programs]\n    permissions:\n      contents: write\n"),
+    ("release.yml", "      - run: infra/release/publish", "      - run: cargo run -- smoke a\n      - run: infra/release/publish"),
+    ("publish", "gh release create", "cargo run; gh release create"),
     ("tools", "--require-hashes ", ""),
     ("tools", "--only-binary :all: ", ""),
     ("deploy", "command -v sam >/dev/null ||", "command -v sam >/dev/null || pip install aws-sam-cli ||"),
@@ -62,7 +69,7 @@ MUTATIONS = [
 
 def texts():
     """All checked files by name."""
-    folders = (WORKFLOWS, PIPELINE, source.ROOT / "infra/suites/locks")
+    folders = (WORKFLOWS, PIPELINE, RELEASE, source.ROOT / "infra/suites/locks")
     return {path.name: path.read_text() for folder in folders for path in sorted(folder.iterdir())}
 
 
@@ -73,6 +80,7 @@ def rules(files):
     for name, parsed in workflows.items():
         yield from held_short(name, files[name], parsed)
     yield from stages(workflows["deploy.yml"])
+    yield from released(workflows["release.yml"])
     yield from pinned(files)
 
 
@@ -96,11 +104,21 @@ def stages(deploy):
             yield f"deploy.yml: {name} runs in what somebody else made"
 
 
+def released(release):
+    before = {"assemble": ["functions", "programs"], "publish": ["check", "assemble"]}
+    if {name: job["needs"] for name, job in release["jobs"].items() if "needs" in job} != before:
+        yield "release.yml: something is published that was not checked or built"
+    if release["on"] != {"push": {"tags": ["v*"]}}:
+        yield "release.yml: something else than a tag is released"
+    if "subject-checksums" not in json.dumps(release["jobs"]["publish"]):
+        yield "release.yml: nothing attests where the files come from"
+
+
 def pinned(files):
     """Checks that all installed packages are pinned by hash."""
     if "--require-hashes" not in files["tools"] or "--only-binary :all:" not in files["tools"]:
         yield "tools: what is installed is not held to its hash, or built"
-    for name in ("deploy", "identify"):
+    for name in ("deploy", "identify", "publish"):
         if re.search(r"\b(pip|npm|cargo|tool|source) ", re.sub(r"#.*", "", files[name]).replace("infra/pipeline/tools", "tool ")):
             yield f"{name}: something is installed or built where the identity is"
     if "GITHUB_ENV" in files["identify"] + files["deploy"]:
@@ -124,7 +142,8 @@ def held_short(name, text, parsed):
         permissions = of.get("permissions", {})
         if permissions.get("id-token") and of.get("environment") != job:
             yield f"{name}: {job} may become a role outside of its environment"
-        if set(permissions) - {"contents", "id-token"}:
+        more = {"contents": "write", "attestations": "write"} if (name, job) == ("release.yml", "publish") else {"contents": "read"}
+        if set(permissions) - set(more) - {"id-token"} or permissions.get("contents") not in (None, more["contents"]):
             yield f"{name}: {job} may do more than it needs"
         for step in of.get("steps", []):
             run = step.get("run", "")
@@ -231,6 +250,62 @@ def bundle(work):
         yield "bundle: what was built does not arrive"
 
 
+CARGO = """#!/usr/bin/env python3
+import json, sys
+if sys.argv[1] == "tree":
+    print("linked v1.0.0 (registry)")
+else:
+    own = [{"name": name, "version": "0.1.0", "source": None} for name in ("chat", "verify", "local")]
+    linked = {"name": "linked", "version": "1.0.0", "source": "registry", "license": "MIT/Apache-2.0", "repository": None, "homepage": "h"}
+    print(json.dumps({"packages": [*own, {**linked, "license_file": None, "manifest_path": __file__}]}))
+"""
+
+
+def release(work):
+    """Checks that a release is complete, deploys without a build, and is published only as it was assembled."""
+    copy = work / "release"
+    shutil.rmtree(copy, ignore_errors=True)
+    for file in ("template.yaml", "parameters.example.yaml"):
+        copy.mkdir(exist_ok=True)
+        shutil.copy(source.ROOT / file, copy)
+    shutil.copytree(source.ROOT / "infra", copy / "infra", ignore=shutil.ignore_patterns("suites", "local"))
+    made, programs = copy / "release", copy / "bin"
+    for folder in (made, programs):
+        folder.mkdir()
+    (programs / "cargo").write_text(CARGO)
+    (programs / "gh").write_text(f"#!/bin/sh\necho \"$*\" >'{copy}/published'\n")
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    variables = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
+
+    def run(*command):
+        return subprocess.run([copy / "infra/release" / command[0], *command[1:]], env=variables, capture_output=True).returncode
+
+    if run("assemble") == 0:
+        yield "assemble: a release without functions is complete"
+    for name in ("chat", "verify"):
+        for architecture in ("arm64", "x86_64"):
+            (made / f"{name}-{architecture}.zip").write_text(name)
+    if run("assemble") != 0 or run("publish", "v1") != 0:
+        yield "assemble: a complete release is not"
+        return
+    for architecture in ("arm64", "x86_64"):
+        template = yaml_parse((made / f"template-{architecture}.yaml").read_text())
+        functions = [template["Globals"]["Function"], *(one["Properties"] for one in template["Resources"].values() if one["Type"] == "AWS::Serverless::Function")]
+        if not all((made / one["CodeUri"]).exists() for one in functions if "CodeUri" in one) or "Build" in json.dumps(template):
+            yield f"assemble: the template for {architecture} has to be built"
+        if template["Parameters"]["Architecture"] | {"Description": ""} != {"Description": "", "Type": "String", "AllowedValues": [architecture], "Default": architecture}:
+            yield f"assemble: the template for {architecture} deploys to another processor"
+    components = json.loads((made / "local.cdx.json").read_text())["components"]
+    if [(one["purl"], one["licenses"]) for one in components] != [("pkg:cargo/linked@1.0.0", [{"expression": "MIT OR Apache-2.0"}])]:
+        yield f"sbom: it lists {components}"
+    if "release/template-arm64.yaml" not in (copy / "published").read_text() or "--draft" not in (copy / "published").read_text():
+        yield "publish: the release lacks files, or is public at once"
+    (made / "chat-arm64.zip").write_text("another")
+    if run("publish", "v1") == 0:
+        yield "publish: a file that was changed is published"
+
+
 def deploy(work, stage, identity=None):
     """Runs without an account: the real `sam` validates the options, and a fake prints the outputs."""
     fake_sam = work / "bin/sam"
@@ -313,7 +388,7 @@ def overridden(work, stage, variables):
 
 def main():
     work = Path(sys.argv[1]).resolve()
-    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *bundle(work), *deploy(work, "staging"), *deploy(work, "production")]
+    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *bundle(work), *release(work), *deploy(work, "staging"), *deploy(work, "production")]
     for fault in faults:
         print(f"  {fault}")
     if faults:
