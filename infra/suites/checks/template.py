@@ -300,7 +300,16 @@ def example(template, _calls):
             yield f"parameters.example.yaml has a value that {name} does not accept"
 
 
-RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, example, *assertions.RULES, *deployment.RULES, *verification.RULES]
+def pins(_template, _calls):
+    """Checks that the documents install the versions of the tools that the suites run."""
+    pinned = set((source.ROOT / "infra/suites/requirements.txt").read_text().split())
+    for name in ("README.md", "docs/deploy.md"):
+        installed = set(re.findall(r"[a-z-]+==[0-9.]+[0-9]", (source.ROOT / name).read_text()))
+        if len(installed) < 2 or installed - pinned:
+            yield f"{name} installs {sorted(installed)}, which is not what the suites run"
+
+
+RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, example, pins, *assertions.RULES, *deployment.RULES, *verification.RULES]
 
 
 def findings(text, calls):

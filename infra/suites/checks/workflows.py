@@ -226,6 +226,38 @@ def identify(work):
         yield "deploy: the token is there for the steps after it"
 
 
+def checkout(work):
+    """Checks that only an earlier commit of the branch can be deployed instead of its head."""
+    copy = work / "checkout"
+    shutil.rmtree(copy, ignore_errors=True)
+    (copy / "infra/pipeline").mkdir(parents=True)
+    shutil.copy(PIPELINE / "checkout", copy / "infra/pipeline")
+    who = {f"GIT_{role}_{what}": "a@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+    def git(*command):
+        return subprocess.run(["git", "-C", copy, *command], env=os.environ | who, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(name):
+        (copy / "file").write_text(name)
+        git("add", ".")
+        git("commit", "--quiet", "--message", name)
+        return git("rev-parse", "HEAD")
+
+    def run(commit):
+        return subprocess.run([copy / "infra/pipeline/checkout", commit], capture_output=True).returncode
+
+    git("init", "--quiet", "--initial-branch", "main")
+    first = commit("first")
+    git("checkout", "--quiet", "-b", "other")
+    other = commit("other")
+    git("checkout", "--quiet", "main")
+    commit("second")
+    if run(other) == 0 or run("--help") == 0 or run("missing") == 0 or (copy / "file").read_text() != "second":
+        yield "checkout: something else than an earlier commit of the branch is deployed"
+    if run(first) != 0 or (copy / "file").read_text() != "first":
+        yield "checkout: an earlier commit is not deployed"
+
+
 def bundle(work):
     """Checks that only the packed build is unpacked."""
     copy = work / "bundle"
@@ -388,7 +420,7 @@ def overridden(work, stage, variables):
 
 def main():
     work = Path(sys.argv[1]).resolve()
-    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *bundle(work), *release(work), *deploy(work, "staging"), *deploy(work, "production")]
+    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *checkout(work), *bundle(work), *release(work), *deploy(work, "staging"), *deploy(work, "production")]
     for fault in faults:
         print(f"  {fault}")
     if faults:

@@ -26,7 +26,7 @@ async fn f094_thawed_process_serves_the_next_event() {
 }
 
 #[tokio::test]
-async fn invalid_setting_is_logged_and_every_request_gets_503() {
+async fn invalid_setting_answers_every_request_with_503() {
     for (name, line) in [
         ("TURN_SECONDS", "TURN_SECONDS: expected a whole number from 1 to 900"),
         ("RESPONSE_MODE", "RESPONSE_MODE: expected stream or buffer"),
