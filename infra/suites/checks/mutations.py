@@ -54,6 +54,8 @@ MUTATIONS = [
     ("    AllowedPattern: ^(none|0|[1-9][0-9]{0,3})$\n", ""),
     ("    AllowedPattern: ^[A-Za-z0-9._:/@-]{0,256}$\n", "    AllowedPattern: ^[A-Za-z]{0,256}$\n"),
     ("    AllowedValues: [arm64, x86_64]\n", "    AllowedValues: [arm64]\n"),
+    ("          - PriceClass\n", ""),
+    ("          - PriceClass\n", "          - PriceClass\n          - FrontDoor\n"),
     ("(?=.*[1-9])[0-9]{1,9}", "[0-9]{1,9}"),
     ("    RuleCondition: !Not [!Equals [!Ref DomainName, \"\"]]\n", "    RuleCondition: !Equals [!Ref DomainName, \"\"]\n"),
     ("      - Assert: !Or [!Equals [!Ref TavilyApiKeyParameter, \"\"], ", "      - Assert: !Or [!Equals [!Ref ArkApiKeySecret, \"\"], "),

@@ -300,6 +300,19 @@ def example(template, _calls):
             yield f"parameters.example.yaml has a value that {name} does not accept"
 
 
+def documented(template, _calls):
+    """Checks that each parameter is in one group of the console's form, and in the table of docs/deploy.md."""
+    groups = template.written["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+    grouped = sorted(name for group in groups for name in group["Parameters"])
+    if grouped != sorted(template.parameters):
+        yield f"these are in no group, or in two: {set(grouped) ^ set(template.parameters) or grouped}"
+    text = (source.ROOT / "docs/deploy.md").read_text()
+    rows = " ".join(line.split("|")[1] for line in text.splitlines() if line.startswith("| `"))
+    for name in template.parameters:
+        if f"`{name}`" not in rows:
+            yield f"docs/deploy.md has no row of {name}"
+
+
 def pins(_template, _calls):
     """Checks that the documents install the versions of the tools that the suites run."""
     pinned = set((source.ROOT / "infra/suites/requirements.txt").read_text().split())
@@ -309,7 +322,7 @@ def pins(_template, _calls):
             yield f"{name} installs {sorted(installed)}, which is not what the suites run"
 
 
-RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, example, pins, *assertions.RULES, *deployment.RULES, *verification.RULES]
+RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, example, pins, documented, *assertions.RULES, *deployment.RULES, *verification.RULES]
 
 
 def findings(text, calls):
