@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import zipfile
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -293,6 +294,52 @@ else:
 """
 
 
+class Bucket(BaseHTTPRequestHandler):
+    """Fake of S3: an empty bucket that takes everything."""
+
+    def reply(self, status, body=b""):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_HEAD(self):
+        self.reply(404)
+
+    def do_GET(self):
+        self.reply(200, b'<LocationConstraint xmlns="http://s3.amazonaws.com/doc/2006-03-01/">eu-west-1</LocationConstraint>')
+
+    def do_PUT(self):
+        self.server.names.append(self.path)
+        self.close_connection = True
+        while self.headers.get("Transfer-Encoding") == "chunked" and (size := int(self.rfile.readline().split(b";")[0], 16)):
+            self.rfile.read(size + 2)
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.reply(200)
+
+    def log_message(self, *_):
+        pass
+
+
+def packaged(made):
+    """Checks that SAM uploads the archives of a release as they are, without a build."""
+    for name in ("chat", "verify"):
+        with zipfile.ZipFile(made / f"{name}-arm64.zip", "w") as archive:
+            archive.writestr("bootstrap", name)
+    server = HTTPServer(("127.0.0.1", 0), Bucket)
+    server.names = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    variables = os.environ | {"AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{server.server_port}", "NO_PROXY": "127.0.0.1"}
+    command = ["sam", "package", "--template-file", "template-arm64.yaml", "--s3-bucket", "bucket", "--output-template-file", "out.yaml"]
+    subprocess.run(command, check=True, cwd=made, env=variables, capture_output=True, timeout=120)
+    server.shutdown()
+    resources = yaml_parse((made / "out.yaml").read_text())["Resources"]
+    locations = {one["Properties"]["CodeUri"] for one in resources.values() if one["Type"] == "AWS::Serverless::Function"}
+    if len(locations) != 2 or {f"/bucket/{location.rsplit('/', 1)[-1]}" for location in locations} != set(server.names):
+        yield f"assemble: sam uploads {server.names} for {locations}"
+    (made / "out.yaml").unlink()
+
+
 def release(work):
     """Checks that a release is complete, deploys without a build, and is published only as it was assembled."""
     copy = work / "release"
@@ -333,6 +380,7 @@ def release(work):
         yield f"sbom: it lists {components}"
     if "release/template-arm64.yaml" not in (copy / "published").read_text() or "--draft" not in (copy / "published").read_text():
         yield "publish: the release lacks files, or is public at once"
+    yield from packaged(made)
     (made / "chat-arm64.zip").write_text("another")
     if run("publish", "v1") == 0:
         yield "publish: a file that was changed is published"
