@@ -6,7 +6,7 @@ use crate::lexer::{Syntax, Token, TokenKind, tokens};
 use crate::sources::{SourceFile, files_below};
 
 /// The layer of each crate. A crate depends on crates of lower layers only.
-const LAYERS: [(&str, u8); 22] = [
+const LAYERS: [(&str, u8); 23] = [
     ("domain", 0),
     ("bounded-regex", 0),
     ("sse", 0),
@@ -23,6 +23,7 @@ const LAYERS: [(&str, u8); 22] = [
     ("tools", 2),
     ("search", 2),
     ("custom-tools", 2),
+    ("documents", 2),
     ("agent", 3),
     ("web", 3),
     ("turns", 4),
@@ -32,10 +33,11 @@ const LAYERS: [(&str, u8); 22] = [
 ];
 
 /// Dependencies between crates of one layer, and why. Layer 1 has none.
-const WITHIN_LAYER: [(&str, &str, &str); 4] = [
+const WITHIN_LAYER: [(&str, &str, &str); 5] = [
     ("prompts", "domain", "a language is a domain type"),
     ("search", "tools", "the search tools implement `Tool`"),
     ("custom-tools", "tools", "the tools of rows and of MCP servers implement `Tool`"),
+    ("documents", "tools", "the document tools implement `Tool`"),
     ("local", "chat", "the local server is the same product on one machine"),
 ];
 

@@ -43,6 +43,10 @@ macro_rules! declare_tool_files {
 declare_tool_files! {
     CALCULATOR = "calculator",
     CURRENT_TIME = "current_time",
+    GLOB_SEARCH = "glob_search",
+    GREP_SEARCH = "grep_search",
+    LIST_DIRECTORY = "list_directory",
+    READ_FILE = "read_file",
     READ_URL = "read_url",
     SEARCH_WEB = "search_web",
 }

@@ -1,0 +1,134 @@
+use std::fmt;
+
+use tools::is_invisible;
+
+use crate::DocumentError;
+
+/// Longest path, in bytes.
+const MAX_BYTES: usize = 4096;
+
+/// A path below the root: names only, none of which leads up or out. The empty path is the root itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DocumentPath(String);
+
+impl DocumentPath {
+    /// Parses a path as a model or a client writes it. `.` and repeated slashes are skipped.
+    ///
+    /// # Errors
+    /// [`DocumentError::InvalidPath`] for an absolute path, for `..`, and for the forms of Windows.
+    pub(crate) fn parse(text: &str) -> Result<Self, DocumentError> {
+        let is_absolute = text.starts_with('/') || has_drive(text);
+        if is_absolute || text.len() > MAX_BYTES || text.contains('\\') {
+            return Err(DocumentError::InvalidPath);
+        }
+        let mut path = Self::default();
+        for name in text.split('/').filter(|name| !matches!(*name, "" | ".")) {
+            if name == ".." || !is_plain_name(name) {
+                return Err(DocumentError::InvalidPath);
+            }
+            path.push(name);
+        }
+        Ok(path)
+    }
+
+    /// The path of an entry of this folder.
+    pub(crate) fn join(&self, name: &str) -> Self {
+        let mut path = self.clone();
+        path.push(name);
+        path
+    }
+
+    fn push(&mut self, name: &str) {
+        if !self.0.is_empty() {
+            self.0.push('/');
+        }
+        self.0.push_str(name);
+    }
+
+    /// The names of the path, outermost first.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/').filter(|name| !name.is_empty())
+    }
+
+    /// The folder and the name of an entry; `None` for the root.
+    pub(crate) fn split(&self) -> Option<(Self, &str)> {
+        let (folder, name) = self.0.rsplit_once('/').unwrap_or(("", &self.0));
+        (!name.is_empty()).then(|| (Self(folder.to_owned()), name))
+    }
+
+    /// The rest of this path below a folder; the name of the file if the start is the file itself.
+    pub(crate) fn below(&self, folder: &Self) -> &str {
+        let rest =
+            self.0.strip_prefix(&folder.0).map(|rest| rest.trim_start_matches('/')).filter(|rest| !rest.is_empty());
+        rest.or_else(|| self.names().last()).unwrap_or_default()
+    }
+
+    /// The path as text, with slashes; empty for the root.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for DocumentPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether an entry of this name can exist for models: no separator, nothing invisible.
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    let is_odd = |c: char| c.is_control() || is_invisible(c) || matches!(c, '/' | '\\');
+    !matches!(name, "" | "." | "..") && !name.contains(is_odd) && cfg!(not(windows)) | is_windows_name(name)
+}
+
+/// Whether Windows opens a file of exactly this name: no device, no stream, no end that it drops.
+fn is_windows_name(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let numbered =
+        ["COM", "LPT"].iter().any(|device| stem.strip_prefix(device).is_some_and(|rest| rest.chars().count() == 1));
+    let is_device = numbered || ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(&stem.as_str());
+    !is_device && !name.contains([':', '<', '>', '"', '|', '?', '*']) && !name.ends_with(['.', ' '])
+}
+
+/// Whether a path begins with a drive of Windows, such as `C:`.
+fn has_drive(text: &str) -> bool {
+    matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Option<String> {
+        DocumentPath::parse(text).ok().map(|path| path.to_string())
+    }
+
+    #[test]
+    fn relative_paths_are_normalised() {
+        for (text, path) in
+            [("", ""), (".", ""), ("./a//b/", "a/b"), ("文档/计划.md", "文档/计划.md"), ("a b", "a b"), ("...", "...")]
+        {
+            assert_eq!(parse(text).as_deref(), Some(path), "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_that_lead_out_are_rejected() {
+        for text in
+            ["/", "..", "a/../b", "../a", "a/..", "C:", "c:/a", r"a\b", r"\\server\share", "a\0", "a\nb", "a\u{202E}b"]
+        {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
+        assert_eq!(parse(&"a/".repeat(2049)), None);
+    }
+
+    #[test]
+    fn windows_devices_and_streams_are_rejected() {
+        for name in ["NUL", "nul.txt", "Com1", "lpt9.md", "a.txt:stream", "a.", "a ", "con .txt"] {
+            assert!(!is_windows_name(name), "{name}");
+        }
+        for name in ["a.txt", "null", "console.md", "com10", "计划.md"] {
+            assert!(is_windows_name(name), "{name}");
+        }
+    }
+}

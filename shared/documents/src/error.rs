@@ -1,0 +1,77 @@
+use domain::{Language, ToolFailure};
+use prompts::{DocumentTexts, fill};
+use tools::{Tool, ToolCallError, ToolError};
+
+/// Why documents cannot be searched or read. What is outside the root, hidden or ignored is not found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    /// The path is not one below the root.
+    #[error("not a path below the root")]
+    InvalidPath,
+    /// Nothing is there.
+    #[error("no such file or folder")]
+    NotFound,
+    /// A folder is there.
+    #[error("a folder, not a file")]
+    IsFolder,
+    /// A file is there.
+    #[error("a file, not a folder")]
+    IsFile,
+    /// The file is not text.
+    #[error("a binary file")]
+    Binary,
+    /// The file cannot be read now.
+    #[error("unreadable")]
+    Unreadable,
+    /// The regular expression is faulty for this reason, or too large.
+    #[error("no regular expression")]
+    InvalidPattern(String),
+    /// The glob of this field is faulty.
+    #[error("no glob")]
+    InvalidGlob(&'static str),
+    /// The field is blank.
+    #[error("a blank argument")]
+    Blank(&'static str),
+    /// Time ran out before there was a result.
+    #[error("out of time")]
+    OutOfTime,
+}
+
+impl DocumentError {
+    /// The result of the call for the user and for the model.
+    pub(crate) fn to_tool_error(&self, tool: &dyn Tool, language: Language) -> ToolError {
+        let reason = self.reason(language);
+        if self.is_argument() {
+            return ToolCallError::invalid_arguments(&reason, language).into();
+        }
+        let (code, message) = match self {
+            Self::OutOfTime => ("timeout", "The tool took too long and was stopped."),
+            Self::NotFound => ("failed", "There is no such document."),
+            Self::Binary => ("failed", "The document is not text."),
+            _ => ("failed", "The document cannot be read."),
+        };
+        let failure = ToolFailure { code: code.to_owned(), message: message.to_owned() };
+        ToolError::Model { failure, content: tool.failure_text(&tool_calls::escape(&reason), language) }
+    }
+
+    /// Whether other arguments would help.
+    fn is_argument(&self) -> bool {
+        !matches!(self, Self::NotFound | Self::Binary | Self::Unreadable | Self::OutOfTime)
+    }
+
+    fn reason(&self, language: Language) -> String {
+        let texts = DocumentTexts::of(language);
+        match self {
+            Self::InvalidPath => texts.invalid_path.to_owned(),
+            Self::NotFound => texts.not_found.to_owned(),
+            Self::IsFolder => texts.is_folder.to_owned(),
+            Self::IsFile => texts.is_file.to_owned(),
+            Self::Binary => texts.binary.to_owned(),
+            Self::Unreadable => texts.unreadable.to_owned(),
+            Self::InvalidPattern(reason) => fill(texts.invalid_pattern, &[("reason", reason)]),
+            Self::InvalidGlob(field) => fill(texts.invalid_glob, &[("field", field)]),
+            Self::Blank(field) => fill(texts.blank, &[("field", field)]),
+            Self::OutOfTime => texts.out_of_time.to_owned(),
+        }
+    }
+}

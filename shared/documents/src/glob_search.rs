@@ -1,0 +1,141 @@
+//! `glob_search`: documents by their names.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::{Language, ToolSpec};
+use globset::{GlobBuilder, GlobMatcher};
+use prompts::{DocumentTexts, ToolFile, fill};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tools::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+
+use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_blocking};
+use crate::document_path::DocumentPath;
+use crate::interrupt::Interrupt;
+use crate::json_budget::JsonBudget;
+use crate::walk::find_files;
+use crate::{DocumentError, DocumentRoot};
+
+/// Files of a result, unless a call gives a limit.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// Maximum number of files of a result.
+const MAX_LIMIT: u32 = 1000;
+
+/// Longest pattern, in bytes.
+pub(crate) const MAX_GLOB_BYTES: usize = 1000;
+
+/// Finds files by a glob, newest first. The result is JSON: `files`, `truncated`, `count` (of all matching files), and a
+/// `note` if there are more.
+pub struct GlobSearch {
+    root: DocumentRoot,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Matched without case; without a slash, in every folder.
+    pattern: String,
+    /// The folder to search, relative to the root, which is the default.
+    #[serde(default)]
+    path: Option<String>,
+    /// Files to skip.
+    #[serde(default)]
+    offset: u32,
+    /// Maximum number of files.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 1000))]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    DEFAULT_LIMIT
+}
+
+/// The matching files of a page.
+#[derive(Debug)]
+struct Page {
+    files: Vec<String>,
+    /// The number of all matching files.
+    count: usize,
+    incomplete: bool,
+}
+
+impl GlobSearch {
+    /// Creates the tool over a root.
+    pub fn new(root: DocumentRoot) -> Self {
+        Self { root }
+    }
+}
+
+#[async_trait]
+impl Tool for GlobSearch {
+    fn spec(&self, language: Language) -> ToolSpec {
+        schema::localised_spec::<Arguments>(&ToolFile::GLOB_SEARCH, language)
+    }
+
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let language = context.language;
+        let arguments: Arguments = arguments::parse(arguments, language)?;
+        let offset = arguments.offset;
+        let root = self.root.clone();
+        let search =
+            run_blocking(&context.owner, MAX_DURATION, move |interrupt| find_page(&root, &arguments, interrupt));
+        match search.await {
+            Ok(page) => Ok(render(page, offset, context.result_budget.max_bytes, language)),
+            Err(error) => Err(error.to_tool_error(self, language)),
+        }
+    }
+
+    fn timeout(&self) -> Duration {
+        CALL_TIMEOUT
+    }
+}
+
+fn find_page(root: &DocumentRoot, arguments: &Arguments, interrupt: &Interrupt) -> Result<Page, DocumentError> {
+    let Arguments { pattern, path, offset, limit } = arguments;
+    let glob = compile(pattern)?;
+    let start = DocumentPath::parse(path.as_deref().unwrap_or_default())?;
+    let found = find_files(root, &start, interrupt)?;
+    let below = |path: &DocumentPath| path.below(&start).to_owned();
+    let matching: Vec<&DocumentPath> =
+        found.files.iter().map(|file| &file.path).filter(|path| glob.is_match(below(path))).collect();
+    let as_usize = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let page = matching.iter().skip(as_usize(*offset)).take(as_usize(*limit).min(as_usize(MAX_LIMIT)));
+    Ok(Page { files: page.map(ToString::to_string).collect(), count: matching.len(), incomplete: found.incomplete })
+}
+
+/// Compiles a glob over paths below the folder of the search: `*` and `?` match no slash, `**` matches folders.
+fn compile(pattern: &str) -> Result<GlobMatcher, DocumentError> {
+    let invalid = DocumentError::InvalidGlob("pattern");
+    let pattern = pattern.trim();
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    if pattern.is_empty() {
+        return Err(DocumentError::Blank("pattern"));
+    }
+    if pattern.len() > MAX_GLOB_BYTES || pattern.starts_with('/') || pattern.split('/').any(|name| name == "..") {
+        return Err(invalid);
+    }
+    let anywhere = if pattern.contains('/') { String::new() } else { "**/".to_owned() };
+    let glob = GlobBuilder::new(&(anywhere + pattern)).case_insensitive(true).literal_separator(true).build();
+    Ok(glob.map_err(|_| invalid)?.compile_matcher())
+}
+
+fn render(page: Page, offset: u32, max_bytes: usize, language: Language) -> ToolOutput {
+    let texts = DocumentTexts::of(language);
+    let Page { files, count, incomplete } = page;
+    let mut budget = JsonBudget::new(max_bytes);
+    let shown: Vec<String> = files.into_iter().take_while(|file| budget.take(&file.as_str().into())).collect();
+    let next = usize::try_from(offset).unwrap_or(usize::MAX).saturating_add(shown.len());
+    let truncated = next < count || incomplete;
+    let summary = format!("{count} files");
+    let mut result = json!({ "files": shown, "truncated": truncated, "count": count });
+    if next < count {
+        result["note"] = fill(texts.more_files, &[("offset", &next.to_string())]).into();
+    } else if incomplete {
+        result["note"] = texts.incomplete.into();
+    }
+    ToolOutput { content: tool_calls::escape(&result.to_string()), summary, ..ToolOutput::default() }
+}

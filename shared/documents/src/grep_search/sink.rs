@@ -1,0 +1,88 @@
+use std::io;
+
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
+
+use super::matches::FileMatches;
+use crate::document_path::DocumentPath;
+use crate::excerpt::excerpt;
+use crate::interrupt::Interrupt;
+
+/// Maximum number of matching lines of one file that are shown.
+const MAX_SHOWN: usize = 50;
+
+/// Longest line that is shown, in characters.
+const MAX_LINE_CHARS: usize = 500;
+
+/// Separates parts of a file that do not follow each other.
+const SEPARATOR: &str = "--";
+
+/// Collects the matching lines of a file.
+pub(super) struct LineSink<'a> {
+    matcher: &'a RegexMatcher,
+    interrupt: &'a Interrupt,
+    max_bytes: usize,
+    scanned_bytes: usize,
+    lines: Vec<String>,
+    count: usize,
+}
+
+impl<'a> LineSink<'a> {
+    /// Collects lines up to `max_bytes`.
+    pub(super) fn new(matcher: &'a RegexMatcher, interrupt: &'a Interrupt, max_bytes: usize) -> Self {
+        Self { matcher, interrupt, max_bytes, scanned_bytes: 0, lines: Vec::new(), count: 0 }
+    }
+
+    /// The length of all matching lines so far.
+    pub(super) fn scanned_bytes(&self) -> usize {
+        self.scanned_bytes
+    }
+
+    pub(super) fn into_matches(self, path: DocumentPath) -> FileMatches {
+        let Self { mut lines, count, .. } = self;
+        if lines.last().is_some_and(|line| line == SEPARATOR) {
+            lines.pop();
+        }
+        FileMatches { path, lines, count, is_cut: count > MAX_SHOWN }
+    }
+
+    fn push(&mut self, number: Option<u64>, mark: char, bytes: &[u8]) {
+        let line = String::from_utf8_lossy(bytes);
+        let line = line.trim_end_matches(['\r', '\n']);
+        let at = self.matcher.find(line.as_bytes()).ok().flatten().map_or(0, |found| found.start());
+        let line = excerpt(line, at, MAX_LINE_CHARS);
+        self.lines.push(format!("{}{mark}{line}", number.unwrap_or_default()));
+    }
+
+    fn continues(&self) -> bool {
+        self.scanned_bytes < self.max_bytes && !self.interrupt.is_due()
+    }
+}
+
+impl Sink for LineSink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        self.count += 1;
+        self.scanned_bytes += found.bytes().len();
+        if self.count <= MAX_SHOWN {
+            self.push(found.line_number(), ':', found.bytes());
+        }
+        Ok(self.continues())
+    }
+
+    fn context(&mut self, _: &Searcher, line: &SinkContext<'_>) -> Result<bool, io::Error> {
+        if self.count <= MAX_SHOWN {
+            self.push(line.line_number(), '-', line.bytes());
+        }
+        Ok(self.continues())
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
+        if self.count <= MAX_SHOWN {
+            self.lines.push(SEPARATOR.to_owned());
+        }
+        Ok(self.continues())
+    }
+}

@@ -1,0 +1,41 @@
+use serde_json::json;
+
+use crate::support::{Documents, context_of};
+
+#[tokio::test]
+async fn folders_are_listed_as_a_tree() {
+    let names = ["b.md", "a/z.md", "a/deep/x.md", "c/y.md", ".hidden/h.md", "a/__pycache__/p.pyc"];
+    let documents = Documents::new(&names.map(|name| (name, b"x".as_slice())));
+    let listed = documents.call("list_directory", json!({})).await.unwrap();
+    let tree = "- root/\n  - a/\n    - deep/\n      - x.md\n    - z.md\n  - b.md\n  - c/\n    - y.md";
+    assert_eq!(listed["tree"], tree);
+    assert_eq!(listed["files"], json!(["b.md", "a/z.md", "c/y.md", "a/deep/x.md"]), "breadth first");
+    assert_eq!((&listed["count"], listed.get("note")), (&json!(7), None));
+    let part = documents.call("list_directory", json!({"path": "a"})).await.unwrap();
+    assert_eq!(
+        (&part["tree"], &part["files"]),
+        (&json!("- a/\n  - deep/\n    - x.md\n  - z.md"), &json!(["a/z.md", "a/deep/x.md"]))
+    );
+}
+
+#[tokio::test]
+async fn listing_has_500_entries_near_ones_first() {
+    let deep: Vec<String> = (0..400).map(|number| format!("a/{number:03}.md")).collect();
+    let near: Vec<String> = (0..200).map(|number| format!("z{number:03}.md")).collect();
+    let files: Vec<(&str, &[u8])> = deep.iter().chain(&near).map(|name| (name.as_str(), b"x".as_slice())).collect();
+    let documents = Documents::new(&files);
+    let listed = documents.call("list_directory", json!({})).await.unwrap();
+    assert_eq!(listed["count"], 500);
+    assert_eq!(listed["note"], "Too many entries; only some are listed. List one of the folders with path.");
+    let tree = listed["tree"].as_str().unwrap();
+    assert!(tree.contains("  - z199.md") && tree.contains("    - 298.md") && !tree.contains("    - 299.md"));
+    let small = documents.call_in("list_directory", json!({}), &context_of(1000)).await.unwrap();
+    assert!(small["count"].as_u64().unwrap() < 50 && small["note"].is_string());
+}
+
+#[tokio::test]
+async fn file_is_refused_with_the_right_tool() {
+    let documents = Documents::new(&[("a.md", b"x")]);
+    let error = documents.call("list_directory", json!({"path": "a.md"})).await.unwrap_err();
+    assert!(error.contains("read it with read_file"), "{error}");
+}
