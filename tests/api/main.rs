@@ -21,6 +21,8 @@ mod custom_tools;
 mod deadline;
 mod demo;
 mod direct_results;
+#[cfg(unix)]
+mod documents;
 mod executions;
 mod failover;
 mod failover_mid_answer;

@@ -12,6 +12,7 @@ use web::Auth;
 
 use crate::Config;
 use crate::definitions::{AgentCatalog, Agents, CustomTools, VisibleModels};
+use crate::document_root::DocumentRoot;
 
 /// The assembled function. Each route and layer holds a clone and makes another for each request, so a clone is one
 /// reference count.
@@ -33,6 +34,7 @@ impl App {
         let store = Store::new(aws, config.tables.clone());
         let base = Agent {
             system_prompt: config.system_prompt.clone(),
+            built_in_prompt: None,
             added_prompt: None,
             tools: ToolRegistry::new(built_in_tools(&config, &store)),
             max_rounds: config.max_tool_rounds,
@@ -42,9 +44,11 @@ impl App {
             token_counts: TokenCountCache::default(),
         };
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
+        let document_tools = config.documents.as_ref().map(DocumentRoot::tools).unwrap_or_default();
         let catalog = AgentCatalog {
+            built_in: base.tools.extended_with(document_tools),
             base,
-            agents: Agents::new(store.definitions.clone()),
+            agents: Agents::new(store.definitions.clone(), config.documents.is_some()),
             tools: CustomTools::new(&store, config.tool_policy, config.tool_secrets.clone()),
             locale: config.locale.clone(),
         };

@@ -6,6 +6,7 @@
 mod app;
 mod config;
 mod definitions;
+mod document_root;
 mod http;
 mod lambda;
 mod parsing;
@@ -22,10 +23,13 @@ use web::RequestContext;
 
 pub use app::App;
 pub use config::Config;
+pub use document_root::{DOCUMENTS_DIR, DocumentRoot};
 pub use lambda::run;
 pub use turns::{Budget, Budgets, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, Metrics, STAGES, Traces};
 
-use self::http::{account, admin, ai_sdk, catalog, chat, conversations, openai, page, regenerate, resume, stop, usage};
+use self::http::{
+    account, admin, ai_sdk, catalog, chat, conversations, documents, openai, page, regenerate, resume, stop, usage,
+};
 
 impl App {
     /// The routes, with the layers that every response passes.
@@ -65,6 +69,7 @@ fn api_routes() -> Router<App> {
         .route("/api/conversations/{id}/stop", post(stop::stop))
         .route("/api/conversations/{id}/regenerate", post(regenerate::regenerate))
         .route("/api/conversations/{id}/stream", get(resume::resume))
+        .route("/api/documents/{*path}", get(documents::read))
         .route("/api/models", get(catalog::models))
         .route("/api/tools", get(catalog::tools))
         .route("/api/agents", get(catalog::agents))

@@ -1,7 +1,7 @@
 use std::fmt::Write;
 use std::net::SocketAddr;
 
-use chat::Config;
+use chat::{Config, DOCUMENTS_DIR};
 use platform::settings::Settings;
 
 use crate::Data;
@@ -29,6 +29,9 @@ pub(crate) fn render(
         row("", &note);
     }
     row("Search", if demo_search { "demo pages (set TAVILY_API_KEY for the web)" } else { "Tavily" });
+    if let Some(folder) = settings.var(DOCUMENTS_DIR) {
+        row("Docs", &format!("{folder} (the agent `documents` answers from it)"));
+    }
     row("Store", &store(data, settings));
     for note in data.into_iter().flat_map(|(data, embedded)| store_notes(data, embedded)) {
         row("", &note);

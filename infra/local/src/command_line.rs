@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
+use chat::DOCUMENTS_DIR;
 use clap::{Args, Parser, Subcommand};
 use platform::settings::Settings;
 use tracing_subscriber::EnvFilter;
@@ -84,6 +85,9 @@ struct Serve {
     /// Records every turn in this folder, a file each: what users write, what models and tools answer, but no key.
     #[arg(long, value_name = "DIR")]
     record: Option<String>,
+    /// The folder of documents that the agent `documents` answers from. It is only read.
+    #[arg(long, value_name = "DIR")]
+    documents: Option<String>,
 }
 
 fn host(text: &str) -> Result<IpAddr, String> {
@@ -181,6 +185,9 @@ fn report_outcome(outcome: Result<CommandOutput, CommandError>) -> ExitCode {
 async fn serve_until_stopped(serve: Serve, mut settings: Settings) -> ExitCode {
     if let Some(folder) = serve.record {
         settings.set(RECORD_TURNS, folder);
+    }
+    if let Some(folder) = serve.documents {
+        settings.set(DOCUMENTS_DIR, folder);
     }
     let data = if serve.ephemeral { Data::Memory } else { Data::Folder(serve.data) };
     let options = Options { host: serve.host, port: serve.port, data, dynamodb: serve.dynamodb, settings };

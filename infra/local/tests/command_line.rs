@@ -45,6 +45,18 @@ fn unusable_recording_folder_is_exit_code_2() {
 }
 
 #[test]
+fn unusable_document_folder_is_exit_code_2() {
+    let file = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    let missing = format!("{file}/canary");
+    for folder in [&file, &missing] {
+        let by_option = run_failing(&["--ephemeral", "--port", "0", "--documents", folder], &[]);
+        let by_setting = run_failing(&["--ephemeral", "--port", "0"], &[("DOCUMENTS_DIR", folder)]);
+        assert_eq!(by_option, by_setting);
+        assert!(by_option.contains("DOCUMENTS_DIR: expected the path of a folder") && !by_option.contains("canary"));
+    }
+}
+
+#[test]
 fn f122_invalid_setting_is_named_without_its_value() {
     for (name, value) in [
         ("TURN_SECONDS", "canary"),
@@ -99,6 +111,7 @@ fn help_lists_commands_and_wrong_use_is_2() {
             "--data",
             "--ephemeral",
             "--record",
+            "--documents",
             "keys",
             "users",
             "backup",

@@ -43,5 +43,5 @@ pub use client_context::ClientContext;
 
 pub use event_log::{CloseGuard, EventLog, Subscriber};
 pub use token_count_cache::TokenCountCache;
-pub use turn::{Agent, PreSearch, ToolModes, Turn, TurnRecorder, TurnRecorderFactory};
+pub use turn::{Agent, BuiltInPrompt, PreSearch, ToolModes, Turn, TurnRecorder, TurnRecorderFactory};
 pub use turn_state::{CallRecord, TurnState};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{Event, HistoryTurn, Summary, ToolCall, ToolChoice, ToolSpec};
+use domain::{Event, HistoryTurn, Language, Summary, ToolCall, ToolChoice, ToolSpec};
 use futures_util::future::BoxFuture;
 use llm::{ModelClient, ResponseRecorder, ToolMode};
 use tools::{ToolContext, ToolRegistry, ToolRun};
@@ -13,8 +13,10 @@ use crate::token_count_cache::TokenCountCache;
 /// Answers turns: its system prompt, its tools and its limits.
 #[derive(Clone)]
 pub struct Agent {
-    /// Replaces the default system prompt.
+    /// Replaces the built-in system prompt.
     pub system_prompt: Option<String>,
+    /// The built-in system prompt by language; `None` for the default one.
+    pub built_in_prompt: Option<BuiltInPrompt>,
     /// Follows the system prompt.
     pub added_prompt: Option<String>,
     /// Tools that the model may call.
@@ -29,6 +31,16 @@ pub struct Agent {
     pub pre_search: PreSearch,
     /// Token counts of its tools and system prompt. Agents with the same tools share one cache.
     pub token_counts: TokenCountCache,
+}
+
+/// Returns a built-in system prompt in a language.
+pub type BuiltInPrompt = fn(Language) -> &'static str;
+
+impl Agent {
+    /// Its system prompt in a language; `None` for the default one.
+    pub fn system_prompt_in(&self, language: Language) -> Option<&str> {
+        self.system_prompt.as_deref().or_else(|| self.built_in_prompt.map(|prompt| prompt(language)))
+    }
 }
 
 /// Whether a search for the user message starts before the model requests it.

@@ -23,6 +23,8 @@ mod walk;
 
 use std::sync::Arc;
 
+use domain::Language;
+use prompts::DocumentTexts;
 use tools::Tool;
 
 pub use error::DocumentError;
@@ -41,4 +43,9 @@ pub fn tools(root: &DocumentRoot) -> Vec<Arc<dyn Tool>> {
         Arc::new(ReadFile::new(root.clone())),
         Arc::new(ListDirectory::new(root.clone())),
     ]
+}
+
+/// The system prompt of an agent with these tools.
+pub fn system_prompt(language: Language) -> &'static str {
+    DocumentTexts::of(language).system
 }

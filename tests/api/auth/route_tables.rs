@@ -1,7 +1,7 @@
 //! Every route, grouped by the callers that may use it.
 
 /// Every route that requires authentication: method, path, body.
-pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 21] = [
+pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 22] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -14,6 +14,7 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 21] = [
     ("POST", "/api/conversations/{id}/stop", ""),
     ("POST", "/api/conversations/{id}/regenerate", "{}"),
     ("GET", "/api/conversations/{id}/stream", ""),
+    ("GET", "/api/documents/{*path}", ""),
     ("GET", "/api/models", ""),
     ("GET", "/api/tools", ""),
     ("GET", "/api/usage", ""),

@@ -14,6 +14,8 @@ use store::{RateLimit, TableNames};
 use turns::{Budgets, Metrics, PromptLocale, Traces};
 use web::{AuthConfig, Exposure, LambdaSettings, Origins, Platform};
 
+use crate::document_root::DocumentRoot;
+
 /// The settings of the function, read once at the start.
 #[derive(Clone)]
 pub struct Config {
@@ -21,6 +23,8 @@ pub struct Config {
     pub models: Models,
     /// Web search; `None` when no key is set.
     pub search: Option<SearchConfig>,
+    /// The folder of documents; `None` when no setting names one.
+    pub documents: Option<DocumentRoot>,
     /// Where tools that administrators define may send requests.
     pub tool_policy: Policy,
     /// The secrets that these tools may name.
@@ -80,6 +84,7 @@ impl Config {
         Ok(Self {
             models,
             search,
+            documents: DocumentRoot::from_settings(settings)?,
             tool_policy: upstream_policy::tool_policy(settings, platform)?,
             tool_secrets: ToolSecrets::from_settings(settings)?,
             chat_limit: chat_limit(settings)?,

@@ -3,6 +3,8 @@ use domain::{Failure, StrictObject, ToolChoice};
 use serde_json::{Map, Value, json};
 use tools::ToolBinding;
 
+use crate::document_root::DOCUMENT_TOOLS;
+
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 100;
 
@@ -54,6 +56,18 @@ pub(crate) struct AgentDefinition {
     pub(crate) pre_search: PreSearch,
     /// Whether requests may use it.
     pub(crate) enabled: bool,
+    /// Decides its built-in system prompt; not part of the document, because it follows from the id.
+    pub(crate) purpose: Purpose,
+}
+
+/// What an agent is for, as far as the product itself knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Anything.
+    #[default]
+    General,
+    /// It answers from the documents of the deployment.
+    Documents,
 }
 
 /// A tool that an agent may call, with the agent's settings for it.
@@ -83,6 +97,20 @@ impl AgentDefinition {
             summarise: None,
             pre_search: PreSearch::Off,
             enabled: true,
+            purpose: Purpose::General,
+        }
+    }
+
+    /// The agent that answers from documents. It has no web search, whose queries would carry them out.
+    pub(crate) fn documents() -> Self {
+        let bind = |tool: &str| Binding { tool: tool.to_owned(), enabled: true, config: Map::new(), direct: false };
+        Self {
+            name: "Documents".to_owned(),
+            description: "Answers from this deployment's documents and cites them by path and line.".to_owned(),
+            tools: Some(DOCUMENT_TOOLS.into_iter().chain(["calculator", "current_time"]).map(bind).collect()),
+            max_rounds: Some(10),
+            purpose: Purpose::Documents,
+            ..Self::built_in()
         }
     }
 
@@ -105,6 +133,7 @@ impl AgentDefinition {
             summarise: fields.take_bool("summarise")?,
             pre_search: parse_pre_search(&mut fields)?,
             enabled: fields.take_bool("enabled")?.unwrap_or(true),
+            purpose: Purpose::General,
         };
         fields.reject_unknown(ACCEPTED_FIELDS)?;
         Ok(definition)

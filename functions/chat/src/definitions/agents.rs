@@ -4,15 +4,21 @@ use domain::ErrorCode;
 use store::{Definition, DefinitionKind, Definitions, StoreError};
 use web::ApiError;
 
-use super::agent_definition::AgentDefinition;
+use super::agent_definition::{AgentDefinition, Purpose};
 use super::cache::DefinitionCache;
 
 /// The id of the agent that answers unless a request names one.
 pub(crate) const DEFAULT_AGENT: &str = "default";
 
+/// The id of the agent that answers from documents, if the deployment has any.
+const DOCUMENTS_AGENT: &str = "documents";
+
 /// The defined agents of the deployment; clones share one cache.
 #[derive(Clone)]
-pub(crate) struct Agents(DefinitionCache<AgentRow>);
+pub(crate) struct Agents {
+    rows: DefinitionCache<AgentRow>,
+    has_documents: bool,
+}
 
 /// A defined agent.
 #[derive(Clone, Debug)]
@@ -22,53 +28,67 @@ pub(crate) struct AgentRow {
 }
 
 impl Agents {
-    pub(crate) fn new(definitions: Definitions) -> Self {
-        Self(DefinitionCache::new(definitions, DefinitionKind::Agent))
+    pub(crate) fn new(definitions: Definitions, has_documents: bool) -> Self {
+        Self { rows: DefinitionCache::new(definitions, DefinitionKind::Agent), has_documents }
     }
 
-    /// The agents that requests may name: the default one first, even without a row.
+    /// The agents that exist without a row, the default one first.
+    pub(crate) fn built_in(&self) -> Vec<AgentRow> {
+        let row = |id: &str, definition| AgentRow { id: id.to_owned(), definition };
+        let documents = self.has_documents.then(|| row(DOCUMENTS_AGENT, AgentDefinition::documents()));
+        [row(DEFAULT_AGENT, AgentDefinition::built_in())].into_iter().chain(documents).collect()
+    }
+
+    /// Whether an agent exists without a row.
+    pub(crate) fn is_built_in(&self, id: &str) -> bool {
+        id == DEFAULT_AGENT || (self.has_documents && id == DOCUMENTS_AGENT)
+    }
+
+    /// The agents that requests may name, also those without a row; the default one is first.
     pub(crate) async fn all(&self) -> Result<Vec<AgentRow>, ApiError> {
         let rows = self.rows().await?;
-        let mut enabled: Vec<AgentRow> = rows.iter().filter(|row| row.definition.enabled).cloned().collect();
-        if rows.iter().all(|row| row.id != DEFAULT_AGENT) {
-            enabled.push(AgentRow { id: DEFAULT_AGENT.to_owned(), definition: AgentDefinition::built_in() });
-        }
-        enabled.sort_by_key(|row| row.id != DEFAULT_AGENT);
-        Ok(enabled)
+        let mut all = self.built_in();
+        all.retain(|agent| rows.iter().all(|row| row.id != agent.id));
+        all.extend(rows.iter().filter(|row| row.definition.enabled).cloned());
+        all.sort_by_key(|row| row.id != DEFAULT_AGENT);
+        Ok(all)
     }
 
-    /// The agent of that id, if requests may name it; the default one even without a row.
+    /// The agent of that id, if requests may name it; a built-in one also without a row.
     pub(crate) async fn find(&self, id: &str) -> Result<AgentDefinition, ApiError> {
         let rows = self.rows().await?;
-        match rows.iter().find(|row| row.id == id) {
-            Some(row) if row.definition.enabled => Ok(row.definition.clone()),
-            None if id == DEFAULT_AGENT => Ok(AgentDefinition::built_in()),
-            _ => Err(unknown_agent(&rows)),
+        let found = match rows.iter().find(|row| row.id == id) {
+            Some(row) => row.definition.enabled.then(|| row.definition.clone()),
+            None => self.built_in().into_iter().find(|row| row.id == id).map(|row| row.definition),
+        };
+        match found {
+            Some(definition) => Ok(definition),
+            None => Err(unknown_agent(&self.all().await?)),
         }
     }
 
     /// Makes the next read go to the store, because this process changed a row.
     pub(crate) async fn invalidate(&self) {
-        self.0.invalidate().await;
+        self.rows.invalidate().await;
+    }
+
+    /// Parses a row; one that cannot be parsed does not affect the others.
+    fn parse_row(&self, stored: &Definition) -> Option<AgentRow> {
+        let definition = AgentDefinition::parse(stored.body.to_string().as_bytes());
+        if definition.is_err() {
+            tracing::error!(agent = stored.id, "an agent's row cannot be read");
+        }
+        let is_for_documents = self.has_documents && stored.id == DOCUMENTS_AGENT;
+        let purpose = if is_for_documents { Purpose::Documents } else { Purpose::General };
+        Some(AgentRow { id: stored.id.clone(), definition: AgentDefinition { purpose, ..definition.ok()? } })
     }
 
     async fn rows(&self) -> Result<Arc<Vec<AgentRow>>, StoreError> {
-        self.0.all(parse_row).await
+        self.rows.all(|stored| self.parse_row(stored)).await
     }
 }
 
-/// Parses a row; one that cannot be parsed does not affect the others.
-fn parse_row(stored: &Definition) -> Option<AgentRow> {
-    let definition = AgentDefinition::parse(stored.body.to_string().as_bytes());
-    if definition.is_err() {
-        tracing::error!(agent = stored.id, "an agent's row cannot be read");
-    }
-    Some(AgentRow { id: stored.id.clone(), definition: definition.ok()? })
-}
-
-fn unknown_agent(rows: &[AgentRow]) -> ApiError {
-    let enabled = rows.iter().filter(|row| row.definition.enabled).map(|row| row.id.as_str());
-    let with_default = rows.iter().all(|row| row.id != DEFAULT_AGENT).then_some(DEFAULT_AGENT);
-    let ids: Vec<&str> = with_default.into_iter().chain(enabled).collect();
+fn unknown_agent(enabled: &[AgentRow]) -> ApiError {
+    let ids: Vec<&str> = enabled.iter().map(|row| row.id.as_str()).collect();
     ApiError::new(ErrorCode::InvalidRequest, format!("There is no such agent; there is: {}", ids.join(", ")))
 }

@@ -11,9 +11,11 @@ use tools::{Tool, ToolBinding, ToolRegistry};
 use web::ApiError;
 
 use super::cache::DefinitionCache;
+use crate::document_root::DOCUMENT_TOOLS;
 use crate::parsing;
 
-/// The names of the built-in tools: no row may have them, whether or not they are configured.
+/// The names of the built-in tools: no row may have them, whether or not they are configured. No new row may have the name
+/// of a document tool either, but rows that already have one are kept.
 pub(crate) const RESERVED_NAMES: [&str; 4] = ["search_web", "read_url", "calculator", "current_time"];
 
 /// The tools that administrators define; clones share one cache.
@@ -24,6 +26,8 @@ pub(crate) struct CustomTools {
     secrets: ToolSecrets,
     limiter: RateLimiter,
     reserved: Arc<[String]>,
+    /// Those that no new row may have.
+    reserved_for_new: Arc<[String]>,
 }
 
 /// A parsed row.
@@ -48,12 +52,13 @@ impl CustomTools {
             secrets,
             limiter: store.rate_limiter.clone(),
             reserved: RESERVED_NAMES.map(str::to_owned).into(),
+            reserved_for_new: RESERVED_NAMES.into_iter().chain(DOCUMENT_TOOLS).map(str::to_owned).collect(),
         }
     }
 
     /// Parses a definition that an administrator sent.
     pub(crate) async fn parse(&self, owner: &Owner, body: Bytes) -> Result<ToolDefinition, ApiError> {
-        let (policy, taken) = (self.egress.policy(), Arc::clone(&self.reserved));
+        let (policy, taken) = (self.egress.policy(), Arc::clone(&self.reserved_for_new));
         parsing::parse(owner, body.len(), move || {
             ToolDefinition::parse(&body, Rules { policy, reserved_names: &taken })
         })
@@ -67,7 +72,7 @@ impl CustomTools {
 
     /// The names that no new row may have.
     pub(crate) async fn reserved_names(&self) -> Result<Vec<String>, ApiError> {
-        Ok(self.names().await?.into_iter().chain(self.reserved.iter().cloned()).collect())
+        Ok(self.names().await?.into_iter().chain(self.reserved_for_new.iter().cloned()).collect())
     }
 
     /// Whether agents may name this tool: it is a row, or by its name it may be a tool of a server.

@@ -1,17 +1,21 @@
 use agent::{Agent, TokenCountCache};
 use domain::{ErrorCode, ToolChoice};
+use tools::ToolRegistry;
 use turns::{PromptLocale, ResolvedAgent, find_time_zone};
 use web::ApiError;
 
-use super::agent_definition::AgentDefinition;
+use super::agent_definition::{AgentDefinition, Purpose};
 use super::agents::{Agents, DEFAULT_AGENT};
 use super::custom_tools::{BoundTools, CustomTools};
 use super::models::VisibleModels;
+use crate::document_root::DocumentRoot;
 
 /// The agents of the deployment, with the parts from which they are assembled.
 pub(crate) struct AgentCatalog {
-    /// All built-in tools, with the prompt and the limits of the settings; agents are derived from it.
+    /// The tools of the default agent, with the prompt and the limits of the settings; agents are derived from it.
     pub(crate) base: Agent,
+    /// All built-in tools, which agents may bind.
+    pub(crate) built_in: ToolRegistry,
     pub(crate) agents: Agents,
     /// Tools in addition to the built-in ones.
     pub(crate) tools: CustomTools,
@@ -71,11 +75,15 @@ impl AgentCatalog {
         let bindings = definition.bindings();
         Ok(Agent {
             token_counts: if bindings.is_some() { TokenCountCache::default() } else { base.token_counts.clone() },
-            system_prompt: definition.system_prompt.clone().or_else(|| base.system_prompt.clone()),
+            system_prompt: match definition.purpose {
+                Purpose::General => definition.system_prompt.clone().or_else(|| base.system_prompt.clone()),
+                Purpose::Documents => definition.system_prompt.clone(),
+            },
+            built_in_prompt: (definition.purpose == Purpose::Documents).then_some(DocumentRoot::system_prompt),
             added_prompt: None,
             tools: match bindings {
                 Some(bindings) => {
-                    let BoundTools { tools, bindings } = self.tools.with_custom_tools(&base.tools, bindings).await?;
+                    let BoundTools { tools, bindings } = self.tools.with_custom_tools(&self.built_in, bindings).await?;
                     tools.restricted_to(&bindings)
                 }
                 None => base.tools.clone(),

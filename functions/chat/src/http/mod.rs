@@ -6,6 +6,7 @@ pub(crate) mod ai_sdk;
 pub(crate) mod catalog;
 pub(crate) mod chat;
 pub(crate) mod conversations;
+pub(crate) mod documents;
 mod extract;
 pub(crate) mod openai;
 pub(crate) mod page;

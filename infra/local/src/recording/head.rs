@@ -122,7 +122,7 @@ impl Head {
             models: turn.models.iter().map(RecordedModel::of).collect(),
             timers: timers(settings),
             left_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
-            system_prompt: agent.system_prompt.clone(),
+            system_prompt: agent.system_prompt_in(turn.context.language).map(str::to_owned),
             added_prompt: agent.added_prompt.clone(),
             language: turn.context.language,
             time_zone: turn.context.time_zone.iana_name().map(str::to_owned),

@@ -107,6 +107,7 @@ async fn run_turn(
     let head = &recorded.head;
     let agent = Agent {
         system_prompt: head.system_prompt.clone(),
+        built_in_prompt: None,
         added_prompt: head.added_prompt.clone(),
         tools: calls.registry(&head.tools),
         max_rounds: head.max_rounds,

@@ -94,7 +94,7 @@ impl Run<'_> {
         let mut system = SystemPrompt {
             language: self.turn.context.language,
             compactness: Compactness::of(self.model().context_tokens()),
-            agent_prompt: self.agent.system_prompt.as_deref(),
+            agent_prompt: self.agent.system_prompt_in(self.turn.context.language),
             added_prompt: self.agent.added_prompt.as_deref(),
             today: &self.turn.today,
             zone: self.turn.context.time_zone.iana_name().unwrap_or("UTC"),

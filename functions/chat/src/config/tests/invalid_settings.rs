@@ -35,6 +35,8 @@ const INVALID: &[(&str, &str, &[Pair])] = &[
     ("SEARCH_CACHE_TTL_SECONDS", "nonsense", &[]),
     ("TAVILY_MONTHLY_CREDITS", "nonsense", &[]),
     ("TAVILY_DAILY_CREDITS", "nonsense", &[]),
+    ("DOCUMENTS_DIR", "nonsense", &[]),
+    ("DOCUMENTS_HIDDEN", "nonsense", &[]),
     ("SEARCH_RATE_LIMIT", "nonsense", &[]),
     ("CHAT_RATE_LIMIT", "nonsense", &[]),
     ("USER_DAILY_TOKENS", "nonsense", &[]),

@@ -11,14 +11,13 @@ use store::{DefineError, DefinitionKind};
 use web::{Administrator, ApiError, Caller};
 
 use super::definition_view::DefinitionView;
-use crate::definitions::{AgentDefinition, DEFAULT_AGENT, VisibleModels};
+use crate::definitions::{AgentDefinition, AgentRow, VisibleModels};
 use crate::http::extract::path_id;
 use crate::{App, parsing};
 
-impl DefinitionView {
-    fn built_in() -> Self {
-        let document = AgentDefinition::built_in().document();
-        Self { id: DEFAULT_AGENT.to_owned(), document, created_at: None, updated_at: None }
+impl From<AgentRow> for DefinitionView {
+    fn from(AgentRow { id, definition }: AgentRow) -> Self {
+        Self { id, document: definition.document(), created_at: None, updated_at: None }
     }
 }
 
@@ -27,13 +26,13 @@ pub(crate) struct AgentDefinitionList {
     agents: Vec<DefinitionView>,
 }
 
-/// `GET /api/admin/agents`: all agents, including the default one if it has no row.
+/// `GET /api/admin/agents`: all agents, including the built-in ones without a row.
 pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<AgentDefinitionList>, ApiError> {
     let rows = app.store.definitions.list(DefinitionKind::Agent).await?;
-    let built_in = rows.iter().all(|row| row.id != DEFAULT_AGENT).then(DefinitionView::built_in);
-    Ok(Json(AgentDefinitionList {
-        agents: built_in.into_iter().chain(rows.into_iter().map(DefinitionView::from)).collect(),
-    }))
+    let mut built_in = app.catalog.agents.built_in();
+    built_in.retain(|agent| rows.iter().all(|row| row.id != agent.id));
+    let built_in = built_in.into_iter().map(DefinitionView::from);
+    Ok(Json(AgentDefinitionList { agents: built_in.chain(rows.into_iter().map(DefinitionView::from)).collect() }))
 }
 
 /// `POST /api/admin/agents`: stores a new agent under a new id.
@@ -55,13 +54,14 @@ pub(crate) async fn get(
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<DefinitionView>, ApiError> {
     let id = path_id(path)?;
-    match app.store.definitions.get(DefinitionKind::Agent, &id).await {
-        Err(DefineError::NotFound) if id == DEFAULT_AGENT => Ok(Json(DefinitionView::built_in())),
-        found => Ok(Json(found?.into())),
+    let found = app.store.definitions.get(DefinitionKind::Agent, &id).await;
+    match (found, app.catalog.agents.built_in().into_iter().find(|agent| agent.id == id)) {
+        (Err(DefineError::NotFound), Some(built_in)) => Ok(Json(built_in.into())),
+        (found, _) => Ok(Json(found?.into())),
     }
 }
 
-/// `PUT /api/admin/agents/{id}`: replaces an agent; this gives the default one its row.
+/// `PUT /api/admin/agents/{id}`: replaces an agent; this gives a built-in one its row.
 pub(crate) async fn replace(
     State(app): State<App>,
     administrator: Administrator,
@@ -75,12 +75,14 @@ pub(crate) async fn replace(
     let replaced = app.store.definitions.replace(DefinitionKind::Agent, &id, name, &document, now).await;
     app.catalog.agents.invalidate().await;
     match replaced {
-        Err(DefineError::NotFound) if id == DEFAULT_AGENT => create_row(&app, &id, &definition).await.map(Json),
+        Err(DefineError::NotFound) if app.catalog.agents.is_built_in(&id) => {
+            create_row(&app, &id, &definition).await.map(Json)
+        }
         replaced => Ok(Json(replaced?.into())),
     }
 }
 
-/// `DELETE /api/admin/agents/{id}`: deletes an agent; without its row the default agent is the built-in one again.
+/// `DELETE /api/admin/agents/{id}`: deletes an agent; without its row a built-in agent is as before.
 pub(crate) async fn delete(
     State(app): State<App>,
     _: Administrator,
@@ -126,10 +128,10 @@ fn model_error(visible: VisibleModels<'_>, name: &str) -> Option<String> {
 /// The error message for the first unknown tool: each must be built in or defined, enabled or not.
 async fn tool_error(app: &App, definition: &AgentDefinition) -> Result<Option<String>, ApiError> {
     let mut bindings = definition.tools.iter().flatten();
-    if bindings.all(|binding| app.catalog.base.tools.has(&binding.tool)) {
+    if bindings.all(|binding| app.catalog.built_in.has(&binding.tool)) {
         return Ok(None);
     }
-    let mut names: Vec<String> = app.catalog.base.tools.names().map(str::to_owned).collect();
+    let mut names: Vec<String> = app.catalog.built_in.names().map(str::to_owned).collect();
     for (at, binding) in definition.tools.iter().flatten().enumerate() {
         if !names.contains(&binding.tool) && !app.catalog.tools.is_known_tool(&binding.tool).await? {
             names.extend(app.catalog.tools.names().await?);

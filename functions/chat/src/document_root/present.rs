@@ -1,0 +1,58 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use documents::{DocumentError, HiddenFiles, LineRange};
+use domain::{ErrorCode, Language, Owner};
+use platform::settings::{SettingError, Settings};
+use tools::Tool;
+use web::ApiError;
+
+use super::{DOCUMENTS_DIR, DOCUMENTS_HIDDEN};
+
+/// The folder of documents.
+#[derive(Clone, Debug)]
+pub struct DocumentRoot(documents::DocumentRoot);
+
+impl DocumentRoot {
+    /// Opens the folder of the settings; `None` if they name none.
+    ///
+    /// # Errors
+    /// A setting that cannot be parsed, and a folder that cannot be opened.
+    pub fn from_settings(settings: &Settings) -> Result<Option<Self>, SettingError> {
+        let hidden = if settings.is_yes(DOCUMENTS_HIDDEN)? { HiddenFiles::Show } else { HiddenFiles::Skip };
+        let open = |path: &str| documents::DocumentRoot::open(Path::new(path), hidden).ok().map(Self);
+        settings.parse(DOCUMENTS_DIR, "the path of a folder that exists and can be read", open)
+    }
+
+    /// The tools over the folder.
+    pub(crate) fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        documents::tools(&self.0)
+    }
+
+    /// The system prompt of the agent that answers from documents.
+    pub(crate) fn system_prompt(language: Language) -> &'static str {
+        documents::system_prompt(language)
+    }
+
+    /// Reads lines of a document: those of a range such as `3-12`, or the first 2,000.
+    ///
+    /// # Errors
+    /// `not_found` for every path that tools skip; `invalid_request` for another range and for a file that is not text.
+    pub(crate) async fn read(&self, owner: &Owner, path: &str, lines: Option<&str>) -> Result<String, ApiError> {
+        let range = match lines {
+            Some(lines) => LineRange::parse(lines).ok_or_else(|| invalid(INVALID_LINES))?,
+            None => LineRange::default(),
+        };
+        documents::read_lines(&self.0, owner, path, range).await.map_err(|error| match error {
+            DocumentError::Binary => invalid("This document is not text"),
+            DocumentError::OutOfTime | DocumentError::Unreadable => ErrorCode::Internal.into(),
+            _ => ErrorCode::NotFound.into(),
+        })
+    }
+}
+
+const INVALID_LINES: &str = "`lines` must be A-B or A: the first and the last line, from 1, at most 2000 lines";
+
+fn invalid(message: &str) -> ApiError {
+    ApiError::new(ErrorCode::InvalidRequest, message)
+}
