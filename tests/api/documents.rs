@@ -12,7 +12,7 @@ const SECRET: &str = "canary-outside-51f0";
 
 const TOOLS: [&str; 6] = ["grep_search", "glob_search", "read_file", "list_directory", "calculator", "current_time"];
 
-/// The product with documents. A secret is next to their folder, in a hidden and in an ignored file, and behind a link.
+/// The product with documents. A secret is next to their folder, in a hidden and in an ignored file; a link leads to it.
 struct DocumentApp {
     app: NativeApp,
     dir: TempDir,
@@ -143,7 +143,7 @@ async fn text_path_explores_documents_too() {
 }
 
 #[tokio::test]
-async fn f135_model_cannot_read_outside_the_folder() {
+async fn f151_model_cannot_read_outside_the_folder() {
     let app = DocumentApp::start().await;
     let outside = app.dir.path().to_str().unwrap().to_owned();
     let paths = [
@@ -229,7 +229,7 @@ async fn lines_of_a_document_are_served_as_text() {
 }
 
 #[tokio::test]
-async fn route_serves_nothing_outside_the_folder() {
+async fn f151_route_serves_nothing_outside_the_folder() {
     let app = DocumentApp::start().await;
     for path in [
         "",

@@ -187,7 +187,7 @@ fn is_harmless(path: &str) -> bool {
 }
 
 #[tokio::test]
-async fn hundreds_of_escapes_all_fail() {
+async fn f151_hundreds_of_escapes_all_fail() {
     let documents = documents(HiddenFiles::Skip);
     let attempts = attempts();
     assert!(attempts.len() >= 300, "{}", attempts.len());
@@ -233,7 +233,7 @@ async fn hidden_files_are_read_if_they_are_shown() {
 }
 
 #[tokio::test]
-async fn globs_find_nothing_outside() {
+async fn f151_globs_find_nothing_outside() {
     let documents = documents(HiddenFiles::Skip);
     for pattern in [
         "../**",
