@@ -13,9 +13,6 @@ use crate::App;
 /// Plain text, whatever the file is: a browser runs nothing in it.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// A document of one caller must not be answered from a shared cache.
-const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-
 /// The query of the route.
 #[derive(Deserialize)]
 pub(crate) struct LinesQuery {
@@ -32,5 +29,5 @@ pub(crate) async fn read(
     let Some(root) = &app.config.documents else { return Err(ErrorCode::NotFound.into()) };
     let Query(LinesQuery { lines }) = query.map_err(unreadable_query)?;
     let text = root.read(&owner, &path_id(path)?, lines.as_deref()).await?;
-    Ok(([(header::CONTENT_TYPE, TEXT), (header::CACHE_CONTROL, NO_STORE)], text).into_response())
+    Ok(([(header::CONTENT_TYPE, TEXT)], text).into_response())
 }

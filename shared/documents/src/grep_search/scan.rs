@@ -31,7 +31,7 @@ const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 const MAX_SCANNED_BYTES: usize = 1_000_000;
 
 /// Files between two reports of progress.
-const FILES_PER_REPORT: usize = 500;
+const FILES_PER_REPORT: usize = 2000;
 
 /// A search that can run.
 pub(super) struct Scan<'a> {

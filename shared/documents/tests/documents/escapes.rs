@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use documents::{HiddenFiles, LineRange, read_lines};
 use domain::Owner;
@@ -259,4 +261,31 @@ async fn f151_globs_find_nothing_outside() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn f151_swapped_folder_never_leads_out() {
+    let documents = Documents::new(&[("real/a.md", b"inside\n")]);
+    let (root, outside) = (documents.path(), documents.outside().join("other"));
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("a.md"), SECRET).unwrap();
+    symlink(&outside, root.join("link")).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let swapping = std::thread::spawn(move || {
+        while !stopped.load(Ordering::Relaxed) {
+            for name in ["real", "link"] {
+                fs::rename(root.join(name), root.join("swap")).unwrap();
+                fs::rename(root.join("swap"), root.join(name)).unwrap();
+            }
+        }
+    });
+    for _ in 0..1000 {
+        let read = documents.call("read_file", json!({"file_path": "swap/a.md"})).await;
+        assert!(read.is_err() || read.is_ok_and(|read| read["content"] == "1:inside"));
+        let found = documents.call("grep_search", json!({"pattern": "canary"})).await.unwrap();
+        assert_eq!(found["count"], 0);
+    }
+    stop.store(true, Ordering::Relaxed);
+    swapping.join().unwrap();
 }

@@ -125,7 +125,7 @@ async fn markup_and_invisible_characters_are_neutralised() {
 
 #[tokio::test]
 async fn long_scans_report_their_progress() {
-    let names: Vec<String> = (0..1200).map(|number| format!("{number}.md")).collect();
+    let names: Vec<String> = (0..4100).map(|number| format!("{number}.md")).collect();
     let all: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), b"x".as_slice())).collect();
     let documents = Documents::new(&all);
     let (progress, mut receiver) = Progress::channel();
@@ -133,5 +133,5 @@ async fn long_scans_report_their_progress() {
     let reported = std::sync::Mutex::new(String::new());
     let call = documents.call_in("grep_search", json!({"pattern": "y"}), &context);
     receiver.forward_during(call, &|part| reported.lock().unwrap().push_str(&part)).await.unwrap();
-    assert_eq!(*reported.lock().unwrap(), "已搜索 500 / 1200 个文件\n已搜索 1000 / 1200 个文件\n");
+    assert_eq!(*reported.lock().unwrap(), "已搜索 2000 / 4100 个文件\n已搜索 4000 / 4100 个文件\n");
 }
