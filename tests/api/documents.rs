@@ -3,10 +3,14 @@
 use std::fs;
 use std::ops::Deref;
 use std::path::Path;
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
+use store::DefinitionKind;
 use support::{Client, Completion, NativeApp, Reply, TestApp, Transcript};
 use tempfile::TempDir;
+
+use crate::auth::start_with_store;
 
 const SECRET: &str = "canary-outside-51f0";
 
@@ -269,4 +273,19 @@ async fn hidden_files_are_served_on_request_only() {
     let app = DocumentApp::start_with(&[("DOCUMENTS_HIDDEN", "yes")]).await;
     assert_eq!(app.get("/api/documents/private/key.md").await.text(), format!("{SECRET}\n"));
     assert_eq!(app.get("/api/documents/link.md").await.status, 404, "a link leads out in any case");
+}
+
+#[tokio::test]
+async fn earlier_tool_of_the_same_name_is_kept() {
+    let product = start_with_store(&[]).await;
+    let row = json!({
+        "name": "read_file", "description": "An earlier tool.", "endpoint": {"urlTemplate": "https://a.example/"},
+        "parameters": {"type": "object", "properties": {}},
+    });
+    let definitions = &product.store.definitions;
+    definitions.create(DefinitionKind::Tool, "t1", "read_file", &row, SystemTime::now()).await.unwrap();
+    let created = product.app.post("/api/admin/agents", &json!({"name": "a", "tools": [{"tool": "read_file"}]})).await;
+    let id = created.json()["id"].as_str().unwrap().to_owned();
+    let tools = product.app.send("GET", "/api/tools", &[("x-agent-id", id.as_str())], "").await.ok();
+    assert_eq!(tools["tools"][0]["description"], "An earlier tool.");
 }
