@@ -287,5 +287,7 @@ async fn earlier_tool_of_the_same_name_is_kept() {
     let created = product.app.post("/api/admin/agents", &json!({"name": "a", "tools": [{"tool": "read_file"}]})).await;
     let id = created.json()["id"].as_str().unwrap().to_owned();
     let tools = product.app.send("GET", "/api/tools", &[("x-agent-id", id.as_str())], "").await.ok();
-    assert_eq!(tools["tools"][0]["description"], "An earlier tool.");
+    let tool = &tools["tools"][0];
+    assert_eq!((&tool["description"], &tool["category"]), (&json!("An earlier tool."), &json!("custom")));
+    assert_eq!((&tool["internal"], tool.get("version")), (&json!(false), None));
 }

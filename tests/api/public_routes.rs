@@ -67,7 +67,9 @@ async fn tools_are_listed_with_their_schema() {
     let tools = app.get("/api/tools").await.ok();
     let search = &tools["tools"][0];
     let keys: Vec<&str> = search.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!((keys, &search["name"]), (vec!["name", "description", "parameters"], &json!("search_web")));
+    let expected = vec!["name", "description", "parameters", "category", "internal", "version"];
+    assert_eq!((keys, &search["name"]), (expected, &json!("search_web")));
+    assert_eq!(json!([search["category"], search["internal"], search["version"]]), json!(["web", true, "1.0.0"]));
     assert_eq!(json!([search["parameters"]["type"], search["parameters"]["required"]]), json!(["object", ["query"]]));
     assert_eq!(search["parameters"]["properties"]["query"]["type"], "string");
 }

@@ -9,7 +9,7 @@ use prompts::{DocumentTexts, ToolFile, fill};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
 
 use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_blocking};
 use crate::document_path::DocumentPath;
@@ -74,6 +74,10 @@ impl GlobSearch {
 impl Tool for GlobSearch {
     fn spec(&self, language: Language) -> ToolSpec {
         schema::localised_spec::<Arguments>(&ToolFile::GLOB_SEARCH, language)
+    }
+
+    fn metadata(&self) -> ToolMetadata {
+        ToolMetadata::built_in("search")
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

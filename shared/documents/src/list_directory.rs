@@ -9,7 +9,7 @@ use prompts::{DocumentTexts, ToolFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
 
 use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_blocking};
 use crate::directory::Kind;
@@ -63,6 +63,10 @@ impl ListDirectory {
 impl Tool for ListDirectory {
     fn spec(&self, language: Language) -> ToolSpec {
         schema::localised_spec::<Arguments>(&ToolFile::LIST_DIRECTORY, language)
+    }
+
+    fn metadata(&self) -> ToolMetadata {
+        ToolMetadata::built_in("file")
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -8,7 +8,7 @@ use prompts::{DocumentTexts, ToolFile, fill};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema, strip_invisible};
+use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema, strip_invisible};
 
 use crate::DocumentRoot;
 use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_blocking};
@@ -47,6 +47,10 @@ impl ReadFile {
 impl Tool for ReadFile {
     fn spec(&self, language: Language) -> ToolSpec {
         schema::localised_spec::<Arguments>(&ToolFile::READ_FILE, language)
+    }
+
+    fn metadata(&self) -> ToolMetadata {
+        ToolMetadata::built_in("file")
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::Instant;
-use tools::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema, url_allowlist};
+use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema, url_allowlist};
 use url::Url;
 
 use crate::cited_page::CitedPage;
@@ -43,6 +43,10 @@ impl ReadUrl {
 impl Tool for ReadUrl {
     fn spec(&self, language: Language) -> ToolSpec {
         schema::localised_spec::<Arguments>(&ToolFile::READ_URL, language)
+    }
+
+    fn metadata(&self) -> ToolMetadata {
+        ToolMetadata::built_in("web")
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

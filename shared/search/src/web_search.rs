@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::Instant;
-use tools::{OutboundRedactor, Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+use tools::{OutboundRedactor, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
 
 use crate::clock::Clock;
 use crate::failure::SearchFailure;
@@ -96,6 +96,10 @@ impl WebSearch {
 impl Tool for WebSearch {
     fn spec(&self, language: Language) -> ToolSpec {
         schema::localised_spec::<Arguments>(&ToolFile::SEARCH_WEB, language)
+    }
+
+    fn metadata(&self) -> ToolMetadata {
+        ToolMetadata::built_in("web")
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

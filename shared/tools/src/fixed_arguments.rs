@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use domain::{Language, ToolExample, ToolSpec};
 use serde_json::{Map, Value};
 
-use crate::{Tool, ToolContext, ToolError, ToolOutput};
+use crate::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput};
 
 /// A tool with fixed arguments, as one agent uses it; the model neither sees nor chooses them.
 pub(crate) struct WithFixedArgs {
@@ -25,6 +25,10 @@ impl Tool for WithFixedArgs {
         }
         spec.examples = spec.examples.into_iter().map(|example| self.strip_fixed(example)).collect();
         spec
+    }
+
+    fn metadata(&self) -> ToolMetadata {
+        self.tool.metadata()
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

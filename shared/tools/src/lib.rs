@@ -15,6 +15,7 @@ mod fixed_arguments;
 mod fuzz;
 pub mod markdown;
 mod memo;
+mod metadata;
 mod outbound_redactor;
 mod progress;
 mod registry;
@@ -32,6 +33,7 @@ pub use call_error::ToolCallError;
 pub use current_time::CurrentTime;
 /// The type of [`ToolContext::time_zone`].
 pub use jiff::tz::TimeZone;
+pub use metadata::ToolMetadata;
 pub use outbound_redactor::OutboundRedactor;
 pub use progress::{Progress, ProgressReceiver};
 pub use registry::{ToolBinding, ToolRegistry};

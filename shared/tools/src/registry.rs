@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::entry::{Entry, PerLanguage};
 use crate::fixed_arguments::WithFixedArgs;
-use crate::{Tool, ToolContext, ToolSession};
+use crate::{Tool, ToolContext, ToolMetadata, ToolSession};
 
 /// A tool that an agent uses.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,6 +79,11 @@ impl ToolRegistry {
     pub fn specs(&self, language: Language) -> &Arc<[ToolSpec]> {
         let build = || self.entries.iter().map(|entry| entry.spec(language).clone()).collect();
         self.specs.get_or_init(language, build)
+    }
+
+    /// What each tool is, in the order of the descriptions.
+    pub fn metadata(&self) -> impl Iterator<Item = ToolMetadata> {
+        self.entries.iter().map(|entry| entry.tool.metadata())
     }
 
     /// The names of the tools, in order.

@@ -9,13 +9,18 @@ use prompts::{ToolTexts, fill};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceNumbers, UrlAllowlist};
+use crate::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceNumbers, ToolMetadata, UrlAllowlist};
 
 /// A tool that a model may call. Each tool has one file in this crate and one line in the list of tools.
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// Returns the description that the model reads. Only its texts depend on the language.
     fn spec(&self, language: Language) -> ToolSpec;
+
+    /// Returns what the tool is, for people and clients.
+    fn metadata(&self) -> ToolMetadata {
+        ToolMetadata::built_in("general")
+    }
 
     /// Runs one call whose arguments fit the schema.
     ///

@@ -5,6 +5,7 @@ use futures_util::future::join_all;
 use http::HeaderMap;
 use llm::{ToolMode, ToolSupportSource};
 use serde::Serialize;
+use tools::ToolMetadata;
 use web::{ApiError, Caller};
 
 use super::extract::agent_id;
@@ -80,7 +81,15 @@ fn tool_source_name(source: ToolSupportSource) -> &'static str {
 
 #[derive(Serialize)]
 pub(crate) struct ToolList {
-    tools: Vec<ToolSpec>,
+    tools: Vec<ToolRow>,
+}
+
+#[derive(Serialize)]
+struct ToolRow {
+    #[serde(flatten)]
+    spec: ToolSpec,
+    #[serde(flatten)]
+    metadata: ToolMetadata,
 }
 
 /// What the agent of the request may call.
@@ -88,7 +97,9 @@ pub(crate) async fn tools(State(app): State<App>, headers: HeaderMap) -> Result<
     let id = agent_id(&headers)?.unwrap_or(DEFAULT_AGENT);
     let agent = app.catalog.assemble(&app.catalog.agents.find(id).await?).await?;
     let language = app.catalog.locale.language.unwrap_or_default();
-    Ok(Json(ToolList { tools: agent.tools.specs(language).to_vec() }))
+    let specs = agent.tools.specs(language).iter().cloned();
+    let tools = specs.zip(agent.tools.metadata()).map(|(spec, metadata)| ToolRow { spec, metadata });
+    Ok(Json(ToolList { tools: tools.collect() }))
 }
 
 #[derive(Serialize)]

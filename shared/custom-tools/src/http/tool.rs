@@ -7,7 +7,9 @@ use egress::{Egress, EgressError, Request, Response};
 use prompts::{CustomToolTexts, ToolTexts};
 use serde_json::{Map, Value};
 use store::RateLimiter;
-use tools::{OutboundRedactor, Progress, Tool, ToolCallError, ToolContext, ToolError, ToolOutput, strip_invisible};
+use tools::{
+    OutboundRedactor, Progress, Tool, ToolCallError, ToolContext, ToolError, ToolMetadata, ToolOutput, strip_invisible,
+};
 
 use super::credentials::Credentials;
 use super::endpoint::WebEndpoint;
@@ -182,6 +184,10 @@ impl HttpTool {
 impl Tool for HttpTool {
     fn spec(&self, _language: Language) -> ToolSpec {
         self.definition.spec(self.definition.parameters.clone())
+    }
+
+    fn metadata(&self) -> ToolMetadata {
+        ToolMetadata::custom()
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::{Language, ToolFailure, ToolSpec};
 use serde_json::{Value, json};
-use tools::{OutboundRedactor, Tool, ToolContext, ToolError, ToolOutput, strip_invisible};
+use tools::{OutboundRedactor, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, strip_invisible};
 
 use super::connection::Connection;
 use super::content;
@@ -58,6 +58,10 @@ impl Tool for McpTool {
     fn spec(&self, _language: Language) -> ToolSpec {
         let ListedTool { name, description, parameters, .. } = self.listed.clone();
         ToolSpec { name, description, parameters, examples: Vec::new() }
+    }
+
+    fn metadata(&self) -> ToolMetadata {
+        ToolMetadata::custom()
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

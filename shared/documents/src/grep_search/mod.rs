@@ -12,7 +12,7 @@ use prompts::{DocumentTexts, ToolFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
 
 use self::matches::{FileMatches, Matches};
 use self::scan::Scan;
@@ -57,6 +57,10 @@ impl GrepSearch {
 impl Tool for GrepSearch {
     fn spec(&self, language: Language) -> ToolSpec {
         schema::localised_spec::<Arguments>(&ToolFile::GREP_SEARCH, language)
+    }
+
+    fn metadata(&self) -> ToolMetadata {
+        ToolMetadata::built_in("search")
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
