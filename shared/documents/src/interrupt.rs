@@ -48,3 +48,19 @@ impl Drop for StopOnDrop {
         self.0.store(true, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn reading_fails_once_the_scan_must_end() {
+        let (interrupt, stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let mut reader = interrupt.reader(b"ab".as_slice());
+        assert_eq!(reader.read(&mut [0]).unwrap(), 1);
+        drop(stop);
+        assert_eq!(reader.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+}

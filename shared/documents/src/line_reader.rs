@@ -140,6 +140,31 @@ mod tests {
         assert!(lines.iter().all(|(_, text, cut)| *text == long && !cut));
     }
 
+    /// Returns its text in pieces of a few bytes.
+    struct Pieces<'a>(&'a [u8], usize);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let (piece, rest) = self.0.split_at(self.1.min(self.0.len()).min(buffer.len()));
+            buffer[..piece.len()].copy_from_slice(piece);
+            self.0 = rest;
+            Ok(piece.len())
+        }
+    }
+
+    #[test]
+    fn lines_are_the_same_in_pieces_of_any_size() {
+        let text = "a\r\n汉字\n\r\n\n\rlonger line\r\r\nend\r".as_bytes();
+        let (interrupt, _stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let expected = read(text, 6, |index| index != 1);
+        for size in 1..=text.len() {
+            let mut lines = Vec::new();
+            let on_line = |index, Line { text, cut }| lines.push((index, text, cut));
+            let count = LineReader::new(Pieces(text, size), 6).read(&interrupt, |index| index != 1, on_line).unwrap();
+            assert_eq!((count, lines), expected, "{size}");
+        }
+    }
+
     #[test]
     fn long_line_is_cut_at_a_character() {
         let (count, lines) = read("汉字汉字\nb".as_bytes(), 7, |_| true);

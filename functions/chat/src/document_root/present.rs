@@ -45,7 +45,8 @@ impl DocumentRoot {
         };
         documents::read_lines(&self.0, owner, path, range).await.map_err(|error| match error {
             DocumentError::Binary => invalid("This document is not text"),
-            DocumentError::OutOfTime | DocumentError::Unreadable => ErrorCode::Internal.into(),
+            DocumentError::OutOfTime => ErrorCode::Deadline.into(),
+            DocumentError::Unreadable => ApiError::caused_by(ErrorCode::Internal, error),
             _ => ErrorCode::NotFound.into(),
         })
     }

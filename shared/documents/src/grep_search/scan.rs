@@ -171,3 +171,33 @@ fn report(progress: &Progress, language: Language, searched: usize, total: usize
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
     progress.send(&(fill(DocumentTexts::of(language).progress, &values) + "\n"));
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::HiddenFiles;
+
+    #[test]
+    fn stopped_scan_reads_no_more_files() {
+        let dir = tempfile::TempDir::new().unwrap();
+        for number in 0..9 {
+            std::fs::write(dir.path().join(format!("{number}.md")), "needle").unwrap();
+        }
+        let root = DocumentRoot::open(dir.path(), HiddenFiles::Skip).unwrap();
+        let arguments: Arguments = serde_json::from_value(json!({"pattern": "needle"})).unwrap();
+        let (interrupt, stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let scan = Scan::new(&root, &arguments, &interrupt).unwrap();
+        let later = Scan::new(&root, &arguments, &interrupt).unwrap();
+        let matches = scan.run(&Progress::default(), Language::En);
+        assert_eq!((matches.count, matches.incomplete), (9, false));
+        drop(stop);
+        let matches = later.run(&Progress::default(), Language::En);
+        assert_eq!((matches.count, matches.incomplete), (0, true));
+        let walk = find_files(&root, &DocumentPath::default(), &interrupt).unwrap();
+        assert!(walk.files.is_empty() && walk.incomplete);
+    }
+}
