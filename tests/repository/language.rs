@@ -95,6 +95,7 @@ const ALLOWED_IDENTIFIERS: &[(&str, &str)] = &[
     ("floor_char_boundary", "`str::floor_char_boundary`"),
     ("div_floor", "`num_integer::Integer::div_floor`"),
     ("Word", "`regex_syntax::ast::ClassPerlKind::Word`"),
+    ("UnsupportedLookAround", "`regex_syntax::ast::ErrorKind::UnsupportedLookAround`"),
     ("enterKeyHint", "an attribute of HTML elements"),
 ];
 

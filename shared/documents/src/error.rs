@@ -2,6 +2,8 @@ use domain::{Language, ToolFailure};
 use prompts::{DocumentTexts, fill};
 use tools::{Tool, ToolCallError, ToolError};
 
+use crate::PatternFault;
+
 /// Why documents cannot be searched or read. What is outside the root, hidden or ignored is not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
@@ -23,9 +25,9 @@ pub enum DocumentError {
     /// The file cannot be read now.
     #[error("unreadable")]
     Unreadable,
-    /// The regular expression is faulty for this reason, or too large.
+    /// The regular expression is faulty or too large.
     #[error("no regular expression")]
-    InvalidPattern(String),
+    InvalidPattern(PatternFault),
     /// The glob of this field is faulty.
     #[error("no glob")]
     InvalidGlob(&'static str),
@@ -68,7 +70,7 @@ impl DocumentError {
             Self::IsFile => texts.is_file.to_owned(),
             Self::Binary => texts.binary.to_owned(),
             Self::Unreadable => texts.unreadable.to_owned(),
-            Self::InvalidPattern(reason) => fill(texts.invalid_pattern, &[("reason", reason)]),
+            Self::InvalidPattern(fault) => fill(texts.invalid_pattern, &[("reason", fault.reason(texts))]),
             Self::InvalidGlob(field) => fill(texts.invalid_glob, &[("field", field)]),
             Self::Blank(field) => fill(texts.blank, &[("field", field)]),
             Self::OutOfTime => texts.out_of_time.to_owned(),

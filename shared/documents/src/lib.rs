@@ -17,6 +17,7 @@ mod json_budget;
 mod line_range;
 mod line_reader;
 mod list_directory;
+mod pattern_fault;
 mod read_file;
 mod root;
 mod walk;
@@ -32,6 +33,7 @@ pub use glob_search::GlobSearch;
 pub use grep_search::GrepSearch;
 pub use line_range::{LineRange, read_lines};
 pub use list_directory::ListDirectory;
+pub use pattern_fault::PatternFault;
 pub use read_file::ReadFile;
 pub use root::{DocumentRoot, HiddenFiles};
 

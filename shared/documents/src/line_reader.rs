@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_the_same_in_pieces_of_any_size() {
+    fn lines_survive_pieces_of_any_size() {
         let text = "a\r\n汉字\n\r\n\n\rlonger line\r\r\nend\r".as_bytes();
         let (interrupt, _stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
         let expected = read(text, 6, |index| index != 1);

@@ -21,6 +21,22 @@ declare_texts! {
     out_of_time,
     /// Argument error: no regular expression, for a `{reason}`.
     invalid_pattern,
+    /// Fault of a pattern: its parentheses are not balanced.
+    pattern_group,
+    /// Fault of a pattern: a set in brackets is faulty.
+    pattern_class,
+    /// Fault of a pattern: a repetition is faulty.
+    pattern_repetition,
+    /// Fault of a pattern: it has assertions about the text around.
+    pattern_assertion,
+    /// Fault of a pattern: it has backreferences.
+    pattern_backreference,
+    /// Fault of a pattern: an unknown escape.
+    pattern_escape,
+    /// Fault of a pattern: it exceeds a limit.
+    pattern_too_large,
+    /// Fault of a pattern: any other.
+    pattern_faulty,
     /// Argument error: the `{field}` is no glob.
     invalid_glob,
     /// Argument error: the `{field}` is blank.

@@ -16,7 +16,7 @@ use crate::encoding::TextFile;
 use crate::glob_search::MAX_GLOB_BYTES;
 use crate::interrupt::Interrupt;
 use crate::walk::{FileOpener, FoundFiles, find_files};
-use crate::{DocumentError, DocumentRoot};
+use crate::{DocumentError, DocumentRoot, PatternFault};
 
 /// Longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 1000;
@@ -133,17 +133,11 @@ fn compile(pattern: &str) -> Result<RegexMatcher, DocumentError> {
         return Err(DocumentError::Blank("pattern"));
     }
     if pattern.len() > MAX_PATTERN_BYTES {
-        return Err(DocumentError::InvalidPattern(format!("more than {MAX_PATTERN_BYTES} bytes")));
+        return Err(DocumentError::InvalidPattern(PatternFault::TooLarge));
     }
     let mut builder = RegexMatcherBuilder::new();
     builder.multi_line(true).crlf(true).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES);
-    builder.build(pattern).map_err(|error| DocumentError::InvalidPattern(reason(&error.to_string())))
-}
-
-/// The last line of a syntax error, which names the fault.
-fn reason(error: &str) -> String {
-    let line = error.lines().last().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+    builder.build(pattern).map_err(|error| DocumentError::InvalidPattern(PatternFault::of(pattern, &error)))
 }
 
 fn compile_include(glob: &str) -> Result<Override, DocumentError> {

@@ -71,12 +71,12 @@ async fn invalid_arguments_are_explained_in_both_languages() {
     for (language, expected) in [
         (
             Language::En,
-            "The arguments are invalid: `pattern` must be a regular expression (unclosed group); put a backslash before \
-                        punctuation that you search for. Correct them and call the tool again.",
+            "The arguments are invalid: `pattern` must be a regular expression: its parentheses are not balanced; put a \
+             backslash before punctuation that you search for. Correct them and call the tool again.",
         ),
         (
             Language::Zh,
-            "参数不符合要求：`pattern` 必须是正则表达式（unclosed group）；要查找的标点符号前面加反斜杠。请改正参数后重新调用。",
+            "参数不符合要求：`pattern` 必须是正确的正则表达式：括号不成对；要查找的标点符号前面加反斜杠。请改正参数后重新调用。",
         ),
     ] {
         let error = documents.call_in("grep_search", json!({"pattern": "f(x"}), &context(language)).await.unwrap_err();
@@ -84,9 +84,16 @@ async fn invalid_arguments_are_explained_in_both_languages() {
     }
     for (arguments, part) in [
         (json!({"pattern": ""}), "`pattern` must not be blank"),
-        (json!({"pattern": "(a{999}){999}"}), "exceeds size limit"),
-        (json!({"pattern": "a".repeat(1001)}), "more than 1000 bytes"),
-        (json!({"pattern": r"(a)\1"}), "backreferences are not supported"),
+        (json!({"pattern": "a)"}), "its parentheses are not balanced"),
+        (json!({"pattern": "[a"}), "a set in brackets is faulty"),
+        (json!({"pattern": "*a"}), "follows nothing"),
+        (json!({"pattern": "a{2,1}"}), "its count is faulty"),
+        (json!({"pattern": "(?=a)"}), "look-around such as"),
+        (json!({"pattern": r"(a)\1"}), "backreferences such as"),
+        (json!({"pattern": r"\y"}), "a backslash is before a character"),
+        (json!({"pattern": "(a{999}){999}"}), "it is too long or too complex"),
+        (json!({"pattern": "a".repeat(1001)}), "it is too long or too complex"),
+        (json!({"pattern": r"\p{Nonsense}"}), "its syntax is faulty"),
         (json!({"pattern": "x", "include": "[a"}), "`include` must be a glob"),
         (json!({"pattern": "x", "path": "missing"}), "there is no such file or folder"),
     ] {
