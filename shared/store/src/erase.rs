@@ -37,6 +37,7 @@ impl Store {
         let (late, mut others) = self.erase_owner_partition(owner, now).await?;
         conversations += late;
         others += data.delete_partition(&owner.usage_partition()).await?;
+        others += self.articles.delete_by_owner(owner).await?;
         others += self.idempotency.delete_by_owner(owner).await?;
         others += self.executions.delete_by_owner(owner).await?;
         others += self.rate_limiter.delete_counter(&owner.turn_limit_key(), limit).await?;

@@ -9,7 +9,8 @@ use crate::conversations::{AllMessages, Page};
 use crate::item::Item;
 use crate::owners::list_error;
 use crate::{
-    Conversation, Day, Execution, KeyRecord, ReadError, Store, StoreError, StoredMessage, UsageScope, UsageTotals,
+    ArticleCollection, Conversation, Day, Execution, KeyRecord, ReadError, Store, StoreError, StoredArticle,
+    StoredMessage, UsageScope, UsageTotals,
 };
 use domain::Owner;
 
@@ -68,6 +69,22 @@ pub enum ExportRow {
         #[serde(flatten)]
         message: StoredMessage,
     },
+    /// An article.
+    Article {
+        /// Its id.
+        id: String,
+        /// Its title.
+        title: String,
+        /// Where people can read it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
+        /// RFC 3339, UTC.
+        created_at: String,
+        /// RFC 3339, UTC.
+        updated_at: String,
+        /// Its text in chunks, as models read them.
+        chunks: Vec<String>,
+    },
     /// A tool call of the last month.
     Execution {
         /// RFC 3339, UTC.
@@ -96,6 +113,8 @@ enum ExportStep {
     Conversations(Option<String>),
     Conversation(Conversation),
     Messages(String, u64),
+    Articles(Option<String>),
+    Article(StoredArticle),
     Executions(Option<Item>),
     End,
 }
@@ -109,6 +128,7 @@ impl Store {
         let steps = [
             ExportStep::End,
             ExportStep::Executions(None),
+            ExportStep::Articles(None),
             ExportStep::Conversations(None),
             ExportStep::Days,
             ExportStep::Keys,
@@ -132,6 +152,8 @@ impl Export {
                 vec![ExportRow::Conversation(conversation)]
             }
             ExportStep::Messages(id, after) => self.messages(id, after).await?,
+            ExportStep::Articles(after) => self.articles(after.as_deref()).await?,
+            ExportStep::Article(article) => vec![self.article(article).await?],
             ExportStep::Executions(start) => self.executions(start).await?,
             ExportStep::End => vec![ExportRow::End],
         };
@@ -172,6 +194,27 @@ impl Export {
         self.steps.extend(next.map(|after| ExportStep::Messages(id.clone(), after)));
         let row = |(superseded, message)| ExportRow::Message { conversation_id: id.clone(), superseded, message };
         Ok(messages.into_iter().map(row).collect())
+    }
+
+    async fn articles(&mut self, after: Option<&str>) -> Result<Vec<ExportRow>, StoreError> {
+        let collection = ArticleCollection::Of(self.owner.clone());
+        let (articles, next) = self.store.articles.page(&collection, Some(PAGE_SIZE), after).await?;
+        self.steps.extend(next.map(|after| ExportStep::Articles(Some(after))));
+        self.steps.extend(articles.into_iter().rev().map(ExportStep::Article));
+        Ok(Vec::new())
+    }
+
+    async fn article(&self, article: StoredArticle) -> Result<ExportRow, StoreError> {
+        let collection = ArticleCollection::Of(self.owner.clone());
+        let chunks = self.store.articles.chunks(&collection, &article).await?;
+        Ok(ExportRow::Article {
+            created_at: article.created_at(),
+            updated_at: article.updated_at(),
+            id: article.id,
+            title: article.title,
+            url: article.url,
+            chunks: chunks.into_iter().map(|chunk| chunk.text).collect(),
+        })
     }
 
     async fn executions(&mut self, start: Option<Item>) -> Result<Vec<ExportRow>, StoreError> {

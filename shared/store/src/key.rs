@@ -23,6 +23,9 @@ pub(crate) trait OwnerPartitions {
     /// The partition of the owner's usage.
     fn usage_partition(&self) -> String;
 
+    /// The first partition of the owner's articles.
+    fn article_partition(&self) -> String;
+
     /// The partition of the event logs of one conversation.
     fn stream_partition(&self, conversation: &str) -> String;
 
@@ -37,6 +40,10 @@ impl OwnerPartitions for Owner {
 
     fn usage_partition(&self) -> String {
         format!("{}#U", self.partition())
+    }
+
+    fn article_partition(&self) -> String {
+        format!("{}#A", self.partition())
     }
 
     fn stream_partition(&self, conversation: &str) -> String {

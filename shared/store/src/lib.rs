@@ -18,6 +18,10 @@
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |
 //! | `D#tools`, `D#agents` | `I#{id}` | a definition: `id`, `title` (its name), `body` (JSON), `createdAt`, `changedAt` | [`Definitions`] |
 //! | | `N#{name}` | reserves a name for one definition: `document` (its id) | [`Definitions`] |
+//! | `U#{o}#A`; of the articles for all callers `A` | `C` | a collection of articles: `revision`, which every change renews | [`Articles`] |
+//! | | `I#{id}` | an article: `id`, `title`, `digest` (of its content), `generation` (of its chunks), `parts` (number of their items), `chunkCount`, `byteCount`, `createdAt`, `changedAt`; where it applies `url`; with vectors `model`, `dimensions` | [`Articles`] |
+//! | | `W#{id}#{generation}` | chunks that no article refers to, or not yet: `article`, `generation`, `changedAt` | [`Articles`] |
+//! | `U#{o}#A#{shard}`, `A#{shard}` | `P#{id}#{generation}#{n}` | several chunks of an article: `article`, `generation`, `texts` (JSON); with vectors `vectors` (for each chunk its scale as four bytes, lowest first, and a signed byte for each component) | [`Articles`] |
 //! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; during a fetch `leader`, `leaseUntil` | [`SearchCache`] |
 //! | `CR#{SHA-256 of the provider's address}#{year}-{month}` (ephemeral) | `-` | search costs: `credits`, `day{nn}` (credits of a day), `expires`; after the provider refused a search `pausedUntil` | [`SearchCredits`] |
 //! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `claimedUntil`, `expires`; once the turn has begun `conversation`, `answer` (its seq) | [`Idempotency`] |
@@ -36,6 +40,7 @@
 //! index, because only local indexes can be read with strong consistency; only heads have its sort key. All reads are
 //! strongly consistent.
 
+mod articles;
 mod attributes;
 mod aws;
 mod backoff;
@@ -73,6 +78,10 @@ mod tool_support;
 mod transaction;
 mod turn_ref;
 
+pub use articles::{
+    ArticleChunk, ArticleCollection, Articles, ChunkPage, ChunkPart, EmbeddingModel, NewArticle, PageStart,
+    QuantisedVector, SHARDS, StoredArticle,
+};
 pub use aws::sdk_config;
 pub use backup::{
     Backup, BackupCheck, BackupError, BackupFileError, BackupSummary, Restore, RestoreOptions, RestoreReport,
@@ -138,6 +147,8 @@ pub struct Store {
     pub executions: Executions,
     /// Tools and agents defined by administrators.
     pub definitions: Definitions,
+    /// Articles and their chunks.
+    pub articles: Articles,
     /// Usage by day.
     pub ledger: UsageLedger,
     /// Both tables, for operations over all items.
@@ -162,6 +173,7 @@ impl Store {
             keys: Keys::new(data.clone()),
             definitions: Definitions::new(data.clone()),
             executions: Executions::new(ephemeral.clone()),
+            articles: Articles::new(data.clone()),
             ledger: UsageLedger::new(data.clone()),
             tables: [data, ephemeral],
         }

@@ -1,3 +1,4 @@
+use crate::articles::is_article_item;
 use crate::conversations::{CHAT_ID_PREFIX, HEAD_PREFIX, seq_in_sk};
 use crate::definitions::is_definition;
 use crate::item::{Item, ItemExt};
@@ -20,6 +21,8 @@ pub(super) enum ItemKind {
     ApiKey,
     /// A definition, or the item that reserves its name.
     Definition,
+    /// An item of a collection of articles.
+    Article,
 }
 
 impl ItemKind {
@@ -33,6 +36,7 @@ impl ItemKind {
             _ if is_day(pk, sk) => Self::UsageDay,
             _ if pk == keys::PARTITION && is_ulid(sk) => Self::ApiKey,
             _ if is_definition(pk, sk) => Self::Definition,
+            _ if is_article_item(pk, sk) => Self::Article,
             _ => return None,
         };
         Some(kind)
@@ -75,6 +79,12 @@ mod tests {
             assert_eq!(kind_of("D#tools", sk), Some(ItemKind::Definition));
             assert_eq!(kind_of("D#agents", sk), Some(ItemKind::Definition));
         }
+        for partition in ["A", &owner.article_partition()] {
+            for sk in ["C", "I#x", "W#x#y"] {
+                assert_eq!(kind_of(partition, sk), Some(ItemKind::Article));
+            }
+            assert_eq!(kind_of(&format!("{partition}#7"), "P#x#y#0000"), Some(ItemKind::Article));
+        }
     }
 
     #[test]
@@ -96,6 +106,9 @@ mod tests {
             ("K", "x"),
             ("D#others", "I#x"),
             ("SC#x", "-"),
+            ("A", "P#x#y#0000"),
+            ("A#8", "P#x#y#0000"),
+            ("U#a#A#0", "C"),
         ] {
             assert_eq!(kind_of(pk, sk), None, "{pk} {sk}");
         }

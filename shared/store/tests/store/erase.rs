@@ -1,7 +1,7 @@
 use domain::Owner;
 use serde_json::{Value, json};
 use std::time::Duration;
-use store::{ApiKey, Day, Execution, NewKey, RateLimit, Store};
+use store::{ApiKey, ArticleChunk, ArticleCollection, Day, Execution, NewArticle, NewKey, RateLimit, Store};
 
 use crate::stream_log::entries;
 use crate::support::{answer, at, config, database, first_turn, names, next_turn, rows, store_at};
@@ -27,7 +27,19 @@ async fn store_everything(store: &Store, name: &str) -> Owner {
     let calls: Vec<Execution> = (0..30).map(|number| call(&format!("{name}-{number:02}"), &id)).collect();
     store.executions.record(&owner, &calls, at(3)).await.unwrap();
     store.ledger.add(&owner, Day::of(at(3)), &domain::Usage::default()).await.unwrap();
+    store.articles.put(&ArticleCollection::Of(owner.clone()), &article(name), at(3)).await.unwrap();
     owner
+}
+
+fn article(name: &str) -> NewArticle {
+    NewArticle {
+        id: "a".to_owned(),
+        title: format!("Notes of {name}"),
+        url: None,
+        digest: "d".to_owned(),
+        model: None,
+        chunks: vec![ArticleChunk { text: format!("What {name} noted"), vector: None }],
+    }
 }
 
 fn call(id: &str, conversation: &str) -> Execution {
@@ -66,6 +78,7 @@ async fn every_item_is_versioned_and_documented() {
         let pk = match pk.split('#').next() {
             Some("X") => "X#{day}",
             Some("RL") => "RL#{key}#{burst}/{window}",
+            _ if pk.starts_with("U#{o}#A#") => "U#{o}#A#{shard}",
             _ => &pk,
         };
         assert!(documented.contains(&format!("`{pk}`")), "{pk}");
@@ -84,7 +97,7 @@ async fn f150_erased_owner_leaves_no_items() {
     let olga = store_everything(&store, "olga").await;
     assert!(items_naming(&endpoint, "olga").await.len() > 60);
     let erased = store.erase(&olga, LIMIT, at(4)).await.unwrap();
-    assert_eq!((erased.keys, erased.conversations, erased.others), (1, 1, 63));
+    assert_eq!((erased.keys, erased.conversations, erased.others), (1, 1, 66));
     assert_eq!(items_naming(&endpoint, "olga").await, Vec::<String>::new());
     assert_eq!(items_naming(&endpoint, "bob").await.len(), before);
     assert_eq!(store.erase(&olga, LIMIT, at(4)).await, Ok(store::DeletionCounts::default()));
@@ -131,7 +144,7 @@ async fn f150_operator_deletion_removes_the_same_items() {
     let store = store_at(&endpoint).await;
     let olga = store_everything(&store, "olga").await;
     let deleted = store.delete_owner(&olga).await.unwrap();
-    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 64));
+    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 67));
     assert_eq!(items_naming(&endpoint, "olga").await, Vec::<String>::new());
 }
 
@@ -162,6 +175,7 @@ async fn export_is_complete_and_limited_to_owner() {
     let all = export_rows(&store, &olga).await;
     let kinds: Vec<&str> = all.iter().map(|row| row["kind"].as_str().unwrap()).collect();
     let mut expected = vec!["export", "key", "day", "conversation", "message", "message", "message", "message"];
+    expected.push("article");
     expected.extend(["execution"; 30]);
     expected.push("end");
     assert_eq!(kinds, expected);
@@ -169,6 +183,7 @@ async fn export_is_complete_and_limited_to_owner() {
     let texts: Vec<usize> = all[4..8].iter().map(|row| row["content"].as_str().unwrap().len()).collect();
     assert_eq!(texts, [1, 500_000, 1, 1]);
     assert!(all[4..8].iter().all(|row| row["conversationId"] == all[3]["id"] && row["aside"] == false));
+    assert_eq!((&all[8]["title"], &all[8]["chunks"]), (&json!("Notes of olga"), &json!(["What olga noted"])));
     assert!(!all.iter().any(|row| row.to_string().contains("bob")));
 }
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test stands on must hold, or the test has failed")]
 
+mod articles;
 mod backup;
 mod backup_lines;
 mod breakers;

@@ -1,0 +1,147 @@
+use std::time::SystemTime;
+
+use super::ArticleCollection;
+use super::part::ArticleChunk;
+use crate::StoreError;
+use crate::clock::{millis, rfc3339};
+use crate::item::{Item, ItemExt, item, n, s};
+
+/// The model that embedded the chunks of an article.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EmbeddingModel {
+    /// The endpoint's own name of the model.
+    pub name: String,
+    /// The length of its vectors.
+    pub dimensions: u32,
+}
+
+/// An article to store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewArticle {
+    /// The same for every version of the article; any text.
+    pub id: String,
+    /// For people and models.
+    pub title: String,
+    /// Where people can read it.
+    pub url: Option<String>,
+    /// Identifies its content, so that an unchanged article can be recognised.
+    pub digest: String,
+    /// The model of the vectors; `None` without vectors.
+    pub model: Option<EmbeddingModel>,
+    /// Its text in order; each chunk has a vector if there is a model.
+    pub chunks: Vec<ArticleChunk>,
+}
+
+/// A stored article without its chunks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredArticle {
+    /// Chosen by its writer.
+    pub id: String,
+    /// For people and models.
+    pub title: String,
+    /// Where people can read it.
+    pub url: Option<String>,
+    /// Identifies its content.
+    pub digest: String,
+    /// The model of the vectors; `None` without vectors.
+    pub model: Option<EmbeddingModel>,
+    /// The number of chunks.
+    pub chunks: u32,
+    /// The size of texts and vectors in memory.
+    pub bytes: u64,
+    /// Which chunks are its own: it changes with each replacement.
+    pub generation: String,
+    /// The number of items with chunks.
+    pub(super) parts: u32,
+    created: i64,
+    updated: i64,
+}
+
+impl NewArticle {
+    fn bytes(&self) -> usize {
+        self.chunks.iter().map(ArticleChunk::bytes).sum()
+    }
+}
+
+impl StoredArticle {
+    /// RFC 3339, UTC.
+    pub fn created_at(&self) -> String {
+        rfc3339(self.created)
+    }
+
+    /// RFC 3339, UTC.
+    pub fn updated_at(&self) -> String {
+        rfc3339(self.updated)
+    }
+
+    pub(super) fn replacing(
+        old: Option<&Self>,
+        new: &NewArticle,
+        generation: &str,
+        parts: usize,
+        now: SystemTime,
+    ) -> Self {
+        let now = millis(now);
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            id: new.id.clone(),
+            title: new.title.clone(),
+            url: new.url.clone(),
+            digest: new.digest.clone(),
+            model: new.model.clone(),
+            chunks: count(new.chunks.len()),
+            bytes: u64::try_from(new.bytes()).unwrap_or(u64::MAX),
+            generation: generation.to_owned(),
+            parts: count(parts),
+            created: old.map_or(now, |old| old.created),
+            updated: now,
+        }
+    }
+}
+
+pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArticle) -> Result<Item, StoreError> {
+    let attributes = [
+        ("id", s(&article.id)),
+        ("title", s(&article.title)),
+        ("digest", s(&article.digest)),
+        ("generation", s(&article.generation)),
+        ("parts", n(article.parts)),
+        ("chunkCount", n(article.chunks)),
+        ("byteCount", n(article.bytes)),
+        ("createdAt", n(article.created)),
+        ("changedAt", n(article.updated)),
+    ];
+    let mut item = item(&collection.article_key(&article.id), attributes);
+    if let Some(url) = &article.url {
+        item.insert("url".to_owned(), s(url));
+    }
+    if let Some(EmbeddingModel { name, dimensions }) = &article.model {
+        item.insert("model".to_owned(), s(name));
+        item.insert("dimensions".to_owned(), n(*dimensions));
+    }
+    Ok(item)
+}
+
+pub(super) fn read_article(item: &Item) -> Result<StoredArticle, StoreError> {
+    if !item.is_readable() {
+        return Err(StoreError::fault("an article of another version"));
+    }
+    let text = |name| item.text(name).ok().map(str::to_owned);
+    let model = match text("model") {
+        Some(name) => Some(EmbeddingModel { name, dimensions: item.number("dimensions")? }),
+        None => None,
+    };
+    Ok(StoredArticle {
+        id: item.text("id")?.to_owned(),
+        title: item.text("title")?.to_owned(),
+        url: text("url"),
+        digest: item.text("digest")?.to_owned(),
+        model,
+        chunks: item.number("chunkCount")?,
+        bytes: item.number("byteCount")?,
+        generation: item.text("generation")?.to_owned(),
+        parts: item.number("parts")?,
+        created: item.number("createdAt")?,
+        updated: item.number("changedAt")?,
+    })
+}

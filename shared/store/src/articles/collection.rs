@@ -1,0 +1,98 @@
+use std::time::SystemTime;
+
+use domain::Owner;
+use sha2::{Digest, Sha256};
+
+use super::SHARDS;
+use crate::clock::millis;
+use crate::item::{Item, item, n, s};
+use crate::key::{Key, OwnerPartitions, encode};
+
+/// The sort key of a collection's own row.
+const OWN_ROW: &str = "C";
+
+/// The prefix of the sort keys of articles.
+pub(super) const ARTICLE_PREFIX: &str = "I#";
+
+/// The prefix of the sort keys of rows that list unused chunks.
+pub(super) const UNUSED_PREFIX: &str = "W#";
+
+/// The prefix of the sort keys of chunks.
+const CHUNKS_PREFIX: &str = "P#";
+
+/// The attribute of a collection's own row that every change renews.
+pub(super) const REVISION: &str = "revision";
+
+/// The partition of the shared collection.
+const SHARED_PARTITION: &str = "A";
+
+/// A collection of articles.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ArticleCollection {
+    /// Searched for every caller.
+    Shared,
+    /// Searched for its owner only.
+    Of(Owner),
+}
+
+impl ArticleCollection {
+    /// The partition of the collection's own row, its articles and the lists of unused chunks.
+    pub(super) fn partition(&self) -> String {
+        match self {
+            Self::Shared => SHARED_PARTITION.to_owned(),
+            Self::Of(owner) => owner.article_partition(),
+        }
+    }
+
+    /// The partition of a part of the chunks.
+    pub(super) fn shard(&self, shard: u8) -> String {
+        format!("{}#{shard}", self.partition())
+    }
+
+    /// The partition of the chunks of one article.
+    pub(super) fn shard_of(&self, id: &str) -> String {
+        let first = Sha256::digest(id.as_bytes()).first().copied().unwrap_or_default();
+        self.shard(first % SHARDS)
+    }
+
+    pub(super) fn own_key(&self) -> Key {
+        Key::new(self.partition(), OWN_ROW)
+    }
+
+    pub(super) fn article_key(&self, id: &str) -> Key {
+        Key::new(self.partition(), format!("{ARTICLE_PREFIX}{}", encode(id)))
+    }
+
+    pub(super) fn part_key(&self, id: &str, generation: &str, part: usize) -> Key {
+        Key::new(self.shard_of(id), format!("{}{part:04}", chunks_prefix(id, generation)))
+    }
+
+    pub(super) fn unused_key(&self, id: &str, generation: &str) -> Key {
+        Key::new(self.partition(), format!("{UNUSED_PREFIX}{}#{generation}", encode(id)))
+    }
+
+    /// The row that lists chunks which no article refers to, or not yet.
+    pub(super) fn unused_item(&self, id: &str, generation: &str, now: SystemTime) -> Item {
+        let attributes = [("article", s(id)), ("generation", s(generation)), ("changedAt", n(millis(now)))];
+        item(&self.unused_key(id, generation), attributes)
+    }
+}
+
+/// The prefix of the sort keys of one generation of an article's chunks.
+pub(super) fn chunks_prefix(id: &str, generation: &str) -> String {
+    format!("{CHUNKS_PREFIX}{}#{generation}#", encode(id))
+}
+
+/// Whether this is the key of an item of a collection.
+pub(crate) fn is_article_item(pk: &str, sk: &str) -> bool {
+    let is_row = sk == OWN_ROW || sk.starts_with(ARTICLE_PREFIX) || sk.starts_with(UNUSED_PREFIX);
+    match pk.split('#').collect::<Vec<_>>().as_slice() {
+        [SHARED_PARTITION] | ["U", _, "A"] => is_row,
+        [SHARED_PARTITION, shard] | ["U", _, "A", shard] => is_shard(shard) && sk.starts_with(CHUNKS_PREFIX),
+        _ => false,
+    }
+}
+
+fn is_shard(text: &str) -> bool {
+    text.parse().is_ok_and(|shard: u8| shard < SHARDS)
+}

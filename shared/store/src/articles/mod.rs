@@ -1,0 +1,268 @@
+//! Articles in collections: what the tool `search_articles` searches.
+//!
+//! A collection belongs to one owner, or to all callers. Its first partition holds its own row, its articles and the
+//! chunks to delete; its chunks are spread over [`SHARDS`] more partitions, so that a large collection can be read with
+//! more throughput than one partition has.
+//!
+//! An article is replaced by a new generation of its chunks: they are written first, then one transaction moves the
+//! article to them, then the old ones are deleted. So an interrupted replacement leaves the old article or the new one.
+//! Its unused chunks stay listed until [`Articles::clean`] or the next change of the article deletes them.
+
+mod article;
+mod collection;
+mod part;
+
+use std::time::{Duration, SystemTime};
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use domain::{Owner, new_id};
+
+pub use self::article::{EmbeddingModel, NewArticle, StoredArticle};
+pub use self::collection::ArticleCollection;
+pub(crate) use self::collection::is_article_item;
+pub use self::part::{ArticleChunk, ChunkPage, ChunkPart, PageStart, QuantisedVector};
+
+use self::article::{article_item, read_article};
+use self::collection::{ARTICLE_PREFIX, REVISION, UNUSED_PREFIX, chunks_prefix};
+use crate::StoreError;
+use crate::backoff::back_off;
+use crate::clock::{millis, span_millis};
+use crate::item::{ItemExt, SCHEMA_VERSION, n, s};
+use crate::table::{Expression, Table};
+use crate::transaction::{TransactionOutcome, transact};
+
+/// The number of partitions over which the chunks of a collection are spread.
+pub const SHARDS: u8 = 8;
+
+/// How often a replacement is retried after a conflict with another one of the same article.
+const MAX_ATTEMPTS: u32 = 5;
+
+/// Unused chunks of this age belong to no replacement that still runs.
+const MIN_UNUSED_AGE: Duration = Duration::from_hours(1);
+
+/// Articles in the data table.
+#[derive(Clone)]
+pub struct Articles {
+    table: Table,
+}
+
+impl Articles {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+
+    /// The revision of a collection: another text after every change; `None` before the first article. One request.
+    pub async fn revision(&self, collection: &ArticleCollection) -> Result<Option<String>, StoreError> {
+        let Some(row) = self.table.get(&collection.own_key()).await? else { return Ok(None) };
+        Ok(Some(row.text(REVISION)?.to_owned()))
+    }
+
+    /// All articles of a collection, sorted by id, without their chunks.
+    pub async fn list(&self, collection: &ArticleCollection) -> Result<Vec<StoredArticle>, StoreError> {
+        let (mut articles, mut after) = (Vec::new(), None);
+        loop {
+            let (page, next) = self.page(collection, None, after.as_deref()).await?;
+            articles.extend(page);
+            after = next;
+            if after.is_none() {
+                return Ok(articles);
+            }
+        }
+    }
+
+    /// A page of the articles of a collection: at most `limit` after the id `after`, and the id that continues it.
+    pub async fn page(
+        &self,
+        collection: &ArticleCollection,
+        limit: Option<u32>,
+        after: Option<&str>,
+    ) -> Result<(Vec<StoredArticle>, Option<String>), StoreError> {
+        let query = self.table.query(&collection.partition());
+        let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :article)");
+        let query = query.expression_attribute_values(":article", s(ARTICLE_PREFIX));
+        let query = query.set_limit(limit.and_then(|limit| i32::try_from(limit).ok()));
+        let start = after.map(|id| collection.article_key(id).attributes());
+        let (items, next) = self.table.query_page(query, start).await?;
+        let articles = items.iter().map(read_article).collect::<Result<Vec<_>, _>>()?;
+        let next = next.and_then(|_| articles.last().map(|last| last.id.clone()));
+        Ok((articles, next))
+    }
+
+    /// The article of this id.
+    pub async fn get(&self, collection: &ArticleCollection, id: &str) -> Result<Option<StoredArticle>, StoreError> {
+        self.table.get(&collection.article_key(id)).await?.as_ref().map(read_article).transpose()
+    }
+
+    /// Stores an article, in place of an earlier one of the same id.
+    pub async fn put(
+        &self,
+        collection: &ArticleCollection,
+        article: &NewArticle,
+        now: SystemTime,
+    ) -> Result<StoredArticle, StoreError> {
+        let generation = new_id();
+        let unused = collection.unused_item(&article.id, &generation, now);
+        self.table.put_all(vec![unused]).await?;
+        let parts = part::part_items(collection, article, &generation)?;
+        let part_count = parts.len();
+        self.table.put_all(parts).await?;
+        for attempt in 0..MAX_ATTEMPTS {
+            let old = self.get(collection, &article.id).await?;
+            let stored = StoredArticle::replacing(old.as_ref(), article, &generation, part_count, now);
+            match self.switch(collection, &stored, old.as_ref(), now).await? {
+                TransactionOutcome::Committed => {
+                    self.discard_replaced(collection, old.as_ref()).await?;
+                    return Ok(stored);
+                }
+                TransactionOutcome::ConditionFailed(_) | TransactionOutcome::Conflict => back_off(attempt).await,
+            }
+        }
+        Err(StoreError::Busy)
+    }
+
+    /// Deletes an article; returns whether there was one.
+    pub async fn delete(&self, collection: &ArticleCollection, id: &str, now: SystemTime) -> Result<bool, StoreError> {
+        for attempt in 0..MAX_ATTEMPTS {
+            let Some(old) = self.get(collection, id).await? else { return Ok(false) };
+            let writes = vec![
+                self.table.delete_write(&collection.article_key(id))?,
+                self.table.put_write(collection.unused_item(id, &old.generation, now), Expression::default())?,
+                self.table.update_write(&collection.own_key(), new_revision())?,
+            ];
+            if let TransactionOutcome::Committed = transact(&self.table.client, writes).await? {
+                self.discard_replaced(collection, Some(&old)).await?;
+                return Ok(true);
+            }
+            back_off(attempt).await;
+        }
+        Err(StoreError::Busy)
+    }
+
+    /// The chunks of one article, in order; fewer than it has if it was replaced meanwhile.
+    pub async fn chunks(
+        &self,
+        collection: &ArticleCollection,
+        article: &StoredArticle,
+    ) -> Result<Vec<ArticleChunk>, StoreError> {
+        let (mut start, mut chunks) = (None, Vec::new());
+        loop {
+            let query = self.table.query(&collection.shard_of(&article.id));
+            let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :chunks)");
+            let query =
+                query.expression_attribute_values(":chunks", s(chunks_prefix(&article.id, &article.generation)));
+            let (items, next) = self.table.query_page(query, start).await?;
+            for item in &items {
+                chunks.extend(part::read_part(item)?.chunks);
+            }
+            start = next;
+            if start.is_none() {
+                return Ok(chunks);
+            }
+        }
+    }
+
+    /// A page of the chunks of all articles in one shard, which is below [`SHARDS`]; of several generations of one
+    /// article in any order.
+    pub async fn chunk_page(
+        &self,
+        collection: &ArticleCollection,
+        shard: u8,
+        start: Option<PageStart>,
+    ) -> Result<ChunkPage, StoreError> {
+        let query = self.table.query(&collection.shard(shard)).key_condition_expression("pk = :pk");
+        let (items, next) = self.table.query_page(query, start.map(|PageStart(key)| key)).await?;
+        let parts = items.iter().map(part::read_part).collect::<Result<_, _>>()?;
+        Ok(ChunkPage { parts, next: next.map(PageStart) })
+    }
+
+    /// Deletes the unused chunks that interrupted changes left; returns the number of those changes.
+    pub async fn clean(&self, collection: &ArticleCollection, now: SystemTime) -> Result<usize, StoreError> {
+        let oldest = millis(now).saturating_sub(span_millis(MIN_UNUSED_AGE));
+        let query = self.table.query(&collection.partition());
+        let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :unused)");
+        let query = query.expression_attribute_values(":unused", s(UNUSED_PREFIX));
+        let (items, _) = self.table.query_page(query, None).await?;
+        let mut cleaned = 0;
+        for row in items.iter().filter(|row| row.number("changedAt").is_ok_and(|at: i64| at <= oldest)) {
+            self.discard(collection, row.text("article")?, row.text("generation")?).await?;
+            cleaned += 1;
+        }
+        Ok(cleaned)
+    }
+
+    /// Deletes all articles of an owner; returns the number of items.
+    ///
+    /// The first partition goes last, so that the next call completes an interrupted one. Without it there is nothing
+    /// else, and the others are not read.
+    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
+        let collection = ArticleCollection::Of(owner.clone());
+        let query = self.table.query(&collection.partition()).key_condition_expression("pk = :pk");
+        let (items, _) = self.table.query_page(query.projection_expression("pk, sk").limit(1), None).await?;
+        if items.is_empty() {
+            return Ok(0);
+        }
+        let mut count = 0;
+        for shard in 0..SHARDS {
+            count += self.table.delete_partition(&collection.shard(shard)).await?;
+        }
+        Ok(count + self.table.delete_partition(&collection.partition()).await?)
+    }
+
+    /// Moves an article to its new chunks if nobody else has replaced it since `old` was read.
+    async fn switch(
+        &self,
+        collection: &ArticleCollection,
+        stored: &StoredArticle,
+        old: Option<&StoredArticle>,
+        now: SystemTime,
+    ) -> Result<TransactionOutcome, StoreError> {
+        let unchanged = match old {
+            None => Expression::when("attribute_not_exists(pk)"),
+            Some(old) => Expression::when("generation = :before").value(":before", s(&old.generation)),
+        };
+        let mut writes: Vec<TransactWriteItem> = vec![
+            self.table.put_write(article_item(collection, stored)?, unchanged)?,
+            self.table.delete_write(&collection.unused_key(&stored.id, &stored.generation))?,
+            self.table.update_write(&collection.own_key(), new_revision())?,
+        ];
+        if let Some(old) = old {
+            let unused = collection.unused_item(&old.id, &old.generation, now);
+            writes.push(self.table.put_write(unused, Expression::default())?);
+        }
+        transact(&self.table.client, writes).await
+    }
+
+    async fn discard_replaced(
+        &self,
+        collection: &ArticleCollection,
+        old: Option<&StoredArticle>,
+    ) -> Result<(), StoreError> {
+        match old {
+            Some(old) => self.discard(collection, &old.id, &old.generation).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Deletes a generation of chunks that no article refers to, and the row that lists it.
+    async fn discard(&self, collection: &ArticleCollection, id: &str, generation: &str) -> Result<(), StoreError> {
+        let mut start = None;
+        loop {
+            let query = self.table.query(&collection.shard_of(id));
+            let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :chunks)");
+            let query = query.expression_attribute_values(":chunks", s(chunks_prefix(id, generation)));
+            let (keys, next) = self.table.query_page(query.projection_expression("pk, sk"), start).await?;
+            self.table.delete_all(&keys).await?;
+            start = next;
+            if start.is_none() {
+                return self.table.delete_all(&[collection.unused_key(id, generation).attributes()]).await;
+            }
+        }
+    }
+}
+
+/// The update of a collection's own row by every change.
+fn new_revision() -> Expression {
+    Expression::update("SET revision = :revision, v = if_not_exists(v, :v)")
+        .value(":revision", s(new_id()))
+        .value(":v", n(SCHEMA_VERSION))
+}
