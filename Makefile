@@ -10,10 +10,14 @@ CHECKS := build-CheckFunction build-CheckModelFunction
 
 .PHONY: $(CHATS) $(CHECKS)
 
+# Features of the function that its builds leave out unless they are named, such as `CHAT_FEATURES=articles`.
+CHAT_FEATURES ?=
+
 $(CHATS): PACKAGE := chat
+$(CHATS): FEATURES := $(CHAT_FEATURES)
 $(CHECKS): PACKAGE := verify
 
 $(CHATS) $(CHECKS):
-	$(CARGO) build --release --locked --package $(PACKAGE) --bin $(PACKAGE) --target-dir "$(CARGO_TARGET_DIR)"
+	$(CARGO) build --release --locked --package $(PACKAGE) --features "$(FEATURES)" --bin $(PACKAGE) --target-dir "$(CARGO_TARGET_DIR)"
 	cp "$(CARGO_TARGET_DIR)/$(CARGO_BUILD_TARGET)/release/$(PACKAGE)" "$(ARTIFACTS_DIR)/bootstrap"
 	CARGO="$(CARGO)" $(ROOT)infra/pipeline/licences $(PACKAGE) > "$(ARTIFACTS_DIR)/THIRD-PARTY"

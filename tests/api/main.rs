@@ -4,6 +4,7 @@
 mod account;
 mod agents;
 mod ai_sdk;
+mod articles;
 mod auth;
 mod backup;
 mod body;

@@ -22,6 +22,7 @@ const LAYERS: [(&str, u8); 23] = [
     ("fairness", 1),
     ("tools", 2),
     ("search", 2),
+    ("articles", 2),
     ("custom-tools", 2),
     ("documents", 2),
     ("agent", 3),
@@ -36,6 +37,7 @@ const LAYERS: [(&str, u8); 23] = [
 const WITHIN_LAYER: [(&str, &str, &str); 5] = [
     ("prompts", "domain", "a language is a domain type"),
     ("search", "tools", "the search tools implement `Tool`"),
+    ("articles", "tools", "the search of articles implements `Tool`"),
     ("custom-tools", "tools", "the tools of rows and of MCP servers implement `Tool`"),
     ("documents", "tools", "the document tools implement `Tool`"),
     ("local", "chat", "the local server is the same product on one machine"),

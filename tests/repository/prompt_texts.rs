@@ -4,8 +4,14 @@ use crate::lexer::{Syntax, TokenKind, tokens};
 use crate::sources::files_below;
 
 /// The crates whose code writes texts for models.
-const FOLDERS: [&str; 5] =
-    ["shared/agent/src", "shared/custom-tools/src", "shared/search/src", "shared/tool-calls/src", "shared/tools/src"];
+const FOLDERS: [&str; 6] = [
+    "shared/agent/src",
+    "shared/articles/src",
+    "shared/custom-tools/src",
+    "shared/search/src",
+    "shared/tool-calls/src",
+    "shared/tools/src",
+];
 
 /// Files and folders whose literals may contain Han characters, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[

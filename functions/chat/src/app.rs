@@ -46,10 +46,10 @@ impl App {
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
         let document_tools = config.documents.as_ref().map(DocumentRoot::tools).unwrap_or_default();
         let catalog = AgentCatalog {
+            agents: Agents::new(store.definitions.clone(), config.documents.is_some()),
+            tools: CustomTools::new(&store, config.tool_policy, config.tool_secrets.clone(), &base.tools),
             built_in: base.tools.extended_with(document_tools),
             base,
-            agents: Agents::new(store.definitions.clone(), config.documents.is_some()),
-            tools: CustomTools::new(&store, config.tool_policy, config.tool_secrets.clone()),
             locale: config.locale.clone(),
         };
         let turns = TurnServices::new(ServiceParts {
@@ -95,6 +95,11 @@ fn built_in_tools(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
         tools.push(Arc::new(WebSearch::new(Arc::clone(&search))));
         tools.push(Arc::new(ReadUrl::new(search)));
     }
+    #[cfg(feature = "articles")]
+    if config.articles.enabled == Some(true) {
+        let search = articles::ArticleSearch::new(store.articles.clone(), &config.articles, &config.http);
+        tools.push(Arc::new(articles::SearchArticles::new(Arc::new(search))));
+    }
     tools.push(Arc::new(Calculator));
     tools.push(Arc::new(CurrentTime));
     tools
@@ -121,5 +126,14 @@ mod tests {
     fn search_tools_need_a_configured_provider() {
         assert_eq!(names(&[]), ["calculator", "current_time"]);
         assert_eq!(names(&[("TAVILY_API_KEY", "tvly-key")]), RESERVED_NAMES, "and no row has one of these names");
+    }
+
+    #[cfg(feature = "articles")]
+    #[test]
+    fn articles_tool_needs_a_setting() {
+        let expected = ["search_articles", "calculator", "current_time"];
+        assert_eq!(names(&[("ARTICLES", "yes")]), expected);
+        assert_eq!(names(&[("EMBEDDINGS_MODEL", "m")]), expected);
+        assert_eq!(names(&[("EMBEDDINGS_MODEL", "m"), ("ARTICLES", "no")]), expected[1..]);
     }
 }

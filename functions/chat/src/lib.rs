@@ -58,7 +58,7 @@ fn public_routes() -> Router<App> {
 }
 
 fn api_routes() -> Router<App> {
-    Router::new()
+    let routes = Router::new()
         .route("/api/chat", post(chat::chat))
         .route("/api/agent", post(chat::agent))
         .route("/api/conversations", get(conversations::list))
@@ -85,7 +85,12 @@ fn api_routes() -> Router<App> {
         .route("/api/admin/tools/{id}/test", post(admin::test_call::run))
         .route("/api/usage", get(usage::usage))
         .route("/api/me", delete(account::erase))
-        .route("/api/me/export", get(account::export))
+        .route("/api/me/export", get(account::export));
+    #[cfg(feature = "articles")]
+    let routes = routes
+        .route("/api/admin/articles", get(admin::articles::list).post(admin::articles::create))
+        .route("/api/admin/articles/{id}", get(admin::articles::get).delete(admin::articles::delete));
+    routes
 }
 
 /// For the AI SDK, which expects errors as text.

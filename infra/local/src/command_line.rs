@@ -11,6 +11,7 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::articles::ArticlesCommand;
 use crate::backup::{BackupCommand, RestoreCommand};
 use crate::check::CheckCommand;
 use crate::command_result::{CommandError, CommandOutput, WRONG_USE, print_line};
@@ -45,6 +46,9 @@ enum Command {
     /// Deletes users, and writes out what they have.
     #[command(subcommand)]
     Users(UsersCommand),
+    /// Adds, lists, removes and searches the articles of `search_articles`.
+    #[command(subcommand)]
+    Articles(ArticlesCommand),
     Backup(BackupCommand),
     Restore(RestoreCommand),
     /// Runs a recorded turn again, without a network.
@@ -112,6 +116,9 @@ pub fn run() -> ExitCode {
             Command::Serve(serve) => serve_until_stopped(serve, settings).await,
             Command::Keys(command) => report_outcome(command.run(settings, SystemTime::now()).await),
             Command::Users(command) => report_outcome(command.run(settings).await),
+            Command::Articles(command) => {
+                report_outcome(Box::pin(run_unless_stopped(command.run(settings, SystemTime::now()))).await)
+            }
             Command::Backup(command) => {
                 report_outcome(Box::pin(run_unless_stopped(command.run(settings, SystemTime::now()))).await)
             }
@@ -262,7 +269,11 @@ mod tests {
 
     #[test]
     fn wrong_use_is_rejected() {
-        let lines: [&[&str]; 30] = [
+        let lines: [&[&str]; 34] = [
+            &["articles"],
+            &["articles", "add"],
+            &["articles", "remove"],
+            &["articles", "search", "q", "--limit", "21"],
             &["--port", "70000"],
             &["--host", "example.com"],
             &["dance"],

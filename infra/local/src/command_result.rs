@@ -37,6 +37,9 @@ pub(crate) enum CommandError {
     /// A file is not valid for the command.
     #[error("{0}")]
     Refused(String),
+    /// A part of the work failed.
+    #[error("{0}")]
+    Failed(String),
     /// A signal stopped the command.
     #[error("stopped")]
     Stopped,
@@ -60,6 +63,7 @@ impl CommandError {
             | Self::Backup(_)
             | Self::File(_)
             | Self::Absent(_)
+            | Self::Failed(_)
             | Self::Stopped => 1,
             Self::Start(_) | Self::Refused(_) => WRONG_USE,
         }

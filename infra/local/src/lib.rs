@@ -4,6 +4,7 @@
 //! `cargo run` and the tests call [`Server::start`]; [`replay`] runs a recorded turn again. The server's own requests to
 //! its database use no socket (`database`).
 
+mod articles;
 mod backup;
 mod banner;
 mod check;

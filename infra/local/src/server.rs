@@ -3,11 +3,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::TurnRecorderFactory;
+use aws_types::SdkConfig;
 use axum::Router;
 use chat::{App, Config};
 use platform::secrets::Secret;
 use platform::settings::Settings;
 use search::SearchConfig;
+use store::{ArticleCollection, Store};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -72,6 +74,9 @@ impl Server {
         };
         let aws = database::sdk_config(embedded.as_ref(), &mut settings)?;
         store::create_tables(&aws, &config.tables).await?;
+        if config.articles.enabled.is_none() {
+            config.articles.enabled = Some(has_articles(&config, &aws).await?);
+        }
         let demo_search = start_demo_endpoints(&mut config, &mut settings, &stop).await?;
         let data = embedded.as_ref().map(|embedded| (&data, embedded));
         let banner = banner::render(address, &config, demo_search, data, recordings.as_deref(), &settings);
@@ -103,7 +108,14 @@ impl Server {
 fn outgoing_keys(config: &Config) -> Vec<Secret> {
     let models = config.models.iter().filter_map(|model| model.config().api_key.clone());
     let search = config.search.iter().filter_map(|search| search.api_key.clone());
-    models.chain(search).chain(config.tool_secrets.env_secrets()).collect()
+    let embeddings = config.articles.embeddings.iter().filter_map(|embeddings| embeddings.api_key.clone());
+    models.chain(search).chain(embeddings).chain(config.tool_secrets.env_secrets()).collect()
+}
+
+/// Whether articles were ever added to the store: then models get their search without a setting.
+async fn has_articles(config: &Config, aws: &SdkConfig) -> Result<bool, StartError> {
+    let articles = Store::new(aws, config.tables.clone()).articles;
+    Ok(articles.revision(&ArticleCollection::Shared).await?.is_some())
 }
 
 /// Rejects a host that other machines can reach, for a server without authentication.

@@ -5,6 +5,7 @@
 
 mod agent;
 mod arguments;
+mod articles;
 mod calculator;
 mod calls;
 mod current_time;
@@ -18,6 +19,7 @@ mod tools;
 
 pub use agent::AgentTexts;
 pub use arguments::ArgumentTexts;
+pub use articles::ArticleTexts;
 pub use calculator::CalculatorTexts;
 pub use calls::CallTexts;
 pub use current_time::CurrentTimeTexts;

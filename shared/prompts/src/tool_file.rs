@@ -48,6 +48,7 @@ declare_tool_files! {
     LIST_DIRECTORY = "list_directory",
     READ_FILE = "read_file",
     READ_URL = "read_url",
+    SEARCH_ARTICLES = "search_articles",
     SEARCH_WEB = "search_web",
 }
 

@@ -27,7 +27,7 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 22] = [
 ];
 
 /// Every route for administrators only.
-pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 13] = [
+pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 17] = [
     ("GET", "/api/admin/executions", ""),
     ("GET", "/api/admin/agents", ""),
     ("POST", "/api/admin/agents", r#"{"name":"mine"}"#),
@@ -41,6 +41,10 @@ pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 13] = [
     ("PUT", "/api/admin/tools/{id}", r#"{"name":"mine"}"#),
     ("DELETE", "/api/admin/tools/{id}", ""),
     ("POST", "/api/admin/tools/{id}/test", r#"{"arguments":{}}"#),
+    ("GET", "/api/admin/articles", ""),
+    ("POST", "/api/admin/articles", r#"{"title":"mine","text":"mine"}"#),
+    ("GET", "/api/admin/articles/{id}", ""),
+    ("DELETE", "/api/admin/articles/{id}", ""),
 ];
 
 /// Every public route.

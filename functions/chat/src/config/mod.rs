@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::TurnRecorderFactory;
+use articles::ArticlesConfig;
 use custom_tools::ToolSecrets;
 use egress::Policy;
 use llm::Models;
@@ -25,6 +26,8 @@ pub struct Config {
     pub search: Option<SearchConfig>,
     /// The folder of documents; `None` when no setting names one.
     pub documents: Option<DocumentRoot>,
+    /// Whether and how models search articles.
+    pub articles: ArticlesConfig,
     /// Where tools that administrators define may send requests.
     pub tool_policy: Policy,
     /// The secrets that these tools may name.
@@ -80,11 +83,13 @@ impl Config {
         let models = Models::from_settings(settings, http.clone())?;
         check_call_formats(&models)?;
         let search = SearchConfig::from_settings(settings)?;
-        upstream_policy::check(settings, platform, &models, search.as_ref())?;
+        let articles = articles(settings)?;
+        upstream_policy::check(settings, platform, &models, search.as_ref(), articles.embeddings.as_ref())?;
         Ok(Self {
             models,
             search,
             documents: DocumentRoot::from_settings(settings)?,
+            articles,
             tool_policy: upstream_policy::tool_policy(settings, platform)?,
             tool_secrets: ToolSecrets::from_settings(settings)?,
             chat_limit: chat_limit(settings)?,
@@ -131,6 +136,19 @@ fn check_call_formats(models: &Models) -> Result<(), SettingError> {
             .map_err(|names| SettingError::new("MODELS", format!("as \"tools\" prompt:FORMAT, with one of {names}")))?;
     }
     Ok(())
+}
+
+/// The settings of articles.
+///
+/// # Errors
+/// One that cannot be parsed, or one that turns them on in a build without them.
+fn articles(settings: &Settings) -> Result<ArticlesConfig, SettingError> {
+    let config = ArticlesConfig::from_settings(settings)?;
+    if config.enabled == Some(true) && cfg!(not(feature = "articles")) {
+        let accepted = "no, or to be unset without EMBEDDINGS_MODEL: this build has no feature `articles`";
+        return Err(SettingError::new("ARTICLES", accepted));
+    }
+    Ok(config)
 }
 
 fn chat_limit(settings: &Settings) -> Result<RateLimit, SettingError> {

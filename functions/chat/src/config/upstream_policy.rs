@@ -2,6 +2,7 @@
 //!
 //! Tools that administrators define have a stricter rule, which no setting relaxes on Lambda.
 
+use articles::EmbeddingsConfig;
 use egress::Policy;
 use llm::Models;
 use platform::settings::{SettingError, Settings};
@@ -19,6 +20,7 @@ pub(crate) fn check(
     platform: Platform,
     models: &Models,
     search: Option<&SearchConfig>,
+    embeddings: Option<&EmbeddingsConfig>,
 ) -> Result<(), SettingError> {
     let allowed = settings.is_yes("ALLOW_PRIVATE_UPSTREAMS")?;
     if allowed || platform == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some() {
@@ -29,10 +31,10 @@ pub(crate) fn check(
             return Err(SettingError::new(variable_of(&client.name), ACCEPTED));
         }
     }
-    match search {
-        Some(search) if !is_public(&search.base_url) => Err(SettingError::new("TAVILY_BASE_URL", ACCEPTED)),
-        _ => Ok(()),
-    }
+    let search = search.map(|search| ("TAVILY_BASE_URL", &search.base_url));
+    let embeddings = embeddings.map(|embeddings| ("EMBEDDINGS_BASE_URL", &embeddings.base_url));
+    let private = search.into_iter().chain(embeddings).find(|(_, base_url)| !is_public(base_url));
+    private.map_or(Ok(()), |(variable, _)| Err(SettingError::new(variable, ACCEPTED)))
 }
 
 /// Where tools that administrators define may send requests: to public hosts over TLS. On a developer's machine
@@ -71,7 +73,8 @@ mod tests {
         let settings = Settings::from_pairs(pairs.iter().copied());
         let models = Models::from_settings(&settings, platform::transport::build_client().unwrap()).unwrap();
         let search = SearchConfig::from_settings(&settings).unwrap();
-        check(&settings, platform, &models, search.as_ref()).err().map(|error| error.variable)
+        let embeddings = EmbeddingsConfig::from_settings(&settings).unwrap();
+        check(&settings, platform, &models, search.as_ref(), embeddings.as_ref()).err().map(|error| error.variable)
     }
 
     #[test]
@@ -131,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn f018_lambda_accepts_public_upstreams_and_checks_search() {
+    fn f018_lambda_accepts_public_upstreams_and_checks_others() {
         for url in [
             "https://api.example.com/v1",
             "https://8.8.8.8",
@@ -146,5 +149,7 @@ mod tests {
         }
         let search = [("TAVILY_BASE_URL", "http://search.example.com")];
         assert_eq!(rejected_variable(&search, Platform::Lambda).as_deref(), Some("TAVILY_BASE_URL"));
+        let embeddings = [("EMBEDDINGS_MODEL", "m"), ("EMBEDDINGS_BASE_URL", "https://10.0.0.1/v1")];
+        assert_eq!(rejected_variable(&embeddings, Platform::Lambda).as_deref(), Some("EMBEDDINGS_BASE_URL"));
     }
 }

@@ -14,8 +14,9 @@ use super::cache::DefinitionCache;
 use crate::document_root::DOCUMENT_TOOLS;
 use crate::parsing;
 
-/// The names of the built-in tools: no row may have them, whether or not they are configured. No new row may have the name
-/// of a document tool either, but rows that already have one are kept.
+/// The names of built-in tools that no row may have, whether or not they are configured. `search_articles` is reserved
+/// only where it is on: rows of that name are older than it. No new row may have the name of a document tool either, but
+/// rows that already have one are kept.
 pub(crate) const RESERVED_NAMES: [&str; 4] = ["search_web", "read_url", "calculator", "current_time"];
 
 /// The tools that administrators define; clones share one cache.
@@ -45,14 +46,16 @@ pub(crate) struct BoundTools {
 }
 
 impl CustomTools {
-    pub(crate) fn new(store: &Store, policy: Policy, secrets: ToolSecrets) -> Self {
+    pub(crate) fn new(store: &Store, policy: Policy, secrets: ToolSecrets, built_in: &ToolRegistry) -> Self {
+        let others = built_in.names().filter(|name| !RESERVED_NAMES.contains(name));
+        let names: Vec<String> = RESERVED_NAMES.into_iter().chain(others).map(str::to_owned).collect();
         Self {
             rows: DefinitionCache::new(store.definitions.clone(), DefinitionKind::Tool),
             egress: Egress::new(policy, SystemNetwork),
             secrets,
             limiter: store.rate_limiter.clone(),
-            reserved: RESERVED_NAMES.map(str::to_owned).into(),
-            reserved_for_new: RESERVED_NAMES.into_iter().chain(DOCUMENT_TOOLS).map(str::to_owned).collect(),
+            reserved_for_new: names.iter().cloned().chain(DOCUMENT_TOOLS.map(str::to_owned)).collect(),
+            reserved: names.into(),
         }
     }
 

@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use super::ArticleCollection;
-use super::part::ArticleChunk;
+use super::chunk::ArticleChunk;
 use crate::StoreError;
 use crate::clock::{millis, rfc3339};
 use crate::item::{Item, ItemExt, item, n, s};
@@ -99,7 +99,7 @@ impl StoredArticle {
     }
 }
 
-pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArticle) -> Result<Item, StoreError> {
+pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArticle) -> Item {
     let attributes = [
         ("id", s(&article.id)),
         ("title", s(&article.title)),
@@ -119,7 +119,7 @@ pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArtic
         item.insert("model".to_owned(), s(name));
         item.insert("dimensions".to_owned(), n(*dimensions));
     }
-    Ok(item)
+    item
 }
 
 pub(super) fn read_article(item: &Item) -> Result<StoredArticle, StoreError> {

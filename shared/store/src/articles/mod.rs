@@ -9,6 +9,7 @@
 //! Its unused chunks stay listed until [`Articles::clean`] or the next change of the article deletes them.
 
 mod article;
+mod chunk;
 mod collection;
 mod part;
 
@@ -18,9 +19,10 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use domain::{Owner, new_id};
 
 pub use self::article::{EmbeddingModel, NewArticle, StoredArticle};
+pub use self::chunk::{ArticleChunk, QuantisedVector};
 pub use self::collection::ArticleCollection;
 pub(crate) use self::collection::is_article_item;
-pub use self::part::{ArticleChunk, ChunkPage, ChunkPart, PageStart, QuantisedVector};
+pub use self::part::{ChunkPage, ChunkPart, PageStart};
 
 use self::article::{article_item, read_article};
 use self::collection::{ARTICLE_PREFIX, REVISION, UNUSED_PREFIX, chunks_prefix};
@@ -55,6 +57,14 @@ impl Articles {
     pub async fn revision(&self, collection: &ArticleCollection) -> Result<Option<String>, StoreError> {
         let Some(row) = self.table.get(&collection.own_key()).await? else { return Ok(None) };
         Ok(Some(row.text(REVISION)?.to_owned()))
+    }
+
+    /// Records in the shared collection that the deployment has articles, of any owner: afterwards it has a
+    /// revision.
+    pub async fn announce(&self) -> Result<(), StoreError> {
+        let change = Expression::update("SET revision = if_not_exists(revision, :revision), v = if_not_exists(v, :v)");
+        let change = change.value(":revision", s(new_id())).value(":v", n(SCHEMA_VERSION));
+        self.table.update(&ArticleCollection::Shared.own_key(), change).await.map(|_| ())
     }
 
     /// All articles of a collection, sorted by id, without their chunks.
@@ -221,7 +231,7 @@ impl Articles {
             Some(old) => Expression::when("generation = :before").value(":before", s(&old.generation)),
         };
         let mut writes: Vec<TransactWriteItem> = vec![
-            self.table.put_write(article_item(collection, stored)?, unchanged)?,
+            self.table.put_write(article_item(collection, stored), unchanged)?,
             self.table.delete_write(&collection.unused_key(&stored.id, &stored.generation))?,
             self.table.update_write(&collection.own_key(), new_revision())?,
         ];

@@ -5,33 +5,13 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::ArticleCollection;
 use super::article::NewArticle;
+use super::chunk::{ArticleChunk, QuantisedVector, SCALE_BYTES};
 use crate::StoreError;
 use crate::item::{Item, ItemExt, item, s, to_json};
 
 /// The maximum size of the chunks of one item in bytes; an item holds 400 KB with its keys, and JSON escapes some
 /// characters.
 const MAX_PART_BYTES: usize = 200_000;
-
-/// The length of a vector's scale in bytes.
-const SCALE_BYTES: usize = size_of::<f32>();
-
-/// A chunk of an article.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ArticleChunk {
-    /// Its text, with the headings that it is below.
-    pub text: String,
-    /// Its embedding.
-    pub vector: Option<QuantisedVector>,
-}
-
-/// A vector of length 1 whose components are `values` times `scale`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct QuantisedVector {
-    /// The factor of all components.
-    pub scale: f32,
-    /// From -127 to 127.
-    pub values: Vec<i8>,
-}
 
 /// Consecutive chunks of one generation of an article.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,13 +36,6 @@ pub struct ChunkPage {
 /// Where a page starts.
 #[derive(Clone, Debug)]
 pub struct PageStart(pub(super) Item);
-
-impl ArticleChunk {
-    /// The size of text and vector in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.text.len() + self.vector.as_ref().map_or(0, |vector| vector.values.len() + SCALE_BYTES)
-    }
-}
 
 /// The items of all chunks of an article.
 pub(super) fn part_items(

@@ -1,6 +1,8 @@
-//! Agents and tools that administrators define; other callers are rejected with `forbidden`.
+//! Agents, tools and articles that administrators define; other callers are rejected with `forbidden`.
 
 pub(crate) mod agents;
+#[cfg(feature = "articles")]
+pub(crate) mod articles;
 mod definition_view;
 pub(crate) mod executions;
 pub(crate) mod import;

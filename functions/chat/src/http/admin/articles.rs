@@ -1,0 +1,185 @@
+use std::time::SystemTime;
+
+use articles::{AddError, AddOutcome, ArticleSource, ArticleWriter, EmbeddingsError, Format, article_id};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use domain::{ErrorCode, Failure, StrictObject};
+use http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+use store::{ArticleCollection, StoredArticle};
+use web::{Administrator, ApiError};
+
+use crate::http::extract::path_id;
+use crate::http::paging::{Paging, unreadable_query};
+use crate::{App, parsing};
+
+/// The fields that can hold the content of an article, of which a request has one.
+const CONTENTS: [(&str, Format); 3] = [("text", Format::Text), ("markdown", Format::Markdown), ("html", Format::Html)];
+
+/// The longest title, in characters.
+const MAX_TITLE: usize = 300;
+
+/// The longest address and the longest name of an owner, in characters.
+const MAX_NAME: usize = 2048;
+
+/// The collection that a query names.
+#[derive(Deserialize)]
+pub(crate) struct CollectionQuery {
+    /// A name as callers are known by; absent for the articles of all callers.
+    owner: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ArticleList {
+    articles: Vec<ArticleView>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ArticleView {
+    id: String,
+    title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    chunk_count: u32,
+    /// Absent without embeddings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embeddings_model: Option<String>,
+    created_at: String,
+    updated_at: String,
+    /// In the response for one article only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunks: Option<Vec<String>>,
+}
+
+/// An article that an administrator sent, with the name of its owner.
+struct NewArticle {
+    owner: Option<String>,
+    source: ArticleSource,
+}
+
+impl From<StoredArticle> for ArticleView {
+    fn from(stored: StoredArticle) -> Self {
+        Self {
+            created_at: stored.created_at(),
+            updated_at: stored.updated_at(),
+            id: stored.id,
+            title: stored.title,
+            url: stored.url,
+            chunk_count: stored.chunks,
+            embeddings_model: stored.model.map(|model| model.name),
+            chunks: None,
+        }
+    }
+}
+
+/// `GET /api/admin/articles`: the articles for all callers, or those of `owner`, without their text.
+pub(crate) async fn list(
+    State(app): State<App>,
+    _: Administrator,
+    scope: Result<Query<CollectionQuery>, QueryRejection>,
+    paging: Result<Query<Paging>, QueryRejection>,
+) -> Result<Json<ArticleList>, ApiError> {
+    let (collection, paging) = (collection_of(&app, scope)?, Paging::parse(paging)?);
+    let (limit, after) = (paging.limit(100)?, paging.cursor.as_deref());
+    let (articles, next_cursor) = app.store.articles.page(&collection, Some(limit), after).await?;
+    Ok(Json(ArticleList { articles: articles.into_iter().map(ArticleView::from).collect(), next_cursor }))
+}
+
+/// `POST /api/admin/articles`: stores an article, in place of an earlier one of the same address or title.
+pub(crate) async fn create(
+    State(app): State<App>,
+    administrator: Administrator,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<ArticleView>), ApiError> {
+    let body = web::read_json_body(&headers, body).await?;
+    let parsed = parsing::parse(&administrator.0.owner, body.len(), move || NewArticle::parse(&body)).await?;
+    let (collection, now) = (named_collection(&app, parsed.owner.as_deref())?, SystemTime::now());
+    let writer = ArticleWriter::new(app.store.articles.clone(), &app.config.articles, &app.config.http);
+    writer.prepare(&collection, now).await?;
+    let known = app.store.articles.get(&collection, &article_id(&parsed.source.key)).await?;
+    let outcome = writer.add(&collection, &parsed.source, known.as_ref(), now).await.map_err(add_failure)?;
+    let stored = match outcome {
+        AddOutcome::Stored(stored) => Some(stored),
+        AddOutcome::Unchanged => known,
+    };
+    Ok((StatusCode::CREATED, Json(stored.ok_or(ErrorCode::NotFound)?.into())))
+}
+
+/// `GET /api/admin/articles/{id}`: an article with its text in chunks.
+pub(crate) async fn get(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+    scope: Result<Query<CollectionQuery>, QueryRejection>,
+) -> Result<Json<ArticleView>, ApiError> {
+    let collection = collection_of(&app, scope)?;
+    let stored = app.store.articles.get(&collection, &path_id(path)?).await?.ok_or(ErrorCode::NotFound)?;
+    let chunks = app.store.articles.chunks(&collection, &stored).await?;
+    let chunks = chunks.into_iter().map(|chunk| chunk.text).collect();
+    Ok(Json(ArticleView { chunks: Some(chunks), ..stored.into() }))
+}
+
+/// `DELETE /api/admin/articles/{id}`: deletes an article.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+    scope: Result<Query<CollectionQuery>, QueryRejection>,
+) -> Result<StatusCode, ApiError> {
+    let collection = collection_of(&app, scope)?;
+    let deleted = app.store.articles.delete(&collection, &path_id(path)?, SystemTime::now()).await?;
+    if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(ErrorCode::NotFound.into()) }
+}
+
+impl NewArticle {
+    fn parse(body: &[u8]) -> Result<Self, Failure> {
+        let mut fields = StrictObject::parse(body)?;
+        let title = fields.take_non_blank("title", MAX_TITLE)?;
+        let url = fields.take_non_blank("url", MAX_NAME)?;
+        let owner = fields.take_non_blank("owner", MAX_NAME)?;
+        let mut contents = Vec::new();
+        for (name, format) in CONTENTS {
+            contents.extend(fields.take_string(name)?.map(|text| (text, format)));
+        }
+        let (Some((text, format)), true) = (contents.pop(), contents.is_empty()) else {
+            return Err(fields.field_error("text", "given, or `markdown` or `html` instead: one of the three"));
+        };
+        let key = url.clone().or_else(|| title.clone());
+        let key = key.ok_or_else(|| fields.field_error("title", "given for an article without `url`"))?;
+        fields.reject_unknown("`title`, `url`, `text`, `markdown`, `html`, `owner`")?;
+        Ok(Self { owner, source: ArticleSource { key, title, url, text, format } })
+    }
+}
+
+fn collection_of(
+    app: &App,
+    scope: Result<Query<CollectionQuery>, QueryRejection>,
+) -> Result<ArticleCollection, ApiError> {
+    let Query(CollectionQuery { owner }) = scope.map_err(unreadable_query)?;
+    named_collection(app, owner.as_deref())
+}
+
+/// The articles of the owner of that name, or those of all callers.
+fn named_collection(app: &App, owner: Option<&str>) -> Result<ArticleCollection, ApiError> {
+    let Some(name) = owner else { return Ok(ArticleCollection::Shared) };
+    let owner = app.config.auth.owner_of(name);
+    owner.map(ArticleCollection::Of).ok_or_else(|| ErrorCode::AuthNotConfigured.into())
+}
+
+fn add_failure(error: AddError) -> ApiError {
+    let code = match error {
+        AddError::Store(error) => return error.into(),
+        AddError::Embeddings(EmbeddingsError::Unauthorized) => ErrorCode::UpstreamAuth,
+        AddError::Embeddings(EmbeddingsError::Rejected(_)) => ErrorCode::UpstreamRejected,
+        AddError::Embeddings(EmbeddingsError::BadResponse) => ErrorCode::UpstreamBadResponse,
+        AddError::Embeddings(EmbeddingsError::Unavailable | EmbeddingsError::Busy) => ErrorCode::UpstreamUnavailable,
+        AddError::NoText | AddError::TooLong | AddError::InvalidUrl => ErrorCode::InvalidRequest,
+    };
+    ApiError::new(code, format!("The article was not stored: {error}"))
+}

@@ -1,0 +1,186 @@
+//! The commands `articles add`, `list`, `remove` and `search`.
+
+mod add;
+mod page;
+mod source;
+
+use std::fmt::Write;
+use std::time::SystemTime;
+
+use articles::{ArticleSearch, Found, SearchNotice};
+use chat::Config;
+use clap::{Args, Subcommand};
+use domain::Owner;
+use platform::settings::{SettingError, Settings};
+use store::{ArticleCollection, StoredArticle};
+use web::Platform;
+
+use crate::StartError;
+use crate::command_result::{CommandError, CommandOutput};
+use crate::store_location::{OpenStore, StoreLocation, user};
+
+/// The longest part of a chunk that a search shows, in characters.
+const MAX_EXCERPT_CHARS: usize = 160;
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum ArticlesCommand {
+    /// Adds files, folders, pages and the pages of sitemaps; what has not changed since is skipped.
+    Add {
+        /// Files or folders with Markdown, HTML and plain text, or addresses of pages and of sitemaps.
+        #[arg(required = true, value_name = "FILE|DIR|URL|SITEMAP")]
+        sources: Vec<String>,
+        #[command(flatten)]
+        collection: CollectionChoice,
+    },
+    /// Lists all articles.
+    List {
+        #[command(flatten)]
+        collection: CollectionChoice,
+    },
+    /// Removes an article.
+    Remove {
+        /// The article's id, as `articles list` shows it.
+        id: String,
+        #[command(flatten)]
+        collection: CollectionChoice,
+    },
+    /// Searches as a model does.
+    Search {
+        /// What to find.
+        query: String,
+        /// The maximum number of articles.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20))]
+        limit: u8,
+        #[command(flatten)]
+        collection: CollectionChoice,
+    },
+}
+
+/// Whose articles a command works on.
+#[derive(Args, Debug)]
+pub(crate) struct CollectionChoice {
+    /// The articles of this caller alone, as authentication names it (AUTH); else those of all callers.
+    #[arg(long, value_name = "NAME", value_parser = user)]
+    user: Option<String>,
+    #[command(flatten)]
+    location: StoreLocation,
+}
+
+/// What the commands work with.
+struct Opened {
+    config: Config,
+    store: OpenStore,
+    owner: Option<Owner>,
+}
+
+impl ArticlesCommand {
+    /// Runs the command and returns its messages.
+    pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<CommandOutput, CommandError> {
+        match self {
+            Self::Add { sources, collection } => {
+                let opened = collection.open(settings).await?;
+                add::run(&opened, &sources, now).await
+            }
+            Self::List { collection } => {
+                let opened = collection.open(settings).await?;
+                let articles = opened.store.store.articles.list(&opened.collection()).await?;
+                Ok(CommandOutput { result: table(&articles), note: String::new() })
+            }
+            Self::Remove { id, collection } => {
+                let opened = collection.open(settings).await?;
+                if !opened.store.store.articles.delete(&opened.collection(), &id, now).await? {
+                    let text = "there is no article of this id; `articles list` shows all";
+                    return Err(CommandError::Absent(text.to_owned()));
+                }
+                Ok(CommandOutput { result: format!("removed {id}"), note: String::new() })
+            }
+            Self::Search { query, limit, collection } => {
+                let opened = collection.open(settings).await?;
+                opened.search(&query, usize::from(limit)).await
+            }
+        }
+    }
+}
+
+impl CollectionChoice {
+    async fn open(self, settings: Settings) -> Result<Opened, CommandError> {
+        let http = platform::transport::build_client().map_err(StartError::from)?;
+        let config = Config::from_settings(&settings, Platform::Local, http).map_err(StartError::from)?;
+        let is_unset = settings.var("AUTH").is_none();
+        let owner = match &self.user {
+            None => None,
+            // A deployed function without this setting has callers with keys.
+            Some(name) if self.location.aws && is_unset => Some(Owner::key_holder(name)),
+            Some(name) => Some(config.auth.owner_of(name).ok_or_else(unknown_owner)?),
+        };
+        let store = self.location.open(settings).await?;
+        Ok(Opened { config, store, owner })
+    }
+}
+
+fn unknown_owner() -> StartError {
+    SettingError::new("AUTH", "the value of the server or function, so that --user names one of its callers").into()
+}
+
+impl Opened {
+    fn collection(&self) -> ArticleCollection {
+        self.owner.clone().map_or(ArticleCollection::Shared, ArticleCollection::Of)
+    }
+
+    async fn search(&self, query: &str, limit: usize) -> Result<CommandOutput, CommandError> {
+        let (articles, config) = (self.store.store.articles.clone(), &self.config);
+        let search = ArticleSearch::new(articles, &config.articles, &config.http);
+        // Without a user only the articles of all callers are searched: nobody has the empty name.
+        let owner = self.owner.clone().unwrap_or_else(|| Owner::new(""));
+        let found = search.search(&owner, query, limit).await;
+        let found = found.map_err(|error| CommandError::Failed(error.to_string()))?;
+        Ok(CommandOutput { result: results(&found), note: note(&found).to_owned() })
+    }
+}
+
+fn table(articles: &[StoredArticle]) -> String {
+    if articles.is_empty() {
+        return "There are no articles.".to_owned();
+    }
+    let mut table = format!("{:<32}  {:>6}  {:<24}  {:<24}  TITLE", "ID", "CHUNKS", "CHANGED", "EMBEDDINGS");
+    for article in articles {
+        let model = article.model.as_ref().map_or("-", |model| model.name.as_str());
+        let title = article.title.escape_debug();
+        // Writing to a String cannot fail.
+        let _ = write!(
+            table,
+            "\n{:<32}  {:>6}  {:<24}  {model:<24}  {title}",
+            article.id,
+            article.chunks,
+            article.updated_at()
+        );
+    }
+    table
+}
+
+fn results(found: &Found) -> String {
+    let mut lines = Vec::new();
+    for (number, article) in (1..).zip(&found.articles) {
+        let url = article.url.as_deref().map(|url| format!(" ({url})")).unwrap_or_default();
+        lines.push(format!("{number}. {}{url}", article.title.escape_debug()));
+        for chunk in &article.chunks {
+            let text = chunk.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let excerpt: String = text.chars().filter(|c| !c.is_control()).take(MAX_EXCERPT_CHARS).collect();
+            lines.push(format!("   {:.3} #{}: {excerpt}", chunk.score, chunk.index));
+        }
+    }
+    if lines.is_empty() { "Nothing was found.".to_owned() } else { lines.join("\n") }
+}
+
+fn note(found: &Found) -> &'static str {
+    match found.notice {
+        None => "",
+        Some(SearchNotice::TermsOnly) => {
+            "Only terms were searched: EMBEDDINGS_MODEL, EMBEDDINGS_BASE_URL and EMBEDDINGS_API_KEY add a search by meaning."
+        }
+        Some(SearchNotice::EmbeddingsFailed) => "Only terms were searched: the embeddings endpoint failed.",
+        Some(SearchNotice::OtherModel) => {
+            "Some articles have no vectors of EMBEDDINGS_MODEL: run `articles add` again with their sources."
+        }
+    }
+}

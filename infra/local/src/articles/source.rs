@@ -1,0 +1,123 @@
+use std::path::{Path, PathBuf};
+
+use articles::{ArticleSource, Format};
+
+use super::page::PageReader;
+
+/// The largest file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The maximum number of documents of one command.
+const MAX_DOCUMENTS: usize = 200_000;
+
+/// A document that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    File(PathBuf, Format),
+    Page(String),
+}
+
+impl Source {
+    /// What the document is known by: its path as it was given, or its address.
+    pub(super) fn key(&self) -> String {
+        match self {
+            Self::File(path, _) => path.strip_prefix(".").unwrap_or(path).to_string_lossy().replace('\\', "/"),
+            Self::Page(url) => url.clone(),
+        }
+    }
+
+    pub(super) async fn read(&self, pages: &PageReader) -> Result<ArticleSource, String> {
+        let (key, title) = (self.key(), None);
+        match self {
+            Self::File(path, format) => {
+                let text = read_file(path)?;
+                Ok(ArticleSource { key, title, url: None, text, format: *format })
+            }
+            Self::Page(url) => {
+                let page = pages.read(url).await?;
+                Ok(ArticleSource { key, title, url: Some(url.clone()), text: page.text, format: page.format })
+            }
+        }
+    }
+}
+
+fn read_file(path: &Path) -> Result<String, String> {
+    let length = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if length > MAX_FILE_BYTES {
+        return Err(format!("the file has {length} bytes; at most {MAX_FILE_BYTES} are accepted"));
+    }
+    std::fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+/// The documents that the arguments of the command name, in a fixed order.
+pub(super) async fn find_sources(arguments: &[String], pages: &PageReader) -> Result<Vec<Source>, String> {
+    let mut found = Vec::new();
+    for argument in arguments {
+        let described = |reason: String| format!("{argument}: {reason}");
+        if argument.starts_with("http://") || argument.starts_with("https://") {
+            found.extend(pages.find(argument).await.map_err(described)?.into_iter().map(Source::Page));
+        } else {
+            find_files(Path::new(argument), &mut found).map_err(described)?;
+        }
+        if found.len() > MAX_DOCUMENTS {
+            return Err(described(format!("these are more than {MAX_DOCUMENTS} documents")));
+        }
+    }
+    Ok(found)
+}
+
+/// A file, or all files of known formats below a folder; hidden ones and links are left out.
+fn find_files(path: &Path, found: &mut Vec<Source>) -> Result<(), String> {
+    if !path.is_dir() {
+        let format = Format::of_file(&path.to_string_lossy()).filter(|_| path.is_file());
+        let accepted = "a folder or a file that ends in .md, .markdown, .html, .htm or .txt is accepted";
+        found.push(Source::File(path.to_owned(), format.ok_or(accepted)?));
+        return Ok(());
+    }
+    let mut folders = vec![path.to_owned()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).map_err(|error| error.to_string())? {
+            let entry = entry.map_err(|error| error.to_string())?;
+            let (name, kind) = (entry.file_name(), entry.file_type().map_err(|error| error.to_string())?);
+            match Format::of_file(&name.to_string_lossy()) {
+                _ if name.to_string_lossy().starts_with('.') => {}
+                _ if kind.is_dir() => folders.push(entry.path()),
+                Some(format) if kind.is_file() => files.push(Source::File(entry.path(), format)),
+                _ => {}
+            }
+        }
+    }
+    files.sort_by_key(Source::key);
+    found.extend(files);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn folders_give_their_documents_in_order() {
+        let folder = tempfile::TempDir::new().unwrap();
+        for name in ["b.md", "a/c.HTML", "a/d.png", "a/e.txt", ".hidden/f.md", ".g.md"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "text").unwrap();
+        }
+        let pages = PageReader::new(egress::Policy::public());
+        let root = folder.path().to_str().unwrap().to_owned();
+        let found = find_sources(std::slice::from_ref(&root), &pages).await.unwrap();
+        let names: Vec<String> = found.iter().map(|source| source.key()[root.len() + 1..].to_owned()).collect();
+        assert_eq!(names, ["a/c.HTML", "a/e.txt", "b.md"]);
+        for absent in ["missing.md", &format!("{root}/a/d.png")] {
+            assert!(find_sources(&[absent.to_owned()], &pages).await.unwrap_err().contains("is accepted"), "{absent}");
+        }
+    }
+
+    #[test]
+    fn same_file_has_the_same_key() {
+        let key = |path: &str| Source::File(path.into(), Format::Text).key();
+        assert_eq!([key("docs/a.txt"), key("./docs/a.txt")], ["docs/a.txt"; 2]);
+    }
+}

@@ -1,0 +1,152 @@
+//! Collections in memory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use store::{ArticleChunk, ArticleCollection, Articles, ChunkPart, SHARDS, StoreError, StoredArticle};
+
+/// Up to so many changed articles are read one by one, more together with all others.
+const MAX_SINGLE_READS: usize = 16;
+
+/// How many articles are read at the same time.
+const MAX_READS: usize = 8;
+
+/// An article with its chunks.
+#[derive(Debug)]
+pub(crate) struct LoadedArticle {
+    pub(crate) head: StoredArticle,
+    pub(crate) texts: Vec<Box<str>>,
+    /// The vectors of all chunks, one after the other; empty without embeddings.
+    vectors: Vec<i8>,
+    scales: Vec<f32>,
+}
+
+/// All articles of a collection.
+#[derive(Debug, Default)]
+pub(crate) struct LoadedCollection {
+    pub(crate) revision: String,
+    pub(crate) articles: Vec<Arc<LoadedArticle>>,
+}
+
+impl LoadedArticle {
+    fn new(head: StoredArticle, chunks: Vec<ArticleChunk>) -> Self {
+        let (mut texts, mut vectors, mut scales) = (Vec::with_capacity(chunks.len()), Vec::new(), Vec::new());
+        for ArticleChunk { text, vector } in chunks {
+            texts.push(text.into_boxed_str());
+            if let Some(vector) = vector {
+                vectors.extend_from_slice(&vector.values);
+                scales.push(vector.scale);
+            }
+        }
+        vectors.shrink_to_fit();
+        Self { head, texts, vectors, scales }
+    }
+
+    /// Whether the article has vectors of this model with this length.
+    pub(crate) fn has_vectors_of(&self, model: &str, dimensions: usize) -> bool {
+        let is_same =
+            |known: &store::EmbeddingModel| known.name == model && usize::try_from(known.dimensions) == Ok(dimensions);
+        self.head.model.as_ref().is_some_and(is_same)
+            && self.scales.len() == self.texts.len()
+            && self.vectors.len() == self.texts.len() * dimensions
+    }
+
+    /// The vectors of the chunks, which have this length, with their scales.
+    pub(crate) fn vectors(&self, dimensions: usize) -> impl Iterator<Item = (&[i8], f32)> {
+        self.vectors.chunks_exact(dimensions.max(1)).zip(self.scales.iter().copied())
+    }
+}
+
+impl LoadedCollection {
+    /// The size of its texts and vectors in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.articles.iter().map(|article| article.head.bytes).sum()
+    }
+
+    /// Reads the articles of `heads`; those of an earlier copy that have not changed are kept.
+    pub(crate) async fn read(
+        store: &Articles,
+        collection: &ArticleCollection,
+        revision: String,
+        heads: Vec<StoredArticle>,
+        earlier: Option<&Self>,
+    ) -> Result<Self, StoreError> {
+        let known: HashMap<&str, &Arc<LoadedArticle>> = earlier.map_or_else(HashMap::new, |earlier| {
+            earlier.articles.iter().map(|article| (article.head.generation.as_str(), article)).collect()
+        });
+        let (kept, changed): (Vec<_>, Vec<_>) =
+            heads.into_iter().partition(|head| known.contains_key(head.generation.as_str()));
+        let kept =
+            kept.iter().filter_map(|head| known.get(head.generation.as_str()).map(|article| Arc::clone(article)));
+        let mut articles: Vec<Arc<LoadedArticle>> = kept.collect();
+        let changed = if changed.len() <= MAX_SINGLE_READS {
+            read_each(store, collection, changed).await?
+        } else {
+            read_together(store, collection, changed).await?
+        };
+        articles.extend(changed.into_iter().map(Arc::new));
+        // The order of results must not depend on earlier copies.
+        articles.sort_unstable_by(|one, other| one.head.id.cmp(&other.head.id));
+        Ok(Self { revision, articles })
+    }
+}
+
+async fn read_each(
+    store: &Articles,
+    collection: &ArticleCollection,
+    heads: Vec<StoredArticle>,
+) -> Result<Vec<LoadedArticle>, StoreError> {
+    let read = async |head: StoredArticle| {
+        let chunks = store.chunks(collection, &head).await?;
+        Ok(LoadedArticle::new(head, chunks))
+    };
+    let articles: Vec<LoadedArticle> = stream::iter(heads).map(read).buffer_unordered(MAX_READS).try_collect().await?;
+    Ok(articles.into_iter().filter(is_whole).collect())
+}
+
+/// Reads all chunks of the collection, in parallel, and keeps those of the given articles.
+async fn read_together(
+    store: &Articles,
+    collection: &ArticleCollection,
+    heads: Vec<StoredArticle>,
+) -> Result<Vec<LoadedArticle>, StoreError> {
+    let heads: HashMap<String, StoredArticle> = heads.into_iter().map(|head| (head.generation.clone(), head)).collect();
+    let shards = stream::iter(0..SHARDS).map(|shard| read_shard(store, collection, shard, &heads));
+    let shards: Vec<Vec<LoadedArticle>> = shards.buffer_unordered(usize::from(SHARDS)).try_collect().await?;
+    Ok(shards.into_iter().flatten().filter(is_whole).collect())
+}
+
+async fn read_shard(
+    store: &Articles,
+    collection: &ArticleCollection,
+    shard: u8,
+    heads: &HashMap<String, StoredArticle>,
+) -> Result<Vec<LoadedArticle>, StoreError> {
+    let (mut start, mut articles) = (None, Vec::new());
+    let mut open: Option<(&StoredArticle, Vec<ArticleChunk>)> = None;
+    loop {
+        let page = store.chunk_page(collection, shard, start).await?;
+        for ChunkPart { generation, chunks, .. } in page.parts {
+            let Some(head) = heads.get(&generation) else { continue };
+            match &mut open {
+                Some((known, all)) if known.generation == generation => all.extend(chunks),
+                _ => articles.extend(close(open.replace((head, chunks)))),
+            }
+        }
+        start = page.next;
+        if start.is_none() {
+            articles.extend(close(open));
+            return Ok(articles);
+        }
+    }
+}
+
+fn close(open: Option<(&StoredArticle, Vec<ArticleChunk>)>) -> Option<LoadedArticle> {
+    open.map(|(head, chunks)| LoadedArticle::new(head.clone(), chunks))
+}
+
+/// Whether all chunks were there: an article that was replaced while it was read is left out until the next search.
+fn is_whole(article: &LoadedArticle) -> bool {
+    usize::try_from(article.head.chunks) == Ok(article.texts.len())
+}

@@ -1,0 +1,112 @@
+//! The text of documents, as sections below headings.
+
+mod entities;
+mod html;
+mod markdown;
+
+/// The maximum length of a title in characters.
+const MAX_TITLE_CHARS: usize = 200;
+
+/// The format of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Plain text.
+    Text,
+    /// Markdown.
+    Markdown,
+    /// HTML.
+    Html,
+}
+
+/// A document's text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// Its `<title>`, or its first heading of the first level.
+    pub title: Option<String>,
+    /// Its text in order.
+    pub(crate) sections: Vec<Section>,
+}
+
+/// Text below a heading.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// The headings that it is below, the highest first.
+    pub(crate) headings: Vec<String>,
+    /// Paragraphs, list items and so on, each on its own lines.
+    pub(crate) text: String,
+}
+
+impl Format {
+    /// The format of a file, by the end of its name; `None` for another format.
+    pub fn of_file(name: &str) -> Option<Self> {
+        match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
+            "txt" | "text" => Some(Self::Text),
+            "md" | "markdown" | "mdx" => Some(Self::Markdown),
+            "html" | "htm" | "xhtml" => Some(Self::Html),
+            _ => None,
+        }
+    }
+
+    /// The format of a response with this `Content-Type`; `None` for another format.
+    pub fn of_content_type(value: &str) -> Option<Self> {
+        match value.split(';').next()?.trim().to_ascii_lowercase().as_str() {
+            "text/plain" => Some(Self::Text),
+            "text/markdown" | "text/x-markdown" => Some(Self::Markdown),
+            "text/html" | "application/xhtml+xml" => Some(Self::Html),
+            _ => None,
+        }
+    }
+}
+
+/// Extracts the text of a document. It never fails: text without any markup is a section too.
+pub fn extract(text: &str, format: Format) -> Document {
+    let text = tools::strip_invisible(text);
+    match format {
+        Format::Text => Document { title: None, sections: vec![Section { headings: Vec::new(), text }] },
+        Format::Markdown => markdown::extract(&text),
+        Format::Html => html::extract(&text),
+    }
+}
+
+/// Builds the sections of a document from its headings and lines.
+#[derive(Default)]
+struct Outline {
+    document: Document,
+    /// The open headings with their levels.
+    open: Vec<(usize, String)>,
+}
+
+impl Outline {
+    /// Begins a section below a heading of this level, from 1.
+    fn push_heading(&mut self, level: usize, heading: &str) {
+        let heading = single_line(heading);
+        if heading.is_empty() {
+            return;
+        }
+        if level == 1 && self.document.title.is_none() {
+            self.document.title = Some(heading.clone());
+        }
+        self.open.retain(|(open, _)| *open < level);
+        self.open.push((level, heading));
+        let headings = self.open.iter().map(|(_, heading)| heading.clone()).collect();
+        self.document.sections.push(Section { headings, text: String::new() });
+    }
+
+    fn push_text(&mut self, text: &str) {
+        if self.document.sections.is_empty() {
+            self.document.sections.push(Section::default());
+        }
+        if let Some(section) = self.document.sections.last_mut() {
+            section.text.push_str(text);
+        }
+    }
+
+    fn finish(self) -> Document {
+        self.document
+    }
+}
+
+/// Text on one line, shortened to a title's length.
+fn single_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TITLE_CHARS).collect()
+}

@@ -1,0 +1,91 @@
+//! `search_articles`: searches the articles of the deployment.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::{Language, ToolFailure, ToolSpec};
+use prompts::{ArticleTexts, ToolFile, fill};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tools::{Tool, ToolCallError, ToolContext, ToolError, ToolOutput, arguments, schema};
+
+use crate::rendering::FoundArticles;
+use crate::{ArticleSearch, SearchError};
+
+/// The longest query that is searched, in characters; the rest is left out.
+const MAX_QUERY_CHARS: usize = 400;
+
+/// The number of articles unless a call names another one.
+const DEFAULT_LIMIT: u32 = 5;
+
+/// The maximum number of articles.
+const MAX_LIMIT: u32 = 20;
+
+/// Searches articles.
+pub struct SearchArticles {
+    search: Arc<ArticleSearch>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Shortened to 400 characters.
+    query: String,
+    /// The maximum number of articles, from 1 to 20.
+    #[serde(default = "default_limit")]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    DEFAULT_LIMIT
+}
+
+impl SearchArticles {
+    /// Creates the tool.
+    pub fn new(search: Arc<ArticleSearch>) -> Self {
+        Self { search }
+    }
+
+    fn failure(&self, error: &SearchError, language: Language) -> ToolError {
+        tracing::warn!(%error, "articles could not be searched");
+        let texts = ArticleTexts::of(language);
+        let (reason, message) = match error {
+            SearchError::TooLarge => (texts.too_large, "The articles are too many to search."),
+            SearchError::Store(_) | SearchError::Failed => (texts.unavailable, "The articles cannot be searched now."),
+        };
+        let failure = ToolFailure { code: "failed".to_owned(), message: message.to_owned() };
+        ToolError::Model { failure, content: self.failure_text(reason, language) }
+    }
+}
+
+#[async_trait]
+impl Tool for SearchArticles {
+    fn spec(&self, language: Language) -> ToolSpec {
+        schema::localised_spec::<Arguments>(&ToolFile::SEARCH_ARTICLES, language)
+    }
+
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let language = context.language;
+        let Arguments { query, limit } = arguments::parse(arguments, language)?;
+        let query: String = query.trim().chars().take(MAX_QUERY_CHARS).collect();
+        if query.is_empty() {
+            return Err(ToolCallError::invalid_arguments(ArticleTexts::of(language).blank_query, language).into());
+        }
+        let limit = usize::try_from(limit.clamp(1, MAX_LIMIT)).unwrap_or_default();
+        let found = self.search.search(&context.owner, &query, limit).await;
+        let found = found.map_err(|error| self.failure(&error, language))?;
+        let citing = FoundArticles { query, found, language, budget: context.result_budget };
+        Ok(ToolOutput { citing: Some(Arc::new(citing)), ..ToolOutput::default() })
+    }
+
+    /// The first search reads all articles.
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(30)
+    }
+
+    fn failure_text(&self, reason: &str, language: Language) -> String {
+        fill(ArticleTexts::of(language).search_failed, &[("reason", reason)])
+    }
+}

@@ -1,0 +1,177 @@
+//! Documents into stored articles.
+
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+use store::{
+    ArticleChunk, ArticleCollection, Articles, EmbeddingModel, NewArticle, QuantisedVector, StoreError, StoredArticle,
+};
+use url::Url;
+
+use crate::chunks::divide;
+use crate::extract::extract;
+use crate::{ArticlesConfig, Embeddings, EmbeddingsError, Format};
+
+/// The longest document, in bytes.
+const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
+
+/// The maximum number of chunks of an article.
+const MAX_CHUNKS: usize = 5_000;
+
+/// The longest address of an article, in bytes.
+const MAX_URL_BYTES: usize = 2048;
+
+/// The longest title, in characters.
+const MAX_TITLE_CHARS: usize = 300;
+
+/// The length of an article's id.
+const ID_CHARS: usize = 32;
+
+/// Part of every digest: another division of texts makes all articles changed ones.
+const DIVISION: &str = "1";
+
+/// A document that becomes an article.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArticleSource {
+    /// What it is known by, such as its address or its path: a later document of the same key replaces it.
+    pub key: String,
+    /// Its title; the document's own one, else the key, if it is absent.
+    pub title: Option<String>,
+    /// Where people can read it: `http` or `https`.
+    pub url: Option<String>,
+    /// Its content.
+    pub text: String,
+    /// The format of the content.
+    pub format: Format,
+}
+
+/// The outcome of adding a document.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AddOutcome {
+    /// The stored article is the same.
+    Unchanged,
+    /// The article was stored.
+    Stored(StoredArticle),
+}
+
+/// Why a document was not added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddError {
+    /// It has no text.
+    #[error("it has no text")]
+    NoText,
+    /// It is too long.
+    #[error("it is too long: at most {} MiB and {MAX_CHUNKS} chunks are accepted", MAX_DOCUMENT_BYTES / 1024 / 1024)]
+    TooLong,
+    /// The address is not on the web.
+    #[error("its address must begin with http:// or https://, with at most {MAX_URL_BYTES} bytes")]
+    InvalidUrl,
+    /// Its chunks have no embeddings.
+    #[error(transparent)]
+    Embeddings(#[from] EmbeddingsError),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Adds documents to collections.
+#[derive(Clone)]
+pub struct ArticleWriter {
+    store: Articles,
+    embeddings: Option<Embeddings>,
+}
+
+/// The id of the article of a key.
+pub fn article_id(key: &str) -> String {
+    format!("{:x}", Sha256::digest(key.as_bytes())).chars().take(ID_CHARS).collect()
+}
+
+impl ArticleSource {
+    /// Identifies everything that makes the article except its vectors.
+    fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        let format = format!("{:?}", self.format);
+        let parts =
+            [DIVISION, &format, self.title.as_deref().unwrap_or_default(), self.url.as_deref().unwrap_or_default()];
+        for part in parts.into_iter().chain([self.text.as_str()]) {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        }
+        format!("{:x}", hash.finalize())
+    }
+
+    fn check(&self) -> Result<(), AddError> {
+        if self.text.len() > MAX_DOCUMENT_BYTES {
+            return Err(AddError::TooLong);
+        }
+        let is_on_web = |url: &String| {
+            let parsed = Url::parse(url).is_ok_and(|parsed| matches!(parsed.scheme(), "http" | "https"));
+            parsed && url.len() <= MAX_URL_BYTES && !url.contains(char::is_whitespace)
+        };
+        if self.url.as_ref().is_none_or(is_on_web) { Ok(()) } else { Err(AddError::InvalidUrl) }
+    }
+}
+
+impl ArticleWriter {
+    /// Creates a writer; makes no call.
+    pub fn new(store: Articles, config: &ArticlesConfig, http: &platform::transport::Client) -> Self {
+        let embeddings = config.embeddings.clone().map(|config| Embeddings::new(config, http.clone()));
+        Self { store, embeddings }
+    }
+
+    /// Prepares the adding of documents: deletes what earlier interruptions left, and records that there are articles.
+    pub async fn prepare(&self, collection: &ArticleCollection, now: SystemTime) -> Result<(), StoreError> {
+        self.store.announce().await?;
+        self.store.clean(collection, now).await.map(|_| ())
+    }
+
+    /// Adds a document; `known` is the stored article of its key.
+    ///
+    /// An unchanged document is not embedded again, unless its vectors are of another model than the configured one.
+    pub async fn add(
+        &self,
+        collection: &ArticleCollection,
+        source: &ArticleSource,
+        known: Option<&StoredArticle>,
+        now: SystemTime,
+    ) -> Result<AddOutcome, AddError> {
+        source.check()?;
+        let digest = source.digest();
+        if known.is_some_and(|known| known.digest == digest && self.has_current_vectors(known)) {
+            return Ok(AddOutcome::Unchanged);
+        }
+        let document = extract(&source.text, source.format);
+        let title = source.title.clone().or(document.title.clone()).unwrap_or_else(|| source.key.clone());
+        let title: String = tools::strip_invisible(&title).chars().take(MAX_TITLE_CHARS).collect();
+        let texts = divide(&document, &title);
+        match texts.len() {
+            0 => return Err(AddError::NoText),
+            count if count > MAX_CHUNKS => return Err(AddError::TooLong),
+            _ => {}
+        }
+        let (model, chunks) = self.embed(texts).await?;
+        let id = article_id(&source.key);
+        let article = NewArticle { id, title, url: source.url.clone(), digest, model, chunks };
+        Ok(AddOutcome::Stored(self.store.put(collection, &article, now).await?))
+    }
+
+    /// Whether an article has the vectors that it would get now.
+    fn has_current_vectors(&self, known: &StoredArticle) -> bool {
+        let Some(embeddings) = &self.embeddings else { return true };
+        known.model.as_ref().is_some_and(|model| model.name == embeddings.model())
+    }
+
+    async fn embed(&self, texts: Vec<String>) -> Result<(Option<EmbeddingModel>, Vec<ArticleChunk>), EmbeddingsError> {
+        let chunk = |(text, vector)| ArticleChunk { text, vector };
+        let Some(embeddings) = &self.embeddings else {
+            return Ok((None, texts.into_iter().map(|text| chunk((text, None))).collect()));
+        };
+        let vectors = embeddings.embed(&texts).await?;
+        let dimensions = vectors.first().and_then(|vector: &QuantisedVector| u32::try_from(vector.values.len()).ok());
+        let model = EmbeddingModel {
+            name: embeddings.model().to_owned(),
+            dimensions: dimensions.ok_or(EmbeddingsError::BadResponse)?,
+        };
+        Ok((Some(model), texts.into_iter().zip(vectors.into_iter().map(Some)).map(chunk).collect()))
+    }
+}
