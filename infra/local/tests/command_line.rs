@@ -114,6 +114,7 @@ fn help_lists_commands_and_wrong_use_is_2() {
             "--documents",
             "keys",
             "users",
+            "articles",
             "backup",
             "restore",
             "replay",

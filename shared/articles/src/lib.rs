@@ -8,7 +8,10 @@ mod chunks;
 mod collection;
 mod collection_cache;
 mod config;
+#[cfg(feature = "docx")]
+mod docx;
 mod embeddings;
+mod entities;
 mod extract;
 mod fusion;
 mod rendering;
@@ -20,6 +23,8 @@ mod vectors;
 mod writer;
 
 pub use config::ArticlesConfig;
+#[cfg(feature = "docx")]
+pub use docx::docx_to_markdown;
 pub use embeddings::{Embeddings, EmbeddingsConfig, EmbeddingsError};
 pub use extract::{Document, Format, extract};
 pub use search::{ArticleHit, ArticleSearch, ChunkHit, Found, SearchError, SearchNotice};

@@ -116,37 +116,76 @@ fn filter_position(hash: u64) -> (usize, u64) {
 /// Calls `found` with the hash of each term of a text, in order.
 fn for_each_term(text: &str, mut found: impl FnMut(u64)) {
     let mut letters = Hash::default();
-    let mut before: Option<char> = None;
-    let mut is_alone = false;
+    let mut pair = Pair::default();
     for character in text.chars() {
-        let is_paired = is_written_without_spaces(character);
-        if !is_paired && character.is_alphanumeric() {
-            character.to_lowercase().for_each(|letter| letters.push(letter));
-        } else if let Some(hash) = letters.take() {
-            found(hash);
+        match class(character) {
+            Class::Letter => {
+                if character.is_ascii() {
+                    letters.push(character.to_ascii_lowercase());
+                } else {
+                    character.to_lowercase().for_each(|letter| letters.push(letter));
+                }
+                pair.end(&mut found);
+            }
+            Class::Paired => {
+                letters.take().into_iter().for_each(&mut found);
+                pair.push(character, &mut found);
+            }
+            Class::Separator => {
+                letters.take().into_iter().for_each(&mut found);
+                pair.end(&mut found);
+            }
         }
-        if let Some(single) = before.filter(|_| is_alone && !is_paired) {
-            found(Hash::of(&[single]));
-        }
-        if let Some(first) = before.filter(|_| is_paired) {
-            found(Hash::of(&[first, character]));
-        }
-        is_alone = is_paired && before.is_none();
-        before = is_paired.then_some(character);
     }
-    if let Some(hash) = letters.take() {
-        found(hash);
-    }
-    if let Some(single) = before.filter(|_| is_alone) {
-        found(Hash::of(&[single]));
+    letters.take().into_iter().for_each(&mut found);
+    pair.end(&mut found);
+}
+
+/// How a character is part of terms.
+enum Class {
+    Letter,
+    /// Of a script without spaces: a term is two adjacent characters.
+    Paired,
+    Separator,
+}
+
+fn class(character: char) -> Class {
+    match character {
+        'a'..='z' | 'A'..='Z' | '0'..='9' => Class::Letter,
+        '\0'..='\x7F' => Class::Separator,
+        // Kana, Han characters and Hangul.
+        '\u{3040}'..='\u{30FF}'
+        | '\u{3400}'..='\u{4DBF}'
+        | '\u{4E00}'..='\u{9FFF}'
+        | '\u{AC00}'..='\u{D7AF}'
+        | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{3FFFF}' => Class::Paired,
+        other if other.is_alphanumeric() => Class::Letter,
+        _ => Class::Separator,
     }
 }
 
-/// Han characters, kana and Hangul.
-fn is_written_without_spaces(character: char) -> bool {
-    matches!(character,
-        '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}'
-        | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+/// The last character of a script without spaces. One that has no adjacent character is a term by itself.
+#[derive(Default)]
+struct Pair {
+    before: Option<char>,
+    is_alone: bool,
+}
+
+impl Pair {
+    fn push(&mut self, character: char, found: &mut impl FnMut(u64)) {
+        if let Some(before) = self.before {
+            found(Hash::of(&[before, character]));
+        }
+        self.is_alone = self.before.is_none();
+        self.before = Some(character);
+    }
+
+    fn end(&mut self, found: &mut impl FnMut(u64)) {
+        if let Some(single) = self.before.take().filter(|_| self.is_alone) {
+            found(Hash::of(&[single]));
+        }
+    }
 }
 
 /// FNV-1a over characters.

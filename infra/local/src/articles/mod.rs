@@ -26,7 +26,7 @@ const MAX_EXCERPT_CHARS: usize = 160;
 pub(crate) enum ArticlesCommand {
     /// Adds files, folders, pages and the pages of sitemaps; what has not changed since is skipped.
     Add {
-        /// Files or folders with Markdown, HTML and plain text, or addresses of pages and of sitemaps.
+        /// Files or folders with Markdown, HTML, plain text and DOCX, or addresses of pages and of sitemaps.
         #[arg(required = true, value_name = "FILE|DIR|URL|SITEMAP")]
         sources: Vec<String>,
         #[command(flatten)]

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use articles::{ArticleSource, Format};
+use articles::{ArticleSource, Format, docx_to_markdown};
 
 use super::page::PageReader;
 
@@ -10,10 +10,25 @@ const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// The maximum number of documents of one command.
 const MAX_DOCUMENTS: usize = 200_000;
 
+/// How a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileKind {
+    Plain(Format),
+    Docx,
+}
+
+impl FileKind {
+    /// The kind of a file, by the end of its name; `None` for another one.
+    fn of(name: &str) -> Option<Self> {
+        let is_docx = name.to_ascii_lowercase().ends_with(".docx");
+        if is_docx { Some(Self::Docx) } else { Format::of_file(name).map(Self::Plain) }
+    }
+}
+
 /// A document that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    File(PathBuf, Format),
+    File(PathBuf, FileKind),
     Page(String),
 }
 
@@ -29,9 +44,9 @@ impl Source {
     pub(super) async fn read(&self, pages: &PageReader) -> Result<ArticleSource, String> {
         let (key, title) = (self.key(), None);
         match self {
-            Self::File(path, format) => {
-                let text = read_file(path)?;
-                Ok(ArticleSource { key, title, url: None, text, format: *format })
+            Self::File(path, kind) => {
+                let (text, format) = read_file(path, *kind)?;
+                Ok(ArticleSource { key, title, url: None, text, format })
             }
             Self::Page(url) => {
                 let page = pages.read(url).await?;
@@ -41,12 +56,21 @@ impl Source {
     }
 }
 
-fn read_file(path: &Path) -> Result<String, String> {
+fn read_file(path: &Path, kind: FileKind) -> Result<(String, Format), String> {
     let length = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
     if length > MAX_FILE_BYTES {
         return Err(format!("the file has {length} bytes; at most {MAX_FILE_BYTES} are accepted"));
     }
-    std::fs::read_to_string(path).map_err(|error| error.to_string())
+    match kind {
+        FileKind::Plain(format) => {
+            std::fs::read_to_string(path).map(|text| (text, format)).map_err(|error| error.to_string())
+        }
+        FileKind::Docx => {
+            let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+            let text = docx_to_markdown(&bytes).ok_or("the file is not a readable DOCX document")?;
+            Ok((text, Format::Markdown))
+        }
+    }
 }
 
 /// The documents that the arguments of the command name, in a fixed order.
@@ -69,9 +93,9 @@ pub(super) async fn find_sources(arguments: &[String], pages: &PageReader) -> Re
 /// A file, or all files of known formats below a folder; hidden ones and links are left out.
 fn find_files(path: &Path, found: &mut Vec<Source>) -> Result<(), String> {
     if !path.is_dir() {
-        let format = Format::of_file(&path.to_string_lossy()).filter(|_| path.is_file());
-        let accepted = "a folder or a file that ends in .md, .markdown, .html, .htm or .txt is accepted";
-        found.push(Source::File(path.to_owned(), format.ok_or(accepted)?));
+        let kind = FileKind::of(&path.to_string_lossy()).filter(|_| path.is_file());
+        let accepted = "a folder or a file that ends in .md, .markdown, .html, .htm, .txt or .docx is accepted";
+        found.push(Source::File(path.to_owned(), kind.ok_or(accepted)?));
         return Ok(());
     }
     let mut folders = vec![path.to_owned()];
@@ -79,11 +103,11 @@ fn find_files(path: &Path, found: &mut Vec<Source>) -> Result<(), String> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).map_err(|error| error.to_string())? {
             let entry = entry.map_err(|error| error.to_string())?;
-            let (name, kind) = (entry.file_name(), entry.file_type().map_err(|error| error.to_string())?);
-            match Format::of_file(&name.to_string_lossy()) {
+            let (name, file_type) = (entry.file_name(), entry.file_type().map_err(|error| error.to_string())?);
+            match FileKind::of(&name.to_string_lossy()) {
                 _ if name.to_string_lossy().starts_with('.') => {}
-                _ if kind.is_dir() => folders.push(entry.path()),
-                Some(format) if kind.is_file() => files.push(Source::File(entry.path(), format)),
+                _ if file_type.is_dir() => folders.push(entry.path()),
+                Some(kind) if file_type.is_file() => files.push(Source::File(entry.path(), kind)),
                 _ => {}
             }
         }
@@ -117,7 +141,7 @@ mod tests {
 
     #[test]
     fn same_file_has_the_same_key() {
-        let key = |path: &str| Source::File(path.into(), Format::Text).key();
+        let key = |path: &str| Source::File(path.into(), FileKind::Docx).key();
         assert_eq!([key("docs/a.txt"), key("./docs/a.txt")], ["docs/a.txt"; 2]);
     }
 }

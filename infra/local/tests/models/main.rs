@@ -1,7 +1,8 @@
-//! `lambda-chat check` and `lambda-chat evaluate` against scripted models and searches: their whole output.
+//! `lambda-chat check`, `evaluate` and `articles` against scripted models, searches and pages: their whole output.
 
 #![expect(clippy::unwrap_used, reason = "what a test stands on must hold, or the test has failed")]
 
+mod articles;
 mod check;
 mod evaluate;
 mod program;

@@ -1,5 +1,5 @@
-use super::entities::decode;
 use super::{Document, Outline, single_line};
+use crate::entities::decode;
 
 /// Elements whose content is no text of the article.
 const SKIPPED: [&str; 13] = [

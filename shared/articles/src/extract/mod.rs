@@ -1,6 +1,5 @@
 //! The text of documents, as sections below headings.
 
-mod entities;
 mod html;
 mod markdown;
 

@@ -21,7 +21,7 @@ use domain::{Owner, new_id};
 pub use self::article::{EmbeddingModel, NewArticle, StoredArticle};
 pub use self::chunk::{ArticleChunk, QuantisedVector};
 pub use self::collection::ArticleCollection;
-pub(crate) use self::collection::is_article_item;
+pub(crate) use self::collection::{article_of_chunks, is_article_item, unused_after};
 pub use self::part::{ChunkPage, ChunkPart, PageStart};
 
 use self::article::{article_item, read_article};
@@ -194,8 +194,14 @@ impl Articles {
         let (items, _) = self.table.query_page(query, None).await?;
         let mut cleaned = 0;
         for row in items.iter().filter(|row| row.number("changedAt").is_ok_and(|at: i64| at <= oldest)) {
-            self.discard(collection, row.text("article")?, row.text("generation")?).await?;
-            cleaned += 1;
+            let (id, generation) = (row.text("article")?, row.text("generation")?);
+            // A restored backup may list chunks that were put to use after it was made.
+            if self.get(collection, id).await?.is_some_and(|article| article.generation == generation) {
+                self.table.delete_all(&[collection.unused_key(id, generation).attributes()]).await?;
+            } else {
+                self.discard(collection, id, generation).await?;
+                cleaned += 1;
+            }
         }
         Ok(cleaned)
     }

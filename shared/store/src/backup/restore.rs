@@ -9,6 +9,7 @@ use super::dynamodb_json::are_equal;
 use super::format::{changed_error, parse_item};
 use super::item_kind::ItemKind;
 use super::{BackupSummary, key_of, read_raw_item, retry_while_busy};
+use crate::articles::{article_of_chunks, unused_after};
 use crate::conversations::is_message;
 use crate::definitions::{name_key_and_id, names_document};
 use crate::error::classify;
@@ -156,12 +157,32 @@ impl Restore {
             ItemKind::ConversationItem(partition, seq) if others.get(partition).is_some_and(|last| seq > last) => {
                 Ok(ItemOutcome::Kept)
             }
+            ItemKind::Article => self.restore_article_item(item).await,
             ItemKind::Definition if !self.options.replace && self.is_name_taken(item).await? => Ok(ItemOutcome::Kept),
             _ => {
                 let replace = self.options.replace && *kind != ItemKind::ApiKey;
                 self.put_item(item, replace).await.map(|(outcome, _)| outcome)
             }
         }
+    }
+
+    /// Restores an item of a collection of articles. Chunks of a version that another one has replaced since are left
+    /// out, and those that the backup's version replaces are listed for deletion.
+    async fn restore_article_item(&self, item: &Item) -> Result<ItemOutcome, StoreError> {
+        if !self.options.replace && self.is_chunk_of_old_version(item).await? {
+            return Ok(ItemOutcome::Kept);
+        }
+        let (outcome, old) = self.put_item(item, self.options.replace).await?;
+        let is_replaced = matches!(outcome, ItemOutcome::Replaced) && !self.options.dry_run;
+        let unused = old.filter(|_| is_replaced).and_then(|old| unused_after(&old, item));
+        retry_while_busy(|| self.table.put_all(unused.iter().cloned().collect())).await?;
+        Ok(outcome)
+    }
+
+    async fn is_chunk_of_old_version(&self, item: &Item) -> Result<bool, StoreError> {
+        let Some((article, generation)) = article_of_chunks(item) else { return Ok(false) };
+        let article = read_raw_item(&self.table, &article).await?;
+        Ok(article.is_some_and(|article| article.text("generation") != Ok(generation)))
     }
 
     /// Whether another document has the name by now: names are unique.

@@ -1,4 +1,4 @@
-//! Character references of HTML.
+//! Character references of HTML and XML.
 
 /// The named references that texts use; others stay as they are.
 const NAMED: [(&str, char); 24] = [
@@ -32,7 +32,7 @@ const NAMED: [(&str, char); 24] = [
 const MAX_REFERENCE_BYTES: usize = 10;
 
 /// Replaces the character references of a text.
-pub(super) fn decode(text: &str) -> String {
+pub(crate) fn decode(text: &str) -> String {
     let mut parts = text.split('&');
     let mut decoded = parts.next().unwrap_or_default().to_owned();
     for part in parts {
