@@ -111,10 +111,10 @@ pub(super) mod tests {
 
     #[test]
     fn stored_and_deflated_files_are_read() {
-        let bytes = zip(&[("a", "one", false), ("b", &"茶".repeat(1000), true)]);
+        let bytes = zip(&[("a", "one", false), ("b", &"é".repeat(1000), true)]);
         let archive = Archive::open(&bytes).unwrap();
         assert_eq!([archive.read("a"), archive.read("c")], [Some("one".to_owned()), None]);
-        assert_eq!(archive.read("b"), Some("茶".repeat(1000)));
+        assert_eq!(archive.read("b"), Some("é".repeat(1000)));
     }
 
     #[test]

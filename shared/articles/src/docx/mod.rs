@@ -1,4 +1,4 @@
-//! Text of Word documents (DOCX), as Markdown.
+//! Text of DOCX documents, as Markdown.
 //!
 //! The format is ECMA-376, Part 1: a ZIP archive whose `word/document.xml` has paragraphs (`w:p`) of texts (`w:t`), and
 //! whose `word/styles.xml` names the styles of headings.

@@ -10,7 +10,7 @@ pub(super) struct Tag<'a> {
 }
 
 impl Tag<'_> {
-    /// The value of an attribute in double quotes, which Word writes.
+    /// The value of an attribute in double quotes, as DOCX files have them.
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
         let mut rest = self.attributes;
         while let Some((before, after)) = rest.split_once("=\"") {
