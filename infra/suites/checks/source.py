@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 
 # Name of a setting; names without an underscore are listed, to distinguish them from other constants.
-SETTING = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|AUTH|MASK|MODELS)"')
+SETTING = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|ARTICLES|AUTH|MASK|MODELS)"')
 # Variables that Cargo sets for the compiler.
 CARGO = re.compile(r"CARGO_")
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod tests \{")
