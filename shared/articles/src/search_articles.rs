@@ -89,3 +89,35 @@ impl Tool for SearchArticles {
         fill(ArticleTexts::of(language).search_failed, &[("reason", reason)])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use platform::settings::Settings;
+    use store::{Store, TableNames};
+
+    use super::*;
+    use crate::ArticlesConfig;
+
+    fn tool() -> SearchArticles {
+        let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")]);
+        let names = TableNames { data: "data".to_owned(), ephemeral: "ephemeral".to_owned() };
+        let store = Store::new(&store::sdk_config(&settings).unwrap(), names);
+        let config = ArticlesConfig::from_settings(&Settings::default()).unwrap();
+        let http = platform::transport::build_client().unwrap();
+        SearchArticles::new(Arc::new(ArticleSearch::new(store.articles, &config, &http)))
+    }
+
+    #[test]
+    fn both_languages_declare_the_same_parameters() {
+        let [chinese, english] = [Language::Zh, Language::En].map(|language| tool().spec(language));
+        for spec in [&chinese, &english] {
+            assert_eq!((spec.name.as_str(), spec.examples.len()), ("search_articles", 2));
+            let parameters = spec.parameters["properties"].as_object().unwrap();
+            assert_eq!(parameters.keys().collect::<Vec<_>>(), ["query", "limit"]);
+            assert!(parameters.values().all(|parameter| parameter["description"].is_string()), "{parameters:?}");
+            assert_eq!(spec.parameters["required"], serde_json::json!(["query"]));
+            assert_eq!(parameters["limit"]["default"], 5);
+        }
+        assert_ne!(chinese.description, english.description);
+    }
+}
