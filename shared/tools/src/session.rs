@@ -129,8 +129,8 @@ impl ToolSession {
         match receiver.forward_during(timeout_at(end, call), on_progress).await {
             Ok(Ok(Ok(output))) => Ok(Ok(output)),
             Ok(Ok(Err(ToolError::Model { failure, content }))) => {
-                let content = self.context.redactor.redact_result(content);
-                Ok(Err(ToolCallError { failure, content: self.truncate(content, max_bytes) }))
+                let text = self.context.redactor.redact_result(content);
+                Ok(Err(ToolCallError { failure, content: self.truncate(text, max_bytes) }))
             }
             Ok(Ok(Err(ToolError::Fatal(error)))) => Err(error),
             Ok(Err(_panic)) => {
