@@ -114,13 +114,13 @@ mod tests {
     #[derive(Clone, Default)]
     struct InFlight {
         now: Arc<AtomicUsize>,
-        most: Arc<AtomicUsize>,
+        peak: Arc<AtomicUsize>,
     }
 
     async fn serve(mut stream: TcpStream, in_flight: InFlight, arrived: UnboundedSender<()>, answers: Arc<Semaphore>) {
         let mut request = [0; 4096];
         while stream.read(&mut request).await.is_ok_and(|length| length > 0) {
-            in_flight.most.fetch_max(in_flight.now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            in_flight.peak.fetch_max(in_flight.now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             arrived.send(()).unwrap();
             answers.acquire().await.unwrap().forget();
             in_flight.now.fetch_sub(1, Ordering::SeqCst);
@@ -160,7 +160,7 @@ mod tests {
             assert_eq!((answer.status().as_u16(), answer.headers().get("x-a")), (201, Some("b")));
             assert_eq!(answer.body().bytes(), Some(b"{}".as_slice()));
         }
-        assert_eq!(in_flight.most.load(Ordering::SeqCst), MAX_IN_FLIGHT);
+        assert_eq!(in_flight.peak.load(Ordering::SeqCst), MAX_IN_FLIGHT);
     }
 
     #[tokio::test]
