@@ -123,14 +123,15 @@ async fn short_turn_with_search_resumes_after_restart() {
 }
 
 #[tokio::test]
-async fn many_deltas_of_short_turn_are_logged() {
+async fn short_turn_that_cites_earlier_page_is_logged() {
     let two = TwoInstances::start().await;
-    let answer = (0..750).fold(Completion::new(), |answer, _| answer.text("字").text("两字"));
-    two.first.model.queue_replies([answer.end()]);
-    let all = read_frames(two.first.open(&json!({ "message": "说" })).await).await;
+    let replies = [Completion::of([search_call("茶")]), Completion::of(["一"]), Completion::of(["二", " [1]", "。"])];
+    two.first.model.queue_replies(replies);
+    let id = two.first.send_message("查").await.conversation_id();
+    assert_eq!(two.database.event_writes(), 0, "the answer is enough");
+    let all = read_frames(two.first.open(&json!({ "message": "再", "conversationId": id })).await).await;
     assert_eq!(two.database.event_writes(), 1, "with the answer");
-    let (id, last) = (all[0].1["conversationId"].as_str().unwrap(), &all[700].0);
-    assert_eq!(resume_frames(&two.second, id, Some(last)).await, all[701..]);
+    assert_eq!(resume_frames(&two.second, &id, Some(&all[1].0)).await, all[2..]);
 }
 
 #[tokio::test]

@@ -12,8 +12,9 @@ use store::{ShortTurn, StoredCall, StoredMessage, StoredTurn};
 
 use super::from_answer::terminal_event;
 
-/// Maximum length of a layout, in bytes; that of a usual short turn has some hundred.
-const MAX_BYTES: usize = 1024;
+/// Maximum length of a layout, in bytes; that of a usual short turn has some hundred. A log of its deltas would take twenty
+/// times as much, and an item has this space left.
+const MAX_BYTES: usize = 32 * 1024;
 
 /// Builds a layout.
 #[derive(Default)]
@@ -301,8 +302,8 @@ mod tests {
     #[test]
     fn long_or_impossible_turn_has_no_layout() {
         let alternating = |count| vec![[text("a"), text("bc")]; count].concat();
-        assert_eq!(layout_of(&alternating(300)), None);
-        assert!(layout_of(&alternating(250)).is_some_and(|layout| layout.len() <= MAX_BYTES));
+        assert_eq!(layout_of(&alternating(8_200)), None);
+        assert!(layout_of(&alternating(8_000)).is_some_and(|layout| layout.len() <= MAX_BYTES));
         assert_eq!(layout_of(&vec![text("a"); 10_000]).as_deref(), Some("t1*10000"));
         assert_eq!(layout_of(&[Event::ModelSwitched { model: "m".to_owned() }]), None);
         assert_eq!(layout_of(&[result("unknown", Vec::new())]), None);
