@@ -1,6 +1,4 @@
-//! Recall on the project's own documents: the right one is among the first five.
-
-use std::path::Path;
+//! Recall on a handbook of forty short documents: the right one is among the first five.
 
 use articles::{ArticleSource, Format};
 use store::{ArticleCollection, Store};
@@ -10,35 +8,93 @@ use crate::support::{add, ann, config, searcher, store, writer};
 
 const SHARED: ArticleCollection = ArticleCollection::Shared;
 
+/// Documents that answer a question, with their names.
+const ANSWERS: [(&str, &str); 9] = [
+    (
+        "data.md",
+        "# Records\n\nSchema versions expand, then contract: readers of release A keep working.\n\n## Erasure\n\nAn erasure removes everything that a person has. To delete one conversation, use its menu.",
+    ),
+    (
+        "cost.md",
+        "# What a thousand turns cost\n\nThe price of storage and requests. A bill has three parts, and the money goes to the model.",
+    ),
+    (
+        "speed.md",
+        "# Speed\n\nThe benchmark compares latency with a bare relay: two milliseconds for each answer, as fast as the wire.",
+    ),
+    (
+        "deploy.md",
+        "# Deployment\n\nWith CheckKeyParameter a deployment check runs before any caller reaches the version.",
+    ),
+    ("api.md", "# HTTP\n\nA client that lost its stream sends Last-Event-ID to resume after that frame."),
+    ("settings.md", "# Settings\n\nOLLAMA_MAX_CONTEXT_TOKENS bounds the window that local models get."),
+    ("recordings.md", "# Recordings\n\nTurns are recorded byte for byte, and replayed without a provider."),
+    ("agents.md", "# Agents\n\nCustom tools are rows; an MCP server brings its own list of them."),
+    ("tea.md", "# 泡茶\n\n绿茶用八十度的水，泡两分钟。红茶用沸水，泡三到五分钟，第一泡可以倒掉。"),
+];
+
+/// Subjects of documents that answer none of the questions.
+const OTHERS: [&str; 31] = [
+    "bicycles",
+    "gardens",
+    "clouds",
+    "violins",
+    "harbours",
+    "bread",
+    "maps",
+    "lanterns",
+    "rivers",
+    "chess",
+    "paint",
+    "winter",
+    "trains",
+    "spices",
+    "carpets",
+    "bridges",
+    "poems",
+    "mushrooms",
+    "kites",
+    "pottery",
+    "islands",
+    "candles",
+    "owls",
+    "tents",
+    "mirrors",
+    "castles",
+    "honey",
+    "deserts",
+    "sails",
+    "fountains",
+    "clocks",
+];
+
 /// Questions with terms of the document that answers them.
-const BY_TERMS: [(&str, &str); 8] = [
+const BY_TERMS: [(&str, &str); 7] = [
     ("schema versions expand then contract", "data.md"),
-    ("which invariants does a test hold", "architecture.md"),
     ("CheckKeyParameter deployment check", "deploy.md"),
-    ("Last-Event-ID resume a stream", "reference/api.md"),
-    ("OLLAMA_MAX_CONTEXT_TOKENS", "reference/settings.md"),
-    ("relay benchmark tokens per second", "performance.md"),
+    ("Last-Event-ID resume a stream", "api.md"),
+    ("OLLAMA_MAX_CONTEXT_TOKENS", "settings.md"),
     ("how are turns recorded and replayed", "recordings.md"),
     ("custom tools MCP server", "agents.md"),
+    ("绿茶要泡几分钟", "tea.md"),
 ];
 
 /// Questions that share no term with the document, but a meaning.
 const BY_MEANING: [(&str, &str); 3] =
-    [("抹去一个人的全部资料", "data.md"), ("花多少钱", "cost.md"), ("快不快", "performance.md")];
+    [("抹去一个人的全部资料", "data.md"), ("花多少钱", "cost.md"), ("快不快", "speed.md")];
 
 async fn fill(store: &Store, server: Option<&EmbeddingsServer>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let writer = writer(store, &config(server.map(|server| (server, "m"))));
-    for name in ["", "reference", "clients"] {
-        for entry in std::fs::read_dir(folder.join(name)).unwrap() {
-            let path = entry.unwrap().path();
-            let key = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
-            if Format::of_file(&key) == Some(Format::Markdown) {
-                let text = std::fs::read_to_string(&path).unwrap();
-                let source = ArticleSource { title: Some(key.clone()), key, url: None, text, format: Format::Markdown };
-                add(store, &writer, &SHARED, &source).await.unwrap();
-            }
-        }
+    let others = OTHERS.iter().map(|subject| {
+        let text = format!(
+            "# All about {subject}\n\nMany people like {subject}. This page describes {subject} of all regions."
+        );
+        (format!("{subject}.md"), text)
+    });
+    let answers = ANSWERS.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned()));
+    for (key, text) in others.chain(answers) {
+        let source = ArticleSource { title: Some(key.clone()), key, url: None, text, format: Format::Markdown };
+        add(store, &writer, &SHARED, &source).await.unwrap();
     }
 }
 
