@@ -5,6 +5,7 @@ use std::panic::resume_unwind;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use domain::ToolCall;
 use llm::{Delta, ModelError, Reply};
@@ -20,6 +21,10 @@ const LONG_DELTA_BYTES: usize = 4 * 1024;
 
 /// Maximum number of deltas that are appended to the log before subscribers are woken.
 const MAX_UNSEEN_DELTAS: usize = 512;
+
+/// Maximum time between two deltas of a burst. The connection delivers one at a time, also if many arrived together; models
+/// that are read in a browser pause for milliseconds.
+const MAX_BURST_GAP: Duration = Duration::from_micros(100);
 
 /// How far a reply was read.
 pub(super) enum ReadUpTo {
@@ -67,7 +72,7 @@ impl Drop for ReplyReader {
 
 /// Reads a reply up to the next calls, to its end, or until its rest has no use.
 ///
-/// While several deltas arrive at a time, subscribers are woken one pass of the runtime later: the pass lets the connection
+/// While deltas follow each other at once, subscribers are woken one pass of the runtime later: the pass lets the connection
 /// deliver one more chunk. A delta that arrives alone wakes them at once.
 async fn read_deltas(
     mut reply: Reply,
@@ -90,7 +95,7 @@ async fn read_deltas(
                 return ReadUpTo::End(end.and_then(Result::err));
             }
         };
-        unseen.count += 1;
+        unseen.add();
         let (calls, is_over) = match split_long(delta) {
             Ok(pieces) => {
                 unseen.count = 0;
@@ -114,14 +119,23 @@ async fn read_deltas(
 #[derive(Default)]
 struct Unseen {
     count: usize,
-    /// Whether several deltas arrived at a time.
+    /// When subscribers were woken last.
+    woken_at: Option<Instant>,
+    /// Whether the first of these deltas arrived directly after that.
     is_burst: bool,
 }
 
 impl Unseen {
+    fn add(&mut self) {
+        if self.count == 0 {
+            self.is_burst = self.woken_at.is_some_and(|woken_at| woken_at.elapsed() < MAX_BURST_GAP);
+        }
+        self.count += 1;
+    }
+
     fn notify(&mut self, events: &EventLog) {
         events.notify();
-        (self.is_burst, self.count) = (self.count > 1, 0);
+        (self.woken_at, self.count) = (Some(Instant::now()), 0);
     }
 }
 
