@@ -121,8 +121,8 @@ fn scanner() -> Push {
 
 /// As in production: the filter removes reasoning first.
 fn filter_and_scanner() -> Push {
-    let mut filter = ThinkingFilter::default();
     let mut scanner = CallScanner::new(&[tool()]);
+    let mut filter = ThinkingFilter::default().with_calls_of(&scanner);
     let mut out: Vec<Segment> = Vec::new();
     Box::new(move |piece| {
         out.clear();

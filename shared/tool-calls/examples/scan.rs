@@ -1,8 +1,8 @@
 //! Reads JSON lines `{"id","text","tools":[{"name","parameters"}],"chunk":7}` and writes, for each, the visible text
-//! and the calls: `{"id","content","thinking","calls":[{"name","arguments"}]}`.
+//! and the calls: `{"id","content","thinking","calls":[{"name","arguments"}],"malformed":["…"]}`.
 //!
-//! `chunk` is the number of characters per push; without it the text is pushed whole. A malformed call is part of the
-//! content, as it is for the user.
+//! `chunk` is the number of characters per push; without it the text is pushed whole. A malformed call is no part of the
+//! content: users never see one.
 
 use std::io::{self, BufRead, Write};
 
@@ -33,6 +33,7 @@ struct Outcome {
     content: String,
     thinking: String,
     calls: Vec<Value>,
+    malformed: Vec<String>,
 }
 
 fn main() -> io::Result<()> {
@@ -51,9 +52,15 @@ fn main() -> io::Result<()> {
 
 fn scan(case: Case) -> Outcome {
     let tools: Vec<_> = case.tools.into_iter().map(spec).collect();
-    let mut outcome = Outcome { id: case.id, content: String::new(), thinking: String::new(), calls: Vec::new() };
-    let mut filter = ThinkingFilter::default();
+    let mut outcome = Outcome {
+        id: case.id,
+        content: String::new(),
+        thinking: String::new(),
+        calls: Vec::new(),
+        malformed: Vec::new(),
+    };
     let mut scanner = CallScanner::new(&tools);
+    let mut filter = ThinkingFilter::default().with_calls_of(&scanner);
     for chunk in chunks(&case.text, case.chunk) {
         outcome.take(&mut scanner, filter.push(&chunk));
     }
@@ -78,6 +85,10 @@ impl Outcome {
             match part {
                 ReplyPart::Text(text) => self.show(scanner.push(&text)),
                 ReplyPart::Thinking(text) => self.thinking.push_str(&text),
+                ReplyPart::TextWasThinking => {
+                    self.content.push_str(&scanner.restart());
+                    self.thinking.push_str(&std::mem::take(&mut self.content));
+                }
             }
         }
     }
@@ -86,7 +97,7 @@ impl Outcome {
         for piece in pieces {
             match piece {
                 Segment::Text(text) => self.content.push_str(&text),
-                Segment::Malformed(malformed) => self.content.push_str(&malformed.raw),
+                Segment::Malformed(malformed) => self.malformed.push(malformed.raw),
                 Segment::Invention => {}
                 Segment::Call(call) => self.calls.push(json!({"name": call.name, "arguments": call.arguments})),
             }

@@ -105,7 +105,7 @@ impl CodeTracker {
     /// Whether this text continues a line and cannot change any state: no byte of it begins or ends a line, code, a tag
     /// or a call.
     pub(crate) fn is_inert(&self, text: &str) -> bool {
-        self.is_plain() && !text.bytes().any(|byte| matches!(byte, b'\n' | b'`' | b'<' | b'['))
+        self.is_plain() && !text.bytes().any(|byte| matches!(byte, b'\n' | b'`' | b'<' | b'>' | b'[' | b']'))
     }
 
     /// Advances over one byte.

@@ -22,6 +22,14 @@ impl DeclaredTools {
         self.parameters.contains_key(name)
     }
 
+    /// The declared name that a model doubled, as in `f.f`; else the name as it is.
+    pub(crate) fn undoubled<'a>(&self, name: &'a str) -> &'a str {
+        match name.split_once('.') {
+            Some((left, right)) if left == right && self.has(left) && !self.has(name) => left,
+            _ => name,
+        }
+    }
+
     /// Whether some declared name starts with this.
     pub(crate) fn has_prefix(&self, start: &str) -> bool {
         self.parameters.keys().any(|name| name.starts_with(start))
@@ -30,6 +38,11 @@ impl DeclaredTools {
     /// The schema of one parameter.
     pub(crate) fn parameter(&self, tool: &str, name: &str) -> Option<&Value> {
         self.properties(tool)?.get(name)
+    }
+
+    /// Whether the name of a tool's parameter starts with this.
+    pub(crate) fn has_parameter_prefix(&self, tool: &str, start: &str) -> bool {
+        self.properties(tool).is_some_and(|all| all.keys().any(|name| name.starts_with(start)))
     }
 
     /// Whether any tool has a parameter of this name.
@@ -49,10 +62,12 @@ impl DeclaredTools {
         required.all(|name| name.as_str().is_none_or(|name| arguments.contains_key(name)))
     }
 
-    /// Whether the tool is declared, all required arguments are present, and it has a parameter for every argument.
+    /// Whether the tool is declared, all required arguments are present, and it has a parameter for every argument. A tool
+    /// without a schema takes any.
     pub(crate) fn fits(&self, tool: &str, arguments: &Value) -> bool {
-        self.accepts(tool, arguments)
-            && arguments.as_object().is_some_and(|all| all.keys().all(|name| self.parameter(tool, name).is_some()))
+        self.is_untyped(tool)
+            || self.accepts(tool, arguments)
+                && arguments.as_object().is_some_and(|all| all.keys().all(|name| self.parameter(tool, name).is_some()))
     }
 
     /// The parameter for the only argument of a call that does not name it: the single required one, or the single one.

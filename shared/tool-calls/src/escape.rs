@@ -3,6 +3,9 @@ use std::borrow::Cow;
 /// The bracketed control tokens without an underscore; those with one need no list.
 const BARE_TOKENS: [&str; 4] = ["ARGS", "INST", "THINK", "IMG"];
 
+/// The control tokens of `OpenPangu`, which continue with a number.
+const UNUSED: &[u8] = b"unused";
+
 /// The text with which some models open a list of calls, up to its bracket.
 const FUNCTOOLS: &str = "functools";
 
@@ -51,6 +54,9 @@ fn is_control_token(text: &str, at: usize) -> bool {
     const MAX_TOKEN_BYTES: usize = 40;
     let rest = text.as_bytes().get(at + 1..).unwrap_or_default();
     let rest = rest.strip_prefix(b"/").unwrap_or(rest);
+    if let Some(number) = rest.strip_prefix(UNUSED) {
+        return number.first().is_some_and(u8::is_ascii_digit);
+    }
     let length =
         rest.iter().take(MAX_TOKEN_BYTES).take_while(|byte| byte.is_ascii_uppercase() || **byte == b'_').count();
     let (name, end) = rest.split_at(length);

@@ -5,6 +5,7 @@
 //! prompts teach is a file with a [`CallFormat`] and a line in `FAMILIES`.
 
 mod compact;
+mod functionary;
 mod functions;
 mod glm;
 mod prompt;
@@ -55,11 +56,24 @@ pub trait CallFormat: Sync {
 const FAMILIES: &[(&[&str], &dyn CallFormat)] = &[
     (&["seed-oss"], &functions::SEED),
     (&["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "mimo"], &functions::QWEN),
-    (&["qwen", "qwq", "hermes", "granite-4"], &tag::HERMES),
-    (&["glm-4", "glm-5"], &glm::GLM),
+    (&["qwen", "qwq", "hermes", "granite-4", "reka", "ernie"], &tag::HERMES),
+    (&["longcat"], &tag::LONGCAT),
+    (&["glm-4", "glm-5", "ling-3", "hy3-", "hy4-", "laguna", "hyperclovax"], &glm::GLM),
+    (&["minicpm5", "minicpm-5"], &functions::MINICPM),
+    (&["functionary"], &functionary::FUNCTIONARY),
     (&["minimax"], &functions::MINIMAX),
     (&["claude"], &functions::INVOKE),
 ];
+
+/// Models whose prompt opens the reasoning, so that their replies only close it, by the same patterns. Endpoints that
+/// separate the reasoning are no matter: their text has no reasoning.
+const OPEN_THINKING: &[&str] = &["qwq", "deepseek-r1-distill", "-thinking-2507"];
+
+/// Whether the replies of a model begin in reasoning that only their end tag shows.
+pub fn opens_in_thinking(model: &str) -> bool {
+    let model = model.to_lowercase();
+    OPEN_THINKING.iter().any(|pattern| model.contains(pattern))
+}
 
 /// Returns the format for a model: that of its family, or the tag format.
 pub fn format_for(model: &str) -> &'static dyn CallFormat {
@@ -82,6 +96,9 @@ const FORMATS: &[&dyn CallFormat] = &[
     &glm::GLM,
     &functions::MINIMAX,
     &functions::INVOKE,
+    &tag::LONGCAT,
+    &functions::MINICPM,
+    &functionary::FUNCTIONARY,
     &react::REACT,
 ];
 
@@ -140,7 +157,7 @@ mod tests {
         assert_eq!(format_named("react").map(CallFormat::name), Ok("react"));
         assert_eq!(
             format_named("xml").map(CallFormat::name),
-            Err("tag, hermes, seed_functions, qwen_functions, glm, minimax_invoke, invoke, react".to_owned())
+            Err("tag, hermes, seed_functions, qwen_functions, glm, minimax_invoke, invoke, longcat, minicpm, functionary, react".to_owned())
         );
     }
 
@@ -205,6 +222,10 @@ mod tests {
         assert_eq!(name("glm-4.6"), "glm");
         assert_eq!(name("MiniMax-M2"), "minimax_invoke");
         assert_eq!(name("claude-sonnet-4"), "invoke");
+        assert_eq!(name("LongCat-Flash-Chat"), "longcat");
+        assert_eq!(name("openbmb/MiniCPM5-8B"), "minicpm");
+        assert_eq!(name("functionary-small-v3.2"), "functionary");
+        assert_eq!(name("tencent/Hy4-preview"), "glm");
     }
 
     #[test]

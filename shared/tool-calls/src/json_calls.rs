@@ -39,6 +39,34 @@ pub(crate) fn parse_calls(
     }
 }
 
+/// Returns the calls of a JSON value and, if some items of a list are no calls, why the first of those is none.
+///
+/// Without any call the error is that reason.
+pub(crate) fn parse_readable_calls(
+    value: Value,
+    name: Option<&str>,
+    declared: &DeclaredTools,
+) -> Result<(Vec<ParsedCall>, Option<MalformedReason>), MalformedReason> {
+    let (Value::Array(items), None) = (&value, name) else {
+        return parse_calls(value, name, declared).map(|calls| (calls, None));
+    };
+    join_items(items.iter().map(|item| parse_calls(item.clone(), None, declared)))
+}
+
+/// Joins the calls of several items, as [`parse_readable_calls`] does.
+pub(crate) fn join_items(
+    items: impl Iterator<Item = Result<Vec<ParsedCall>, MalformedReason>>,
+) -> Result<(Vec<ParsedCall>, Option<MalformedReason>), MalformedReason> {
+    let (mut calls, mut fault) = (Vec::new(), None);
+    for item in items {
+        match item {
+            Ok(more) => calls.extend(more),
+            Err(reason) => fault = fault.or(Some(reason)),
+        }
+    }
+    if calls.is_empty() { Err(fault.unwrap_or(MalformedReason::Empty)) } else { Ok((calls, fault)) }
+}
+
 /// Whether an object, or each object of an array, has only the fields of a call and the parameters of its tool.
 pub(crate) fn has_only_known_fields(value: &Value, declared: &DeclaredTools) -> bool {
     match value {
@@ -59,13 +87,24 @@ fn parse_unnamed(mut object: Map<String, Value>, declared: &DeclaredTools) -> Re
         return parse_calls(object.remove("tool_calls").unwrap_or_default(), None, declared);
     }
     let Some(key) = find_name_key(&object, declared) else {
-        return Err(MalformedReason::NoName);
+        return parse_name_as_key(object, declared);
     };
     let Some(Value::String(name)) = object.shift_remove(key) else {
         return Err(MalformedReason::NoName);
     };
     let arguments = take_arguments(object, &name, declared);
     Ok(vec![ParsedCall { name, arguments }])
+}
+
+/// Parses a call as Apertus writes it: `{"f": {…}}`.
+fn parse_name_as_key(object: Map<String, Value>, declared: &DeclaredTools) -> Result<Vec<ParsedCall>, MalformedReason> {
+    let is_only = object.len() == 1;
+    let call = object
+        .into_iter()
+        .next()
+        .filter(|(name, value)| is_only && declared.has(name) && (value.is_object() || value.is_null()));
+    let (name, arguments) = call.ok_or(MalformedReason::NoName)?;
+    Ok(vec![ParsedCall { name, arguments: unwrap_arguments(arguments) }])
 }
 
 /// Finds the key that holds the name: one whose value is a declared tool, else the first that holds any name.

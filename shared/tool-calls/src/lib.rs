@@ -24,7 +24,8 @@
 //!   marker. The scanner tracks inline code and fences (`code.rs`).
 //! - A *candidate* (`scanner/candidate.rs`) is held until it is decided. The content after the marker decides how it is
 //!   read, not the marker: JSON (`scanner/body.rs`, `json.rs`), a function and its parameters (`scanner/elements.rs`),
-//!   a name first (`scanner/payload.rs`), a list in Python (`scanner/pythonic.rs`). So a marker is a row in `formats/`.
+//!   a name first (`scanner/payload.rs`), elements with own names (`scanner/tool_tag.rs`), a list in Python (`scanner/pythonic.rs`), Gemma's members (`scanner/gemma.rs`).
+//!   So a marker is a row in `formats/`.
 //!   The candidate ends where its JSON ends, not at an end tag: a marker in a string is ignored.
 //! - *Unconfirmed calls* (`scanner/output.rs`): JSON without a wrapper and calls in a fence count only if nothing but
 //!   calls and white space follows. They are held until that is known, or shown whole. JSON that ends its line counts at
@@ -64,7 +65,7 @@ mod thinking;
 
 pub use coerce::{Accepted, ArgumentErrors, FieldError, coerce_arguments};
 pub use escape::escape;
-pub use formats::{CallFormat, format_for, format_named, format_of};
+pub use formats::{CallFormat, format_for, format_named, format_of, opens_in_thinking};
 pub use repair::repair;
 pub use result_block::STOP_SEQUENCES;
 pub use scanner::CallScanner;

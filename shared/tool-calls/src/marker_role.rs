@@ -3,6 +3,8 @@
 pub(crate) enum Role {
     /// Opens a wrapper; its content follows directly.
     Wrapper,
+    /// Opens a wrapper, or separates a name from its arguments.
+    WrapperOrSeparator,
     /// Opens a wrapper with attributes: `<tool ` … `name="f">`.
     WrapperWithAttributes,
     /// Opens a function whose name follows up to `>`: `<function=`.
@@ -13,6 +15,8 @@ pub(crate) enum Role {
     FunctionEnd,
     /// Ends a wrapper.
     Close,
+    /// Ends the model's turn, and with it a wrapper; at the end of a reply it is no text.
+    TurnEnd,
     /// Separates a name from its arguments.
     Separator,
     /// The id of the call follows; it is ignored.
@@ -21,10 +25,13 @@ pub(crate) enum Role {
     Parameter,
     /// Opens a parameter with attributes: `<parameter ` … `name="q">`.
     ParameterWithAttributes,
-    /// Opens a parameter whose name is the text up to [`Role::KeyEnd`].
+    /// Opens a parameter whose name is the text up to [`Role::KeyEnd`], or up to [`Role::ParameterEnd`] if its value
+    /// follows that.
     Key,
     /// Ends the name opened by [`Role::Key`].
     KeyEnd,
+    /// Opens the value after [`Role::KeyEnd`].
+    Value,
     /// Ends a parameter's value.
     ParameterEnd,
 }
@@ -32,6 +39,13 @@ pub(crate) enum Role {
 impl Role {
     /// Whether a call may begin with this marker.
     pub(crate) fn opens(self) -> bool {
-        matches!(self, Self::Wrapper | Self::WrapperWithAttributes | Self::Function | Self::FunctionWithAttributes)
+        matches!(
+            self,
+            Self::Wrapper
+                | Self::WrapperOrSeparator
+                | Self::WrapperWithAttributes
+                | Self::Function
+                | Self::FunctionWithAttributes
+        )
     }
 }

@@ -9,9 +9,11 @@ use crate::repair::repair;
 ///
 /// `string` is the attribute of that name and takes precedence; else the declared schema decides. A parameter without a
 /// type in the schema is a string. For a tool without a schema, `untyped`, it is JSON if it parses as JSON. One line
-/// break at each end belongs to the markup. Entities are not decoded, because the models do not encode them.
+/// break at each end belongs to the markup. Entities are decoded only where the schema wants no string and the text is
+/// no such value as it is: models rarely encode strings. Python's constants count as JSON's, and `null` means that
+/// there is no argument.
 pub(crate) fn parse_parameter(text: &str, string: Option<bool>, schema: Option<&Value>, untyped: bool) -> Value {
-    let text = strip_line_breaks(text);
+    let text = strip_cdata(strip_line_breaks(text));
     match string {
         Some(true) => Value::String(text.to_owned()),
         None if untyped => json::parse(text.trim()).unwrap_or_else(|| Value::String(text.to_owned())),
@@ -32,8 +34,42 @@ fn parse_by_schema(text: &str, types: &[&str]) -> Value {
             _ => false,
         })
     };
-    let read = if only_strings { None } else { parse_json(text) };
-    read.filter(fits).unwrap_or_else(|| Value::String(text.to_owned()))
+    if only_strings {
+        return Value::String(text.to_owned());
+    }
+    let decoded = decode_entities(text);
+    let readings = [parse_json(text), parse_python(text), decoded.as_deref().and_then(parse_json)];
+    let is_absent = |value: &Value| value.is_null() && !types.contains(&"string");
+    readings
+        .into_iter()
+        .flatten()
+        .find(|value| fits(value) || is_absent(value))
+        .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Parses a constant as Python writes it.
+fn parse_python(text: &str) -> Option<Value> {
+    match text.trim() {
+        "True" | "TRUE" => Some(Value::Bool(true)),
+        "False" | "FALSE" => Some(Value::Bool(false)),
+        "None" => Some(Value::Null),
+        _ => None,
+    }
+}
+
+/// The entities that markup needs, and their characters; the ampersand last, so that no entity is decoded twice.
+const ENTITIES: [(&str, &str); 6] =
+    [("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
+
+/// Decodes entities; `None` if there are none.
+fn decode_entities(text: &str) -> Option<String> {
+    let is_encoded = ENTITIES.iter().any(|(entity, _)| text.contains(entity));
+    is_encoded.then(|| ENTITIES.iter().fold(text.to_owned(), |text, (entity, decoded)| text.replace(entity, decoded)))
+}
+
+/// Removes the section that keeps text literal in markup: `<![CDATA[…]]>`.
+fn strip_cdata(text: &str) -> &str {
+    text.trim().strip_prefix("<![CDATA[").and_then(|text| text.strip_suffix("]]>")).unwrap_or(text)
 }
 
 fn parse_json(text: &str) -> Option<Value> {
@@ -73,6 +109,14 @@ mod tests {
             ("5", json!({"type": "string"}), json!("5")),
             ("5", json!({}), json!("5")),
             ("true", json!({"type": "boolean"}), json!(true)),
+            ("True", json!({"type": "boolean"}), json!(true)),
+            ("True", json!({"type": "string"}), json!("True")),
+            ("None", json!({"type": ["integer", "null"]}), json!(null)),
+            ("None", json!({"type": "integer"}), json!(null)),
+            ("None", json!({"type": ["integer", "string"]}), json!("None")),
+            ("{&quot;a&quot;: [1, None]}", json!({"type": "object"}), json!({"a": [1, null]})),
+            ("<![CDATA[a < b]]>", json!({"type": "string"}), json!("a < b")),
+            ("12345678901234567890123", json!({"type": "string"}), json!("12345678901234567890123")),
             ("{\"a\": [1]}", json!({"type": "object"}), json!({"a": [1]})),
             ("null", json!({"type": ["integer", "null"]}), json!(null)),
             ("7", json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!(7)),

@@ -4,22 +4,32 @@ mod action;
 mod attributes;
 mod body;
 mod candidate;
+mod element_stage;
 mod elements;
 mod fence;
+mod gemma;
+mod markup_end;
+mod name;
+mod nested_elements;
 mod output;
 mod parameter;
 mod payload;
 mod prose;
 mod pythonic;
 mod read_body;
+mod read_gemma;
 mod read_python;
 mod recent_text;
+mod recipient;
 mod results;
 mod settle;
 mod space;
 mod tag;
 mod tail;
+mod tool_tag;
 mod unknown_format;
+
+use std::sync::Arc;
 
 use domain::ToolSpec;
 
@@ -32,10 +42,13 @@ use crate::result_block::ResultBlock;
 use crate::segment::{MalformedReason, ReplyEnd, ResultBlocks, Segment};
 
 /// Finds calls in text that arrives in chunks; see the crate's documentation.
+#[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
 pub struct CallScanner {
-    declared: DeclaredTools,
+    declared: Arc<DeclaredTools>,
     allow_actions: bool,
     result_blocks: ResultBlocks,
+    /// Whether the reply may begin with a recipient, and nothing of it was read.
+    is_first: bool,
     /// The pushed text that is not settled; everything before `start` is settled.
     buffer: String,
     start: usize,
@@ -71,10 +84,16 @@ enum ScannerState {
 impl CallScanner {
     /// Creates a scanner for one reply; `tools` decides where the form alone is ambiguous.
     pub fn new(tools: &[ToolSpec]) -> Self {
+        Self::with_declared(Arc::new(DeclaredTools::new(tools)))
+    }
+
+    /// Creates a scanner for the tools of another one.
+    pub(crate) fn with_declared(declared: Arc<DeclaredTools>) -> Self {
         Self {
-            declared: DeclaredTools::new(tools),
+            declared,
             allow_actions: false,
             result_blocks: ResultBlocks::default(),
+            is_first: false,
             buffer: String::new(),
             start: 0,
             state: ScannerState::Prose,
@@ -88,10 +107,32 @@ impl CallScanner {
         }
     }
 
-    /// Also accepts `Action: f` with `Action Input: …` as a call; only for prompts that teach this form.
+    pub(crate) fn declared_tools(&self) -> Arc<DeclaredTools> {
+        Arc::clone(&self.declared)
+    }
+
+    /// Drops what is held and begins again; returns the text that was held.
+    pub fn restart(&mut self) -> String {
+        let begun = Self {
+            allow_actions: self.allow_actions,
+            result_blocks: self.result_blocks,
+            ..Self::with_declared(Arc::clone(&self.declared))
+        };
+        let segments = std::mem::replace(self, begun).finish(ReplyEnd::Complete);
+        let texts = segments.into_iter().filter_map(|segment| match segment {
+            Segment::Text(text) => Some(text),
+            Segment::Malformed(malformed) => Some(malformed.raw),
+            Segment::Call(_) | Segment::Invention => None,
+        });
+        texts.collect()
+    }
+
+    /// Also accepts `Action: f` with `Action Input: …` as a call, and a reply that begins with a recipient, as
+    /// Functionary's do; only for models that write their calls as text.
     #[must_use]
     pub fn with_actions(mut self) -> Self {
         self.allow_actions = true;
+        self.is_first = !self.declared.is_empty();
         self
     }
 
@@ -129,7 +170,7 @@ impl CallScanner {
             && matches!(self.state, ScannerState::Prose)
             && self.code.is_inert(text)
             && !(has_tools && self.code.fence().is_none() && text.contains('{'));
-        if passes && has_tools {
+        if passes {
             self.recent.push(text);
         }
         passes

@@ -19,7 +19,15 @@ fn samples() -> Vec<String> {
     texts.filter_map(|case| Some(case["text"].as_str()?.to_owned())).chain([line_breaks]).collect()
 }
 
-const SNIPPETS: [&str; 40] = [
+const SNIPPETS: [&str; 76] = [
+    "<f>",
+    "<f ",
+    "</f>",
+    "<search_web>",
+    "<q>",
+    "<q a=\"b\"/>",
+    "</q>",
+    "<parameter>q</parameter>",
     "<tool_call>",
     "<TOOL_CALL >",
     "<tool_result name=\"f\">",
@@ -57,6 +65,34 @@ const SNIPPETS: [&str; 40] = [
     "`",
     "<think>",
     "</think>",
+    "<|tool_call>call:f{q:",
+    "<|\"|>",
+    "<tool_call|>",
+    "]<]minimax[>[",
+    "]<]minimax[>[<invoke name=\"f\">",
+    "]<]minimax[>[</invoke>",
+    "<|open|>call tool=\"f\"<|sep|>",
+    "<|open|>argument key=\"q\"<|sep|>",
+    "<|close|>argument<|sep|>",
+    "<tool_call:6a>",
+    "<tool_sep>",
+    "<param name=\"q\">",
+    "<|content_invoke_tool_json|>",
+    "function call<|role_sep|>\n",
+    "<|message_sep|>",
+    ">>>f\n{",
+    "<|channel|>analysis<|message|>",
+    "<|channel|>final<|message|>",
+    "<|start|>assistant to=f",
+    " to=self<|message|>",
+    "<|end|>",
+    "<|im_end|>",
+    "<|open|>think<|sep|>",
+    "<|open|>response<|sep|>",
+    "<|message_model|>",
+    "<|content_thinking|>",
+    "[THINK]",
+    "[/THINK]",
     "Action: f\n",
     "Action Input: {}",
     "：",
@@ -123,7 +159,7 @@ fn fuzz_calls_are_independent_of_chunking() {
 #[test]
 fn fuzz_thinking_is_independent_of_chunking() {
     let filtered = |chunks: &[&str]| {
-        let mut filter = ThinkingFilter::default();
+        let mut filter = ThinkingFilter::default().with_calls_of(&CallScanner::new(&tools()));
         let mut parts: Vec<ReplyPart> = chunks.iter().flat_map(|chunk| filter.push(chunk)).collect();
         parts.extend(filter.finish());
         let text = |part: &ReplyPart| if let ReplyPart::Text(text) = part { text.clone() } else { String::new() };

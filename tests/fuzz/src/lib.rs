@@ -5,7 +5,7 @@
 //! minimised and printed with its seed:
 //!
 //! - `FUZZ_SECONDS`: run time of each target; default 0.1 s.
-//! - `FUZZ_SEED`: seed for repeating a run; defaults to the current time if `FUZZ_SECONDS` is set, else to 1.
+//! - `FUZZ_SEED`: seed for repeating a run; the current time if it is `random`; default 1.
 #![expect(clippy::panic, clippy::print_stdout, reason = "a failure ends the test with what it found")]
 
 mod minimise;
@@ -91,20 +91,16 @@ fn message(cause: &(dyn std::any::Any + Send)) -> String {
 }
 
 fn run_time() -> Duration {
-    requested_time().unwrap_or(Duration::from_millis(100))
-}
-
-fn requested_time() -> Option<Duration> {
-    let seconds: f64 = std::env::var("FUZZ_SECONDS").ok()?.parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
+    let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(Duration::from_millis(100))
 }
 
 fn seed() -> u64 {
-    if let Some(seed) = std::env::var("FUZZ_SEED").ok().and_then(|text| text.parse().ok()) {
-        return seed;
+    let Ok(text) = std::env::var("FUZZ_SEED") else { return 1 };
+    if text != "random" {
+        return text.parse().unwrap_or_else(|_| panic!("FUZZ_SEED must be a number or `random`, not {text:?}"));
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
-    requested_time().map_or(1, |_| now)
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs())
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ pub(super) fn convert(value: Value, kind: &str) -> Option<Value> {
     match (&value, kind) {
         (Value::Number(number), "integer") => to_integer(number.as_f64()?),
         (Value::Number(_) | Value::Bool(_), "string") => Some(Value::String(value.to_string())),
+        (Value::String(text), "null") if matches!(text.trim(), "None" | "null") => Some(Value::Null),
         (Value::String(text), "boolean") if text.trim().eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
         (Value::String(text), "boolean") if text.trim().eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
         (Value::String(text), "integer" | "number") => {

@@ -12,6 +12,10 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<function ", Role::FunctionWithAttributes),
     ("</function>", Role::FunctionEnd),
     ("<parameter=", Role::Parameter),
+    ("<parameter>", Role::Key),
+    // MiniCPM 5.
+    ("<param ", Role::ParameterWithAttributes),
+    ("</param>", Role::ParameterEnd),
     ("<seed:tool_call>", Role::Wrapper),
     ("</seed:tool_call>", Role::Close),
     ("<minimax:tool_call>", Role::Wrapper),
@@ -30,13 +34,30 @@ const PREFIXED: &[(&str, &str, Role)] = &[
     ("</", "parameter>", Role::ParameterEnd),
 ];
 
-/// No prefix, Anthropic's, and DeepSeek's with every bar and gap seen in replies.
-const PREFIXES: &[&str] = &["", "antml:", "｜DSML｜", "｜DSML｜ ", "｜｜DSML｜｜", "‖DSML‖", "|DSML|", "||DSML||"];
+/// Elements that occur only with the prefixes of DeepSeek: without one they are too common.
+const PREFIXED_DSML: &[(&str, &str, Role)] = &[("<", "calls>", Role::Wrapper), ("</", "calls>", Role::Close)];
+
+/// No prefix, Anthropic's, Muse's, Step 3's, DeepSeek's with every bar and gap seen in replies, and `GigaChat` 3.5's.
+const PREFIXES: &[&str] = &[
+    "",
+    "antml:",
+    "atem:",
+    "steptml:",
+    "｜DSML｜",
+    "｜DSML｜ ",
+    "｜｜DSML｜｜",
+    "‖DSML‖",
+    "|DSML|",
+    "||DSML||",
+    "｜GCML｜",
+    "|GCML|",
+];
 
 /// Every element with every prefix.
 pub(super) fn prefixed_markers() -> impl Iterator<Item = (String, Role)> {
     PREFIXES.iter().flat_map(|prefix| {
-        PREFIXED.iter().map(move |(open, element, role)| (format!("{open}{prefix}{element}"), *role))
+        let more = if prefix.contains("DSML") { PREFIXED_DSML } else { &[] };
+        PREFIXED.iter().chain(more).map(move |(open, element, role)| (format!("{open}{prefix}{element}"), *role))
     })
 }
 
@@ -45,7 +66,7 @@ pub(super) static QWEN: FunctionFormat = FunctionFormat {
     name: "qwen_functions",
     wrapper: ["<tool_call>", "</tool_call>"],
     function: ["<function=", ">", "</function>"],
-    parameter: ["<parameter=", ">"],
+    parameter: ["<parameter=", ">", "</parameter>"],
 };
 /// The same in `<seed:tool_call>`.
 pub(super) static SEED: FunctionFormat =
@@ -55,11 +76,19 @@ pub(super) static INVOKE: FunctionFormat = FunctionFormat {
     name: "invoke",
     wrapper: ["<function_calls>", "</function_calls>"],
     function: ["<invoke name=\"", "\">", "</invoke>"],
-    parameter: ["<parameter name=\"", "\">"],
+    parameter: ["<parameter name=\"", "\">", "</parameter>"],
 };
 /// The same in `<minimax:tool_call>`.
 pub(super) static MINIMAX: FunctionFormat =
     FunctionFormat { name: "minimax_invoke", wrapper: ["<minimax:tool_call>", "</minimax:tool_call>"], ..INVOKE };
+
+/// `<function name="f"><param name="q">a</param></function>`.
+pub(super) static MINICPM: FunctionFormat = FunctionFormat {
+    name: "minicpm",
+    wrapper: ["", ""],
+    function: ["<function name=\"", "\">", "</function>"],
+    parameter: ["<param name=\"", "\">", "</param>"],
+};
 
 /// A format with a function and its parameters as elements.
 #[derive(Clone, Copy)]
@@ -67,7 +96,7 @@ pub(super) struct FunctionFormat {
     name: &'static str,
     wrapper: [&'static str; 2],
     function: [&'static str; 3],
-    parameter: [&'static str; 2],
+    parameter: [&'static str; 3],
 }
 
 impl CallFormat for FunctionFormat {
@@ -78,10 +107,11 @@ impl CallFormat for FunctionFormat {
     fn render_call(&self, call: &ToolCall) -> String {
         let ([open, close], [function, after_name, end]) = (self.wrapper, self.function);
         let parameters = render_parameters(&call.arguments, |key, value| {
-            let [parameter, after_key] = self.parameter;
-            format!("{parameter}{key}{after_key}\n{value}\n</parameter>\n")
+            let [parameter, after_key, end] = self.parameter;
+            format!("{parameter}{key}{after_key}\n{value}\n{end}\n")
         });
-        format!("{open}\n{function}{}{after_name}\n{parameters}{end}\n{close}", call.name)
+        let call = format!("{function}{}{after_name}\n{parameters}{end}", call.name);
+        if open.is_empty() { call } else { format!("{open}\n{call}\n{close}") }
     }
 }
 

@@ -7,8 +7,12 @@ use super::functions::render_parameters;
 use crate::marker_role::Role;
 
 /// Markers of this family; the wrapper is that of the tag forms.
-pub(super) const MARKERS: &[(&str, Role)] =
-    &[("<arg_key>", Role::Key), ("</arg_key>", Role::KeyEnd), ("</arg_value>", Role::ParameterEnd)];
+pub(super) const MARKERS: &[(&str, Role)] = &[
+    ("<arg_key>", Role::Key),
+    ("</arg_key>", Role::KeyEnd),
+    ("<arg_value>", Role::Value),
+    ("</arg_value>", Role::ParameterEnd),
+];
 
 /// `<tool_call>f` and the pairs, a line each.
 pub(super) static GLM: GlmFormat = GlmFormat;

@@ -6,7 +6,7 @@ use super::CallFormat;
 use super::tag::to_spaced_json;
 
 /// The `ReAct` format. Only a scanner built with [`with_actions`](crate::CallScanner::with_actions) finds its calls,
-/// because `Action:` also begins ordinary lines.
+/// because in other replies `Action:` may begin ordinary lines.
 pub(super) static REACT: ReactFormat = ReactFormat;
 
 pub(super) struct ReactFormat;

@@ -18,8 +18,8 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<|python_tag|>", Role::Wrapper),
     ("<|python_start|>", Role::Wrapper),
     ("<|python_end|>", Role::Close),
-    ("<|eom_id|>", Role::Close),
-    ("<|eot_id|>", Role::Close),
+    ("<|eom_id|>", Role::TurnEnd),
+    ("<|eot_id|>", Role::TurnEnd),
     // Mistral.
     ("[TOOL_CALLS]", Role::Wrapper),
     ("[/TOOL_CALLS]", Role::Close),
@@ -43,9 +43,12 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<|channel|>analysis <|constrain|>json<|message|>", Role::Separator),
     ("json<|message|>", Role::Separator),
     ("code<|message|>", Role::Separator),
-    ("<|call|>", Role::Close),
-    ("<|end|>", Role::Close),
-    ("<|return|>", Role::Close),
+    ("<|call|>", Role::TurnEnd),
+    ("<|end|>", Role::TurnEnd),
+    ("<|return|>", Role::TurnEnd),
+    // The singular of Kimi K2's section, which some models write.
+    ("<|tool_call_section_begin|>", Role::Wrapper),
+    ("<|tool_call_section_end|>", Role::Close),
     // Granite, LFM2, Command, InternLM.
     ("<|tool_call|>", Role::Wrapper),
     ("<|tool_call_start|>", Role::Wrapper),
@@ -54,9 +57,85 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<|action_start|>", Role::Wrapper),
     ("<|plugin|>", Role::Wrapper),
     ("<|action_end|>", Role::Close),
-    // Tokens that leak after a call: the end of a turn, of reasoning.
-    ("<|im_end|>", Role::Close),
-    ("<|endoftext|>", Role::Close),
+    // LongCat, dots, OpenPangu, Apertus.
+    ("<longcat_tool_call>", Role::Wrapper),
+    ("</longcat_tool_call>", Role::Close),
+    ("<dots_function_call>", Role::Wrapper),
+    ("</dots_function_call>", Role::Close),
+    ("[unused11]", Role::Wrapper),
+    ("[unused12]", Role::Close),
+    ("<|tools_prefix|>", Role::Wrapper),
+    ("<|tools_suffix|>", Role::Close),
+    // GigaChat 3; a section without a token is in `scanner/prose.rs`.
+    ("<|function_call|>", Role::Wrapper),
+    // Gemma 4, FunctionGemma.
+    ("<|tool_call>", Role::Wrapper),
+    ("<tool_call|>", Role::Close),
+    ("<start_function_call>", Role::Wrapper),
+    ("<end_function_call>", Role::Close),
+    // Hunyuan 3.
+    ("<tool_sep>", Role::Separator),
+    // Kimi K3.
+    ("<|open|>tools<|sep|>", Role::Wrapper),
+    ("<|open|>call ", Role::FunctionWithAttributes),
+    ("<|open|>argument ", Role::ParameterWithAttributes),
+    ("<|close|>argument<|sep|>", Role::ParameterEnd),
+    ("<|close|>call<|sep|>", Role::FunctionEnd),
+    ("<|close|>tools<|sep|>", Role::Close),
+    ("<|close|>message<|sep|>", Role::TurnEnd),
+    // MiniMax M3.
+    ("]<]minimax[>[<tool_call>", Role::Wrapper),
+    ("]<]minimax[>[</tool_call>", Role::Close),
+    ("]<]minimax[>[<invoke ", Role::FunctionWithAttributes),
+    ("]<]minimax[>[</invoke>", Role::FunctionEnd),
+    // Inkling.
+    ("<|message_model|>", Role::Wrapper),
+    ("<|content_invoke_tool_json|>", Role::WrapperOrSeparator),
+    // Solar Open.
+    ("<|tool_calls|>", Role::Wrapper),
+    ("<|begin|>assistant<|tool_calls|>", Role::Wrapper),
+    ("<|tool_call:begin|>", Role::Wrapper),
+    ("<|tool_call:name|>", Role::Separator),
+    ("<|tool_call:args|>", Role::Separator),
+    ("<|tool_call:end|>", Role::Close),
+    ("<|calls|>", Role::TurnEnd),
+    // PLaMo 3.
+    ("<|plamo:begin_tool_requests:plamo|>", Role::Wrapper),
+    ("<|plamo:begin_tool_request:plamo|>", Role::Wrapper),
+    ("<|plamo:begin_tool_name:plamo|>", Role::Wrapper),
+    ("<|plamo:end_tool_name:plamo|>", Role::Separator),
+    ("<|plamo:begin_tool_arguments:plamo|>", Role::Separator),
+    ("<|plamo:msg|>", Role::Separator),
+    ("<|plamo:end_tool_arguments:plamo|>", Role::Close),
+    ("<|plamo:end_tool_request:plamo|>", Role::Close),
+    ("<|plamo:end_tool_requests:plamo|>", Role::Close),
+    // K2 Horizon.
+    ("<ifm|tool_calls>", Role::Wrapper),
+    ("<ifm|tool_call>", Role::Wrapper),
+    ("<ifm|arg_key>", Role::Key),
+    ("</ifm|arg_key>", Role::KeyEnd),
+    ("<ifm|arg_value>", Role::Value),
+    ("</ifm|arg_value>", Role::ParameterEnd),
+    ("</ifm|tool_call>", Role::Close),
+    ("</ifm|tool_calls>", Role::Close),
+    // Tokens that leak after a call or an answer: the end of a turn, of reasoning.
+    ("<|im_end|>", Role::TurnEnd),
+    ("<|endoftext|>", Role::TurnEnd),
+    ("<end_of_turn>", Role::TurnEnd),
+    ("<turn|>", Role::TurnEnd),
+    ("<|eom|>", Role::TurnEnd),
+    ("<|eot|>", Role::TurnEnd),
+    ("<|end_of_msg|>", Role::TurnEnd),
+    ("<|message_sep|>", Role::TurnEnd),
+    ("<|end_message|>", Role::TurnEnd),
+    ("<|content_model_end_sampling|>", Role::TurnEnd),
+    ("<|END_RESPONSE|>", Role::TurnEnd),
+    ("<|END_TEXT|>", Role::TurnEnd),
+    ("<|END_OF_TURN_TOKEN|>", Role::TurnEnd),
+    ("<|assistant_end|>", Role::TurnEnd),
+    ("<|tool_response>", Role::TurnEnd),
+    ("<start_function_response>", Role::TurnEnd),
+    ("</s>", Role::Close),
     ("</think>", Role::Close),
     ("</thinking>", Role::Close),
     ("</seed:think>", Role::Close),
@@ -69,13 +148,12 @@ const DEEPSEEK: &[(&str, Role)] = &[
     ("<~tool_sep~>", Role::Separator),
     ("<~tool_call_end~>", Role::Close),
     ("<~tool_calls_end~>", Role::Close),
-    ("<~end_of_sentence~>", Role::Close),
+    ("<~end_of_sentence~>", Role::TurnEnd),
 ];
 
-/// DeepSeek's control tokens with either bar: some gateways write the ASCII one.
+/// DeepSeek's control tokens with either bar: some gateways write the ASCII one. Step 3 writes them with `_`.
 pub(super) fn deepseek_markers() -> impl Iterator<Item = (String, Role)> {
     DEEPSEEK.iter().flat_map(|(text, role)| {
-        let gapped = text.replace('_', "▁");
-        ["｜", "|"].map(|bar| (gapped.replace('~', bar), *role))
+        [("▁", "｜"), ("▁", "|"), ("_", "｜")].map(|(gap, bar)| (text.replace('_', gap).replace('~', bar), *role))
     })
 }

@@ -24,13 +24,17 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
 ];
 
 /// `<tool_call>{"tool": "f", "q": "a"}</tool_call>`: flat, on one line. The default.
-pub(super) static TAG: TagFormat = TagFormat { name: "tag", flat: true };
+pub(super) static TAG: TagFormat = TagFormat { name: "tag", wrapper: "tool_call", flat: true };
 /// `<tool_call>` `{"name": "f", "arguments": {"q": "a"}}` `</tool_call>` on three lines, as Hermes and Qwen are trained.
-pub(super) static HERMES: TagFormat = TagFormat { name: "hermes", flat: false };
+pub(super) static HERMES: TagFormat = TagFormat { name: "hermes", wrapper: "tool_call", flat: false };
+/// The same in `<longcat_tool_call>`.
+pub(super) static LONGCAT: TagFormat = TagFormat { name: "longcat", wrapper: "longcat_tool_call", flat: false };
 
-/// A format with JSON in `<tool_call>`.
+/// A format with JSON in an element.
 pub(super) struct TagFormat {
     name: &'static str,
+    /// The element.
+    wrapper: &'static str,
     flat: bool,
 }
 
@@ -52,7 +56,8 @@ impl CallFormat for TagFormat {
             }
             arguments => {
                 let nested = json!({"name": call.name, "arguments": arguments});
-                format!("<tool_call>\n{}\n</tool_call>", to_spaced_json(&nested))
+                let wrapper = self.wrapper;
+                format!("<{wrapper}>\n{}\n</{wrapper}>", to_spaced_json(&nested))
             }
         }
     }

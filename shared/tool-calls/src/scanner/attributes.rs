@@ -5,6 +5,13 @@ const MAX_ATTRIBUTES_BYTES: usize = 512;
 /// Maximum length of a tool's or parameter's name, in bytes.
 const MAX_NAME_BYTES: usize = 256;
 
+/// The end of a tag.
+pub(super) const TAG_END: &str = ">";
+/// The end of a tag that Kimi K3 writes as control tokens.
+pub(super) const TOKEN_END: &str = "<|sep|>";
+/// The beginning of such a tag, before the name of the tool.
+pub(super) const TOKEN_CALL: &str = "<|open|>call ";
+
 /// The attributes of a tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Attributes {
@@ -16,8 +23,9 @@ pub(super) struct Attributes {
     pub(super) empty: bool,
 }
 
-/// Reads `name="f" string="true">` at the beginning of a text, including the `>`.
-pub(super) fn read_attributes(text: &str) -> Match<Attributes> {
+/// Reads `name="f" string="true">` at the beginning of a text, including its end: [`TAG_END`] or
+/// [`TOKEN_END`].
+pub(super) fn read_attributes(text: &str, tag_end: &str) -> Match<Attributes> {
     let mut found = Attributes::default();
     let mut at = 0;
     loop {
@@ -26,8 +34,11 @@ pub(super) fn read_attributes(text: &str) -> Match<Attributes> {
         if at > MAX_ATTRIBUTES_BYTES {
             return Match::None;
         }
-        if rest.starts_with('>') {
-            return Match::Full(found, at + 1);
+        if rest.starts_with(tag_end) {
+            return Match::Full(found, at + tag_end.len());
+        }
+        if tag_end.starts_with(rest) {
+            return Match::Partial;
         }
         if rest.starts_with("/>") {
             found.empty = true;
@@ -37,8 +48,11 @@ pub(super) fn read_attributes(text: &str) -> Match<Attributes> {
             Match::Full((key, value), length) => {
                 at += length;
                 match key {
-                    "name" => found.name = Some(value.trim().to_owned()).filter(|name| !name.is_empty()),
+                    "name" | "tool" | "key" => {
+                        found.name = Some(value.trim().to_owned()).filter(|name| !name.is_empty());
+                    }
                     "string" => found.string = Some(value.eq_ignore_ascii_case("true")),
+                    "type" => found.string = Some(value.eq_ignore_ascii_case("string")),
                     _ => {}
                 }
             }
@@ -89,7 +103,7 @@ pub(super) fn space_len(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Attributes, read_attributes, read_name};
+    use super::{Attributes, TAG_END, TOKEN_END, read_attributes, read_name};
     use crate::markers::Match;
 
     fn named(name: &str, string: Option<bool>) -> Attributes {
@@ -98,24 +112,38 @@ mod tests {
 
     #[test]
     fn attributes_end_with_the_tag() {
-        assert_eq!(read_attributes("name=\"f\">x"), Match::Full(named("f", None), 9));
-        assert_eq!(read_attributes("id='1'  name='q' string='true' >"), Match::Full(named("q", Some(true)), 32));
-        assert_eq!(read_attributes("name=\"f\"/>"), Match::Full(Attributes { empty: true, ..named("f", None) }, 10));
+        assert_eq!(read_attributes("name=\"f\">x", TAG_END), Match::Full(named("f", None), 9));
+        assert_eq!(
+            read_attributes("id='1'  name='q' string='true' >", TAG_END),
+            Match::Full(named("q", Some(true)), 32)
+        );
+        assert_eq!(
+            read_attributes("name=\"f\"/>", TAG_END),
+            Match::Full(Attributes { empty: true, ..named("f", None) }, 10)
+        );
+    }
+
+    #[test]
+    fn tag_of_tokens_ends_with_its_token() {
+        let found = Attributes { name: Some("f".to_owned()), ..Attributes::default() };
+        assert_eq!(read_attributes("tool=\"f\" index=\"1\"<|sep|>{", TOKEN_END), Match::Full(found, 25));
+        assert_eq!(read_attributes("tool=\"f\"<|s", TOKEN_END), Match::Partial);
+        assert_eq!(read_attributes("tool=\"f\"<|s", TAG_END), Match::None);
     }
 
     #[test]
     fn partial_attributes_need_more_text() {
         let text = "name=\"f\" string=\"false\"/>";
         for end in 0..text.len() {
-            assert_eq!(read_attributes(&text[..end]), Match::Partial, "{end}");
+            assert_eq!(read_attributes(&text[..end], TAG_END), Match::Partial, "{end}");
         }
     }
 
     #[test]
     fn prose_in_tag_is_not_an_attribute() {
-        assert_eq!(read_attributes("name>"), Match::None);
-        assert_eq!(read_attributes("call with a"), Match::None);
-        assert_eq!(read_attributes("name=x>"), Match::None);
+        assert_eq!(read_attributes("name>", TAG_END), Match::None);
+        assert_eq!(read_attributes("call with a", TAG_END), Match::None);
+        assert_eq!(read_attributes("name=x>", TAG_END), Match::None);
     }
 
     #[test]

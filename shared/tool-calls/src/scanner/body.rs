@@ -12,6 +12,8 @@ pub(super) struct Body {
     pub(super) from: usize,
     /// Whether a code fence inside of the wrapper is open.
     pub(super) fenced: bool,
+    /// Whether calls written as Python were read; more may follow, a line each.
+    pub(super) python: bool,
 }
 
 /// The state within a body.
@@ -30,17 +32,22 @@ impl Body {
     /// JSON that begins here; `early_checks` enables early rejection.
     pub(super) fn json(from: usize, fenced: bool, early_checks: bool) -> Self {
         let scan = if early_checks { JsonScan::with_early_checks() } else { JsonScan::default() };
-        Self { state: BodyState::Json(Box::new(scan)), from, fenced }
+        Self { state: BodyState::Json(Box::new(scan)), from, fenced, python: false }
     }
 
     /// After complete calls.
     pub(super) fn tail() -> Self {
-        Self { state: BodyState::Tail, from: 0, fenced: false }
+        Self { state: BodyState::Tail, from: 0, fenced: false, python: false }
+    }
+
+    /// After complete calls written as Python.
+    pub(super) fn after_python() -> Self {
+        Self { python: true, ..Self::tail() }
     }
 
     /// After unreadable content; the wrapper's end is still to be found.
     pub(super) fn unreadable(reason: MalformedReason) -> Self {
-        Self { state: BodyState::Unreadable { reason, search: Some(0) }, from: 0, fenced: false }
+        Self { state: BodyState::Unreadable { reason, search: Some(0) }, from: 0, fenced: false, python: false }
     }
 
     /// Whether the JSON has had no deviation.

@@ -1,14 +1,19 @@
 //! A candidate for a call, from its opening marker until it is a call, cannot be one, or is unreadable.
 
 use std::ops::ControlFlow::{self, Break, Continue};
+use std::ops::Range;
 
 use super::body::Body;
-use super::elements::{ElementStep, FunctionElements};
+use super::element_stage::ElementStep;
+use super::elements::FunctionElements;
+use super::gemma::GemmaBrackets;
+use super::prose::SECTION;
 use super::pythonic::BracketTracker;
 use super::space::SpaceScan;
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
-use crate::segment::{MalformedReason, ParsedCall};
+use crate::markers::{CLOSERS, Match};
+use crate::segment::{JsonFault, MalformedReason, ParsedCall};
 
 /// Maximum size of an uncertain candidate, in bytes.
 pub(super) const MAX_UNCERTAIN_BYTES: usize = 64 * 1024;
@@ -25,14 +30,16 @@ pub(super) enum CandidateKind {
     Wrapper,
     /// A function outside a wrapper: a call only to a declared name.
     Function,
-    /// JSON at the beginning of a line: a call only to a declared name.
+    /// JSON or a list in Python at the beginning of a line: a call only to a declared name.
     Json,
-    /// JSON later in a line: a call only if it fits a declared tool exactly and ends its line.
+    /// The same later in a line: a call only if it fits a declared tool exactly and ends its line.
     InlineJson,
     /// A bracket at the beginning of a reply: JSON, or a list of calls written as Python.
     List,
     /// `Action:` at the beginning of a line: a call only to a declared name.
     Action,
+    /// The end of the model's turn: no text if nothing follows.
+    TurnEnd,
 }
 
 /// How certain it is that JSON without a wrapper is a call.
@@ -83,11 +90,15 @@ pub(super) struct Candidate {
     pub(super) stage: CandidateStage,
     /// Everything before this position has been read.
     pub(super) at: usize,
+    /// Whether the name was written as Gemma does.
+    pub(super) is_gemma: bool,
     /// A name from outside the arguments.
     pub(super) name: Option<String>,
     pub(super) calls: Vec<ParsedCall>,
     /// Where the last of the calls ends.
     pub(super) calls_end: usize,
+    /// Why a call among readable ones is malformed, and where its text is.
+    pub(super) fault: Option<(MalformedReason, Range<usize>)>,
     pub(super) space: SpaceScan,
 }
 
@@ -97,6 +108,8 @@ pub(super) enum CandidateStage {
     WrapperTag,
     /// In a function's tag; its name is an attribute or follows an equals sign.
     FunctionTag { attributes: bool },
+    /// In a tag that is a tool's name.
+    ToolTag,
     /// After the opening marker: the kind of content is unknown.
     Payload,
     /// After a name that precedes its arguments.
@@ -111,6 +124,12 @@ pub(super) enum CandidateStage {
     Unknown { search: usize, is_named: bool },
     /// After `Action:`.
     Action,
+    /// After the end of the model's turn.
+    TurnEnd,
+    /// After `>>>`, or at the beginning of a reply whose prompt ended with it.
+    Recipient,
+    /// In the arguments of a call as Gemma writes them, which began at `start`.
+    Gemma { brackets: GemmaBrackets, start: usize },
 }
 
 impl Candidate {
@@ -140,9 +159,11 @@ impl Candidate {
             quoted_up_to: None,
             stage,
             at: marker_len,
+            is_gemma: false,
             name: None,
             calls: Vec::new(),
             calls_end: 0,
+            fault: None,
             space: SpaceScan::default(),
         }
     }
@@ -214,7 +235,10 @@ impl Candidate {
 
     fn give_up(&self, length: usize) -> Verdict {
         match self.stage {
-            CandidateStage::Body(_) | CandidateStage::Elements(_) | CandidateStage::Python { .. }
+            CandidateStage::Body(_)
+            | CandidateStage::Elements(_)
+            | CandidateStage::Python { .. }
+            | CandidateStage::Gemma { .. }
                 if !self.is_bare() =>
             {
                 Verdict::Unreadable(MalformedReason::TooLong, length)
@@ -233,8 +257,8 @@ impl Candidate {
 
     /// Whether it is a call only if it names a declared tool.
     pub(super) fn is_bare(&self) -> bool {
-        use CandidateKind::{Action, InlineJson, Json, List};
-        matches!(self.kind, Json | InlineJson | List | Action)
+        use CandidateKind::{Action, InlineJson, Json, List, TurnEnd};
+        matches!(self.kind, Json | InlineJson | List | Action | TurnEnd)
     }
 
     /// Whether it is certainly intended as a call, and well-formed so far.
@@ -243,7 +267,7 @@ impl Candidate {
             _ if self.is_bare() => false,
             CandidateStage::Body(body) => body.is_well_formed(),
             CandidateStage::Elements(elements) => elements.has_content(),
-            CandidateStage::Python { .. } => true,
+            CandidateStage::Python { .. } | CandidateStage::Gemma { .. } => true,
             _ => false,
         }
     }
@@ -266,8 +290,10 @@ impl Candidate {
             CandidateStage::WrapperTag => self.read_wrapper_tag(text),
             CandidateStage::FunctionTag { attributes } => {
                 let attributes = *attributes;
-                self.read_function_tag(text, attributes, declared)
+                let step = self.read_function_tag(text, attributes, declared);
+                self.or_unknown_format(step, text, declared)
             }
+            CandidateStage::ToolTag => self.read_tool_tag(text, 0, declared),
             CandidateStage::Payload => {
                 let step = self.read_payload(text, declared);
                 self.or_unknown_format(step, text, declared)
@@ -280,7 +306,8 @@ impl Candidate {
             CandidateStage::Body(_) => self.read_body(text, declared),
             CandidateStage::Elements(elements) => {
                 let step = elements.step(text, self.at, declared);
-                self.apply_element_step(step)
+                let step = self.apply_element_step(step);
+                self.or_unknown_format(step, text, declared)
             }
             CandidateStage::Python { brackets, start } => {
                 let (start, end) = (*start, brackets.advance(text, self.at));
@@ -291,6 +318,30 @@ impl Candidate {
                 self.read_unknown_format(text, search)
             }
             CandidateStage::Action => self.read_action(text, declared),
+            CandidateStage::TurnEnd => self.read_after_turn_end(text),
+            CandidateStage::Recipient => self.read_recipient(text, declared),
+            CandidateStage::Gemma { brackets, start } => {
+                let (start, end) = (*start, brackets.advance(text, self.at));
+                self.read_gemma(text, start, end, declared)
+            }
+        }
+    }
+
+    /// Reads after the end of the turn: white space and other such tokens.
+    fn read_after_turn_end(&mut self, text: &str) -> Step {
+        let at = self.space.end(text, self.at);
+        let rest = &text[at..];
+        match CLOSERS.match_prefix(rest) {
+            Match::Full(_, length) => {
+                self.at = at + length;
+                Continue(())
+            }
+            Match::Partial => Break(Verdict::NeedMore),
+            Match::None if rest.starts_with(SECTION) => {
+                self.nest(Self::from_marker(Role::Wrapper, SECTION, true), at + SECTION.len())
+            }
+            Match::None if SECTION.starts_with(rest) => Break(Verdict::NeedMore),
+            Match::None => Break(Verdict::Text),
         }
     }
 
@@ -326,6 +377,10 @@ impl Candidate {
             },
             CandidateStage::Body(_) => self.finish_body(text, declared),
             CandidateStage::Action => self.finish_action(text, declared),
+            CandidateStage::TurnEnd => Verdict::Residue,
+            CandidateStage::Gemma { .. } => {
+                Verdict::Unreadable(MalformedReason::NotJson(JsonFault::Incomplete), text.len())
+            }
             CandidateStage::Python { .. } if !bare => Verdict::Unreadable(MalformedReason::NotPython, text.len()),
             CandidateStage::Payload if self.is_control_token && text[self.at..].trim().is_empty() => Verdict::Residue,
             CandidateStage::Payload | CandidateStage::Named { .. } | CandidateStage::Unknown { .. }
@@ -337,8 +392,8 @@ impl Candidate {
         }
     }
 
-    /// Whether the marker begins a line or follows a call, and is no control token, which prose may also explain there.
-    pub(super) fn is_tag_at_line_start(&self) -> bool {
-        self.begins_line && !self.is_control_token
+    /// Whether the marker begins a line or follows a call.
+    pub(super) fn begins_line(&self) -> bool {
+        self.begins_line
     }
 }

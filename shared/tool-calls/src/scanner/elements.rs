@@ -1,12 +1,16 @@
 use serde_json::{Map, Value};
 
-use super::attributes::{read_attributes, read_name, space_len};
-use super::parameter::{GLM_PREFIX, Parameter, element_prefix};
+use super::attributes::{TAG_END, TOKEN_END, read_attributes, read_name, space_len};
+use super::element_stage::{ElementStage, ElementStep};
+use super::markup_end::find_closer_after_markup;
+use super::nested_elements;
+use super::parameter::{Parameter, TOKEN_PREFIX, element_prefix};
 use super::space::SpaceScan;
+use super::tool_tag::match_parameter_tag;
 use crate::declared_tools::DeclaredTools;
-use crate::json::{JsonScan, ScanStep};
+use crate::json::ScanStep;
 use crate::marker_role::Role;
-use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS};
+use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS, VALUES};
 use crate::parameter_value;
 use crate::repair::repair;
 use crate::segment::{JsonFault, MalformedReason, ParsedCall};
@@ -20,32 +24,11 @@ pub(super) struct FunctionElements {
     last_argument_end: usize,
     /// Whether a wrapper's end tag closes the function, as in `<tool_call>f<arg_key>…`, instead of its own end tag.
     closed_by_wrapper: bool,
+    /// The end tag of a function in a tag that is its name.
+    end_tag: Option<String>,
+    /// Nested parameters have no end before this position.
+    nested_from: usize,
     space: SpaceScan,
-}
-
-enum ElementStage {
-    /// Before a parameter or the end.
-    Between,
-    /// In the tag of a parameter whose element has this prefix.
-    Tag { attributes: bool, prefix: String },
-    /// In the text between `<arg_key>` and `</arg_key>`.
-    Key,
-    /// In a value.
-    Value(Parameter),
-    /// In a JSON object that began at `start`.
-    Json { scan: Box<JsonScan>, start: usize },
-}
-
-/// The result of [`FunctionElements::step`].
-pub(super) enum ElementStep {
-    /// Continue from this position.
-    Continue(usize),
-    /// More text is needed; then continue from this position.
-    NeedMore(usize),
-    /// The call is complete and ends before this position.
-    Call(ParsedCall, usize),
-    /// From this position on the text is not a valid function.
-    Unreadable(MalformedReason, usize),
 }
 
 impl FunctionElements {
@@ -56,8 +39,30 @@ impl FunctionElements {
             stage: ElementStage::Between,
             last_argument_end: 0,
             closed_by_wrapper,
+            end_tag: None,
+            nested_from: 0,
             space: SpaceScan::default(),
         }
+    }
+
+    /// The content of `<f>`.
+    pub(super) fn in_tool_tag(name: String) -> Self {
+        Self { end_tag: Some(format!("</{name}>")), ..Self::new(name, false) }
+    }
+
+    /// The content of a wrapper whose name precedes its elements: `f`, then `<q>a</q>`.
+    pub(super) fn after_name(name: String) -> Self {
+        Self { closed_by_wrapper: true, ..Self::in_tool_tag(name) }
+    }
+
+    /// Whether the tag is the function's name.
+    pub(super) fn is_in_tool_tag(&self) -> bool {
+        self.end_tag.is_some() && !self.closed_by_wrapper
+    }
+
+    /// The function's name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether any content after the function's name has been read.
@@ -70,8 +75,9 @@ impl FunctionElements {
         match &self.stage {
             ElementStage::Between => self.read_between(text, at, declared),
             ElementStage::Tag { .. } => self.read_tag(text, at),
-            ElementStage::Key => self.read_key(text, at),
+            ElementStage::Key => self.read_key(text, at, declared),
             ElementStage::Value(_) => self.read_value(text, at, declared),
+            ElementStage::Named { .. } => self.read_named(text, at, declared),
             ElementStage::Json { .. } => self.read_json(text, at),
         }
     }
@@ -94,6 +100,19 @@ impl FunctionElements {
                 }
                 _ => Err(MalformedReason::NotParameters),
             },
+            ElementStage::Named { key, start } => {
+                let value = &text[*start..];
+                let Some(length) = value.trim_end().strip_suffix(&format!("</{key}>")).map(str::len) else {
+                    return Err(MalformedReason::NotParameters);
+                };
+                let (start, end) = (*start, text.trim_end().len());
+                self.set_argument(&text[start..start + length], declared);
+                if self.may_end_unclosed(declared) {
+                    Ok((self.take_call(), end))
+                } else {
+                    Err(MalformedReason::NotParameters)
+                }
+            }
             ElementStage::Between | ElementStage::Tag { .. } | ElementStage::Key => Err(MalformedReason::NotParameters),
             ElementStage::Json { .. } => Err(MalformedReason::NotJson(JsonFault::Incomplete)),
         }
@@ -105,6 +124,12 @@ impl FunctionElements {
         if rest.starts_with('{') && self.arguments.is_empty() {
             self.stage = ElementStage::Json { scan: Box::default(), start: at };
             return ElementStep::Continue(at);
+        }
+        if rest.starts_with(nested_elements::TOKEN) && self.arguments.is_empty() {
+            return self.read_nested(text, at, declared);
+        }
+        if nested_elements::TOKEN.starts_with(rest) && !rest.is_empty() {
+            return ElementStep::NeedMore(at);
         }
         match PARAMETERS.match_prefix(rest) {
             Match::Full(Role::FunctionEnd, length) => return ElementStep::Call(self.take_call(), at + length),
@@ -122,6 +147,9 @@ impl FunctionElements {
             Match::Partial => return ElementStep::NeedMore(at),
             Match::None => {}
         }
+        if let Some(step) = self.read_own_names(rest, at, declared) {
+            return step;
+        }
         match CLOSERS.match_prefix(rest) {
             Match::Full(_, length) => return ElementStep::Call(self.take_call(), at + length),
             Match::Partial => return ElementStep::NeedMore(at),
@@ -133,9 +161,82 @@ impl FunctionElements {
                 ElementStep::Call(self.take_call(), self.last_argument_end)
             }
             Match::None if self.may_end_unclosed(declared) => {
-                ElementStep::Call(self.take_call(), self.last_argument_end)
+                match find_closer_after_markup(rest, self.end_tag.as_deref()) {
+                    // Elements with unknown names belong to the call, which is readable without them.
+                    Match::Full(true, length) => ElementStep::Call(self.take_call(), at + length),
+                    Match::Full(false, _) => ElementStep::Unreadable(MalformedReason::NotParameters, at),
+                    Match::Partial => ElementStep::NeedMore(at),
+                    Match::None => ElementStep::Call(self.take_call(), self.last_argument_end),
+                }
             }
             _ => ElementStep::Unreadable(MalformedReason::NotParameters, at),
+        }
+    }
+
+    /// Reads the end tag with the function's name, or the tag of an element that is named after its parameter; `None` for
+    /// anything else.
+    fn read_own_names(&mut self, rest: &str, at: usize, declared: &DeclaredTools) -> Option<ElementStep> {
+        if let Some(end_tag) = &self.end_tag {
+            if rest.starts_with(end_tag) {
+                let is_call = !self.arguments.is_empty() || declared.has_required(&self.name, &self.arguments);
+                let end = at + end_tag.len();
+                return Some(if is_call {
+                    ElementStep::Call(self.take_call(), end)
+                } else {
+                    ElementStep::Unreadable(MalformedReason::NotParameters, at)
+                });
+            }
+            if end_tag.starts_with(rest) {
+                return Some(ElementStep::NeedMore(at));
+            }
+        }
+        match match_parameter_tag(rest, &self.name, declared) {
+            Match::Full(tag, length) => {
+                self.stage = ElementStage::Named { key: tag.name.to_owned(), start: at + length };
+                if tag.is_empty {
+                    self.set_argument("", declared);
+                    self.last_argument_end = at + length;
+                }
+                Some(ElementStep::Continue(at + length))
+            }
+            Match::Partial => Some(ElementStep::NeedMore(at)),
+            Match::None => None,
+        }
+    }
+
+    /// Reads the value of an element that is named after its parameter. It ends where markup follows its end tag.
+    fn read_named(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
+        let ElementStage::Named { key, start } = &self.stage else { return ElementStep::Continue(at) };
+        let (end_tag, start) = (format!("</{key}>"), *start);
+        let Some(end) = text[at..].find(&end_tag).map(|found| at + found) else {
+            return ElementStep::NeedMore(text.floor_char_boundary(text.len().saturating_sub(end_tag.len())).max(at));
+        };
+        let after = end + end_tag.len();
+        match text[self.space.end(text, after)..].chars().next() {
+            None => ElementStep::NeedMore(end),
+            Some('<' | '[' | ']') => {
+                self.set_argument(&text[start..end], declared);
+                self.last_argument_end = after;
+                ElementStep::Continue(after)
+            }
+            Some(_) => ElementStep::Continue(after),
+        }
+    }
+
+    /// Reads all parameters of the form with nested elements.
+    fn read_nested(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
+        let from = at.max(self.nested_from);
+        let Some(end) = text[from..].find(nested_elements::END).map(|found| from + found) else {
+            self.nested_from = text.floor_char_boundary(text.len().saturating_sub(nested_elements::END.len()));
+            return ElementStep::NeedMore(at);
+        };
+        let after = end + nested_elements::END.len();
+        match nested_elements::parse_parameters(&text[at..end], &self.name, declared) {
+            Some(arguments) => {
+                self.arguments = arguments;
+                ElementStep::Call(self.take_call(), after)
+            }
+            None => ElementStep::Unreadable(MalformedReason::NotParameters, at),
         }
     }
 
@@ -145,7 +246,8 @@ impl FunctionElements {
         };
         let rest = &text[at..];
         let (key, string, length) = if *with_attributes {
-            match read_attributes(rest) {
+            let tag_end = if prefix == TOKEN_PREFIX { TOKEN_END } else { TAG_END };
+            match read_attributes(rest, tag_end) {
                 Match::Full(found, length) => (found.name, found.string, length),
                 Match::Partial => return ElementStep::NeedMore(at),
                 Match::None => (None, None, 0),
@@ -163,37 +265,45 @@ impl FunctionElements {
         ElementStep::Continue(at + length)
     }
 
-    fn read_key(&mut self, text: &str, at: usize) -> ElementStep {
-        const VALUE: &str = "<arg_value>";
+    fn read_key(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
         let Some(end) = text[at..].find('<') else { return ElementStep::NeedMore(at) };
         let key = text[at..at + end].trim().to_owned();
         let at_end = at + end;
-        let Match::Full(Role::KeyEnd, length) = PARAMETERS.match_prefix(&text[at_end..]) else {
-            let short = PARAMETERS.match_prefix(&text[at_end..]) == Match::Partial;
-            return if short {
-                ElementStep::NeedMore(at)
-            } else {
-                ElementStep::Unreadable(MalformedReason::NotParameters, at)
-            };
+        let (role, length) = match PARAMETERS.match_prefix(&text[at_end..]) {
+            Match::Full(role, length) => (role, length),
+            Match::Partial => return ElementStep::NeedMore(at),
+            Match::None => return ElementStep::Unreadable(MalformedReason::NotParameters, at),
         };
-        let value = self.space.end(text, at_end + length);
-        let rest = &text[value..];
-        if let Some(inside) = rest.strip_prefix(VALUE) {
-            let start = text.len() - inside.len();
-            self.stage = ElementStage::Value(Parameter::new(key, None, start, GLM_PREFIX.to_owned()));
-            return ElementStep::Continue(start);
+        let prefix = element_prefix(&text[at_end..at_end + length]).to_owned();
+        let is_known = declared.is_untyped(&self.name) || declared.parameter(&self.name, &key).is_some();
+        match role {
+            Role::KeyEnd => {}
+            Role::ParameterEnd if is_known && prefix.is_empty() => {
+                let start = at_end + length;
+                let parameter = Parameter::new(key, None, start, prefix).following_element();
+                self.stage = ElementStage::Value(parameter);
+                return ElementStep::Continue(start);
+            }
+            _ => return ElementStep::Unreadable(MalformedReason::NotParameters, at),
         }
-        if VALUE.starts_with(rest) {
-            ElementStep::NeedMore(at)
-        } else {
-            ElementStep::Unreadable(MalformedReason::NotParameters, at)
+        let value = self.space.end(text, at_end + length);
+        match VALUES.match_prefix(&text[value..]) {
+            Match::Full(_, length) => {
+                self.stage = ElementStage::Value(Parameter::new(key, None, value + length, prefix));
+                ElementStep::Continue(value + length)
+            }
+            Match::Partial => ElementStep::NeedMore(at),
+            Match::None => ElementStep::Unreadable(MalformedReason::NotParameters, at),
         }
     }
 
     fn read_value(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
         let ElementStage::Value(parameter) = &mut self.stage else { return ElementStep::Continue(at) };
         match PARAMETERS.find(text, at) {
-            Ok((end, _, after)) if element_prefix(&text[end..after]) != parameter.prefix => {
+            Ok((end, _, after))
+                if element_prefix(&text[end..after]) != parameter.prefix
+                    || (text[end..after].eq_ignore_ascii_case("<parameter>") && !parameter.follows_element) =>
+            {
                 ElementStep::Continue(after)
             }
             Ok((end, _, after)) if parameter.ends_in_json_string(&text[..end], &self.name, declared) => {
@@ -215,10 +325,14 @@ impl FunctionElements {
     }
 
     fn set_argument(&mut self, text: &str, declared: &DeclaredTools) {
-        let ElementStage::Value(parameter) = std::mem::replace(&mut self.stage, ElementStage::Between) else { return };
-        let Parameter { key, string, .. } = parameter;
-        let schema = declared.parameter(&self.name, &key);
-        let value = parameter_value::parse_parameter(text, string, schema, declared.is_untyped(&self.name));
+        let (key, string, is_named) = match std::mem::replace(&mut self.stage, ElementStage::Between) {
+            ElementStage::Value(parameter) => (parameter.key, parameter.string, false),
+            ElementStage::Named { key, .. } => (key, None, true),
+            _ => return,
+        };
+        let (schema, is_untyped) = (declared.parameter(&self.name, &key), declared.is_untyped(&self.name));
+        let nested = if is_named { nested_elements::parse_value(text, schema, is_untyped) } else { None };
+        let value = nested.unwrap_or_else(|| parameter_value::parse_parameter(text, string, schema, is_untyped));
         // A repeated parameter extends a list, unless its schema allows no list.
         let list = schema.is_none_or(|schema| parameter_value::schema_types(schema).contains(&"array"));
         match self.arguments.get_mut(&key) {

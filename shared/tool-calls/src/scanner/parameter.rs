@@ -2,15 +2,21 @@ use crate::declared_tools::DeclaredTools;
 use crate::json::{JsonScan, ScanStep};
 use crate::parameter_value;
 
-/// The prefix of the markers of GLM's pairs.
-pub(super) const GLM_PREFIX: &str = "arg_";
+/// The prefix of Kimi K3's elements, which are written as control tokens.
+pub(super) const TOKEN_PREFIX: &str = "<|";
 
 /// Returns the part of a marker before its element's name, which differs between families.
 pub(super) fn element_prefix(marker: &str) -> &str {
+    let name = ["<|open|>", "<|close|>"].into_iter().find_map(|token| marker.strip_prefix(token));
+    if name.is_some() {
+        return TOKEN_PREFIX;
+    }
     let name = marker.trim_start_matches(['<', '/']);
-    let element =
-        ["parameter", "function", "invoke", "key", "value"].into_iter().find_map(|element| name.find(element));
-    &name[..element.unwrap_or_default()]
+    if name.starts_with("param") && !name.starts_with("parameter") {
+        return "param";
+    }
+    let element = ["parameter", "function", "invoke", "key", "value"];
+    &name[..element.into_iter().find_map(|element| name.find(element)).unwrap_or_default()]
 }
 
 /// A parameter whose value is being read.
@@ -22,13 +28,20 @@ pub(super) struct Parameter {
     pub(super) start: usize,
     /// Only markers with this prefix are recognised in the value.
     pub(super) prefix: String,
+    /// Whether the element held the name, and the value follows it: `<parameter>q</parameter>a`.
+    pub(super) follows_element: bool,
     /// JSON in the value, read up to a position; created at the first marker.
     json: Option<(Box<JsonScan>, usize)>,
 }
 
 impl Parameter {
     pub(super) fn new(key: String, string: Option<bool>, start: usize, prefix: String) -> Self {
-        Self { key, string, start, prefix, json: None }
+        Self { key, string, start, prefix, follows_element: false, json: None }
+    }
+
+    /// The parameter of an element that held its name.
+    pub(super) fn following_element(self) -> Self {
+        Self { follows_element: true, ..self }
     }
 
     /// Whether the last marker was inside a JSON string.

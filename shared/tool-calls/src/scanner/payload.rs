@@ -6,15 +6,21 @@ use super::body::Body;
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Step, Verdict};
 use super::elements::FunctionElements;
 use super::fence::match_payload_fence;
+use super::gemma::CALL;
+use super::name::is_name;
 use super::pythonic::BracketTracker;
 use super::tag::without_arguments;
+use super::tool_tag::{match_parameter_tag, match_tool_tag};
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS, SEPARATORS};
 use crate::segment::MalformedReason;
 
 /// Maximum length of a name before its arguments, in bytes.
-const MAX_NAME_BYTES: usize = 128;
+pub(super) const MAX_NAME_BYTES: usize = 128;
+
+/// What a model writes before a function's name if it leaves out the `<` of the tag.
+const FUNCTION: &str = "function";
 
 impl Candidate {
     /// Reads after the opening marker: JSON, a list, a fence around JSON, another marker, parameters, or a name.
@@ -31,7 +37,7 @@ impl Candidate {
                 Match::Partial => Break(Verdict::NeedMore),
                 Match::None => Break(Verdict::Text),
             },
-            '<' => self.read_marker(rest, at),
+            '<' | ']' => self.read_marker(text, at, declared),
             _ if self.name.is_none() && is_name(first) => self.read_name_first(text, at, declared),
             _ => Break(Verdict::Text),
         }
@@ -56,9 +62,7 @@ impl Candidate {
         let name = &inside[..end.unwrap_or(inside.len())];
         let known = self.kind == CandidateKind::Wrapper || declared.has_prefix(name);
         match inside[name.len()..].chars().next() {
-            _ if name.is_empty() || name.len() > MAX_NAME_BYTES || !known || self.kind == CandidateKind::Json => {
-                Break(Verdict::Text)
-            }
+            _ if name.is_empty() || name.len() > MAX_NAME_BYTES || !known => Break(Verdict::Text),
             None => Break(Verdict::NeedMore),
             Some('(') if self.kind == CandidateKind::Wrapper || declared.has(name) => {
                 self.at = at;
@@ -71,7 +75,8 @@ impl Candidate {
 
     /// Reads a marker directly after the opening one: a wrapper in a wrapper, a function, or parameters of a named
     /// call.
-    fn read_marker(&mut self, rest: &str, at: usize) -> Step {
+    fn read_marker(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Step {
+        let rest = &text[at..];
         match OPENERS.match_prefix(rest) {
             Match::Full(role, length) if self.name.is_none() => {
                 return self.nest(Self::from_marker(role, &rest[..length], true), at + length);
@@ -79,7 +84,13 @@ impl Candidate {
             Match::Partial => return Break(Verdict::NeedMore),
             _ => {}
         }
-        let Some(name) = self.name.clone() else { return read_empty(rest, at) };
+        let Some(name) = self.name.clone() else {
+            return match match_tool_tag(rest, declared) {
+                Match::Full(..) => self.read_tool_tag(text, at, declared),
+                Match::Partial => Break(Verdict::NeedMore),
+                Match::None => read_empty(rest, at),
+            };
+        };
         match (PARAMETERS.match_prefix(rest), CLOSERS.match_prefix(rest)) {
             (_, Match::Full(_, length)) => without_arguments(name, at + length),
             (Match::Full(..), _) => {
@@ -103,11 +114,16 @@ impl Candidate {
         if end.is_none() {
             return Break(Verdict::NeedMore);
         }
+        if name == FUNCTION && rest[name.len()..].starts_with('=') {
+            let length = name.len() + 1;
+            return self.nest(Self::from_marker(Role::Function, &rest[..length], true), at + length);
+        }
         let space = &text[self.at..at];
         let prose = !space.is_empty() && !space.contains('\n') && text.starts_with('<') && !self.is_control_token;
         if prose && !declared.has(undecorated_name(name)) {
             return Break(Verdict::Text);
         }
+        self.is_gemma = name.starts_with(CALL);
         self.name = Some(undecorated_name(name).to_owned());
         self.at = at + name.len();
         self.stage = CandidateStage::Named { separated: false };
@@ -133,6 +149,7 @@ impl Candidate {
             Match::None => {}
         }
         match first {
+            '{' | '(' if self.is_gemma => self.begin_gemma(at),
             '{' => self.begin_json(at, false),
             '(' if !separated && self.kind == CandidateKind::Wrapper && declared.has(&name) => self.begin_python(at),
             '`' if separated || text[self.at..at].contains('\n') => match match_payload_fence(rest) {
@@ -140,7 +157,7 @@ impl Candidate {
                 Match::Partial => Break(Verdict::NeedMore),
                 Match::None => Break(Verdict::Text),
             },
-            '<' => self.read_marker_after_name(rest, at, declared),
+            '<' => self.read_marker_after_name(rest, at, separated, declared),
             _ if separated && is_name(first) => {
                 // DeepSeek V3 writes the kind of call first; the name follows.
                 self.at = at;
@@ -153,8 +170,26 @@ impl Candidate {
     }
 
     /// Reads a marker after a name. Without arguments only a declared name is a call, because a tag may be prose.
-    fn read_marker_after_name(&mut self, rest: &str, at: usize, declared: &DeclaredTools) -> Step {
+    fn read_marker_after_name(&mut self, rest: &str, at: usize, separated: bool, declared: &DeclaredTools) -> Step {
+        match OPENERS.match_prefix(rest) {
+            // The wrapper or the function names the tool again.
+            Match::Full(role, length) if separated => {
+                self.name = None;
+                return self.nest(Self::from_marker(role, &rest[..length], true), at + length);
+            }
+            Match::Partial if separated => return Break(Verdict::NeedMore),
+            _ => {}
+        }
         let name = self.name.clone().unwrap_or_default();
+        match match_parameter_tag(rest, &name, declared) {
+            Match::Full(..) => {
+                self.at = at;
+                self.stage = CandidateStage::Elements(FunctionElements::after_name(name));
+                return Continue(());
+            }
+            Match::Partial => return Break(Verdict::NeedMore),
+            Match::None => {}
+        }
         match (PARAMETERS.match_prefix(rest), CLOSERS.match_prefix(rest)) {
             (Match::Full(Role::Key | Role::Parameter | Role::ParameterWithAttributes, _), _) => {
                 self.at = at;
@@ -168,7 +203,7 @@ impl Candidate {
     }
 
     /// Reads the arguments of a call written as Python; the name before them has been read.
-    fn begin_python(&mut self, at: usize) -> Step {
+    pub(super) fn begin_python(&mut self, at: usize) -> Step {
         self.at = at;
         self.stage = CandidateStage::Python { brackets: BracketTracker::default(), start: at };
         Continue(())
@@ -196,13 +231,9 @@ fn read_empty(rest: &str, at: usize) -> Step {
     }
 }
 
-pub(super) fn is_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/')
-}
-
-/// A name without the decoration of Kimi K2 and harmony: `functions.f:0`.
+/// A name without the decoration of Kimi K2, Harmony and Gemma: `functions.f:0`, `call:f`.
 pub(super) fn undecorated_name(name: &str) -> &str {
-    let name = name.strip_prefix("functions.").unwrap_or(name);
+    let name = name.strip_prefix("functions.").or_else(|| name.strip_prefix(CALL)).unwrap_or(name);
     match name.rsplit_once(':') {
         Some((name, index)) if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => name,

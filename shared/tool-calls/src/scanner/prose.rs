@@ -1,17 +1,21 @@
 //! Ordinary text: where a call may begin.
 
+use super::attributes::space_len;
 use super::fence::{match_closing, match_reply_fence};
+use super::name::is_name;
+use super::tool_tag::match_tool_tag;
 use crate::code::CodeTracker;
+use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
-use crate::markers::{CLOSERS, Match, OPENERS};
+use crate::markers::{CLOSERS, Match, OPENERS, TURN_ENDS};
 use crate::result_block::{self, ResultBlock};
 
 /// The scanner's context besides the text itself.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
-pub(super) struct ScanContext {
-    /// Whether tools are declared, without which no ambiguous form is a call.
-    pub(super) has_tools: bool,
+pub(super) struct ScanContext<'a> {
+    /// The declared tools, without which no ambiguous form is a call.
+    pub(super) declared: &'a DeclaredTools,
     /// Whether `Action:` begins a call.
     pub(super) allow_actions: bool,
     /// Whether there are unconfirmed calls.
@@ -39,6 +43,8 @@ pub(super) enum ProseEvent {
     Opener(Role, usize),
     /// A marker of this role and length that belongs to a call before it.
     Closer(Role, usize),
+    /// A marker of this length that ends the model's turn, if nothing follows it.
+    TurnEnd(usize),
     /// A bracket with which a call may begin.
     Bracket,
     /// The same later in a line.
@@ -47,8 +53,14 @@ pub(super) enum ProseEvent {
     ResultBlock(ResultBlock),
     /// `functools`, of this length, before a bracket.
     Functools(usize),
+    /// [`SECTION`], of this length.
+    Section(usize),
+    /// [`RECIPIENT`], of this length.
+    Recipient(usize),
     /// `Action:`, of this length.
     Action(usize),
+    /// `<f>`, the tag of a declared tool.
+    ToolTag,
     /// A code fence of this many backticks and this length that may hold a call.
     Fence(usize, usize),
     /// The end of that fence, of this length.
@@ -64,15 +76,21 @@ static SPECIAL: [bool; 256] = {
     table[b'`' as usize] = true;
     table[b'<' as usize] = true;
     table[b'[' as usize] = true;
+    table[b']' as usize] = true;
+    table[b'>' as usize] = true;
     table[b'{' as usize] = true;
     table
 };
 
 const FUNCTOOLS: &str = "functools[";
+/// What `GigaChat` 3 writes before a call.
+pub(super) const SECTION: &str = "function call<|role_sep|>";
+/// What Functionary 3.2 writes before a recipient.
+const RECIPIENT: &str = ">>>";
 const ACTION: &str = "Action:";
 
 /// Skips text up to the next event; returns the length of that text.
-pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: ScanContext) -> (usize, ProseEvent) {
+pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: ScanContext<'_>) -> (usize, ProseEvent) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -98,54 +116,77 @@ pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: ScanContext
     (at, ProseEvent::Nothing)
 }
 
-fn match_at(code: &CodeTracker, rest: &str, at: usize, context: ScanContext) -> Match<ProseEvent> {
+fn match_at(code: &CodeTracker, rest: &str, at: usize, context: ScanContext<'_>) -> Match<ProseEvent> {
     let byte = rest.as_bytes()[0];
-    let plain = !matches!(byte, b'<' | b'[' | b'{') && (!code.is_line_start() || byte.is_ascii_whitespace());
+    let plain =
+        !matches!(byte, b'<' | b'[' | b']' | b'{' | b'>') && (!code.is_line_start() || byte.is_ascii_whitespace());
     if plain || !allows_calls(code, context) {
         return Match::None;
     }
-    let marker = if matches!(byte, b'<' | b'[') { match_marker(code, rest, at, context) } else { Match::None };
+    let marker = if matches!(byte, b'<' | b'[' | b']') { match_marker(code, rest, at, context) } else { Match::None };
     match marker {
         Match::None if code.is_line_start() => match_at_line_start(code, rest, at, context),
-        Match::None if byte == b'{' && allows_inline_bracket(code, at, context) => {
+        Match::None
+            if (byte == b'{' || byte == b'[' && may_open_list(rest, context.declared))
+                && allows_inline_bracket(code, at, context) =>
+        {
             Match::Full(ProseEvent::InlineBracket, 1)
+        }
+        Match::None if byte == b'<' && allows_brackets(at, context) && !code.is_in_inline_code() => {
+            match_tool_tag(rest, context.declared).map(|_| ProseEvent::ToolTag)
+        }
+        Match::None if byte == b'>' && allows_brackets(at, context) && !code.is_in_inline_code() => {
+            match_literal(rest, RECIPIENT, ProseEvent::Recipient(RECIPIENT.len()))
         }
         marker => marker,
     }
 }
 
 /// Whether calls are possible at the current position: not in code, except in a fence that may hold one.
-fn allows_calls(code: &CodeTracker, context: ScanContext) -> bool {
+fn allows_calls(code: &CodeTracker, context: ScanContext<'_>) -> bool {
     code.fence().is_none() || (code.fence_may_hold_call() && context.has_unconfirmed)
 }
 
-fn allows_brackets(at: usize, context: ScanContext) -> bool {
-    context.has_tools && at >= context.bare_from
+fn allows_brackets(at: usize, context: ScanContext<'_>) -> bool {
+    !context.declared.is_empty() && at >= context.bare_from
 }
 
 /// Whether JSON later in a line may be a call: neither in code, nor in JSON that is none.
-fn allows_inline_bracket(code: &CodeTracker, at: usize, context: ScanContext) -> bool {
+fn allows_inline_bracket(code: &CodeTracker, at: usize, context: ScanContext<'_>) -> bool {
     allows_brackets(at, context) && code.fence().is_none() && !code.is_in_inline_code() && !code.is_json_line()
 }
 
-fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: ScanContext) -> Match<ProseEvent> {
+/// Whether a bracket may open a list of calls, as `[f(q="a")]` or as JSON. Most brackets in prose are links.
+fn may_open_list(rest: &str, declared: &DeclaredTools) -> bool {
+    let inside = &rest[1..];
+    let inside = &inside[space_len(inside)..];
+    let name = &inside[..inside.find(|c| !is_name(c)).unwrap_or(inside.len())];
+    inside.starts_with('{') || inside.is_empty() || !name.is_empty() && declared.has_prefix(name)
+}
+
+fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: ScanContext<'_>) -> Match<ProseEvent> {
     match rest.as_bytes()[0] {
         b'{' | b'[' if allows_brackets(at, context) => Match::Full(ProseEvent::Bracket, 1),
+        b'>' if allows_brackets(at, context) => match_literal(rest, RECIPIENT, ProseEvent::Recipient(RECIPIENT.len())),
         b'`' if !code.is_in_run() => match_fence(code, rest, context),
-        b'f' => match_literal(rest, FUNCTOOLS, ProseEvent::Functools(FUNCTOOLS.len() - 1)),
+        b'<' if allows_brackets(at, context) => match_tool_tag(rest, context.declared).map(|_| ProseEvent::ToolTag),
+        b'f' => match match_literal(rest, FUNCTOOLS, ProseEvent::Functools(FUNCTOOLS.len() - 1)) {
+            Match::None => match_literal(rest, SECTION, ProseEvent::Section(SECTION.len())),
+            matched => matched,
+        },
         b'A' if context.allow_actions => match_literal(rest, ACTION, ProseEvent::Action(ACTION.len())),
         _ => Match::None,
     }
 }
 
-fn match_fence(code: &CodeTracker, rest: &str, context: ScanContext) -> Match<ProseEvent> {
+fn match_fence(code: &CodeTracker, rest: &str, context: ScanContext<'_>) -> Match<ProseEvent> {
     match code.fence() {
         Some(ticks) => match match_closing(rest, ticks) {
             Match::Full((), length) => Match::Full(ProseEvent::FenceEnd(length), length),
             Match::Partial => Match::Partial,
             Match::None => Match::None,
         },
-        None if !context.has_tools => Match::None,
+        None if context.declared.is_empty() => Match::None,
         None => match match_reply_fence(rest) {
             Match::Full(ticks, length) => Match::Full(ProseEvent::Fence(ticks, length), length),
             Match::Partial => Match::Partial,
@@ -154,7 +195,7 @@ fn match_fence(code: &CodeTracker, rest: &str, context: ScanContext) -> Match<Pr
     }
 }
 
-fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: ScanContext) -> Match<ProseEvent> {
+fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: ScanContext<'_>) -> Match<ProseEvent> {
     let closer =
         if context.after_open_call && !code.is_in_inline_code() { CLOSERS.match_prefix(rest) } else { Match::None };
     let is_possible = context.results_from.is_some_and(|from| at >= from || code.is_line_start());
@@ -166,13 +207,26 @@ fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: ScanContext)
         },
         (Match::Full(role, length), _) => Match::Full(ProseEvent::Opener(role, length), length),
         (_, Match::Full(role, length)) => Match::Full(ProseEvent::Closer(role, length), length),
+        (Match::None, Match::None)
+            if !code.is_in_inline_code() && !context.after_open_call && rest.as_bytes()[0] == b'<' =>
+        {
+            match_turn_end(rest)
+        }
         (Match::Partial, _) | (_, Match::Partial) => Match::Partial,
         (Match::None, Match::None) => Match::None,
     }
 }
 
+fn match_turn_end(rest: &str) -> Match<ProseEvent> {
+    match TURN_ENDS.match_prefix(rest) {
+        Match::Full(_, length) => Match::Full(ProseEvent::TurnEnd(length), length),
+        Match::Partial => Match::Partial,
+        Match::None => Match::None,
+    }
+}
+
 /// Resolves a partial match at the end of the text.
-fn resolve_partial(code: &CodeTracker, rest: &str, context: ScanContext) -> ProseEvent {
+fn resolve_partial(code: &CodeTracker, rest: &str, context: ScanContext<'_>) -> ProseEvent {
     let ticks = rest.len() - rest.trim_start_matches('`').len();
     match code.fence() {
         _ if !context.is_end => ProseEvent::Nothing,

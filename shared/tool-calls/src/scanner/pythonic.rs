@@ -18,32 +18,70 @@ impl BracketTracker {
     /// Continues at position `at`; returns the position after the last bracket, or the end of the text.
     pub(super) fn advance(&mut self, text: &str, at: usize) -> Result<usize, usize> {
         for (offset, &byte) in text.as_bytes()[at..].iter().enumerate() {
-            if self.escaped {
-                self.escaped = false;
-            } else if let Some(quote) = self.quote {
-                self.escaped = byte == b'\\';
-                self.quote = (byte != quote).then_some(quote);
-            } else {
-                match byte {
-                    b'"' | b'\'' => self.quote = Some(byte),
-                    b'[' | b'(' | b'{' => self.depth += 1,
-                    b']' | b')' | b'}' => self.depth = self.depth.saturating_sub(1),
-                    _ => continue,
-                }
-                if self.depth == 0 {
-                    return Ok(at + offset + 1);
-                }
+            if self.read(byte) && self.depth == 0 {
+                return Ok(at + offset + 1);
             }
         }
         Err(text.len())
     }
+
+    /// Reads one byte; whether it is a bracket or a quote outside strings.
+    fn read(&mut self, byte: u8) -> bool {
+        if self.escaped {
+            self.escaped = false;
+            return false;
+        }
+        if let Some(quote) = self.quote {
+            self.escaped = byte == b'\\';
+            self.quote = (byte != quote).then_some(quote);
+            return false;
+        }
+        match byte {
+            b'"' | b'\'' => self.quote = Some(byte),
+            b'[' | b'(' | b'{' => self.depth += 1,
+            b']' | b')' | b'}' => self.depth = self.depth.saturating_sub(1),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whether the current position is outside brackets and strings.
+    fn is_outside(&self) -> bool {
+        self.depth == 0 && self.quote.is_none()
+    }
 }
 
-/// Parses a whole list of calls; `None` for anything else.
-pub(super) fn parse_calls(text: &str) -> Option<Vec<ParsedCall>> {
-    let mut reader = PythonReader { rest: text, depth: 0 };
-    let calls = reader.read_list(b'[', b']', PythonReader::read_call)?;
-    (reader.rest.trim().is_empty() && !calls.is_empty()).then_some(calls)
+/// Parses a list of calls. Returns those that are readable, and whether all are; `None` if none is.
+pub(super) fn parse_calls(text: &str) -> Option<(Vec<ParsedCall>, bool)> {
+    let inside = text.strip_prefix('[')?.strip_suffix(']')?;
+    let (mut calls, mut is_whole) = (Vec::new(), true);
+    for item in split_items(inside) {
+        let mut reader = PythonReader { rest: item, depth: 0 };
+        match reader.read_call().filter(|_| reader.rest.trim().is_empty()) {
+            Some(call) => calls.push(call),
+            None => is_whole = false,
+        }
+    }
+    (!calls.is_empty()).then_some((calls, is_whole))
+}
+
+/// Splits at the commas outside brackets and strings; an empty last item does not count.
+fn split_items(text: &str) -> impl Iterator<Item = &str> {
+    let (mut brackets, mut start, mut items) = (BracketTracker::default(), 0, Vec::new());
+    for (at, byte) in text.bytes().enumerate() {
+        brackets.read(byte);
+        if byte == b',' && brackets.is_outside() {
+            items.push(&text[start..at]);
+            start = at + 1;
+        }
+    }
+    items.push(&text[start..]);
+    let count = items.len();
+    items
+        .into_iter()
+        .enumerate()
+        .filter(move |(at, item)| at + 1 < count || !item.trim().is_empty())
+        .map(|(_, item)| item)
 }
 
 /// Parses the arguments of a call in their round brackets. The only argument may lack its name.
@@ -181,7 +219,8 @@ mod tests {
     use super::{BracketTracker, parse_calls};
 
     fn read(text: &str) -> Option<Vec<Value>> {
-        Some(parse_calls(text)?.into_iter().map(|call| json!([call.name, call.arguments])).collect())
+        let (calls, is_whole) = parse_calls(text)?;
+        is_whole.then(|| calls.into_iter().map(|call| json!([call.name, call.arguments])).collect())
     }
 
     #[test]
@@ -201,6 +240,12 @@ mod tests {
         for text in ["[f(x)]", "[f(a=b)]", "[f(a=1+g())]", "[f]", "[]", "[f(a=1)] x", "[f(a='x)]"] {
             assert_eq!(read(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn unreadable_item_does_not_lose_the_others() {
+        let (calls, is_whole) = parse_calls("[f(a=','), f(x+1), g(b=[1, 2])]").expect("two calls");
+        assert_eq!((calls.len(), is_whole), (2, false));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! JSON of a call: reads it, repairs it, and converts it to calls.
 
 use std::ops::ControlFlow::{Break, Continue};
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ impl Candidate {
                 let step = scan.advance(text, self.at);
                 self.apply_scan_step(step, text, declared)
             }
-            BodyState::Tail => self.read_tail(text),
+            BodyState::Tail => self.read_tail(text, declared),
             BodyState::Broken { end } => {
                 let end = *end;
                 self.read_broken_tail(text, end, declared)
@@ -121,9 +122,15 @@ impl Candidate {
     /// Accepts a value as calls; a repaired one only if its arguments are an object.
     fn accept(&mut self, value: Value, repaired: bool, declared: &DeclaredTools) -> Result<(), MalformedReason> {
         let has_only_known_fields = self.is_bare() && json_calls::has_only_known_fields(&value, declared);
-        let calls = json_calls::parse_calls(value, self.name.as_deref(), declared)?;
+        let (calls, fault) = json_calls::parse_readable_calls(value, self.name.as_deref(), declared)?;
         if repaired && !calls.iter().all(|call| call.arguments.is_object()) {
             return Err(MalformedReason::NotAnObject);
+        }
+        if let Some(reason) = fault {
+            if self.is_bare() {
+                return Err(reason);
+            }
+            self.record_fault(reason, self.json_start()..self.at);
         }
         if self.is_bare() && !calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) {
             return Err(MalformedReason::UnknownFormat);
@@ -136,30 +143,74 @@ impl Candidate {
         Ok(())
     }
 
-    /// Repairs JSON and accepts it as calls.
+    /// Repairs JSON and accepts it as calls. Of a list that cannot be repaired the readable items count.
     pub(super) fn repair_and_accept(&mut self, text: &str, declared: &DeclaredTools) -> Result<(), MalformedReason> {
-        let value = repair(text).ok_or(MalformedReason::NotJson(JsonFault::Unreadable))?;
+        let Some(value) = repair(text) else {
+            let unreadable = MalformedReason::NotJson(JsonFault::Unreadable);
+            let items = if self.is_bare() || self.name.is_some() { None } else { readable_items(text) };
+            let (items, fault) = items.ok_or(unreadable)?;
+            self.accept(Value::Array(items), true, declared)?;
+            if fault {
+                self.record_fault(unreadable, self.json_start()..self.at);
+            }
+            return Ok(());
+        };
         self.accept(value, true, declared)
+    }
+
+    /// Records that a call among readable ones is malformed; the first one counts.
+    fn record_fault(&mut self, reason: MalformedReason, at: Range<usize>) {
+        self.fault.get_or_insert((reason, at));
     }
 
     /// Rejects a value that is not a call.
     pub(super) fn reject(&mut self, text: &str, reason: MalformedReason) -> Step {
         // A placeholder such as {JSON} has neither a member nor a string: prose about calls.
         let placeholder = reason != MalformedReason::Empty && !has_json_signs(&text[self.json_start()..self.at]);
-        if self.calls.is_empty() && (self.is_bare() || placeholder) {
-            return Break(Verdict::Text);
+        if self.is_bare() || placeholder {
+            return Break(if self.calls.is_empty() { Verdict::Text } else { self.take_possible_calls(self.calls_end) });
         }
-        self.mark_unreadable(reason, false)
+        if self.calls.is_empty() {
+            return self.mark_unreadable(reason, false);
+        }
+        // Its end is known: more calls may follow it.
+        self.record_fault(reason, self.json_start()..self.at);
+        self.set_state(BodyState::Tail)
     }
 
-    /// Handles an unreadable call: after other calls it becomes text, and those stay.
+    /// Handles an unreadable call whose end is unknown. After other calls of a wrapper only it is lost.
     pub(super) fn mark_unreadable(&mut self, reason: MalformedReason, search: bool) -> Step {
-        if self.calls.is_empty() {
-            let search = search.then_some(self.at);
-            return self.set_state(BodyState::Unreadable { reason, search });
+        if !self.calls.is_empty() {
+            if self.is_bare() {
+                return Break(self.take_possible_calls(self.calls_end));
+            }
+            self.record_fault(reason, self.json_start()..self.at);
         }
-        Break(self.take_possible_calls(self.calls_end))
+        let search = search.then_some(self.at);
+        self.set_state(BodyState::Unreadable { reason, search })
     }
+}
+
+/// The readable items of a list, and whether there are others.
+fn readable_items(text: &str) -> Option<(Vec<Value>, bool)> {
+    let inside = text.trim().strip_prefix('[')?;
+    let (mut items, mut fault, mut at) = (Vec::new(), false, 0);
+    while let Some(found) = inside[at..].find('{') {
+        let (start, mut scan) = (at + found, JsonScan::default());
+        let mut position = start;
+        let end = loop {
+            match scan.advance(inside, position) {
+                ScanStep::End(end) => break end,
+                ScanStep::Foreign(foreign) => position = scan.skip_foreign(foreign),
+                ScanStep::NeedMore(_) | ScanStep::EarlyCheck(_) => return Some((items, true)),
+            }
+        };
+        let value = scan.take().or_else(|| repair(&inside[start..end]));
+        fault |= value.is_none();
+        items.extend(value);
+        at = end;
+    }
+    Some((items, fault))
 }
 
 /// Whether a text in braces has what JSON is made of.

@@ -1,7 +1,7 @@
 use std::ops::ControlFlow::{Break, Continue};
 
 use super::body::Body;
-use super::candidate::{Candidate, CandidateStage, Step, Verdict};
+use super::candidate::{Candidate, CandidateStage, Certainty, Step, Verdict};
 use super::pythonic::{parse_arguments, parse_calls};
 use crate::declared_tools::DeclaredTools;
 use crate::segment::MalformedReason;
@@ -19,17 +19,28 @@ impl Candidate {
         let Ok(end) = end else { return Break(Verdict::NeedMore) };
         let calls = match self.name.take() {
             Some(name) if text[start..].starts_with('(') => {
-                parse_arguments(&text[start..end], name, declared).map(|call| vec![call])
+                parse_arguments(&text[start..end], name, declared).map(|call| (vec![call], true))
             }
             _ => parse_calls(&text[start..end]),
         };
         match calls {
-            Some(calls)
+            Some((calls, is_whole))
                 if !self.is_bare() || calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) =>
             {
-                self.calls = calls;
+                if !is_whole {
+                    self.fault.get_or_insert((MalformedReason::NotPython, start..end));
+                }
+                if !is_whole || !calls.iter().all(|call| declared.fits(&call.name, &call.arguments)) {
+                    self.certainty = Certainty::Possible;
+                }
+                self.calls.extend(calls);
                 self.calls_end = end;
-                self.stage = CandidateStage::Body(Body::tail());
+                self.stage = CandidateStage::Body(Body::after_python());
+                Continue(())
+            }
+            None if !self.calls.is_empty() => {
+                self.fault.get_or_insert((MalformedReason::NotPython, start..end));
+                self.stage = CandidateStage::Body(Body::after_python());
                 Continue(())
             }
             None if !self.is_bare() => {

@@ -30,6 +30,11 @@ impl RecentText {
         }
     }
 
+    /// Whether a blank precedes the current position on its line.
+    pub(super) fn ends_with_blank(&self) -> bool {
+        self.0.ends_with([' ', '\t'])
+    }
+
     /// Whether the last line that is not empty introduces an example.
     pub(super) fn introduces_example(&self) -> bool {
         let line = last_bytes(&self.0).trim_end().rsplit('\n').next().unwrap_or_default().to_lowercase();

@@ -2,6 +2,8 @@
 
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Verdict};
 use super::prose::{self, ProseEvent, ScanContext};
+use super::recipient::match_first;
+use super::tool_tag::match_tool_tag;
 use super::{CallScanner, ScannerState};
 use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match, OPENERS};
@@ -14,8 +16,19 @@ const MIN_PARTIAL_MARKER_BYTES: usize = 6;
 impl CallScanner {
     /// Scans ordinary text; returns false if it needs more text.
     pub(super) fn advance_prose(&mut self, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) -> bool {
+        if self.is_first {
+            match match_first(&self.buffer[self.start..], &self.declared) {
+                Match::Partial if end.is_none() => return false,
+                Match::Full(..) => {
+                    self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Recipient, 0));
+                }
+                Match::Partial | Match::None => {}
+            }
+            self.is_first = false;
+            return true;
+        }
         let context = ScanContext {
-            has_tools: !self.declared.is_empty(),
+            declared: &self.declared,
             allow_actions: self.allow_actions,
             has_unconfirmed: self.output.has_unconfirmed(),
             no_text_shown: self.output.no_text_shown(),
@@ -36,7 +49,10 @@ impl CallScanner {
                 let candidate = Candidate::from_marker(role, marker, self.unclosed).with_line_start(begins_line);
                 self.open_candidate(if self.code.is_in_inline_code() { candidate.in_inline_code() } else { candidate });
             }
-            ProseEvent::Functools(length) => {
+            ProseEvent::Recipient(length) => {
+                self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Recipient, length));
+            }
+            ProseEvent::Functools(length) | ProseEvent::Section(length) => {
                 let marker = &self.buffer[self.start..self.start + length];
                 self.open_candidate(Candidate::from_marker(Role::Wrapper, marker, false));
             }
@@ -46,12 +62,20 @@ impl CallScanner {
             }
             ProseEvent::InlineBracket => self.open_bare(CandidateKind::InlineJson),
             ProseEvent::ResultBlock(block) => self.open_result_block(block, segments),
+            ProseEvent::ToolTag => {
+                self.open_candidate(Candidate::new(CandidateKind::Function, CandidateStage::ToolTag, 1));
+            }
             ProseEvent::Action(length) => {
                 self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Action, length));
             }
             ProseEvent::Closer(role, length) => {
                 self.hide_residue(length, segments);
-                self.unclosed &= role != Role::Close;
+                self.unclosed &= role == Role::FunctionEnd;
+            }
+            // After a blank prose names the token.
+            ProseEvent::TurnEnd(length) if self.recent.ends_with_blank() => self.release_text(length, segments),
+            ProseEvent::TurnEnd(length) => {
+                self.open_candidate(Candidate::new(CandidateKind::TurnEnd, CandidateStage::TurnEnd, length));
             }
             ProseEvent::Fence(ticks, length) => {
                 self.code.open_fence(ticks);
@@ -112,7 +136,8 @@ impl CallScanner {
     fn settle_partial_marker(&mut self, length: usize, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) {
         let rest = &self.buffer[self.start..self.start + length];
         let tag = rest.starts_with(['<', '[']) && length >= MIN_PARTIAL_MARKER_BYTES;
-        let opener = OPENERS.match_prefix(rest) == Match::Partial;
+        let opener =
+            OPENERS.match_prefix(rest) == Match::Partial || match_tool_tag(rest, &self.declared) == Match::Partial;
         let result =
             self.result_blocks != ResultBlocks::Shown && matches!(result_block::match_opening(rest), Match::Partial);
         let closer = CLOSERS.match_prefix(rest) == Match::Partial;
@@ -167,6 +192,10 @@ impl CallScanner {
             self.output.push_unconfirmed(raw, calls, segments);
         } else {
             self.output.push_calls(raw, calls, segments);
+            if let Some((reason, at)) = &candidate.fault {
+                let raw = raw.get(at.clone()).unwrap_or_default().to_owned();
+                self.output.push_malformed(Malformed { raw, reason: *reason }, segments);
+            }
         }
         self.start += length;
     }
@@ -193,5 +222,5 @@ impl CallScanner {
 /// Whether a call's text includes the end of its wrapper.
 fn ends_closed(raw: &str) -> bool {
     let Some(at) = raw.rfind(['<', '[']) else { return false };
-    CLOSERS.match_prefix(&raw[at..]) == Match::Full(Role::Close, raw.len() - at)
+    matches!(CLOSERS.match_prefix(&raw[at..]), Match::Full(Role::Close | Role::TurnEnd, length) if length == raw.len() - at)
 }

@@ -18,7 +18,8 @@ pub(super) struct SpaceScan {
 impl SpaceScan {
     /// The end of the white space that begins at `from`, which may be `from` itself.
     pub(super) fn end(&mut self, text: &str, from: usize) -> usize {
-        let read = if self.known.contains(&from) { self.known.end } else { from };
+        // The text may be shorter than before: a candidate is read in windows.
+        let read = if self.known.contains(&from) { self.known.end.min(text.len()) } else { from };
         let end = read + space_len(&text[read..]);
         if end - from >= MIN_KNOWN_BYTES {
             self.known = from..end;
@@ -41,5 +42,6 @@ mod tests {
                 assert_eq!(scan.end(&text[..cut], from), expected, "from {from} of {cut}");
             }
         }
+        assert_eq!((scan.end(&text[..101], 1), scan.end(&text[..50], 1)), (101, 50), "of a shorter text");
     }
 }

@@ -4,9 +4,10 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use serde_json::{Map, Value};
 
-use super::attributes::{read_attributes, read_name};
+use super::attributes::{TAG_END, TOKEN_CALL, TOKEN_END, read_attributes, read_name};
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Step, Verdict};
 use super::elements::FunctionElements;
+use super::tool_tag::match_tool_tag;
 use crate::declared_tools::DeclaredTools;
 use crate::markers::Match;
 use crate::segment::ParsedCall;
@@ -14,7 +15,7 @@ use crate::segment::ParsedCall;
 impl Candidate {
     /// Reads `<tool_call name="f">`.
     pub(super) fn read_wrapper_tag(&mut self, text: &str) -> Step {
-        match read_attributes(&text[self.at..]) {
+        match read_attributes(&text[self.at..], TAG_END) {
             Match::Full(found, length) => {
                 self.at += length;
                 self.payload = self.at;
@@ -33,8 +34,10 @@ impl Candidate {
     /// Reads `<function=f>` or `<function name="f">`; outside a wrapper the name must be declared.
     pub(super) fn read_function_tag(&mut self, text: &str, with_attributes: bool, declared: &DeclaredTools) -> Step {
         let rest = &text[self.at..];
-        let found = if with_attributes { read_name_attribute(rest) } else { read_name(rest) };
-        match found {
+        let is_token = text[..self.at].ends_with(TOKEN_CALL);
+        let tag_end = if is_token { TOKEN_END } else { TAG_END };
+        let found = if with_attributes { read_name_attribute(rest, tag_end) } else { read_name(rest) };
+        match found.map(|(name, empty)| (declared.undoubled(&name).to_owned(), empty)) {
             Match::Full((name, empty), length) if self.kind == CandidateKind::Wrapper || declared.has(&name) => {
                 self.at += length;
                 if empty {
@@ -47,10 +50,24 @@ impl Candidate {
             _ => Break(Verdict::Text),
         }
     }
+
+    /// Reads `<f>` at `at`.
+    pub(super) fn read_tool_tag(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Step {
+        match match_tool_tag(&text[at..], declared) {
+            Match::Full(name, length) => {
+                self.at = at + length;
+                self.payload = self.at;
+                self.stage = CandidateStage::Elements(FunctionElements::in_tool_tag(name.to_owned()));
+                Continue(())
+            }
+            Match::Partial => Break(Verdict::NeedMore),
+            Match::None => Break(Verdict::Text),
+        }
+    }
 }
 
-fn read_name_attribute(text: &str) -> Match<(String, bool)> {
-    match read_attributes(text) {
+fn read_name_attribute(text: &str, tag_end: &str) -> Match<(String, bool)> {
+    match read_attributes(text, tag_end) {
         Match::Full(found, length) => found.name.map_or(Match::None, |name| Match::Full((name, found.empty), length)),
         Match::Partial => Match::Partial,
         Match::None => Match::None,

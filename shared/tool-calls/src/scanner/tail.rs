@@ -5,9 +5,10 @@ use std::ops::ControlFlow::{Break, Continue};
 use super::body::{Body, BodyState};
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Step, Verdict};
 use super::fence::TICKS;
+use super::name::is_name;
 use super::read_body::has_json_signs;
 use crate::declared_tools::DeclaredTools;
-use crate::markers::{CLOSERS, Match};
+use crate::markers::{CLOSERS, MarkerTree, Match, OPENERS};
 use crate::segment::{JsonFault, MalformedReason};
 
 /// Maximum distance to search for the end of a wrapper with unreadable content, in bytes.
@@ -45,9 +46,30 @@ fn match_line_end(text: &str) -> Match<()> {
     }
 }
 
+/// Where a call ends that another one follows, in the text of one that seemed to contain both: before its end marker, or
+/// before the control token that opens the next one.
+fn end_before_next_call(text: &str) -> Option<usize> {
+    let closer = CLOSERS.find(text, 0).ok().and_then(|(at, _, end)| {
+        let rest = text[end..].trim_start();
+        let follows = |tree: &MarkerTree| matches!(tree.match_prefix(rest), Match::Full(..));
+        (follows(&OPENERS) || follows(&CLOSERS)).then_some(at)
+    });
+    let opener =
+        OPENERS.find(text, 0).ok().and_then(|(at, _, end)| text[at..end].contains(['|', '｜', ']']).then_some(at));
+    closer.into_iter().chain(opener).min()
+}
+
 impl Candidate {
     /// Reads after complete JSON.
-    pub(super) fn read_tail(&mut self, text: &str) -> Step {
+    pub(super) fn read_tail(&mut self, text: &str, declared: &DeclaredTools) -> Step {
+        match self.match_next_python(text, declared) {
+            Match::Full(name, at) => {
+                self.name = Some(name);
+                return self.begin_python(at);
+            }
+            Match::Partial => return Break(Verdict::NeedMore),
+            Match::None => {}
+        }
         match self.classify_tail(text) {
             TailKind::Close(end) => Break(Verdict::Calls(std::mem::take(&mut self.calls), end)),
             TailKind::Value(at) => {
@@ -62,6 +84,22 @@ impl Candidate {
             TailKind::NeedMore => Break(Verdict::NeedMore),
             TailKind::Other if self.certainty == Certainty::Exact && self.is_bare() => self.read_line_end(text),
             TailKind::Other => Break(self.take_possible_calls(self.at)),
+        }
+    }
+
+    /// Matches the name of another call written as Python, in the same wrapper: the match ends before its arguments.
+    fn match_next_python(&mut self, text: &str, declared: &DeclaredTools) -> Match<String> {
+        let CandidateStage::Body(Body { python: true, .. }) = &self.stage else { return Match::None };
+        if self.is_bare() {
+            return Match::None;
+        }
+        let at = self.space.end(text, self.at);
+        let rest = &text[at..];
+        let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
+        match rest[name.len()..].chars().next() {
+            None if declared.has_prefix(name) => Match::Partial,
+            Some('(') if declared.has(name) => Match::Full(name.to_owned(), at + name.len()),
+            _ => Match::None,
         }
     }
 
@@ -128,6 +166,11 @@ impl Candidate {
     /// Reads after JSON that needs repair: the wrapper's end decides what belongs to the JSON.
     pub(super) fn read_broken_tail(&mut self, text: &str, end: usize, declared: &DeclaredTools) -> Step {
         let from = self.json_start();
+        if let Some(cut) = end_before_next_call(&text[from..end]) {
+            // An open string ran into the next call.
+            self.at = from + cut;
+            return self.mark_unreadable(MalformedReason::NotJson(JsonFault::OpenString), true);
+        }
         match self.classify_tail(text) {
             TailKind::NeedMore => return Break(Verdict::NeedMore),
             TailKind::Residue(at) => {
@@ -142,7 +185,9 @@ impl Candidate {
             .or_else(|_| self.repair_and_accept(&text[from..whole], declared))
         {
             Ok(()) => self.set_state(BodyState::Tail),
-            Err(reason) if has_json_signs(&text[from..whole]) => self.mark_unreadable(reason, true),
+            Err(reason) if self.calls.is_empty() && has_json_signs(&text[from..whole]) => {
+                self.mark_unreadable(reason, true)
+            }
             Err(reason) => self.reject(text, reason),
         }
     }
@@ -181,6 +226,10 @@ impl Candidate {
     }
 
     fn take_unreadable(&mut self, end: usize) -> Verdict {
+        if let Some((_, at)) = self.fault.as_mut().filter(|_| !self.calls.is_empty()) {
+            at.end = end;
+            return self.take_possible_calls(end);
+        }
         match &mut self.stage {
             CandidateStage::Body(Body { state: BodyState::Unreadable { reason, .. }, .. }) => {
                 Verdict::Unreadable(*reason, end)
@@ -189,13 +238,31 @@ impl Candidate {
         }
     }
 
+    /// Ends the text in an unfinished call of a wrapper that has other calls: only the unfinished one is lost.
+    fn finish_after_calls(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
+        let from = self.json_start();
+        if let CandidateStage::Body(Body { state: BodyState::Broken { end }, .. }) = &self.stage {
+            let end = *end;
+            if self.repair_and_accept(&text[from..end], declared).is_ok() {
+                return self.take_possible_calls(self.at);
+            }
+        }
+        if !has_json_signs(&text[from..]) {
+            return self.take_possible_calls(self.calls_end);
+        }
+        let end = CLOSERS.find(text, from).map_or(text.len(), |(_, _, end)| end);
+        self.fault.get_or_insert((MalformedReason::NotJson(JsonFault::Incomplete), from..end));
+        self.take_possible_calls(end)
+    }
+
     /// Ends the text in or after JSON.
     pub(super) fn finish_body(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
         let (from, bare) = (self.json_start(), self.is_bare());
         let CandidateStage::Body(body) = &mut self.stage else { return Verdict::Text };
         match &body.state {
             BodyState::Tail => self.finish_tail(text),
-            _ if !self.calls.is_empty() => self.take_possible_calls(self.calls_end),
+            _ if !self.calls.is_empty() && bare => self.take_possible_calls(self.calls_end),
+            _ if !self.calls.is_empty() => self.finish_after_calls(text, declared),
             BodyState::Json(_) if bare || !has_json_signs(&text[from..]) => Verdict::Text,
             BodyState::Json(scan) if scan.is_in_string() => {
                 let end = CLOSERS.find(text, from).map_or(text.len(), |(_, _, end)| end);

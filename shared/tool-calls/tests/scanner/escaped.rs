@@ -13,8 +13,9 @@ fn f135_no_marker_of_any_case_opens_a_call() -> io::Result<()> {
     for case in own_cases()?.into_iter().chain(extra_cases()?) {
         let safe = escape(&case.text);
         let outcome = scan(&case.specs(), [safe.as_str()], ReplyEnd::Complete);
-        // JSON that begins a line is a separate call, independent of the text before it: see below.
-        let is_bare = safe.lines().any(|line| line.trim_start().starts_with(['{', '[']));
+        // JSON that begins or ends a line is a separate call, independent of the text before it: see below.
+        let is_json = |line: &str| line.starts_with(['{', '[']) || (line.ends_with('}') && line.contains(" {"));
+        let is_bare = safe.lines().any(|line| is_json(line.trim()));
         if safe != case.text && !is_bare && !outcome.calls().is_empty() {
             left.push(format!("{} {:?}", case.id, case.text));
         }

@@ -3,6 +3,7 @@
 mod contract;
 mod corpus;
 mod escaped;
+mod hidden;
 mod limits;
 mod other_formats;
 mod prose;

@@ -92,6 +92,23 @@ fn render_call(form: usize, query: &str) -> String {
         format!("<|tool_call|>[{nested}]"),
         format!("<|START_ACTION|>[{nested}]<|END_ACTION|>"),
         format!("<|python_start|>[search_web(query={})]<|python_end|>", json!(query)),
+        format!("<|tool_call>call:search_web{{query:<|\"|>{query}<|\"|>}}<tool_call|>"),
+        format!(
+            "]<]minimax[>[<tool_call>]<]minimax[>[<invoke name=\"search_web\">]<]minimax[>[<query>{query}]<]minimax[>[</query>\
+             ]<]minimax[>[</invoke>]<]minimax[>[</tool_call>"
+        ),
+        format!(
+            "<|open|>tools<|sep|><|open|>call tool=\"search_web\" index=\"1\"<|sep|><|open|>argument key=\"query\" type=\"string\"\
+             <|sep|>{query}<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>"
+        ),
+        format!("<function name=\"search_web\"><param name=\"query\">{query}</param></function>"),
+        format!("<longcat_tool_call>{nested}</longcat_tool_call>"),
+        format!("<|tools_prefix|>[{}]<|tools_suffix|>", json!({"search_web": arguments})),
+        format!("<|message_model|>search_web<|content_invoke_tool_json|>{nested}<|end_message|>"),
+        format!(
+            "<|start|>assistant to=search_web<|message|><atem:function_calls><atem:invoke name=\"search_web\">\
+             <atem:parameter name=\"query\">{query}</atem:parameter></atem:invoke></atem:function_calls><|eom|>"
+        ),
     ];
     forms[form % forms.len()].clone()
 }
@@ -181,6 +198,8 @@ fn may_become_a_marker(held: &str) -> bool {
         "functools[",
         "<function= z",
         "<function_calls>",
+        ">>>",
+        "]<]minimax[>[",
         "< ",
         "{\"a\"",
         "{ \"quoted\"",

@@ -46,6 +46,27 @@ fn broken_json_hides_same_brackets_for_every_cut() {
     }
 }
 
+#[test]
+fn unknown_formats_are_the_same_for_every_cut() {
+    let tools = [tool("search_web", &[("q", "string")], 0)];
+    for text in [
+        "<function_call>\u{b}search_web",
+        "<function_call>\u{3000}search_web",
+        "<function_call>\u{a0}search_web(q=\"a\")",
+        "<toolcall><function=\nsearch_web",
+        "<toolcall><function=\nsearch_web>",
+        "<toolcall><function=\n  search_web(q=\"a\")</toolcall>",
+        ">>>all\r\nnot a call",
+        ">>>search_web \r\n{\"q\": \"a\"}",
+        "search_web\r\n{\"q\": \"a\"}",
+    ] {
+        let whole = scan(&tools, [text], ReplyEnd::Complete);
+        for parts in cuts(text) {
+            assert_eq!(scan(&tools, parts, ReplyEnd::Complete), whole, "cut behind {:?}", parts[0]);
+        }
+    }
+}
+
 /// Fragments that combine to texts close to calls.
 const FRAGMENTS: &[&str] = &[
     "<tool_call>",

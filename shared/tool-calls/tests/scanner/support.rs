@@ -66,14 +66,19 @@ pub(crate) fn scan_with<'a>(
     end: ReplyEnd,
 ) -> Outcome {
     let mut outcome = Outcome::default();
-    let mut filter = ThinkingFilter::default();
     let mut scanner = CallScanner::new(tools).with_result_blocks(result_blocks);
+    let mut filter = ThinkingFilter::default().with_calls_of(&scanner);
     let mut take = |parts: Vec<ReplyPart>, outcome: &mut Outcome| {
         for part in parts {
             match part {
                 ReplyPart::Text(text) if scanner.try_passthrough(&text) => outcome.add(vec![Segment::Text(text)]),
                 ReplyPart::Text(text) => outcome.add(scanner.push(&text)),
                 ReplyPart::Thinking(text) => outcome.thinking.push_str(&text),
+                ReplyPart::TextWasThinking => {
+                    outcome.add(vec![Segment::Text(scanner.restart())]);
+                    outcome.thinking.push_str(&outcome.content());
+                    outcome.segments.clear();
+                }
             }
         }
     };

@@ -1,20 +1,24 @@
 //! Reasoning: removed from the text, and never a source of calls.
 
 use proptest::prelude::*;
-use tool_calls::{ReplyPart, ThinkingFilter};
+use tool_calls::{ReplyEnd, ReplyPart, ThinkingFilter};
 
-use crate::support::{transcript, whole};
+use crate::support::{scan, tools, transcript, whole};
 
 /// Reasoning in brackets, text as it is.
 fn filtered(text: &str) -> String {
     let mut filter = ThinkingFilter::default();
     let mut parts = filter.push(text);
     parts.extend(filter.finish());
-    let part = |part: ReplyPart| match part {
-        ReplyPart::Text(text) => text,
-        ReplyPart::Thinking(text) => format!("[{text}]"),
-    };
-    parts.into_iter().map(part).collect()
+    let mut shown = String::new();
+    for part in parts {
+        match part {
+            ReplyPart::Text(text) => shown += &text,
+            ReplyPart::Thinking(text) => shown.extend(["[", &text, "]"]),
+            ReplyPart::TextWasThinking => shown = format!("[{shown}]"),
+        }
+    }
+    shown
 }
 
 #[test]
@@ -34,10 +38,156 @@ fn every_reasoning_element_is_removed() {
 }
 
 #[test]
-fn unmatched_end_tag_is_hidden_and_text_stays() {
+fn tags_match_with_blanks_suffixes_and_case() {
+    for (open, close) in [
+        ("<THINK>", "</Think >"),
+        ("<think:6124c78e>", "</think:6124c78e>"),
+        ("<mm:think>", "</mm:think>"),
+        ("<ifm|think_fast>", "</ifm|think>"),
+    ] {
+        assert_eq!(filtered(&format!("{open}hm{close}Answer")), "[hm]Answer", "{open}");
+    }
+    for text in ["<think :a>", "<think:x y>", "<thinking about it>"] {
+        assert_eq!(filtered(text), text);
+    }
+}
+
+#[test]
+fn tokens_of_channels_divide_reasoning_and_answer() {
+    for text in [
+        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Answer<|return|>",
+        "<|start|>assistant<|channel|>analysis<|message|>hm<|channel|>final<|message|>Answer",
+        "<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>Answer<|END_RESPONSE|>",
+        "<|open|>think<|sep|>hm<|close|>think<|sep|><|open|>response<|sep|>Answer<|close|>response<|sep|><|close|>message<|sep|>",
+        "<|message_model|><|content_thinking|>hm<|end_message|><|message_model|><|content_text|>Answer<|end_message|>",
+        " to=self<|message|>hm<|eom|><|start|>assistant to=user<|message|>Answer<|eot|>",
+        "<|channel>thought\nhm<channel|>Answer<turn|>",
+        "[THINK]hm[/THINK]Answer",
+        "<|inner_prefix|>hm<|inner_suffix|>Answer",
+    ] {
+        for (at, _) in text.char_indices() {
+            let mut filter = ThinkingFilter::default();
+            let mut parts = filter.push(&text[..at]);
+            parts.extend(filter.push(&text[at..]));
+            parts.extend(filter.finish());
+            let (mut answer, mut thinking) = (String::new(), String::new());
+            for part in parts {
+                match part {
+                    ReplyPart::Text(text) => answer += &text,
+                    ReplyPart::Thinking(text) => thinking += &text,
+                    ReplyPart::TextWasThinking => panic!("{text} opens its reasoning"),
+                }
+            }
+            assert_eq!((thinking.as_str(), answer.as_str()), ("hm", "Answer"), "{text} cut at {at}");
+        }
+    }
+}
+
+#[test]
+fn turn_end_is_hidden_at_reply_end() {
+    for token in ["<|im_end|>", "<|eot_id|>", "<|end|>", "<end_of_turn>"] {
+        assert_eq!(transcript(&format!("好。{token}")), ["好。"], "{token}");
+        assert_eq!(transcript(&format!("好。{token}\n<|endoftext|>\n")), ["好。"], "{token}");
+        let text = format!("好。{token}之后");
+        assert_eq!(transcript(&text), [text.as_str()]);
+        let text = format!("The token is {token}");
+        assert_eq!(transcript(&text), [text.as_str()]);
+        let text = format!("`{token}`");
+        assert_eq!(transcript(&text), [text.as_str()]);
+    }
+}
+
+#[test]
+fn calls_that_end_unclosed_reasoning_are_found() {
+    let call = "<tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</tool_call>";
+    let read = "search_web({\"query\":\"x\"})";
+    for (text, thinking, expected) in [
+        (format!("<think>hm {call}"), "hm ".to_owned(), vec![read]),
+        (format!("<think>hm {call}\n{call}\n"), "hm ".to_owned(), vec![read, read]),
+        (format!("<think>hm {call} no. {call}"), format!("hm {call} no. "), vec![read]),
+        (format!("<think>hm {call} and so on"), format!("hm {call} and so on"), vec![]),
+        (format!("<think>hm {call}</think>Answer"), format!("hm {call}"), vec!["Answer"]),
+        (format!("<think>hm `{call}`"), format!("hm `{call}`"), vec![]),
+        (
+            "<|channel|>analysis<|message|>hm<|start|>assistant to=search_web<|message|>{\"query\": \"x\"}".to_owned(),
+            "hm".to_owned(),
+            vec![read],
+        ),
+        (
+            "<think>hm<|tool_call_begin|>functions.search_web:0<|tool_call_argument_begin|>{\"query\": \"x\"}"
+                .to_owned(),
+            "hm".to_owned(),
+            vec![read],
+        ),
+    ] {
+        for (at, _) in text.char_indices() {
+            let (left, right) = text.split_at(at);
+            let outcome = scan(&tools(), [left, right], ReplyEnd::Complete);
+            assert_eq!(
+                (outcome.thinking.as_str(), outcome.transcript()),
+                (thinking.as_str(), expected.iter().map(ToString::to_string).collect()),
+                "{text} {at}"
+            );
+        }
+    }
+}
+
+#[test]
+fn unopened_end_tag_turns_text_into_reasoning() {
+    for text in [
+        "hm\n</think>\nAnswer",
+        "hm</think>Answer",
+        "hm\n</think_never_used_51bce0>\nAnswer",
+        "hm<|close|>think<|sep|>Answer",
+    ] {
+        let expected = if text.contains("hm\n") { "[hm\n]Answer" } else { "[hm]Answer" };
+        for (at, _) in text.char_indices() {
+            let mut filter = ThinkingFilter::default();
+            let mut parts = filter.push(&text[..at]);
+            parts.extend(filter.push(&text[at..]));
+            parts.extend(filter.finish());
+            let texts: String =
+                parts.iter().map(|part| if let ReplyPart::Text(text) = part { text } else { "|" }).collect();
+            assert_eq!(texts, expected.replace('[', "").replace(']', "|"), "{text} {at}");
+        }
+        assert_eq!(filtered(text), expected);
+    }
+}
+
+#[test]
+fn end_tag_named_in_prose_is_only_hidden() {
     assert_eq!(filtered("</think>\n\nAnswer"), "Answer");
     assert_eq!(filtered("好的：</think_never_used_51bce0c785ca2f68>完成"), "好的：完成");
-    assert_eq!(filtered("A</think> B"), "A B");
+    assert_eq!(filtered("A </think> B"), "A  B");
+    assert_eq!(filtered("<think>hm</think>A</think>B"), "[hm]AB");
+    assert_eq!(filtered("hm</think>A</think>B"), "[hm]AB");
+}
+
+#[test]
+fn open_thinking_ends_at_its_end_tag() {
+    for (text, expected) in [
+        ("hm</think>Answer", "hm|Answer"),
+        ("<think>hm</think>Answer", "hm|Answer"),
+        ("hm<|END_THINKING|><|START_RESPONSE|>Answer<|END_RESPONSE|>", "hm|Answer"),
+        ("never closed", "never closed|"),
+    ] {
+        for (at, _) in text.char_indices() {
+            let mut filter = ThinkingFilter::default().with_open_thinking();
+            let mut parts = filter.push(&text[..at]);
+            parts.extend(filter.push(&text[at..]));
+            assert_eq!(filter.is_in_open_thinking(), !expected.ends_with("Answer"), "{text}");
+            parts.extend(filter.finish());
+            let (mut thinking, mut answer) = (String::new(), String::new());
+            for part in parts {
+                match part {
+                    ReplyPart::Text(text) => answer += &text,
+                    ReplyPart::Thinking(text) => thinking += &text,
+                    ReplyPart::TextWasThinking => panic!("{text} began in reasoning"),
+                }
+            }
+            assert_eq!(format!("{thinking}|{answer}"), expected, "{text} {at}");
+        }
+    }
 }
 
 #[test]
@@ -106,6 +256,7 @@ proptest! {
         for part in parts {
             match part {
                 ReplyPart::Text(text) | ReplyPart::Thinking(text) => all += &text,
+                ReplyPart::TextWasThinking => {}
             }
         }
         prop_assert_eq!(all, text);

@@ -1,0 +1,156 @@
+//! Calls as Gemma 4 and `FunctionGemma` write them: `call:f{city:<|"|>Paris<|"|>,count:2}`.
+
+use serde_json::{Map, Value};
+
+use crate::declared_tools::DeclaredTools;
+use crate::json;
+use crate::parameter_value::parse_parameter;
+use crate::segment::ParsedCall;
+
+/// What precedes the name.
+pub(super) const CALL: &str = "call:";
+
+/// What encloses a string.
+const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
+/// Maximum nesting depth of values.
+const MAX_DEPTH: usize = 64;
+
+/// Finds the end of the arguments.
+#[derive(Default)]
+pub(super) struct GemmaBrackets {
+    depth: usize,
+    in_string: bool,
+}
+
+impl GemmaBrackets {
+    /// Continues at position `at`; returns the position after the last bracket, or the one to continue from.
+    pub(super) fn advance(&mut self, text: &str, at: usize) -> Result<usize, usize> {
+        let mut at = at;
+        while let Some(found) = text[at..].find(['<', '{', '[', '(', '}', ']', ')']) {
+            at += found;
+            let rest = &text[at..];
+            if let Some(quote) = QUOTES.into_iter().find(|quote| rest.starts_with(quote)) {
+                self.in_string = !self.in_string;
+                at += quote.len();
+                continue;
+            }
+            if QUOTES.into_iter().any(|quote| quote.starts_with(rest)) {
+                return Err(at);
+            }
+            at += 1;
+            match rest.as_bytes()[0] {
+                _ if self.in_string => {}
+                b'{' | b'[' | b'(' => self.depth += 1,
+                b'}' | b']' | b')' => self.depth = self.depth.saturating_sub(1),
+                _ => continue,
+            }
+            if self.depth == 0 && !self.in_string {
+                return Ok(at);
+            }
+        }
+        Err(text.len())
+    }
+}
+
+/// Parses the arguments of a call; `None` for anything else.
+pub(super) fn parse_arguments(text: &str, name: String, declared: &DeclaredTools) -> Option<ParsedCall> {
+    let mut reader = GemmaReader { rest: text, depth: 0, tool: &name, declared };
+    let arguments = reader.read_members().filter(|_| !name.is_empty())?;
+    Some(ParsedCall { name, arguments: Value::Object(arguments) })
+}
+
+/// Parses members with bare keys, and values whose strings are enclosed in tokens.
+struct GemmaReader<'a> {
+    rest: &'a str,
+    depth: usize,
+    tool: &'a str,
+    declared: &'a DeclaredTools,
+}
+
+impl GemmaReader<'_> {
+    fn skip_space(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    fn eat(&mut self, bytes: &[u8]) -> bool {
+        self.skip_space();
+        let found = self.rest.as_bytes().first().is_some_and(|byte| bytes.contains(byte));
+        if found {
+            self.rest = &self.rest[1..];
+        }
+        found
+    }
+
+    fn read_members(&mut self) -> Option<Map<String, Value>> {
+        let mut members = Map::new();
+        if self.depth > MAX_DEPTH || !self.eat(b"{(") {
+            return None;
+        }
+        self.depth += 1;
+        while !self.eat(b"})") {
+            self.skip_space();
+            let key = match self.read_string() {
+                Some(key) => key,
+                None => self.read_bare(":").trim().trim_matches('"').to_owned(),
+            };
+            if key.is_empty() || !self.eat(b":") {
+                return None;
+            }
+            let schema = if self.depth == 1 { self.declared.parameter(self.tool, &key) } else { None };
+            let value = self.read_value(schema)?;
+            members.insert(key, value);
+            self.eat(b",");
+        }
+        self.depth -= 1;
+        Some(members)
+    }
+
+    fn read_items(&mut self) -> Option<Vec<Value>> {
+        let mut items = Vec::new();
+        if self.depth > MAX_DEPTH || !self.eat(b"[") {
+            return None;
+        }
+        self.depth += 1;
+        while !self.eat(b"]") {
+            items.push(self.read_value(None)?);
+            self.eat(b",");
+        }
+        self.depth -= 1;
+        Some(items)
+    }
+
+    fn read_value(&mut self, schema: Option<&Value>) -> Option<Value> {
+        self.skip_space();
+        if let Some(text) = self.read_string() {
+            return Some(Value::String(text));
+        }
+        match self.rest.as_bytes().first()? {
+            b'{' => self.read_members().map(Value::Object),
+            b'[' => self.read_items().map(Value::Array),
+            _ => {
+                let text = self.read_bare(",]})").trim().to_owned();
+                let value = match schema {
+                    Some(schema) => parse_parameter(&text, None, Some(schema), false),
+                    None => json::parse(&text).unwrap_or(Value::String(text.clone())),
+                };
+                (!text.is_empty()).then_some(value)
+            }
+        }
+    }
+
+    /// Reads up to one of these characters.
+    fn read_bare(&mut self, ends: &str) -> &str {
+        let end = self.rest.find(|c| ends.contains(c)).unwrap_or(self.rest.len());
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        text
+    }
+
+    fn read_string(&mut self) -> Option<String> {
+        let quote = QUOTES.into_iter().find(|quote| self.rest.starts_with(quote))?;
+        let inside = &self.rest[quote.len()..];
+        let end = inside.find(quote)?;
+        self.rest = &inside[end + quote.len()..];
+        Some(inside[..end].to_owned())
+    }
+}

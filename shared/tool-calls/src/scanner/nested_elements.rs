@@ -1,0 +1,140 @@
+//! Values with elements inside for objects and lists. `MiniMax` M3 writes all parameters so, with a token before every tag.
+
+use serde_json::{Map, Value};
+
+use crate::declared_tools::DeclaredTools;
+use crate::parameter_value::{parse_parameter, schema_types};
+
+/// The token before every tag.
+pub(super) const TOKEN: &str = "]<]minimax[>[";
+/// The end of a function.
+pub(super) const END: &str = "]<]minimax[>[</invoke>";
+/// The tag of a list's items.
+const ITEM: &str = "item";
+/// Maximum nesting depth of elements.
+const MAX_DEPTH: usize = 32;
+
+/// Parses the parameters of a call of `tool`; `None` for anything else.
+pub(super) fn parse_parameters(text: &str, tool: &str, declared: &DeclaredTools) -> Option<Map<String, Value>> {
+    let mut tags = Tags { rest: text, token: TOKEN };
+    if !tags.text().trim().is_empty() {
+        return None;
+    }
+    let mut parameters = Map::new();
+    while !tags.rest.is_empty() {
+        let key = tags.open()?;
+        let leaf = Leaf { is_untyped: declared.is_untyped(tool) };
+        let value = leaf.read(&mut tags, key, declared.parameter(tool, key), 0)?;
+        parameters.insert(key.to_owned(), value);
+        if !tags.text().trim().is_empty() {
+            return None;
+        }
+    }
+    Some(parameters)
+}
+
+/// Parses a value whose elements have no token before their tags, if the schema allows an object or a list.
+pub(super) fn parse_value(text: &str, schema: Option<&Value>, is_untyped: bool) -> Option<Value> {
+    let types = schema.map(schema_types).unwrap_or_default();
+    let is_nested = is_untyped || types.iter().any(|kind| matches!(*kind, "object" | "array"));
+    if !is_nested || !text.trim_start().starts_with('<') {
+        return None;
+    }
+    let mut tags = Tags { rest: text, token: "" };
+    let members = Leaf { is_untyped }.read_members(&mut tags, schema, 0, |tags| tags.rest.trim().is_empty())?;
+    Some(members)
+}
+
+/// The text, tag by tag.
+struct Tags<'a> {
+    rest: &'a str,
+    /// What precedes every tag.
+    token: &'static str,
+}
+
+impl<'a> Tags<'a> {
+    /// The text before the next tag.
+    fn text(&mut self) -> &'a str {
+        let tag = if self.token.is_empty() { "<" } else { self.token };
+        let end = self.rest.find(tag).unwrap_or(self.rest.len());
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        text
+    }
+
+    /// The name of the tag that follows, which opens an element.
+    fn open(&mut self) -> Option<&'a str> {
+        let rest = self.rest.strip_prefix(self.token)?.strip_prefix('<')?;
+        let end = rest.find('>').filter(|end| *end > 0 && !rest.starts_with('/'))?;
+        self.rest = &rest[end + 1..];
+        Some(&rest[..end])
+    }
+
+    /// Whether the tag that follows closes this element; it is read then.
+    fn close(&mut self, name: &str) -> bool {
+        let rest = self.rest.strip_prefix(self.token).and_then(|rest| rest.strip_prefix("</"));
+        let rest = rest.and_then(|rest| rest.strip_prefix(name)).and_then(|rest| rest.strip_prefix('>'));
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+}
+
+/// How values without elements inside are read.
+struct Leaf {
+    is_untyped: bool,
+}
+
+impl Leaf {
+    /// Reads the value of the element that was opened.
+    fn read(&self, tags: &mut Tags<'_>, name: &str, schema: Option<&Value>, depth: usize) -> Option<Value> {
+        let text = tags.text();
+        if tags.close(name) {
+            return Some(self.parse(text, schema));
+        }
+        if depth == MAX_DEPTH || !text.trim().is_empty() {
+            return None;
+        }
+        self.read_members(tags, schema, depth, |tags| tags.close(name))
+    }
+
+    /// Reads elements up to the end of the one around them.
+    fn read_members(
+        &self,
+        tags: &mut Tags<'_>,
+        schema: Option<&Value>,
+        depth: usize,
+        mut is_end: impl FnMut(&mut Tags<'_>) -> bool,
+    ) -> Option<Value> {
+        tags.text();
+        let mut members: Vec<(String, Value)> = Vec::new();
+        while !is_end(tags) {
+            let key = tags.open()?;
+            let inner = schema.and_then(|schema| inner_schema(schema, key));
+            members.push((key.to_owned(), self.read(tags, key, inner, depth + 1)?));
+            tags.text();
+        }
+        let types = schema.map(schema_types).unwrap_or_default();
+        let is_list =
+            !types.contains(&"object") && (types.contains(&"array") || members.iter().all(|(key, _)| key == ITEM));
+        Some(if is_list {
+            members.into_iter().map(|(_, value)| value).collect()
+        } else {
+            Value::Object(members.into_iter().collect())
+        })
+    }
+
+    /// Parses text that is no markup; line breaks at its ends are part of it.
+    fn parse(&self, text: &str, schema: Option<&Value>) -> Value {
+        match parse_parameter(text, None, schema, self.is_untyped) {
+            Value::String(_) => Value::String(text.to_owned()),
+            value => value,
+        }
+    }
+}
+
+/// The schema of a member or an item.
+fn inner_schema<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+    let of = |schema: &'a Value| schema.get("properties").and_then(|all| all.get(key)).or_else(|| schema.get("items"));
+    let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|kind| schema.get(kind)?.as_array()).flatten();
+    of(schema).or_else(|| alternatives.into_iter().find_map(of))
+}

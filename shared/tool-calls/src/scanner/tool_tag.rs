@@ -1,0 +1,83 @@
+//! Elements named after the tool and its parameters: `<search_web><query>a</query></search_web>`. Models that were trained
+//! with editing agents write such calls without being taught the format.
+
+use crate::declared_tools::DeclaredTools;
+use crate::markers::Match;
+
+/// Maximum length of a tag, in bytes.
+const MAX_TAG_BYTES: usize = 512;
+
+/// The tag of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tag<'a> {
+    pub(super) name: &'a str,
+    /// Whether it has attributes, which have no meaning here.
+    has_attributes: bool,
+    /// Whether it ends in `/>`.
+    pub(super) is_empty: bool,
+}
+
+/// Matches `<f>` of a declared tool at the beginning of a text.
+pub(super) fn match_tool_tag<'a>(text: &'a str, declared: &DeclaredTools) -> Match<&'a str> {
+    // Most tags have other names, and need no further look.
+    if !declared.has_prefix(tag_name(text)) {
+        return Match::None;
+    }
+    let is_plain = |tag: &Tag<'_>| !tag.has_attributes && !tag.is_empty;
+    match match_tag(text) {
+        Match::Full(tag, length) if is_plain(&tag) && declared.has(tag.name) => Match::Full(tag.name, length),
+        Match::Partial if is_open(text) => Match::Partial,
+        _ => Match::None,
+    }
+}
+
+/// Matches the tag `<q>` of a parameter at the beginning of a text. A tool without a schema has parameters of any name.
+pub(super) fn match_parameter_tag<'a>(text: &'a str, tool: &str, declared: &DeclaredTools) -> Match<Tag<'a>> {
+    let is_known = |name: &str| declared.parameter(tool, name).is_some() || declared.is_untyped(tool);
+    let may_be_known = |start: &str| declared.has_parameter_prefix(tool, start) || declared.is_untyped(tool);
+    match match_tag(text) {
+        Match::Full(tag, length) if is_known(tag.name) => Match::Full(tag, length),
+        Match::Partial if is_open(text) && may_be_known(tag_name(text)) || is_known(tag_name(text)) => Match::Partial,
+        _ => Match::None,
+    }
+}
+
+/// Matches `<name>`, with or without attributes.
+fn match_tag(text: &str) -> Match<Tag<'_>> {
+    let Some(inside) = text.strip_prefix('<') else {
+        return if text.is_empty() { Match::Partial } else { Match::None };
+    };
+    let name = tag_name(text);
+    let rest = &inside[name.len()..];
+    if name.is_empty() && !rest.is_empty() || rest.starts_with(|c: char| !matches!(c, '>' | '/' | ' ' | '\t' | '\n')) {
+        return Match::None;
+    }
+    let mut quote = None;
+    for (at, byte) in rest.bytes().enumerate().take(MAX_TAG_BYTES) {
+        match (byte, quote) {
+            (b'>', None) => {
+                let attributes = rest[..at].trim();
+                let is_empty = attributes.ends_with('/');
+                let has_attributes = attributes.len() > usize::from(is_empty);
+                return Match::Full(Tag { name, has_attributes, is_empty }, 1 + name.len() + at + 1);
+            }
+            (b'<', None) => return Match::None,
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (byte, Some(open)) if byte == open => quote = None,
+            _ => {}
+        }
+    }
+    if rest.len() < MAX_TAG_BYTES { Match::Partial } else { Match::None }
+}
+
+/// The name in a tag, as far as it is there.
+fn tag_name(text: &str) -> &str {
+    let inside = text.strip_prefix('<').unwrap_or(text);
+    &inside[..inside.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-')).unwrap_or(inside.len())]
+}
+
+/// Whether nothing but blanks follows the name in a tag that has not ended.
+fn is_open(text: &str) -> bool {
+    let name = tag_name(text);
+    text.get(1 + name.len()..).unwrap_or_default().trim_matches([' ', '\t', '\n']).is_empty()
+}

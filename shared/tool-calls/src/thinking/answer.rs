@@ -1,0 +1,99 @@
+//! The answer, in which reasoning may begin.
+
+use super::ThinkingMatch;
+use super::frames::{Frame, match_frame};
+use super::tags::{ThinkingTag, match_tag};
+use crate::code::CodeTracker;
+use crate::markers::{CLOSERS, Match, OPENERS};
+
+/// The state of the answer so far.
+#[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
+pub(super) struct AnswerState {
+    /// Inline code and fences.
+    pub(super) code: CodeTracker,
+    /// Whether it has text.
+    pub(super) has_text: bool,
+    /// Whether anything precedes the current position in the reply.
+    pub(super) has_begun: bool,
+    /// Whether the current position is in a call's wrapper.
+    in_call: bool,
+    /// Whether the reply has frames, so that their end tokens are no text.
+    pub(super) is_framed: bool,
+    /// Whether its text may turn out to be reasoning: the reply has no reasoning and no call so far.
+    pub(super) may_be_reasoning: bool,
+    /// Whether its last character is a blank.
+    after_blank: bool,
+}
+
+impl Default for AnswerState {
+    fn default() -> Self {
+        Self {
+            code: CodeTracker::default(),
+            has_text: false,
+            has_begun: false,
+            in_call: false,
+            is_framed: false,
+            may_be_reasoning: true,
+            after_blank: false,
+        }
+    }
+}
+
+impl AnswerState {
+    /// Records the end of emitted text.
+    pub(super) fn set_last(&mut self, text: &str) {
+        self.after_blank = text.ends_with([' ', '\t']);
+    }
+
+    /// Whether an end tag before `rest` closes the text so far: prose that names the tag has blanks on both sides. Of the
+    /// numbered elements only the end tag leaks often, within a line of the answer.
+    pub(super) fn closes_text(&self, tag: ThinkingTag, rest: &str) -> bool {
+        let begins_line = self.code.is_line_start();
+        begins_line || !(tag.numbered || self.after_blank && rest.starts_with([' ', '\t']))
+    }
+
+    /// Begins the answer again, after text that was reasoning.
+    pub(super) fn restart(&mut self) {
+        *self = Self { has_begun: true, is_framed: self.is_framed, may_be_reasoning: false, ..Self::default() };
+    }
+
+    /// Matches what begins at the current position of the answer.
+    pub(super) fn match_in_answer(&mut self, text: &str, ended: bool) -> Match<ThinkingMatch> {
+        self.code.end_run(text.bytes().next());
+        if self.code.is_in_inline_code() || self.code.fence().is_some() {
+            return Match::None;
+        }
+        match self.match_frame(text) {
+            Match::Full(frame, length) => return Match::Full(ThinkingMatch::Frame(frame), length),
+            Match::Partial if !ended => return Match::Partial,
+            Match::Partial | Match::None => {}
+        }
+        let markers = if self.in_call { &CLOSERS } else { &OPENERS };
+        let marker = match markers.match_prefix(text) {
+            Match::Full(_, length) => {
+                self.in_call = !self.in_call;
+                self.may_be_reasoning = false;
+                return Match::Full(ThinkingMatch::Marker, length);
+            }
+            Match::Partial => Match::Partial,
+            Match::None => Match::None,
+        };
+        match match_tag(text) {
+            _ if self.in_call => marker,
+            Match::Full(tag, _) if tag.opens && self.code.is_json_line() => Match::None,
+            Match::Full(tag, length) => Match::Full(ThinkingMatch::Tag(tag), length),
+            Match::Partial => Match::Partial,
+            Match::None => marker,
+        }
+    }
+
+    fn match_frame(&self, text: &str) -> Match<Frame> {
+        if self.in_call || self.code.is_json_line() {
+            return Match::None;
+        }
+        match match_frame(text, !self.has_text, self.is_framed) {
+            Match::Full(Frame::End, _) if !self.is_framed => Match::None,
+            matched => matched,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Calls in reasoning that has no end: the model forgot to close it.
+
+use std::sync::Arc;
+
+use crate::declared_tools::DeclaredTools;
+use crate::scanner::CallScanner;
+use crate::segment::{ReplyEnd, Segment};
+
+/// Maximum number of wrappers in reasoning that are read as possible calls.
+const MAX_CANDIDATES: usize = 64;
+
+/// Finds calls that end a reply inside of unclosed reasoning.
+///
+/// A wrapper in reasoning is held with all that follows it. If the reasoning ends, it was quoted; if other text follows
+/// the calls, it was too. If the reply ends there, it holds calls.
+#[derive(Default)]
+pub(super) struct HiddenCalls {
+    declared: Arc<DeclaredTools>,
+    candidates: usize,
+    open: Option<OpenCalls>,
+}
+
+/// A wrapper with the text after it.
+struct OpenCalls {
+    scanner: CallScanner,
+    /// The length of the opening marker.
+    marker_len: usize,
+    /// How many bytes from the opening marker on were read.
+    read: usize,
+    has_call: bool,
+}
+
+impl HiddenCalls {
+    pub(super) fn new(declared: Arc<DeclaredTools>) -> Self {
+        Self { declared, ..Self::default() }
+    }
+
+    /// Whether a wrapper is held.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether calls are sought: there are tools, and few wrappers were quotations so far.
+    pub(super) fn is_enabled(&self) -> bool {
+        !self.declared.is_empty() && self.candidates < MAX_CANDIDATES
+    }
+
+    /// Begins with an opening marker of this length.
+    pub(super) fn open(&mut self, marker_len: usize) {
+        self.candidates += 1;
+        let scanner = CallScanner::with_declared(Arc::clone(&self.declared));
+        self.open = Some(OpenCalls { scanner, marker_len, read: 0, has_call: false });
+    }
+
+    /// The position up to which `text`, which begins with the opening marker, was read.
+    pub(super) fn read_up_to(&self) -> usize {
+        self.open.as_ref().map_or(0, |open| open.read)
+    }
+
+    /// Reads up to this position. If this is no call, returns the length of the opening marker, which is text.
+    pub(super) fn read(&mut self, text: &str, up_to: usize) -> Option<usize> {
+        let open = self.open.as_mut()?;
+        let segments = open.scanner.push(&text[open.read..up_to]);
+        open.read = up_to;
+        open.has_call |= segments.iter().any(is_call);
+        if segments.iter().all(|segment| is_call(segment) || is_blank(segment)) {
+            return None;
+        }
+        self.close()
+    }
+
+    /// Gives up the wrapper; returns the length of its marker.
+    pub(super) fn close(&mut self) -> Option<usize> {
+        self.open.take().map(|open| open.marker_len)
+    }
+
+    /// If the reply has ended: whether it ends with calls. The error is the length of the opening marker, which is text.
+    pub(super) fn finish_if(&mut self, ended: bool) -> Option<Result<(), usize>> {
+        let open = self.open.take_if(|_| ended)?;
+        let segments = open.scanner.finish(ReplyEnd::Complete);
+        let has_call = open.has_call || segments.iter().any(is_call);
+        let is_whole = segments.iter().all(|segment| is_call(segment) || is_blank(segment));
+        Some(if has_call && is_whole { Ok(()) } else { Err(open.marker_len) })
+    }
+}
+
+fn is_call(segment: &Segment) -> bool {
+    matches!(segment, Segment::Call(_) | Segment::Malformed(_))
+}
+
+fn is_blank(segment: &Segment) -> bool {
+    matches!(segment, Segment::Text(text) if text.trim().is_empty())
+}
