@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{GenerationParams, ModelError};
+use crate::{GenerationParams, ModelError, NativeCall};
 
 /// A failed attempt: the error for the caller, and advice for the retry loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,10 @@ pub(crate) struct AttemptError {
     pub(crate) status: Option<u16>,
     /// The provider's error code, for the log.
     pub(crate) code: Option<ProviderErrorCode>,
+    /// Calls of the model that the provider rejected. They may become valid if values are converted.
+    pub(crate) failed_calls: Vec<NativeCall>,
+    /// Whether the model or the request caused the error, so that the endpoint may be healthy.
+    pub(crate) is_of_request: bool,
 }
 
 /// Whether another attempt may help.
@@ -44,8 +48,10 @@ pub(crate) enum CompatFix {
     NoForcedChoice,
     /// Assistant messages carry their reasoning once tools are used.
     EchoReasoning,
-    /// Past calls carry a signature, or a placeholder for one.
+    /// Past calls without a signature carry a placeholder for one.
     AddSignatures,
+    /// Ids of calls have nine letters or digits.
+    ShortIds,
     /// The token limit of a reply is sent under its other name.
     SwapLimitName,
     /// `temperature` is left out.
@@ -56,12 +62,40 @@ pub(crate) enum CompatFix {
     NoThinking,
     /// Effort is left out.
     NoEffort,
+    /// No position of the prompt is marked for the cache.
+    NoCacheControl,
     /// The stop sequences are those of the request only.
     NoStopMarkers,
+    /// The Responses API is used in place of chat completions.
+    UseResponses,
+    /// Replies are not streamed.
+    NoStream,
+    /// No summary of the reasoning is requested.
+    NoReasoningSummary,
+    /// Encrypted reasoning is neither requested nor sent back.
+    NoEncryptedReasoning,
+    /// Encrypted reasoning of earlier replies is not sent back.
+    NoReasoningEcho,
 }
 
 impl CompatFix {
-    /// Whether the fix removes a parameter that the request set itself. Such a fix is not kept for the endpoint.
+    /// Whether later requests lack a field because of the fix.
+    pub(crate) fn removes_a_field(self) -> bool {
+        !matches!(
+            self,
+            Self::EchoReasoning
+                | Self::AddSignatures
+                | Self::ShortIds
+                | Self::SwapLimitName
+                | Self::UseResponses
+                | Self::NoStream
+                | Self::NoReasoningSummary
+                | Self::NoEncryptedReasoning
+        )
+    }
+
+    /// Whether the fix removes what came with the request itself: a parameter, or data of its conversation. Such a fix is
+    /// not kept for the endpoint.
     pub(crate) fn undoes(self, params: &GenerationParams) -> bool {
         match self {
             Self::NoTemperature => params.temperature.is_some(),
@@ -69,6 +103,7 @@ impl CompatFix {
             Self::NoThinking | Self::NoEffort => params.thinking.is_some() || params.effort.is_some(),
             // The rejected sequences may be the request's.
             Self::NoStopMarkers => !params.stop.is_empty(),
+            Self::NoReasoningEcho => true,
             _ => false,
         }
     }
@@ -104,12 +139,19 @@ impl fmt::Debug for ProviderErrorCode {
 impl AttemptError {
     /// An error that no further attempt can fix.
     pub(crate) fn fatal(error: ModelError) -> Self {
-        Self { error, advice: RetryAdvice::Never, retry_after: None, status: None, code: None }
+        let (retry_after, status, code) = (None, None, None);
+        let (failed_calls, is_of_request) = (Vec::new(), false);
+        Self { error, advice: RetryAdvice::Never, retry_after, status, code, failed_calls, is_of_request }
     }
 
     /// An error after which the call may be retried.
     pub(crate) fn transient(error: ModelError) -> Self {
         Self { advice: RetryAdvice::Later, ..Self::fatal(error) }
+    }
+
+    /// A slip of the model; another attempt may be better.
+    pub(crate) fn slip() -> Self {
+        Self { is_of_request: true, ..Self::transient(ModelError::BadResponse) }
     }
 
     /// Adds the HTTP status of the response.

@@ -2,11 +2,12 @@ mod call;
 mod health;
 mod tool_probe;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::RequestBuilder;
 
 use crate::attempt_error::AttemptError;
+use crate::breaker;
 use crate::client_deps::ClientDeps;
 use crate::context_window::ContextWindow;
 use crate::endpoint_compat::EndpointCompat;
@@ -17,7 +18,7 @@ use crate::retry_policy::RetryPolicy;
 use crate::timeouts::Timeouts;
 use crate::tool_support_cache::ToolSupportCache;
 use crate::wire::{self, Quirks};
-use crate::{CallOptions, GenerationParams, ModelConfig, ModelError, Prompt, Reply, retry_loop};
+use crate::{CallOptions, GenerationParams, ModelConfig, ModelError, Prompt, Reply, Wire, retry_loop};
 
 use call::ReplyCall;
 
@@ -37,9 +38,25 @@ struct ClientState {
     idle_connections: Arc<IdleConnections>,
     timeouts: Timeouts,
     health: Arc<ModelHealth>,
+    /// Whether replies begin in reasoning, once that was observed.
+    thinking_open: Mutex<Option<bool>>,
 }
 
 impl ModelClient {
+    /// Whether replies of this model begin in reasoning that only their end tag shows: as configured, else as observed;
+    /// `None` if neither is known.
+    pub fn thinking_open(&self) -> Option<bool> {
+        let observed = || *self.state.thinking_open.lock().unwrap_or_else(PoisonError::into_inner);
+        self.state.config.options.thinking_open.or_else(observed)
+    }
+
+    /// Records whether a reply began in reasoning; all clones of this client share it. Other processes do not: a prompt can make
+    /// any model write the end tag, and one caller must not decide how everyone's replies are read. A reply without the tag
+    /// takes it back.
+    pub fn record_thinking_open(&self, is_open: bool) {
+        *self.state.thinking_open.lock().unwrap_or_else(PoisonError::into_inner) = Some(is_open);
+    }
+
     /// Creates a client; the configuration's own timeout of the first byte replaces that of `deps`.
     pub(crate) fn new(config: ModelConfig, deps: &ClientDeps) -> Self {
         let first_byte = config.options.first_byte_timeout.unwrap_or(deps.timeouts.first_byte);
@@ -64,6 +81,7 @@ impl ModelClient {
                 idle_connections,
                 timeouts,
                 health,
+                thinking_open: Mutex::default(),
             }),
         }
     }
@@ -76,6 +94,18 @@ impl ModelClient {
     /// Returns the provider, from the configuration or the address: `ark`, `openai`, `ollama` and so on.
     pub fn provider(&self) -> &'static str {
         self.state.provider.name
+    }
+
+    /// Returns the protocol of the next request. It differs from the configured one after the endpoint required that.
+    pub fn wire(&self) -> Wire {
+        self.quirks(&GenerationParams::default()).wire
+    }
+
+    /// Returns the key of the model at its endpoint. Provider data with another key is never sent to it; it contains no
+    /// secret.
+    pub fn origin(&self) -> String {
+        let ModelConfig { wire, base_url, model, .. } = self.config();
+        format!("{} {model}", breaker::endpoint_key(*wire, base_url))
     }
 
     /// Returns the context window in tokens, prompt and reply together.

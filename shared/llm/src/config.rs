@@ -10,12 +10,21 @@ pub enum Wire {
     /// `POST {base}/chat/completions`, server-sent events.
     #[default]
     Openai,
+    /// `OpenAI`'s `POST {base}/responses`.
+    Responses,
     /// Ollama's `POST {base}/api/chat`, JSON lines.
     Ollama,
     /// Anthropic Messages.
     Anthropic,
     /// Gemini `streamGenerateContent`.
     Gemini,
+}
+
+impl Wire {
+    /// Returns the wire of the rows with facts about the endpoints: those of `OpenAI`'s two wires are the same.
+    pub(crate) fn of_rows(self) -> Self {
+        if self == Self::Responses { Self::Openai } else { self }
+    }
 }
 
 /// How tools are passed to a model, as configured.

@@ -1,5 +1,7 @@
 //! The parts of a model's reply.
 
+use domain::ReasoningItem;
+
 /// A part of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
@@ -11,6 +13,8 @@ pub enum Delta {
     Call(NativeCall),
     /// The output limit truncated a native call, which is dropped; comes before `Finish`.
     CutCall,
+    /// A part of the reasoning that the provider must receive back with the calls of the reply.
+    Reasoning(Box<ReasoningItem>),
     /// The token usage as counted by the provider; the last one is valid.
     Usage(TokenUsage),
     /// The end, always the last delta.
@@ -26,6 +30,8 @@ pub struct NativeCall {
     pub name: String,
     /// JSON text, not yet parsed; `{}` when the provider sent nothing.
     pub arguments: String,
+    /// What the provider must receive back with the call; empty if it sent nothing.
+    pub signature: String,
 }
 
 /// Tokens as counted by the provider.
@@ -35,6 +41,8 @@ pub struct TokenUsage {
     pub input: u64,
     /// Input tokens read from the provider's cache; 0 if it does not report them.
     pub cached: u64,
+    /// Input tokens written to the provider's cache; 0 if it does not report them.
+    pub cache_writes: u64,
     /// Tokens written, reasoning included.
     pub output: u64,
 }

@@ -17,6 +17,10 @@ pub(crate) struct Dialect {
     pub(crate) max_temperature: u8,
     /// Whether stop sequences are supported.
     pub(crate) stop_sequences: bool,
+    /// Whether past calls need a signature, or the placeholder for calls of other models.
+    pub(crate) signatures: bool,
+    /// Whether the prompt cache is used only up to marked positions: Anthropic's `cache_control`.
+    pub(crate) cache_control: bool,
 }
 
 /// How thinking is controlled.
@@ -58,6 +62,17 @@ pub(crate) enum ThinkingControl {
     },
 }
 
+/// Which assistant messages carry their reasoning in `reasoning_content` once tools are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReasoningEcho {
+    /// None.
+    Never,
+    /// Those of the running turn that the same model made, to continue after calls.
+    Turn,
+    /// All; the endpoint rejects others.
+    Always,
+}
+
 /// The name of the reply's token limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitName {
@@ -94,4 +109,6 @@ pub(crate) const PLAIN: Dialect = Dialect {
     sampling: SamplingSupport::Supported,
     max_temperature: 2,
     stop_sequences: true,
+    signatures: false,
+    cache_control: false,
 };

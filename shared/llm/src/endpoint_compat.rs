@@ -1,6 +1,8 @@
 use std::sync::{Mutex, PoisonError};
 
+use crate::Wire;
 use crate::attempt_error::CompatFix;
+use crate::dialect::ReasoningEcho;
 use crate::resolved_params::ResolvedParams;
 use crate::wire::Quirks;
 
@@ -32,13 +34,21 @@ fn apply_fix(quirks: Quirks, fix: CompatFix) -> Quirks {
     match fix {
         CompatFix::NoUsageOption => Quirks { usage_option: false, ..quirks },
         CompatFix::NoForcedChoice => Quirks { forced_choice: false, ..quirks },
-        CompatFix::EchoReasoning => Quirks { echo_reasoning: true, ..quirks },
+        CompatFix::EchoReasoning => Quirks { echo_reasoning: ReasoningEcho::Always, ..quirks },
         CompatFix::AddSignatures => Quirks { signatures: true, ..quirks },
+        CompatFix::NoCacheControl => Quirks { cache_control: false, ..quirks },
+        CompatFix::ShortIds => Quirks { short_ids: true, ..quirks },
         CompatFix::SwapLimitName => with(parameters.with_swapped_limit_name()),
         CompatFix::NoTemperature => with(ResolvedParams { temperature: None, ..parameters }),
         CompatFix::NoTopP => with(ResolvedParams { top_p: None, ..parameters }),
         CompatFix::NoThinking => with(parameters.without_thinking()),
         CompatFix::NoEffort => with(parameters.without_effort()),
         CompatFix::NoStopMarkers => Quirks { stop_markers: false, ..quirks },
+        CompatFix::UseResponses if quirks.wire == Wire::Openai => Quirks { wire: Wire::Responses, ..quirks },
+        CompatFix::UseResponses => quirks,
+        CompatFix::NoStream => Quirks { stream: false, ..quirks },
+        CompatFix::NoReasoningSummary => Quirks { reasoning_summary: false, ..quirks },
+        CompatFix::NoEncryptedReasoning => Quirks { encrypted_reasoning: false, echo_encrypted: false, ..quirks },
+        CompatFix::NoReasoningEcho => Quirks { echo_encrypted: false, ..quirks },
     }
 }

@@ -1,18 +1,23 @@
 //! Parses the errors of endpoints and classifies them by the next action.
 //!
 //! Endpoints report the same error in different fields: the status, a code, a type, or only a sentence. Only the kind of
-//! the error and a code for the log leave the crate.
+//! the error, the requested wait and a code for the log leave the crate, and calls that a provider rejected.
 
 mod error_kind;
+mod failed_calls;
+mod parameters;
+mod refusals;
+mod wait;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use crate::ModelError;
 use crate::attempt_error::{AttemptError, CompatFix, ProviderErrorCode, RetryAdvice};
+use crate::{ModelError, NativeCall, retry_policy};
 
-use error_kind::ErrorKind;
+/// The maximum depth of JSON inside strings of an error.
+const MAX_NESTING: u32 = 3;
 
 /// The parsed error of an endpoint.
 #[derive(Debug, Default)]
@@ -21,26 +26,33 @@ pub(crate) struct EndpointError {
     status: Option<u16>,
     /// Codes, types and names of states.
     codes: Vec<String>,
-    /// Messages for people, in lower case.
+    /// Messages for people, in lower case; each is between line breaks.
     text: String,
+    /// The wait in a field of its own.
+    wait: Option<Duration>,
+    /// The calls that the provider rejected.
+    failed_calls: Vec<NativeCall>,
 }
 
 impl EndpointError {
-    /// Parses an error of any structure; a body that is not JSON is used as the message.
+    /// Parses an error of any structure, also one that is framed as an event. A body that is not JSON is used as the
+    /// message.
     pub(crate) fn parse(body: &str) -> Self {
         let mut error = Self::default();
-        match serde_json::from_str::<Value>(body.trim()) {
-            Ok(value) => error.collect("message", &value),
-            Err(_) => error.add_text(body),
+        if !error.collect_json(body, 0) && !error.collect_events(body) {
+            error.add_text(body);
         }
         error
     }
 
-    /// Converts an error that came with an HTTP error status.
+    /// Converts an error that came with an HTTP error status. `retry_after` is the wait in the headers.
     pub(crate) fn to_attempt_error(&self, status: u16, retry_after: Option<Duration>) -> AttemptError {
-        let (error, again) = self.classify(status, retry_after);
+        let retry_after = retry_after.or_else(|| self.wait_in_body(status));
+        let (error, advice) = self.classify(status, retry_after);
         let code = self.codes.iter().filter(|code| *code != "error").find_map(|code| ProviderErrorCode::parse(code));
-        AttemptError { error, advice: again, retry_after, status: Some(status), code }
+        let failed_calls = self.failed_calls.clone();
+        let is_of_request = self.is_slip(status);
+        AttemptError { error, advice, retry_after, status: Some(status), code, failed_calls, is_of_request }
     }
 
     /// Converts an error inside a response of status 200.
@@ -49,20 +61,90 @@ impl EndpointError {
         self.to_attempt_error(status.unwrap_or(500), None)
     }
 
+    /// Whether the model made the error.
+    fn is_slip(&self, status: u16) -> bool {
+        refusals::meaning(status, &self.codes, &self.text) == Some(error_kind::ErrorKind::FailedCall)
+    }
+
+    fn wait_in_body(&self, status: u16) -> Option<Duration> {
+        let wait = self.wait.or_else(|| wait::of_message(&self.text));
+        wait.filter(|wait| matches!(status, 429 | 503) && retry_policy::is_plausible_wait(*wait))
+    }
+
+    /// Collects the values of JSON; false if `text` is something else.
+    fn collect_json(&mut self, text: &str, depth: u32) -> bool {
+        match serde_json::from_str::<Value>(text.trim()) {
+            Ok(value) => {
+                self.collect("message", &value, depth);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Collects the data of events: `DashScope` frames an error as one if the request was for a stream.
+    fn collect_events(&mut self, body: &str) -> bool {
+        let mut found = false;
+        for data in body.lines().filter_map(|line| line.strip_prefix("data:")) {
+            found |= self.collect_json(data, 0);
+        }
+        found
+    }
+
     /// Collects values by field name: the nesting differs too widely between endpoints for types.
-    fn collect(&mut self, name: &str, value: &Value) {
+    fn collect(&mut self, name: &str, value: &Value, depth: u32) {
         match value {
-            Value::Object(fields) => fields.iter().for_each(|(name, value)| self.collect(name, value)),
-            Value::Array(items) => items.iter().for_each(|item| self.collect(name, item)),
+            Value::Object(fields) if name == "base_resp" => {
+                fields.iter().for_each(|(name, value)| self.collect_base_resp(name, value));
+            }
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| self.collect(name, value, depth)),
+            Value::Array(path) if name == "loc" => self.add_path(path),
+            Value::Array(items) => items.iter().for_each(|item| self.collect(name, item, depth)),
             Value::Number(number) if matches!(name, "code" | "status" | "status_code" | "http_code") => {
                 self.add_code(&number.to_string());
             }
-            Value::String(text) if matches!(name, "code" | "type" | "status" | "reason") => self.add_code(text),
-            Value::String(text) if matches!(name, "message" | "msg" | "error" | "detail" | "raw" | "loc" | "param") => {
-                self.add_text(text);
+            Value::Number(number) if name.eq_ignore_ascii_case("x-ratelimit-reset") => {
+                self.add_reset(&number.to_string());
             }
+            Value::String(text) => self.collect_text(name, text, depth),
             _ => {}
         }
+    }
+
+    fn collect_text(&mut self, name: &str, text: &str, depth: u32) {
+        match name {
+            "code" | "type" | "status" | "reason" => self.add_code(text),
+            // OpenRouter relays the error of a provider as text.
+            "raw" | "message" if depth < MAX_NESTING && is_json(text) && self.collect_json(text, depth + 1) => {}
+            "message" | "msg" | "error" | "detail" | "raw" | "param" | "quotaId" => self.add_text(text),
+            "retryDelay" => self.wait = self.wait.or_else(|| wait::of_retry_delay(text)),
+            "failed_generation" => self.failed_calls = failed_calls::parse(text),
+            _ if name.eq_ignore_ascii_case("x-ratelimit-reset") => self.add_reset(text),
+            _ => {}
+        }
+    }
+
+    /// Collects the `base_resp` of `MiniMax`; other providers use the same numbers for other errors.
+    fn collect_base_resp(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::Number(number) if name == "status_code" => {
+                let code = format!("base_resp.{number}");
+                self.add_text(&code);
+                self.codes.push(code);
+            }
+            Value::String(text) => self.add_text(text),
+            _ => {}
+        }
+    }
+
+    /// Adds the position of a wrong field, such as `body.tools.0`.
+    fn add_path(&mut self, path: &[Value]) {
+        let parts = path.iter().map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned));
+        self.add_text(&parts.collect::<Vec<_>>().join("."));
+    }
+
+    fn add_reset(&mut self, text: &str) {
+        self.wait = self.wait.or_else(|| wait::of_reset(text, SystemTime::now()));
     }
 
     fn add_code(&mut self, code: &str) {
@@ -74,44 +156,29 @@ impl EndpointError {
     fn add_text(&mut self, text: &str) {
         self.text.push('\n');
         self.text.push_str(&text.to_lowercase());
+        self.text.push('\n');
     }
 
     fn classify(&self, status: u16, retry_after: Option<Duration>) -> (ModelError, RetryAdvice) {
         if (300..400).contains(&status) {
             return (ModelError::BadResponse, RetryAdvice::Never);
         }
-        let by_text = || {
-            matches!(status, 400 | 403 | 404 | 413 | 422 | 500 | 501).then(|| error_kind::kind_of_text(&self.text))?
-        };
-        if let Some(kind) = self.codes.iter().find_map(|code| error_kind::kind_of_code(code)).or_else(by_text) {
-            return error_of_kind(kind);
+        if let Some(kind) = refusals::meaning(status, &self.codes, &self.text) {
+            return kind.to_error(retry_after);
         }
         match status {
             401 | 403 => (ModelError::Auth, RetryAdvice::Never),
             402 => (ModelError::QuotaExhausted, RetryAdvice::Never),
             413 => (ModelError::ContextTooLong, RetryAdvice::Never),
             429 => (ModelError::RateLimited { retry_after }, RetryAdvice::Later),
-            408 | 409 | 500.. => (ModelError::Unavailable, RetryAdvice::Later),
+            // 451: not available for legal reasons. 498: Groq has no capacity.
+            451 => (ModelError::ContentFiltered, RetryAdvice::Never),
+            408 | 409 | 498 | 500.. => (ModelError::Unavailable, RetryAdvice::Later),
             _ => (ModelError::Rejected, RetryAdvice::Never),
         }
     }
 }
 
-fn error_of_kind(kind: ErrorKind) -> (ModelError, RetryAdvice) {
-    match kind {
-        ErrorKind::Quota => (ModelError::QuotaExhausted, RetryAdvice::Never),
-        ErrorKind::Content => (ModelError::ContentFiltered, RetryAdvice::Never),
-        ErrorKind::Context => (ModelError::ContextTooLong, RetryAdvice::Never),
-        ErrorKind::Tools => (ModelError::ToolsUnsupported, RetryAdvice::Never),
-        ErrorKind::UsageOption => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoUsageOption)),
-        ErrorKind::ForcedChoice => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoForcedChoice)),
-        ErrorKind::Signatures => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::AddSignatures)),
-        ErrorKind::Reasoning => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::EchoReasoning)),
-        ErrorKind::Limit => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::SwapLimitName)),
-        ErrorKind::Temperature => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoTemperature)),
-        ErrorKind::TopP => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoTopP)),
-        ErrorKind::Thinking => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoThinking)),
-        ErrorKind::Stop => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoStopMarkers)),
-        ErrorKind::Effort => (ModelError::Rejected, RetryAdvice::ApplyFix(CompatFix::NoEffort)),
-    }
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
 }

@@ -84,8 +84,8 @@ impl CallHealth {
     /// Records a failed attempt or an interrupted reply.
     pub(crate) fn record_failure(&self, fault: &AttemptError, now: SystemTime) {
         match fault.error {
-            // A dead pooled connection is no failure of the endpoint.
-            _ if fault.advice == RetryAdvice::NewConnection => {}
+            // A dead pooled connection is no failure of the endpoint, and neither is an error of one request.
+            _ if fault.advice == RetryAdvice::NewConnection || fault.is_of_request => {}
             ModelError::Unavailable | ModelError::Stalled | ModelError::Disconnected | ModelError::BadResponse => {
                 self.health.breaker.count_failure(self.attempt, self.is_probe, now);
             }

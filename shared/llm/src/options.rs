@@ -13,6 +13,8 @@ pub struct Options {
     pub thinking: Option<Thinking>,
     /// The effort of thinking.
     pub effort: Option<Effort>,
+    /// Whether its replies begin in reasoning that only their end tag shows; `None` if that is to be found out.
+    pub thinking_open: Option<bool>,
     /// The context size in tokens: prompt and reply together.
     pub context_tokens: Option<u64>,
     /// The price of tokens.
@@ -67,6 +69,8 @@ pub struct Price {
     pub input: u64,
     /// For tokens read from the provider's cache; defaults to `input`.
     pub cached_input: u64,
+    /// For tokens read and written to the provider's cache; defaults to `input`.
+    pub cache_write: u64,
     /// For tokens written, reasoning included.
     pub output: u64,
 }

@@ -13,6 +13,9 @@ pub struct Prompt {
     pub messages: Vec<Message>,
     /// Sent as native tools; empty if tools are in the prompt or off.
     pub tools: Arc<[ToolSpec]>,
+    /// Whether some of the tools or parameters came with the caller's request. A refusal of them is not one of the
+    /// model, and changes nothing for other callers.
+    pub from_caller: bool,
     /// Sent only together with `tools`.
     pub tool_choice: ToolChoice,
     /// Overrides of the operator's options.

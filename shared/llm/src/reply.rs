@@ -1,6 +1,8 @@
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use domain::ToolSpec;
 use tokio::time::Instant;
 
 use crate::attempt_error::AttemptError;
@@ -10,7 +12,7 @@ use crate::health::CallHealth;
 use crate::idle_connections::ReturnSlot;
 use crate::timeouts::Timeouts;
 use crate::wire::{Phase, ResponseDecoder};
-use crate::{AttemptEnd, Delta, ModelError, network};
+use crate::{AttemptEnd, Delta, Finish, ModelError, NativeCall, network};
 
 /// How long to wait for the rest of a response after its finish reason (for the token counts), and after `[DONE]` (to
 /// reuse the connection).
@@ -19,8 +21,11 @@ const MAX_WAIT_AFTER_DONE: Duration = Duration::from_millis(20);
 
 /// A reply in progress.
 pub struct Reply {
-    body: Body,
+    /// `None` if the reply is complete without it.
+    body: Option<Body>,
     decoder: ResponseDecoder,
+    /// The tools of the request.
+    tools: Arc<[ToolSpec]>,
     deadlines: ReplyDeadlines,
     state: ReplyState,
     span: AttemptSpan,
@@ -65,7 +70,7 @@ impl ReplyDeadlines {
 impl Reply {
     /// Creates a reply whose first byte must arrive by `first_byte`.
     pub(crate) fn new(
-        body: Body,
+        body: Option<Body>,
         decoder: ResponseDecoder,
         timeouts: Timeouts,
         (first_byte, deadline): (Instant, Instant),
@@ -73,7 +78,25 @@ impl Reply {
         return_slot: ReturnSlot,
     ) -> Self {
         let deadlines = ReplyDeadlines { timeouts, idle: Some(first_byte), progress: None, deadline };
-        Self { body, decoder, deadlines, state: ReplyState::Reading, span, return_slot, health: None }
+        let (state, tools) = (ReplyState::Reading, Arc::default());
+        Self { body, decoder, tools, deadlines, state, span, return_slot, health: None }
+    }
+
+    /// Sets the tools of the request, whose calls are accepted even if the provider rejected their arguments.
+    pub(crate) fn with_tools(self, tools: Arc<[ToolSpec]>) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// Completes the reply with the calls that the provider rejected.
+    ///
+    /// # Errors
+    /// There are none, or not only calls of the request's tools. The result is `fault`.
+    pub(crate) fn with_failed_calls(mut self, fault: AttemptError) -> Result<Self, AttemptError> {
+        self.fail(fault);
+        match self.state {
+            ReplyState::Failed(fault) => Err(fault),
+            _ => Ok(self),
+        }
     }
 
     /// Returns the next delta; `None` after `Finish` or an error. Dropping the reply closes the connection.
@@ -123,9 +146,13 @@ impl Reply {
     }
 
     async fn read_chunk(&mut self) {
+        let Some(body) = &mut self.body else {
+            self.state = ReplyState::Complete;
+            return;
+        };
         let phase = self.decoder.phase();
         let until = self.deadlines.next_deadline(phase);
-        let result = match self.body.next_chunk(until).await {
+        let result = match body.next_chunk(until).await {
             Ok(Some(bytes)) => self.decode(&bytes),
             Ok(None) => {
                 self.return_slot.release();
@@ -133,16 +160,34 @@ impl Reply {
             }
             Err(_) if phase > Phase::Open => self.end(),
             Err(end) => {
-                self.body.end(end);
+                body.end(end);
                 Err(self.interruption_error(end, until))
             }
         };
         if let Err(fault) = result {
+            self.fail(fault);
+        }
+        if !matches!(self.state, ReplyState::Reading)
+            && let Some(body) = &mut self.body
+        {
+            body.end(AttemptEnd::Complete);
+        }
+    }
+
+    /// Ends the reply with an error, or with the calls that the provider rejected: the caller of this crate converts values
+    /// as the schema requires, or reports to the model what is wrong.
+    fn fail(&mut self, mut fault: AttemptError) {
+        let calls = std::mem::take(&mut fault.failed_calls);
+        let is_known = |call: &NativeCall| self.tools.iter().any(|tool| tool.name == call.name);
+        if calls.is_empty() || !calls.iter().all(is_known) {
             self.state = ReplyState::Failed(fault);
+            return;
         }
-        if !matches!(self.state, ReplyState::Reading) {
-            self.body.end(AttemptEnd::Complete);
+        for call in calls {
+            self.decoder.deltas().push_call(call);
         }
+        self.decoder.deltas().push_finish(None, Finish::ToolCalls);
+        self.state = ReplyState::Complete;
     }
 
     fn interruption_error(&self, end: AttemptEnd, until: Instant) -> AttemptError {

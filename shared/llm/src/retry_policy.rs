@@ -72,12 +72,17 @@ fn backoff(attempts: u32, jitter: f64) -> Duration {
 /// An invalid time, one that is not in the future, or one of more than a day is ignored.
 pub(crate) fn parse_retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
-    let is_plausible = |wait: &Duration| !wait.is_zero() && *wait <= MAX_RETRY_AFTER;
+    let is_plausible = |wait: &Duration| is_plausible_wait(*wait);
     let millis = text("retry-after-ms").and_then(|value| parse_seconds(value, 1000.0)).filter(is_plausible);
     millis.or_else(|| {
         let value = text("retry-after")?;
         parse_seconds(value, 1.0).or_else(|| parse_date(value, now)).filter(is_plausible)
     })
+}
+
+/// Whether a requested wait is neither zero nor more than a day.
+pub(crate) fn is_plausible_wait(wait: Duration) -> bool {
+    !wait.is_zero() && wait <= MAX_RETRY_AFTER
 }
 
 fn parse_seconds(value: &str, per_second: f64) -> Option<Duration> {

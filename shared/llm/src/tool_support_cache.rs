@@ -1,13 +1,13 @@
 //! The cached tool support of one model.
 //!
 //! The settings decide, then the table in the providers' rows, then the provider's model list; the default is
-//! `ToolMode::Prompted`. If the endpoint rejects tools, that overrides all of them.
+//! `ToolMode::Prompted`, except on the wire `responses`. If the endpoint rejects tools, that overrides all of them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::providers::Provider;
-use crate::{CachedToolSupport, ModelConfig, ToolMode, ToolSupport, ToolSupportSource, ToolsSetting};
+use crate::{CachedToolSupport, ModelConfig, ToolMode, ToolSupport, ToolSupportSource, ToolsSetting, Wire};
 
 /// How long a provider's list is valid, and how often one process requests it.
 pub(crate) const PROBE_INTERVAL: Duration = Duration::from_hours(24);
@@ -115,9 +115,15 @@ fn configured_support(config: &ModelConfig, provider: &Provider) -> Option<ToolS
         ToolsSetting::Prompt => Some(from_settings(ToolMode::Prompted)),
         ToolsSetting::Auto => match provider.tool_mode_of(&config.model) {
             Some(mode) => Some(ToolSupport { mode, source: ToolSupportSource::Table }),
-            None => Some(DEFAULT_SUPPORT).filter(|_| provider.model_list.is_none()),
+            None => Some(default_support(config.wire)).filter(|_| provider.model_list.is_none()),
         },
     }
+}
+
+/// Returns the support of an unknown model: tools are a part of every Responses API, and may be missing on other wires.
+fn default_support(wire: Wire) -> ToolSupport {
+    let mode = if wire == Wire::Responses { ToolMode::Native } else { DEFAULT_SUPPORT.mode };
+    ToolSupport { mode, ..DEFAULT_SUPPORT }
 }
 
 #[cfg(test)]

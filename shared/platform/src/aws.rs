@@ -6,12 +6,22 @@ use std::time::SystemTime;
 
 use crate::settings::{SettingError, Settings};
 use aws_credential_types::Credentials;
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::http_request::{
+    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode,
+    sign,
+};
 use aws_sigv4::sign::v4::SigningParams;
+pub use reqwest::Method;
 use reqwest::RequestBuilder;
 
 /// The content type of requests in JSON protocol 1.1.
 pub const JSON_CONTENT_TYPE: &str = "application/x-amz-json-1.1";
+
+/// The id of S3, which signs paths and bodies in a way of its own.
+const S3: &str = "s3";
+
+/// The id of S3 Vectors, which has dual-stack endpoints only.
+pub const S3_VECTORS: &str = "s3vectors";
 
 /// One service in one region, with the credentials to call it.
 pub struct Service {
@@ -22,9 +32,11 @@ pub struct Service {
     credentials: Credentials,
 }
 
-/// A `POST` request to a service.
+/// A request to a service.
 pub struct Call<'a> {
-    /// Path and query, of characters that need no escaping.
+    /// The HTTP method.
+    pub method: Method,
+    /// Path and query as they are sent: what needs escaping is escaped.
     pub path: &'a str,
     /// Headers that are signed in addition to the body.
     pub headers: &'a [(&'a str, &'a str)],
@@ -50,6 +62,23 @@ impl Service {
         Ok(Self { id, endpoint, region, credentials })
     }
 
+    /// Creates the service of one bucket of S3: paths begin at the bucket. `AWS_ENDPOINT_URL_S3` overrides the endpoint;
+    /// the bucket is then the first name of the path.
+    ///
+    /// # Errors
+    /// Those of [`Self::from_settings`].
+    pub fn of_bucket(settings: &Settings, bucket: &str) -> Result<Self, SettingError> {
+        const ENDPOINT: &str = "AWS_ENDPOINT_URL_S3";
+        let service = Self::from_settings(settings, S3, ENDPOINT)?;
+        // The certificate of S3 covers one label before the service's own name.
+        let is_in_path = settings.var(ENDPOINT).is_some() || bucket.contains('.');
+        let endpoint = match service.endpoint.strip_prefix("https://") {
+            Some(host) if !is_in_path => format!("https://{bucket}.{host}"),
+            _ => format!("{}/{bucket}", service.endpoint),
+        };
+        Ok(Self { endpoint, ..service })
+    }
+
     /// Creates a signed request; its signature is valid for some minutes.
     ///
     /// # Errors
@@ -63,8 +92,9 @@ impl Service {
         let url = format!("{}{}", self.endpoint, call.path);
         let signature = self.signature_headers(&url, &call, now)?;
         let headers = call.headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let request =
-            headers.chain(signature).fold(http.post(url), |request, (name, value)| request.header(name, value));
+        let request = headers
+            .chain(signature)
+            .fold(http.request(call.method, url), |request, (name, value)| request.header(name, value));
         Ok(request.body(call.body))
     }
 
@@ -81,15 +111,25 @@ impl Service {
             .region(&self.region)
             .name(self.id)
             .time(now)
-            .settings(SigningSettings::default())
+            .settings(self.signing_settings())
             .build()
             .map_err(|_| SigningError)?
             .into();
         let headers = call.headers.iter().copied();
-        let request = SignableRequest::new("POST", url, headers, SignableBody::Bytes(&call.body));
+        let request = SignableRequest::new(call.method.as_str(), url, headers, SignableBody::Bytes(&call.body));
         let output = sign(request.map_err(|_| SigningError)?, &parameters).map_err(|_| SigningError)?;
         let (instructions, _) = output.into_parts();
         Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
+    fn signing_settings(&self) -> SigningSettings {
+        let mut settings = SigningSettings::default();
+        if self.id == S3 {
+            settings.percent_encoding_mode = PercentEncodingMode::Single;
+            settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+            settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
+        }
+        settings
     }
 }
 
@@ -106,8 +146,14 @@ fn parse_endpoint(text: &str) -> Option<String> {
 }
 
 fn default_endpoint(id: &str, region: &str) -> String {
-    let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
-    format!("https://{id}.{region}.amazonaws.com{suffix}")
+    let is_china = region.starts_with("cn-");
+    let domain = match id {
+        S3_VECTORS if is_china => "api.amazonwebservices.com.cn",
+        S3_VECTORS => "api.aws",
+        _ if is_china => "amazonaws.com.cn",
+        _ => "amazonaws.com",
+    };
+    format!("https://{id}.{region}.{domain}")
 }
 
 /// Region and credentials from the environment; an endpoint override has defaults for both.
@@ -135,6 +181,9 @@ mod tests {
     fn default_endpoint_is_regional() {
         assert_eq!(default_endpoint("ssm", "eu-west-1"), "https://ssm.eu-west-1.amazonaws.com");
         assert_eq!(default_endpoint("lambda", "cn-north-1"), "https://lambda.cn-north-1.amazonaws.com.cn");
+        assert_eq!(default_endpoint(S3_VECTORS, "eu-west-1"), "https://s3vectors.eu-west-1.api.aws");
+        let china = "https://s3vectors.cn-north-1.api.amazonwebservices.com.cn";
+        assert_eq!(default_endpoint(S3_VECTORS, "cn-north-1"), china);
     }
 
     #[tokio::test]
@@ -147,7 +196,9 @@ mod tests {
         ];
         let service = Service::from_settings(&Settings::from_pairs(aws), "lambda", "ELSEWHERE").unwrap();
         assert!(!format!("{service:?}").contains("canary"));
-        let call = Call { path: "/functions/f?Qualifier=7", headers: &[("x-more", "1")], body: b"{}".to_vec() };
+        let headers = [("x-more", "1")];
+        let call =
+            Call { method: Method::POST, path: "/functions/f?Qualifier=7", headers: &headers, body: b"{}".to_vec() };
         let request =
             service.signed_request(&crate::transport::build_client().unwrap(), call, SystemTime::UNIX_EPOCH).unwrap();
         let request = request.build().unwrap();
@@ -164,5 +215,38 @@ mod tests {
         let service_at = |address: &str| Service::from_settings(&Settings::from_pairs([("AT", address)]), "ssm", "AT");
         assert_eq!(service_at("http://127.0.0.1:9/").unwrap().endpoint, "http://127.0.0.1:9");
         assert_eq!(service_at("nowhere").unwrap_err().variable, "AT");
+    }
+
+    /// The examples of Amazon S3's API reference, "Signature Calculations: Transferring Payload in a Single Chunk".
+    #[test]
+    fn s3_requests_are_signed_as_its_reference_does() {
+        let credentials =
+            Credentials::new("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", None, None, "example");
+        let endpoint = "https://examplebucket.s3.amazonaws.com".to_owned();
+        let service = Service { id: S3, endpoint, region: "us-east-1".to_owned(), credentials };
+        let now = SystemTime::UNIX_EPOCH + std::time::Duration::from_hours(380_376);
+        let range = [("range", "bytes=0-9")];
+        let cases = [
+            ("/test.txt", range.as_slice(), "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"),
+            ("/?max-keys=2&prefix=J", &[], "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
+        ];
+        for (path, headers, expected) in cases {
+            let call = Call { method: Method::GET, path, headers, body: Vec::new() };
+            let signature = service.signature_headers(&format!("{}{path}", service.endpoint), &call, now).unwrap();
+            let authorization = &signature.iter().find(|(name, _)| name == "authorization").unwrap().1;
+            assert!(authorization.ends_with(&format!("Signature={expected}")), "{authorization}");
+        }
+    }
+
+    #[test]
+    fn bucket_is_in_the_host_where_possible() {
+        let endpoint = |pairs: &[(&str, &str)], bucket: &str| {
+            let keys = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
+            let pairs = [&keys, pairs].concat();
+            Service::of_bucket(&Settings::from_pairs(pairs), bucket).unwrap().endpoint
+        };
+        assert_eq!(endpoint(&[], "docs"), "https://docs.s3.eu-west-1.amazonaws.com");
+        assert_eq!(endpoint(&[], "docs.example"), "https://s3.eu-west-1.amazonaws.com/docs.example");
+        assert_eq!(endpoint(&[("AWS_ENDPOINT_URL_S3", "http://localhost:9/")], "docs"), "http://localhost:9/docs");
     }
 }

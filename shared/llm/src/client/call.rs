@@ -1,5 +1,6 @@
 //! One call for a reply, over all its attempts.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -25,7 +26,8 @@ pub(super) struct ReplyCall<'a> {
     options: CallOptions,
     id: Ulid,
     quirks: Quirks,
-    /// Fixes for parameters that this request set itself; not kept for other requests.
+    origin: String,
+    /// Fixes for tools and parameters that came with this request; not kept for other requests.
     own_compat: EndpointCompat,
     /// Moves to the reply.
     health: Option<CallHealth>,
@@ -64,7 +66,8 @@ impl<'a> ReplyCall<'a> {
     pub(super) fn new(client: &'a ModelClient, prompt: &'a Prompt, options: CallOptions) -> Self {
         let health = Some(client.state.health.start_call());
         let quirks = client.quirks(&prompt.params);
-        Self { client, prompt, options, id: Ulid::new(), quirks, own_compat: EndpointCompat::default(), health }
+        let (id, origin, own_compat) = (Ulid::new(), client.origin(), EndpointCompat::default());
+        Self { client, prompt, options, id, quirks, origin, own_compat, health }
     }
 
     /// Whether transient errors are not retried.
@@ -80,12 +83,16 @@ impl<'a> ReplyCall<'a> {
         let sent = timeout_at(first_byte, self.send(attempt)).await;
         let sent = sent.unwrap_or_else(|_| Err(network::timeout_error(first_byte, deadline)));
         let response = sent.inspect_err(|fault| recorder.end(end_without_response(fault)))?;
-        let accepted = response::accept(response, config.wire, first_byte, recorder).await?;
-        let decoder = ResponseDecoder::new(config.wire, accepted.json);
         let return_slot = idle_connections.return_slot(&config.base_url);
-        Reply::new(accepted.body, decoder, *timeouts, (first_byte, deadline), span, return_slot)
-            .read_until_content()
-            .await
+        let tools = Arc::clone(&self.prompt.tools);
+        let reply = |body, json| {
+            let decoder = ResponseDecoder::new(self.quirks.wire, json);
+            Reply::new(body, decoder, *timeouts, (first_byte, deadline), span, return_slot).with_tools(tools)
+        };
+        match response::accept(response, self.quirks.wire, first_byte, recorder).await {
+            Ok(accepted) => reply(Some(accepted.body), accepted.json).read_until_content().await,
+            Err(fault) => reply(None, false).with_failed_calls(fault),
+        }
     }
 
     async fn send(&self, attempt: Attempt) -> Result<reqwest::Response, AttemptError> {
@@ -105,8 +112,9 @@ impl<'a> ReplyCall<'a> {
 
     async fn build_request(&self) -> Result<reqwest::Request, AttemptError> {
         let ClientState { config, http, .. } = &*self.client.state;
-        let wire_request = WireRequest { model: &config.model, prompt: self.prompt, quirks: self.quirks };
-        let parts = wire::encode(config.wire, wire_request)?;
+        let (prompt, origin) = (self.prompt, &*self.origin);
+        let wire_request = WireRequest { model: &config.model, origin, prompt, quirks: self.quirks };
+        let parts = wire::encode(wire_request)?;
         let id = HeaderValue::try_from(self.id.to_string()).map_err(|_| AttemptError::fatal(ModelError::Rejected))?;
         let request = http
             .post(format!("{}{}", config.base_url, parts.path))
@@ -125,17 +133,21 @@ impl<'a> ReplyCall<'a> {
         if fault.error == ModelError::ToolsUnsupported {
             if self.prompt.tools.is_empty() {
                 fault.error = ModelError::Rejected;
-            } else {
+            } else if !self.prompt.from_caller {
                 state.tool_support.record_rejection(SystemTime::now());
             }
         }
+        // Some servers report a schema that they cannot read as an internal error.
+        let may_be_of_request = fault.error == ModelError::Rejected || fault.status == Some(500);
+        fault.is_of_request |= self.prompt.from_caller && may_be_of_request;
         if fault.error == ModelError::Auth
             && state.config.api_key.as_ref().is_some_and(platform::secrets::Secret::invalidate)
         {
             fault.advice = RetryAdvice::NewKey;
         }
         if let RetryAdvice::ApplyFix(fix) = fault.advice {
-            let compat = if fix.undoes(&self.prompt.params) { &self.own_compat } else { &state.compat };
+            let is_own = (self.prompt.from_caller && fix.removes_a_field()) || fix.undoes(&self.prompt.params);
+            let compat = if is_own { &self.own_compat } else { &state.compat };
             compat.add_fix(fix);
             let now = self.own_compat.apply_fixes(self.client.quirks(&self.prompt.params));
             let before = std::mem::replace(&mut self.quirks, now);

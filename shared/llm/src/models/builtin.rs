@@ -1,7 +1,7 @@
 use platform::settings::{SettingError, Settings};
 
 use super::{ParsedModels, read_key, url};
-use crate::{ModelConfig, Options, ToolsSetting, Wire};
+use crate::{ModelConfig, Options, ToolsSetting, Wire, providers};
 
 /// A model with its own variables.
 struct Builtin {
@@ -59,10 +59,10 @@ impl Builtin {
         };
         parsed.configs.push(ModelConfig {
             name: self.name.to_owned(),
+            wire: if self.wire == Wire::Openai { providers::default_wire(&base_url, model) } else { self.wire },
             base_url,
             api_key,
             model: model.to_owned(),
-            wire: self.wire,
             tools: ToolsSetting::Auto,
             call_format: None,
             fallback: None,

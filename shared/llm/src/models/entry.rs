@@ -4,7 +4,7 @@ use platform::settings::{SettingError, Settings};
 use serde::Deserialize;
 
 use super::{ParsedModels, fallback, read_key, url};
-use crate::{ModelConfig, Options, ToolsSetting, Wire};
+use crate::{ModelConfig, Options, ToolsSetting, Wire, providers};
 
 const VARIABLE: &str = "MODELS";
 
@@ -12,7 +12,7 @@ const VARIABLE: &str = "MODELS";
 const EXTRA_VARIABLE: &str = "EXTRA_MODELS";
 
 const ACCEPTED: &str = "a JSON array of objects with \"name\", \"model\", \"baseUrl\" or \"apiKeyVar\" or both, and at \
-                        will \"wire\" (openai, ollama, anthropic or gemini), \"tools\" (auto, native, prompt or prompt:FORMAT), \
+                        will \"wire\" (openai, responses, ollama, anthropic or gemini), \"tools\" (auto, native, prompt or prompt:FORMAT), \
                         \"fallback\" and \"onlyFor\", a caller's name";
 
 /// One element of `MODELS` or `EXTRA_MODELS`; an unknown field is an error.
@@ -23,8 +23,7 @@ struct Entry {
     model: String,
     base_url: Option<String>,
     api_key_var: Option<String>,
-    #[serde(default)]
-    wire: Wire,
+    wire: Option<Wire>,
     #[serde(default)]
     tools: ToolsField,
     fallback: Option<String>,
@@ -97,12 +96,13 @@ impl Entry {
         let base_url =
             base_url.ok_or_else(|| SettingError::new(variable, format!("as \"baseUrl\" {}", url::ACCEPTED)))?;
         let Self { model, wire, tools, fallback, only_for, .. } = self;
+        let model = model.trim().to_owned();
         parsed.configs.push(ModelConfig {
             name,
+            wire: wire.unwrap_or_else(|| providers::default_wire(&base_url, &model)),
             base_url,
             api_key,
-            model: model.trim().to_owned(),
-            wire,
+            model,
             tools: tools.setting,
             call_format: tools.call_format,
             fallback,
@@ -114,9 +114,10 @@ impl Entry {
     }
 
     fn base_url(&self) -> Option<String> {
+        let wire = self.wire.unwrap_or_default();
         match &self.base_url {
-            Some(text) => url::parse_base(text.trim(), self.wire),
-            None => url::default_base(self.wire).map(str::to_owned),
+            Some(text) => url::parse_base(text.trim(), wire),
+            None => url::default_base(wire).map(str::to_owned),
         }
     }
 }

@@ -16,9 +16,9 @@ use crate::{Effort, ModelConfig, Options, Price, Sampling, Thinking, Wire};
 const VARIABLE: &str = "MODEL_OPTIONS";
 
 const ACCEPTED: &str = "a JSON object that gives names of models objects with any of \"thinking\" (on, off or auto), \
-                        \"effort\" (minimal, low, medium, high or max), \"temperature\", \"topP\", \"maxTokens\", \
+                        \"thinkingOpen\" (true or false), \"effort\" (minimal, low, medium, high or max), \"temperature\", \"topP\", \"maxTokens\", \
                         \"contextTokens\", \"firstByteSeconds\", \"provider\", \"fallback\" and \"price\", an object \
-                        with \"input\", \"output\" and at will \"cachedInput\"";
+                        with \"input\", \"output\" and at will \"cachedInput\" and \"cacheWrite\"";
 
 const NAMES: &str = "as keys the names of models: volcano, openai, local or those in MODELS and EXTRA_MODELS";
 
@@ -38,6 +38,7 @@ struct Entries<'a>(BTreeMap<String, Entry<'a>>);
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Entry<'a> {
     thinking: Option<Thinking>,
+    thinking_open: Option<bool>,
     effort: Option<Effort>,
     temperature: Option<f64>,
     top_p: Option<f64>,
@@ -58,6 +59,8 @@ struct Prices<'a> {
     input: &'a RawValue,
     #[serde(borrow)]
     cached_input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cache_write: Option<&'a RawValue>,
     #[serde(borrow)]
     output: &'a RawValue,
 }
@@ -121,6 +124,7 @@ impl Entry<'_> {
         config.options = Options {
             sampling: self.sampling(config, dialect.max_temperature)?,
             thinking: self.thinking,
+            thinking_open: self.thinking_open,
             effort: self.effort,
             context_tokens: config.check_range("contextTokens", self.context_tokens, 1..=MAX_TOKENS)?,
             price: self.price(config)?,
@@ -139,10 +143,10 @@ impl Entry<'_> {
 
     fn provider(&self, config: &ModelConfig) -> Result<Option<&'static str>, SettingError> {
         let Some(wanted) = &self.provider else { return Ok(None) };
-        let rows = || PROVIDERS.iter().filter(|row| row.wire == config.wire).map(|row| row.name);
+        let rows = || PROVIDERS.iter().filter(|row| row.wire == config.wire.of_rows()).map(|row| row.name);
         let row = rows().find(|name| *name == wanted.trim());
         row.map(Some).ok_or_else(|| {
-            let prefix = if config.wire == Wire::Openai { "one of " } else { "" };
+            let prefix = if config.wire.of_rows() == Wire::Openai { "one of " } else { "" };
             config.option_error("provider", &format!("{prefix}{}", rows().collect::<Vec<_>>().join(", ")))
         })
     }
@@ -165,7 +169,8 @@ impl Entry<'_> {
         let price = || {
             let input = millionths(prices.input)?;
             let cached_input = prices.cached_input.map_or(Some(input), millionths)?;
-            Some(Price { input, cached_input, output: millionths(prices.output)? })
+            let cache_write = prices.cache_write.map_or(Some(input), millionths)?;
+            Some(Price { input, cached_input, cache_write, output: millionths(prices.output)? })
         };
         price().map(Some).ok_or_else(|| {
             config.option_error(

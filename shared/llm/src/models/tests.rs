@@ -104,6 +104,27 @@ fn models_entry_keeps_all_fields() {
 }
 
 #[test]
+fn wire_is_chosen_by_model_unless_named() {
+    let json = r#"[{"name":"a","apiKeyVar":"KEY","model":"gpt-5-pro"},
+        {"name":"b","apiKeyVar":"KEY","model":"gpt-5-pro","wire":"openai"},
+        {"name":"c","baseUrl":"https://api.x.ai/v1","model":"grok-4","wire":"responses"},
+        {"name":"d","apiKeyVar":"KEY","model":"m","wire":"responses"}]"#;
+    let models = entry(json).unwrap();
+    let summary = |one: &crate::ModelClient| (one.config().wire, one.config().base_url.clone(), one.provider());
+    let found: Vec<_> = models.iter().filter(|one| one.config().name.len() == 1).map(summary).collect();
+    let openai = || "https://api.openai.com/v1".to_owned();
+    let expected = [
+        (Wire::Responses, openai(), "openai"),
+        (Wire::Openai, openai(), "openai"),
+        (Wire::Responses, "https://api.x.ai/v1".to_owned(), "openai-compatible"),
+        (Wire::Responses, openai(), "openai"),
+    ];
+    assert_eq!(found, expected);
+    let builtin = read(&[("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "gpt-5.5")]).unwrap();
+    assert_eq!(builtin.default_model().unwrap().config().wire, Wire::Responses);
+}
+
+#[test]
 fn models_errors_name_variable_but_no_value() {
     for json in [
         "secret",

@@ -29,7 +29,7 @@ pub(super) fn parse_base(text: &str, wire: Wire) -> Option<String> {
 /// Returns the default base URL of a wire.
 pub(super) fn default_base(wire: Wire) -> Option<&'static str> {
     match wire {
-        Wire::Openai => Some(OPENAI),
+        Wire::Openai | Wire::Responses => Some(OPENAI),
         Wire::Ollama => None,
         Wire::Anthropic => Some(ANTHROPIC),
         Wire::Gemini => Some(GEMINI),

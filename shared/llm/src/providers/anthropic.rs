@@ -3,12 +3,18 @@ use crate::ToolMode::Native;
 use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 use crate::{Effort, Wire};
 
-const BUDGET: Dialect = Dialect { thinking: ThinkingControl::Budget { min_tokens: 1024 }, max_temperature: 1, ..PLAIN };
+const BUDGET: Dialect = Dialect {
+    thinking: ThinkingControl::Budget { min_tokens: 1024 },
+    max_temperature: 1,
+    cache_control: true,
+    ..PLAIN
+};
 
 const ADAPTIVE: Dialect = Dialect {
     thinking: ThinkingControl::Adaptive,
     effort_names: &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high"), (Effort::Max, "max")],
     max_temperature: 1,
+    cache_control: true,
     ..PLAIN
 };
 

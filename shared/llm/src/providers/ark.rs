@@ -1,7 +1,7 @@
 use super::Provider;
 use crate::ToolMode::Native;
 use crate::Wire;
-use crate::dialect::{Dialect, MINIMAL_TO_HIGH, PLAIN, ThinkingControl};
+use crate::dialect::{Dialect, MINIMAL_TO_HIGH, PLAIN, ReasoningEcho, ThinkingControl};
 use crate::model_list::ModelListApi;
 
 /// `max_tokens` limits the answer without its reasoning; it is rejected together with `max_completion_tokens`.
@@ -13,7 +13,8 @@ pub(super) const ROW: Provider = Provider {
     wire: Wire::Openai,
     hosts: &["volces.com", "bytepluses.com"],
     usage_option: true,
-    echo_reasoning: false,
+    echo_reasoning: ReasoningEcho::Turn,
+    short_ids: false,
     tools: &[("doubao-seed", Native), ("deepseek-v3", Native)],
     model_list: Some(ModelListApi::Ark),
     context_tokens: &[

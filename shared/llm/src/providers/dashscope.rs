@@ -1,7 +1,7 @@
 use super::Provider;
 use crate::ToolMode::Native;
 use crate::Wire;
-use crate::dialect::{Dialect, PLAIN, ThinkingControl};
+use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
 
 /// Alibaba Model Studio in its OpenAI-compatible mode.
 pub(super) const ROW: Provider = Provider {
@@ -9,7 +9,8 @@ pub(super) const ROW: Provider = Provider {
     wire: Wire::Openai,
     hosts: &["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"],
     usage_option: true,
-    echo_reasoning: false,
+    echo_reasoning: ReasoningEcho::Never,
+    short_ids: false,
     tools: &[
         ("qwen-max", Native),
         ("qwen-plus", Native),

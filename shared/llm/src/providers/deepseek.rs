@@ -1,6 +1,6 @@
 use super::Provider;
 use crate::ToolMode::Native;
-use crate::dialect::{Dialect, PLAIN, ThinkingControl};
+use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
 use crate::{Effort, Wire};
 
 /// With thinking on, the endpoint silently ignores sampling parameters.
@@ -16,7 +16,8 @@ pub(super) const ROW: Provider = Provider {
     wire: Wire::Openai,
     hosts: &["api.deepseek.com"],
     usage_option: true,
-    echo_reasoning: true,
+    echo_reasoning: ReasoningEcho::Always,
+    short_ids: false,
     tools: &[("", Native)],
     model_list: None,
     context_tokens: &[("deepseek-v4", 1_000_000), ("deepseek-", 128_000)],

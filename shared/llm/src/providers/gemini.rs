@@ -3,6 +3,9 @@ use crate::ToolMode::Native;
 use crate::Wire;
 use crate::dialect::{Dialect, LOW_TO_HIGH, MINIMAL_TO_HIGH, PLAIN, ThinkingControl};
 
+/// Models that reject calls without a signature.
+const SIGNED: Dialect = Dialect { signatures: true, ..PLAIN };
+
 /// Any server with Gemini's protocol.
 pub(super) const ROW: Provider = Provider {
     name: "gemini",
@@ -15,9 +18,9 @@ pub(super) const ROW: Provider = Provider {
         ("gemini-2.5", Dialect { thinking: ThinkingControl::Budget { min_tokens: 0 }, ..PLAIN }),
         (
             "gemini-3-flash",
-            Dialect { thinking: ThinkingControl::Level { off: "minimal" }, effort_names: MINIMAL_TO_HIGH, ..PLAIN },
+            Dialect { thinking: ThinkingControl::Level { off: "minimal" }, effort_names: MINIMAL_TO_HIGH, ..SIGNED },
         ),
-        ("gemini-3", Dialect { thinking: ThinkingControl::Level { off: "low" }, effort_names: LOW_TO_HIGH, ..PLAIN }),
+        ("gemini-3", Dialect { thinking: ThinkingControl::Level { off: "low" }, effort_names: LOW_TO_HIGH, ..SIGNED }),
         ("", PLAIN),
     ],
     ..UNKNOWN

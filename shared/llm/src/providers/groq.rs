@@ -1,7 +1,7 @@
 use super::Provider;
 use crate::ToolMode::Native;
 use crate::Wire;
-use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, PLAIN, ThinkingControl};
+use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, PLAIN, ReasoningEcho, ThinkingControl};
 
 const COMPLETION: Dialect = Dialect { limit_name: LimitName::MaxCompletionTokens, ..PLAIN };
 
@@ -11,7 +11,8 @@ pub(super) const ROW: Provider = Provider {
     wire: Wire::Openai,
     hosts: &["api.groq.com"],
     usage_option: true,
-    echo_reasoning: false,
+    echo_reasoning: ReasoningEcho::Never,
+    short_ids: false,
     tools: &[
         ("llama-3.1-", Native),
         ("llama-3.3-", Native),

@@ -10,6 +10,7 @@ mod deepseek;
 mod gemini;
 mod groq;
 mod lmstudio;
+mod mistral;
 mod moonshot;
 mod ollama;
 mod openai;
@@ -20,7 +21,7 @@ mod zhipu;
 
 use reqwest::Url;
 
-use crate::dialect::{Dialect, LOW_TO_HIGH, PLAIN};
+use crate::dialect::{Dialect, LOW_TO_HIGH, PLAIN, ReasoningEcho};
 use crate::model_list::ModelListApi;
 use crate::{ModelConfig, ToolMode, Wire};
 
@@ -38,8 +39,10 @@ pub(crate) struct Provider {
     pub(crate) hosts: &'static [&'static str],
     /// Whether `stream_options.include_usage` is supported.
     pub(crate) usage_option: bool,
-    /// Whether assistant messages must include their reasoning once tools are used.
-    pub(crate) echo_reasoning: bool,
+    /// Which assistant messages include their reasoning once tools are used.
+    pub(crate) echo_reasoning: ReasoningEcho,
+    /// Whether ids of calls must have nine letters or digits.
+    pub(crate) short_ids: bool,
     /// How tools are passed to models.
     pub(crate) tools: &'static [(&'static str, ToolMode)],
     /// The list that shows the tool support of all other models.
@@ -59,6 +62,11 @@ impl Provider {
     /// Returns the context size in tokens (prompt and reply together), if the model's id is in the table.
     pub(crate) fn context_tokens_of(&self, model: &str) -> Option<u64> {
         find_by_prefix(self.context_tokens, model)
+    }
+
+    /// Whether ids of calls must have nine letters or digits for a model.
+    pub(crate) fn has_short_ids(&self, model: &str) -> bool {
+        self.short_ids || mistral::is_of_mistral(model)
     }
 
     /// Returns the supported generation parameters of a model.
@@ -81,7 +89,8 @@ pub(crate) const UNKNOWN: Provider = Provider {
     wire: Wire::Openai,
     hosts: &[],
     usage_option: true,
-    echo_reasoning: false,
+    echo_reasoning: ReasoningEcho::Never,
+    short_ids: false,
     tools: &[],
     model_list: None,
     context_tokens: &[],
@@ -97,6 +106,7 @@ pub(crate) const PROVIDERS: &[&Provider] = &[
     &gemini::ROW,
     &groq::ROW,
     &lmstudio::ROW,
+    &mistral::ROW,
     &moonshot::ROW,
     &ollama::ROW,
     &openai::ROW,
@@ -109,13 +119,21 @@ pub(crate) const PROVIDERS: &[&Provider] = &[
 /// Returns the provider of a model: as configured, else by host or protocol.
 pub(crate) fn provider_of(config: &ModelConfig) -> &'static Provider {
     let named = config.options.provider.and_then(|name| PROVIDERS.iter().find(|row| row.name == name).copied());
-    named.unwrap_or_else(|| match config.wire {
-        Wire::Openai => {
-            let host = Url::parse(&config.base_url).ok().and_then(|url| url.host_str().map(provider_of_host));
-            host.unwrap_or(&UNKNOWN)
-        }
+    named.unwrap_or_else(|| match config.wire.of_rows() {
+        Wire::Openai => provider_of_url(&config.base_url),
         wire => PROVIDERS.iter().find(|row| row.wire == wire).copied().unwrap_or(&UNKNOWN),
     })
+}
+
+/// Returns the wire for a model whose settings name none: some of `OpenAI`'s models need the Responses API.
+pub(crate) fn default_wire(base_url: &str, model: &str) -> Wire {
+    let is_openai = provider_of_url(base_url) == &openai::ROW;
+    if is_openai && openai::needs_responses(model) { Wire::Responses } else { Wire::Openai }
+}
+
+fn provider_of_url(base_url: &str) -> &'static Provider {
+    let host = Url::parse(base_url).ok().and_then(|url| url.host_str().map(provider_of_host));
+    host.unwrap_or(&UNKNOWN)
 }
 
 /// Returns the provider of `host`.

@@ -1,7 +1,7 @@
 use super::Provider;
 use crate::ToolMode::Native;
 use crate::Wire;
-use crate::dialect::{Dialect, PLAIN, ThinkingControl};
+use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
 
 /// Moonshot; like DeepSeek, its thinking models reject calls without their reasoning.
 pub(super) const ROW: Provider = Provider {
@@ -9,7 +9,8 @@ pub(super) const ROW: Provider = Provider {
     wire: Wire::Openai,
     hosts: &["api.moonshot.cn", "api.moonshot.ai"],
     usage_option: true,
-    echo_reasoning: true,
+    echo_reasoning: ReasoningEcho::Always,
+    short_ids: false,
     tools: &[("kimi-", Native), ("moonshot-v1-", Native)],
     model_list: None,
     context_tokens: &[

@@ -1,6 +1,8 @@
 use super::Provider;
 use crate::ToolMode::{Native, Prompted};
-use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, SamplingSupport, ThinkingControl};
+use crate::dialect::{
+    Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, ReasoningEcho, SamplingSupport, ThinkingControl,
+};
 use crate::{Effort, Wire};
 
 /// All models of OpenAI accept the newer name of the limit.
@@ -29,19 +31,49 @@ const SWITCHED: Dialect = Dialect {
 const LOW_TO_XHIGH: &[(Effort, &str)] =
     &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high"), (Effort::Max, "xhigh")];
 
+/// Models that think harder and longer; they always think.
+const PRO: Dialect = Dialect {
+    effort_names: &[(Effort::Medium, "medium"), (Effort::High, "high"), (Effort::Max, "xhigh")],
+    ..REASONING
+};
+
+/// Parts of the ids of models that only the Responses API has.
+const RESPONSES_ONLY: &[&str] = &["pro", "codex", "research", "cyber", "daybreak"];
+
+/// The first version of `GPT` whose tools need the Responses API: chat completions reject them while the model thinks.
+const FIRST_VERSION_WITH_RESPONSES: (u32, u32) = (5, 4);
+
+/// Whether a model, or its tools, need the Responses API.
+pub(super) fn needs_responses(model: &str) -> bool {
+    let model = model.to_lowercase();
+    let is_listed = model.split('-').any(|part| RESPONSES_ONLY.contains(&part));
+    // The id of a fine-tuned model contains names of the operator's own.
+    let is_new = version(&model).is_some_and(|version| version >= FIRST_VERSION_WITH_RESPONSES);
+    (is_listed || is_new) && !model.starts_with("ft:")
+}
+
+/// Returns major and minor version of an id such as `gpt-5.4-mini`.
+fn version(model: &str) -> Option<(u32, u32)> {
+    let version = model.strip_prefix("gpt-")?.split('-').next()?;
+    let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
 /// OpenAI.
 pub(super) const ROW: Provider = Provider {
     name: "openai",
     wire: Wire::Openai,
     hosts: &["api.openai.com"],
     usage_option: true,
-    echo_reasoning: false,
+    echo_reasoning: ReasoningEcho::Never,
+    short_ids: false,
     // The first reasoning models did not support tools.
     tools: &[
         ("o1-mini", Prompted),
         ("o1-preview", Prompted),
         ("gpt-", Native),
         ("chatgpt-", Prompted),
+        ("codex-", Native),
         ("o1", Native),
         ("o3", Native),
         ("o4", Native),
@@ -60,14 +92,23 @@ pub(super) const ROW: Provider = Provider {
         ("o1", 200_000),
         ("o3", 200_000),
         ("o4", 200_000),
+        ("codex-", 200_000),
     ],
     dialects: &[
         // `GPT-5 pro` supports high effort only.
         ("gpt-5-pro", Dialect { effort_names: &[(Effort::High, "high")], ..REASONING }),
         ("gpt-5-chat", COMPLETION),
         ("gpt-5-codex", REASONING),
+        ("gpt-5.1-codex-max", Dialect { effort_names: LOW_TO_XHIGH, ..REASONING }),
+        ("gpt-5.1-codex", REASONING),
+        ("gpt-5.2-codex", Dialect { effort_names: LOW_TO_XHIGH, ..REASONING }),
+        ("gpt-5.3-codex", Dialect { effort_names: LOW_TO_XHIGH, ..REASONING }),
+        ("gpt-5.2-pro", PRO),
+        ("gpt-5.4-pro", PRO),
+        ("gpt-5.5-pro", PRO),
         ("gpt-5.1", SWITCHED),
         ("gpt-5.", Dialect { effort_names: LOW_TO_XHIGH, ..SWITCHED }),
+        ("gpt-6", Dialect { effort_names: LOW_TO_XHIGH, ..SWITCHED }),
         (
             "gpt-5",
             Dialect {
@@ -81,6 +122,7 @@ pub(super) const ROW: Provider = Provider {
         ("o1", REASONING),
         ("o3", REASONING),
         ("o4", REASONING),
+        ("codex-", REASONING),
         ("", COMPLETION),
     ],
 };

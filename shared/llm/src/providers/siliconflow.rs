@@ -1,6 +1,6 @@
 use super::Provider;
 use crate::Wire;
-use crate::dialect::{Dialect, PLAIN, ThinkingControl};
+use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
 
 /// `SiliconFlow`.
 pub(super) const ROW: Provider = Provider {
@@ -8,7 +8,8 @@ pub(super) const ROW: Provider = Provider {
     wire: Wire::Openai,
     hosts: &["api.siliconflow.cn", "api.siliconflow.com"],
     usage_option: true,
-    echo_reasoning: false,
+    echo_reasoning: ReasoningEcho::Never,
+    short_ids: false,
     tools: &[],
     model_list: None,
     context_tokens: &[],

@@ -3,6 +3,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
+use crate::dialect::ReasoningEcho;
 use crate::dialect::ThinkingControl;
 
 #[test]
@@ -53,6 +54,32 @@ fn tool_mode_is_found_by_id_prefix() {
 }
 
 #[test]
+fn models_without_chat_completions_use_responses() {
+    let openai = "https://api.openai.com/v1";
+    for (url, model, expected) in [
+        (openai, "o1-pro-2025-03-19", Wire::Responses),
+        (openai, "GPT-5-pro", Wire::Responses),
+        (openai, "gpt-5.1-codex-max", Wire::Responses),
+        (openai, "codex-mini-latest", Wire::Responses),
+        (openai, "o4-mini-deep-research", Wire::Responses),
+        (openai, "gpt-5.4", Wire::Responses),
+        (openai, "gpt-5.10-mini", Wire::Responses),
+        (openai, "gpt-6-sol", Wire::Responses),
+        ("https://eu.api.openai.com/v1", "gpt-5.5", Wire::Responses),
+        (openai, "gpt-5.2", Wire::Openai),
+        (openai, "gpt-5-mini", Wire::Openai),
+        (openai, "gpt-4o", Wire::Openai),
+        (openai, "gpt-oss-120b", Wire::Openai),
+        (openai, "ft:gpt-4.1:acme:pro-codex:1", Wire::Openai),
+        (openai, "o3", Wire::Openai),
+        ("https://openrouter.ai/api/v1", "gpt-5-codex", Wire::Openai),
+        ("http://localhost/v1", "gpt-5-pro", Wire::Openai),
+    ] {
+        assert_eq!(default_wire(url, model), expected, "{url} {model}");
+    }
+}
+
+#[test]
 fn every_table_entry_is_reachable() {
     for row in PROVIDERS {
         reachable(row.name, row.tools);
@@ -92,7 +119,8 @@ fn context_size_is_found_by_id_prefix() {
 
 #[test]
 fn providers_requiring_reasoning_echo_are_listed() {
-    let echoing: Vec<_> = PROVIDERS.iter().filter(|row| row.echo_reasoning).map(|row| row.name).collect();
+    let echoing: Vec<_> =
+        PROVIDERS.iter().filter(|row| row.echo_reasoning == ReasoningEcho::Always).map(|row| row.name).collect();
     assert_eq!(echoing, ["deepseek", "moonshot"]);
 }
 

@@ -1,5 +1,4 @@
 use super::*;
-use crate::Wire;
 use crate::model_list::ModelListApi;
 use crate::providers::UNKNOWN;
 

@@ -5,6 +5,7 @@ mod request;
 
 use std::borrow::Cow;
 
+use domain::ReasoningItem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -49,6 +50,8 @@ struct Message<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: ContentParts<'a>,
     #[serde(borrow)]
     id: ContentParts<'a>,
     #[serde(borrow)]
@@ -61,6 +64,12 @@ struct Block<'a> {
     text: ContentParts<'a>,
     #[serde(borrow)]
     thinking: ContentParts<'a>,
+    /// The signature of the thinking.
+    #[serde(borrow)]
+    signature: ContentParts<'a>,
+    /// The encrypted thinking of a block `redacted_thinking`.
+    #[serde(borrow)]
+    data: ContentParts<'a>,
     #[serde(borrow)]
     stop_reason: ContentParts<'a>,
 }
@@ -79,12 +88,23 @@ struct Usage {
     output_tokens: u64,
 }
 
+impl Block<'_> {
+    /// Whether the provider runs the tool itself and sends its result.
+    fn is_provider_call(&self) -> bool {
+        matches!(&*self.kind.text, "server_tool_use" | "mcp_tool_use")
+    }
+}
+
 /// The state of one response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     calls: CallAssembler,
     usage: TokenUsage,
     finish: Option<Finish>,
+    /// The index of the latest block, if it is a call of a tool that the provider runs itself.
+    provider_call: Option<u64>,
+    /// The text and the signature of the current thinking block.
+    thinking: (String, String),
 }
 
 impl Decode for Decoder {
@@ -106,6 +126,7 @@ impl Decode for Decoder {
         }
         for (index, block) in (0..).zip(&message.content) {
             self.block(index, block, out)?;
+            self.end_block(out);
         }
         self.update_usage(message.usage);
         self.finish = Some(finish(&message.stop_reason.text));
@@ -126,6 +147,7 @@ impl Decoder {
             "message_start" => self.update_usage(event.message.and_then(|message| message.usage)),
             "content_block_start" => self.block(event.index, &event.content_block, out)?,
             "content_block_delta" => self.block(event.index, &event.delta, out)?,
+            "content_block_stop" => self.end_block(out),
             "message_delta" => {
                 self.update_usage(event.usage);
                 let reason = &event.delta.stop_reason.text;
@@ -139,7 +161,13 @@ impl Decoder {
     }
 
     fn block(&mut self, index: u64, block: &Block<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
-        out.push_thinking(&block.thinking.text)?;
+        if block.is_provider_call() {
+            self.provider_call = Some(index);
+        }
+        if self.provider_call == Some(index) {
+            return Ok(());
+        }
+        self.thinking(block, out)?;
         out.push_text(&block.text.text)?;
         // In a stream a call starts with an empty input, and deltas add to it; a complete message contains the whole input.
         let input = block.input.map(RawValue::get).filter(|input| *input != "{}").unwrap_or_default();
@@ -148,7 +176,25 @@ impl Decoder {
         if name.is_empty() && arguments.is_empty() {
             return Ok(());
         }
-        self.calls.add(&CallFragment { index: Some(index), id, name, arguments }, out)
+        self.calls.add(&CallFragment { index: Some(index), id, name, arguments, signature: "" }, out)
+    }
+
+    fn thinking(&mut self, block: &Block<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        out.push_thinking(&block.thinking.text)?;
+        self.thinking.0.push_str(&block.thinking.text);
+        self.thinking.1.push_str(&block.signature.text);
+        if block.kind.text == "redacted_thinking" {
+            out.push_reasoning(ReasoningItem::RedactedThinking { data: block.data.text.to_string() });
+        }
+        out.count_bytes(block.signature.text.len() + block.data.text.len())
+    }
+
+    /// Emits the thinking block that has ended, if it has a signature.
+    fn end_block(&mut self, out: &mut DeltaQueue) {
+        let (text, signature) = std::mem::take(&mut self.thinking);
+        if !signature.is_empty() {
+            out.push_reasoning(ReasoningItem::Thinking { text, signature });
+        }
     }
 
     /// Updates the token usage with later counts, but never with zero. The wire's `input_tokens` excludes tokens that were
@@ -158,6 +204,7 @@ impl Decoder {
         let input = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
         self.usage.input = self.usage.input.max(input);
         self.usage.cached = self.usage.cached.max(usage.cache_read_input_tokens);
+        self.usage.cache_writes = self.usage.cache_writes.max(usage.cache_creation_input_tokens);
         self.usage.output = self.usage.output.max(usage.output_tokens);
     }
 }

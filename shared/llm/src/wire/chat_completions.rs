@@ -7,6 +7,8 @@ mod chunk_template;
 mod param_fields;
 mod request;
 
+use domain::{ReasoningDetail, ReasoningItem};
+
 use crate::attempt_error::AttemptError;
 use crate::endpoint_error::EndpointError;
 use crate::wire::frame::Frame;
@@ -16,6 +18,7 @@ use crate::{Finish, ModelError, TokenUsage};
 
 use chunk::{Choice, Chunk, Message};
 use chunk_template::ChunkTemplate;
+pub(crate) use param_fields::{ParamFields, ThinkingType};
 pub(crate) use request::encode;
 
 /// The state of one response so far.
@@ -24,6 +27,14 @@ pub(crate) struct Decoder {
     calls: CallAssembler,
     usage: Option<TokenUsage>,
     finish: Option<Finish>,
+    /// The reasoning that the provider must receive back.
+    details: Vec<ReasoningDetail>,
+    /// The id of the completion that has finished.
+    finished_id: String,
+    /// An error after the finish reason of a reply with calls, which must not run then.
+    late_error: Option<AttemptError>,
+    /// Whether `[DONE]` has arrived.
+    is_done: bool,
     /// Whether the response is one document, which is complete without a finish reason.
     is_document: bool,
     template: ChunkTemplate,
@@ -32,8 +43,11 @@ pub(crate) struct Decoder {
 impl Decode for Decoder {
     fn frame(&mut self, frame: Frame<'_>, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
         match frame {
-            Frame::Event { data, .. } if data.trim_ascii() == "[DONE]" => return Ok(Phase::Done),
-            Frame::Event { kind: "error", data } => return Err(EndpointError::parse(data).to_stream_error()),
+            Frame::Event { data, .. } if data.trim_ascii() == "[DONE]" => {
+                self.is_done = true;
+                return Ok(Phase::Done);
+            }
+            Frame::Event { kind: "error", data } => return Err(self.error(data)),
             Frame::Event { data, .. } if data.trim_ascii().is_empty() => {}
             Frame::Event { data, .. } => self.data(data, out)?,
             // A line outside the format is ignored unless it can be parsed.
@@ -47,21 +61,29 @@ impl Decode for Decoder {
     }
 
     fn document(&mut self, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        self.is_document = true;
         let chunk: Chunk<'_> = parse(text)?;
         self.chunk(&chunk, out)?;
         if chunk.choices.is_empty() {
             return Err(EndpointError::parse(text).to_stream_error());
         }
-        self.is_document = true;
         Ok(())
     }
 
     fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        if let Some(error) = self.late_error.take() {
+            return Err(error);
+        }
+        // Some endpoints end a stream with `[DONE]` alone. That completes text and whole calls.
+        let has_answer = || self.calls.are_complete() || (self.calls.is_empty() && out.has_text());
         let finish = match self.finish {
             Some(finish) => finish,
-            None if self.is_document => Finish::Stop,
+            None if self.is_document || (self.is_done && has_answer()) => Finish::Stop,
             None => return Err(AttemptError::transient(ModelError::Disconnected)),
         };
+        for detail in std::mem::take(&mut self.details) {
+            out.push_reasoning(ReasoningItem::Detail(detail));
+        }
         self.calls.emit(self.usage, finish, out);
         Ok(())
     }
@@ -72,41 +94,79 @@ impl Decoder {
         if let Some(text) = self.template.match_text(data) {
             return out.push_text(text);
         }
-        let chunk = parse(data)?;
+        let chunk: Chunk<'_> = parse(data)?;
+        if chunk.has_failed_base_resp() {
+            return Err(self.error(data));
+        }
         self.template.update(data, &chunk);
         self.chunk(&chunk, out)
     }
 
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if let Some(error) = chunk.error() {
-            return Err(EndpointError::parse(error.get()).to_stream_error());
+            return Err(self.error(error.get()));
         }
         self.usage = chunk.usage().or(self.usage);
-        match chunk.first_choice() {
-            Some(choice) => self.choice(choice, out),
-            None => Ok(()),
+        // Some gateways append a second completion to a finished one.
+        let is_other = !self.finished_id.is_empty() && !chunk.id.text.is_empty() && chunk.id.text != self.finished_id;
+        let Some(choice) = chunk.first_choice().filter(|_| !is_other) else { return Ok(()) };
+        self.choice(choice, out)?;
+        if self.finish.is_some() && self.finished_id.is_empty() {
+            self.finished_id = chunk.id.text.to_string();
         }
+        Ok(())
+    }
+
+    /// Parses an error in the stream. After the finish reason of a reply with calls, it also fails the reply.
+    fn error(&mut self, text: &str) -> AttemptError {
+        let error = EndpointError::parse(text).to_stream_error();
+        if self.finish == Some(Finish::ToolCalls) {
+            self.late_error = Some(error.clone());
+        }
+        error
     }
 
     fn choice(&mut self, choice: &Choice<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
-        if let Some(message) = choice.delta.as_ref().or(choice.message.as_ref()) {
+        // Perplexity sends both: the delta is complete in a stream only.
+        let (delta, message) = (choice.delta.as_ref(), choice.message.as_ref());
+        if let Some(message) = if self.is_document { message.or(delta) } else { delta.or(message) } {
             self.message(message, out)?;
         }
         if let Some(reason) = choice.finish_reason.as_deref().filter(|reason| !reason.is_empty()) {
-            self.finish = Some(finish(reason)?);
+            let reason = finish(reason)?;
+            let cut = matches!(reason, Finish::Stop | Finish::ToolCalls) && choice.is_cut_by_limit();
+            self.finish = Some(if cut { Finish::Length } else { reason });
         }
         Ok(())
     }
 
     fn message(&mut self, message: &Message<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
-        out.push_thinking(message.reasoning())?;
+        let reasoning = message.reasoning();
+        out.push_thinking(reasoning)?;
+        for detail in message.reasoning_details() {
+            self.detail(detail, reasoning.is_empty(), out)?;
+        }
         out.push_thinking(&message.content.thinking)?;
         out.push_text(&message.content.text)?;
         out.push_text(&message.refusal.text)?;
         for call in message.tool_calls.iter().flatten() {
-            let arguments = call.arguments();
-            self.calls.add(&call.to_fragment(&arguments), out)?;
+            let (arguments, signature) = (call.arguments(), call.signature());
+            self.calls.add(&call.to_fragment(&arguments, &signature), out)?;
         }
+        Ok(())
+    }
+
+    /// Adds a part of the reasoning; its text is emitted if no other field contains it.
+    fn detail(&mut self, detail: ReasoningDetail, is_only: bool, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        for text in [&detail.text, &detail.summary].into_iter().flatten().filter(|_| is_only) {
+            out.push_thinking(text)?;
+        }
+        out.count_bytes(detail.data.as_ref().map_or(0, String::len))?;
+        let other = match self.details.last_mut() {
+            Some(last) => last.append(detail),
+            None => Some(detail),
+        };
+        self.details.extend(other);
         Ok(())
     }
 }

@@ -1,5 +1,7 @@
 use std::collections::VecDeque;
 
+use domain::ReasoningItem;
+
 use crate::attempt_error::AttemptError;
 use crate::{Delta, Finish, ModelError, NativeCall, TokenUsage};
 
@@ -20,6 +22,7 @@ pub(crate) struct DeltaQueue {
     /// Whether a part of the answer has arrived since the last `take_progress`.
     has_progress: bool,
     has_content: bool,
+    has_text: bool,
 }
 
 impl DeltaQueue {
@@ -28,7 +31,7 @@ impl DeltaQueue {
         if more.is_empty() {
             return Ok(());
         }
-        self.has_content = true;
+        (self.has_content, self.has_text) = (true, true);
         for more in split_text(more) {
             match self.last() {
                 Some(Delta::Text(text)) if text.len() + more.len() <= MAX_DELTA_BYTES => text.push_str(more),
@@ -66,6 +69,11 @@ impl DeltaQueue {
         self.push(Delta::Call(call));
     }
 
+    /// Appends a part of the reasoning that the provider must receive back.
+    pub(crate) fn push_reasoning(&mut self, item: ReasoningItem) {
+        self.push(Delta::Reasoning(Box::new(item)));
+    }
+
     /// Appends the notice that the output limit truncated a call.
     pub(crate) fn push_cut_call(&mut self) {
         self.has_content = true;
@@ -93,6 +101,11 @@ impl DeltaQueue {
     /// Whether text, thinking or a call has arrived: from then on the request is not retried.
     pub(crate) fn has_content(&self) -> bool {
         self.has_content
+    }
+
+    /// Whether text of the answer has arrived.
+    pub(crate) fn has_text(&self) -> bool {
+        self.has_text
     }
 
     /// Whether there was progress since the last call.

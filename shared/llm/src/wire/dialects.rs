@@ -16,6 +16,8 @@ struct Case {
     /// The name of the row; `null` for an unknown endpoint.
     provider: Option<String>,
     model: String,
+    /// As in `MODELS`, if it is not that of the row.
+    wire: Option<Wire>,
     /// As in `MODEL_OPTIONS`.
     options: Map<String, Value>,
     /// The expected fields of the request.
@@ -30,7 +32,7 @@ fn cases() -> Vec<Case> {
 impl Case {
     fn config(&self) -> ModelConfig {
         let row = PROVIDERS.iter().find(|row| Some(row.name) == self.provider.as_deref());
-        let wire = row.map_or(Wire::Openai, |row| row.wire);
+        let wire = self.wire.or(row.map(|row| row.wire)).unwrap_or_default();
         let models = json!([{"name": "x", "baseUrl": "http://localhost", "wire": wire, "model": self.model}]);
         let mut options = self.options.clone();
         options.extend(row.map(|row| ("provider".to_owned(), row.name.into())));
@@ -44,9 +46,10 @@ impl Case {
     fn sent(&self) -> Value {
         let config = self.config();
         let quirks = Quirks::new(providers::provider_of(&config), &config, &GenerationParams::default());
-        let encoded = encode(config.wire, WireRequest { model: "m", prompt: &Prompt::default(), quirks }).unwrap();
+        let request = WireRequest { model: "m", origin: "o", prompt: &Prompt::default(), quirks };
+        let encoded = encode(request).unwrap();
         let mut fields: Map<String, Value> = serde_json::from_slice(&encoded.body).unwrap();
-        for name in ["model", "messages", "contents", "stream", "stream_options"] {
+        for name in ["model", "messages", "contents", "input", "store", "stream", "stream_options"] {
             fields.remove(name);
         }
         fields.into()

@@ -12,12 +12,22 @@ pub(crate) enum Frame<'a> {
 
 impl<'a> Frame<'a> {
     /// Selects what a wire decodes; `None` for any other line outside the format. An event over the size limit is an error.
+    ///
+    /// A field `error` with an object is an error event: llama-box and older versions of llama.cpp send it.
     pub(crate) fn from_sse(frame: sse::Frame<'a>) -> Result<Option<Self>, AttemptError> {
         match frame {
             sse::Frame::Event(sse::Event { kind, data, .. }) => Ok(Some(Self::Event { kind, data })),
-            sse::Frame::Unknown(line) => Ok(line.starts_with('{').then_some(Self::Bare(line))),
+            sse::Frame::Unknown(line) => Ok(Self::outside_format(line)),
             sse::Frame::TooLong => Err(AttemptError::fatal(ModelError::BadResponse)),
         }
+    }
+
+    fn outside_format(line: &'a str) -> Option<Self> {
+        if line.starts_with('{') {
+            return Some(Self::Bare(line));
+        }
+        let data = line.strip_prefix("error:")?.trim_ascii();
+        data.starts_with('{').then_some(Self::Event { kind: "error", data })
     }
 }
 
@@ -29,7 +39,9 @@ mod tests {
     fn only_lines_starting_with_brace_are_bare() {
         let unknown = |line| Frame::from_sse(sse::Frame::Unknown(line));
         assert_eq!(unknown("{\"error\":{}}"), Ok(Some(Frame::Bare("{\"error\":{}}"))));
-        for line in [" {}", "error", "Data: {}", "[{}]"] {
+        let error = Frame::Event { kind: "error", data: r#"{"error":{}}"# };
+        assert_eq!(unknown(r#"error: {"error":{}}"#), Ok(Some(error)));
+        for line in [" {}", "error", "error: no", "errors: {}", "Data: {}", "[{}]"] {
             assert_eq!(unknown(line), Ok(None), "{line}");
         }
     }

@@ -1,9 +1,12 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use domain::{ToolMessage, ToolSpec};
+use domain::{ProviderData, ToolCall, ToolMessage, ToolSpec};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+/// The placeholder that Google documents for calls without a stored signature.
+pub(crate) const SIGNATURE_PLACEHOLDER: &str = "skip_thought_signature_validator";
 
 /// A tool in OpenAI's format, which Ollama shares.
 #[derive(Serialize)]
@@ -40,4 +43,17 @@ pub(crate) fn result_content(result: &ToolMessage) -> Cow<'_, str> {
         Some(error) => Cow::Owned(json!({ "error": error }).to_string()),
         None => Cow::Borrowed(&result.content),
     }
+}
+
+/// Returns calls with their signatures. Of the calls of one reply, the model signs the first one only, so the placeholder is
+/// sent only if no call is signed.
+pub(crate) fn signed_calls<'a>(
+    calls: &'a [ToolCall],
+    data: Option<&'a ProviderData>,
+    needs_signatures: bool,
+) -> impl Iterator<Item = (&'a ToolCall, Option<&'a str>)> {
+    let signature = move |call: &ToolCall| data?.call_signatures.get(&call.id).map(String::as_str);
+    let is_unsigned = calls.iter().all(|call| signature(call).is_none());
+    let placeholder = Some(SIGNATURE_PLACEHOLDER).filter(|_| needs_signatures && is_unsigned);
+    calls.iter().map(move |call| (call, signature(call).or(placeholder)))
 }

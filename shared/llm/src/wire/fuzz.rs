@@ -9,7 +9,7 @@ use super::tests::decode;
 use super::*;
 use crate::Delta;
 
-const FRAGMENTS: [&str; 18] = [
+const FRAGMENTS: [&str; 22] = [
     "data: ",
     "data:",
     "\n\n",
@@ -28,6 +28,10 @@ const FRAGMENTS: [&str; 18] = [
     "\"\"",
     "\"content\":",
     "\"done\":true",
+    "\"output_index\":1,",
+    "\"type\":\"response.output_item.done\",\"item\":{",
+    "\"type\":\"function_call\",",
+    "\"encrypted_content\":\"",
 ];
 
 /// Reads the responses in a folder of the fixtures.
@@ -64,6 +68,11 @@ fn fuzz_wire(target: &str, folder: &str, wire: Wire) {
 #[test]
 fn fuzz_chat_completions_at_any_chunk_boundary() {
     fuzz_wire("chat completions", "openai", Wire::Openai);
+}
+
+#[test]
+fn fuzz_responses_events_at_any_chunk_boundary() {
+    fuzz_wire("responses", "responses", Wire::Responses);
 }
 
 #[test]

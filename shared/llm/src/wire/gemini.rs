@@ -4,6 +4,7 @@
 mod generation;
 mod request;
 
+use domain::ReasoningItem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -54,6 +55,8 @@ struct Part<'a> {
     /// Whether the text is reasoning.
     #[serde(default)]
     thought: bool,
+    #[serde(borrow, default)]
+    thought_signature: ContentParts<'a>,
     #[serde(borrow, default)]
     function_call: Option<Call<'a>>,
 }
@@ -146,13 +149,19 @@ impl Decoder {
         } else {
             out.push_text(&part.text.text)?;
         }
+        let signature = &part.thought_signature.text;
+        out.count_bytes(signature.len())?;
         let Some(call) = part.function_call.as_ref().filter(|call| !call.name.text.trim().is_empty()) else {
+            if !signature.is_empty() {
+                out.push_reasoning(ReasoningItem::TextSignature { signature: signature.to_string() });
+            }
             return Ok(());
         };
         let arguments = arguments(call.args);
         out.count_bytes(call.name.text.len() + arguments.len())?;
         self.has_calls = true;
-        out.push_call(NativeCall::new(&call.id.text, &call.name.text, &arguments));
+        let native = NativeCall::new(&call.id.text, &call.name.text, &arguments);
+        out.push_call(NativeCall { signature: signature.to_string(), ..native });
         Ok(())
     }
 }
@@ -162,6 +171,7 @@ impl From<Usage> for TokenUsage {
         Self {
             input: usage.prompt_token_count + usage.tool_use_prompt_token_count,
             cached: usage.cached_content_token_count.min(usage.prompt_token_count),
+            cache_writes: 0,
             output: usage.candidates_token_count + usage.thoughts_token_count,
         }
     }
@@ -171,14 +181,16 @@ fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, AttemptError> {
     serde_json::from_str(data).map_err(|_| AttemptError::fatal(ModelError::BadResponse))
 }
 
-/// Converts a finish reason. A malformed call is a mistake of the model, so a retry may succeed.
+/// Converts a finish reason. A malformed call or too many calls are a mistake of the model, so a retry may succeed.
 fn finish(reason: &str) -> Result<Finish, AttemptError> {
     match reason {
         "MAX_TOKENS" => Ok(Finish::Length),
         "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY" => {
             Ok(Finish::ContentFilter)
         }
-        "MALFORMED_FUNCTION_CALL" => Err(AttemptError::transient(ModelError::BadResponse)),
+        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" => {
+            Err(AttemptError::slip())
+        }
         _ => Ok(Finish::Stop),
     }
 }

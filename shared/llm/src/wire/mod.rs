@@ -4,6 +4,7 @@
 //! connections, time or attempts.
 
 mod anthropic;
+mod cache_control;
 mod chat_completions;
 mod delta_queue;
 mod frame;
@@ -11,15 +12,19 @@ mod functions;
 mod gemini;
 mod ollama;
 mod response_decoder;
+mod responses;
+mod short_ids;
 mod sides;
 mod tool_calls;
 
+use domain::ProviderData;
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
 use crate::attempt_error::AttemptError;
+use crate::dialect::{Dialect, ReasoningEcho, ThinkingControl};
 use crate::providers::Provider;
 use crate::resolved_params::ResolvedParams;
 use crate::{GenerationParams, ModelConfig, ModelError, Prompt, Wire};
@@ -33,6 +38,8 @@ pub(crate) use response_decoder::ResponseDecoder;
 pub(crate) struct WireRequest<'a> {
     /// The endpoint's name for the model.
     pub(crate) model: &'a str,
+    /// The key of the model, as in `ProviderData::origin`.
+    pub(crate) origin: &'a str,
     pub(crate) prompt: &'a Prompt,
     /// The quirks of the endpoint, with all fixes applied.
     pub(crate) quirks: Quirks,
@@ -42,6 +49,11 @@ pub(crate) struct WireRequest<'a> {
 const MAX_STOP_SEQUENCES: usize = 4;
 
 impl<'a> WireRequest<'a> {
+    /// Returns what this model sent with a reply; data of other models is never sent to it.
+    fn own_data(&self, data: Option<&'a ProviderData>) -> Option<&'a ProviderData> {
+        data.filter(|data| data.origin == self.origin)
+    }
+
     /// Returns the stop sequences of the request and, as far as the endpoint accepts them, the prompt's markers.
     fn stop_sequences(&self) -> Vec<&'a str> {
         let own = &self.prompt.params.stop;
@@ -54,14 +66,28 @@ impl<'a> WireRequest<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about an endpoint")]
 pub(crate) struct Quirks {
+    /// The protocol.
+    pub(crate) wire: Wire,
+    /// Whether replies may be streamed.
+    pub(crate) stream: bool,
     /// Whether `stream_options.include_usage` may be sent.
     pub(crate) usage_option: bool,
     /// Whether `tool_choice` may force a call.
     pub(crate) forced_choice: bool,
-    /// Whether assistant messages must include `reasoning_content` once tools are used.
-    pub(crate) echo_reasoning: bool,
-    /// Whether past calls must carry a signature.
+    /// Which assistant messages include `reasoning_content` once tools are used.
+    pub(crate) echo_reasoning: ReasoningEcho,
+    /// Whether past calls without a signature get a placeholder.
     pub(crate) signatures: bool,
+    /// Whether ids of calls must have nine letters or digits.
+    pub(crate) short_ids: bool,
+    /// Whether the stable part of a prompt is marked for the provider's cache.
+    pub(crate) cache_control: bool,
+    /// Whether encrypted reasoning is requested, for the wire `responses`.
+    pub(crate) encrypted_reasoning: bool,
+    /// Whether encrypted reasoning of earlier replies is sent back.
+    pub(crate) echo_encrypted: bool,
+    /// Whether a summary of the reasoning is requested, for the wire `responses`.
+    pub(crate) reasoning_summary: bool,
     /// Whether [`Prompt::stop_markers`] may be sent.
     pub(crate) stop_markers: bool,
     /// The supported generation parameters.
@@ -72,10 +98,31 @@ impl Quirks {
     /// Creates the quirks for a request with these parameters, before any rejection by the endpoint.
     pub(crate) fn new(provider: &Provider, config: &ModelConfig, params: &GenerationParams) -> Self {
         let Provider { usage_option, echo_reasoning, .. } = *provider;
+        let short_ids = provider.has_short_ids(&config.model);
         let dialect = provider.dialect_of(&config.model);
         let parameters = ResolvedParams::new(&params.merge_over(&config.options), dialect);
         let stop_markers = dialect.stop_sequences;
-        Self { usage_option, forced_choice: true, echo_reasoning, signatures: false, stop_markers, parameters }
+        let Dialect { signatures, cache_control, thinking, .. } = dialect;
+        Self {
+            wire: config.wire,
+            stream: true,
+            usage_option,
+            forced_choice: true,
+            echo_reasoning,
+            signatures,
+            short_ids,
+            cache_control,
+            encrypted_reasoning: match thinking {
+                ThinkingControl::Effort { .. } => true,
+                // An unknown endpoint.
+                ThinkingControl::Unknown => !dialect.effort_names.is_empty(),
+                _ => false,
+            },
+            echo_encrypted: true,
+            reasoning_summary: matches!(thinking, ThinkingControl::Effort { .. } | ThinkingControl::Reasoning),
+            stop_markers,
+            parameters,
+        }
     }
 }
 
@@ -120,10 +167,11 @@ pub(crate) trait Decode: Send {
     fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError>;
 }
 
-/// Encodes `request` for `wire`.
-pub(crate) fn encode(wire: Wire, request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
-    match wire {
+/// Encodes `request` for the wire in its quirks.
+pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
+    match request.quirks.wire {
         Wire::Openai => chat_completions::encode(request),
+        Wire::Responses => responses::encode(request),
         Wire::Ollama => ollama::encode(request),
         Wire::Anthropic => anthropic::encode(request),
         Wire::Gemini => gemini::encode(request),
@@ -133,6 +181,7 @@ pub(crate) fn encode(wire: Wire, request: WireRequest<'_>) -> Result<HttpRequest
 /// The decoder of any wire; an enum instead of a `Box`, because every delta uses it.
 pub(crate) enum WireDecoder {
     Openai(chat_completions::Decoder),
+    Responses(responses::Decoder),
     Ollama(ollama::Decoder),
     Anthropic(anthropic::Decoder),
     Gemini(gemini::Decoder),
@@ -143,6 +192,7 @@ impl WireDecoder {
     pub(crate) fn new(wire: Wire) -> Self {
         match wire {
             Wire::Openai => Self::Openai(chat_completions::Decoder::default()),
+            Wire::Responses => Self::Responses(responses::Decoder::default()),
             Wire::Ollama => Self::Ollama(ollama::Decoder::default()),
             Wire::Anthropic => Self::Anthropic(anthropic::Decoder::default()),
             Wire::Gemini => Self::Gemini(gemini::Decoder::default()),
@@ -153,6 +203,7 @@ impl WireDecoder {
     pub(crate) fn as_mut(&mut self) -> &mut dyn Decode {
         match self {
             Self::Openai(decoder) => decoder,
+            Self::Responses(decoder) => decoder,
             Self::Ollama(decoder) => decoder,
             Self::Anthropic(decoder) => decoder,
             Self::Gemini(decoder) => decoder,
@@ -164,7 +215,7 @@ impl WireDecoder {
 pub(crate) fn auth_header(wire: Wire, key: &SecretString) -> Result<(HeaderName, HeaderValue), AttemptError> {
     let key = key.expose_secret();
     let (name, value) = match wire {
-        Wire::Openai | Wire::Ollama => (AUTHORIZATION, format!("Bearer {key}")),
+        Wire::Openai | Wire::Responses | Wire::Ollama => (AUTHORIZATION, format!("Bearer {key}")),
         Wire::Anthropic => (HeaderName::from_static("x-api-key"), key.to_owned()),
         Wire::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
     };
@@ -177,6 +228,8 @@ pub(crate) fn auth_header(wire: Wire, key: &SecretString) -> Result<(HeaderName,
 mod dialects;
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod provider_data;
 #[cfg(test)]
 mod recorded;
 #[cfg(test)]

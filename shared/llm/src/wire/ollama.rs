@@ -96,7 +96,12 @@ impl Decoder {
         if line.done {
             let finish = if line.done_reason.text == "length" { Finish::Length } else { Finish::Stop };
             let count = |raw| ok_or_none(raw).unwrap_or_default();
-            let usage = TokenUsage { input: count(line.prompt_eval_count), cached: 0, output: count(line.eval_count) };
+            let usage = TokenUsage {
+                input: count(line.prompt_eval_count),
+                cached: 0,
+                cache_writes: 0,
+                output: count(line.eval_count),
+            };
             self.end = Some((finish, usage));
         }
         Ok(())

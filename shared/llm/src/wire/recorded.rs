@@ -24,14 +24,18 @@ fn recorded_streams_decode_the_same_in_parts() {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&file).unwrap();
         match name.rsplit('.').next() {
-            Some("sse") => check(Wire::Openai, &without_elisions(&text), &name),
+            Some("sse") => check(wire_of(&text), &without_elisions(&text), &name),
             Some("ndjson") => check(Wire::Ollama, &without_elisions(&text), &name),
-            Some("txt") => check(Wire::Openai, &events(&text), &name),
+            Some("txt") => check(wire_of(&text), &events(&text), &name),
             Some("yaml") => recordings(&text).iter().for_each(|one| one.check(&name)),
             Some("jsonl") if name.contains("native") => check_calls(&text),
             _ => {}
         }
     }
+}
+
+fn wire_of(events: &str) -> Wire {
+    if events.contains("\"type\":\"response.") { Wire::Responses } else { Wire::Openai }
 }
 
 fn check(wire: Wire, body: &str, name: &str) {

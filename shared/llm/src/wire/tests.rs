@@ -97,7 +97,7 @@ pub(super) fn body(
     prompt: &Prompt,
     quirks: Quirks,
 ) -> (String, serde_json::Value) {
-    let encoded = encode(WireRequest { model: "m", prompt, quirks }).unwrap();
+    let encoded = encode(WireRequest { model: "m", origin: "o", prompt, quirks }).unwrap();
     (encoded.path, serde_json::from_slice(&encoded.body).unwrap())
 }
 
@@ -106,7 +106,7 @@ pub(super) fn conversation(tool_choice: ToolChoice) -> Prompt {
     let user = |text: &str| Message::User { text: text.to_owned() };
     let assistant = |text: &str, thinking: &str, calls| {
         let (text, thinking) = (text.to_owned(), thinking.to_owned());
-        Message::Assistant { text, thinking, calls }
+        Message::Assistant { text, thinking, calls, provider_data: None }
     };
     let call = |id: &str, arguments| ToolCall { id: id.to_owned(), name: "now".to_owned(), arguments };
     let result = |id: &str, ok, content: &str| {
@@ -168,6 +168,11 @@ fn ollama_lines_are_decoded() {
 }
 
 #[test]
+fn responses_events_are_decoded() {
+    check_fixtures(Wire::Responses, "responses");
+}
+
+#[test]
 fn anthropic_events_are_decoded() {
     check_fixtures(Wire::Anthropic, "anthropic");
 }
@@ -208,7 +213,10 @@ fn f029_f031_native_calls_are_assembled_from_fragments() {
             _ if case.calls.is_empty() => Finish::Stop,
             _ => Finish::ToolCalls,
         };
-        let calls = case.calls.into_iter().map(|(id, name, arguments)| Delta::Call(NativeCall { id, name, arguments }));
+        let calls = case
+            .calls
+            .into_iter()
+            .map(|(id, name, arguments)| Delta::Call(NativeCall { id, name, arguments, signature: String::new() }));
         let cut = case.cut.then_some(Delta::CutCall);
         let expected: Vec<_> = calls.chain(cut).chain([Delta::Finish(end)]).map(Ok).collect();
         assert_eq!(found, expected, "{}", case.name);

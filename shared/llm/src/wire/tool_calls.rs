@@ -16,6 +16,7 @@ pub(crate) struct CallFragment<'a> {
     pub(crate) id: &'a str,
     pub(crate) name: &'a str,
     pub(crate) arguments: &'a str,
+    pub(crate) signature: &'a str,
 }
 
 #[derive(Debug, Default)]
@@ -24,6 +25,7 @@ struct PendingCall {
     id: String,
     name: String,
     arguments: String,
+    signature: String,
 }
 
 /// The pending calls of one reply, in the order of their start.
@@ -35,6 +37,17 @@ pub(crate) struct CallAssembler {
 }
 
 impl CallAssembler {
+    /// Whether no call has started.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Whether there are calls, and all have a name and complete arguments.
+    pub(crate) fn are_complete(&self) -> bool {
+        let is_complete = |call: &PendingCall| !call.name.trim().is_empty() && is_object(&call.arguments);
+        !self.is_empty() && self.pending.iter().all(is_complete)
+    }
+
     /// Adds a fragment and counts it as progress.
     pub(crate) fn add(&mut self, fragment: &CallFragment<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         self.current = self.route(fragment).unwrap_or_else(|| {
@@ -44,7 +57,7 @@ impl CallAssembler {
         if let Some(slot) = self.pending.get_mut(self.current) {
             slot.append(fragment);
         }
-        out.count_bytes(fragment.id.len() + fragment.name.len() + fragment.arguments.len())
+        out.count_bytes(fragment.id.len() + fragment.name.len() + fragment.arguments.len() + fragment.signature.len())
     }
 
     /// Emits the end of a reply: its calls, the token usage, and a finish that agrees with the calls.
@@ -118,10 +131,13 @@ impl PendingCall {
             fragment.name.clone_into(&mut self.name);
         }
         self.arguments.push_str(fragment.arguments);
+        if self.signature.is_empty() {
+            fragment.signature.clone_into(&mut self.signature);
+        }
     }
 
     fn into_native(self) -> NativeCall {
-        NativeCall::new(&self.id, &self.name, &self.arguments)
+        NativeCall { signature: self.signature, ..NativeCall::new(&self.id, &self.name, &self.arguments) }
     }
 }
 
@@ -129,7 +145,8 @@ impl NativeCall {
     /// Creates a call with trimmed fields; missing arguments and `null` become `{}`.
     pub(crate) fn new(id: &str, name: &str, arguments: &str) -> Self {
         let arguments = Some(arguments.trim()).filter(|text| !matches!(*text, "" | "null")).unwrap_or("{}");
-        Self { id: id.to_owned(), name: name.trim().to_owned(), arguments: arguments.to_owned() }
+        let (id, name, arguments) = (id.to_owned(), name.trim().to_owned(), arguments.to_owned());
+        Self { id, name, arguments, signature: String::new() }
     }
 }
 

@@ -118,7 +118,7 @@ async fn f013_json_completion_is_a_complete_reply() {
     let expected = vec![
         Delta::Thinking("hm".to_owned()),
         Delta::Text("whole".to_owned()),
-        Delta::Usage(TokenUsage { input: 3, cached: 0, output: 4 }),
+        Delta::Usage(TokenUsage { input: 3, cached: 0, cache_writes: 0, output: 4 }),
         Delta::Finish(Finish::Stop),
     ];
     for headers in [&[][..], &[("content-type", "application/json; charset=utf-8")], &[("content-type", "text/plain")]]

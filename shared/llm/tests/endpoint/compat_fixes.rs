@@ -18,8 +18,12 @@ fn with_tools(tool_choice: ToolChoice) -> Prompt {
 
 fn after_a_call() -> Prompt {
     let call = ToolCall { id: "c".to_owned(), name: "now".to_owned(), arguments: json!({}) };
-    let assistant_message =
-        Message::Assistant { text: String::new(), thinking: "I look.".to_owned(), calls: vec![call] };
+    let assistant_message = Message::Assistant {
+        text: String::new(),
+        thinking: "I look.".to_owned(),
+        calls: vec![call],
+        provider_data: None,
+    };
     let result = ToolMessage { call_id: "c".to_owned(), name: "now".to_owned(), ok: true, content: "noon".to_owned() };
     let mut prompt = with_tools(ToolChoice::Auto);
     prompt.messages.extend([assistant_message, Message::Tool(result)]);

@@ -111,7 +111,11 @@ async fn f020_f021_stream_interrupted_before_content_is_retried() {
 #[tokio::test(start_paused = true)]
 async fn f022_connection_errors_after_finish_are_ignored() {
     let expected = (
-        vec![text("one"), Delta::Usage(TokenUsage { input: 3, cached: 0, output: 4 }), Delta::Finish(Finish::Stop)],
+        vec![
+            text("one"),
+            Delta::Usage(TokenUsage { input: 3, cached: 0, cache_writes: 0, output: 4 }),
+            Delta::Finish(Finish::Stop),
+        ],
         None,
     );
     for end in [Step::Close, Step::Reset, Step::Stall] {

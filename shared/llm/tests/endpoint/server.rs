@@ -18,7 +18,7 @@ pub(crate) enum Step {
     Raw(Vec<u8>),
     /// Pauses until the test notifies.
     Wait(Arc<Notify>),
-    /// Sleeps.
+    /// Sleeps; only for tests with a paused clock.
     Sleep(Duration),
     /// Writes nothing more until the client disconnects.
     Stall,

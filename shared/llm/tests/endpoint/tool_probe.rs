@@ -130,13 +130,7 @@ async fn prompted_mode_needs_no_probe() {
 #[tokio::test(start_paused = true)]
 async fn only_rejection_of_tools_is_published() {
     let unsupported = || Answer::json(400, r#"{"error":{"message":"m does not support tools"}}"#);
-    let tool = ToolSpec {
-        name: "now".to_owned(),
-        description: String::new(),
-        parameters: json!({"type": "object"}),
-        examples: vec![],
-    };
-    let with_tools = Prompt { tools: [tool].into(), ..hello_prompt() };
+    let with_tools = Prompt { tools: [now_tool()].into(), ..hello_prompt() };
     for (answer, prompt, error, path) in [
         (unsupported(), &with_tools, ModelError::ToolsUnsupported, ToolMode::Prompted),
         (unsupported(), &hello_prompt(), ModelError::Rejected, ToolMode::Native),
@@ -151,6 +145,51 @@ async fn only_rejection_of_tools_is_published() {
             unpublished.map(|unpublished| unpublished.tools),
             (path == ToolMode::Prompted).then(|| client.tools(SystemTime::now()))
         );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_tools_of_callers_change_nothing() {
+    let schema = r#"{"type":"error","error":{"type":"invalid_request_error","message":"tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level"}}"#;
+    let unsupported = r#"{"error":{"message":"m does not support tools"}}"#;
+    let thinking = r#"{"error":{"message":"thinking is not supported"}}"#;
+    let internal = r#"{"error":{"code":500,"message":"the schema cannot be converted"}}"#;
+    for (status, body, error) in [
+        (400, schema, ModelError::Rejected),
+        (400, unsupported, ModelError::ToolsUnsupported),
+        (400, thinking, ModelError::Rejected),
+        (500, internal, ModelError::Unavailable),
+    ] {
+        let server = Server::start([Answer::json(status, body)]).await;
+        let client = native(&server);
+        let prompt = Prompt { from_caller: true, tools: [now_tool()].into(), ..hello_prompt() };
+        for _ in 0..4 {
+            assert_eq!(read_reply(&client, &prompt, far_deadline()).await, (vec![], Some(error.clone())), "{body}");
+        }
+        assert_eq!(client.tools(SystemTime::now()).mode, ToolMode::Native, "{body}");
+        assert_eq!(client.take_unpublished_rejection(), None, "{body}");
+        assert!(!client.is_failing() && client.is_available(SystemTime::now()), "{body}");
+        assert_eq!(client.pending_health_change(), None, "{body}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_schema_of_one_tool_leaves_tools_native() {
+    let body = r#"{"error":{"message":"tools.0.custom: For 'object' type, property 'properties' is not supported"}}"#;
+    let server = Server::start([Answer::json(400, body)]).await;
+    let client = native(&server);
+    let prompt = Prompt { tools: [now_tool()].into(), ..hello_prompt() };
+    assert_eq!(read_reply(&client, &prompt, far_deadline()).await, (vec![], Some(ModelError::Rejected)));
+    assert_eq!((client.tools(SystemTime::now()).mode, server.requests().len()), (ToolMode::Native, 1));
+    assert!(client.is_failing(), "the tool is the operator's");
+}
+
+fn now_tool() -> ToolSpec {
+    ToolSpec {
+        name: "now".to_owned(),
+        description: String::new(),
+        parameters: json!({"type": "object"}),
+        examples: vec![],
     }
 }
 

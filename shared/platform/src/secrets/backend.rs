@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use crate::aws::{Call, JSON_CONTENT_TYPE};
+use crate::aws::{Call, JSON_CONTENT_TYPE, Method};
 use crate::settings::{SettingError, Settings};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -156,7 +156,7 @@ impl SecretBackend {
     /// Sends the request and reads the response to its end.
     async fn exchange(&self, client: &crate::transport::Client, now: SystemTime) -> Result<(u16, Vec<u8>), String> {
         let headers = [("content-type", JSON_CONTENT_TYPE), ("x-amz-target", self.service.target())];
-        let call = Call { path: "/", headers: &headers, body: self.request_body()? };
+        let call = Call { method: Method::POST, path: "/", headers: &headers, body: self.request_body()? };
         let request = self.aws.signed_request(client, call, now).map_err(|error| error.to_string())?;
         let mut response = request.send().await.map_err(|_| "the service cannot be reached")?;
         let mut body = Vec::new();

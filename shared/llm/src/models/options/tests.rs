@@ -28,9 +28,9 @@ fn mistake_in(options: &str) -> String {
 #[test]
 fn every_option_is_parsed() {
     let models = models(
-        r#"{"volcano":{"thinking":"off","effort":"low","temperature":0.7,"topP":0.9,"maxTokens":4096,
+        r#"{"volcano":{"thinking":"off","thinkingOpen":true,"effort":"low","temperature":0.7,"topP":0.9,"maxTokens":4096,
             "contextTokens":128000,"firstByteSeconds":60,"provider":"vllm","fallback":"openai",
-            "price":{"input":0.8,"cachedInput":0.16,"output":2.0}},"openai":{},"main":{"price":{"input":1,"output":3}}}"#,
+            "price":{"input":0.8,"cachedInput":0.16,"output":2.0}},"openai":{},"main":{"price":{"input":1,"cacheWrite":1.25,"output":3}}}"#,
     )
     .unwrap();
     let volcano = models.get("volcano").unwrap();
@@ -38,15 +38,16 @@ fn every_option_is_parsed() {
         provider: Some("vllm"),
         sampling: Sampling { temperature: Some(0.7), top_p: Some(0.9), max_tokens: Some(4096) },
         thinking: Some(Thinking::Off),
+        thinking_open: Some(true),
         effort: Some(Effort::Low),
         context_tokens: Some(128_000),
-        price: Some(Price { input: 800_000, cached_input: 160_000, output: 2_000_000 }),
+        price: Some(Price { input: 800_000, cached_input: 160_000, cache_write: 800_000, output: 2_000_000 }),
         first_byte_timeout: Some(Duration::from_mins(1)),
     };
     assert_eq!(volcano.config().options, expected);
     assert_eq!((volcano.provider(), volcano.context_tokens()), ("vllm", 128_000));
     assert_eq!(models.get("openai").unwrap().config().options, Options::default());
-    let price = Price { input: 1_000_000, cached_input: 1_000_000, output: 3_000_000 };
+    let price = Price { input: 1_000_000, cached_input: 1_000_000, cache_write: 1_250_000, output: 3_000_000 };
     assert_eq!(models.get("main").unwrap().config().options.price, Some(price));
     let chain: Vec<_> = models.chain("volcano").iter().map(|client| client.config().name.clone()).collect();
     assert_eq!(chain, ["volcano", "openai"]);
@@ -111,8 +112,8 @@ fn out_of_range_value_reports_its_range() {
         (r#"{"claude":{"provider":"vllm"}}"#, "as \"provider\" of `claude` anthropic"),
         (
             r#"{"main":{"provider":"secret"}}"#,
-            "as \"provider\" of `main` one of ark, dashscope, deepseek, groq, lmstudio, moonshot, openai, openrouter, \
-             siliconflow, vllm, zhipu",
+            "as \"provider\" of `main` one of ark, dashscope, deepseek, groq, lmstudio, mistral, moonshot, openai, \
+             openrouter, siliconflow, vllm, zhipu",
         ),
     ] {
         assert_eq!(mistake_in(options), accepted, "{options}");

@@ -40,18 +40,28 @@ pub(super) enum ReplyContext {
     UserMessage,
     /// The model must call a tool: the wire does not allow that together with thinking.
     ForcedCall,
-    /// The prompt ends with a tool result. With a budget, the wire requires the earlier thinking with its signature, which
-    /// is not stored.
+    /// The prompt ends with a tool result. With a budget, the wire requires the thinking before the call.
     ToolResult,
+    /// The same, and the thinking before the call is sent.
+    SignedToolResult,
 }
 
 impl ParamFields {
+    /// Whether thinking is on, so that earlier thinking may be sent.
+    pub(super) fn thinks(&self) -> bool {
+        matches!(self.thinking, Some(ThinkingField::Enabled { .. } | ThinkingField::Adaptive))
+    }
+
     /// Converts the parameters to the fields of the wire.
     pub(super) fn new(parameters: &ResolvedParams, context: ReplyContext) -> Self {
         let limit = parameters.limit.map(|(_, tokens)| tokens);
         let thinking = thinking_field(parameters, limit, context);
         let thinks = thinking.filter(|thinking| *thinking != ThinkingField::Disabled);
-        let budget = if let Some(ThinkingField::Enabled { budget_tokens }) = thinks { budget_tokens } else { 0 };
+        let budget = match thinks {
+            Some(ThinkingField::Enabled { budget_tokens }) => budget_tokens,
+            Some(ThinkingField::Adaptive) => adaptive_tokens(parameters.effort),
+            Some(ThinkingField::Disabled) | None => 0,
+        };
         Self {
             // Thinking counts towards the limit.
             max_tokens: limit.unwrap_or(MAX_TOKENS + budget),
@@ -70,11 +80,24 @@ fn thinking_field(parameters: &ResolvedParams, limit: Option<u32>, context: Repl
             Some(ThinkingField::Disabled)
         }
         (ThinkingControl::Budget { .. }, None, None) => None,
-        (ThinkingControl::Budget { min_tokens }, ..) if context == ReplyContext::UserMessage => {
+        (ThinkingControl::Budget { min_tokens }, ..)
+            if matches!(context, ReplyContext::UserMessage | ReplyContext::SignedToolResult) =>
+        {
             with_budget(parameters.effort, limit, min_tokens)
         }
         (ThinkingControl::Adaptive, Some(_), _) if context != ReplyContext::ForcedCall => Some(ThinkingField::Adaptive),
         _ => None,
+    }
+}
+
+/// Returns the tokens that are kept for adaptive thinking, which has no budget of its own. With the answer's, they stay
+/// below the limit of every model that thinks so, 64,000 tokens.
+fn adaptive_tokens(effort: Option<Effort>) -> u32 {
+    match effort {
+        Some(Effort::Minimal | Effort::Low) => 8192,
+        Some(Effort::Medium) | None => 16_384,
+        Some(Effort::High) => 24_576,
+        Some(Effort::Max) => 49_152,
     }
 }
 

@@ -1,13 +1,13 @@
 use std::collections::HashMap;
 
-use domain::{Message, ToolChoice, ToolSpec};
+use domain::{Message, ProviderData, ReasoningItem, ToolChoice, ToolSpec};
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::param_fields::{ParamFields, ReplyContext};
-use crate::Prompt;
 use crate::attempt_error::AttemptError;
+use crate::wire::cache_control::CacheControl;
 use crate::wire::functions::object_or_empty;
 use crate::wire::sides::{Side, group_by_side};
 use crate::wire::{HttpRequestParts, WireRequest};
@@ -20,12 +20,12 @@ struct Body<'a> {
     model: &'a str,
     #[serde(flatten)]
     params: ParamFields,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    system: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<System<'a>>,
     messages: Vec<Turn<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    tools: Vec<Marked<Tool<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Choice<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -33,14 +33,43 @@ struct Body<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(untagged)]
+enum System<'a> {
+    Text(&'a str),
+    Cached([Marked<Block<'a>>; 1]),
+}
+
+/// A part of the prompt that may end a cached beginning.
+#[derive(Serialize)]
+struct Marked<T> {
+    #[serde(flatten)]
+    part: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+impl<T> Marked<T> {
+    fn new(part: T, cached: bool) -> Self {
+        Self { part, cache_control: CacheControl::mark(cached) }
+    }
+}
+
+#[derive(Serialize)]
 struct Turn<'a> {
     role: &'static str,
-    content: Vec<Block<'a>>,
+    content: Vec<Marked<Block<'a>>>,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block<'a> {
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
     Text {
         text: &'a str,
     },
@@ -74,9 +103,8 @@ enum Choice<'a> {
 
 /// Encodes the request.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
-    let WireRequest { model, prompt, quirks } = request;
+    let WireRequest { model, prompt, quirks, .. } = request;
     let mut ids = CallIds::default();
-    let blocks: Vec<_> = prompt.messages.iter().flat_map(|message| blocks(message, &mut ids)).collect();
     let choice = match &prompt.tool_choice {
         ToolChoice::Auto => None,
         ToolChoice::None => Some(Choice::None),
@@ -85,13 +113,17 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
         ToolChoice::Tool(name) => Some(Choice::Tool { name }),
     };
     let choice = choice.filter(|_| !prompt.tools.is_empty());
+    let params = ParamFields::new(&quirks.parameters, reply_context(request, choice.as_ref()));
+    let thinks = params.thinks();
+    let data = |message| own_thinking(request, message).filter(|_| thinks);
+    let blocks: Vec<_> = prompt.messages.iter().flat_map(|message| blocks(message, data(message), &mut ids)).collect();
     let body = Body {
         model,
-        params: ParamFields::new(&quirks.parameters, reply_context(prompt, choice.as_ref())),
-        system: &prompt.system,
-        messages: group_by_side(blocks).into_iter().map(turn).collect(),
+        params,
+        system: system(&prompt.system, quirks.cache_control),
+        messages: turns(blocks, quirks.cache_control),
         stream: true,
-        tools: prompt.tools.iter().map(tool).collect(),
+        tools: tools(&prompt.tools, quirks.cache_control),
         tool_choice: choice,
         stop_sequences: request.stop_sequences(),
     };
@@ -100,19 +132,62 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
     Ok(encoded)
 }
 
-fn reply_context(prompt: &Prompt, choice: Option<&Choice<'_>>) -> ReplyContext {
-    match (choice, prompt.messages.last()) {
+fn reply_context(request: WireRequest<'_>, choice: Option<&Choice<'_>>) -> ReplyContext {
+    let messages = &request.prompt.messages;
+    match (choice, messages.last()) {
         (Some(Choice::Any | Choice::Tool { .. }), _) => ReplyContext::ForcedCall,
-        (_, Some(Message::Tool(_))) => ReplyContext::ToolResult,
+        (_, Some(Message::Tool(_))) => {
+            let called = messages.iter().rev().find(|message| matches!(message, Message::Assistant { .. }));
+            let has_thinking = called.is_some_and(|called| own_thinking(request, called).is_some());
+            if has_thinking { ReplyContext::SignedToolResult } else { ReplyContext::ToolResult }
+        }
         _ => ReplyContext::UserMessage,
     }
 }
 
-fn turn((side, content): (Side, Vec<Block<'_>>)) -> Turn<'_> {
-    Turn { role: if side == Side::User { "user" } else { "assistant" }, content }
+/// Returns the data of a message if it has thinking blocks of this model.
+fn own_thinking<'a>(request: WireRequest<'a>, message: &'a Message) -> Option<&'a ProviderData> {
+    let Message::Assistant { provider_data, .. } = message else { return None };
+    let data = request.own_data(provider_data.as_deref())?;
+    data.reasoning.iter().any(|item| thinking_block(item).is_some()).then_some(data)
 }
 
-fn blocks<'a>(message: &'a Message, ids: &mut CallIds<'a>) -> Vec<(Side, Block<'a>)> {
+fn thinking_block(item: &ReasoningItem) -> Option<Block<'_>> {
+    match item {
+        ReasoningItem::Thinking { text, signature } => Some(Block::Thinking { thinking: text, signature }),
+        ReasoningItem::RedactedThinking { data } => Some(Block::RedactedThinking { data }),
+        _ => None,
+    }
+}
+
+fn system(text: &str, cached: bool) -> Option<System<'_>> {
+    match text {
+        "" => None,
+        text if cached => Some(System::Cached([Marked::new(Block::Text { text }, true)])),
+        text => Some(System::Text(text)),
+    }
+}
+
+/// Groups the blocks of each side. The end is marked for the cache, because the next prompt of the turn begins with all of
+/// them.
+fn turns(blocks: Vec<(Side, Block<'_>)>, cached: bool) -> Vec<Turn<'_>> {
+    let last = blocks.len();
+    let mark = |(position, (side, block)): (usize, _)| (side, Marked::new(block, cached && position == last));
+    let role = |side| if side == Side::User { "user" } else { "assistant" };
+    let groups = group_by_side((1..).zip(blocks).map(mark));
+    groups.into_iter().map(|(side, content)| Turn { role: role(side), content }).collect()
+}
+
+fn tools(specs: &[ToolSpec], cached: bool) -> Vec<Marked<Tool<'_>>> {
+    let last = specs.len();
+    (1..).zip(specs).map(|(position, spec)| Marked::new(tool(spec), cached && position == last)).collect()
+}
+
+fn blocks<'a>(
+    message: &'a Message,
+    thinking: Option<&'a ProviderData>,
+    ids: &mut CallIds<'a>,
+) -> Vec<(Side, Block<'a>)> {
     let text_block = |text: &'a String| Some(Block::Text { text }).filter(|_| !text.trim().is_empty());
     match message {
         Message::User { text } => text_block(text).map(|block| (Side::User, block)).into_iter().collect(),
@@ -122,7 +197,8 @@ fn blocks<'a>(message: &'a Message, ids: &mut CallIds<'a>) -> Vec<(Side, Block<'
                 name: &call.name,
                 input: object_or_empty(&call.arguments),
             });
-            text_block(text).into_iter().chain(calls).map(|block| (Side::Model, block)).collect()
+            let thinking = thinking.into_iter().flat_map(|data| &data.reasoning).filter_map(thinking_block);
+            thinking.chain(text_block(text)).chain(calls).map(|block| (Side::Model, block)).collect()
         }
         Message::Tool(result) => {
             let block = Block::ToolResult {
@@ -204,6 +280,18 @@ mod tests {
     }
 
     #[test]
+    fn stable_parts_are_marked_for_the_cache() {
+        let quirks = quirks_with("claude-sonnet-4-5", Wire::Anthropic, "http://localhost", Options::default());
+        let (_, body) = body(encode, &conversation(ToolChoice::Auto), quirks);
+        let mark = json!({"type": "ephemeral"});
+        assert_eq!(body["system"], json!([{"type": "text", "text": "Be brief.", "cache_control": mark}]));
+        assert_eq!(body["tools"][0]["cache_control"], mark);
+        let results = body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+        assert_eq!((results[0].get("cache_control"), &results[1]["cache_control"]), (None, &mark));
+        assert_eq!(body.to_string().matches("cache_control").count(), 3);
+    }
+
+    #[test]
     fn each_tool_choice_is_encoded() {
         let sent = |choice, quirks| body(encode, &conversation(choice), quirks).1.get("tool_choice").cloned();
         let named = || ToolChoice::Tool("now".to_owned());
@@ -228,7 +316,7 @@ mod tests {
         assert_eq!(sent(older, 4, ToolChoice::Auto), (enabled, json!(12_288)));
         assert_eq!(sent(older, 7, ToolChoice::Auto), (None, json!(8192)));
         assert_eq!(sent(older, 4, ToolChoice::Required), (None, json!(8192)));
-        assert_eq!(sent(newer, 7, ToolChoice::Auto), (adaptive, json!(8192)));
+        assert_eq!(sent(newer, 7, ToolChoice::Auto), (adaptive, json!(24_576)));
         assert_eq!(sent(newer, 4, ToolChoice::Required), (None, json!(8192)));
     }
 }

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 
+use domain::ReasoningDetail;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -12,10 +13,16 @@ use crate::wire::tool_calls::CallFragment;
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default, deserialize_with = "nullable")]
     pub(super) choices: Vec<Choice<'a>>,
+    /// The id of the completion.
+    #[serde(borrow, default)]
+    pub(super) id: ContentParts<'a>,
     #[serde(borrow, default)]
     usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     error: Option<&'a RawValue>,
+    /// The error at `MiniMax`, unless its code is 0.
+    #[serde(borrow, default)]
+    base_resp: Option<&'a RawValue>,
     /// Contains the usage at Groq.
     #[serde(borrow, default)]
     x_groq: Option<&'a RawValue>,
@@ -31,6 +38,9 @@ pub(super) struct Choice<'a> {
     pub(super) message: Option<Message<'a>>,
     #[serde(default)]
     pub(super) finish_reason: Option<Cow<'a, str>>,
+    /// The finish reason of the provider that OpenRouter calls.
+    #[serde(borrow, default)]
+    native_finish_reason: ContentParts<'a>,
     /// The usage at Moonshot.
     #[serde(borrow, default)]
     usage: Option<&'a RawValue>,
@@ -51,6 +61,9 @@ pub(super) struct Message<'a> {
     reasoning: ContentParts<'a>,
     #[serde(borrow, default, deserialize_with = "nullable")]
     pub(super) tool_calls: Vec<Option<CallDelta<'a>>>,
+    /// The reasoning with its signatures at OpenRouter and gateways like it.
+    #[serde(borrow, default)]
+    reasoning_details: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,6 +74,19 @@ pub(super) struct CallDelta<'a> {
     id: ContentParts<'a>,
     #[serde(borrow, default)]
     function: Option<FunctionDelta<'a>>,
+    /// Contains the signature at Google.
+    #[serde(borrow, default)]
+    extra_content: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ExtraContent {
+    google: GoogleContent,
+}
+
+#[derive(Deserialize)]
+struct GoogleContent {
+    thought_signature: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -77,8 +103,12 @@ struct Usage<'a> {
     prompt_tokens: u64,
     #[serde(default, deserialize_with = "nullable")]
     completion_tokens: u64,
+    #[serde(default, deserialize_with = "nullable")]
+    total_tokens: u64,
     #[serde(borrow, default)]
     prompt_tokens_details: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    completion_tokens_details: Option<&'a RawValue>,
     /// The tokens read from the cache, at DeepSeek.
     #[serde(borrow, default)]
     prompt_cache_hit_tokens: Option<&'a RawValue>,
@@ -88,9 +118,21 @@ struct Usage<'a> {
 }
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 struct Details<'a> {
     #[serde(borrow, default)]
     cached_tokens: Option<&'a RawValue>,
+    /// The tokens written to the cache, at OpenRouter.
+    #[serde(borrow, default)]
+    cache_write_tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    reasoning_tokens: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct BaseResp {
+    #[serde(default)]
+    status_code: i64,
 }
 
 #[derive(Deserialize)]
@@ -123,17 +165,48 @@ impl<'a> Chunk<'a> {
         self.error.or_else(|| self.first_choice()?.error).filter(is_error)
     }
 
+    /// Whether `MiniMax` reports an error in place of choices.
+    pub(super) fn has_failed_base_resp(&self) -> bool {
+        let code = ok_or_none::<BaseResp>(self.base_resp).map_or(0, |base| base.status_code);
+        self.choices.is_empty() && code != 0
+    }
+
     /// Returns the token usage so far.
     pub(super) fn usage(&self) -> Option<TokenUsage> {
         let usage = ok_or_none::<Usage<'_>>(self.usage)
             .or_else(|| ok_or_none(self.first_choice()?.usage))
             .or_else(|| Some(ok_or_none::<Groq<'_>>(self.x_groq)?.usage))?;
-        let (input, output) = (usage.prompt_tokens, usage.completion_tokens);
-        Some(TokenUsage { input, cached: usage.cached().min(input), output })
+        let input = usage.prompt_tokens;
+        let cached = usage.cached().min(input);
+        let cache_writes = usage.cache_writes().min(input - cached);
+        Some(TokenUsage { input, cached, cache_writes, output: usage.output() })
+    }
+}
+
+impl Choice<'_> {
+    /// Whether the provider that OpenRouter calls names its output limit as the reason, and the choice itself another one.
+    pub(super) fn is_cut_by_limit(&self) -> bool {
+        const LIMITS: [&str; 4] = ["max_output_tokens", "max_tokens", "length", "MAX_TOKENS"];
+        LIMITS.contains(&&*self.native_finish_reason.text)
     }
 }
 
 impl Usage<'_> {
+    /// Returns the tokens written, reasoning included. The completion tokens of xAI exclude the reasoning; there, and only
+    /// there, the total is the sum of all three.
+    fn output(&self) -> u64 {
+        let details = ok_or_none::<Details<'_>>(self.completion_tokens_details);
+        let reasoning: u64 = details.and_then(|details| ok_or_none(details.reasoning_tokens)).unwrap_or_default();
+        let with_reasoning = self.completion_tokens.saturating_add(reasoning);
+        let is_sum = self.total_tokens == self.prompt_tokens.saturating_add(with_reasoning);
+        if is_sum { with_reasoning } else { self.completion_tokens }
+    }
+
+    fn cache_writes(&self) -> u64 {
+        let details = ok_or_none::<Details<'_>>(self.prompt_tokens_details);
+        details.and_then(|details| ok_or_none(details.cache_write_tokens)).unwrap_or_default()
+    }
+
     fn cached(&self) -> u64 {
         let details = ok_or_none::<Details<'_>>(self.prompt_tokens_details).and_then(|details| details.cached_tokens);
         [details, self.prompt_cache_hit_tokens, self.cached_tokens].into_iter().find_map(ok_or_none).unwrap_or_default()
@@ -143,7 +216,13 @@ impl Usage<'_> {
 impl Message<'_> {
     fn is_text_only(&self) -> bool {
         let thinking = self.reasoning().is_empty() && self.content.thinking.is_empty();
-        thinking && self.refusal.text.is_empty() && self.tool_calls.is_empty()
+        thinking && self.reasoning_details().is_empty() && self.refusal.text.is_empty() && self.tool_calls.is_empty()
+    }
+
+    /// Returns the elements of `reasoning_details`; those of another type are left out.
+    pub(super) fn reasoning_details(&self) -> Vec<ReasoningDetail> {
+        let details: Vec<&RawValue> = ok_or_none(self.reasoning_details).unwrap_or_default();
+        details.into_iter().filter_map(|detail| ok_or_none(Some(detail))).collect()
     }
 
     /// Returns the reasoning; some endpoints send it twice, under two names.
@@ -162,9 +241,14 @@ impl<'a> CallDelta<'a> {
         arguments(self.function.as_ref().and_then(|function| function.arguments))
     }
 
-    /// Converts the delta to a fragment with these `arguments`.
-    pub(super) fn to_fragment<'b>(&'b self, arguments: &'b str) -> CallFragment<'b> {
+    /// Returns the signature; empty if there is none.
+    pub(super) fn signature(&self) -> String {
+        ok_or_none::<ExtraContent>(self.extra_content).map(|extra| extra.google.thought_signature).unwrap_or_default()
+    }
+
+    /// Converts the delta to a fragment with these `arguments` and this `signature`.
+    pub(super) fn to_fragment<'b>(&'b self, arguments: &'b str, signature: &'b str) -> CallFragment<'b> {
         let name = self.function.as_ref().map_or("", |function| &function.name.text);
-        CallFragment { index: ok_or_none(self.index), id: &self.id.text, name, arguments }
+        CallFragment { index: ok_or_none(self.index), id: &self.id.text, name, arguments, signature }
     }
 }

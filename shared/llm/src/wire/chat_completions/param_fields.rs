@@ -6,7 +6,7 @@ use crate::resolved_params::ResolvedParams;
 
 /// The generation parameters in the fields of the endpoint's dialect; absent ones are omitted.
 #[derive(Default, Serialize)]
-pub(super) struct ParamFields {
+pub(crate) struct ParamFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -16,9 +16,9 @@ pub(super) struct ParamFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<ThinkingType>,
+    pub(crate) thinking: Option<ThinkingType>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    enable_thinking: Option<bool>,
+    pub(crate) enable_thinking: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     chat_template_kwargs: Option<TemplateKwargs>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,8 +27,9 @@ pub(super) struct ParamFields {
     reasoning_effort: Option<&'static str>,
 }
 
+/// The type of thinking.
 #[derive(Serialize)]
-struct ThinkingType {
+pub(crate) struct ThinkingType {
     #[serde(rename = "type")]
     kind: &'static str,
 }
@@ -61,6 +62,15 @@ impl From<ResolvedParams> for ParamFields {
 }
 
 impl ParamFields {
+    /// Returns the effort, in whichever field it is.
+    pub(crate) fn effort(&self) -> Option<&'static str> {
+        match self.reasoning {
+            Some(Reasoning::Effort(effort)) => Some(effort),
+            Some(Reasoning::Enabled(_)) => Some("medium"),
+            None => self.reasoning_effort,
+        }
+    }
+
     fn with_thinking(self, parameters: ResolvedParams) -> Self {
         let thinking = parameters.thinking;
         let enabled = as_bool(thinking);

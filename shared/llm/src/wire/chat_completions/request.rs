@@ -1,13 +1,16 @@
 use std::borrow::Cow;
 
-use domain::{Message, ToolCall, ToolChoice};
+use domain::{Message, ProviderData, ReasoningDetail, ReasoningItem, ToolCall, ToolChoice};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::param_fields::ParamFields;
 use crate::Prompt;
 use crate::attempt_error::AttemptError;
-use crate::wire::functions::{Tool, result_content};
+use crate::dialect::ReasoningEcho;
+use crate::wire::cache_control::CacheControl;
+use crate::wire::functions::{Tool, result_content, signed_calls};
+use crate::wire::short_ids::CallIds;
 use crate::wire::{HttpRequestParts, Quirks, WireRequest};
 
 #[derive(Serialize)]
@@ -45,10 +48,10 @@ struct StreamOptions {
 #[serde(tag = "role", rename_all = "lowercase")]
 enum WireMessage<'a> {
     System {
-        content: &'a str,
+        content: Content<'a>,
     },
     User {
-        content: &'a str,
+        content: Content<'a>,
     },
     Assistant {
         /// `null` when there is nothing but calls.
@@ -56,20 +59,61 @@ enum WireMessage<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<&'a str>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
+        reasoning_details: Vec<&'a ReasoningDetail>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<Call<'a>>,
     },
     Tool {
-        tool_call_id: &'a str,
-        content: Cow<'a, str>,
+        tool_call_id: Cow<'a, str>,
+        content: Content<'a>,
     },
+}
+
+/// Text, as a part of its own where it ends a cached beginning of the prompt.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    Cached([CachedText<'a>; 1]),
+}
+
+#[derive(Serialize)]
+struct CachedText<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: Cow<'a, str>,
+    cache_control: CacheControl,
+}
+
+impl<'a> Content<'a> {
+    fn new(text: impl Into<Cow<'a, str>>, cached: bool) -> Self {
+        let text = text.into();
+        match CacheControl::mark(cached) {
+            Some(cache_control) => Self::Cached([CachedText { kind: "text", text, cache_control }]),
+            None => Self::Text(text),
+        }
+    }
 }
 
 #[derive(Serialize)]
 struct Call<'a> {
-    id: &'a str,
+    id: Cow<'a, str>,
     #[serde(rename = "type")]
     kind: &'static str,
     function: CalledFunction<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<ExtraContent<'a>>,
+}
+
+/// The signature of a call at Google.
+#[derive(Serialize)]
+struct ExtraContent<'a> {
+    google: GoogleContent<'a>,
+}
+
+#[derive(Serialize)]
+struct GoogleContent<'a> {
+    thought_signature: &'a str,
 }
 
 #[derive(Serialize)]
@@ -97,14 +141,23 @@ struct FunctionName<'a> {
 
 /// Encodes the request; `tool_choice` is omitted if it is the default.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
-    let WireRequest { model, prompt, quirks } = request;
-    let system = Some(&*prompt.system).filter(|text| !text.is_empty()).map(|content| WireMessage::System { content });
-    let echo = quirks.echo_reasoning && uses_tools(prompt);
+    let WireRequest { model, prompt, quirks, .. } = request;
+    let system = Some(&*prompt.system).filter(|text| !text.is_empty());
+    let system = system.map(|text| WireMessage::System { content: Content::new(text, quirks.cache_control) });
+    let encoder = MessageEncoder {
+        request,
+        echo: if uses_tools(prompt) { quirks.echo_reasoning } else { ReasoningEcho::Never },
+        turn_start: prompt.messages.iter().rposition(|one| matches!(one, Message::User { .. })).unwrap_or_default(),
+        ids: if quirks.short_ids { CallIds::short(&prompt.messages) } else { CallIds::unchanged() },
+    };
     let body = Body {
         model,
-        messages: system.into_iter().chain(prompt.messages.iter().filter_map(|one| message(one, echo))).collect(),
-        stream: true,
-        stream_options: quirks.usage_option.then_some(StreamOptions { include_usage: true }),
+        messages: system
+            .into_iter()
+            .chain(prompt.messages.iter().enumerate().filter_map(|(at, one)| encoder.message(at, one)))
+            .collect(),
+        stream: quirks.stream,
+        stream_options: (quirks.usage_option && quirks.stream).then_some(StreamOptions { include_usage: true }),
         tools: prompt.tools.iter().map(Tool::from).collect(),
         tool_choice: choice(&prompt.tool_choice, quirks).filter(|_| !prompt.tools.is_empty()),
         params: quirks.parameters.into(),
@@ -123,25 +176,65 @@ fn uses_tools(prompt: &Prompt) -> bool {
     !prompt.tools.is_empty() || prompt.messages.iter().any(calls)
 }
 
-fn message(message: &Message, echo: bool) -> Option<WireMessage<'_>> {
-    match message {
-        Message::User { text } => Some(WireMessage::User { content: text }),
-        // Several endpoints reject an empty message.
-        Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
-        Message::Assistant { text, thinking, calls } => Some(WireMessage::Assistant {
-            content: Some(&**text).filter(|text| !text.is_empty()),
-            reasoning_content: echo.then_some(thinking),
-            tool_calls: calls.iter().map(call).collect(),
-        }),
-        Message::Tool(result) => {
-            Some(WireMessage::Tool { tool_call_id: &result.call_id, content: result_content(result) })
+/// Encodes the messages of one request.
+struct MessageEncoder<'a> {
+    request: WireRequest<'a>,
+    echo: ReasoningEcho,
+    /// The position of the last user message.
+    turn_start: usize,
+    ids: CallIds<'a>,
+}
+
+impl<'a> MessageEncoder<'a> {
+    fn message(&self, at: usize, message: &'a Message) -> Option<WireMessage<'a>> {
+        match message {
+            Message::User { text } => Some(WireMessage::User { content: Content::new(text, self.ends_cache(at)) }),
+            // Several endpoints reject an empty message.
+            Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
+            Message::Assistant { text, thinking, calls, provider_data } => {
+                let data = self.request.own_data(provider_data.as_deref());
+                Some(WireMessage::Assistant {
+                    content: Some(&**text).filter(|text| !text.is_empty()),
+                    reasoning_content: Some(&**thinking).filter(|thinking| self.echoes(at, thinking, data)),
+                    reasoning_details: data.into_iter().flat_map(details).collect(),
+                    tool_calls: self.calls(calls, data),
+                })
+            }
+            Message::Tool(result) => {
+                let content = Content::new(result_content(result), self.ends_cache(at));
+                Some(WireMessage::Tool { tool_call_id: self.ids.of(&result.call_id), content })
+            }
         }
+    }
+
+    /// Whether the message at this position ends the cached beginning: the next prompt of the turn begins with all of them.
+    fn ends_cache(&self, at: usize) -> bool {
+        self.request.quirks.cache_control && at + 1 == self.request.prompt.messages.len()
+    }
+
+    fn echoes(&self, at: usize, thinking: &str, data: Option<&ProviderData>) -> bool {
+        match self.echo {
+            ReasoningEcho::Never => false,
+            ReasoningEcho::Turn => at > self.turn_start && !thinking.is_empty() && data.is_some(),
+            ReasoningEcho::Always => true,
+        }
+    }
+
+    fn calls(&self, calls: &'a [ToolCall], data: Option<&'a ProviderData>) -> Vec<Call<'a>> {
+        let signed = signed_calls(calls, data, self.request.quirks.signatures);
+        let encode = |(call, signature): (&'a ToolCall, Option<&'a str>)| Call {
+            id: self.ids.of(&call.id),
+            kind: "function",
+            function: CalledFunction { name: &call.name, arguments: call.arguments.to_string() },
+            extra_content: signature
+                .map(|thought_signature| ExtraContent { google: GoogleContent { thought_signature } }),
+        };
+        signed.map(encode).collect()
     }
 }
 
-fn call(call: &ToolCall) -> Call<'_> {
-    let function = CalledFunction { name: &call.name, arguments: call.arguments.to_string() };
-    Call { id: &call.id, kind: "function", function }
+fn details(data: &ProviderData) -> impl Iterator<Item = &ReasoningDetail> {
+    data.reasoning.iter().filter_map(|item| if let ReasoningItem::Detail(detail) = item { Some(detail) } else { None })
 }
 
 fn choice(choice: &ToolChoice, quirks: Quirks) -> Option<Choice<'_>> {

@@ -2,9 +2,10 @@ use domain::{Message, ToolChoice};
 use serde_json::json;
 
 use super::*;
+use crate::dialect::ReasoningEcho;
 use crate::wire::Quirks;
-use crate::wire::tests::{body, conversation, decode, decode_in_all_cuts, quirks};
-use crate::{Delta, Prompt, Wire};
+use crate::wire::tests::{body, conversation, decode, decode_in_all_cuts, quirks, quirks_with};
+use crate::{Delta, NativeCall, Options, Prompt, TokenUsage, Wire};
 
 const ONE: &str = r#"data: {"choices":[{"index":0,"delta":{"content":"one"}}]}"#;
 const STOP: &str = r#"data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
@@ -27,9 +28,77 @@ fn end(finish: Finish) -> Result<Delta, ModelError> {
 #[test]
 fn f021_f022_only_a_finish_completes_a_stream() {
     assert_eq!(read(&[ONE]), [text("one"), Err(ModelError::Disconnected)]);
-    assert_eq!(read(&[ONE, "data: [DONE]"]), [text("one"), Err(ModelError::Disconnected)]);
     assert_eq!(read(&[ONE, STOP]), [text("one"), end(Finish::Stop)]);
     assert_eq!(read(&[ONE, STOP, "data: [DONE]"]), [text("one"), end(Finish::Stop)]);
+}
+
+#[test]
+fn f021_done_alone_completes_text_and_whole_calls() {
+    let call = |arguments: &str| {
+        format!(
+            r#"data: {{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"a","function":{{"name":"now","arguments":"{arguments}"}}}}]}}}}]}}"#
+        )
+    };
+    let thinking = r#"data: {"choices":[{"delta":{"reasoning":"hm"}}]}"#;
+    let done = "data: [DONE]";
+    assert_eq!(read(&[ONE, done]), [text("one"), end(Finish::Stop)]);
+    let now = NativeCall::new("a", "now", "{}");
+    assert_eq!(read(&[&call("{}"), done]), [Ok(Delta::Call(now)), end(Finish::ToolCalls)]);
+    assert_eq!(read(&[&call("{"), done]), [Err(ModelError::Disconnected)]);
+    assert_eq!(read(&[ONE, &call(""), done]), [text("one"), Err(ModelError::Disconnected)]);
+    let thought = Ok(Delta::Thinking("hm".to_owned()));
+    assert_eq!(read(&[thinking, done]), [thought, Err(ModelError::Disconnected)]);
+    assert_eq!(read(&[done]), [Err(ModelError::Disconnected)]);
+}
+
+#[test]
+fn f025_error_after_finish_of_calls_drops_them() {
+    let call = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"now","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}"#;
+    let error = r#"data: {"error":{"code":502,"message":"Provider returned error"}}"#;
+    assert_eq!(read(&[ONE, call, error]), [text("one"), Err(ModelError::Unavailable)]);
+}
+
+#[test]
+fn f025_error_in_base_resp_is_recognised() {
+    let failed = r#"data: {"choices":null,"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}"#;
+    assert_eq!(read(&[failed]), [Err(ModelError::QuotaExhausted)]);
+    let fine = r#"data: {"choices":[],"base_resp":{"status_code":0,"status_msg":""}}"#;
+    assert_eq!(read(&[ONE, fine, STOP]), [text("one"), end(Finish::Stop)]);
+}
+
+#[test]
+fn second_completion_in_a_stream_is_ignored() {
+    let of = |id: &str, finish: &str, tokens: u32| {
+        format!(
+            r#"data: {{"id":"{id}","choices":[{{"delta":{{"content":"{id}"}},"finish_reason":"{finish}"}}],"usage":{{"prompt_tokens":1,"completion_tokens":{tokens}}}}}"#
+        )
+    };
+    let usage = Ok(Delta::Usage(TokenUsage { input: 1, cached: 0, cache_writes: 0, output: 3 }));
+    assert_eq!(read(&[&of("a", "stop", 2), &of("b", "length", 3)]), [text("a"), usage, end(Finish::Stop)]);
+}
+
+#[test]
+fn reasoning_is_added_where_the_total_contains_it() {
+    let usage = |total: u64| {
+        let usage = format!(
+            r#"data: {{"choices":[],"usage":{{"prompt_tokens":5,"completion_tokens":7,"total_tokens":{total},"completion_tokens_details":{{"reasoning_tokens":4}}}}}}"#
+        );
+        let found = read(&[ONE, STOP, &usage]);
+        found.into_iter().find_map(|one| if let Ok(Delta::Usage(usage)) = one { Some(usage.output) } else { None })
+    };
+    assert_eq!((usage(16), usage(12), usage(0), usage(u64::MAX)), (Some(11), Some(7), Some(7), Some(7)));
+}
+
+#[test]
+fn f031_native_limit_at_openrouter_cuts_calls() {
+    let call = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"now","arguments":"{\"zone\":\"C"}}]}}]}"#;
+    let last = |native: &str| {
+        format!(
+            r#"data: {{"choices":[{{"delta":{{}},"finish_reason":"tool_calls","native_finish_reason":"{native}"}}]}}"#
+        )
+    };
+    assert_eq!(read(&[call, &last("max_output_tokens")]), [Ok(Delta::CutCall), end(Finish::Length)]);
+    assert_eq!(read(&[call, &last("tool_calls")]).last(), Some(&end(Finish::ToolCalls)));
 }
 
 #[test]
@@ -136,7 +205,7 @@ fn cached_tokens_are_read_from_any_field() {
         (r#""prompt_tokens_details":{"cached_tokens":-1}"#, 0),
     ] {
         let usage = format!(r#"data: {{"choices":[],"usage":{{"prompt_tokens":9,"completion_tokens":2,{more}}}}}"#);
-        let counted = Ok(Delta::Usage(TokenUsage { input: 9, cached, output: 2 }));
+        let counted = Ok(Delta::Usage(TokenUsage { input: 9, cached, cache_writes: 0, output: 2 }));
         assert_eq!(read(&[ONE, STOP, &usage]), [text("one"), counted, end(Finish::Stop)], "{more}");
     }
 }
@@ -170,8 +239,23 @@ fn conversation_is_encoded_for_the_wire() {
 }
 
 #[test]
+fn claude_at_openrouter_gets_marks_for_the_cache() {
+    let url = "https://openrouter.ai/api/v1";
+    let sent = |model| {
+        body(encode, &conversation(ToolChoice::Auto), quirks_with(model, Wire::Openai, url, Options::default())).1
+    };
+    let text = |text: &str| json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]);
+    let cached = sent("anthropic/claude-sonnet-4.5");
+    let messages = cached["messages"].as_array().unwrap();
+    assert_eq!(messages[0]["content"], text("Be brief."));
+    assert_eq!(messages.last().unwrap()["content"], text(r#"{"error":"no such zone"}"#));
+    assert_eq!(cached.to_string().matches("cache_control").count(), 2);
+    assert!(!sent("openai/gpt-5").to_string().contains("cache_control"));
+}
+
+#[test]
 fn reasoning_is_echoed_once_tools_are_used() {
-    let echoing = Quirks { echo_reasoning: true, ..quirks() };
+    let echoing = Quirks { echo_reasoning: ReasoningEcho::Always, ..quirks() };
     let sent = |prompt: &Prompt, quirks| {
         let (_, body) = body(encode, prompt, quirks);
         let messages = body["messages"].as_array().unwrap().clone();

@@ -1,15 +1,12 @@
-use domain::{Message, ToolChoice, ToolSpec};
+use domain::{Message, ProviderData, ReasoningItem, ToolChoice, ToolSpec};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::generation::Generation;
 use crate::attempt_error::AttemptError;
-use crate::wire::functions::object_or_empty;
+use crate::wire::functions::{object_or_empty, signed_calls};
 use crate::wire::sides::{Side, group_by_side};
 use crate::wire::{HttpRequestParts, Quirks, WireRequest};
-
-/// The placeholder that Google documents for calls without a stored signature.
-const SIGNATURE_PLACEHOLDER: &str = "skip_thought_signature_validator";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -37,11 +34,13 @@ struct Content<'a> {
 enum Part<'a> {
     Text {
         text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        thought_signature: Option<&'a str>,
     },
     Call {
         function_call: Call<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        thought_signature: Option<&'static str>,
+        thought_signature: Option<&'a str>,
     },
     Response {
         function_response: Response<'a>,
@@ -98,13 +97,13 @@ struct FunctionCallingConfig<'a> {
 
 /// Encodes the request.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
-    let WireRequest { model, prompt, quirks } = request;
-    let parts = prompt.messages.iter().flat_map(|message| parts(message, quirks));
+    let WireRequest { model, prompt, quirks, .. } = request;
+    let parts = prompt.messages.iter().flat_map(|message| parts(message, request));
     let system = Some(&*prompt.system).filter(|text| !text.is_empty());
     let declarations = Some(prompt.tools.iter().map(declaration).collect()).filter(|_| !prompt.tools.is_empty());
     let body = Body {
         contents: group_by_side(parts).into_iter().map(content).collect(),
-        system_instruction: system.map(|text| Content { role: None, parts: vec![Part::Text { text }] }),
+        system_instruction: system.map(|text| Content { role: None, parts: vec![text_part(text)] }),
         tool_config: calling_config(&prompt.tool_choice, quirks)
             .filter(|_| declarations.is_some())
             .map(|function_calling_config| ToolConfig { function_calling_config }),
@@ -119,16 +118,21 @@ fn content((side, parts): (Side, Vec<Part<'_>>)) -> Content<'_> {
     Content { role: Some(if side == Side::User { "user" } else { "model" }), parts }
 }
 
-fn parts(message: &Message, quirks: Quirks) -> Vec<(Side, Part<'_>)> {
+fn text_part(text: &str) -> Part<'_> {
+    Part::Text { text, thought_signature: None }
+}
+
+fn parts<'a>(message: &'a Message, request: WireRequest<'a>) -> Vec<(Side, Part<'a>)> {
     match message {
-        Message::User { text } => vec![(Side::User, Part::Text { text })],
-        Message::Assistant { text, calls, .. } => {
-            let thought_signature = quirks.signatures.then_some(SIGNATURE_PLACEHOLDER);
-            let calls = calls.iter().map(|call| {
+        Message::User { text } => vec![(Side::User, text_part(text))],
+        Message::Assistant { text, calls, provider_data, .. } => {
+            let data = request.own_data(provider_data.as_deref());
+            let calls = signed_calls(calls, data, request.quirks.signatures).map(|(call, thought_signature)| {
                 let function_call = Call { name: &call.name, args: object_or_empty(&call.arguments) };
                 Part::Call { function_call, thought_signature }
             });
-            let text = Some(Part::Text { text }).filter(|_| !text.is_empty());
+            let thought_signature = data.and_then(text_signature);
+            let text = Some(Part::Text { text, thought_signature }).filter(|_| !text.is_empty());
             text.into_iter().chain(calls).map(|part| (Side::Model, part)).collect()
         }
         Message::Tool(result) => {
@@ -140,6 +144,13 @@ fn parts(message: &Message, quirks: Quirks) -> Vec<(Side, Part<'_>)> {
             vec![(Side::User, Part::Response { function_response: Response { name: &result.name, response } })]
         }
     }
+}
+
+fn text_signature(data: &ProviderData) -> Option<&str> {
+    data.reasoning.iter().rev().find_map(|item| match item {
+        ReasoningItem::TextSignature { signature } => Some(signature.as_str()),
+        _ => None,
+    })
 }
 
 fn declaration(spec: &ToolSpec) -> Declaration<'_> {
@@ -161,6 +172,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::wire::functions::SIGNATURE_PLACEHOLDER;
     use crate::wire::tests::{body, conversation, quirks};
 
     #[test]

@@ -94,7 +94,7 @@ struct Function<'a> {
 
 /// Encodes the request. Ollama has no `tool_choice`: forbidden tools are omitted, and no call can be forced.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
-    let WireRequest { model, prompt, quirks } = request;
+    let WireRequest { model, prompt, quirks, .. } = request;
     let parameters = quirks.parameters;
     let system = Some(&*prompt.system).filter(|text| !text.is_empty()).map(|content| WireMessage::System { content });
     let tools: &[ToolSpec] = if prompt.tool_choice == ToolChoice::None { &[] } else { &prompt.tools };
@@ -131,7 +131,7 @@ fn message(message: &Message) -> Option<WireMessage<'_>> {
     match message {
         Message::User { text } => Some(WireMessage::User { content: text }),
         Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
-        Message::Assistant { text, thinking, calls } => Some(WireMessage::Assistant {
+        Message::Assistant { text, thinking, calls, .. } => Some(WireMessage::Assistant {
             content: text,
             // Only needed to continue after calls.
             thinking: if calls.is_empty() { "" } else { thinking },

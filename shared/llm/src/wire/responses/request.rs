@@ -1,0 +1,262 @@
+use std::borrow::Cow;
+
+use domain::{Message, ReasoningItem, ToolCall, ToolChoice, ToolSpec};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::super::chat_completions::{ParamFields, ThinkingType};
+use crate::Thinking;
+use crate::attempt_error::AttemptError;
+use crate::resolved_params::ResolvedParams;
+use crate::wire::functions::result_content;
+use crate::wire::{HttpRequestParts, Quirks, WireRequest};
+
+/// Requests the reasoning in a form that only the provider can read.
+const ENCRYPTED_REASONING: &[&str] = &["reasoning.encrypted_content"];
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    instructions: &'a str,
+    input: Vec<InputItem<'a>>,
+    stream: bool,
+    store: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    include: &'static [&'static str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning>,
+    /// Ark's switch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<ThinkingType>,
+    /// `DashScope`'s switch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enable_thinking: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<TextFormat>,
+}
+
+/// An item of the input. None has an id: the endpoint would look for it among stored items.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum InputItem<'a> {
+    Message {
+        role: &'static str,
+        content: &'a str,
+    },
+    Reasoning {
+        /// Required, but not used in addition to the encrypted content.
+        summary: [(); 0],
+        encrypted_content: &'a str,
+    },
+    FunctionCall {
+        call_id: &'a str,
+        name: &'a str,
+        /// JSON in a string.
+        arguments: String,
+    },
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: Cow<'a, str>,
+    },
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
+    /// The wire's default is true, which accepts few schemas.
+    strict: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Choice<'a> {
+    Mode(&'static str),
+    Function {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        name: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+struct Reasoning {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct TextFormat {
+    format: Value,
+}
+
+/// Encodes the request.
+pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
+    let WireRequest { model, prompt, quirks, .. } = request;
+    let parameters = quirks.parameters;
+    let fields = ParamFields::from(parameters);
+    let body = Body {
+        model,
+        instructions: &prompt.system,
+        input: prompt.messages.iter().flat_map(|message| items(message, request)).collect(),
+        stream: quirks.stream,
+        store: false,
+        include: if quirks.encrypted_reasoning { ENCRYPTED_REASONING } else { &[] },
+        tools: prompt.tools.iter().map(tool).collect(),
+        tool_choice: choice(&prompt.tool_choice, quirks).filter(|_| !prompt.tools.is_empty()),
+        temperature: parameters.temperature,
+        top_p: parameters.top_p,
+        max_output_tokens: parameters.limit.map(|(_, tokens)| tokens),
+        reasoning: reasoning(&parameters, fields.effort(), quirks.reasoning_summary),
+        thinking: fields.thinking,
+        enable_thinking: fields.enable_thinking,
+        text: prompt.params.format.as_ref().map(|format| TextFormat { format: flat_format(format) }),
+    };
+    HttpRequestParts::new("/responses", &body)
+}
+
+fn items<'a>(message: &'a Message, request: WireRequest<'a>) -> Vec<InputItem<'a>> {
+    match message {
+        Message::User { text } => vec![InputItem::Message { role: "user", content: text }],
+        Message::Assistant { text, calls, provider_data, .. } => {
+            let data = request.own_data(provider_data.as_deref()).filter(|_| request.quirks.echo_encrypted);
+            let reasoning = data.map(|data| &*data.reasoning).unwrap_or_default();
+            let mut text = Some(InputItem::Message { role: "assistant", content: text }).filter(|_| !text.is_empty());
+            let mut items = Vec::new();
+            // The first reasoning precedes the text. Reasoning without a call after it is rejected.
+            for (at, call) in calls.iter().enumerate() {
+                items.extend(encrypted(reasoning, at).chain(text.take()));
+                items.push(call_item(call));
+            }
+            items.extend(text);
+            items
+        }
+        Message::Tool(result) => {
+            vec![InputItem::FunctionCallOutput { call_id: &result.call_id, output: result_content(result) }]
+        }
+    }
+}
+
+/// Returns the encrypted reasoning that follows after so many calls.
+fn encrypted(reasoning: &[ReasoningItem], after: usize) -> impl Iterator<Item = InputItem<'_>> {
+    reasoning.iter().filter_map(move |item| match item {
+        ReasoningItem::EncryptedReasoning { data, calls } if *calls == after => {
+            Some(InputItem::Reasoning { summary: [], encrypted_content: data })
+        }
+        _ => None,
+    })
+}
+
+fn call_item(call: &ToolCall) -> InputItem<'_> {
+    InputItem::FunctionCall { call_id: &call.id, name: &call.name, arguments: call.arguments.to_string() }
+}
+
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    let ToolSpec { name, description, parameters, .. } = spec;
+    Tool { kind: "function", name, description, parameters, strict: false }
+}
+
+fn choice(choice: &ToolChoice, quirks: Quirks) -> Option<Choice<'_>> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some(Choice::Mode("none")),
+        ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
+        ToolChoice::Required => Some(Choice::Mode("required")),
+        ToolChoice::Tool(name) => Some(Choice::Function { kind: "function", name }),
+    }
+}
+
+fn reasoning(parameters: &ResolvedParams, effort: Option<&'static str>, summary: bool) -> Option<Reasoning> {
+    let summary = Some("auto").filter(|_| summary && parameters.thinking != Some(Thinking::Off));
+    (effort.is_some() || summary.is_some()).then_some(Reasoning { effort, summary })
+}
+
+/// Converts a `response_format`: a schema is in the format itself here.
+fn flat_format(format: &Value) -> Value {
+    let Some(Value::Object(schema)) = format.get("json_schema") else { return format.clone() };
+    let mut flat = Map::clone(schema);
+    flat.insert("type".to_owned(), "json_schema".into());
+    flat.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::wire::tests::{body, conversation, quirks, quirks_with};
+    use crate::{Options, Wire};
+
+    #[test]
+    fn conversation_is_encoded_for_the_wire() {
+        let expected = json!({
+            "model": "m",
+            "instructions": "Be brief.",
+            "input": [
+                {"type": "message", "role": "user", "content": "hi"},
+                {"type": "message", "role": "assistant", "content": "hello"},
+                {"type": "message", "role": "user", "content": "time?"},
+                {"type": "function_call", "call_id": "a", "name": "now", "arguments": "{\"zone\":\"CET\"}"},
+                {"type": "function_call", "call_id": "b", "name": "now", "arguments": "\"broken\""},
+                {"type": "function_call_output", "call_id": "a", "output": "noon"},
+                {"type": "function_call_output", "call_id": "b", "output": "{\"error\":\"no such zone\"}"},
+            ],
+            "stream": true,
+            "store": false,
+            "include": ["reasoning.encrypted_content"],
+            "tools": [{
+                "type": "function", "name": "now", "description": "Tells the time.", "parameters": {"type": "object"},
+                "strict": false,
+            }],
+            "tool_choice": "required",
+        });
+        assert_eq!(body(encode, &conversation(ToolChoice::Required), quirks()), ("/responses".to_owned(), expected));
+    }
+
+    #[test]
+    fn each_tool_choice_is_encoded() {
+        let sent = |choice, quirks| body(encode, &conversation(choice), quirks).1.get("tool_choice").cloned();
+        let named = || ToolChoice::Tool("now".to_owned());
+        assert_eq!(sent(ToolChoice::Auto, quirks()), None);
+        assert_eq!(sent(ToolChoice::None, quirks()), Some(json!("none")));
+        assert_eq!(sent(named(), quirks()), Some(json!({"type": "function", "name": "now"})));
+        assert_eq!(sent(named(), Quirks { forced_choice: false, ..quirks() }), None);
+    }
+
+    #[test]
+    fn fixes_leave_out_what_was_rejected() {
+        let all = quirks_with("gpt-5-codex", Wire::Responses, "https://api.openai.com/v1", Options::default());
+        let quirks = Quirks { stream: false, encrypted_reasoning: false, reasoning_summary: false, ..all };
+        let (_, body) = body(encode, &conversation(ToolChoice::Auto), quirks);
+        assert_eq!(json!([body["stream"], body["include"], body["reasoning"]]), json!([false, null, null]));
+    }
+
+    #[test]
+    fn schema_of_the_answer_is_flat() {
+        let mut prompt = conversation(ToolChoice::Auto);
+        let schema = json!({"type": "object"});
+        let format = json!({"type": "json_schema", "json_schema": {"name": "n", "schema": schema, "strict": true}});
+        prompt.params.format = Some(format);
+        let sent = body(encode, &prompt, quirks()).1;
+        let flat = json!({"type": "json_schema", "name": "n", "schema": schema, "strict": true});
+        assert_eq!(sent["text"], json!({ "format": flat }));
+        prompt.params.format = Some(json!({"type": "json_object"}));
+        assert_eq!(body(encode, &prompt, quirks()).1["text"], json!({"format": {"type": "json_object"}}));
+    }
+}
