@@ -28,7 +28,7 @@ mod tests {
     }
 
     fn assistant(text: &str) -> Message {
-        Message::Assistant { text: text.into(), thinking: "hm".into(), calls: Vec::new() }
+        Message::Assistant { text: text.into(), thinking: "hm".into(), calls: Vec::new(), provider_data: None }
     }
 
     #[test]

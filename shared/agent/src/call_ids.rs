@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use domain::{Message, ToolCall};
+use domain::{Message, ProviderData, ToolCall};
 
 /// Maximum length of an id that every endpoint accepts, in bytes.
 const MAX_ID_BYTES: usize = 40;
@@ -35,9 +35,10 @@ impl<'a> CallIds<'a> {
     pub(crate) fn rewrite(&mut self, message: &'a Message) -> Message {
         match message {
             Message::User { .. } => message.clone(),
-            Message::Assistant { text, thinking, calls } => {
+            Message::Assistant { text, thinking, calls, provider_data } => {
                 let calls = calls.iter().map(|call| ToolCall { id: self.next(&call.id), ..call.clone() }).collect();
-                Message::Assistant { text: text.clone(), thinking: thinking.clone(), calls }
+                let provider_data = provider_data.as_deref().map(|data| Box::new(self.rewrite_data(data)));
+                Message::Assistant { text: text.clone(), thinking: thinking.clone(), calls, provider_data }
             }
             Message::Tool(result) => {
                 let mut result = result.clone();
@@ -47,6 +48,13 @@ impl<'a> CallIds<'a> {
                 Message::Tool(result)
             }
         }
+    }
+
+    /// The data with the new ids of its calls.
+    fn rewrite_data(&self, data: &ProviderData) -> ProviderData {
+        let new_id = |id: &String| self.replaced.get(&**id).unwrap_or(id).clone();
+        let call_signatures = data.call_signatures.iter().map(|(id, signature)| (new_id(id), signature.clone()));
+        ProviderData { call_signatures: call_signatures.collect(), ..data.clone() }
     }
 
     fn next(&mut self, id: &'a str) -> String {
@@ -71,7 +79,10 @@ mod tests {
     fn round(id: &str) -> [Message; 2] {
         let call = ToolCall { id: id.into(), name: "f".into(), arguments: json!({}) };
         let result = ToolMessage { call_id: id.into(), name: "f".into(), ok: true, content: "r".into() };
-        [Message::Assistant { text: String::new(), thinking: String::new(), calls: vec![call] }, Message::Tool(result)]
+        [
+            Message::Assistant { text: String::new(), thinking: String::new(), calls: vec![call], provider_data: None },
+            Message::Tool(result),
+        ]
     }
 
     /// The ids of the calls and those of their results.
@@ -102,5 +113,17 @@ mod tests {
         let (calls, results) = ids(&["call_1", "call_1", &long, "call_1"]);
         assert_eq!(calls, ["call00001", "call00002", "call00003", "call_1"]);
         assert_eq!(results, calls);
+    }
+
+    #[test]
+    fn signatures_follow_the_new_id_of_their_call() {
+        let mut messages: Vec<Message> = [round("call_1"), round("call_1")].concat();
+        if let Message::Assistant { provider_data, .. } = &mut messages[0] {
+            let call_signatures = [("call_1".to_owned(), "s".to_owned())].into();
+            *provider_data = Some(Box::new(ProviderData { call_signatures, ..ProviderData::default() }));
+        }
+        let mut ids = CallIds::of(&messages);
+        let Message::Assistant { calls, provider_data: Some(data), .. } = ids.rewrite(&messages[0]) else { panic!() };
+        assert_eq!(data.call_signatures.get(&calls[0].id).map(String::as_str), Some("s"));
     }
 }

@@ -153,8 +153,12 @@ mod tests {
     use super::*;
 
     fn numbers(known: &[usize]) -> SourceNumbers {
-        let source =
-            |index: &usize| Source { index: *index, title: "t".into(), url: format!("https://{index}.example") };
+        let source = |index: &usize| Source {
+            index: *index,
+            title: "t".into(),
+            url: format!("https://{index}.example"),
+            excerpt: String::new(),
+        };
         SourceNumbers::continuing(&NumberedSources { sources: known.iter().map(source).collect(), last: 0 })
     }
 

@@ -167,8 +167,9 @@ fn shorten_result(message: &mut Message, texts: &AgentTexts) {
 }
 
 fn drop_thinking(message: &mut Message, _: &AgentTexts) {
-    if let Message::Assistant { thinking, .. } = message {
+    if let Message::Assistant { thinking, provider_data, .. } = message {
         thinking.clear();
+        *provider_data = None;
     }
 }
 

@@ -63,7 +63,7 @@ fn message(family: Family, message: &Message) -> TextSize {
     let delimiters = TextSize { tokens: 4, ..TextSize::default() };
     let size = match message {
         // Reasoning is sent back to some endpoints, and only with calls.
-        Message::Assistant { text: content, calls, thinking } if !calls.is_empty() => {
+        Message::Assistant { text: content, calls, thinking, .. } if !calls.is_empty() => {
             call_sizes(family, calls).fold(text(family, content) + text(family, thinking), TextSize::add)
         }
         Message::User { text: content } | Message::Assistant { text: content, .. } => text(family, content),

@@ -207,6 +207,7 @@ impl EventLog {
             }
             Event::Started(_)
             | Event::ModelSwitched { .. }
+            | Event::TextReclassified { .. }
             | Event::ToolCall(_)
             | Event::ToolProgress(_)
             | Event::ToolResult(_)
@@ -248,6 +249,7 @@ fn delta_bytes(event: &Event) -> usize {
         Event::ToolProgress(progress) => progress.text.len(),
         Event::Started(_)
         | Event::ModelSwitched { .. }
+        | Event::TextReclassified { .. }
         | Event::ToolCall(_)
         | Event::ToolResult(_)
         | Event::EarlierSource(_)

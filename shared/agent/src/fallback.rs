@@ -41,7 +41,8 @@ mod tests {
 
     #[test]
     fn fallback_lists_sources_in_language_of_question() {
-        let sources = [Source { index: 1, title: "A [b]".into(), url: "https://a.example".into() }];
+        let sources =
+            [Source { index: 1, title: "A [b]".into(), url: "https://a.example".into(), excerpt: String::new() }];
         assert_eq!(
             answer("今天？", &sources, FallbackReason::EmptyReply),
             "模型没有写出回答。以下是搜索到的相关网页：\n\n1. [A  b](https://a.example)"
@@ -51,7 +52,8 @@ mod tests {
 
     #[test]
     fn f091_fallback_states_that_time_ran_out() {
-        let sources = [Source { index: 1, title: "A".into(), url: "https://a.example/x_(y)".into() }];
+        let sources =
+            [Source { index: 1, title: "A".into(), url: "https://a.example/x_(y)".into(), excerpt: String::new() }];
         let links = "\n\n1. [A](https://a.example/x_%28y%29)";
         let answers = ["今天？", "today?"].map(|question| answer(question, &sources, FallbackReason::OutOfTime));
         let expected = [

@@ -33,6 +33,7 @@ mod prompt;
 mod reply;
 mod round;
 mod run;
+mod thinking_clock;
 mod token_count_cache;
 mod tokens;
 mod turn;

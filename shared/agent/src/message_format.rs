@@ -31,7 +31,12 @@ pub(crate) fn to_text(texts: &AgentTexts, messages: &[Message], format: &dyn Cal
                 }
                 parts.extend(calls.iter().map(|call| format.render_call(call)));
                 let text = parts.join("\n");
-                written.push(Message::Assistant { text, thinking: String::new(), calls: Vec::new() });
+                written.push(Message::Assistant {
+                    text,
+                    thinking: String::new(),
+                    calls: Vec::new(),
+                    provider_data: None,
+                });
             }
             Message::Tool(_) => {
                 let results = leading_results(first, &mut rest);
@@ -120,7 +125,9 @@ mod tests {
         let call = ToolCall { id: "c".into(), name: "search_web".into(), arguments: json!({"query": "天气"}) };
         let messages = [
             Message::User { text: "天气？".into() },
-            Message::Assistant { text: "好的。".into(), thinking: "想".into(), calls: vec![call] },
+            Message::Assistant {
+                text: "好的。".into(), thinking: "想".into(), calls: vec![call], provider_data: None
+            },
             result("<search_results>\n一\n</search_results>"),
             result("<search_results>\n二\n</search_results>"),
         ];

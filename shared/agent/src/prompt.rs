@@ -173,8 +173,8 @@ mod tests {
     fn text_to_summarise_has_roles_without_empty_messages() {
         let messages = [
             Message::User { text: "一".into() },
-            Message::Assistant { text: " ".into(), thinking: "想".into(), calls: Vec::new() },
-            Message::Assistant { text: "二".into(), thinking: String::new(), calls: Vec::new() },
+            Message::Assistant { text: " ".into(), thinking: "想".into(), calls: Vec::new(), provider_data: None },
+            Message::Assistant { text: "二".into(), thinking: String::new(), calls: Vec::new(), provider_data: None },
         ];
         let texts = AgentTexts::of(Language::Zh);
         assert_eq!(text_to_summarise(texts, Some("零"), &messages), "之前的摘要：零\n\n对话：\n用户：一\n助手：二\n");

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use domain::{Event, ToolCall, ToolProgress, ToolSpec};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use llm::{ModelError, Reply, ToolMode};
+use llm::{ModelClient, ModelError, Reply, ToolMode};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tools::{ToolRun, ToolSession};
@@ -23,7 +23,11 @@ use crate::{ClientContext, EventLog, TurnRecorder};
 #[expect(clippy::struct_excessive_bools, reason = "each decides on something else")]
 pub(crate) struct ReplyOptions<'a> {
     pub(crate) events: &'a EventLog,
+    /// The model and its endpoint, to which provider data belongs.
+    pub(crate) origin: &'a str,
     pub(crate) session: &'a ToolSession,
+    /// The model that replies.
+    pub(crate) model: &'a ModelClient,
     /// Records the turn, if set.
     pub(crate) recorder: Option<&'a dyn TurnRecorder>,
     /// Decide whether text is a call if its form is ambiguous.

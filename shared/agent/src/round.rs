@@ -1,6 +1,6 @@
 //! The outcome of one round: a reply with the results of its calls, or the reason why it is incomplete.
 
-use domain::{ErrorCode, Failure, ToolCall};
+use domain::{ErrorCode, Failure, ProviderData, ToolCall};
 use llm::{Finish, ModelError, TokenUsage};
 use tool_calls::Malformed;
 use tools::ToolRun;
@@ -17,6 +17,8 @@ pub(crate) struct Round {
     pub(crate) correction: Option<Correction>,
     pub(crate) finish: Finish,
     pub(crate) usage: Option<TokenUsage>,
+    /// What the model must receive back with its calls.
+    pub(crate) provider_data: Option<Box<ProviderData>>,
 }
 
 /// A fault of a reply that is returned to the model once in a turn.

@@ -1,9 +1,13 @@
-use domain::{CallState, Event, Message, Summary, ToolCall, ToolMessage, ToolOutcome, TurnAccumulator, Usage};
+use domain::{
+    CallPosition, CallState, Event, Message, ProviderData, Summary, ToolCall, ToolMessage, ToolOutcome,
+    TurnAccumulator, Usage,
+};
 use llm::AttemptLog;
 use tokio::time::Instant;
 use tools::ToolRun;
 
 use crate::estimate;
+use crate::thinking_clock::ThinkingClock;
 use crate::usage::PendingReply;
 
 /// The state of a turn: what its events add up to, and what it cost. However the turn ends, this much is kept.
@@ -13,6 +17,8 @@ pub struct TurnState {
     pub answer: TurnAccumulator,
     /// For each call of `answer`, what its events do not hold.
     call_costs: Vec<CallCost>,
+    /// The time that models spent on reasoning.
+    thinking: ThinkingClock,
     /// When the first text was emitted.
     pub first_text_at: Option<Instant>,
     /// The number of model replies that began.
@@ -61,6 +67,8 @@ pub struct CallRecord<'a> {
     pub call: &'a ToolCall,
     /// `None` while it runs.
     pub outcome: Option<&'a ToolOutcome>,
+    /// What the turn had written before it.
+    pub position: CallPosition,
     /// When the model made it.
     pub called_at: Instant,
     /// The length of the result that the model reads, in bytes.
@@ -73,31 +81,39 @@ impl TurnState {
     pub(crate) fn apply(&mut self, event: &Event) {
         self.answer.apply(event);
         match event {
+            Event::Thinking { .. } => self.thinking.start(),
             Event::Text { .. } => {
+                self.thinking.stop();
                 self.first_text_at.get_or_insert_with(Instant::now);
             }
             Event::ToolCall(_) => {
+                self.thinking.stop();
                 self.call_costs.push(CallCost { called_at: Instant::now(), bytes: 0, credits: 0 });
+                if let Some(made) = self.answer.calls.last_mut() {
+                    made.position.thinking_ms = Some(self.thinking.elapsed_ms());
+                }
             }
+            Event::ClientToolCall(_) | Event::Usage(_) | Event::Failed(_) | Event::Done { .. } => self.thinking.stop(),
             Event::Started(_)
             | Event::ModelSwitched { .. }
-            | Event::Thinking { .. }
+            | Event::TextReclassified { .. }
             | Event::ToolProgress(_)
             | Event::ToolResult(_)
             | Event::EarlierSource(_)
-            | Event::ClientToolCall(_)
-            | Event::Title(_)
-            | Event::Usage(_)
-            | Event::Failed(_)
-            | Event::Done { .. } => {}
+            | Event::Title(_) => {}
         }
+    }
+
+    /// The time that models spent on reasoning, in milliseconds; `None` without reasoning.
+    pub fn thinking_ms(&self) -> Option<u64> {
+        (!self.answer.thinking.is_empty()).then(|| self.thinking.elapsed_ms())
     }
 
     /// The calls in the order in which the model made them.
     pub fn calls(&self) -> impl Iterator<Item = CallRecord<'_>> {
-        self.answer.calls.iter().zip(&self.call_costs).map(|(CallState { call, outcome }, cost)| {
+        self.answer.calls.iter().zip(&self.call_costs).map(|(CallState { call, outcome, position }, cost)| {
             let CallCost { called_at, bytes, credits } = *cost;
-            CallRecord { call, outcome: outcome.as_ref(), called_at, bytes, credits }
+            CallRecord { call, outcome: outcome.as_ref(), position: *position, called_at, bytes, credits }
         })
     }
 
@@ -114,7 +130,12 @@ impl TurnState {
     }
 
     /// Ends a round: adds its text, its calls and their results to the transcript.
-    pub(crate) fn close_round(&mut self, calls: Vec<ToolCall>, results: Vec<ToolMessage>) {
+    pub(crate) fn close_round(
+        &mut self,
+        calls: Vec<ToolCall>,
+        results: Vec<ToolMessage>,
+        provider_data: Option<Box<ProviderData>>,
+    ) {
         let (text, thinking) = self.current_round();
         if text.is_empty() && thinking.is_empty() && calls.is_empty() {
             return;
@@ -122,7 +143,7 @@ impl TurnState {
         self.rounds_end = self.end();
         // Line breaks between two rounds serve a client, which reads both as one answer.
         let text = text.trim_start_matches('\n').to_owned();
-        self.transcript.push(Message::Assistant { text, thinking, calls });
+        self.transcript.push(Message::Assistant { text, thinking, calls, provider_data });
         self.transcript.extend(results.into_iter().map(Message::Tool));
     }
 
@@ -137,7 +158,7 @@ impl TurnState {
 
     /// What the model wrote and read in this turn, including the unfinished round.
     pub fn transcript(mut self) -> Vec<Message> {
-        self.close_round(Vec::new(), Vec::new());
+        self.close_round(Vec::new(), Vec::new(), None);
         self.transcript
     }
 
@@ -212,9 +233,14 @@ mod tests {
         let call = ToolCall { id: "call_1".into(), name: "f".into(), arguments: serde_json::json!({}) };
         let result = ToolMessage { call_id: "call_1".into(), name: "f".into(), ok: true, content: "r".into() };
         text(&mut state, "one");
-        state.close_round(vec![call.clone()], vec![result.clone()]);
+        state.close_round(vec![call.clone()], vec![result.clone()], None);
         text(&mut state, "two");
-        let assistant = |text: &str, calls| Message::Assistant { text: text.into(), thinking: String::new(), calls };
+        let assistant = |text: &str, calls| Message::Assistant {
+            text: text.into(),
+            thinking: String::new(),
+            calls,
+            provider_data: None,
+        };
         assert_eq!(
             state.transcript(),
             [assistant("one", vec![call]), Message::Tool(result), assistant("two", Vec::new())]
@@ -224,13 +250,20 @@ mod tests {
     #[test]
     fn interrupted_reply_counts_by_estimate() {
         let prompt = TextSize { characters: 100, bytes: 300, tokens: 100 };
-        let price = Price { input: 1_000_000, cached_input: 0, output: 5_000_000 };
+        let price = Price { input: 1_000_000, cached_input: 0, cache_write: 1_000_000, output: 5_000_000 };
         let pending = PendingReply { prompt, price: Some(price), family: Family::DeepSeek };
         let mut state = TurnState { pending: Some(pending), ..TurnState::default() };
         assert_eq!(state.usage(), Usage::default());
         text(&mut state, "今天");
         let cost_micros = Some(110);
-        let cut = Usage { input_tokens: 100, output_tokens: 2, search_credits: 0, estimated: true, cost_micros };
+        let cut = Usage {
+            input_tokens: 100,
+            cached_tokens: 0,
+            output_tokens: 2,
+            search_credits: 0,
+            estimated: true,
+            cost_micros,
+        };
         assert_eq!(state.usage(), cut);
     }
 

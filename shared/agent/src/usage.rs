@@ -42,10 +42,12 @@ impl PendingReply {
         let tokens = TokenUsage {
             input: input.unwrap_or(self.prompt.tokens),
             cached: input.map_or(0, |input| counted.cached.min(input)),
+            cache_writes: input.map_or(0, |input| counted.cache_writes.min(input.saturating_sub(counted.cached))),
             output: output.unwrap_or(reply.tokens),
         };
         Usage {
             input_tokens: tokens.input,
+            cached_tokens: tokens.cached,
             output_tokens: tokens.output,
             search_credits: 0,
             estimated: input.is_none() || output.is_none(),
@@ -67,8 +69,13 @@ fn is_plausible(size: TextSize, tokens: u64, uncounted_chars: u64) -> bool {
 /// The price of one reply in millionths, rounded up, so that a paid reply never costs zero.
 fn cost(price: Price, tokens: TokenUsage) -> u64 {
     let part = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
-    let fresh = tokens.input.saturating_sub(tokens.cached);
-    let parts = [part(fresh, price.input), part(tokens.cached, price.cached_input), part(tokens.output, price.output)];
+    let fresh = tokens.input.saturating_sub(tokens.cached).saturating_sub(tokens.cache_writes);
+    let parts = [
+        part(fresh, price.input),
+        part(tokens.cached, price.cached_input),
+        part(tokens.cache_writes, price.cache_write),
+        part(tokens.output, price.output),
+    ];
     let whole = parts.into_iter().fold(0_u128, u128::saturating_add).div_ceil(1_000_000);
     u64::try_from(whole).unwrap_or(u64::MAX)
 }
@@ -80,14 +87,14 @@ mod tests {
     /// A prompt of 5,000 characters.
     fn pending() -> PendingReply {
         let prompt = TextSize { characters: 5000, bytes: 9000, tokens: 3000 };
-        let price = Some(Price { input: 800_000, cached_input: 160_000, output: 2_000_000 });
+        let price = Some(Price { input: 800_000, cached_input: 160_000, cache_write: 1_000_000, output: 2_000_000 });
         PendingReply { prompt, price, family: Family::Unknown }
     }
 
     const REPLY: TextSize = TextSize { characters: 400, bytes: 900, tokens: 250 };
 
     fn counted(input: u64, output: u64) -> (u64, u64, bool) {
-        let usage = pending().usage(REPLY, Some(TokenUsage { input, cached: 0, output }));
+        let usage = pending().usage(REPLY, Some(TokenUsage { input, cached: 0, cache_writes: 0, output }));
         (usage.input_tokens, usage.output_tokens, usage.estimated)
     }
 
@@ -119,14 +126,15 @@ mod tests {
 
     #[test]
     fn f046_empty_reply_may_have_no_tokens() {
-        let usage = pending().usage(TextSize::default(), Some(TokenUsage { input: 2100, cached: 0, output: 0 }));
+        let usage = pending()
+            .usage(TextSize::default(), Some(TokenUsage { input: 2100, cached: 0, cache_writes: 0, output: 0 }));
         assert_eq!((usage.output_tokens, usage.estimated), (0, false));
     }
 
     #[test]
     fn cached_input_is_cheaper_and_cost_rounds_up() {
         let cost = |input, cached, output| {
-            let usage = pending().usage(REPLY, Some(TokenUsage { input, cached, output }));
+            let usage = pending().usage(REPLY, Some(TokenUsage { input, cached, cache_writes: 0, output }));
             usage.cost_micros
         };
         assert_eq!(cost(2000, 0, 200), Some(1600 + 400));
@@ -139,7 +147,10 @@ mod tests {
 
     #[test]
     fn no_price_overflows() {
-        let price = Price { input: u64::MAX, cached_input: u64::MAX, output: u64::MAX };
-        assert_eq!(super::cost(price, TokenUsage { input: u64::MAX, cached: 1, output: u64::MAX }), u64::MAX);
+        let price = Price { input: u64::MAX, cached_input: u64::MAX, cache_write: u64::MAX, output: u64::MAX };
+        assert_eq!(
+            super::cost(price, TokenUsage { input: u64::MAX, cached: 1, cache_writes: 1, output: u64::MAX }),
+            u64::MAX
+        );
     }
 }

@@ -1,4 +1,4 @@
-use domain::Event;
+use domain::{Event, split_last_characters};
 use serde::Serialize;
 
 use crate::{NativeSse, Protocol};
@@ -57,6 +57,12 @@ impl Protocol for Accumulated {
         match event {
             Event::Text { delta } => self.content.push_str(delta),
             Event::Thinking { delta } => self.thinking.push_str(delta),
+            // The next frame has both texts as they are then.
+            Event::TextReclassified { characters } => {
+                let reasoning = split_last_characters(&mut self.content, *characters);
+                self.thinking.push_str(&reasoning);
+                return self.write_accumulated(out);
+            }
             Event::Started(_)
             | Event::ModelSwitched { .. }
             | Event::ToolCall(_)

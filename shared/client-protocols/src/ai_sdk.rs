@@ -165,7 +165,7 @@ impl AiSdkStream {
     fn write_sources(&mut self, sources: &[Source], out: &mut String) {
         let known = self.sources.len();
         Source::join(&mut self.sources, sources);
-        for Source { index, title, url } in self.sources.iter().skip(known) {
+        for Source { index, title, url, .. } in self.sources.iter().skip(known) {
             write_json_frame(&UiChunk::SourceUrl { source_id: &format!("source-{index}"), url, title }, out);
         }
     }
@@ -225,8 +225,8 @@ impl Protocol for AiSdkStream {
             Event::Usage(usage) => self.usage = Some(**usage),
             Event::Failed(failure) => self.write_failure(failure, out),
             Event::Done { finish_reason } => self.write_done(*finish_reason, out),
-            // Requests of this protocol cannot declare client tools.
-            Event::ModelSwitched { .. } | Event::ClientToolCall(_) => {}
+            // Requests of this protocol cannot declare client tools, and no chunk takes text back.
+            Event::ModelSwitched { .. } | Event::TextReclassified { .. } | Event::ClientToolCall(_) => {}
         }
     }
 }

@@ -81,6 +81,7 @@ impl Protocol for NativeSse {
             Event::Thinking { delta } => self.writer.write_delta(r#"{"type":"thinking","thinking":"#, delta, out),
             Event::Started(_)
             | Event::ModelSwitched { .. }
+            | Event::TextReclassified { .. }
             | Event::ToolCall(_)
             | Event::ToolProgress(_)
             | Event::ToolResult(_)
@@ -114,6 +115,9 @@ enum Payload<'a> {
     },
     Thinking {
         thinking: &'a str,
+    },
+    Reclassify {
+        characters: usize,
     },
     Content {
         content: &'a str,
@@ -160,6 +164,7 @@ impl<'a> Payload<'a> {
             },
             Event::Text { delta } => Self::Content { content: delta },
             Event::Thinking { delta } => Self::Thinking { thinking: delta },
+            Event::TextReclassified { characters } => Self::Reclassify { characters: *characters },
             Event::ToolCall(call) => Self::ToolCall(call),
             Event::ToolProgress(progress) => {
                 Self::ToolProgress { id: &progress.id, name: &progress.name, text: &progress.text }

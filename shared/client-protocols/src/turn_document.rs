@@ -66,7 +66,7 @@ impl Serialize for TurnDocument {
 }
 
 impl<'a> CallRow<'a> {
-    fn new(CallState { call, outcome }: &'a CallState) -> Self {
+    fn new(CallState { call, outcome, .. }: &'a CallState) -> Self {
         let (ok, summary) = outcome.as_ref().map_or((false, ""), |outcome| (outcome.ok, &outcome.summary));
         Self { id: &call.id, name: &call.name, arguments: &call.arguments, ok, summary }
     }
@@ -88,7 +88,7 @@ mod tests {
             duration_ms: 3,
             summary: "2 results".into(),
             sources: [(1, "https://same.example"), (index, url)]
-                .map(|(index, url)| Source { index, title: "t".into(), url: url.into() })
+                .map(|(index, url)| Source { index, title: "t".into(), url: url.into(), excerpt: String::new() })
                 .to_vec(),
             error: None,
         }))

@@ -17,7 +17,8 @@ struct TurnContent {
 }
 
 fn turn() -> Vec<Event> {
-    let source = |index: usize, url: &str| Source { index, title: "页".into(), url: url.into() };
+    let source =
+        |index: usize, url: &str| Source { index, title: "页".into(), url: url.into(), excerpt: String::new() };
     let report = ToolOutcome {
         id: "call_1".into(),
         name: "search_web".into(),

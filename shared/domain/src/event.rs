@@ -27,6 +27,11 @@ pub enum Event {
         /// Without the reasoning tags.
         delta: String,
     },
+    /// The end of the text so far was reasoning: the model began its reply in it and only closed it.
+    TextReclassified {
+        /// How many characters (Unicode code points) at the end of the text are reasoning.
+        characters: usize,
+    },
     /// A complete call, before it runs.
     ToolCall(Box<ToolCall>),
     /// A progress delta of a running call, between its call and its result; the model never reads it.
@@ -62,6 +67,7 @@ impl Event {
             | Self::ModelSwitched { .. }
             | Self::Text { .. }
             | Self::Thinking { .. }
+            | Self::TextReclassified { .. }
             | Self::ToolCall(_)
             | Self::ToolProgress(_)
             | Self::ToolResult(_)
@@ -124,9 +130,33 @@ pub struct Source {
     pub title: String,
     /// `http` or `https`.
     pub url: String,
+    /// The beginning of what was found on the page, on one line; at most 200 characters, empty if it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub excerpt: String,
 }
 
+/// Longest excerpt of a page, in characters.
+const MAX_EXCERPT_CHARS: usize = 200;
+
 impl Source {
+    /// Sets the excerpt to the beginning of a text.
+    #[must_use]
+    pub fn with_excerpt(self, text: &str) -> Self {
+        let mut excerpt = String::new();
+        for (n, part) in text.split_whitespace().enumerate() {
+            if excerpt.len() > 4 * MAX_EXCERPT_CHARS {
+                break;
+            }
+            excerpt.push_str(if n == 0 { "" } else { " " });
+            excerpt.push_str(part);
+        }
+        if let Some((end, _)) = excerpt.char_indices().nth(MAX_EXCERPT_CHARS) {
+            excerpt.truncate(excerpt[..end].char_indices().next_back().map_or(0, |(last, _)| last));
+            excerpt.push('…');
+        }
+        Self { excerpt, ..self }
+    }
+
     /// Merges the pages of several results: each URL once, with its number.
     pub fn join(all: &mut Vec<Source>, more: &[Source]) {
         for source in more {
@@ -166,6 +196,9 @@ pub struct ToolOutcome {
 pub struct Usage {
     /// Tokens sent to models, over all rounds.
     pub input_tokens: u64,
+    /// How many of them were read from the caches of providers; absent in JSON if none were.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
     /// Tokens written by models, over all rounds.
     pub output_tokens: u64,
     /// Credits that the search provider charged.
@@ -178,10 +211,16 @@ pub struct Usage {
     pub cost_micros: Option<u64>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
+}
+
 impl Usage {
     /// Adds the usage of one more reply.
     pub fn join(&mut self, more: Usage) {
         self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(more.cached_tokens);
         self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
         self.search_credits = self.search_credits.saturating_add(more.search_credits);
         self.estimated |= more.estimated;
@@ -208,11 +247,22 @@ mod tests {
             cached: true,
             duration_ms: 12,
             summary: "1 result".into(),
-            sources: vec![Source { index: 1, title: "茶\n\"".into(), url: "https://example.com".into() }],
+            sources: vec![Source {
+                index: 1,
+                title: "茶\n\"".into(),
+                url: "https://example.com".into(),
+                excerpt: String::new(),
+            }],
             error: None,
         };
-        let usage =
-            Usage { input_tokens: u64::MAX, output_tokens: 2, search_credits: 3, estimated: true, cost_micros: None };
+        let usage = Usage {
+            input_tokens: u64::MAX,
+            cached_tokens: 1,
+            output_tokens: 2,
+            search_credits: 3,
+            estimated: true,
+            cost_micros: None,
+        };
         vec![
             Event::Started(Box::new(TurnStart {
                 conversation_id: "C".into(),
@@ -222,6 +272,7 @@ mod tests {
             Event::ModelSwitched { model: "backup".into() },
             Event::Text { delta: "一\n\u{2028}\0\"\\🍵".into() },
             Event::Thinking { delta: String::new() },
+            Event::TextReclassified { characters: 2 },
             Event::ToolCall(Box::new(ToolCall {
                 id: "c1".into(),
                 name: "search_web".into(),
@@ -238,6 +289,7 @@ mod tests {
                 index: 7,
                 title: "茶".into(),
                 url: "https://example.com/7".into(),
+                excerpt: String::new(),
             })),
             Event::Title("茶".into()),
             Event::Usage(Box::new(usage)),
@@ -246,6 +298,20 @@ mod tests {
             Event::Failed(Box::new(ErrorCode::Interrupted.into())),
             Event::Done { finish_reason: FinishReason::ToolLimit },
         ]
+    }
+
+    #[test]
+    fn excerpts_are_one_bounded_line() {
+        let source = || Source { index: 1, title: "t".into(), url: "https://a.example".into(), excerpt: String::new() };
+        for (text, expected) in [
+            ("", String::new()),
+            (" one\n\ttwo ", "one two".to_owned()),
+            (&"好".repeat(200), "好".repeat(200)),
+            (&"好".repeat(100_000), format!("{}…", "好".repeat(199))),
+            (&"a ".repeat(1000), format!("{}…", "a ".repeat(100).trim_end())),
+        ] {
+            assert_eq!(source().with_excerpt(text).excerpt, expected);
+        }
     }
 
     #[test]

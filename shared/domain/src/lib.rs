@@ -12,6 +12,7 @@ mod message;
 mod model_attribution;
 mod numbered_sources;
 mod owner;
+mod provider_data;
 mod strict_json;
 mod strict_object;
 mod tool;
@@ -27,10 +28,11 @@ pub use message::Message;
 pub use model_attribution::ModelAttribution;
 pub use numbered_sources::NumberedSources;
 pub use owner::Owner;
+pub use provider_data::{ProviderData, ReasoningDetail, ReasoningItem};
 pub use strict_json::parse_object;
 pub use strict_object::StrictObject;
 pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolMessage, ToolSpec};
-pub use turn_accumulator::{CallState, TurnAccumulator};
+pub use turn_accumulator::{CallPosition, CallState, TurnAccumulator, split_last_characters};
 
 /// Maximum length of an answer's text, in bytes. A turn that reaches it ends with [`FinishReason::Length`].
 pub const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{ToolCall, ToolMessage};
+use crate::{ProviderData, ToolCall, ToolMessage};
 
 /// One message of a prompt: from the user, from the model, or from a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub enum Message {
         /// The calls of this reply, in the order in which the model wrote them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<ToolCall>,
+        /// What the model that made the reply must receive back with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider_data: Option<Box<ProviderData>>,
     },
     /// The result of one call of the preceding assistant message.
     Tool(ToolMessage),

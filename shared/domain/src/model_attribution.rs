@@ -30,6 +30,7 @@ impl ModelAttribution {
             }
             Event::Text { .. }
             | Event::Thinking { .. }
+            | Event::TextReclassified { .. }
             | Event::ToolCall(_)
             | Event::ToolProgress(_)
             | Event::ToolResult(_)

@@ -28,8 +28,30 @@ impl Owner {
         Self::new(format!("token:{issuer} {subject}"))
     }
 
+    /// The name without the kind of credential and the issuer: what people call the owner. Not unique.
+    pub fn display_name(&self) -> &str {
+        let name = self.0.split_once(':').map_or(self.as_str(), |(_, name)| name);
+        if self.0.starts_with("token:") { name.split_once(' ').map_or(name, |(_, subject)| subject) } else { name }
+    }
+
     /// The rate limit key of the owner's turns.
     pub fn turn_limit_key(&self) -> String {
         format!("chat:{}", self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn display_name_is_the_name_alone() {
+        for owner in [
+            Owner::unverified("ann: b c"),
+            Owner::key_holder("ann: b c"),
+            Owner::subject("https://id.example/x", "ann: b c"),
+        ] {
+            assert_eq!(owner.display_name(), "ann: b c");
+        }
     }
 }

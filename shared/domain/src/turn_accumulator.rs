@@ -1,4 +1,8 @@
-use crate::{Event, Failure, FinishReason, ModelAttribution, Source, ToolCall, ToolOutcome, TurnStart, Usage};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Event, Failure, FinishReason, MAX_THINKING_BYTES, ModelAttribution, Source, ToolCall, ToolOutcome, TurnStart, Usage,
+};
 
 /// The sum of a turn's events so far: its answer, its calls and how it ended.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +34,28 @@ pub struct CallState {
     pub call: ToolCall,
     /// `None` while it runs.
     pub outcome: Option<ToolOutcome>,
+    /// What the turn had written before it.
+    pub position: CallPosition,
+}
+
+/// What a turn had written before a call; lengths are in characters (Unicode code points).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallPosition {
+    /// The length of the text.
+    pub text: usize,
+    /// The length of the reasoning.
+    pub thinking: usize,
+    /// The time spent on the reasoning, in milliseconds; `None` if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking_ms: Option<u64>,
+}
+
+/// Removes this many characters from the end of a text and returns them.
+pub fn split_last_characters(text: &mut String, characters: usize) -> String {
+    let last = characters.checked_sub(1).and_then(|back| text.char_indices().nth_back(back));
+    let start = if characters == 0 { text.len() } else { last.map_or(0, |(start, _)| start) };
+    text.split_off(start)
 }
 
 impl TurnAccumulator {
@@ -40,7 +66,12 @@ impl TurnAccumulator {
             Event::Started(start) => self.start = Some(TurnStart::clone(start)),
             Event::Text { delta } => self.content.push_str(delta),
             Event::Thinking { delta } => self.thinking.push_str(delta),
-            Event::ToolCall(call) => self.calls.push(CallState { call: ToolCall::clone(call), outcome: None }),
+            Event::TextReclassified { characters } => {
+                let reasoning = split_last_characters(&mut self.content, *characters);
+                let fits = MAX_THINKING_BYTES.saturating_sub(self.thinking.len()).min(reasoning.len());
+                self.thinking.push_str(&reasoning[..reasoning.floor_char_boundary(fits)]);
+            }
+            Event::ToolCall(call) => self.add_call(ToolCall::clone(call)),
             Event::ToolResult(outcome) => self.add_outcome(outcome),
             Event::EarlierSource(source) => Source::join(&mut self.sources, std::slice::from_ref(source)),
             Event::ClientToolCall(call) => self.client_tool_calls.push(ToolCall::clone(call)),
@@ -49,6 +80,15 @@ impl TurnAccumulator {
             Event::Done { finish_reason } => self.end = Some(Ok(*finish_reason)),
             Event::ModelSwitched { .. } | Event::ToolProgress(_) | Event::Title(_) => {}
         }
+    }
+
+    fn add_call(&mut self, call: ToolCall) {
+        let (text, thinking) = (self.content.chars().count(), self.thinking.chars().count());
+        self.calls.push(CallState {
+            call,
+            outcome: None,
+            position: CallPosition { text, thinking, thinking_ms: None },
+        });
     }
 
     fn add_outcome(&mut self, outcome: &ToolOutcome) {
@@ -77,7 +117,8 @@ mod tests {
     }
 
     fn outcome(id: &str, urls: &[&str]) -> ToolOutcome {
-        let source = |url: &&str| Source { index: number(url), title: "t".into(), url: (*url).into() };
+        let source =
+            |url: &&str| Source { index: number(url), title: "t".into(), url: (*url).into(), excerpt: String::new() };
         ToolOutcome {
             id: id.into(),
             name: "search_web".into(),
@@ -97,6 +138,15 @@ mod tests {
     }
 
     #[test]
+    fn reclassified_text_moves_to_the_reasoning() {
+        let text = |delta: &str| Event::Text { delta: delta.into() };
+        let turn = accumulate([text("好。想一想"), Event::TextReclassified { characters: 3 }, text("答")]);
+        assert_eq!((turn.content.as_str(), turn.thinking.as_str()), ("好。答", "想一想"));
+        let turn = accumulate([text("想"), Event::TextReclassified { characters: 9 }]);
+        assert_eq!((turn.content.as_str(), turn.thinking.as_str()), ("", "想"));
+    }
+
+    #[test]
     fn events_add_up_to_the_turn() {
         let start = TurnStart { conversation_id: "C".into(), message_id: "M".into(), model: "first".into() };
         let call = |id: &str| ToolCall { id: id.into(), name: "search_web".into(), arguments: json!({}) };
@@ -104,11 +154,17 @@ mod tests {
         let turn = accumulate([
             Event::Started(Box::new(start.clone())),
             Event::Thinking { delta: "想".into() },
+            Event::Text { delta: "〇🍵".into() },
             Event::ToolCall(Box::new(call("a"))),
             Event::ToolCall(Box::new(call("b"))),
             Event::ToolResult(Box::new(outcome("b", &["https://4.example"]))),
             Event::ToolResult(Box::new(outcome("unknown", &["https://9.example", "https://4.example"]))),
-            Event::EarlierSource(Box::new(Source { index: 2, title: "t".into(), url: "https://2.example".into() })),
+            Event::EarlierSource(Box::new(Source {
+                index: 2,
+                title: "t".into(),
+                url: "https://2.example".into(),
+                excerpt: String::new(),
+            })),
             Event::Text { delta: "一".into() },
             Event::ModelSwitched { model: "second".into() },
             Event::Text { delta: "二".into() },
@@ -117,9 +173,13 @@ mod tests {
             Event::Usage(Box::new(usage)),
             Event::Done { finish_reason: FinishReason::ToolCalls },
         ]);
-        assert_eq!((turn.start.as_ref(), turn.content.as_str(), turn.thinking.as_str()), (Some(&start), "一二", "想"));
-        assert_eq!(turn.call("a"), Some(&CallState { call: call("a"), outcome: None }));
-        let expected = CallState { call: call("b"), outcome: Some(outcome("b", &["https://4.example"])) };
+        assert_eq!(
+            (turn.start.as_ref(), turn.content.as_str(), turn.thinking.as_str()),
+            (Some(&start), "〇🍵一二", "想")
+        );
+        let position = CallPosition { text: 2, thinking: 1, thinking_ms: None };
+        assert_eq!(turn.call("a"), Some(&CallState { call: call("a"), outcome: None, position }));
+        let expected = CallState { call: call("b"), outcome: Some(outcome("b", &["https://4.example"])), position };
         assert_eq!((turn.calls.len(), turn.call("b")), (2, Some(&expected)));
         let urls: Vec<(usize, &str)> = turn.sources.iter().map(|source| (source.index, source.url.as_str())).collect();
         assert_eq!(urls, [(4, "https://4.example"), (9, "https://9.example"), (2, "https://2.example")]);

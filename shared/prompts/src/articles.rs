@@ -9,6 +9,10 @@ declare_texts! {
     embeddings_failed,
     /// Note: the vectors of some articles are of another model.
     other_model,
+    /// Note: only the meaning was searched.
+    meaning_only,
+    /// Note: some articles are not in the vector index.
+    not_indexed,
     /// Note: nothing was found.
     no_results,
     /// A search failed for a `{reason}`.

@@ -17,6 +17,10 @@ declare_texts! {
     binary,
     /// Reason: the file or the folder cannot be read.
     unreadable,
+    /// Reason: the documents are still being copied to this instance.
+    loading,
+    /// Reason: the documents cannot be copied to this instance.
+    unavailable,
     /// Reason: time ran out.
     out_of_time,
     /// Argument error: no regular expression, for a `{reason}`.

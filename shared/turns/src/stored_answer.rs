@@ -1,4 +1,4 @@
-use agent::TurnState;
+use agent::{CallRecord, TurnState};
 use domain::NumberedSources;
 use store::{Answer, StoredCall, TurnEnd};
 
@@ -7,7 +7,8 @@ pub(crate) fn stored_answer(state: TurnState, end: TurnEnd, added_sources: Optio
     Answer {
         content: state.answer.content.clone(),
         thinking: state.answer.thinking.clone(),
-        tool_calls: state.calls().map(|record| StoredCall::new(record.call, record.outcome)).collect(),
+        thinking_ms: state.thinking_ms(),
+        tool_calls: state.calls().map(stored_call).collect(),
         sources: state.answer.sources.clone(),
         added_sources,
         end,
@@ -18,4 +19,8 @@ pub(crate) fn stored_answer(state: TurnState, end: TurnEnd, added_sources: Optio
         title: None,
         layout: None,
     }
+}
+
+fn stored_call(record: CallRecord<'_>) -> StoredCall {
+    StoredCall::new(record.call, record.outcome, Some(record.position))
 }

@@ -16,7 +16,7 @@ fn user(text: &str) -> Message {
 }
 
 fn assistant(text: &str) -> Message {
-    Message::Assistant { text: text.into(), thinking: String::new(), calls: Vec::new() }
+    Message::Assistant { text: text.into(), thinking: String::new(), calls: Vec::new(), provider_data: None }
 }
 
 fn result(id: &str, content: &str) -> Message {
@@ -25,7 +25,7 @@ fn result(id: &str, content: &str) -> Message {
 
 fn calling(id: &str, thinking: &str) -> Message {
     let call = ToolCall { id: id.into(), name: "f".into(), arguments: json!({}) };
-    Message::Assistant { text: String::new(), thinking: thinking.into(), calls: vec![call] }
+    Message::Assistant { text: String::new(), thinking: thinking.into(), calls: vec![call], provider_data: None }
 }
 
 fn history(turns: impl IntoIterator<Item = Vec<Message>>) -> Vec<HistoryTurn> {

@@ -22,8 +22,8 @@ const LONG_DELTA_BYTES: usize = 4 * 1024;
 /// Maximum number of deltas that are appended to the log before subscribers are woken.
 const MAX_UNSEEN_DELTAS: usize = 512;
 
-/// Maximum time between two deltas of a burst. The connection delivers one at a time, also if many arrived together; models
-/// that are read in a browser pause for milliseconds.
+/// Maximum time between two deltas of a burst. The connection delivers one at a time, also if many arrived together;
+/// between slower deltas models pause for milliseconds.
 const MAX_BURST_GAP: Duration = Duration::from_micros(100);
 
 /// How far a reply was read.

@@ -1,9 +1,10 @@
 mod after_call;
+mod open_thinking;
 mod outcome;
 mod text;
 
-use domain::{Event, ToolCall};
-use llm::{Delta, Finish, NativeCall, TokenUsage, ToolMode};
+use domain::{Event, ProviderData, ToolCall};
+use llm::{Delta, Finish, ModelClient, NativeCall, TokenUsage, ToolMode};
 use serde_json::Value;
 use tool_calls::{
     CallScanner, Malformed, MalformedReason, ParsedCall, ReplyEnd, ReplyPart, ResultBlocks, Segment, ThinkingFilter,
@@ -27,6 +28,7 @@ pub(super) struct ReplyState {
     tools_on: bool,
     tool_mode: ToolMode,
     may_correct: bool,
+    model: ModelClient,
     filter: Option<ThinkingFilter>,
     scanner: Option<CallScanner>,
     /// Empty between deltas; kept to reuse its memory, as is `segments`.
@@ -48,19 +50,27 @@ pub(super) struct ReplyState {
     correction: Option<Correction>,
     finish: Option<Finish>,
     usage: Option<TokenUsage>,
+    provider_data: ProviderData,
 }
 
 impl ReplyState {
     pub(super) fn new(options: &ReplyOptions<'_>) -> Self {
         let client_tools = options.client.iter().flat_map(|client| &client.tools).map(|tool| tool.name.clone());
+        let scanner = scanner(options);
+        let filter = if options.tools_on {
+            ThinkingFilter::default().with_calls_of(&scanner)
+        } else {
+            ThinkingFilter::default()
+        };
         Self {
             events: options.events.clone(),
             client_tools: client_tools.collect(),
             tools_on: options.tools_on,
             tool_mode: options.tool_mode,
             may_correct: options.may_correct,
-            filter: Some(ThinkingFilter::default()),
-            scanner: Some(scanner(options)),
+            filter: Some(if opens_in_thinking(options.model) { filter.with_open_thinking() } else { filter }),
+            model: options.model.clone(),
+            scanner: Some(scanner),
             parts: Vec::new(),
             segments: Vec::new(),
             calls: Vec::new(),
@@ -74,6 +84,7 @@ impl ReplyState {
             correction: None,
             finish: None,
             usage: None,
+            provider_data: ProviderData { origin: options.origin.to_owned(), ..ProviderData::default() },
         }
     }
 
@@ -88,6 +99,7 @@ impl ReplyState {
             _ if self.is_over => Vec::new(),
             Delta::Text(text) => self.text(text),
             Delta::Thinking(delta) => {
+                self.filter.iter_mut().for_each(ThinkingFilter::expect_answer);
                 self.think(delta);
                 Vec::new()
             }
@@ -96,6 +108,10 @@ impl ReplyState {
                 self.has_native_calls = true;
                 let reason = MalformedReason::Truncated;
                 self.correction = Some(Correction::Malformed(Malformed { raw: String::new(), reason }));
+                Vec::new()
+            }
+            Delta::Reasoning(item) => {
+                self.provider_data.reasoning.push(*item);
                 Vec::new()
             }
             Delta::Usage(usage) => {
@@ -109,6 +125,7 @@ impl ReplyState {
     /// Ends the text: what is still held becomes a call or text.
     fn end(&mut self, finish: Finish) -> Vec<ToolCall> {
         self.finish = Some(finish);
+        let is_unclosed = self.filter.as_ref().is_some_and(ThinkingFilter::is_in_open_thinking);
         let mut parts = self.filter.take().map(ThinkingFilter::finish).unwrap_or_default();
         let mut calls = self.parts(&mut parts);
         let end = if finish == Finish::Length { ReplyEnd::Truncated } else { ReplyEnd::Complete };
@@ -119,6 +136,9 @@ impl ReplyState {
             for parsed in std::mem::take(&mut self.held) {
                 calls.extend(self.accept(String::new(), parsed.name, parsed.arguments));
             }
+        }
+        if is_unclosed && calls.is_empty() && finish != Finish::Length {
+            self.show_unclosed_thinking();
         }
         self.end_unshown_text(finish);
         self.emit_held();
@@ -131,7 +151,11 @@ impl ReplyState {
         let text = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
         // Arguments that cannot be parsed stay a string, which every tool rejects with a message for the model.
         let arguments = tool_calls::repair(text).unwrap_or_else(|| Value::String(call.arguments.clone()));
-        self.accept(call.id, call.name, arguments)
+        let accepted = self.accept(call.id, call.name, arguments)?;
+        if !call.signature.is_empty() {
+            self.provider_data.call_signatures.insert(accepted.id.clone(), call.signature);
+        }
+        Some(accepted)
     }
 
     fn accept(&mut self, id: String, name: String, arguments: Value) -> Option<ToolCall> {
@@ -169,6 +193,11 @@ impl ReplyState {
             self.events.append(Event::Text { delta });
         }
     }
+}
+
+/// Whether the replies of a model begin in reasoning that only their end tag shows.
+fn opens_in_thinking(model: &ModelClient) -> bool {
+    model.thinking_open().unwrap_or_else(|| tool_calls::opens_in_thinking(&model.config().model))
 }
 
 /// The scanner of a reply. Models whose calls are text may also write them as actions.

@@ -4,6 +4,7 @@ use domain::{Event, FinishReason, Message, ToolCall};
 use llm::GenerationParams;
 
 use super::Run;
+use crate::ClientContext;
 
 impl Run<'_> {
     /// Ends the turn with calls that the client must run.
@@ -22,6 +23,13 @@ impl Run<'_> {
     /// The client's parameters, which override the operator's options.
     pub(super) fn generation_params(&self) -> GenerationParams {
         self.turn.client.as_ref().map(|client| client.params.clone()).unwrap_or_default()
+    }
+
+    /// Whether tools or parameters of prompts came with the client's request.
+    pub(super) fn has_client_input(&self) -> bool {
+        let has_input =
+            |client: &ClientContext| !client.tools.is_empty() || client.params != GenerationParams::default();
+        self.turn.client.as_ref().is_some_and(has_input)
     }
 
     /// The messages for a prompt that is text only.

@@ -56,7 +56,7 @@ impl Run<'_> {
         let mut messages = self.messages.clone();
         if !partial_text.trim().is_empty() {
             let (text, thinking, calls) = (partial_text.to_owned(), String::new(), Vec::new());
-            messages.push(Message::Assistant { text, thinking, calls });
+            messages.push(Message::Assistant { text, thinking, calls, provider_data: None });
             messages.push(prompt::continuation(self.texts));
         }
         messages

@@ -56,7 +56,8 @@ impl Run<'_> {
         let call = ToolCall { id: String::new(), name: name.clone(), arguments: json!({}) };
         let result = ToolMessage { call_id: String::new(), name, ok: true, content: String::new() };
         let (text, thinking) = (String::new(), String::new());
-        let round = [Message::Assistant { text, thinking, calls: vec![call] }, Message::Tool(result)];
+        let round =
+            [Message::Assistant { text, thinking, calls: vec![call], provider_data: None }, Message::Tool(result)];
         let tokens = |messages: &[Message]| estimate::messages(self.family(), messages).tokens;
         tokens(&self.to_text(&round)).saturating_sub(tokens(&round))
     }

@@ -48,7 +48,7 @@ impl Run<'_> {
             self.messages.push(Message::Tool(run.result.clone()));
             self.has_reference = true;
         }
-        self.events.turn_state().close_round(vec![call], vec![run.result]);
+        self.events.turn_state().close_round(vec![call], vec![run.result], None);
         Ok(())
     }
 

@@ -40,9 +40,12 @@ impl Run<'_> {
             ModelError::ToolsUnsupported => RoundError::ToolsRejected,
             other => RoundError::Model(other),
         })?;
+        let origin = self.model().origin();
         let options = ReplyOptions {
             events: self.events,
+            origin: &origin,
             session: &self.session,
+            model: self.model(),
             recorder: self.recorder.as_deref(),
             specs: &self.specs,
             client: self.turn.client.as_ref(),
@@ -116,12 +119,13 @@ impl Run<'_> {
         if self.is_native() && !self.specs.is_empty() {
             let tool_choice = if tools_on { choice.clone() } else { ToolChoice::None };
             let (messages, tools) = (message_format::to_native(&messages), Arc::clone(&self.specs));
-            let params = self.generation_params();
-            return Prompt { system, messages, tools, tool_choice, params, ..Prompt::default() };
+            let (params, from_caller) = (self.generation_params(), self.has_client_input());
+            return Prompt { system, messages, tools, tool_choice, params, from_caller, ..Prompt::default() };
         }
         let messages = self.to_text(&self.sanitised(messages));
         let stop_markers = if tools_on && !self.specs.is_empty() { tool_calls::STOP_SEQUENCES } else { &[] };
-        Prompt { system, messages, params: self.generation_params(), stop_markers, ..Prompt::default() }
+        let (params, from_caller) = (self.generation_params(), self.has_client_input());
+        Prompt { system, messages, params, from_caller, stop_markers, ..Prompt::default() }
     }
 
     /// The messages with calls and results as text, in the format of the current model.

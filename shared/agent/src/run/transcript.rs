@@ -1,11 +1,23 @@
 //! Adds finished rounds to the messages of the turn.
 
-use domain::{FinishReason, Message};
+use domain::{FinishReason, Message, ProviderData, ReasoningItem};
 use tool_calls::{Malformed, MalformedReason};
 
 use super::{Run, direct_results};
 use crate::prompt;
 use crate::round::{Correction, Round};
+
+/// Maximum size of the provider data of a reply that later turns receive, in bytes. It is stored with the turn.
+const MAX_STORED_DATA_BYTES: usize = 16 * 1024;
+
+/// The part of a reply's provider data that later turns need. Providers with thinking blocks use them only in the turn in
+/// which they were made.
+fn data_for_later_turns(data: &ProviderData) -> Option<Box<ProviderData>> {
+    let mut data = data.clone();
+    data.reasoning
+        .retain(|item| !matches!(item, ReasoningItem::Thinking { .. } | ReasoningItem::RedactedThinking { .. }));
+    Some(Box::new(data)).filter(|data| !data.is_empty() && data.size() <= MAX_STORED_DATA_BYTES)
+}
 
 impl Run<'_> {
     /// Records a round with calls; returns how the turn ends if the results are the answer.
@@ -26,9 +38,11 @@ impl Run<'_> {
         let results: Vec<_> = round.results.into_iter().map(|run| run.result).collect();
         let mut state = self.events.turn_state();
         let (_, thinking) = state.current_round();
-        self.messages.push(Message::Assistant { text, thinking, calls: round.calls.clone() });
+        let (calls, provider_data) = (round.calls.clone(), round.provider_data);
+        let stored = provider_data.as_deref().and_then(data_for_later_turns);
+        self.messages.push(Message::Assistant { text, thinking, calls, provider_data });
         self.messages.extend(results.iter().cloned().map(Message::Tool));
-        state.close_round(round.calls, results);
+        state.close_round(round.calls, results, stored);
         self.text_in_messages = state.answer.content.len();
     }
 
@@ -44,7 +58,7 @@ impl Run<'_> {
             Correction::NoCall(unshown) => format!("{text}{unshown}"),
         };
         if !written.is_empty() {
-            self.messages.push(Message::Assistant { text: written, thinking, calls: Vec::new() });
+            self.messages.push(Message::Assistant { text: written, thinking, calls: Vec::new(), provider_data: None });
         }
         self.messages.push(prompt::correction(self.texts, correction, &self.turn.tool_choice));
     }

@@ -47,7 +47,8 @@ fn call(id: &str) -> Event {
 fn result(id: &str, urls: &[&str], error: Option<&str>) -> Event {
     // The page `https://a.example` has number 1.
     let number = |url: &str| usize::from(url.as_bytes()["https://".len()] - b'a') + 1;
-    let source = |url: &&str| Source { index: number(url), title: "天气".into(), url: (*url).into() };
+    let source =
+        |url: &&str| Source { index: number(url), title: "天气".into(), url: (*url).into(), excerpt: String::new() };
     Event::ToolResult(Box::new(ToolOutcome {
         id: id.into(),
         name: "search_web".into(),
@@ -64,8 +65,14 @@ fn done(finish_reason: FinishReason) -> Event {
     Event::Done { finish_reason }
 }
 
-const USAGE: Usage =
-    Usage { input_tokens: 812, output_tokens: 143, search_credits: 2, estimated: false, cost_micros: None };
+const USAGE: Usage = Usage {
+    input_tokens: 812,
+    cached_tokens: 0,
+    output_tokens: 143,
+    search_credits: 2,
+    estimated: false,
+    cost_micros: None,
+};
 
 #[test]
 fn search_turn_matches_the_expected_transcript() {

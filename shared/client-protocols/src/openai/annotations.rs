@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     fn spans(text: &str) -> Vec<(usize, usize, &'static str)> {
-        let source = |index, url: &str| Source { index, title: String::new(), url: url.into() };
+        let source = |index, url: &str| Source { index, title: String::new(), url: url.into(), excerpt: String::new() };
         let sources = [source(1, "a"), source(2, "b")];
         let all = annotate(text, &sources);
         let url = |url: &str| if url == "a" { "a" } else { "b" };

@@ -128,7 +128,9 @@ impl Protocol for CompletionChunks {
                 write_frame(&ErrorDocument::new(failure), out);
                 out.push_str("data: [DONE]\n\n");
             }
+            // No chunk takes text back.
             Event::ModelSwitched { .. }
+            | Event::TextReclassified { .. }
             | Event::ToolCall(_)
             | Event::ToolProgress(_)
             | Event::ToolResult(_)

@@ -64,7 +64,7 @@ impl ConversationBuilder {
         let rows = row.take_objects("tool_calls", MAX_ROWS)?.unwrap_or_default();
         let calls = rows.into_iter().map(parse_call).collect::<Result<Vec<_>, _>>()?;
         self.results = PendingResults::for_calls(&calls);
-        self.messages.push(Message::Assistant { text, thinking, calls });
+        self.messages.push(Message::Assistant { text, thinking, calls, provider_data: None });
         Ok(())
     }
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     fn assistant(text: &str, calls: Vec<ToolCall>) -> Message {
-        Message::Assistant { text: text.into(), thinking: String::new(), calls }
+        Message::Assistant { text: text.into(), thinking: String::new(), calls, provider_data: None }
     }
 
     fn user(text: &str) -> Message {
@@ -193,7 +193,7 @@ mod tests {
             Message::Tool(ToolMessage { call_id: id.into(), name: name.into(), ok: true, content: content.into() })
         };
         let calls = vec![call("a", "f", json!({"x": 1})), call("b", "g", json!("{broken"))];
-        let called = Message::Assistant { text: String::new(), thinking: "hm".into(), calls };
+        let called = Message::Assistant { text: String::new(), thinking: "hm".into(), calls, provider_data: None };
         let expected = ParsedConversation {
             system: Some("Be brief.\n\nIn Chinese.".into()),
             history: vec![HistoryTurn { seq: 1, messages: vec![user("一\n二"), assistant("答", Vec::new())] }],

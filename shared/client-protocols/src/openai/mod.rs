@@ -35,17 +35,27 @@ pub struct CompletionMeta {
 
 /// Token counts.
 #[derive(Clone, Copy, Debug, Serialize)]
-#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 struct TokenUsage {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_tokens_details: Option<PromptTokensDetails>,
+}
+
+/// Details of the prompt's tokens.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct PromptTokensDetails {
+    cached_tokens: u64,
 }
 
 impl From<&domain::Usage> for TokenUsage {
     fn from(usage: &domain::Usage) -> Self {
         let (prompt_tokens, completion_tokens) = (usage.input_tokens, usage.output_tokens);
-        Self { prompt_tokens, completion_tokens, total_tokens: prompt_tokens.saturating_add(completion_tokens) }
+        let total_tokens = prompt_tokens.saturating_add(completion_tokens);
+        let cached_tokens = usage.cached_tokens;
+        let prompt_tokens_details = (cached_tokens > 0).then_some(PromptTokensDetails { cached_tokens });
+        Self { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details }
     }
 }
 

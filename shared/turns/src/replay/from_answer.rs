@@ -44,14 +44,15 @@ impl Delivered {
 
     /// The events of a call that were not sent yet. Which pages came from which call is not stored: the first result gets all.
     fn call_events(&self, call: StoredCall, sources: &mut Vec<Source>) -> Vec<Event> {
-        let StoredCall { id, name, arguments, ok, summary } = call;
+        let StoredCall { id, name, arguments, ok, summary, error, .. } = call;
         let mut events = Vec::new();
         let known = self.turn.call(&id);
         if known.is_none() {
             events.push(Event::ToolCall(Box::new(ToolCall { id: id.clone(), name: name.clone(), arguments })));
         }
         if known.is_none_or(|known| known.outcome.is_none()) {
-            let error = (!ok).then(|| domain::ToolFailure { code: "failed".to_owned(), message: summary.clone() });
+            let unknown = || domain::ToolFailure { code: "failed".to_owned(), message: summary.clone() };
+            let error = (!ok).then(|| error.unwrap_or_else(unknown));
             let sources = std::mem::take(sources);
             let report = ToolOutcome { id, name, ok, cached: true, duration_ms: 0, summary, sources, error };
             events.push(Event::ToolResult(Box::new(report)));
@@ -117,12 +118,18 @@ mod tests {
             arguments: json!({}),
             ok: true,
             summary: "1 result".to_owned(),
+            position: None,
+            duration_ms: None,
+            cached: false,
+            error: None,
         };
         let message = StoredMessage {
             id: "M".to_owned(),
             role: Role::Assistant,
             content: content.to_owned(),
             thinking: "想".to_owned(),
+            thinking_ms: None,
+            usage: None,
             model: "first".to_owned(),
             tool_calls: vec![call("a"), call("b")],
             sources: Vec::new(),
@@ -136,7 +143,7 @@ mod tests {
 
     fn ended() -> TurnOutcome {
         let end = TurnEnd::Done(FinishReason::Stop);
-        TurnOutcome { usage: Usage::default(), end, models: Vec::new() }
+        TurnOutcome { usage: Usage::default(), end, models: Vec::new(), thinking_ms: None }
     }
 
     /// What a client has read once the rest has arrived.

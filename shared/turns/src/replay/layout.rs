@@ -51,6 +51,7 @@ impl Layout {
             Event::Usage(_) => self.add('u', None),
             Event::Failed(_) | Event::Done { .. } => self.add('e', None),
             Event::ModelSwitched { .. }
+            | Event::TextReclassified { .. }
             | Event::EarlierSource(_)
             | Event::ToolProgress(_)
             | Event::ClientToolCall(_) => {
@@ -132,8 +133,9 @@ impl<'a> Remaining<'a> {
     }
 
     fn result(&mut self, call: &StoredCall) -> ToolOutcome {
-        let StoredCall { id, name, ok, summary, .. } = call.clone();
-        let error = (!ok).then(|| ToolFailure { code: "failed".to_owned(), message: summary.clone() });
+        let StoredCall { id, name, ok, summary, error, .. } = call.clone();
+        let unknown = || ToolFailure { code: "failed".to_owned(), message: summary.clone() };
+        let error = (!ok).then(|| error.unwrap_or_else(unknown));
         let sources = std::mem::take(&mut self.sources);
         ToolOutcome { id, name, ok, cached: true, duration_ms: 0, summary, sources, error }
     }
@@ -207,7 +209,7 @@ mod tests {
     }
 
     fn source() -> Source {
-        Source { index: 1, title: "茶".to_owned(), url: "https://a.example".to_owned() }
+        Source { index: 1, title: "茶".to_owned(), url: "https://a.example".to_owned(), excerpt: String::new() }
     }
 
     /// The events of a turn with two calls, whose results arrive in the other order.
@@ -236,13 +238,15 @@ mod tests {
     fn answer(layout: String) -> ShortTurn {
         let stored = |id| {
             let Event::ToolResult(outcome) = result(id, Vec::new()) else { unreachable!() };
-            StoredCall::new(&tool_call(id), Some(&outcome))
+            StoredCall::new(&tool_call(id), Some(&outcome), None)
         };
         let message = StoredMessage {
             id: "M".to_owned(),
             role: Role::Assistant,
             content: "好的。ab".to_owned(),
             thinking: "想一想".to_owned(),
+            thinking_ms: None,
+            usage: None,
             model: "first".to_owned(),
             tool_calls: vec![stored("a"), stored("b")],
             sources: vec![source()],
@@ -252,7 +256,7 @@ mod tests {
             created_at: String::new(),
         };
         let end = TurnEnd::Done(FinishReason::Stop);
-        let outcome = TurnOutcome { usage: Usage::default(), end, models: Vec::new() };
+        let outcome = TurnOutcome { usage: Usage::default(), end, models: Vec::new(), thinking_ms: None };
         ShortTurn { turn: StoredTurn { message, outcome: Some(outcome) }, layout, title: "茶".to_owned() }
     }
 

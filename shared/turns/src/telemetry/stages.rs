@@ -88,6 +88,7 @@ impl TurnRecorder for AgentStages {
             Event::ToolResult(outcome) => self.log_result(outcome),
             Event::Started(_)
             | Event::ModelSwitched { .. }
+            | Event::TextReclassified { .. }
             | Event::EarlierSource(_)
             | Event::ToolProgress(_)
             | Event::ClientToolCall(_)

@@ -2,7 +2,8 @@ use llm::{Finish, ModelError};
 use tools::ToolRun;
 
 use super::ReplyState;
-use crate::round::{Round, RoundError};
+use super::text::log_dropped;
+use crate::round::{Correction, Round, RoundError};
 
 impl ReplyState {
     /// The outcome of a reply that was not read to its end.
@@ -37,6 +38,12 @@ impl ReplyState {
 
     /// Takes the round out of the state.
     fn take_round(&mut self, results: Vec<ToolRun>) -> Round {
+        if let Some(Correction::Malformed(malformed)) = &self.correction
+            && !self.calls.is_empty()
+        {
+            // The other calls of the reply have run: it is not repeated for this one.
+            log_dropped(malformed);
+        }
         Round {
             calls: std::mem::take(&mut self.calls),
             results,
@@ -44,6 +51,7 @@ impl ReplyState {
             correction: self.correction.take(),
             finish: self.finish.unwrap_or(Finish::Stop),
             usage: self.usage.take(),
+            provider_data: Some(Box::new(std::mem::take(&mut self.provider_data))),
         }
     }
 }

@@ -36,6 +36,7 @@ impl ReplyState {
         for part in parts.drain(..) {
             match part {
                 ReplyPart::Thinking(delta) => self.think(delta),
+                ReplyPart::TextWasThinking => self.reclassify_text(),
                 ReplyPart::Text(text) => {
                     self.scanner.iter_mut().for_each(|scanner| scanner.push_into(&text, &mut segments));
                     calls.extend(self.segments(&mut segments));
@@ -69,7 +70,7 @@ impl ReplyState {
     }
 
     /// Emits text, unless it follows a call or must wait for one.
-    fn show(&mut self, text: String) {
+    pub(super) fn show(&mut self, text: String) {
         if let Some(rest) = &mut self.after_call {
             self.is_over = rest.has_no_use_after(&text);
         } else if let Some(unshown) = &mut self.unshown_text {
@@ -121,8 +122,13 @@ impl ReplyState {
             self.show_text_before_call();
             self.correction = Some(Correction::Malformed(malformed));
         } else {
-            let (characters, reason) = (malformed.raw.chars().count(), malformed.reason);
-            tracing::warn!(characters, %reason, "a call could not be parsed and is dropped");
+            log_dropped(&malformed);
         }
     }
+}
+
+/// Logs that a malformed call is dropped; its text never reaches the log.
+pub(super) fn log_dropped(malformed: &Malformed) {
+    let (characters, reason) = (malformed.raw.chars().count(), malformed.reason);
+    tracing::warn!(characters, %reason, "a call could not be parsed and is dropped");
 }

@@ -77,8 +77,14 @@ fn lines_of(
 ) -> Vec<(Vec<String>, Value)> {
     let (buffer, at) = (LineBuffer::default(), Instant::now());
     let request = RequestContext { request_id: "r1".into(), received_at: at, invocation: None };
-    let usage =
-        Usage { input_tokens: 7, output_tokens: 2, search_credits: 1, estimated: false, cost_micros: Some(1_500_000) };
+    let usage = Usage {
+        input_tokens: 7,
+        cached_tokens: 0,
+        output_tokens: 2,
+        search_credits: 1,
+        estimated: false,
+        cost_micros: Some(1_500_000),
+    };
     let report = TurnReport {
         request: &request,
         conversation_id: "c1",
