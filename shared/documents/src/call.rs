@@ -7,8 +7,8 @@ use domain::Owner;
 use fairness::FairSlots;
 use tokio::task::spawn_blocking;
 
-use crate::DocumentError;
 use crate::interrupt::Interrupt;
+use crate::{DocumentError, DocumentRoot, DocumentSource};
 
 /// Maximum duration of a scan; afterwards it returns what it has found.
 pub(crate) const MAX_DURATION: Duration = Duration::from_secs(10);
@@ -18,6 +18,20 @@ pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Concurrent scans, at most one of each owner; others wait.
 static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
+
+/// Runs `work` over the current root of a source, as [`run_blocking`] does.
+///
+/// # Errors
+/// Those of `work` and of the source.
+pub(crate) async fn run_over<T: Send + 'static>(
+    source: &DocumentSource,
+    owner: &Owner,
+    duration: Duration,
+    work: impl FnOnce(&DocumentRoot, &Interrupt) -> Result<T, DocumentError> + Send + 'static,
+) -> Result<T, DocumentError> {
+    let root = source.root().await?;
+    run_blocking(owner, duration, move |interrupt| work(&root, interrupt)).await
+}
 
 /// Runs `work` on a blocking thread. It must check its interrupt at every file and at every few lines: the interrupt is
 /// due when this future is dropped, and after `duration`. The slot is released with the thread.

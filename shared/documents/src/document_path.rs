@@ -17,8 +17,7 @@ impl DocumentPath {
     /// # Errors
     /// [`DocumentError::InvalidPath`] for an absolute path, for `..`, and for the forms of Windows.
     pub(crate) fn parse(text: &str) -> Result<Self, DocumentError> {
-        let is_absolute = text.starts_with('/') || has_drive(text);
-        if is_absolute || text.len() > MAX_BYTES || text.contains('\\') {
+        if text.starts_with('/') || text.len() > MAX_BYTES || text.contains('\\') {
             return Err(DocumentError::InvalidPath);
         }
         let mut path = Self::default();
@@ -28,7 +27,8 @@ impl DocumentPath {
             }
             path.push(name);
         }
-        Ok(path)
+        // Also after `./`, which is skipped.
+        if has_drive(&path.0) { Err(DocumentError::InvalidPath) } else { Ok(path) }
     }
 
     /// The path of an entry of this folder.
@@ -114,9 +114,21 @@ mod tests {
 
     #[test]
     fn paths_that_lead_out_are_rejected() {
-        for text in
-            ["/", "..", "a/../b", "../a", "a/..", "C:", "c:/a", r"a\b", r"\\server\share", "a\0", "a\nb", "a\u{202E}b"]
-        {
+        for text in [
+            "/",
+            "..",
+            "a/../b",
+            "../a",
+            "a/..",
+            "C:",
+            "./C:",
+            "c:/a",
+            r"a\b",
+            r"\\server\share",
+            "a\0",
+            "a\nb",
+            "a\u{202E}b",
+        ] {
             assert_eq!(parse(text), None, "{text:?}");
         }
         assert_eq!(parse(&"a/".repeat(2049)), None);

@@ -1,27 +1,61 @@
-//! The encodings of text files.
+//! The encodings of text files: UTF-8, UTF-16 with a mark, and the single-byte and East Asian encodings of the WHATWG
+//! Encoding Standard that browsers guess. UTF-16 without a mark counts as binary; ISO-2022-JP and HZ are not recognised.
 
 use std::fs::File;
 use std::io::{self, Chain, Cursor, Read};
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
-use grep_searcher::Encoding as SearchEncoding;
 
 use crate::DocumentError;
+use crate::encoding_guess;
 
 /// The beginning of a file from which its encoding is detected, in bytes.
 const PREFIX_BYTES: u64 = 1024 * 1024;
 
-/// Longest text that the guess of an encoding reads, from its first byte that is not ASCII.
-const GUESS_BYTES: usize = 64 * 1024;
+/// The beginning of a file.
+pub(crate) struct FileStart {
+    bytes: Vec<u8>,
+    file: File,
+    /// The encoding that a mark at the beginning names.
+    marked: Option<&'static Encoding>,
+    /// Whether it is the whole file.
+    is_whole: bool,
+}
 
 /// A text file, with the encoding that was detected.
 pub(crate) struct TextFile {
     /// The content as it is stored.
-    pub(crate) reader: Chain<Cursor<Vec<u8>>, File>,
-    pub(crate) encoding: &'static Encoding,
+    reader: Chain<Cursor<Vec<u8>>, File>,
+    encoding: &'static Encoding,
     /// Whether the file begins with a mark of its encoding.
-    pub(crate) is_marked: bool,
+    is_marked: bool,
+    /// Whether the prefix is the whole file.
+    is_whole: bool,
+}
+
+impl FileStart {
+    /// Reads the beginning of a file into a buffer, whose former content is dropped.
+    ///
+    /// # Errors
+    /// `Unreadable` if reading fails.
+    pub(crate) fn read(mut file: File, mut buffer: Vec<u8>) -> Result<Self, DocumentError> {
+        buffer.clear();
+        let read = file.by_ref().take(PREFIX_BYTES).read_to_end(&mut buffer)?;
+        let marked = Encoding::for_bom(&buffer).map(|(encoding, _)| encoding);
+        let is_whole = read < usize::try_from(PREFIX_BYTES).unwrap_or(usize::MAX);
+        Ok(Self { bytes: buffer, file, marked, is_whole })
+    }
+
+    /// The bytes of the whole file, if an ASCII text in it is the same bytes whatever its encoding is; `None` for a longer
+    /// file and for UTF-16.
+    pub(crate) fn as_ascii_compatible(&self) -> Option<&[u8]> {
+        (self.is_whole && self.marked.is_none_or(|encoding| encoding == UTF_8)).then_some(&self.bytes)
+    }
+
+    /// The buffer, to be used again.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.bytes
+    }
 }
 
 impl TextFile {
@@ -29,43 +63,42 @@ impl TextFile {
     ///
     /// # Errors
     /// `Binary` for a file with NUL bytes that no mark explains.
-    pub(crate) fn new(mut file: File) -> Result<Self, DocumentError> {
-        let mut prefix = Vec::new();
-        let read = file.by_ref().take(PREFIX_BYTES).read_to_end(&mut prefix);
-        let is_whole =
-            read.map_err(|_| DocumentError::Unreadable)? < usize::try_from(PREFIX_BYTES).unwrap_or(usize::MAX);
-        let marked = Encoding::for_bom(&prefix).map(|(encoding, _)| encoding);
-        if marked.is_none() && memchr::memchr(0, &prefix).is_some() {
-            return Err(DocumentError::Binary);
-        }
-        let encoding = marked.unwrap_or_else(|| guess(&prefix, is_whole));
-        Ok(Self { reader: Cursor::new(prefix).chain(file), encoding, is_marked: marked.is_some() })
+    pub(crate) fn new(file: File) -> Result<Self, DocumentError> {
+        Self::of(FileStart::read(file, Vec::new())?)
     }
 
-    /// The encoding to search with; `None` for UTF-8 and for a file with a mark, which the searcher reads itself.
-    pub(crate) fn search_encoding(&self) -> Option<SearchEncoding> {
-        let is_known = self.is_marked || self.encoding == UTF_8;
-        if is_known { None } else { SearchEncoding::new(self.encoding.name()).ok() }
+    /// Detects the encoding of a file whose beginning has been read.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn of(start: FileStart) -> Result<Self, DocumentError> {
+        let FileStart { bytes, mut file, marked, is_whole } = start;
+        if marked.is_none() && memchr::memchr(0, &bytes).is_some() {
+            return Err(DocumentError::Binary);
+        }
+        let encoding = match marked {
+            Some(encoding) => encoding,
+            None => encoding_guess::guess(&bytes, (!is_whole).then_some(&mut file))?,
+        };
+        let reader = Cursor::new(bytes).chain(file);
+        Ok(Self { reader, encoding, is_marked: marked.is_some(), is_whole })
+    }
+
+    /// The content, if it is UTF-8 without a mark and short enough to be in memory.
+    pub(crate) fn as_utf8(&self) -> Option<&[u8]> {
+        let is_plain = self.is_whole && !self.is_marked && self.encoding == UTF_8;
+        is_plain.then(|| self.reader.get_ref().0.get_ref().as_slice())
+    }
+
+    /// The buffer, to be used again.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.reader.into_inner().0.into_inner()
     }
 
     /// Reads the content as UTF-8; what is faulty becomes U+FFFD.
     pub(crate) fn decode(self) -> impl Read {
         encoding_rs_io::DecodeReaderBytesBuilder::new().encoding(Some(self.encoding)).strip_bom(true).build(self.reader)
     }
-}
-
-/// The encoding of an unmarked text: UTF-8 if it is valid, else the probable one.
-fn guess(prefix: &[u8], is_whole: bool) -> &'static Encoding {
-    let Err(error) = std::str::from_utf8(prefix) else { return UTF_8 };
-    if !is_whole && error.error_len().is_none() {
-        return UTF_8;
-    }
-    let start = prefix.iter().position(|byte| !byte.is_ascii()).unwrap_or_default();
-    let sample = prefix.get(start..).unwrap_or_default();
-    let sample = sample.get(..GUESS_BYTES).unwrap_or(sample);
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(sample, is_whole && sample.len() < GUESS_BYTES);
-    detector.guess(None, Utf8Detection::Deny)
 }
 
 /// Converts an error of reading.

@@ -34,6 +34,12 @@ pub enum DocumentError {
     /// The field is blank.
     #[error("a blank argument")]
     Blank(&'static str),
+    /// The documents are still being copied from their bucket; a later call continues.
+    #[error("the documents are being copied")]
+    Loading,
+    /// The documents cannot be copied from their bucket.
+    #[error("the documents cannot be copied")]
+    Unavailable,
     /// Time ran out before there was a result.
     #[error("out of time")]
     OutOfTime,
@@ -48,6 +54,8 @@ impl DocumentError {
         }
         let (code, message) = match self {
             Self::OutOfTime => ("timeout", "The tool took too long and was stopped."),
+            Self::Loading => ("failed", "The documents are still being loaded."),
+            Self::Unavailable => ("failed", "The documents cannot be loaded."),
             Self::NotFound => ("failed", "There is no such document."),
             Self::Binary => ("failed", "The document is not text."),
             _ => ("failed", "The document cannot be read."),
@@ -58,7 +66,10 @@ impl DocumentError {
 
     /// Whether other arguments would help.
     fn is_argument(&self) -> bool {
-        !matches!(self, Self::NotFound | Self::Binary | Self::Unreadable | Self::OutOfTime)
+        !matches!(
+            self,
+            Self::NotFound | Self::Binary | Self::Unreadable | Self::Loading | Self::Unavailable | Self::OutOfTime
+        )
     }
 
     fn reason(&self, language: Language) -> String {
@@ -70,6 +81,8 @@ impl DocumentError {
             Self::IsFile => texts.is_file.to_owned(),
             Self::Binary => texts.binary.to_owned(),
             Self::Unreadable => texts.unreadable.to_owned(),
+            Self::Loading => texts.loading.to_owned(),
+            Self::Unavailable => texts.unavailable.to_owned(),
             Self::InvalidPattern(fault) => fill(texts.invalid_pattern, &[("reason", fault.reason(texts))]),
             Self::InvalidGlob(field) => fill(texts.invalid_glob, &[("field", field)]),
             Self::Blank(field) => fill(texts.blank, &[("field", field)]),

@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
 
-use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_blocking};
+use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_over};
 use crate::document_path::DocumentPath;
 use crate::interrupt::Interrupt;
 use crate::json_budget::JsonBudget;
 use crate::walk::find_files;
-use crate::{DocumentError, DocumentRoot};
+use crate::{DocumentError, DocumentRoot, DocumentSource};
 
 /// Files of a result, unless a call gives a limit.
 const DEFAULT_LIMIT: u32 = 100;
@@ -30,7 +30,7 @@ pub(crate) const MAX_GLOB_BYTES: usize = 1000;
 /// Finds files by a glob, newest first. The result is JSON: `files`, `truncated`, `count` (of all matching files), and a
 /// `note` if there are more.
 pub struct GlobSearch {
-    root: DocumentRoot,
+    source: DocumentSource,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -64,9 +64,9 @@ struct Page {
 }
 
 impl GlobSearch {
-    /// Creates the tool over a root.
-    pub fn new(root: DocumentRoot) -> Self {
-        Self { root }
+    /// Creates the tool over a source.
+    pub fn new(source: DocumentSource) -> Self {
+        Self { source }
     }
 }
 
@@ -77,16 +77,16 @@ impl Tool for GlobSearch {
     }
 
     fn metadata(&self) -> ToolMetadata {
-        ToolMetadata::built_in("search")
+        ToolMetadata::built_in("search").in_folder(self.source.name())
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let language = context.language;
         let arguments: Arguments = arguments::parse(arguments, language)?;
         let offset = arguments.offset;
-        let root = self.root.clone();
-        let search =
-            run_blocking(&context.owner, MAX_DURATION, move |interrupt| find_page(&root, &arguments, interrupt));
+        let search = run_over(&self.source, &context.owner, MAX_DURATION, move |root, interrupt| {
+            find_page(root, &arguments, interrupt)
+        });
         match search.await {
             Ok(page) => Ok(render(page, offset, context.result_budget.max_bytes, language)),
             Err(error) => Err(error.to_tool_error(self, language)),
@@ -142,4 +142,39 @@ fn render(page: Page, offset: u32, max_bytes: usize, language: Language) -> Tool
         result["note"] = texts.incomplete.into();
     }
     ToolOutput { content: tool_calls::escape(&result.to_string()), summary, ..ToolOutput::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use fuzz::{ensure, run_text};
+
+    use super::*;
+    use crate::HiddenFiles;
+
+    #[test]
+    fn fuzz_globs_find_files_or_are_refused() {
+        let dir = tempfile::TempDir::new().unwrap();
+        std::fs::create_dir_all(dir.path().join("notes/2026")).unwrap();
+        for name in ["a.md", "notes/计划.md", "notes/2026/b{1}.txt"] {
+            std::fs::write(dir.path().join(name), "x").unwrap();
+        }
+        let root = DocumentRoot::open(dir.path(), HiddenFiles::Skip).unwrap();
+        let samples = [
+            r#"{"pattern": "**/*.{md,txt}", "path": "notes", "offset": 1, "limit": 2}"#,
+            r#"{"pattern": "[!a-c]?.M[dD]", "path": "./notes/2026/"}"#,
+            r#"{"pattern": "notes/**/b{1}*", "limit": 4294967295}"#,
+            r#"{"pattern": "计划*", "path": "a.md"}"#,
+        ];
+        let tokens =
+            ["**", "*", "?", "[", "[!", "]", "{", "}", ",", "/", "..", r"\\", "{a,{b,c}}", "[z-a]", "4294967295"];
+        run_text("glob_search", &samples, &tokens, |text| {
+            let Ok(arguments) = serde_json::from_str::<Arguments>(text) else { return Ok(()) };
+            let (interrupt, _stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+            let Ok(page) = find_page(&root, &arguments, &interrupt) else { return Ok(()) };
+            ensure(page.count <= 3 && page.files.len() <= page.count, || format!("{page:?}"))?;
+            ensure(!page.incomplete, || "the walk did not end".to_owned())
+        });
+    }
 }

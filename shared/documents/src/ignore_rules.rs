@@ -1,4 +1,5 @@
 use std::io::Read;
+use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -23,10 +24,10 @@ const CACHE_FOLDER: &str = "__pycache__";
 pub(crate) struct IgnoreRules {
     show_all: bool,
     /// The rules of each folder, with the length of its path and a slash.
-    folders: Vec<FolderRules>,
+    folders: Vec<Arc<FolderRules>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct FolderRules {
     path_bytes: usize,
     files: [Option<Gitignore>; IGNORE_FILES.len()],
@@ -43,7 +44,7 @@ impl IgnoreRules {
         let path_bytes = if path.is_empty() { 0 } else { path.len() + 1 };
         let files =
             if self.show_all { Default::default() } else { IGNORE_FILES.map(|name| read_rules(directory, name)) };
-        self.folders.push(FolderRules { path_bytes, files });
+        self.folders.push(Arc::new(FolderRules { path_bytes, files }));
     }
 
     /// Removes the rules that were added last.

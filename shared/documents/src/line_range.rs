@@ -2,12 +2,12 @@ use std::time::Duration;
 
 use domain::Owner;
 
-use crate::call::run_blocking;
+use crate::call::run_over;
 use crate::document_path::DocumentPath;
 use crate::encoding::TextFile;
 use crate::interrupt::Interrupt;
 use crate::line_reader::{Line, LineReader};
-use crate::{DocumentError, DocumentRoot};
+use crate::{DocumentError, DocumentRoot, DocumentSource};
 
 /// Maximum number of lines that are read at once.
 pub(crate) const MAX_LINES: usize = 2000;
@@ -94,14 +94,14 @@ impl Default for LineRange {
 /// # Errors
 /// Why the file cannot be read; `NotFound` for every path that tools skip.
 pub async fn read_lines(
-    root: &DocumentRoot,
+    source: &DocumentSource,
     owner: &Owner,
     path: &str,
     range: LineRange,
 ) -> Result<String, DocumentError> {
-    let (root, path) = (root.clone(), DocumentPath::parse(path)?);
-    let read = move |interrupt: &Interrupt| range.read(&root, &path, MAX_TEXT_BYTES, interrupt);
-    let lines = run_blocking(owner, READ_DURATION, read).await?;
+    let path = DocumentPath::parse(path)?;
+    let read = move |root: &DocumentRoot, interrupt: &Interrupt| range.read(root, &path, MAX_TEXT_BYTES, interrupt);
+    let lines = run_over(source, owner, READ_DURATION, read).await?;
     Ok(lines.texts.into_iter().map(|line| line + "\n").collect())
 }
 

@@ -11,23 +11,21 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
 
-use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_blocking};
+use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_over};
 use crate::directory::Kind;
 use crate::document_path::DocumentPath;
 use crate::interrupt::Interrupt;
 use crate::json_budget::JsonBudget;
-use crate::{DocumentError, DocumentRoot};
+use crate::root::ROOT_NAME;
+use crate::{DocumentError, DocumentRoot, DocumentSource};
 
 /// Maximum number of entries of a listing.
 const MAX_ENTRIES: usize = 500;
 
-/// The name of the root in a tree.
-const ROOT_NAME: &str = "root";
-
 /// Lists the files and folders below a folder, those near it first. The result is JSON: `tree`, `files` (the paths),
 /// `count`, and a `note` if entries are left out.
 pub struct ListDirectory {
-    root: DocumentRoot,
+    source: DocumentSource,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -53,9 +51,9 @@ struct Listing {
 }
 
 impl ListDirectory {
-    /// Creates the tool over a root.
-    pub fn new(root: DocumentRoot) -> Self {
-        Self { root }
+    /// Creates the tool over a source.
+    pub fn new(source: DocumentSource) -> Self {
+        Self { source }
     }
 }
 
@@ -66,17 +64,18 @@ impl Tool for ListDirectory {
     }
 
     fn metadata(&self) -> ToolMetadata {
-        ToolMetadata::built_in("file")
+        ToolMetadata::built_in("file").in_folder(self.source.name())
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let language = context.language;
         let Arguments { path } = arguments::parse(arguments, language)?;
-        let root = self.root.clone();
         let list = async {
             let path = DocumentPath::parse(path.as_deref().unwrap_or_default())?;
             let start = path.clone();
-            let listing = run_blocking(&context.owner, MAX_DURATION, move |interrupt| list(&root, &start, interrupt));
+            let listing = run_over(&self.source, &context.owner, MAX_DURATION, move |root, interrupt| {
+                list(root, &start, interrupt)
+            });
             Ok((path, listing.await?))
         };
         match list.await {

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema, strip_invisible};
 
-use crate::DocumentRoot;
-use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_blocking};
+use crate::DocumentSource;
+use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_over};
 use crate::document_path::DocumentPath;
 use crate::json_budget::JsonBudget;
 use crate::line_range::{LineRange, Lines, MAX_LINES};
@@ -19,7 +19,7 @@ use crate::line_range::{LineRange, Lines, MAX_LINES};
 /// Reads lines of a text file. The result is JSON: `content` with a number before each line, `lineCount`, `totalLines`,
 /// `filePath`, and a `note` if there is more to read.
 pub struct ReadFile {
-    root: DocumentRoot,
+    source: DocumentSource,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -37,9 +37,9 @@ struct Arguments {
 }
 
 impl ReadFile {
-    /// Creates the tool over a root.
-    pub fn new(root: DocumentRoot) -> Self {
-        Self { root }
+    /// Creates the tool over a source.
+    pub fn new(source: DocumentSource) -> Self {
+        Self { source }
     }
 }
 
@@ -50,7 +50,7 @@ impl Tool for ReadFile {
     }
 
     fn metadata(&self) -> ToolMetadata {
-        ToolMetadata::built_in("file")
+        ToolMetadata::built_in("file").in_folder(self.source.name())
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -58,13 +58,12 @@ impl Tool for ReadFile {
         let Arguments { file_path, offset, limit } = arguments::parse(arguments, language)?;
         let (offset, limit) = (as_usize(offset), limit.map_or(MAX_LINES, as_usize));
         let max_bytes = context.result_budget.max_bytes;
-        let root = self.root.clone();
         let read = async {
             let path = DocumentPath::parse(&file_path)?;
             let file = path.clone();
             let range = LineRange::new(offset, limit);
-            let lines = run_blocking(&context.owner, MAX_DURATION, move |interrupt| {
-                range.read(&root, &file, max_bytes, interrupt)
+            let lines = run_over(&self.source, &context.owner, MAX_DURATION, move |root, interrupt| {
+                range.read(root, &file, max_bytes, interrupt)
             });
             Ok((path, lines.await?))
         };

@@ -1,12 +1,18 @@
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tempfile::TempDir;
+
 use crate::DocumentError;
 use crate::directory::{Directory, Entry, Kind};
 use crate::document_path::DocumentPath;
 use crate::ignore_rules::IgnoreRules;
+
+/// The name of a root without a name of its own.
+pub(crate) const ROOT_NAME: &str = "root";
 
 /// Whether hidden and ignored files exist for the tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,8 +30,16 @@ pub enum HiddenFiles {
 /// file.
 #[derive(Clone, Debug)]
 pub struct DocumentRoot {
-    path: Arc<PathBuf>,
+    path: RootPath,
     hidden: HiddenFiles,
+}
+
+/// Where the folder is.
+#[derive(Clone, Debug)]
+enum RootPath {
+    Folder(Arc<PathBuf>),
+    /// It is deleted with its last user.
+    Temporary(Arc<TempDir>),
 }
 
 /// An open folder below the root, with the rules for its entries.
@@ -50,7 +64,17 @@ impl DocumentRoot {
     /// The error of the operating system, also for a path that is no folder.
     pub fn open(path: &Path, hidden: HiddenFiles) -> io::Result<Self> {
         Directory::open(path)?;
-        Ok(Self { path: Arc::new(std::path::absolute(path)?), hidden })
+        Ok(Self { path: RootPath::Folder(Arc::new(std::path::absolute(path)?)), hidden })
+    }
+
+    /// Creates the root of a temporary folder, which its last clone deletes.
+    pub(crate) fn of_temporary(folder: TempDir, hidden: HiddenFiles) -> Self {
+        Self { path: RootPath::Temporary(Arc::new(folder)), hidden }
+    }
+
+    /// The folder's own name; [`ROOT_NAME`] for one without a name, such as `/`.
+    pub(crate) fn name(&self) -> &str {
+        self.path.as_path().file_name().and_then(OsStr::to_str).unwrap_or(ROOT_NAME)
     }
 
     /// Opens what a path names.
@@ -88,10 +112,19 @@ impl DocumentRoot {
 
     /// Opens the root itself.
     pub(crate) fn root_folder(&self) -> Result<Folder, DocumentError> {
-        let directory = Directory::open(&self.path).map_err(|_| DocumentError::Unreadable)?;
+        let directory = Directory::open(self.path.as_path()).map_err(|_| DocumentError::Unreadable)?;
         let mut rules = IgnoreRules::new(self.hidden == HiddenFiles::Show);
         rules.push(&directory, "");
         Ok(Folder { path: DocumentPath::default(), directory, rules })
+    }
+}
+
+impl RootPath {
+    fn as_path(&self) -> &Path {
+        match self {
+            Self::Folder(path) => path,
+            Self::Temporary(folder) => folder.path(),
+        }
     }
 }
 

@@ -25,6 +25,12 @@ impl Directory {
         if self.kind(name)? == Some(Kind::Folder) { Ok(Self(self.0.join(name))) } else { Err(wrong_kind()) }
     }
 
+    /// `None`: files are opened name by name.
+    #[cfg(not(unix))]
+    pub(crate) fn file_below(&self, _: &str) -> Option<File> {
+        None
+    }
+
     /// Opens a regular file in this folder.
     pub(crate) fn file(&self, name: &str) -> io::Result<File> {
         if !matches!(self.kind(name)?, Some(Kind::File(_))) {

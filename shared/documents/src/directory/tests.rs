@@ -103,3 +103,21 @@ fn other_file_systems_are_not_opened() {
     assert!(directory.folder("proc").is_err());
     assert!(super::Directory::open(Path::new("/dev")).unwrap().file("null").is_err());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn path_opens_files_below_the_root_only() {
+    let dir = tree();
+    let root = super::Directory::open(&dir.path().join("root")).unwrap();
+    for path in ["file", "folder/inner.md"] {
+        let mut text = String::new();
+        root.file_below(path).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text", "{path}");
+    }
+    let through_links =
+        ["folder_link/inner.md", "folder_out/outside", "self/file", "folder/../file", "folder", "./file"];
+    for path in REFUSED.iter().filter(|path| **path != "folder/inner.md").chain(&through_links) {
+        assert!(root.file_below(path).is_none(), "{path}");
+    }
+    assert!(super::Directory::open(Path::new("/")).unwrap().file_below("proc/self/status").is_none(), "a mount point");
+}

@@ -52,6 +52,29 @@ impl Directory {
         if file.metadata()?.is_file() { Ok(file) } else { Err(wrong_kind()) }
     }
 
+    /// Opens a regular file at a path of plain names below this folder, in one system call; `None` if the system cannot, or
+    /// if there is none. The caller has seen that a regular file is there.
+    ///
+    /// The kernel refuses links, other file systems and every way out, as [`Self::folder`] does name by name.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn file_below(&self, path: &str) -> Option<File> {
+        use rustix::fs::{ResolveFlags, openat2};
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let resolve =
+            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV;
+        if !path.split('/').all(is_plain_name) {
+            return None;
+        }
+        let file = File::from(openat2(&self.file, path, flags, Mode::empty(), resolve).ok()?);
+        file.metadata().is_ok_and(|metadata| metadata.is_file()).then_some(file)
+    }
+
+    /// `None`: files are opened name by name.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn file_below(&self, _: &str) -> Option<File> {
+        None
+    }
+
     /// The kind of an entry; `None` for one that is neither a file nor a folder.
     pub(crate) fn kind(&self, name: &str) -> io::Result<Option<Kind>> {
         if !is_plain_name(name) {

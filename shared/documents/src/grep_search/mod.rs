@@ -1,6 +1,9 @@
 //! `grep_search`: documents by a regular expression over their lines.
 
+#[cfg(test)]
+mod fuzz;
 mod matches;
+mod required_literals;
 mod scan;
 mod sink;
 
@@ -16,8 +19,8 @@ use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, s
 
 use self::matches::{FileMatches, Matches};
 use self::scan::Scan;
-use crate::DocumentRoot;
-use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_blocking};
+use crate::DocumentSource;
+use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_over};
 use crate::json_budget::JsonBudget;
 
 /// Longest result, in bytes, however large the model's window is: a narrower search is better than a longer result.
@@ -26,7 +29,7 @@ const MAX_RESULT_BYTES: usize = 64 * 1024;
 /// Searches files, newest first. The result is JSON: `matches` (a file each, with `lines` such as `12:text`, or `11-text`
 /// for context), `count` (of matching lines), `files`, `truncated`, and a `note` if something is left out.
 pub struct GrepSearch {
-    root: DocumentRoot,
+    source: DocumentSource,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -47,9 +50,9 @@ struct Arguments {
 }
 
 impl GrepSearch {
-    /// Creates the tool over a root.
-    pub fn new(root: DocumentRoot) -> Self {
-        Self { root }
+    /// Creates the tool over a source.
+    pub fn new(source: DocumentSource) -> Self {
+        Self { source }
     }
 }
 
@@ -60,15 +63,15 @@ impl Tool for GrepSearch {
     }
 
     fn metadata(&self) -> ToolMetadata {
-        ToolMetadata::built_in("search")
+        ToolMetadata::built_in("search").in_folder(self.source.name())
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let language = context.language;
         let arguments: Arguments = arguments::parse(arguments, language)?;
-        let (root, progress) = (self.root.clone(), context.progress.clone());
-        let search = run_blocking(&context.owner, MAX_DURATION, move |interrupt| {
-            Ok(Scan::new(&root, &arguments, interrupt)?.run(&progress, language))
+        let progress = context.progress.clone();
+        let search = run_over(&self.source, &context.owner, MAX_DURATION, move |root, interrupt| {
+            Ok(Scan::new(root, &arguments, interrupt)?.run(&progress, language))
         });
         match search.await {
             Ok(matches) => Ok(render(matches, context.result_budget.max_bytes.min(MAX_RESULT_BYTES), language)),

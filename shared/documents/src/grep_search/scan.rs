@@ -1,4 +1,6 @@
-use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use domain::Language;
 use grep_matcher::LineTerminator;
@@ -10,12 +12,15 @@ use tools::Progress;
 
 use super::Arguments;
 use super::matches::{FileMatches, Matches};
+use super::required_literals::RequiredLiterals;
 use super::sink::LineSink;
+use crate::directory::Directory;
 use crate::document_path::DocumentPath;
-use crate::encoding::TextFile;
+use crate::encoding::{FileStart, TextFile};
 use crate::glob_search::MAX_GLOB_BYTES;
 use crate::interrupt::Interrupt;
-use crate::walk::{FileOpener, FoundFiles, find_files};
+use crate::parallel_walk::{FoundFiles, max_threads};
+use crate::walk::{FileOpener, find_files};
 use crate::{DocumentError, DocumentRoot, PatternFault};
 
 /// Longest pattern, in bytes.
@@ -30,23 +35,36 @@ const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// Matching lines are collected up to this many bytes in all; the scan ends there.
 const MAX_SCANNED_BYTES: usize = 1_000_000;
 
+/// Files for which another thread is worth its start.
+const FILES_PER_THREAD: usize = 128;
+
+/// Size of a thread's buffer at first, in bytes; it grows with the files.
+const BUFFER_BYTES: usize = 64 * 1024;
+
 /// Files between two reports of progress.
 const FILES_PER_REPORT: usize = 2000;
 
 /// A search that can run.
 pub(super) struct Scan<'a> {
     found: FoundFiles,
-    opener: FileOpener,
+    root: Directory,
     matcher: RegexMatcher,
-    searchers: Searchers,
+    /// `None` if any text may match.
+    literals: Option<RequiredLiterals>,
+    context: usize,
     interrupt: &'a Interrupt,
-    scanned_bytes: usize,
+    /// The length of all matching lines so far.
+    scanned_bytes: AtomicUsize,
 }
 
-/// A searcher for each encoding, because each has large buffers.
-struct Searchers {
-    context: usize,
-    by_encoding: HashMap<Option<&'static str>, Searcher>,
+/// One thread of a scan. It takes the next file that no other thread has.
+struct Worker<'a> {
+    scan: &'a Scan<'a>,
+    opener: FileOpener<'a>,
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    /// For the next file.
+    buffer: Vec<u8>,
 }
 
 impl<'a> Scan<'a> {
@@ -60,71 +78,112 @@ impl<'a> Scan<'a> {
         interrupt: &'a Interrupt,
     ) -> Result<Self, DocumentError> {
         let Arguments { pattern, path, include, context } = arguments;
-        let matcher = compile(pattern)?;
+        let (matcher, literals) = (compile(pattern)?, RequiredLiterals::of(pattern));
         let include = compile_include(include.as_deref().unwrap_or_default())?;
         let start = DocumentPath::parse(path.as_deref().unwrap_or_default())?;
         let mut found = find_files(root, &start, interrupt)?;
-        found.files.retain(|file| is_included(&include, file.path.as_str()));
-        let searchers = Searchers { context: context.unwrap_or_default().into(), by_encoding: HashMap::new() };
-        Ok(Self { found, opener: FileOpener::new(root)?, matcher, searchers, interrupt, scanned_bytes: 0 })
+        if !include.is_empty() {
+            found.files.retain(|file| is_included(&include, file.path.as_str()));
+        }
+        let context = context.unwrap_or_default().into();
+        let root = root.root_folder()?.directory;
+        Ok(Self { found, root, matcher, literals, context, interrupt, scanned_bytes: AtomicUsize::new(0) })
     }
 
     /// Searches the files; those that are binary or cannot be read are skipped.
-    pub(super) fn run(mut self, progress: &Progress, language: Language) -> Matches {
-        let files = std::mem::take(&mut self.found.files);
-        let total = files.len();
-        let mut matches = Matches { incomplete: self.found.incomplete, ..Matches::default() };
-        for (searched, file) in files.into_iter().enumerate() {
-            if self.must_end() {
-                break;
+    pub(super) fn run(self, progress: &Progress, language: Language) -> Matches {
+        let next = AtomicUsize::new(0);
+        let on_file = |index| {
+            if index > 0 && index % FILES_PER_REPORT == 0 {
+                report(progress, language, index, self.found.files.len());
             }
-            if searched > 0 && searched % FILES_PER_REPORT == 0 {
-                report(progress, language, searched, total);
+        };
+        let mut found = thread::scope(|scope| {
+            let work = || Worker::new(&self).run(&next, &on_file);
+            let others: Vec<_> = (1..self.threads()).map(|_| scope.spawn(work)).collect();
+            let mut found = work();
+            for other in others {
+                found.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
             }
-            if let Ok(found) = self.search(file.path)
-                && found.count > 0
-            {
-                matches.count += found.count;
-                matches.files.push(found);
-            }
-        }
-        matches.incomplete |= self.must_end();
-        matches
+            found
+        });
+        found.sort_unstable_by_key(|(index, _)| *index);
+        let files: Vec<FileMatches> = found.into_iter().map(|(_, found)| found).collect();
+        let count = files.iter().map(|file| file.count).sum();
+        Matches { files, count, incomplete: self.found.incomplete || self.must_end() }
+    }
+
+    fn threads(&self) -> usize {
+        (self.found.files.len() / FILES_PER_THREAD).clamp(1, max_threads())
+    }
+
+    /// Whether a file may have a match in the encoding that it turns out to have.
+    fn may_match(&self, start: &FileStart) -> bool {
+        let (Some(literals), Some(bytes)) = (&self.literals, start.as_ascii_compatible()) else { return true };
+        literals.occur_in(bytes)
     }
 
     fn must_end(&self) -> bool {
-        self.interrupt.is_due() || self.scanned_bytes >= MAX_SCANNED_BYTES
-    }
-
-    fn search(&mut self, path: DocumentPath) -> Result<FileMatches, DocumentError> {
-        let text = TextFile::new(self.opener.open(&path)?)?;
-        let searcher = self.searchers.get(&text);
-        let mut sink = LineSink::new(&self.matcher, self.interrupt, MAX_SCANNED_BYTES - self.scanned_bytes);
-        // What was found before a fault of the file counts.
-        let _fault = searcher.search_reader(&self.matcher, self.interrupt.reader(text.reader), &mut sink);
-        self.scanned_bytes += sink.scanned_bytes();
-        Ok(sink.into_matches(path))
+        self.interrupt.is_due() || self.scanned_bytes.load(Ordering::Relaxed) >= MAX_SCANNED_BYTES
     }
 }
 
-impl Searchers {
-    fn get(&mut self, text: &TextFile) -> &mut Searcher {
-        let encoding = text.search_encoding();
-        let name = encoding.is_some().then(|| text.encoding.name());
-        let context = self.context;
-        self.by_encoding.entry(name).or_insert_with(|| {
-            SearcherBuilder::new()
-                .line_terminator(LineTerminator::crlf())
-                .line_number(true)
-                .before_context(context)
-                .after_context(context)
-                .encoding(encoding)
-                .binary_detection(BinaryDetection::quit(0))
-                .heap_limit(Some(MAX_LINE_BYTES))
-                .memory_map(MmapChoice::never())
-                .build()
-        })
+impl<'a> Worker<'a> {
+    fn new(scan: &'a Scan<'a>) -> Self {
+        let (opener, buffer) = (FileOpener::new(&scan.root), Vec::with_capacity(BUFFER_BYTES));
+        Self { scan, opener, matcher: scan.matcher.clone(), searcher: searcher(scan.context), buffer }
     }
+
+    /// The files with matches and their positions in the order of the search.
+    fn run(mut self, next: &AtomicUsize, on_file: &impl Fn(usize)) -> Vec<(usize, FileMatches)> {
+        let mut found = Vec::new();
+        while !self.scan.must_end() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = self.scan.found.files.get(index) else { break };
+            on_file(index);
+            let matches = self.search(&file.path).ok().flatten();
+            found.extend(matches.map(|matches| (index, matches)));
+        }
+        found
+    }
+
+    /// The matches of a file, if it has any.
+    fn search(&mut self, path: &DocumentPath) -> Result<Option<FileMatches>, DocumentError> {
+        let Scan { interrupt, scanned_bytes, .. } = self.scan;
+        let start = FileStart::read(self.opener.open(path)?, std::mem::take(&mut self.buffer))?;
+        if !self.scan.may_match(&start) {
+            self.buffer = start.into_buffer();
+            return Ok(None);
+        }
+        let text = TextFile::of(start)?;
+        let max_bytes = MAX_SCANNED_BYTES.saturating_sub(scanned_bytes.load(Ordering::Relaxed));
+        let mut sink = LineSink::new(&self.matcher, interrupt, max_bytes);
+        // What was found before a fault of the file counts.
+        let _fault = if let Some(content) = text.as_utf8() {
+            let outcome = self.searcher.search_slice(&self.matcher, content, &mut sink);
+            self.buffer = text.into_buffer();
+            outcome
+        } else {
+            self.searcher.search_reader(&self.matcher, interrupt.reader(text.decode()), &mut sink)
+        };
+        scanned_bytes.fetch_add(sink.scanned_bytes(), Ordering::Relaxed);
+        let matches = sink.into_matches(path.clone());
+        Ok((matches.count > 0).then_some(matches))
+    }
+}
+
+/// A searcher of texts that are UTF-8 already.
+fn searcher(context: usize) -> Searcher {
+    SearcherBuilder::new()
+        .line_terminator(LineTerminator::crlf())
+        .line_number(true)
+        .before_context(context)
+        .after_context(context)
+        .bom_sniffing(false)
+        .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(MAX_LINE_BYTES))
+        .memory_map(MmapChoice::never())
+        .build()
 }
 
 /// Compiles a pattern as ripgrep does, within limits.

@@ -1,3 +1,6 @@
+use std::path::Path;
+
+use documents::{DocumentRoot, HiddenFiles};
 use domain::{Language, ToolExample};
 use serde_json::json;
 
@@ -20,6 +23,16 @@ fn declarations_describe_their_parameters_and_examples_fit() {
             }
         }
     }
+}
+
+#[test]
+fn metadata_names_the_folder_without_its_path() {
+    let documents = Documents::new(&[]);
+    for name in NAMES {
+        assert_eq!(documents.tool(name).metadata().cwd.as_deref(), Some("docs"), "{name}");
+    }
+    let root = DocumentRoot::open(Path::new("/"), HiddenFiles::Skip).unwrap();
+    assert_eq!(documents::tools(&root.into())[0].metadata().cwd.as_deref(), Some("root"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
 
+mod bucket;
 mod declarations;
 mod encodings;
 mod escapes;

@@ -62,7 +62,7 @@ async fn folder_is_refused_with_the_right_tool() {
 async fn client_reads_exactly_the_lines_of_a_range() {
     let documents = Documents::new(&[("a.md", b"one\r\ntwo\nthree")]);
     let owner = Owner::new("ada");
-    let lines = async |range| read_lines(&documents.root, &owner, "a.md", LineRange::parse(range).unwrap()).await;
+    let lines = async |range| read_lines(&documents.source, &owner, "a.md", LineRange::parse(range).unwrap()).await;
     assert_eq!(lines("2-3").await.as_deref(), Ok("two\nthree\n"));
     assert_eq!(lines("1").await.as_deref(), Ok("one\n"));
     assert_eq!(lines("9-12").await.as_deref(), Ok(""));

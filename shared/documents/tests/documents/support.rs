@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use documents::{DocumentRoot, HiddenFiles};
+use documents::{DocumentRoot, DocumentSource, HiddenFiles};
 use domain::{Language, Owner};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -13,7 +13,7 @@ use tools::{OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolErr
 /// A folder of documents, with the tools over it.
 pub(crate) struct Documents {
     dir: TempDir,
-    pub(crate) root: DocumentRoot,
+    pub(crate) source: DocumentSource,
     tools: Vec<Arc<dyn Tool>>,
 }
 
@@ -34,8 +34,8 @@ impl Documents {
             fs::write(&file, content).unwrap();
             File::options().write(true).open(&file).unwrap().set_modified(newest - Duration::from_secs(age)).unwrap();
         }
-        let root = DocumentRoot::open(&path, hidden).unwrap();
-        Self { tools: documents::tools(&root), dir, root }
+        let source = DocumentRoot::open(&path, hidden).unwrap().into();
+        Self { tools: documents::tools(&source), dir, source }
     }
 
     /// The folder of the documents.

@@ -1,0 +1,183 @@
+//! The answer of `ListObjectsV2`.
+//!
+//! Source: Amazon S3 API reference, `ListObjectsV2`. With `encoding-type=url` keys are percent-encoded, because XML cannot
+//! contain all characters of a key.
+
+use std::time::SystemTime;
+
+use serde::Deserialize;
+
+use super::fault::SyncFault;
+
+/// One page of a listing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    pub(super) objects: Vec<ListedObject>,
+    /// Where the next page begins; `None` for the last one.
+    pub(super) next: Option<String>,
+}
+
+/// An object of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ListedObject {
+    pub(super) key: String,
+    /// With its quotes.
+    pub(super) etag: String,
+    pub(super) bytes: u64,
+    pub(super) modified: SystemTime,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct ListBucketResult {
+    is_truncated: bool,
+    next_continuation_token: Option<String>,
+    #[serde(default)]
+    contents: Vec<Contents>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Contents {
+    key: String,
+    last_modified: jiff::Timestamp,
+    #[serde(rename = "ETag")]
+    etag: String,
+    size: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct ServiceError {
+    code: String,
+}
+
+/// Reads a page.
+///
+/// # Errors
+/// [`SyncFault::Answer`].
+pub(super) fn read_page(body: &[u8]) -> Result<Page, SyncFault> {
+    let result: ListBucketResult = parse(body).ok_or(SyncFault::Answer)?;
+    let objects = result.contents.into_iter().map(ListedObject::try_from).collect::<Result<_, _>>()?;
+    match (result.is_truncated, result.next_continuation_token) {
+        (true, Some(next)) => Ok(Page { objects, next: Some(next) }),
+        (true, None) => Err(SyncFault::Answer),
+        (false, _) => Ok(Page { objects, next: None }),
+    }
+}
+
+impl TryFrom<Contents> for ListedObject {
+    type Error = SyncFault;
+
+    fn try_from(contents: Contents) -> Result<Self, SyncFault> {
+        let Contents { key, last_modified, etag, size } = contents;
+        // The form encoding of S3 writes a space as `+`.
+        let key = decode(&key.replace('+', " ")).ok_or(SyncFault::Answer)?;
+        let is_sendable = !etag.is_empty() && etag.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_sendable {
+            return Err(SyncFault::Answer);
+        }
+        Ok(Self { key, etag, bytes: size, modified: last_modified.into() })
+    }
+}
+
+/// Parses an XML document; `None` also for one with a document type, which S3 never sends: inside a text it makes the
+/// deserializer panic.
+fn parse<T: serde::de::DeserializeOwned>(body: &[u8]) -> Option<T> {
+    let text = std::str::from_utf8(body).ok()?;
+    let has_type = text.match_indices("<!").any(|(at, _)| !text.get(at..).is_some_and(|rest| rest.starts_with("<!--")));
+    if has_type { None } else { quick_xml::de::from_str(text).ok() }
+}
+
+/// The code of an error, without its message, which may quote data.
+pub(super) fn error_code(body: &[u8]) -> String {
+    let ServiceError { code } = parse(body).unwrap_or(ServiceError { code: String::new() });
+    let is_code = code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_code { code } else { String::new() }
+}
+
+/// Percent-encodes what is neither unreserved nor, in a path, a slash: the form that signatures require.
+pub(super) fn encode(text: &str, is_path: bool) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || (is_path && byte == b'/');
+    let encode_byte = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(encode_byte).collect()
+}
+
+/// Decodes percent-encoded UTF-8; `None` for anything else.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut parts = text.split('%');
+    bytes.extend_from_slice(parts.next()?.as_bytes());
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>docs</Name><Prefix>a/</Prefix>
+<NextContinuationToken>1/+==</NextContinuationToken><KeyCount>2</KeyCount><MaxKeys>2</MaxKeys>
+<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>
+<Contents><Key>a/b%26+%E8%AE%A1.md</Key><LastModified>2009-10-12T17:50:30.000Z</LastModified>
+<ETag>&quot;fba9dede5f27731c9771645a39863328&quot;</ETag><Size>434234</Size><StorageClass>STANDARD</StorageClass></Contents>
+<Contents><Key>a/</Key><LastModified>2009-10-12T17:50:30.000Z</LastModified><ETag>"e-2"</ETag><Size>0</Size></Contents>
+</ListBucketResult>"#;
+
+    #[test]
+    fn page_has_decoded_keys_and_quoted_etags() {
+        let page = read_page(PAGE.as_bytes()).unwrap();
+        assert_eq!(page.next.as_deref(), Some("1/+=="));
+        let [first, second] = page.objects.try_into().unwrap();
+        let modified = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_255_369_830);
+        let etag = "\"fba9dede5f27731c9771645a39863328\"".to_owned();
+        assert_eq!(first, ListedObject { key: "a/b& 计.md".to_owned(), etag, bytes: 434_234, modified });
+        assert_eq!((second.key.as_str(), second.etag.as_str()), ("a/", "\"e-2\""));
+    }
+
+    #[test]
+    fn faulty_pages_are_rejected() {
+        let last = PAGE.replace(">true<", ">false<");
+        assert_eq!(read_page(last.as_bytes()).unwrap().next, None);
+        for (from, to) in [
+            ("ListBucketResult>", "Other>"),
+            ("<NextContinuationToken>1/+==</NextContinuationToken>", ""),
+            ("434234", "-1"),
+            ("2009-10-12T17", "yesterday"),
+            ("%26", "%2"),
+            ("%26", "%zz"),
+            ("%E8%AE", "%E8"),
+            ("&quot;fba9", "\n"),
+            ("a/b%26", "a<!DOCTYPE x>b"),
+        ] {
+            let body = PAGE.replace(from, to);
+            assert_ne!(body, PAGE);
+            assert_eq!(read_page(body.as_bytes()), Err(SyncFault::Answer), "{from} as {to}");
+        }
+        for body in [b"".as_slice(), b"\xFF", b"<html>", b"<ListBucketResult/>"] {
+            assert_eq!(read_page(body), Err(SyncFault::Answer));
+        }
+    }
+
+    #[test]
+    fn error_keeps_its_code_only() {
+        let body = b"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code><Message>canary</Message></Error>";
+        assert_eq!(error_code(body), "AccessDenied");
+        for body in ["<Error><Code>the canary sang</Code></Error>", "<html>", ""] {
+            assert_eq!(error_code(body.as_bytes()), "");
+        }
+    }
+
+    #[test]
+    fn encoded_text_decodes_to_itself() {
+        for text in ["a/b c+d%?&=#'()~*.md", "计划/é", ""] {
+            assert_eq!(decode(&encode(text, true)).as_deref(), Some(text));
+        }
+        assert_eq!(encode("a/b c+计", false), "a%2Fb%20c%2B%E8%AE%A1");
+    }
+}
