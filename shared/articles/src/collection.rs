@@ -99,7 +99,7 @@ async fn read_each(
 ) -> Result<Vec<LoadedArticle>, StoreError> {
     let read = async |head: StoredArticle| {
         let chunks = store.chunks(collection, &head).await?;
-        Ok(LoadedArticle::new(head, chunks))
+        Ok::<_, StoreError>(LoadedArticle::new(head, chunks))
     };
     let articles: Vec<LoadedArticle> = stream::iter(heads).map(read).buffer_unordered(MAX_READS).try_collect().await?;
     Ok(articles.into_iter().filter(is_whole).collect())

@@ -2,23 +2,32 @@
 //!
 //! [`ArticleWriter`] turns a document into chunks and stores them; [`ArticleSearch`] finds them again, in memory, by
 //! their terms (BM25) and by their meaning (cosine of embeddings). Without an embeddings endpoint it searches by terms
-//! alone.
+//! alone. With a vector index it keeps nothing in memory: Amazon S3 Vectors ranks, and the table has the texts.
 
 mod chunks;
 mod collection;
 mod collection_cache;
 mod config;
+mod coverage;
 #[cfg(feature = "docx")]
 mod docx;
 mod embeddings;
+#[cfg(feature = "docx")]
 mod entities;
 mod extract;
 mod fusion;
+#[cfg(test)]
+mod fuzz;
+mod index_search;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod rendering;
 mod search;
 mod search_articles;
+mod search_result;
 mod stop;
 mod terms;
+mod vector_index;
 mod vectors;
 mod writer;
 
@@ -27,6 +36,10 @@ pub use config::ArticlesConfig;
 pub use docx::docx_to_markdown;
 pub use embeddings::{Embeddings, EmbeddingsConfig, EmbeddingsError};
 pub use extract::{Document, Format, extract};
-pub use search::{ArticleHit, ArticleSearch, ChunkHit, Found, SearchError, SearchNotice};
+#[cfg(feature = "pdf")]
+pub use pdf::{PdfError, PdfText, pdf_to_text};
+pub use search::ArticleSearch;
 pub use search_articles::SearchArticles;
+pub use search_result::{ArticleHit, ChunkHit, Found, SearchError, SearchNotice};
+pub use vector_index::{VectorIndex, VectorIndexAddress, VectorIndexConfig, VectorIndexError};
 pub use writer::{AddError, AddOutcome, ArticleSource, ArticleWriter, article_id};

@@ -66,7 +66,10 @@ impl CitingResult for FoundArticles {
     fn render(&self, numbers: &SourceNumbers) -> RenderedResult {
         let (mut rows, mut entries, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         for (article, chunks) in self.shortened() {
-            let source = article.url.as_ref().map(|url| numbers.number(&article.title, url));
+            // The first line of a chunk has titles only.
+            let excerpt = chunks.first().map_or("", |chunk| chunk.text.split_once('\n').map_or("", |(_, text)| text));
+            let number = |url: &String| numbers.number(&article.title, url).with_excerpt(excerpt);
+            let source = article.url.as_ref().map(number);
             entries.push(entry(article, source.as_ref()));
             rows.push(row(article, chunks, source.as_ref()));
             Source::join(&mut sources, source.as_slice());
@@ -111,10 +114,12 @@ impl FoundArticles {
     fn note(&self) -> Option<&'static str> {
         let texts = ArticleTexts::of(self.language);
         match self.found.notice {
+            Some(SearchNotice::NotIndexed) => Some(texts.not_indexed),
             _ if self.found.articles.is_empty() => Some(texts.no_results),
             Some(SearchNotice::TermsOnly) => Some(texts.terms_only),
             Some(SearchNotice::EmbeddingsFailed) => Some(texts.embeddings_failed),
             Some(SearchNotice::OtherModel) => Some(texts.other_model),
+            Some(SearchNotice::MeaningOnly) => Some(texts.meaning_only),
             None => None,
         }
     }
@@ -195,7 +200,13 @@ mod tests {
         assert_eq!((&first["chunks"][0]["chunkIndex"], &first["chunks"][0]["score"]), (&json!(0), &json!(0.988)));
         assert!(first["chunks"][0]["chunkText"].as_str().unwrap().starts_with("Title > Part\nText &lt;b> of a"));
         assert_eq!((&content["results"][1]["url"], content["results"][1].get("number")), (&Value::Null, None));
-        let source = Source { index: 2, title: "<a>".to_owned(), url: "https://example.com/a".to_owned() };
+        let source = Source {
+            index: 2,
+            title: "<a>".to_owned(),
+            url: "https://example.com/a".to_owned(),
+            excerpt: rendered.sources[0].excerpt.clone(),
+        };
+        assert!(source.excerpt.starts_with("Text <b> of a "), "{source:?}");
         assert_eq!((rendered.sources, rendered.summary.as_str()), (vec![source], "2 articles"));
         assert!(rendered.user_text.starts_with("2. [＜a>](https://example.com/a)\n   Text ＜b> of a"));
         assert!(rendered.user_text.contains("\n- ＜b>\n   Text"));
@@ -227,6 +238,10 @@ mod tests {
         assert_eq!(note(one(), Some(SearchNotice::TermsOnly)), texts.terms_only);
         assert_eq!(note(one(), Some(SearchNotice::EmbeddingsFailed)), texts.embeddings_failed);
         assert_eq!(note(one(), Some(SearchNotice::OtherModel)), texts.other_model);
+        assert_eq!(note(one(), Some(SearchNotice::MeaningOnly)), texts.meaning_only);
+        for articles in [one(), Vec::new()] {
+            assert_eq!(note(articles, Some(SearchNotice::NotIndexed)), texts.not_indexed);
+        }
         assert_eq!(note(Vec::new(), None), texts.no_results);
     }
 }

@@ -5,12 +5,14 @@ use std::sync::{Arc, LazyLock};
 
 use domain::Owner;
 use fairness::FairSlots;
-use store::{ArticleCollection, Articles, QuantisedVector, StoreError};
+use store::{ArticleCollection, Articles, QuantisedVector};
 use tokio::task::spawn_blocking;
 
 use crate::collection::{LoadedArticle, LoadedCollection};
 use crate::collection_cache::{CollectionCache, LoadError};
 use crate::fusion::{best, fuse};
+use crate::index_search::IndexSearch;
+use crate::search_result::{ArticleHit, ChunkHit, Found, MAX_CHUNKS_OF_ARTICLE, MIN_COSINE, SearchError, SearchNotice};
 use crate::stop::{CHECK_INTERVAL, StopOnDrop};
 use crate::terms::QueryTerms;
 use crate::vectors::cosine;
@@ -19,74 +21,21 @@ use crate::{ArticlesConfig, Embeddings};
 /// Concurrent rankings, at most one of each owner.
 static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
 
-/// How many chunks of one article are returned.
-const MAX_CHUNKS_OF_ARTICLE: usize = 3;
+/// The articles of a deployment.
+pub struct ArticleSearch(Backend);
 
-/// Below this cosine no embedding model sees any similarity.
-const MIN_COSINE: f32 = 0.1;
+/// How articles are found.
+enum Backend {
+    /// In the memory of this process.
+    Memory(MemorySearch),
+    /// By a vector index.
+    Index(IndexSearch),
+}
 
-/// The articles of a deployment, with copies in memory of those that were searched.
-pub struct ArticleSearch {
+/// Copies in memory of the articles that were searched.
+struct MemorySearch {
     cache: CollectionCache,
     embeddings: Option<Embeddings>,
-}
-
-/// The result of a search.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
-    /// The best articles first.
-    pub articles: Vec<ArticleHit>,
-    /// What limited the search.
-    pub notice: Option<SearchNotice>,
-}
-
-/// An article with the chunks that fit a query.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ArticleHit {
-    /// The id of the article.
-    pub id: String,
-    /// Its title.
-    pub title: String,
-    /// Where people can read it.
-    pub url: Option<String>,
-    /// At most three, the best first.
-    pub chunks: Vec<ChunkHit>,
-}
-
-/// A chunk that fits a query.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChunkHit {
-    /// Its position in the article, from 0.
-    pub index: usize,
-    /// Its text, with the title and the headings that it is below on the first line.
-    pub text: String,
-    /// How well it fits, from 0 to 1; comparable within one search only.
-    pub score: f32,
-}
-
-/// What limited a search to terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchNotice {
-    /// No embeddings endpoint is configured.
-    TermsOnly,
-    /// The embeddings endpoint failed.
-    EmbeddingsFailed,
-    /// Some articles have no vectors, or those of another model: they were searched by their terms.
-    OtherModel,
-}
-
-/// Why a search has no result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SearchError {
-    /// The articles do not fit into the memory for them.
-    #[error("the articles are larger than the memory that they may take")]
-    TooLarge,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The ranking failed.
-    #[error("the articles cannot be ranked")]
-    Failed,
 }
 
 impl From<LoadError> for SearchError {
@@ -111,13 +60,28 @@ impl ArticleSearch {
     /// Creates a search over the articles of a store; makes no call.
     pub fn new(store: Articles, config: &ArticlesConfig, http: &platform::transport::Client) -> Self {
         let embeddings = config.embeddings.clone().map(|config| Embeddings::new(config, http.clone()));
-        Self { cache: CollectionCache::new(store, config.max_bytes), embeddings }
+        Self(match (config.index(http), embeddings) {
+            (Some(index), Some(embeddings)) => Backend::Index(IndexSearch::new(store, index, embeddings)),
+            (_, embeddings) => {
+                Backend::Memory(MemorySearch { cache: CollectionCache::new(store, config.max_bytes), embeddings })
+            }
+        })
     }
 
     /// Finds the articles that fit a query best, among those for all callers and those of `owner`: at most `limit`.
     ///
-    /// It reads the collections that have changed since the last search. Dropping the future stops it.
+    /// Without a vector index it reads the collections that have changed since the last search. Dropping the future
+    /// stops it.
     pub async fn search(&self, owner: &Owner, query: &str, limit: usize) -> Result<Found, SearchError> {
+        match &self.0 {
+            Backend::Memory(memory) => memory.search(owner, query, limit).await,
+            Backend::Index(index) => index.search(owner, query, limit).await,
+        }
+    }
+}
+
+impl MemorySearch {
+    async fn search(&self, owner: &Owner, query: &str, limit: usize) -> Result<Found, SearchError> {
         let own = ArticleCollection::Of(owner.clone());
         let (shared, own) =
             futures_util::try_join!(self.cache.load(&ArticleCollection::Shared), self.cache.load(&own))?;
@@ -142,7 +106,8 @@ impl ArticleSearch {
     async fn embed_query(&self, searched: &Searched, query: &str) -> (Option<QueryVector>, Option<SearchNotice>) {
         let Some(embeddings) = &self.embeddings else { return (None, Some(SearchNotice::TermsOnly)) };
         let is_of_model = |article: &Arc<LoadedArticle>| {
-            article.head.model.as_ref().is_some_and(|model| model.name == embeddings.model())
+            article.head.vector_index.is_none()
+                && article.head.model.as_ref().is_some_and(|model| model.name == embeddings.model())
         };
         if !searched.articles().any(is_of_model) {
             return (None, Some(SearchNotice::OtherModel));
@@ -225,7 +190,7 @@ impl Searched {
             let is_full = hits.len() >= limit;
             match hits.iter_mut().find(|(known, _)| *known == position) {
                 Some((_, hit)) if hit.chunks.len() < MAX_CHUNKS_OF_ARTICLE => hit.chunks.push(chunk),
-                None if !is_full => hits.push((position, ArticleHit::new(article, chunk))),
+                None if !is_full => hits.push((position, article_hit(article, chunk))),
                 _ => {}
             }
         }
@@ -233,9 +198,8 @@ impl Searched {
     }
 }
 
-impl ArticleHit {
-    fn new(article: &LoadedArticle, chunk: ChunkHit) -> Self {
-        let head = &article.head;
-        Self { id: head.id.clone(), title: head.title.clone(), url: head.url.clone(), chunks: vec![chunk] }
-    }
+/// The start of an article's result.
+fn article_hit(article: &LoadedArticle, chunk: ChunkHit) -> ArticleHit {
+    let head = &article.head;
+    ArticleHit { id: head.id.clone(), title: head.title.clone(), url: head.url.clone(), chunks: vec![chunk] }
 }

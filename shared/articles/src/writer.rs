@@ -1,16 +1,20 @@
 //! Documents into stored articles.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 use store::{
-    ArticleChunk, ArticleCollection, Articles, EmbeddingModel, NewArticle, QuantisedVector, StoreError, StoredArticle,
+    ArticleChunk, ArticleCollection, Articles, ChunkIndex, EmbeddingModel, NewArticle, QuantisedVector, StoreError,
+    StoredArticle,
 };
 use url::Url;
 
 use crate::chunks::divide;
 use crate::extract::extract;
-use crate::{ArticlesConfig, Embeddings, EmbeddingsError, Format};
+use crate::vector_index::VectorIndex;
+use crate::{ArticlesConfig, Embeddings, EmbeddingsError, Format, VectorIndexError};
 
 /// The longest document, in bytes.
 const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
@@ -27,8 +31,14 @@ const MAX_TITLE_CHARS: usize = 300;
 /// The length of an article's id.
 const ID_CHARS: usize = 32;
 
-/// Part of every digest: another division of texts makes all articles changed ones.
-const DIVISION: &str = "1";
+/// Part of every digest: another reading or division of a format's texts makes its articles changed ones.
+fn division(format: Format) -> &'static str {
+    match format {
+        #[cfg(feature = "html")]
+        Format::Html => "2",
+        _ => "1",
+    }
+}
 
 /// A document that becomes an article.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +57,7 @@ pub struct ArticleSource {
 
 /// The outcome of adding a document.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each document, and it is moved once")]
 pub enum AddOutcome {
     /// The stored article is the same.
     Unchanged,
@@ -69,6 +80,9 @@ pub enum AddError {
     /// Its chunks have no embeddings.
     #[error(transparent)]
     Embeddings(#[from] EmbeddingsError),
+    /// The vector index does not take its vectors.
+    #[error(transparent)]
+    Index(#[from] VectorIndexError),
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -79,6 +93,9 @@ pub enum AddError {
 pub struct ArticleWriter {
     store: Articles,
     embeddings: Option<Embeddings>,
+    index: Option<VectorIndex>,
+    /// The length of the model's vectors; 0 until one was made.
+    dimensions: Arc<AtomicUsize>,
 }
 
 /// The id of the article of a key.
@@ -91,8 +108,12 @@ impl ArticleSource {
     fn digest(&self) -> String {
         let mut hash = Sha256::new();
         let format = format!("{:?}", self.format);
-        let parts =
-            [DIVISION, &format, self.title.as_deref().unwrap_or_default(), self.url.as_deref().unwrap_or_default()];
+        let parts = [
+            division(self.format),
+            &format,
+            self.title.as_deref().unwrap_or_default(),
+            self.url.as_deref().unwrap_or_default(),
+        ];
         for part in parts.into_iter().chain([self.text.as_str()]) {
             hash.update(part.as_bytes());
             hash.update([0]);
@@ -116,7 +137,12 @@ impl ArticleWriter {
     /// Creates a writer; makes no call.
     pub fn new(store: Articles, config: &ArticlesConfig, http: &platform::transport::Client) -> Self {
         let embeddings = config.embeddings.clone().map(|config| Embeddings::new(config, http.clone()));
-        Self { store, embeddings }
+        let index = config.index(http);
+        let store = match &index {
+            Some(index) => store.with_index(Arc::new(index.clone())),
+            None => store,
+        };
+        Self { store, embeddings, index, dimensions: Arc::default() }
     }
 
     /// Prepares the adding of documents: deletes what earlier interruptions left, and records that there are articles.
@@ -127,7 +153,8 @@ impl ArticleWriter {
 
     /// Adds a document; `known` is the stored article of its key.
     ///
-    /// An unchanged document is not embedded again, unless its vectors are of another model than the configured one.
+    /// An unchanged document is not embedded again, unless its vectors are of another model or in another index than the
+    /// configured ones.
     pub async fn add(
         &self,
         collection: &ArticleCollection,
@@ -158,16 +185,30 @@ impl ArticleWriter {
     /// Whether an article has the vectors that it would get now.
     fn has_current_vectors(&self, known: &StoredArticle) -> bool {
         let Some(embeddings) = &self.embeddings else { return true };
-        known.model.as_ref().is_some_and(|model| model.name == embeddings.model())
+        let is_of_model = known.model.as_ref().is_some_and(|model| model.name == embeddings.model());
+        is_of_model && known.vector_index.as_deref() == self.index.as_ref().map(ChunkIndex::name)
     }
 
-    async fn embed(&self, texts: Vec<String>) -> Result<(Option<EmbeddingModel>, Vec<ArticleChunk>), EmbeddingsError> {
+    /// Checks that the index exists and takes the model's vectors, as far as their length is known.
+    async fn check_index(&self) -> Result<(), VectorIndexError> {
+        let Some(index) = &self.index else { return Ok(()) };
+        match self.dimensions.load(Ordering::Relaxed) {
+            0 => index.describe().await.map(|_| ()),
+            dimensions => index.check_dimensions(dimensions).await,
+        }
+    }
+
+    async fn embed(&self, texts: Vec<String>) -> Result<(Option<EmbeddingModel>, Vec<ArticleChunk>), AddError> {
         let chunk = |(text, vector)| ArticleChunk { text, vector };
         let Some(embeddings) = &self.embeddings else {
             return Ok((None, texts.into_iter().map(|text| chunk((text, None))).collect()));
         };
+        self.check_index().await?;
         let vectors = embeddings.embed(&texts).await?;
-        let dimensions = vectors.first().and_then(|vector: &QuantisedVector| u32::try_from(vector.values.len()).ok());
+        let length = vectors.first().map(|vector: &QuantisedVector| vector.values.len());
+        self.dimensions.store(length.unwrap_or_default(), Ordering::Relaxed);
+        self.check_index().await?;
+        let dimensions = length.and_then(|length| u32::try_from(length).ok());
         let model = EmbeddingModel {
             name: embeddings.model().to_owned(),
             dimensions: dimensions.ok_or(EmbeddingsError::BadResponse)?,

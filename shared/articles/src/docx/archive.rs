@@ -82,13 +82,13 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use miniz_oxide::deflate::compress_to_vec;
 
     use super::*;
 
     /// An archive of these files; the last field chooses deflation.
-    pub(in crate::docx) fn zip(files: &[(&str, &str, bool)]) -> Vec<u8> {
+    pub(crate) fn zip(files: &[(&str, &str, bool)]) -> Vec<u8> {
         let (mut archive, mut directory) = (Vec::new(), Vec::new());
         for (name, text, is_deflated) in files {
             let content = if *is_deflated { compress_to_vec(text.as_bytes(), 6) } else { text.as_bytes().to_vec() };

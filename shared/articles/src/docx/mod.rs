@@ -11,6 +11,9 @@ use std::collections::HashMap;
 use self::archive::Archive;
 use self::xml::{Tag, tags};
 
+#[cfg(test)]
+pub(crate) use self::archive::tests::zip;
+
 /// Converts a document to Markdown: headings, paragraphs and table rows, each on a line of its own; `None` if it is not a
 /// DOCX file, or unpacks to more than 64 MiB.
 pub fn docx_to_markdown(bytes: &[u8]) -> Option<String> {

@@ -13,6 +13,8 @@ use store::QuantisedVector;
 use tokio::time::{sleep, timeout};
 
 pub use self::config::EmbeddingsConfig;
+#[cfg(test)]
+pub(crate) use self::wire::parse as parse_reply;
 
 /// How many texts a request has: all endpoints accept so many.
 const BATCH_TEXTS: usize = 10;
@@ -34,6 +36,9 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The longest reply that is read, in bytes: ten vectors of 4,096 components with all their digits.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+
+/// What a probe embeds.
+const PROBE_TEXT: &str = "probe";
 
 /// Why there are no embeddings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,6 +95,12 @@ impl Embeddings {
     /// The name of the model.
     pub fn model(&self) -> &str {
         &self.config.model
+    }
+
+    /// Embeds one short text, without retries; returns the length of its vector.
+    pub async fn probe(&self) -> Result<usize, EmbeddingsError> {
+        let vectors = self.embed_batch(&[PROBE_TEXT.to_owned()], 1).await?;
+        vectors.first().map(|vector| vector.values.len()).ok_or(EmbeddingsError::BadResponse)
     }
 
     /// Embeds the texts of an article, with retries; all vectors have the same length.

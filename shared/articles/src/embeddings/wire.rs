@@ -28,7 +28,7 @@ struct Row {
 }
 
 /// The vectors of `count` texts, in their order; `None` unless each text has one.
-pub(super) fn parse(body: &[u8], count: usize) -> Option<Vec<QuantisedVector>> {
+pub(crate) fn parse(body: &[u8], count: usize) -> Option<Vec<QuantisedVector>> {
     let Reply { data } = serde_json::from_slice(body).ok()?;
     let mut vectors: Vec<Option<QuantisedVector>> = vec![None; count];
     for (position, Row { index, embedding }) in data.into_iter().enumerate() {

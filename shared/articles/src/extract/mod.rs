@@ -1,7 +1,12 @@
 //! The text of documents, as sections below headings.
 
+#[cfg(feature = "html")]
 mod html;
 mod markdown;
+
+/// Between two pages.
+#[cfg(feature = "pdf")]
+pub(crate) const PAGE_SEPARATOR: char = '\u{c}';
 
 /// The maximum length of a title in characters.
 const MAX_TITLE_CHARS: usize = 200;
@@ -14,7 +19,11 @@ pub enum Format {
     /// Markdown.
     Markdown,
     /// HTML.
+    #[cfg(feature = "html")]
     Html,
+    /// Plain text of pages with a form feed between two of them.
+    #[cfg(feature = "pdf")]
+    Pages,
 }
 
 /// A document's text.
@@ -41,6 +50,7 @@ impl Format {
         match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
             "txt" | "text" => Some(Self::Text),
             "md" | "markdown" | "mdx" => Some(Self::Markdown),
+            #[cfg(feature = "html")]
             "html" | "htm" | "xhtml" => Some(Self::Html),
             _ => None,
         }
@@ -51,6 +61,7 @@ impl Format {
         match value.split(';').next()?.trim().to_ascii_lowercase().as_str() {
             "text/plain" => Some(Self::Text),
             "text/markdown" | "text/x-markdown" => Some(Self::Markdown),
+            #[cfg(feature = "html")]
             "text/html" | "application/xhtml+xml" => Some(Self::Html),
             _ => None,
         }
@@ -59,12 +70,26 @@ impl Format {
 
 /// Extracts the text of a document. It never fails: text without any markup is a section too.
 pub fn extract(text: &str, format: Format) -> Document {
-    let text = tools::strip_invisible(text);
+    let visible = || tools::strip_invisible(text);
     match format {
-        Format::Text => Document { title: None, sections: vec![Section { headings: Vec::new(), text }] },
-        Format::Markdown => markdown::extract(&text),
-        Format::Html => html::extract(&text),
+        Format::Text => Document { title: None, sections: vec![Section { headings: Vec::new(), text: visible() }] },
+        Format::Markdown => markdown::extract(&visible()),
+        #[cfg(feature = "html")]
+        Format::Html => html::extract(&visible()),
+        #[cfg(feature = "pdf")]
+        Format::Pages => pages(text),
     }
+}
+
+/// A section for each page that has text, below its number.
+#[cfg(feature = "pdf")]
+fn pages(text: &str) -> Document {
+    let pages = (1..).zip(text.split(PAGE_SEPARATOR)).filter(|(_, text)| !text.trim().is_empty());
+    let section = |(number, text): (u32, &str)| Section {
+        headings: vec![format!("p. {number}")],
+        text: tools::strip_invisible(text),
+    };
+    Document { title: None, sections: pages.map(section).collect() }
 }
 
 /// Builds the sections of a document from its headings and lines.
@@ -106,6 +131,6 @@ impl Outline {
 }
 
 /// Text on one line, shortened to a title's length.
-fn single_line(text: &str) -> String {
+pub(crate) fn single_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TITLE_CHARS).collect()
 }

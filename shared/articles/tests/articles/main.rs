@@ -4,6 +4,9 @@
 
 mod embeddings_server;
 mod filling;
+mod killed;
 mod recall;
 mod searching;
 mod support;
+mod vector_index;
+mod vectors_server;

@@ -12,13 +12,30 @@ use tokio::net::TcpListener;
 use crate::embeddings_server::{EmbeddingsServer, KEY};
 
 pub(crate) async fn store() -> Store {
+    open(&database().await)
+}
+
+/// Starts an empty database; returns its endpoint.
+pub(crate) async fn database() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
-    let names = TableNames { data: "data".to_owned(), ephemeral: "ephemeral".to_owned() };
-    let config = sdk_config(&Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", endpoint)])).unwrap();
-    create_tables(&config, &names).await.unwrap();
-    Store::new(&config, names)
+    let config = sdk_config(&settings_of(&endpoint)).unwrap();
+    create_tables(&config, &table_names()).await.unwrap();
+    endpoint
+}
+
+/// The store of a database.
+pub(crate) fn open(endpoint: &str) -> Store {
+    Store::new(&sdk_config(&settings_of(endpoint)).unwrap(), table_names())
+}
+
+fn settings_of(endpoint: &str) -> Settings {
+    Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", endpoint)])
+}
+
+fn table_names() -> TableNames {
+    TableNames { data: "data".to_owned(), ephemeral: "ephemeral".to_owned() }
 }
 
 /// The configuration with a model of this name, or without embeddings.

@@ -1,0 +1,1 @@
+//! Empty: this package has a benchmark only.
