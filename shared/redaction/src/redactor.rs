@@ -38,12 +38,15 @@ impl Redactor {
     /// Reads `MASK`, `MASK_PATTERNS` and `MASK_RESULTS`.
     ///
     /// # Errors
-    /// An unknown kind, or an invalid pattern.
+    /// An unknown kind, an invalid pattern, or results that are to be redacted without any of them.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let kinds = settings.parse("MASK", ACCEPTED, parse_kinds)?.unwrap_or_default();
         let patterns = settings.parse("MASK_PATTERNS", patterns::ACCEPTED, patterns::parse)?.unwrap_or_default();
         let redacts_results = settings.is_yes("MASK_RESULTS")?;
         let is_on = !kinds.is_empty() || !patterns.is_empty();
+        if redacts_results && !is_on {
+            return Err(SettingError::new("MASK_RESULTS", "yes only with MASK or MASK_PATTERNS"));
+        }
         Ok(Self(is_on.then(|| Arc::new(Rules { kinds, patterns, redacts_results }))))
     }
 

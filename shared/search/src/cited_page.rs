@@ -15,7 +15,7 @@ pub(crate) struct CitedPage {
 impl CitingResult for CitedPage {
     fn render(&self, numbers: &SourceNumbers) -> RenderedResult {
         let Self { page, language, budget } = self;
-        let source = numbers.number(&page.title, &page.url);
+        let source = numbers.number(&page.title, &page.url).with_excerpt(&page.text);
         RenderedResult {
             content: shorten_page_text(page, *budget).render_for_model(source.index, *language),
             user_text: page.render_for_user(),
@@ -34,7 +34,12 @@ mod tests {
     #[test]
     fn page_gets_number_and_is_its_source() {
         let page = PageText::new(None, "https://a.example/x", "intro\n# The  title\nwords\u{200B}").unwrap();
-        let source = Source { index: 1, title: "The title".into(), url: "https://a.example/x".into() };
+        let source = Source {
+            index: 1,
+            title: "The title".into(),
+            url: "https://a.example/x".into(),
+            excerpt: "intro # The title words".into(),
+        };
         let cited = CitedPage { page: page.clone(), language: Language::En, budget: ResultBudget::default() };
         let rendered = cited.render(&SourceNumbers::default());
         let expected = "Number: 1\nTitle: The title\nSource: https://a.example/x\nContent: intro\n# The  title\nwords";

@@ -50,7 +50,7 @@ impl CitingResult for CitedSearch {
                 break;
             }
             text.push_str(&entry);
-            shown.push(numbers.number(&page.title, &page.url));
+            shown.push(numbers.number(&page.title, &page.url).with_excerpt(&page.content));
         }
         let query = fill(texts.query, &[("query", &escape(&self.query))]);
         let notes = self.notes(shown.len());

@@ -21,7 +21,7 @@ const MAX_TITLE: usize = 300;
 pub(crate) struct PageText {
     pub(crate) title: String,
     pub(crate) url: String,
-    text: String,
+    pub(crate) text: String,
     /// Length of the text before truncation, in characters.
     characters: usize,
 }

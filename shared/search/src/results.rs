@@ -55,7 +55,7 @@ impl SearchHit {
 
     #[cfg(test)]
     pub(crate) fn source(&self, index: usize) -> domain::Source {
-        domain::Source { index, title: self.title.clone(), url: self.url.clone() }
+        domain::Source { index, title: self.title.clone(), url: self.url.clone(), excerpt: String::new() }
     }
 }
 

@@ -79,11 +79,7 @@ fn credentials(settings: &Settings, overridden: bool) -> Result<Credentials, Set
 }
 
 fn timeouts() -> TimeoutConfig {
-    TimeoutConfig::builder()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .operation_attempt_timeout(ATTEMPT_TIMEOUT)
-        .operation_timeout(OPERATION_TIMEOUT)
-        .build()
+    TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT_TIMEOUT).operation_timeout(OPERATION_TIMEOUT).build()
 }
 
 fn http_client() -> Result<SharedHttpClient, SettingError> {

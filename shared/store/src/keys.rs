@@ -5,8 +5,10 @@ mod record;
 
 use std::time::{Duration, SystemTime};
 
+use aws_sdk_dynamodb::types::AttributeValue;
+
 pub use api_key::ApiKey;
-pub use record::{KeyRecord, NewKey};
+pub use record::{KeyChange, KeyRecord, NewKey};
 
 use crate::StoreError;
 use crate::clock::millis;
@@ -21,6 +23,11 @@ pub(crate) const PARTITION: &str = "K";
 
 /// Timeout of one lookup; a caller waits for it.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// Whether a key can be made for a user of this name: 1 to 256 characters, not blank, without control characters.
+pub fn is_user_name(text: &str) -> bool {
+    !text.trim().is_empty() && text.chars().nth(256).is_none() && !text.chars().any(char::is_control)
+}
 
 /// API keys in the data table.
 #[derive(Clone)]
@@ -81,6 +88,24 @@ impl Keys {
             .and_when("attribute_exists(pk)")
             .value(":now", n(millis(now)));
         match self.table.update_and_read(&key(id), change).await? {
+            WriteOutcome::Written(item) => KeyRecord::read(&item.unwrap_or_default()).map(Some),
+            WriteOutcome::ConditionFailed(_) => Ok(None),
+        }
+    }
+
+    /// Changes a key; `None` when there is no such key, or it is revoked.
+    pub async fn update(&self, id: &str, change: &KeyChange) -> Result<Option<KeyRecord>, StoreError> {
+        if !is_ulid(id) {
+            return Ok(None);
+        }
+        let update = match change.expires {
+            Some(end) => Expression::update("SET admin = :admin, expiresAt = :end").value(":end", n(millis(end))),
+            None => Expression::update("SET admin = :admin REMOVE expiresAt"),
+        };
+        let update = update
+            .value(":admin", AttributeValue::Bool(change.administrator))
+            .and_when("attribute_exists(pk) AND attribute_not_exists(revokedAt)");
+        match self.table.update_and_read(&key(id), update).await? {
             WriteOutcome::Written(item) => KeyRecord::read(&item.unwrap_or_default()).map(Some),
             WriteOutcome::ConditionFailed(_) => Ok(None),
         }

@@ -19,8 +19,8 @@
 //! | `D#tools`, `D#agents` | `I#{id}` | a definition: `id`, `title` (its name), `body` (JSON), `createdAt`, `changedAt` | [`Definitions`] |
 //! | | `N#{name}` | reserves a name for one definition: `document` (its id) | [`Definitions`] |
 //! | `U#{o}#A`; of the articles for all callers `A` | `C` | a collection of articles: `revision`, which every change renews | [`Articles`] |
-//! | | `I#{id}` | an article: `id`, `title`, `digest` (of its content), `generation` (of its chunks), `parts` (number of their items), `chunkCount`, `byteCount`, `createdAt`, `changedAt`; where it applies `url`; with vectors `model`, `dimensions` | [`Articles`] |
-//! | | `W#{id}#{generation}` | chunks that no article refers to, or not yet: `article`, `generation`, `changedAt` | [`Articles`] |
+//! | | `I#{id}` | an article: `id`, `title`, `digest` (of its content), `generation` (of its chunks), `parts` (number of their items), `chunkCount`, `byteCount`, `createdAt`, `changedAt`; where it applies `url`; with vectors `model`, `dimensions`, and `vectorIndex` if they are in an index outside of the table | [`Articles`] |
+//! | | `W#{id}#{generation}` | chunks that no article refers to, or not yet: `article`, `generation`, `chunkCount`, `changedAt` | [`Articles`] |
 //! | `U#{o}#A#{shard}`, `A#{shard}` | `P#{id}#{generation}#{n}` | several chunks of an article: `article`, `generation`, `texts` (JSON); with vectors `vectors` (for each chunk its scale as four bytes, lowest first, and a signed byte for each component) | [`Articles`] |
 //! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; during a fetch `leader`, `leaseUntil` | [`SearchCache`] |
 //! | `CR#{SHA-256 of the provider's address}#{year}-{month}` (ephemeral) | `-` | search costs: `credits`, `day{nn}` (credits of a day), `expires`; after the provider refused a search `pausedUntil` | [`SearchCredits`] |
@@ -79,8 +79,8 @@ mod transaction;
 mod turn_ref;
 
 pub use articles::{
-    ArticleChunk, ArticleCollection, Articles, ChunkPage, ChunkPart, EmbeddingModel, NewArticle, PageStart,
-    QuantisedVector, SHARDS, StoredArticle,
+    ArticleChunk, ArticleCollection, Articles, ChunkIndex, ChunkPage, ChunkPart, ChunkPosition, EmbeddingModel,
+    IndexedGeneration, NewArticle, PageStart, QuantisedVector, SHARDS, StoredArticle,
 };
 pub use aws::sdk_config;
 pub use backup::{
@@ -97,7 +97,7 @@ pub use error::{STORAGE_DAMAGED, STORAGE_FULL, StoreError};
 pub use executions::{Execution, Executions, ListedExecution};
 pub use export::{Export, ExportRow};
 pub use idempotency::{Idempotency, IdempotencyClaim, IdempotencyStatus};
-pub use keys::{ApiKey, KeyRecord, Keys, NewKey};
+pub use keys::{ApiKey, KeyChange, KeyRecord, Keys, NewKey, is_user_name};
 pub use ledger::{UsageLedger, UsageScope, UsageTotals};
 pub use limits::{Admission, RateLimit, RateLimiter};
 pub use log_tail::LogTail;
@@ -108,6 +108,8 @@ pub use stream_log::{LogEntry, LogPage, StreamLog};
 pub use tables::{TableNames, create_tables};
 pub use tool_support::{ToolSupportRecord, ToolSupportTable};
 pub use turn_ref::TurnRef;
+
+use std::sync::Arc;
 
 use aws_types::SdkConfig;
 
@@ -177,5 +179,11 @@ impl Store {
             ledger: UsageLedger::new(data.clone()),
             tables: [data, ephemeral],
         }
+    }
+
+    /// Keeps the vectors of articles in an index, also when their owner is deleted.
+    #[must_use]
+    pub fn with_article_index(self, index: Arc<dyn ChunkIndex>) -> Self {
+        Self { articles: self.articles.with_index(index), ..self }
     }
 }

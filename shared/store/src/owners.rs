@@ -34,6 +34,7 @@ impl Store {
     pub async fn delete_owner(&self, owner: &Owner) -> Result<DeletionCounts, StoreError> {
         let keys = self.keys.delete_by_owner(owner).await?;
         let conversations = self.delete_conversations(owner).await?;
+        self.articles.delete_vectors_by_owner(owner).await?;
         let mut others = 0;
         for table in &self.tables {
             others += delete_scanned(table, owner).await?;

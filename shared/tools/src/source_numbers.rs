@@ -103,7 +103,8 @@ impl Numbered {
         if let Some(known) = known {
             return Source { title: title.to_owned(), ..known.clone() };
         }
-        let source = Source { index: self.last + 1, title: title.to_owned(), url: url.to_owned() };
+        let source =
+            Source { index: self.last + 1, title: title.to_owned(), url: url.to_owned(), excerpt: String::new() };
         self.insert(source.clone());
         source
     }
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
 
     fn source(index: usize, url: &str) -> Source {
-        Source { index, title: url.to_owned(), url: url.to_owned() }
+        Source { index, title: url.to_owned(), url: url.to_owned(), excerpt: String::new() }
     }
 
     fn continuing(sources: &[(usize, &str)], last: usize) -> SourceNumbers {

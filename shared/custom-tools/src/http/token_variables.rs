@@ -16,7 +16,7 @@ const MAX_NAME_BYTES: usize = 100;
 const OWN_PREFIXES: [&str; 8] = ["AWS_", "LAMBDA_", "ARK_", "OPENAI_", "OLLAMA_", "TAVILY_", "EMBEDDINGS_", "AUTH_"];
 
 /// Prefixes of the variables of other model providers, whose keys may be set without being in use.
-const PROVIDER_PREFIXES: [&str; 12] = [
+const PROVIDER_PREFIXES: [&str; 13] = [
     "ANTHROPIC_",
     "DASHSCOPE_",
     "DEEPSEEK_",
@@ -24,6 +24,7 @@ const PROVIDER_PREFIXES: [&str; 12] = [
     "GOOGLE_",
     "GROQ_",
     "LMSTUDIO_",
+    "MISTRAL_",
     "MOONSHOT_",
     "OPENROUTER_",
     "SILICONFLOW_",

@@ -29,13 +29,13 @@ fn english_block_has_query_notes_and_later_numbers() {
         8. Rain\nSource: https://example.com/1\nContent: wet\n\n\
         3. Sun\nSource: https://example.com/2\nContent: dry\n\n\
         \n(Note: the search allowance is running low; these are the results of a basic search.)\n</search_results>";
-    let known = Source { index: 3, title: "Sun".into(), url: "https://example.com/2/".into() };
+    let known = Source { index: 3, title: "Sun".into(), url: "https://example.com/2/".into(), excerpt: String::new() };
     let numbers = SourceNumbers::continuing(&NumberedSources { sources: vec![known.clone()], last: 7 });
     let results = results(Some("Sunny."), &[("Rain", "wet"), ("Sun", "dry")]);
     let rendered = search(results, Some(SearchNotice::BasicOnly), Language::En).render(&numbers);
     assert_eq!(rendered.content, expected);
-    let rain = Source { index: 8, title: "Rain".into(), url: "https://example.com/1".into() };
-    assert_eq!((rendered.sources, rendered.summary.as_str()), (vec![rain, known], "2 results"));
+    let rain = Source { index: 8, title: "Rain".into(), url: "https://example.com/1".into(), excerpt: "wet".into() };
+    assert_eq!((rendered.sources, rendered.summary.as_str()), (vec![rain, known.with_excerpt("dry")], "2 results"));
     assert!(rendered.user_text.contains("8. [Rain](https://example.com/1)"), "{}", rendered.user_text);
 }
 

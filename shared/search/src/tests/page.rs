@@ -43,7 +43,12 @@ async fn page_is_fetched_once_as_markdown() {
         content: "编号：1\n标题：标题\n来源：https://a.example/x\n内容：# 标题\n正文".to_owned(),
         user_text: Some("[标题](https://a.example/x)\n\n# 标题\n正文".to_owned()),
         summary: "7 characters".to_owned(),
-        sources: vec![Source { index: 1, title: "标题".to_owned(), url: "https://a.example/x".to_owned() }],
+        sources: vec![Source {
+            index: 1,
+            title: "标题".to_owned(),
+            url: "https://a.example/x".to_owned(),
+            excerpt: "# 标题 正文".to_owned(),
+        }],
         cached: false,
         credits: 1,
         citing: None,

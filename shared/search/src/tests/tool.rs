@@ -60,7 +60,12 @@ async fn search_returns_model_text_and_sources() {
         content: content.to_owned(),
         user_text: Some("A\n\n1. [天气](https://example.com/)\n   1".to_owned()),
         summary: "1 result".to_owned(),
-        sources: vec![Source { index: 1, title: "天气".to_owned(), url: "https://example.com/".to_owned() }],
+        sources: vec![Source {
+            index: 1,
+            title: "天气".to_owned(),
+            url: "https://example.com/".to_owned(),
+            excerpt: "1".to_owned(),
+        }],
         cached: false,
         credits: 3,
         citing: None,

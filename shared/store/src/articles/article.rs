@@ -1,10 +1,14 @@
 use std::time::SystemTime;
 
 use super::ArticleCollection;
-use super::chunk::ArticleChunk;
+use super::chunk::{ArticleChunk, VectorStorage};
+use super::collection::CHUNK_COUNT;
 use crate::StoreError;
 use crate::clock::{millis, rfc3339};
 use crate::item::{Item, ItemExt, item, n, s};
+
+/// The attribute of an article that names the index with its vectors.
+pub(super) const VECTOR_INDEX: &str = "vectorIndex";
 
 /// The model that embedded the chunks of an article.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,9 +49,11 @@ pub struct StoredArticle {
     pub digest: String,
     /// The model of the vectors; `None` without vectors.
     pub model: Option<EmbeddingModel>,
+    /// The name of the index that holds the vectors; `None` if they are with the chunks.
+    pub vector_index: Option<String>,
     /// The number of chunks.
     pub chunks: u32,
-    /// The size of texts and vectors in memory.
+    /// The size of the texts, and of the vectors that are with them, in memory.
     pub bytes: u64,
     /// Which chunks are its own: it changes with each replacement.
     pub generation: String,
@@ -55,12 +61,6 @@ pub struct StoredArticle {
     pub(super) parts: u32,
     created: i64,
     updated: i64,
-}
-
-impl NewArticle {
-    fn bytes(&self) -> usize {
-        self.chunks.iter().map(ArticleChunk::bytes).sum()
-    }
 }
 
 impl StoredArticle {
@@ -79,9 +79,12 @@ impl StoredArticle {
         new: &NewArticle,
         generation: &str,
         parts: usize,
+        vector_index: Option<&str>,
         now: SystemTime,
     ) -> Self {
         let now = millis(now);
+        let vectors = if vector_index.is_some() { VectorStorage::Index } else { VectorStorage::Table };
+        let bytes: usize = new.chunks.iter().map(|chunk| vectors.bytes(chunk)).sum();
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Self {
             id: new.id.clone(),
@@ -89,8 +92,9 @@ impl StoredArticle {
             url: new.url.clone(),
             digest: new.digest.clone(),
             model: new.model.clone(),
+            vector_index: vector_index.map(str::to_owned),
             chunks: count(new.chunks.len()),
-            bytes: u64::try_from(new.bytes()).unwrap_or(u64::MAX),
+            bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
             generation: generation.to_owned(),
             parts: count(parts),
             created: old.map_or(now, |old| old.created),
@@ -106,7 +110,7 @@ pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArtic
         ("digest", s(&article.digest)),
         ("generation", s(&article.generation)),
         ("parts", n(article.parts)),
-        ("chunkCount", n(article.chunks)),
+        (CHUNK_COUNT, n(article.chunks)),
         ("byteCount", n(article.bytes)),
         ("createdAt", n(article.created)),
         ("changedAt", n(article.updated)),
@@ -114,6 +118,9 @@ pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArtic
     let mut item = item(&collection.article_key(&article.id), attributes);
     if let Some(url) = &article.url {
         item.insert("url".to_owned(), s(url));
+    }
+    if let Some(index) = &article.vector_index {
+        item.insert(VECTOR_INDEX.to_owned(), s(index));
     }
     if let Some(EmbeddingModel { name, dimensions }) = &article.model {
         item.insert("model".to_owned(), s(name));
@@ -137,7 +144,8 @@ pub(super) fn read_article(item: &Item) -> Result<StoredArticle, StoreError> {
         url: text("url"),
         digest: item.text("digest")?.to_owned(),
         model,
-        chunks: item.number("chunkCount")?,
+        vector_index: text(VECTOR_INDEX),
+        chunks: item.number(CHUNK_COUNT)?,
         bytes: item.number("byteCount")?,
         generation: item.text("generation")?.to_owned(),
         parts: item.number("parts")?,

@@ -19,9 +19,23 @@ pub struct QuantisedVector {
     pub values: Vec<i8>,
 }
 
-impl ArticleChunk {
-    /// The size of text and vector in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.text.len() + self.vector.as_ref().map_or(0, |vector| vector.values.len() + SCALE_BYTES)
+/// Where the vectors of an article are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum VectorStorage {
+    /// In the table, with the texts.
+    Table,
+    /// In an index of their own.
+    Index,
+}
+
+impl VectorStorage {
+    /// The vector of a chunk that the table stores.
+    pub(super) fn stored(self, chunk: &ArticleChunk) -> Option<&QuantisedVector> {
+        chunk.vector.as_ref().filter(|_| self == Self::Table)
+    }
+
+    /// The size in bytes of what the table stores of a chunk.
+    pub(super) fn bytes(self, chunk: &ArticleChunk) -> usize {
+        chunk.text.len() + self.stored(chunk).map_or(0, |vector| vector.values.len() + SCALE_BYTES)
     }
 }

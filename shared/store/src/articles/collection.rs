@@ -23,6 +23,9 @@ const CHUNKS_PREFIX: &str = "P#";
 /// The attribute of a collection's own row that every change renews.
 pub(super) const REVISION: &str = "revision";
 
+/// The attribute of an article, and of a row that lists unused chunks, with the number of chunks.
+pub(super) const CHUNK_COUNT: &str = "chunkCount";
+
 /// The partition of the shared collection.
 const SHARED_PARTITION: &str = "A";
 
@@ -72,8 +75,10 @@ impl ArticleCollection {
     }
 
     /// The row that lists chunks which no article refers to, or not yet.
-    pub(super) fn unused_item(&self, id: &str, generation: &str, now: SystemTime) -> Item {
-        let attributes = [("article", s(id)), ("generation", s(generation)), ("changedAt", n(millis(now)))];
+    pub(super) fn unused_item(&self, id: &str, generation: &str, chunks: u32, now: SystemTime) -> Item {
+        let changed = n(millis(now));
+        let attributes =
+            [("article", s(id)), ("generation", s(generation)), (CHUNK_COUNT, n(chunks)), ("changedAt", changed)];
         item(&self.unused_key(id, generation), attributes)
     }
 }
@@ -109,7 +114,9 @@ pub(crate) fn unused_after(old: &Item, new: &Item) -> Option<Item> {
         return None;
     }
     let key = Key::new(old.text(PK).ok()?, format!("{UNUSED_PREFIX}{}#{generation}", encode(id)));
-    Some(item(&key, [("article", s(id)), ("generation", s(generation)), ("changedAt", n(0))]))
+    let chunks: u32 = old.number(CHUNK_COUNT).unwrap_or_default();
+    let attributes = [("article", s(id)), ("generation", s(generation)), (CHUNK_COUNT, n(chunks)), ("changedAt", n(0))];
+    Some(item(&key, attributes))
 }
 
 fn is_shard(text: &str) -> bool {

@@ -10,9 +10,12 @@
 
 mod article;
 mod chunk;
+mod chunk_index;
 mod collection;
+mod indexed;
 mod part;
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
@@ -20,12 +23,15 @@ use domain::{Owner, new_id};
 
 pub use self::article::{EmbeddingModel, NewArticle, StoredArticle};
 pub use self::chunk::{ArticleChunk, QuantisedVector};
+pub use self::chunk_index::{ChunkIndex, ChunkPosition, IndexedGeneration};
 pub use self::collection::ArticleCollection;
 pub(crate) use self::collection::{article_of_chunks, is_article_item, unused_after};
 pub use self::part::{ChunkPage, ChunkPart, PageStart};
 
 use self::article::{article_item, read_article};
+use self::chunk::VectorStorage;
 use self::collection::{ARTICLE_PREFIX, REVISION, UNUSED_PREFIX, chunks_prefix};
+use self::indexed::listed_chunks;
 use crate::StoreError;
 use crate::backoff::back_off;
 use crate::clock::{millis, span_millis};
@@ -46,11 +52,12 @@ const MIN_UNUSED_AGE: Duration = Duration::from_hours(1);
 #[derive(Clone)]
 pub struct Articles {
     table: Table,
+    index: Option<Arc<dyn ChunkIndex>>,
 }
 
 impl Articles {
     pub(crate) fn new(table: Table) -> Self {
-        Self { table }
+        Self { table, index: None }
     }
 
     /// The revision of a collection: another text after every change; `None` before the first article. One request.
@@ -111,14 +118,21 @@ impl Articles {
         now: SystemTime,
     ) -> Result<StoredArticle, StoreError> {
         let generation = new_id();
-        let unused = collection.unused_item(&article.id, &generation, now);
-        self.table.put_all(vec![unused]).await?;
-        let parts = part::part_items(collection, article, &generation)?;
-        let part_count = parts.len();
+        let index = self.index.as_deref().zip(article.model.as_ref());
+        let vectors = if index.is_some() { VectorStorage::Index } else { VectorStorage::Table };
+        let (parts, part_lengths) = part::part_items(collection, article, &generation, vectors)?;
+        let chunks = u32::try_from(article.chunks.len()).unwrap_or(u32::MAX);
+        self.table.put_all(vec![collection.unused_item(&article.id, &generation, chunks, now)]).await?;
         self.table.put_all(parts).await?;
+        if let Some((index, model)) = index {
+            let (id, chunks) = (generation.as_str(), article.chunks.as_slice());
+            let generation = IndexedGeneration { article: &article.id, id, model, chunks, part_lengths: &part_lengths };
+            index.put(collection, generation).await?;
+        }
+        let (part_count, index) = (part_lengths.len(), index.map(|(index, _)| index.name()));
         for attempt in 0..MAX_ATTEMPTS {
             let old = self.get(collection, &article.id).await?;
-            let stored = StoredArticle::replacing(old.as_ref(), article, &generation, part_count, now);
+            let stored = StoredArticle::replacing(old.as_ref(), article, &generation, part_count, index, now);
             match self.switch(collection, &stored, old.as_ref(), now).await? {
                 TransactionOutcome::Committed => {
                     self.discard_replaced(collection, old.as_ref()).await?;
@@ -136,7 +150,8 @@ impl Articles {
             let Some(old) = self.get(collection, id).await? else { return Ok(false) };
             let writes = vec![
                 self.table.delete_write(&collection.article_key(id))?,
-                self.table.put_write(collection.unused_item(id, &old.generation, now), Expression::default())?,
+                self.table
+                    .put_write(collection.unused_item(id, &old.generation, old.chunks, now), Expression::default())?,
                 self.table.update_write(&collection.own_key(), new_revision())?,
             ];
             if let TransactionOutcome::Committed = transact(&self.table.client, writes).await? {
@@ -199,7 +214,7 @@ impl Articles {
             if self.get(collection, id).await?.is_some_and(|article| article.generation == generation) {
                 self.table.delete_all(&[collection.unused_key(id, generation).attributes()]).await?;
             } else {
-                self.discard(collection, id, generation).await?;
+                self.discard(collection, id, generation, listed_chunks(row)).await?;
                 cleaned += 1;
             }
         }
@@ -217,6 +232,7 @@ impl Articles {
         if items.is_empty() {
             return Ok(0);
         }
+        self.delete_vectors(&collection).await?;
         let mut count = 0;
         for shard in 0..SHARDS {
             count += self.table.delete_partition(&collection.shard(shard)).await?;
@@ -242,7 +258,7 @@ impl Articles {
             self.table.update_write(&collection.own_key(), new_revision())?,
         ];
         if let Some(old) = old {
-            let unused = collection.unused_item(&old.id, &old.generation, now);
+            let unused = collection.unused_item(&old.id, &old.generation, old.chunks, now);
             writes.push(self.table.put_write(unused, Expression::default())?);
         }
         transact(&self.table.client, writes).await
@@ -254,13 +270,22 @@ impl Articles {
         old: Option<&StoredArticle>,
     ) -> Result<(), StoreError> {
         match old {
-            Some(old) => self.discard(collection, &old.id, &old.generation).await,
+            Some(old) => self.discard(collection, &old.id, &old.generation, old.chunks).await,
             None => Ok(()),
         }
     }
 
     /// Deletes a generation of chunks that no article refers to, and the row that lists it.
-    async fn discard(&self, collection: &ArticleCollection, id: &str, generation: &str) -> Result<(), StoreError> {
+    async fn discard(
+        &self,
+        collection: &ArticleCollection,
+        id: &str,
+        generation: &str,
+        chunks: u32,
+    ) -> Result<(), StoreError> {
+        if let Some(index) = &self.index {
+            index.delete(collection, generation, chunks).await?;
+        }
         let mut start = None;
         loop {
             let query = self.table.query(&collection.shard_of(id));

@@ -5,13 +5,16 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::ArticleCollection;
 use super::article::NewArticle;
-use super::chunk::{ArticleChunk, QuantisedVector, SCALE_BYTES};
+use super::chunk::{ArticleChunk, QuantisedVector, SCALE_BYTES, VectorStorage};
 use crate::StoreError;
 use crate::item::{Item, ItemExt, item, s, to_json};
 
 /// The maximum size of the chunks of one item in bytes; an item holds 400 KB with its keys, and JSON escapes some
 /// characters.
 const MAX_PART_BYTES: usize = 200_000;
+
+/// The same for chunks whose vectors are in an index: a search reads single items then, so they are small.
+const MAX_INDEXED_PART_BYTES: usize = 16_000;
 
 /// Consecutive chunks of one generation of an article.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,36 +40,42 @@ pub struct ChunkPage {
 #[derive(Clone, Debug)]
 pub struct PageStart(pub(super) Item);
 
-/// The items of all chunks of an article.
+/// The items of all chunks of an article, with the number of chunks in each.
 pub(super) fn part_items(
     collection: &ArticleCollection,
     article: &NewArticle,
     generation: &str,
-) -> Result<Vec<Item>, StoreError> {
-    let mut items = Vec::new();
+    vectors: VectorStorage,
+) -> Result<(Vec<Item>, Vec<usize>), StoreError> {
+    let (mut items, mut lengths) = (Vec::new(), Vec::new());
     let mut rest = article.chunks.as_slice();
     while !rest.is_empty() {
-        let (part, more) = rest.split_at(part_length(rest));
+        let (part, more) = rest.split_at(part_length(rest, vectors));
         let key = collection.part_key(&article.id, generation, items.len());
         let texts: Vec<&str> = part.iter().map(|chunk| chunk.text.as_str()).collect();
         let attributes = [("article", s(&article.id)), ("generation", s(generation)), ("texts", s(to_json(&texts)?))];
         let mut item = item(&key, attributes);
-        let vectors: Vec<u8> = part.iter().filter_map(|chunk| chunk.vector.as_ref()).flat_map(to_bytes).collect();
-        if !vectors.is_empty() {
-            item.insert("vectors".to_owned(), AttributeValue::B(Blob::new(vectors)));
+        let bytes: Vec<u8> = part.iter().filter_map(|chunk| vectors.stored(chunk)).flat_map(to_bytes).collect();
+        if !bytes.is_empty() {
+            item.insert("vectors".to_owned(), AttributeValue::B(Blob::new(bytes)));
         }
         items.push(item);
+        lengths.push(part.len());
         rest = more;
     }
-    Ok(items)
+    Ok((items, lengths))
 }
 
 /// The number of chunks that fit into one item, at least one.
-fn part_length(chunks: &[ArticleChunk]) -> usize {
+fn part_length(chunks: &[ArticleChunk], vectors: VectorStorage) -> usize {
     let mut bytes = 0;
+    let limit = match vectors {
+        VectorStorage::Table => MAX_PART_BYTES,
+        VectorStorage::Index => MAX_INDEXED_PART_BYTES,
+    };
     let fits = |chunk: &&ArticleChunk| {
-        bytes += chunk.bytes();
-        bytes <= MAX_PART_BYTES
+        bytes += vectors.bytes(chunk);
+        bytes <= limit
     };
     chunks.iter().take_while(fits).count().max(1)
 }

@@ -12,8 +12,8 @@ const MAX_CALLS_BYTES: usize = 64 * 1024;
 /// The maximum size of a message's sources as JSON, in bytes.
 const MAX_SOURCES_BYTES: usize = 32 * 1024;
 
-/// The length of each call's arguments when all of them together are too long, in bytes.
-const SHORT_ARGUMENTS_BYTES: usize = 512;
+/// The length of the arguments and of the reason of each call when all calls together are too long, in bytes.
+const SHORT_TEXT_BYTES: usize = 512;
 
 /// Marks the end of truncated text.
 const CUT_MARK: &str = " […]";
@@ -59,12 +59,15 @@ pub(super) fn shorten(text: &str, max_bytes: usize) -> String {
     format!("{}{CUT_MARK}", &text[..kept])
 }
 
-/// Limits calls to their item: long arguments become shortened text first, then the last calls are dropped.
+/// Limits calls to their item: long arguments and reasons are shortened first, then the last calls are dropped.
 pub(super) fn bounded_calls(calls: &[StoredCall]) -> Vec<StoredCall> {
     let mut calls = calls.to_vec();
     if json_len(&calls) > MAX_CALLS_BYTES {
         for call in &mut calls {
             call.arguments = bounded_arguments(&call.arguments);
+            if let Some(error) = &mut call.error {
+                error.message = shorten(&error.message, SHORT_TEXT_BYTES);
+            }
         }
     }
     take_fitting(calls, MAX_CALLS_BYTES)
@@ -73,16 +76,18 @@ pub(super) fn bounded_calls(calls: &[StoredCall]) -> Vec<StoredCall> {
 /// Returns the arguments, or the beginning of their text if they are long.
 pub(super) fn bounded_arguments(arguments: &Value) -> Value {
     let text = arguments.to_string();
-    if text.len() <= SHORT_ARGUMENTS_BYTES {
-        arguments.clone()
-    } else {
-        Value::String(shorten(&text, SHORT_ARGUMENTS_BYTES))
-    }
+    if text.len() <= SHORT_TEXT_BYTES { arguments.clone() } else { Value::String(shorten(&text, SHORT_TEXT_BYTES)) }
 }
 
-/// Limits sources to their item; keeps the first ones.
+/// Limits sources to their item: without excerpts if they are too long, then the last ones are dropped.
 pub(super) fn bounded_sources(sources: &[Source]) -> Vec<Source> {
-    take_fitting(sources.to_vec(), MAX_SOURCES_BYTES)
+    let mut sources = sources.to_vec();
+    if json_len(&sources) > MAX_SOURCES_BYTES {
+        for source in &mut sources {
+            source.excerpt.clear();
+        }
+    }
+    take_fitting(sources, MAX_SOURCES_BYTES)
 }
 
 /// Keeps the first rows that fit.
@@ -140,14 +145,22 @@ mod tests {
             arguments: serde_json::json!({ "text": text }),
             ok: true,
             summary: String::new(),
+            position: None,
+            duration_ms: None,
+            cached: false,
+            error: None,
         };
         let kept = bounded_calls(&[call(1, &"x".repeat(MAX_CALLS_BYTES)), call(2, "short")]);
         assert!(kept[0].arguments.as_str().is_some_and(|text| text.ends_with(CUT_MARK)));
         assert_eq!(kept[1], call(2, "short"));
         let many: Vec<StoredCall> = (0..5_000).map(|id| call(id, "short")).collect();
         assert!(json_len(&bounded_calls(&many)) <= MAX_CALLS_BYTES && bounded_calls(&many).len() > 100);
-        let source = Source { index: 1, title: "t".repeat(1000), url: "https://a.example".to_owned() };
-        assert_eq!(bounded_sources(&vec![source; 100]).len(), 31);
+        let source =
+            Source { index: 1, title: "t".repeat(1000), url: "https://a.example".to_owned(), excerpt: String::new() };
+        assert_eq!(bounded_sources(&vec![source.clone(); 100]).len(), 31);
+        let excerpted = source.clone().with_excerpt(&"e".repeat(200));
+        assert_eq!(bounded_sources(&vec![excerpted.clone(); 2]), vec![excerpted.clone(); 2]);
+        assert_eq!(bounded_sources(&vec![excerpted; 100]), vec![source; 31]);
     }
 
     proptest! {

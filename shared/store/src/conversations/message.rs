@@ -94,7 +94,8 @@ pub(super) fn end_answer(
         "SET {ANSWER_CHANGE}, progress = :progress, endedAt = :ended, {TRANSCRIPT} = :transcript{layout} REMOVE {}",
         activate(RECOVERED, lease, answer)
     );
-    let outcome = TurnOutcome { usage: answer.usage, end: answer.end, models: answer.models.clone() };
+    let (usage, models) = (answer.usage, answer.models.clone());
+    let outcome = TurnOutcome { usage, end: answer.end, models, thinking_ms: answer.thinking_ms };
     let change = Expression::update(change).and_when("turn = :turn").value(":turn", s(&lease.turn_id));
     let mut change = with_answer_values(change, &pieces, &answer.tool_calls, &answer.sources, &outcome)?
         .value(":progress", s(status.as_str()))
@@ -175,6 +176,8 @@ impl AssembledMessage {
             role: require(Role::parse(item.text("author")?))?,
             content: item.text("content")?.to_owned(),
             thinking: item.text("thinking")?.to_owned(),
+            thinking_ms: outcome.as_ref().and_then(|outcome| outcome.thinking_ms),
+            usage: outcome.as_ref().map(|outcome| outcome.usage),
             model: item.text("model")?.to_owned(),
             tool_calls: item.json("calls")?,
             sources: item.json("sources")?,

@@ -1,4 +1,4 @@
-use domain::{FinishReason, Source, ToolCall, ToolOutcome};
+use domain::{CallPosition, FinishReason, Source, ToolCall, ToolFailure, ToolOutcome, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
@@ -72,6 +72,7 @@ impl Status {
 
 /// A stored tool call, for display.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct StoredCall {
     /// Unique within the turn.
     pub id: String,
@@ -83,11 +84,23 @@ pub struct StoredCall {
     pub ok: bool,
     /// A short label.
     pub summary: String,
+    /// What the turn had written before it; `None` in turns of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<CallPosition>,
+    /// Its duration in milliseconds; `None` if it did not finish.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Whether the result came from a cache.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
+    /// Why it failed; `None` for a call that succeeded or did not finish, and in turns of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ToolFailure>,
 }
 
 impl StoredCall {
     /// A call with its outcome; without one it did not finish.
-    pub fn new(call: &ToolCall, outcome: Option<&ToolOutcome>) -> Self {
+    pub fn new(call: &ToolCall, outcome: Option<&ToolOutcome>, position: Option<CallPosition>) -> Self {
         let (ok, summary) = outcome.map_or((false, "not finished"), |outcome| (outcome.ok, outcome.summary.as_str()));
         Self {
             id: call.id.clone(),
@@ -95,6 +108,10 @@ impl StoredCall {
             arguments: call.arguments.clone(),
             ok,
             summary: summary.to_owned(),
+            position,
+            duration_ms: outcome.map(|outcome| outcome.duration_ms),
+            cached: outcome.is_some_and(|outcome| outcome.cached),
+            error: outcome.and_then(|outcome| outcome.error.clone()),
         }
     }
 }
@@ -111,6 +128,9 @@ pub struct StoredMessage {
     pub content: String,
     /// The reasoning; empty for none.
     pub thinking: String,
+    /// The time spent on the reasoning, in milliseconds; `None` without reasoning and in turns of earlier releases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking_ms: Option<u64>,
     /// The name of the model; empty for user messages.
     pub model: String,
     /// The calls of the turn.
@@ -120,6 +140,9 @@ pub struct StoredMessage {
     /// The models that generated it, in order; empty if `model` alone did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
+    /// The usage of the turn; `None` before its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
     /// Its status.
     pub status: Status,
     /// Why a complete answer ends early; `None` if the model stopped by itself.
@@ -150,4 +173,17 @@ pub enum ReadError {
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_earlier_releases_have_no_position() {
+        let stored = serde_json::json!({ "id": "1", "name": "f", "arguments": {}, "ok": true, "summary": "s" });
+        let call: StoredCall = serde_json::from_value(stored.clone()).unwrap();
+        assert_eq!((call.position, call.duration_ms, call.cached, &call.error), (None, None, false, &None));
+        assert_eq!(serde_json::to_value(call).unwrap(), stored);
+    }
 }

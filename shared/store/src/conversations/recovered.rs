@@ -59,12 +59,14 @@ fn recovered_answer(
     events: usize,
 ) -> Result<(Key, Expression, Vec<Item>), StoreError> {
     let pieces = split_pieces(&logged.content, &logged.thinking);
+    let calls = logged.calls.iter();
     let calls: Vec<StoredCall> =
-        logged.calls.iter().map(|known| StoredCall::new(&known.call, known.outcome.as_ref())).collect();
+        calls.map(|known| StoredCall::new(&known.call, known.outcome.as_ref(), Some(known.position))).collect();
     let outcome = TurnOutcome {
         usage: logged.usage.unwrap_or_default(),
         end: TurnEnd::Failed(ErrorCode::Interrupted),
         models: logged.attribution.after_failover().to_vec(),
+        thinking_ms: None,
     };
     let change = Expression::update(format!("SET {ANSWER_CHANGE}, {RECOVERED} = :events"))
         .and_when(format!(

@@ -73,9 +73,10 @@ pub(super) fn added_sources(lease: &TurnLease, answer: &Answer) -> Result<Option
     Ok(Some((sources_item(&lease.partition, lease.answer_seq, &added.sources)?, added.last)))
 }
 
-/// The item of the pages of a turn; `None` if none of them is to be remembered.
+/// The item of the pages of a turn, without excerpts; `None` if none of them is to be remembered.
 pub(super) fn sources_item(partition: &str, answer_seq: u64, sources: &[Source]) -> Result<Option<Item>, StoreError> {
-    let remembered: Vec<Source> = sources.iter().filter(|source| source.index <= MAX_SOURCES).cloned().collect();
+    let remembered = sources.iter().filter(|source| source.index <= MAX_SOURCES);
+    let remembered = remembered.map(|source| Source { excerpt: String::new(), ..source.clone() }).collect();
     let remembered = take_fitting(remembered, MAX_ADDED_BYTES);
     if remembered.is_empty() {
         return Ok(None);

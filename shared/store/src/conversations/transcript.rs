@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use domain::{Message, Summary, ToolCall, ToolMessage};
+use domain::{Message, ProviderData, Summary, ToolCall, ToolMessage};
 
 use super::bounds::{bounded_arguments, is_one_piece, json_len, shorten};
 use super::sort_keys::{SUMMARY, seq_in_sk, transcript_key};
@@ -69,7 +69,7 @@ impl Transcript {
 
 /// The messages that a stored answer alone represents: its text without leading line breaks.
 pub(super) fn answer_messages(content: &str, thinking: &str) -> Vec<Message> {
-    paired_exchange(content.trim_start_matches('\n'), thinking, &[], &[])
+    paired_exchange((content.trim_start_matches('\n'), thinking), &[], None, &[])
 }
 
 /// Builds the update that reserves the key of a transcript under a valid lease; repeating it, also late, changes
@@ -109,7 +109,7 @@ fn message_length(message: &Message) -> usize {
     match message {
         Message::User { text } => chars(text),
         Message::Tool(result) => chars(&result.content),
-        Message::Assistant { text, thinking, calls } => {
+        Message::Assistant { text, thinking, calls, .. } => {
             let calls = calls.iter().map(|call| chars(&call.name) + chars(&call.arguments.to_string()));
             chars(text) + chars(thinking) + calls.sum::<usize>()
         }
@@ -124,8 +124,8 @@ fn pair_calls(messages: &[Message]) -> Vec<Message> {
         let results = after.iter().take_while(|message| matches!(message, Message::Tool(_))).count();
         let (results, next) = after.split_at(results);
         match message {
-            Message::Assistant { text, thinking, calls } => {
-                kept.extend(paired_exchange(text, thinking, calls, results));
+            Message::Assistant { text, thinking, calls, provider_data } => {
+                kept.extend(paired_exchange((text, thinking), calls, provider_data.as_deref(), results));
             }
             Message::User { .. } => kept.push(message.clone()),
             // A result without a preceding reply is dropped.
@@ -137,7 +137,12 @@ fn pair_calls(messages: &[Message]) -> Vec<Message> {
 }
 
 /// A reply and its results, without unmatched calls and results.
-fn paired_exchange(text: &str, thinking: &str, calls: &[ToolCall], results: &[Message]) -> Vec<Message> {
+fn paired_exchange(
+    (text, thinking): (&str, &str),
+    calls: &[ToolCall],
+    provider_data: Option<&ProviderData>,
+    results: &[Message],
+) -> Vec<Message> {
     let call_ids: HashSet<&str> = calls.iter().map(|call| call.id.as_str()).collect();
     let answers = results.iter().filter_map(|message| match message {
         Message::Tool(result) if call_ids.contains(result.call_id.as_str()) => Some(result),
@@ -149,7 +154,8 @@ fn paired_exchange(text: &str, thinking: &str, calls: &[ToolCall], results: &[Me
     if text.trim().is_empty() && calls.is_empty() {
         return Vec::new();
     }
-    let reply = Message::Assistant { text: text.to_owned(), thinking: thinking.to_owned(), calls };
+    let provider_data = provider_data.cloned().map(Box::new);
+    let reply = Message::Assistant { text: text.to_owned(), thinking: thinking.to_owned(), calls, provider_data };
     std::iter::once(reply).chain(answers.into_iter().cloned().map(Message::Tool)).collect()
 }
 
@@ -184,9 +190,10 @@ fn shrink_to_fit(mut messages: Vec<Message>) -> Vec<Message> {
 
 /// Whether there was reasoning to drop; the other steps return the same of their part.
 fn drop_thinking(message: &mut Message) -> bool {
-    let Message::Assistant { thinking, .. } = message else { return false };
-    let is_changed = !thinking.is_empty();
+    let Message::Assistant { thinking, provider_data, .. } = message else { return false };
+    let is_changed = !thinking.is_empty() || provider_data.is_some();
     thinking.clear();
+    *provider_data = None;
     is_changed
 }
 

@@ -133,6 +133,9 @@ pub struct TurnOutcome {
     /// The models that generated the answer, in order; empty if only the requested one did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
+    /// The time that models spent on reasoning, in milliseconds; `None` without reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking_ms: Option<u64>,
 }
 
 /// A stored turn: its answer so far, and its outcome once it has ended.
@@ -151,6 +154,8 @@ pub struct Answer {
     pub content: String,
     /// All reasoning.
     pub thinking: String,
+    /// The time that models spent on reasoning, in milliseconds; `None` without reasoning.
+    pub thinking_ms: Option<u64>,
     /// The calls.
     pub tool_calls: Vec<StoredCall>,
     /// The pages that the turn found, and those of earlier turns that the answer cites.

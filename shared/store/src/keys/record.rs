@@ -5,7 +5,7 @@ use subtle::ConstantTimeEq;
 
 use super::ApiKey;
 use crate::StoreError;
-use crate::clock::millis;
+use crate::clock::{millis, rfc3339};
 use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{SK, hex, unhex};
 use domain::Owner;
@@ -16,6 +16,15 @@ pub struct NewKey {
     /// The name of its owner; any text.
     pub owner: String,
     /// Whether its holder is an administrator.
+    pub administrator: bool,
+    /// When it expires; `None` for never.
+    pub expires: Option<SystemTime>,
+}
+
+/// What can change about a key that is not revoked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyChange {
+    /// Whether its holder is an administrator from now on.
     pub administrator: bool,
     /// When it expires; `None` for never.
     pub expires: Option<SystemTime>,
@@ -63,9 +72,33 @@ impl KeyRecord {
         self.revoked.is_none() && self.expires.is_none_or(|end| now < end)
     }
 
+    /// Its state for people: `valid`, `expired` or `revoked`.
+    pub fn state(&self, now: SystemTime) -> &'static str {
+        match self.revoked {
+            Some(_) => "revoked",
+            None if self.is_valid(now) => "valid",
+            None => "expired",
+        }
+    }
+
     /// The owner whose items its holder can access.
     pub fn holder(&self) -> Owner {
         Owner::key_holder(&self.owner)
+    }
+
+    /// When it was created, in RFC 3339.
+    pub fn created_at(&self) -> String {
+        rfc3339(millis(self.created))
+    }
+
+    /// When it expires, in RFC 3339; `None` for never.
+    pub fn expires_at(&self) -> Option<String> {
+        self.expires.map(|at| rfc3339(millis(at)))
+    }
+
+    /// When it was revoked, in RFC 3339; `None` while it is not.
+    pub fn revoked_at(&self) -> Option<String> {
+        self.revoked.map(|at| rfc3339(millis(at)))
     }
 
     pub(super) fn item(&self) -> Item {

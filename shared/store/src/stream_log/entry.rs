@@ -28,6 +28,9 @@ enum StoredEvent<'a> {
         #[serde(rename = "d")]
         delta: Cow<'a, str>,
     },
+    TextReclassified {
+        characters: usize,
+    },
     ToolCall(Cow<'a, ToolCall>),
     ToolProgress(Cow<'a, ToolProgress>),
     ToolResult(Cow<'a, ToolOutcome>),
@@ -49,6 +52,7 @@ impl<'a> From<&'a Event> for StoredEvent<'a> {
             Event::ModelSwitched { model } => Self::ModelSwitched { model: model.into() },
             Event::Text { delta } => Self::Text { delta: delta.into() },
             Event::Thinking { delta } => Self::Thinking { delta: delta.into() },
+            Event::TextReclassified { characters } => Self::TextReclassified { characters: *characters },
             Event::ToolCall(call) => Self::ToolCall(Cow::Borrowed(call)),
             Event::ToolProgress(progress) => Self::ToolProgress(Cow::Borrowed(progress)),
             Event::ToolResult(outcome) => Self::ToolResult(Cow::Borrowed(outcome)),
@@ -69,6 +73,7 @@ impl From<StoredEvent<'_>> for Event {
             StoredEvent::ModelSwitched { model } => Self::ModelSwitched { model: model.into_owned() },
             StoredEvent::Text { delta } => Self::Text { delta: delta.into_owned() },
             StoredEvent::Thinking { delta } => Self::Thinking { delta: delta.into_owned() },
+            StoredEvent::TextReclassified { characters } => Self::TextReclassified { characters },
             StoredEvent::ToolCall(call) => Self::ToolCall(Box::new(call.into_owned())),
             StoredEvent::ToolProgress(progress) => Self::ToolProgress(Box::new(progress.into_owned())),
             StoredEvent::ToolResult(outcome) => Self::ToolResult(Box::new(outcome.into_owned())),
@@ -147,7 +152,12 @@ mod tests {
             cached: true,
             duration_ms: 12,
             summary: "1 result".into(),
-            sources: vec![Source { index: 1, title: "茶\n\"".into(), url: "https://example.com".into() }],
+            sources: vec![Source {
+                index: 1,
+                title: "茶\n\"".into(),
+                url: "https://example.com".into(),
+                excerpt: String::new(),
+            }],
             error: None,
         }
     }
@@ -157,8 +167,14 @@ mod tests {
     }
 
     fn usage(cost_micros: Option<u64>) -> Event {
-        let tokens =
-            Usage { input_tokens: u64::MAX, output_tokens: 2, search_credits: 3, estimated: true, cost_micros };
+        let tokens = Usage {
+            input_tokens: u64::MAX,
+            cached_tokens: 0,
+            output_tokens: 2,
+            search_credits: 3,
+            estimated: true,
+            cost_micros,
+        };
         Event::Usage(Box::new(tokens))
     }
 
@@ -180,6 +196,7 @@ mod tests {
                 "{\"t\":{\"d\":\"一\\n\u{2028}\\u0000\\\"\\\\🍵\"}}",
             ),
             (Event::Thinking { delta: String::new() }, r#"{"h":{"d":""}}"#),
+            (Event::TextReclassified { characters: 2 }, r#"{"text_reclassified":{"characters":2}}"#),
             (Event::Title("茶".into()), r#"{"title":"茶"}"#),
         ]
     }

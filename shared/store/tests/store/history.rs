@@ -22,7 +22,12 @@ async fn begin_after(store: &ConversationStore, turns: &[(&str, Answer)]) -> Tur
 
 fn call_message(text: &str, ids: &[&str]) -> Message {
     let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "f".to_owned(), arguments: json!({ "id": id }) };
-    Message::Assistant { text: text.to_owned(), thinking: String::new(), calls: ids.iter().map(call).collect() }
+    Message::Assistant {
+        text: text.to_owned(),
+        thinking: String::new(),
+        calls: ids.iter().map(call).collect(),
+        provider_data: None,
+    }
 }
 
 fn result_message(id: &str, content: &str) -> Message {

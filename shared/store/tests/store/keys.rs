@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::Owner;
 use secrecy::ExposeSecret;
-use store::{ApiKey, KeyRecord, NewKey, Store, StoreError};
+use store::{ApiKey, KeyChange, KeyRecord, NewKey, Store, StoreError};
 
 use crate::support::{
     alice, answer, at, config, database, first_turn, next_turn, rows, store, store_at, store_without_retries_at,
@@ -56,6 +56,32 @@ async fn f118_revocation_is_permanent() {
     assert_eq!(again.and_then(|record| record.revoked), Some(at(5)));
     assert_eq!(store.keys.revoke(ApiKey::generate().unwrap().id(), at(7)).await, Ok(None));
     assert_eq!(store.keys.revoke("x", at(7)).await, Ok(None));
+}
+
+#[tokio::test]
+async fn change_replaces_rights_and_end() {
+    let store = store().await;
+    let (key, record) = create_key(&store, &new_key("ada")).await;
+    let promoted = KeyChange { administrator: true, expires: Some(at(10)) };
+    let changed = store.keys.update(key.id(), &promoted).await.unwrap().unwrap();
+    assert_eq!((changed.administrator, changed.expires), (true, Some(at(10))));
+    assert_eq!(store.keys.get(key.id()).await, Ok(Some(changed.clone())));
+    assert!(changed.admits(&key, at(9)) && !changed.admits(&key, at(10)));
+    let plain = KeyChange { administrator: false, expires: None };
+    assert_eq!(store.keys.update(key.id(), &plain).await, Ok(Some(record)));
+}
+
+#[tokio::test]
+async fn f118_revoked_and_absent_keys_cannot_be_changed() {
+    let store = store().await;
+    let (key, _) = create_key(&store, &new_key("ada")).await;
+    store.keys.revoke(key.id(), at(5)).await.unwrap();
+    let change = KeyChange { administrator: true, expires: None };
+    for id in [key.id(), ApiKey::generate().unwrap().id(), "x"] {
+        assert_eq!(store.keys.update(id, &change).await, Ok(None), "{id}");
+    }
+    assert!(!store.keys.get(key.id()).await.unwrap().unwrap().administrator);
+    assert_eq!(store.keys.list().await.unwrap().len(), 1);
 }
 
 #[tokio::test]

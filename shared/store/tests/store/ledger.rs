@@ -13,7 +13,14 @@ fn today() -> Day {
 }
 
 fn new_usage(input_tokens: u64, output_tokens: u64, cost_micros: Option<u64>) -> Usage {
-    Usage { input_tokens, output_tokens, search_credits: 2, estimated: cost_micros.is_none(), cost_micros }
+    Usage {
+        input_tokens,
+        cached_tokens: 0,
+        output_tokens,
+        search_credits: 2,
+        estimated: cost_micros.is_none(),
+        cost_micros,
+    }
 }
 
 async fn user_totals(ledger: &UsageLedger) -> UsageTotals {

@@ -1,6 +1,9 @@
 //! The text of a turn whose process died, recovered from its log.
 
-use domain::{Event, FinishReason, MAX_ANSWER_BYTES, NumberedSources, Owner, Source, ToolCall, ToolOutcome, TurnStart};
+use domain::{
+    CallPosition, Event, FinishReason, MAX_ANSWER_BYTES, NumberedSources, Owner, Source, ToolCall, ToolOutcome,
+    TurnStart,
+};
 use serde_json::json;
 use store::{
     Answer, ExportRow, LeaseError, LogEntry, ReadError, Status, Store, StoredCall, StoredMessage, TurnLease, TurnRef,
@@ -25,7 +28,7 @@ fn texts(deltas: &[&str]) -> Vec<Event> {
 }
 
 fn source() -> Source {
-    Source { index: 1, title: "T".to_owned(), url: "https://a.example/".to_owned() }
+    Source { index: 1, title: "T".to_owned(), url: "https://a.example/".to_owned(), excerpt: String::new() }
 }
 
 fn call(id: &str) -> ToolCall {
@@ -103,7 +106,8 @@ async fn f101_reader_recovers_text_of_dead_turn() {
     assert_eq!(message.sources, [source()]);
     let calls: Vec<(bool, &str)> = message.tool_calls.iter().map(|call| (call.ok, call.summary.as_str())).collect();
     assert_eq!(calls, [(true, "1 result"), (false, "not finished")]);
-    assert_eq!(message.tool_calls[1], StoredCall::new(&call("2"), None));
+    let position = CallPosition { text: 6, thinking: 1, thinking_ms: None };
+    assert_eq!(message.tool_calls[1], StoredCall::new(&call("2"), None, Some(position)));
     let expired = 2 * 3600;
     assert_eq!(shown(&store, &lease, expired).await, interrupted("查一下。茶是"), "and it outlives the log");
     let stored = store.conversations.get_turn(&alice(), &lease.conversation_id, 2, at(expired)).await.unwrap();

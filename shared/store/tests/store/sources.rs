@@ -6,7 +6,7 @@ use store::{Answer, ConversationStore, StoredMessage, TurnLease};
 use crate::support::{alice, answer, at, database, first_turn, next_turn, put, rows, store, store_at};
 
 fn source(index: usize) -> Source {
-    Source { index, title: format!("T{index}"), url: format!("https://{index}.example/") }
+    Source { index, title: format!("T{index}"), url: format!("https://{index}.example/"), excerpt: String::new() }
 }
 
 fn numbered(indexes: impl IntoIterator<Item = usize>, last: usize) -> NumberedSources {

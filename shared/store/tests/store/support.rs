@@ -99,6 +99,7 @@ pub(crate) fn answer(text: &str) -> Answer {
     Answer {
         content: text.to_owned(),
         thinking: String::new(),
+        thinking_ms: None,
         tool_calls: Vec::new(),
         sources: Vec::new(),
         added_sources: None,
@@ -117,7 +118,7 @@ pub(crate) fn user_message(text: &str) -> Message {
 }
 
 pub(crate) fn assistant_message(text: &str) -> Message {
-    Message::Assistant { text: text.to_owned(), thinking: String::new(), calls: Vec::new() }
+    Message::Assistant { text: text.to_owned(), thinking: String::new(), calls: Vec::new(), provider_data: None }
 }
 
 /// The messages of the earlier turns.

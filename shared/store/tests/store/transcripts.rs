@@ -1,9 +1,9 @@
 //! Transcripts of turns: when they are stored, when they are valid, and when they are deleted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::{ErrorCode, Message, ToolCall, ToolMessage};
+use domain::{ErrorCode, Message, ProviderData, ToolCall, ToolMessage};
 use serde_json::{Value, json};
 use store::{Answer, ConversationStore, LeaseError, NewTurn, StoreError, TurnEnd, TurnLease, UserInput};
 use tokio::task::JoinHandle;
@@ -16,7 +16,7 @@ use crate::wire::{Fault, Gate, Wire};
 
 fn call_message(text: &str) -> Message {
     let call = ToolCall { id: "1".to_owned(), name: "search_web".to_owned(), arguments: json!({ "query": "茶" }) };
-    Message::Assistant { text: text.to_owned(), thinking: "hm".to_owned(), calls: vec![call] }
+    Message::Assistant { text: text.to_owned(), thinking: "hm".to_owned(), calls: vec![call], provider_data: None }
 }
 
 fn result_message(characters: usize) -> Message {
@@ -53,6 +53,22 @@ async fn read_next(store: &ConversationStore, id: &str, seconds: u64) -> Vec<Mes
     history_of(store, &next, usize::MAX).await
 }
 
+#[tokio::test]
+async fn provider_data_is_read_as_it_was_stored() {
+    let store = store_at(&database().await).await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let call_signatures = BTreeMap::from([("1".to_owned(), "CtE".to_owned())]);
+    let data = ProviderData { origin: "o".to_owned(), call_signatures, reasoning: Vec::new() };
+    let mut messages = search_messages(10);
+    if let Message::Assistant { provider_data, .. } = &mut messages[0] {
+        *provider_data = Some(Box::new(data));
+    }
+    let answer = Answer { transcript: messages.clone(), ..answer("looking\n\nA") };
+    store.finish(&lease, &answer, at(1)).await.unwrap();
+    let read = read_next(&store, &lease.conversation_id, 2).await;
+    assert_eq!(read[1..], messages);
+}
+
 fn spawn_finish(store: &ConversationStore, lease: &TurnLease) -> JoinHandle<Result<(), LeaseError>> {
     let (store, lease) = (store.clone(), lease.clone());
     tokio::spawn(async move { store.finish(&lease, &search_answer(LARGE), at(1)).await })
@@ -64,7 +80,8 @@ async fn single_reply_needs_no_transcript() {
     let store = store_at(&endpoint).await.conversations;
     wire.seen();
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    let thinking = Message::Assistant { text: "A".to_owned(), thinking: "hm".to_owned(), calls: Vec::new() };
+    let thinking =
+        Message::Assistant { text: "A".to_owned(), thinking: "hm".to_owned(), calls: Vec::new(), provider_data: None };
     let thought = Answer { thinking: "hm".to_owned(), transcript: vec![thinking.clone()], ..answer("\n\nA") };
     store.finish(&lease, &thought, at(1)).await.unwrap();
     assert_eq!(wire.seen(), ["TransactWriteItems", "TransactWriteItems"]);
@@ -83,7 +100,12 @@ async fn other_messages_are_stored_as_transcript() {
         vec![assistant_message("another")],
         vec![assistant_message("A "), assistant_message("B")],
         vec![],
-        vec![Message::Assistant { text: "A".to_owned(), thinking: "hm".to_owned(), calls: Vec::new() }],
+        vec![Message::Assistant {
+            text: "A".to_owned(),
+            thinking: "hm".to_owned(),
+            calls: Vec::new(),
+            provider_data: None,
+        }],
     ];
     for transcript in tellings {
         let (wire, endpoint) = Wire::new().await;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use domain::{ErrorCode, FinishReason, Source, Usage};
+use domain::{CallPosition, ErrorCode, FinishReason, Source, Usage};
 use serde_json::json;
 use store::{Answer, BeginError, LeaseError, Role, Status, StoredCall, StoredMessage, TurnEnd, TurnOutcome};
 
@@ -20,13 +20,26 @@ async fn turn_is_stored_and_counted() {
         arguments: json!({ "query": "天气" }),
         ok: true,
         summary: "10 results".to_owned(),
+        position: Some(CallPosition { text: 0, thinking: 2, thinking_ms: Some(20) }),
+        duration_ms: Some(7),
+        cached: true,
+        error: None,
     };
-    let source = Source { index: 1, title: "T".to_owned(), url: "https://a.example/".to_owned() };
+    let source =
+        Source { index: 1, title: "T".to_owned(), url: "https://a.example/".to_owned(), excerpt: String::new() };
     let answer = Answer {
         thinking: "hm".to_owned(),
+        thinking_ms: Some(30),
         tool_calls: vec![call.clone()],
         sources: vec![source.clone()],
-        usage: Usage { input_tokens: 3, output_tokens: 4, search_credits: 2, estimated: false, cost_micros: None },
+        usage: Usage {
+            input_tokens: 3,
+            cached_tokens: 0,
+            output_tokens: 4,
+            search_credits: 2,
+            estimated: false,
+            cost_micros: None,
+        },
         models: Vec::new(),
         summary: None,
         ..answer("A")
@@ -38,6 +51,8 @@ async fn turn_is_stored_and_counted() {
         role: Role::User,
         content: "Q".to_owned(),
         thinking: String::new(),
+        thinking_ms: None,
+        usage: None,
         model: String::new(),
         tool_calls: Vec::new(),
         sources: Vec::new(),
@@ -50,6 +65,8 @@ async fn turn_is_stored_and_counted() {
         role: Role::Assistant,
         content: "A".to_owned(),
         thinking: "hm".to_owned(),
+        thinking_ms: Some(30),
+        usage: Some(answer.usage),
         model: "volcano".to_owned(),
         tool_calls: vec![call],
         sources: vec![source],
@@ -58,7 +75,12 @@ async fn turn_is_stored_and_counted() {
     let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(3)).await.unwrap();
     assert_eq!((page.items, page.next_cursor), (vec![user, assistant.clone()], None));
     let turn = store.get_turn(&alice(), &lease.conversation_id, lease.answer_seq, at(3)).await.unwrap();
-    let tally = TurnOutcome { usage: answer.usage, end: TurnEnd::Done(FinishReason::Stop), models: Vec::new() };
+    let tally = TurnOutcome {
+        usage: answer.usage,
+        end: TurnEnd::Done(FinishReason::Stop),
+        models: Vec::new(),
+        thinking_ms: Some(30),
+    };
     assert_eq!((turn.message, turn.outcome), (assistant, Some(tally)));
     let head = store.get(&alice(), &lease.conversation_id).await.unwrap();
     assert_eq!((head.title.as_str(), head.model.as_str(), head.message_count), ("About Q", "volcano", 2));

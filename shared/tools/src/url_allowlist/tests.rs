@@ -58,8 +58,12 @@ fn f136_results_allow_only_their_sources() {
     assert!(is_allowed(&[result("search_web", content)], "https://a.example/1"));
     assert!(!is_allowed(&[result("search_web", content)], "https://evil.example/"));
     assert!(!is_allowed(&[result("other", content)], "https://a.example/1"));
-    let assistant =
-        Message::Assistant { text: "https://a.example/1".into(), thinking: String::new(), calls: Vec::new() };
+    let assistant = Message::Assistant {
+        text: "https://a.example/1".into(),
+        thinking: String::new(),
+        calls: Vec::new(),
+        provider_data: None,
+    };
     assert!(!is_allowed(&[assistant], "https://a.example/1"));
 }
 

@@ -20,7 +20,12 @@ async fn call_returns_user_report_and_model_result() {
         cached: false,
         duration_ms: ran.report.duration_ms,
         summary: "1 result".to_owned(),
-        sources: vec![Source { index: 1, title: "T".to_owned(), url: "https://example.com/".to_owned() }],
+        sources: vec![Source {
+            index: 1,
+            title: "T".to_owned(),
+            url: "https://example.com/".to_owned(),
+            excerpt: String::new(),
+        }],
         error: None,
     };
     let result = ToolMessage {

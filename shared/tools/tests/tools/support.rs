@@ -103,7 +103,8 @@ pub(crate) fn spec(name: &str, description: &str) -> ToolSpec {
 }
 
 pub(crate) fn answer(run: usize, owner: &Owner) -> ToolOutput {
-    let source = Source { index: 1, title: "T".to_owned(), url: "https://example.com/".to_owned() };
+    let source =
+        Source { index: 1, title: "T".to_owned(), url: "https://example.com/".to_owned(), excerpt: String::new() };
     let content = format!("run {run} for {}", owner.as_str());
     ToolOutput { content, summary: "1 result".to_owned(), sources: vec![source], credits: 2, ..ToolOutput::default() }
 }

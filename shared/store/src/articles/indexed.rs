@@ -1,0 +1,98 @@
+//! Articles whose vectors are in an index.
+
+use std::sync::Arc;
+
+use domain::Owner;
+
+use super::article::VECTOR_INDEX;
+use super::collection::{ARTICLE_PREFIX, CHUNK_COUNT, UNUSED_PREFIX};
+use super::{ArticleCollection, Articles, ChunkIndex, ChunkPosition, part};
+use crate::StoreError;
+use crate::item::{Item, ItemExt, s};
+
+impl Articles {
+    /// Stores vectors in an index from now on, and deletes them there too.
+    #[must_use]
+    pub fn with_index(self, index: Arc<dyn ChunkIndex>) -> Self {
+        Self { index: Some(index), ..self }
+    }
+
+    /// The name of the index that vectors are stored in.
+    pub fn index_name(&self) -> Option<&str> {
+        self.index.as_deref().map(ChunkIndex::name)
+    }
+
+    /// The text of a chunk; `None` if the generation was deleted meanwhile. One request.
+    pub async fn chunk_text(
+        &self,
+        collection: &ArticleCollection,
+        id: &str,
+        generation: &str,
+        position: ChunkPosition,
+    ) -> Result<Option<String>, StoreError> {
+        let Some(item) = self.table.get(&collection.part_key(id, generation, position.part)).await? else {
+            return Ok(None);
+        };
+        let number = position.number.checked_sub(position.first);
+        Ok(number
+            .zip(Some(part::read_part(&item)?))
+            .and_then(|(number, part)| part.chunks.into_iter().nth(number).map(|chunk| chunk.text)))
+    }
+
+    /// Whether an article of a collection has no vectors of this model in this index. Reads the articles up to the
+    /// first one of these, without their chunks.
+    pub async fn has_unindexed(
+        &self,
+        collection: &ArticleCollection,
+        index: &str,
+        model: &str,
+    ) -> Result<bool, StoreError> {
+        let mut start = None;
+        loop {
+            let query = self.table.query(&collection.partition());
+            let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :article)");
+            let query = query.expression_attribute_values(":article", s(ARTICLE_PREFIX));
+            let other = format!("attribute_not_exists({VECTOR_INDEX}) OR {VECTOR_INDEX} <> :index OR model <> :model");
+            let query = query.filter_expression(other).projection_expression("pk, sk");
+            let query =
+                query.expression_attribute_values(":index", s(index)).expression_attribute_values(":model", s(model));
+            let (items, next) = self.table.query_page(query, start).await?;
+            start = next;
+            if !items.is_empty() || start.is_none() {
+                return Ok(!items.is_empty());
+            }
+        }
+    }
+
+    /// Deletes the vectors of all articles of an owner from the index, and nothing else.
+    pub(crate) async fn delete_vectors_by_owner(&self, owner: &Owner) -> Result<(), StoreError> {
+        self.delete_vectors(&ArticleCollection::Of(owner.clone())).await
+    }
+
+    /// Deletes the vectors that the rows of a collection list.
+    pub(super) async fn delete_vectors(&self, collection: &ArticleCollection) -> Result<(), StoreError> {
+        let Some(index) = &self.index else { return Ok(()) };
+        for prefix in [ARTICLE_PREFIX, UNUSED_PREFIX] {
+            let mut start = None;
+            loop {
+                let query = self.table.query(&collection.partition());
+                let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :prefix)");
+                let query = query.expression_attribute_values(":prefix", s(prefix));
+                let (items, next) = self.table.query_page(query, start).await?;
+                for item in &items {
+                    index.delete(collection, item.text("generation")?, listed_chunks(item)).await?;
+                }
+                start = next;
+                if start.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number of chunks of a generation; 0 in a row of a release without indexes, which made no vectors there.
+pub(super) fn listed_chunks(row: &Item) -> u32 {
+    row.number(CHUNK_COUNT).unwrap_or_default()
+}
