@@ -31,7 +31,7 @@ pub struct Parts {
 impl App {
     /// Assembles the function; makes no call.
     pub fn new(config: Config, aws: &SdkConfig) -> Self {
-        let store = Store::new(aws, config.tables.clone());
+        let store = with_article_index(Store::new(aws, config.tables.clone()), &config);
         let base = Agent {
             system_prompt: config.system_prompt.clone(),
             built_in_prompt: None,
@@ -86,6 +86,21 @@ impl Deref for App {
     }
 }
 
+/// The store, with the vector index of the settings kept in step with its articles.
+#[cfg(feature = "articles")]
+fn with_article_index(store: Store, config: &Config) -> Store {
+    match config.articles.index(&config.http) {
+        Some(index) => store.with_article_index(Arc::new(index)),
+        None => store,
+    }
+}
+
+/// Without articles there is no index.
+#[cfg(not(feature = "articles"))]
+fn with_article_index(store: Store, _: &Config) -> Store {
+    store
+}
+
 /// The built-in tools, one in each line.
 fn built_in_tools(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
@@ -120,6 +135,26 @@ mod tests {
         let aws = [("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")];
         let store = Store::new(&store::sdk_config(&Settings::from_pairs(aws)).unwrap(), config.tables.clone());
         ToolRegistry::new(built_in_tools(&config, &store)).names().map(str::to_owned).collect()
+    }
+
+    #[cfg(feature = "articles")]
+    #[test]
+    fn erasures_reach_the_configured_vector_index() {
+        let pairs = [
+            ("EMBEDDINGS_MODEL", "m"),
+            ("ARTICLES_VECTORS", "s3vectors://bucket/index"),
+            ("AWS_ENDPOINT_URL_S3VECTORS", "http://127.0.0.1:1"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1"),
+        ];
+        let index_of = |pairs: &[(&str, &str)]| {
+            let settings = Settings::from_pairs(pairs.iter().copied());
+            let http = platform::transport::build_client().unwrap();
+            let config = Config::from_settings(&settings, Platform::Local, http).unwrap();
+            let app = App::new(config, &store::sdk_config(&settings).unwrap());
+            app.store.articles.index_name().map(str::to_owned)
+        };
+        assert_eq!(index_of(&pairs).as_deref(), Some("bucket/index"));
+        assert_eq!(index_of(&pairs[2..]), None);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use axum::routing::{any, delete, get, post};
+use axum::routing::{any, get, post};
 use axum::{Extension, Router};
 use domain::Failure;
 use web::RequestContext;
@@ -55,6 +55,7 @@ fn public_routes() -> Router<App> {
         .route("/", get(page::index))
         .route("/assets/{file}", get(page::asset))
         .route("/healthz", get(catalog::health))
+        .route("/api/auth", get(catalog::auth))
 }
 
 fn api_routes() -> Router<App> {
@@ -79,12 +80,14 @@ fn api_routes() -> Router<App> {
             "/api/admin/agents/{id}",
             get(admin::agents::get).put(admin::agents::replace).delete(admin::agents::delete),
         )
+        .route("/api/admin/keys", get(admin::keys::list).post(admin::keys::create))
+        .route("/api/admin/keys/{id}", get(admin::keys::get).put(admin::keys::replace).delete(admin::keys::revoke))
         .route("/api/admin/tools", get(admin::tools::list).post(admin::tools::create))
         .route("/api/admin/tools/import", post(admin::import::import))
         .route("/api/admin/tools/{id}", get(admin::tools::get).put(admin::tools::replace).delete(admin::tools::delete))
         .route("/api/admin/tools/{id}/test", post(admin::test_call::run))
         .route("/api/usage", get(usage::usage))
-        .route("/api/me", delete(account::erase))
+        .route("/api/me", get(account::describe).delete(account::erase))
         .route("/api/me/export", get(account::export));
     #[cfg(feature = "articles")]
     let routes = routes

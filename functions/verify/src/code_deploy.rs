@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use platform::aws::{Call, JSON_CONTENT_TYPE};
+use platform::aws::{Call, JSON_CONTENT_TYPE, Method};
 use platform::settings::{SettingError, Settings};
 use serde::Deserialize;
 use serde_json::json;
@@ -65,7 +65,7 @@ impl CodeDeploy {
         });
         let target = "CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus";
         let headers = [("content-type", JSON_CONTENT_TYPE), ("x-amz-target", target)];
-        let call = Call { path: "/", headers: &headers, body: body.to_string().into_bytes() };
+        let call = Call { method: Method::POST, path: "/", headers: &headers, body: body.to_string().into_bytes() };
         let request =
             self.service.signed_request(&self.http, call, SystemTime::now()).map_err(|error| error.to_string())?;
         let response = request.send().await.map_err(|_| "no connection".to_owned())?;

@@ -34,6 +34,8 @@ pub(crate) fn to_url_event(request: Request, now: SystemTime) -> Value {
         "requestContext": {
             "accountId": "anonymous",
             "apiId": "deployment-check",
+            // The hook invokes by IAM: the version needs no proof that a CDN sent the request.
+            "authorizer": { "iam": {} },
             "domainName": HOST,
             "domainPrefix": "deployment-check",
             "http": http,
@@ -112,6 +114,7 @@ mod tests {
         assert_eq!((event.raw_query_string.as_deref(), event.body.as_deref()), (Some("limit=1"), Some("{}")));
         assert!(event.headers["authorization"] == "Bearer sk" && !event.is_base64_encoded);
         let context = event.request_context;
+        assert!(context.authorizer.unwrap().iam.is_some(), "it needs no key of a CDN");
         assert_eq!((context.http.method, context.stage.as_deref()), (Method::POST, Some("$default")));
     }
 

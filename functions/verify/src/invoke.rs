@@ -5,7 +5,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, unfold};
 use futures_util::{StreamExt, TryStreamExt};
-use platform::aws::Call;
+use platform::aws::{Call, Method};
 use platform::settings::{SettingError, Settings};
 use smoke::{Request, Response, Transport, TransportError};
 use tokio::time::sleep;
@@ -64,8 +64,12 @@ impl Inner {
     async fn invoke(&self, event: String) -> Result<ReadStream, TransportError> {
         let mut retries_left = BUSY_RETRIES.0;
         loop {
-            let call =
-                Call { path: &self.path, headers: &[("content-type", "application/json")], body: event.clone().into() };
+            let call = Call {
+                method: Method::POST,
+                path: &self.path,
+                headers: &[("content-type", "application/json")],
+                body: event.clone().into(),
+            };
             let request = self.lambda.signed_request(&self.http, call, SystemTime::now());
             let request = request.map_err(|error| TransportError::Refused(error.to_string()))?;
             let response = request.send().await?;

@@ -9,6 +9,8 @@ mod attempt_limiter;
 mod caller;
 mod config;
 mod credential;
+mod issuer_url;
+mod sign_in;
 mod source;
 mod token;
 
@@ -25,6 +27,7 @@ use store::{ApiKey, Keys};
 
 pub use caller::{Administrator, Caller, Credentials};
 pub use config::{AuthConfig, Platform};
+pub use sign_in::SignIn;
 pub use source::{SourceHeader, SourceIp, network_prefix};
 
 use self::api_key_verifier::ApiKeyVerifier;

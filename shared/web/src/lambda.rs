@@ -5,6 +5,7 @@
 //! would count as a crash of the function.
 
 mod event;
+mod origin_key;
 
 use std::convert::Infallible;
 use std::time::{Duration, SystemTime};
@@ -30,7 +31,8 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 use tower::util::MapFutureLayer;
 
-use crate::{Invocation, SourceHeader};
+use self::origin_key::OriginKeys;
+use crate::{ApiError, Invocation, SourceHeader};
 
 /// How responses leave a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,18 +59,20 @@ impl ResponseMode {
 }
 
 /// Settings that depend on what is deployed in front of the function.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct LambdaSettings {
     response_mode: ResponseMode,
     source_header: SourceHeader,
+    origin_keys: OriginKeys,
 }
 
 impl LambdaSettings {
-    /// Reads `RESPONSE_MODE` and `SOURCE_IP_HEADER`.
+    /// Reads `RESPONSE_MODE`, `SOURCE_IP_HEADER`, `ORIGIN_KEY` and `PREVIOUS_ORIGIN_KEY`.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         Ok(Self {
             response_mode: ResponseMode::from_settings(settings)?,
             source_header: SourceHeader::from_settings(settings)?,
+            origin_keys: OriginKeys::from_settings(settings)?,
         })
     }
 }
@@ -120,9 +124,8 @@ async fn await_body_end(
 }
 
 async fn respond(router: Router, settings: &LambdaSettings, event: &RawValue, context: &Context) -> Response {
-    match event::parse_request(event) {
+    match accept_request(settings, event).await {
         Ok(mut request) => {
-            settings.source_header.apply_to(&mut request);
             let (deadline, trace) = (deadline(context, SystemTime::now()), context.xray_trace_id.clone());
             request.extensions_mut().insert(Invocation { deadline, trace });
             router.oneshot(request).await.into_response()
@@ -140,6 +143,14 @@ async fn respond(router: Router, settings: &LambdaSettings, event: &RawValue, co
             .into_response()
         }
     }
+}
+
+/// The request of an event, if it came through the CDN that the settings require.
+async fn accept_request(settings: &LambdaSettings, event: &RawValue) -> Result<Request<Body>, ApiError> {
+    let mut request = event::parse_request(event)?;
+    settings.origin_keys.check(&mut request).await?;
+    settings.source_header.apply_to(&mut request);
+    Ok(request)
 }
 
 /// Converts the context's deadline, in wall-clock milliseconds since 1970, to the monotonic clock.

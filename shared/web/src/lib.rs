@@ -15,7 +15,7 @@ mod single_header;
 mod sse;
 
 pub use auth::{
-    Administrator, Auth, AuthConfig, Caller, Credentials, Platform, SourceHeader, SourceIp, authenticate,
+    Administrator, Auth, AuthConfig, Caller, Credentials, Platform, SignIn, SourceHeader, SourceIp, authenticate,
     network_prefix,
 };
 pub use body::{BodyError, read_json_body, read_json_body_up_to, read_optional_json_body};

@@ -96,6 +96,7 @@ fn is_content(event: &Event) -> bool {
     match event {
         Event::Text { .. }
         | Event::Thinking { .. }
+        | Event::TextReclassified { .. }
         | Event::ToolCall(_)
         | Event::EarlierSource(_)
         | Event::ClientToolCall(_)

@@ -88,7 +88,7 @@ impl Config {
         Ok(Self {
             models,
             search,
-            documents: DocumentRoot::from_settings(settings)?,
+            documents: DocumentRoot::from_settings(settings, &http)?,
             articles,
             tool_policy: upstream_policy::tool_policy(settings, platform)?,
             tool_secrets: ToolSecrets::from_settings(settings)?,
@@ -144,7 +144,13 @@ fn check_call_formats(models: &Models) -> Result<(), SettingError> {
 /// One that cannot be parsed, or one that turns them on in a build without them.
 fn articles(settings: &Settings) -> Result<ArticlesConfig, SettingError> {
     let config = ArticlesConfig::from_settings(settings)?;
-    if config.enabled == Some(true) && cfg!(not(feature = "articles")) {
+    if cfg!(feature = "articles") {
+        return Ok(config);
+    }
+    if config.vector_index.is_some() {
+        return Err(SettingError::new("ARTICLES_VECTORS", "to be unset: this build has no feature `articles`"));
+    }
+    if config.enabled == Some(true) {
         let accepted = "no, or to be unset without EMBEDDINGS_MODEL: this build has no feature `articles`";
         return Err(SettingError::new("ARTICLES", accepted));
     }

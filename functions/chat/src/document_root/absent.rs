@@ -17,7 +17,7 @@ impl DocumentRoot {
     ///
     /// # Errors
     /// Settings that name a folder.
-    pub fn from_settings(settings: &Settings) -> Result<Option<Self>, SettingError> {
+    pub fn from_settings(settings: &Settings, _: &platform::transport::Client) -> Result<Option<Self>, SettingError> {
         settings.is_yes(DOCUMENTS_HIDDEN)?;
         let accepted = "no value: this build has no document tools, which the Cargo feature `documents` adds";
         settings.parse(DOCUMENTS_DIR, accepted, |_| None)
@@ -46,7 +46,9 @@ mod tests {
 
     #[test]
     fn documents_need_their_feature() {
-        let root = |pairs: &[(&str, &str)]| DocumentRoot::from_settings(&Settings::from_pairs(pairs.iter().copied()));
+        let http = platform::transport::build_client().unwrap();
+        let root =
+            |pairs: &[(&str, &str)]| DocumentRoot::from_settings(&Settings::from_pairs(pairs.iter().copied()), &http);
         assert!(root(&[("DOCUMENTS_HIDDEN", "yes")]).unwrap().is_none());
         let error = root(&[("DOCUMENTS_DIR", "/tmp")]).unwrap_err().to_string();
         let expected = "DOCUMENTS_DIR: expected no value: this build has no document tools, which the Cargo feature \

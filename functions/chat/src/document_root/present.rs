@@ -1,27 +1,33 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use documents::{DocumentError, HiddenFiles, LineRange};
+use documents::{BucketAddress, BucketMirror, DocumentError, DocumentSource, HiddenFiles, LineRange, MirrorLimits};
 use domain::{ErrorCode, Language, Owner};
+use platform::aws::Service;
 use platform::settings::{SettingError, Settings};
+use platform::transport::Client;
 use tools::Tool;
 use web::ApiError;
 
 use super::{DOCUMENTS_DIR, DOCUMENTS_HIDDEN};
 
-/// The folder of documents.
+/// The folder of documents, or their prefix in S3.
 #[derive(Clone, Debug)]
-pub struct DocumentRoot(documents::DocumentRoot);
+pub struct DocumentRoot(DocumentSource);
 
 impl DocumentRoot {
-    /// Opens the folder of the settings; `None` if they name none.
+    /// Opens the folder of the settings; `None` if they name none. A prefix in S3 is read at the first call of a tool.
     ///
     /// # Errors
-    /// A setting that cannot be parsed, and a folder that cannot be opened.
-    pub fn from_settings(settings: &Settings) -> Result<Option<Self>, SettingError> {
+    /// A setting that cannot be parsed, a folder that cannot be opened, and a prefix without region or credentials.
+    pub fn from_settings(settings: &Settings, http: &Client) -> Result<Option<Self>, SettingError> {
         let hidden = if settings.is_yes(DOCUMENTS_HIDDEN)? { HiddenFiles::Show } else { HiddenFiles::Skip };
-        let open = |path: &str| documents::DocumentRoot::open(Path::new(path), hidden).ok().map(Self);
-        settings.parse(DOCUMENTS_DIR, "the path of a folder that exists and can be read", open)
+        if settings.var(DOCUMENTS_DIR).is_some_and(BucketAddress::is_address) {
+            return Ok(bucket(settings, http, hidden)?.map(Self));
+        }
+        let open =
+            |path: &str| documents::DocumentRoot::open(Path::new(path), hidden).ok().map(|root| Self(root.into()));
+        settings.parse(DOCUMENTS_DIR, "the path of a folder that exists and can be read, or s3://BUCKET/PREFIX", open)
     }
 
     /// The tools over the folder.
@@ -46,10 +52,22 @@ impl DocumentRoot {
         documents::read_lines(&self.0, owner, path, range).await.map_err(|error| match error {
             DocumentError::Binary => invalid("This document is not text"),
             DocumentError::OutOfTime => ErrorCode::Deadline.into(),
+            DocumentError::Loading | DocumentError::Unavailable => {
+                ApiError::new(ErrorCode::UpstreamUnavailable, "The documents cannot be loaded now")
+            }
             DocumentError::Unreadable => ApiError::caused_by(ErrorCode::Internal, error),
             _ => ErrorCode::NotFound.into(),
         })
     }
+}
+
+/// The documents below a prefix in S3.
+fn bucket(settings: &Settings, http: &Client, hidden: HiddenFiles) -> Result<Option<DocumentSource>, SettingError> {
+    let address = settings.parse(DOCUMENTS_DIR, "s3://BUCKET/PREFIX", BucketAddress::parse)?;
+    let Some(address) = address else { return Ok(None) };
+    let service = Service::of_bucket(settings, address.bucket())?;
+    let mirror = BucketMirror::new(http.clone(), service, address, hidden, MirrorLimits::default());
+    Ok(Some(DocumentSource::Bucket(Arc::new(mirror))))
 }
 
 const INVALID_LINES: &str = "`lines` must be A-B or A: the first and the last line, from 1, at most 2000 lines";

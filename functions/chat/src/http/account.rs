@@ -1,4 +1,4 @@
-//! What callers may do with all of their data: export and erase it.
+//! Who the caller is, and what callers may do with all of their data: export and erase it.
 
 use std::convert::Infallible;
 use std::time::SystemTime;
@@ -19,6 +19,20 @@ use crate::App;
 
 /// The required value of `confirm` in a request for erasure.
 const CONFIRMATION: &str = "erase";
+
+/// The caller as the server sees it.
+#[derive(Serialize)]
+pub(crate) struct Account {
+    user: String,
+    admin: bool,
+    auth: &'static str,
+}
+
+/// `GET /api/me`: the caller's name, whether it is an administrator's, and how callers authenticate.
+pub(crate) async fn describe(State(app): State<App>, caller: Caller) -> Json<Account> {
+    let (user, admin) = (caller.owner.display_name().to_owned(), caller.administrator);
+    Json(Account { user, admin, auth: app.config.auth.name() })
+}
 
 /// `GET /api/me/export`: all data of the caller, one JSON object in a line. The last one is of the kind `end`, or `error` if
 /// the rest could not be read.

@@ -6,7 +6,7 @@ use http::HeaderMap;
 use llm::{ToolMode, ToolSupportSource};
 use serde::Serialize;
 use tools::ToolMetadata;
-use web::{ApiError, Caller};
+use web::{ApiError, Caller, SignIn};
 
 use super::extract::agent_id;
 use crate::App;
@@ -21,6 +21,22 @@ pub(crate) struct Health {
 /// Responds without any other call: a health check costs nothing.
 pub(crate) async fn health() -> Json<Health> {
     Json(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
+}
+
+/// How a client authenticates.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Authentication {
+    mode: &'static str,
+    /// Absent unless users can sign in on the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sign_in: Option<SignIn>,
+}
+
+/// `GET /api/auth`: how callers authenticate, for a client that has no credential yet.
+pub(crate) async fn auth(State(app): State<App>) -> Json<Authentication> {
+    let auth = &app.config.auth;
+    Json(Authentication { mode: auth.name(), sign_in: auth.sign_in().cloned() })
 }
 
 #[derive(Serialize)]

@@ -146,7 +146,8 @@ fn apply_request(
 
 /// Keeps the models whose wires accept a response format.
 fn keep_formatting_models(models: &mut Vec<ModelClient>) -> Result<(), ApiError> {
-    let accepts_format = |model: &ModelClient| matches!(model.config().wire, Wire::Openai | Wire::Ollama);
+    let accepts_format =
+        |model: &ModelClient| matches!(model.config().wire, Wire::Openai | Wire::Responses | Wire::Ollama);
     if !models.first().is_some_and(accepts_format) {
         let message = "`response_format` must be of type text: this model's endpoint takes no other here";
         return Err(Failure::new(ErrorCode::InvalidRequest, message).with_param("response_format").into());

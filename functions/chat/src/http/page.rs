@@ -1,134 +1,226 @@
-use axum::extract::Path;
+//! The chat page: one document, and the files that it loads on demand.
+//!
+//! `functions/chat/page/build.mjs` writes the embedded files. The document has its script and style inside, so a client
+//! that has the document has one version of the page, also while two versions are deployed.
+
+use std::iter;
+
 use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use domain::ErrorCode;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
-use web::ApiError;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use web::{ApiError, SignIn};
 
-/// The content security policy: the page loads only its own files, and no inline code runs.
-const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
-     frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-);
+use crate::App;
 
-const SCRIPT: &str = "text/javascript; charset=utf-8";
-
-/// Rows of name, content type and content; the files are embedded at build time.
-macro_rules! assets {
-    ($($kind:expr => $($name:literal)*;)*) => {
-        &[$($(($name, $kind, include_bytes!(concat!("../../page/", $name))),)*)*]
-    };
+/// A file that the page loads on demand, compressed with gzip.
+struct Asset {
+    name: &'static str,
+    content_type: &'static str,
+    /// Whether the name contains the hash of the content.
+    immutable: bool,
+    gzip: &'static [u8],
 }
 
-const INDEX: &[u8] = include_bytes!("../../page/index.html");
+include!("../../page/dist/files.rs");
 
-const ASSETS: &[(&str, &str, &[u8])] = assets! {
-    "text/css; charset=utf-8" => "style.css";
-    "image/svg+xml" => "icon.svg";
-    SCRIPT => "agents.js"
-        "answer.js"
-        "api.js"
-        "app.js"
-        "call-details.js"
-        "chat.js"
-        "composer.js"
-        "conversations.js"
-        "dialogs.js"
-        "dom.js"
-        "drawer.js"
-        "export-check.js"
-        "history.js"
-        "key.js"
-        "markdown-blocks.js"
-        "markdown-emphasis.js"
-        "markdown-inline.js"
-        "markdown-lines.js"
-        "markdown-links.js"
-        "markdown-list.js"
-        "markdown-table.js"
-        "markdown-tokens.js"
-        "markdown.js"
-        "models.js"
-        "privacy.js"
-        "render-scheduler.js"
-        "sse.js"
-        "steps.js"
-        "strings.js"
-        "theme.js"
-        "thinking.js"
-        "thread.js"
-        "toast.js"
-        "turn.js";
-};
+/// Clients revalidate these files on each use, so that a deployment takes effect at once.
+const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// A file whose name contains its hash never changes.
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+/// The connections that the page makes without a sign-in.
+const CONNECTIONS: &str = "connect-src 'self'";
+
+/// The features that no script of the page uses.
+const PERMISSIONS_POLICY: HeaderValue =
+    HeaderValue::from_static("camera=(), microphone=(), geolocation=(), payment=(), usb=()");
 
 /// `GET /`: the page.
-pub(crate) async fn index(headers: HeaderMap) -> Response {
-    file(INDEX, "text/html; charset=utf-8", &headers)
+pub(crate) async fn index(State(app): State<App>, headers: HeaderMap) -> Response {
+    let policy = security_policy(&app.config.auth.sign_in().map(SignIn::origins).unwrap_or_default());
+    let variant = Variant::select(&headers, DOCUMENT_GZIP);
+    let tag = format!("\"{DOCUMENT_HASH}-{}\"", variant.name);
+    if is_known(&headers, &tag) {
+        return with_headers(StatusCode::NOT_MODIFIED.into_response(), document_headers(&tag, policy));
+    }
+    let response = with_headers(variant.into_response(), document_headers(&tag, policy));
+    with_headers(response, [(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))])
 }
 
-/// `GET /assets/{file}`: a file that the page loads.
+/// `GET /assets/{file}`: a file that the page loads on demand.
 pub(crate) async fn asset(headers: HeaderMap, name: Result<Path<String>, PathRejection>) -> Response {
     let name = name.map(|Path(name)| name).unwrap_or_default();
-    match ASSETS.iter().find(|(known, ..)| *known == name) {
-        Some((_, kind, content)) => file(content, kind, &headers),
-        None => ApiError::from(ErrorCode::NotFound).into_response(),
-    }
+    let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
+        return ApiError::from(ErrorCode::NotFound).into_response();
+    };
+    let cache_control = if asset.immutable { IMMUTABLE } else { REVALIDATE };
+    with_headers(
+        Variant::select(&headers, asset.gzip).into_response(),
+        [
+            (header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type)),
+            (header::CACHE_CONTROL, cache_control),
+            (header::VARY, HeaderValue::from_static("accept-encoding")),
+        ],
+    )
 }
 
-/// A file as a response. Browsers cache it but revalidate it each time, so that a deployment takes effect at once.
-fn file(content: &'static [u8], kind: &'static str, request: &HeaderMap) -> Response {
-    let tag = entity_tag(content);
-    let known = request.get(header::IF_NONE_MATCH).is_some_and(|tags| tags.as_bytes() == tag.as_bytes());
-    let mut response = if known { StatusCode::NOT_MODIFIED.into_response() } else { content.into_response() };
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        headers.insert(header::ETAG, tag);
+/// The content security policy, which permits connections to the origins of the sign-in.
+///
+/// An origin with other characters than those of a host and a port is left out: it could add a directive.
+fn security_policy(origins: &[String]) -> HeaderValue {
+    let is_plain = |origin: &&String| origin.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.:/[]".contains(&b));
+    let sources: Vec<&str> =
+        iter::once(CONNECTIONS).chain(origins.iter().filter(is_plain).map(String::as_str)).collect();
+    let policy = CONTENT_SECURITY_POLICY.replace(CONNECTIONS, &sources.join(" "));
+    HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY))
+}
+
+/// The headers of the document, also of a response without a body.
+fn document_headers(tag: &str, policy: HeaderValue) -> impl IntoIterator<Item = (HeaderName, HeaderValue)> {
+    let tag = HeaderValue::from_str(tag).ok().map(|tag| (header::ETAG, tag));
+    let fixed = [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (HeaderName::from_static("permissions-policy"), PERMISSIONS_POLICY),
+        (header::CACHE_CONTROL, REVALIDATE),
+        (header::VARY, HeaderValue::from_static("accept-encoding")),
+    ];
+    fixed.into_iter().chain(tag)
+}
+
+fn with_headers(mut response: Response, headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Response {
+    for (name, value) in headers {
+        response.headers_mut().insert(name, value);
     }
     response
 }
 
-/// The entity tag: the 64-bit FNV-1a hash of the content. Files change only with the build, so a short hash is enough.
-fn entity_tag(content: &[u8]) -> String {
-    let hash = content
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    format!("\"{hash:016x}\"")
+/// One encoding of a file.
+struct Variant {
+    /// The name of the content coding.
+    name: &'static str,
+    content: &'static [u8],
+}
+
+impl Variant {
+    /// A client that does not accept gzip gets `identity`.
+    fn select(request: &HeaderMap, gzip: &'static [u8]) -> Self {
+        Self { name: if accepts(request, "gzip") { "gzip" } else { "identity" }, content: gzip }
+    }
+
+    fn into_response(self) -> Response {
+        if self.name == "identity" {
+            return decompress(self.content).into_response();
+        }
+        with_headers(self.content.into_response(), [(header::CONTENT_ENCODING, HeaderValue::from_static(self.name))])
+    }
+}
+
+/// The text of an embedded file, whose size the build fixes.
+///
+/// `build.mjs` writes the shortest form of gzip (RFC 1952): 10 bytes of header, the deflated text, 8 bytes of trailer.
+fn decompress(gzip: &[u8]) -> Result<Vec<u8>, ApiError> {
+    let deflated = gzip.get(10..gzip.len().saturating_sub(8)).unwrap_or_default();
+    miniz_oxide::inflate::decompress_to_vec(deflated).map_err(|_| ApiError::from(ErrorCode::Internal))
+}
+
+/// Whether the request accepts a content coding, which `q=0` excludes (RFC 9110, section 12.5.3).
+fn accepts(request: &HeaderMap, coding: &str) -> bool {
+    let values = request.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|item| {
+        let mut parts = item.split(';').map(str::trim);
+        let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(coding));
+        named && !parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+    })
+}
+
+/// Whether the client has the document with this tag. A proxy that compresses makes a tag weak.
+fn is_known(request: &HeaderMap, tag: &str) -> bool {
+    let values = request.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|known| known.trim().trim_start_matches("W/") == tag)
 }
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
     use super::*;
 
-    #[test]
-    fn all_referenced_files_are_embedded() {
-        let known = |name: &str| ASSETS.iter().any(|(known, ..)| *known == name);
-        let text = |content: &[u8]| String::from_utf8(content.to_vec()).unwrap();
-        for reference in text(INDEX).split("/assets/").skip(1) {
-            let name = reference.split('"').next().unwrap();
-            assert!(known(name), "index.html names {name}");
-        }
-        for (file, kind, content) in ASSETS {
-            let content = text(content);
-            let imports = content.split("from \"./").skip(1).filter(|_| *kind == SCRIPT);
-            for import in imports {
-                let name = import.split('"').next().unwrap();
-                assert!(known(name), "{file} imports {name}");
-            }
-        }
+    fn document() -> String {
+        String::from_utf8(decompress(DOCUMENT_GZIP).unwrap()).unwrap()
+    }
+
+    /// The hash of each inline element as the policy names it.
+    fn hashes(document: &str, element: &str) -> Vec<String> {
+        let (start, end) = (format!("<{element}>"), format!("</{element}>"));
+        let texts = document.split(&start).skip(1).map(|part| part.split(&end).next().unwrap());
+        texts
+            .map(|text| {
+                format!("'sha256-{}'", STANDARD.encode(ring::digest::digest(&ring::digest::SHA256, text.as_bytes())))
+            })
+            .collect()
     }
 
     #[test]
-    fn f138_policy_allows_no_inline_and_no_foreign_code() {
-        let policy = CONTENT_SECURITY_POLICY.to_str().unwrap().to_owned();
-        assert!(policy.starts_with("default-src 'none'; script-src 'self';"));
-        assert!(!policy.contains("unsafe") && !policy.contains('*') && !policy.contains("http"));
+    fn f138_policy_permits_exactly_the_inline_code() {
+        let document = document();
+        let directive = |name: &str| {
+            CONTENT_SECURITY_POLICY.split("; ").find_map(|item| item.strip_prefix(name)).unwrap().trim().to_owned()
+        };
+        let [scripts, styles] = [hashes(&document, "script"), hashes(&document, "style")];
+        assert_eq!((scripts.len(), styles.len()), (2, 1));
+        assert_eq!(directive("script-src "), format!("'self' {}", scripts.join(" ")));
+        assert_eq!(directive("style-src "), styles[0]);
+        assert!(CONTENT_SECURITY_POLICY.starts_with("default-src 'none';"));
+        assert!(!CONTENT_SECURITY_POLICY.contains("unsafe") && !CONTENT_SECURITY_POLICY.contains("http"));
+    }
+
+    #[test]
+    fn policy_permits_connections_to_the_sign_in() {
+        let origins = ["https://id.example:8443", "https://a;script-src *", "https://login.example"].map(str::to_owned);
+        let policy = security_policy(&origins);
+        let policy = policy.to_str().unwrap();
+        let expected = "connect-src 'self' https://id.example:8443 https://login.example; ";
+        assert_eq!(policy.replace(expected, "connect-src 'self'; "), CONTENT_SECURITY_POLICY);
+        assert!(policy.contains(expected));
+        assert_eq!(security_policy(&[]), CONTENT_SECURITY_POLICY);
     }
 
     #[test]
     fn f145_no_page_may_frame_the_page() {
-        assert!(CONTENT_SECURITY_POLICY.to_str().unwrap().contains("frame-ancestors 'none'"));
+        assert!(CONTENT_SECURITY_POLICY.contains("frame-ancestors 'none'"));
+    }
+
+    #[test]
+    fn document_names_only_embedded_files() {
+        let document = document();
+        let names = document.split("assets/").skip(1);
+        let names: Vec<&str> = names.map(|rest| rest.split(['"', '`', '\'']).next().unwrap()).collect();
+        for name in &names {
+            assert!(ASSETS.iter().any(|asset| asset.name == *name), "{name}");
+        }
+        assert!(names.contains(&"manifest.webmanifest"));
+    }
+
+    #[test]
+    fn content_coding_is_negotiated() {
+        let coding = |accept: &'static str| {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(accept))]);
+            Variant::select(&headers, DOCUMENT_GZIP).name
+        };
+        let accepted = ["gzip, deflate, br, zstd", "gzip", "br;q=0, gzip;q=0.5", "gzip;q=0", "deflate", ""];
+        assert_eq!(accepted.map(coding), ["gzip", "gzip", "gzip", "identity", "identity", "identity"]);
+    }
+
+    #[test]
+    fn any_known_tag_matches() {
+        let known = |value: &'static str| {
+            let headers = HeaderMap::from_iter([(header::IF_NONE_MATCH, HeaderValue::from_static(value))]);
+            is_known(&headers, "\"a-gzip\"")
+        };
+        assert_eq!(["\"a-gzip\"", "W/\"a-gzip\"", "\"b\", \"a-gzip\"", "\"b\""].map(known), [true, true, true, false]);
     }
 }

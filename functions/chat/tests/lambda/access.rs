@@ -1,6 +1,9 @@
+use axum::Router;
+use axum::extract::Json;
+use axum::routing::post;
 use runtime_api::HttpEvent;
 use serde_json::{Value, json};
-use support::Completion;
+use support::{Completion, serve_router};
 
 use crate::instance::{Instance, create_key, start_database};
 
@@ -16,7 +19,7 @@ async fn f147_unconfigured_authentication_serves_only_page_and_health() {
     for settings in [[("AUTH", ""), ("AUTH_NONE_ON_LAMBDA", "yes")], [("AUTH", "none"), ("AUTH_NONE_ON_LAMBDA", "no")]]
     {
         let instance = Instance::start_with(&settings).await;
-        for path in ["/", "/healthz", "/assets/app.js"] {
+        for path in ["/", "/healthz", "/assets/icon.svg", "/api/auth"] {
             assert_eq!(request(&instance, &HttpEvent::get(path)).await.0, 200, "{path}");
         }
         let protected = [
@@ -88,7 +91,7 @@ async fn f110_no_answer_sets_a_cookie() {
     instance.model.respond_with(|_| Completion::of(["好"]));
     for event in [
         HttpEvent::get("/"),
-        HttpEvent::get("/assets/app.js"),
+        HttpEvent::get("/assets/icon.svg"),
         HttpEvent::get("/healthz"),
         HttpEvent::get("/nothing"),
         HttpEvent::get("/api/conversations"),
@@ -103,4 +106,53 @@ async fn f110_no_answer_sets_a_cookie() {
             answer.rest().await;
         }
     }
+}
+
+/// Starts a Parameter Store that has a value for these names, and returns its endpoint.
+async fn start_parameters(values: &'static [(&str, &str)]) -> String {
+    let read = async |body: String| {
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let value = values.iter().find(|(name, _)| body["Name"] == **name).map(|(_, value)| value);
+        Json(json!({ "Parameter": { "Value": value } }))
+    };
+    serve_router(Router::new().route("/", post(read))).await
+}
+
+#[tokio::test]
+async fn only_requests_with_origin_key_are_served() {
+    let endpoint = start_parameters(&[("/chat/origin-2", "new"), ("/chat/origin", "old")]).await;
+    let settings = [
+        ("AWS_ENDPOINT_URL_SSM", endpoint.as_str()),
+        ("ORIGIN_KEY_PARAMETER", "/chat/origin-2"),
+        ("PREVIOUS_ORIGIN_KEY_PARAMETER", "/chat/origin"),
+    ];
+    let instance = Instance::start_with(&settings).await;
+    for path in ["/", "/healthz", "/api/models", "/v1/models", "/nothing"] {
+        for event in [HttpEvent::get(path), HttpEvent::get(path).header("x-origin-key", "other")] {
+            let (status, body) = request(&instance, &event).await;
+            assert_eq!((status, &body["error"]["code"]), (403, &json!("forbidden")), "{event}");
+        }
+    }
+    let by_iam = HttpEvent::get("/healthz").with_context("authorizer", json!({ "iam": { "accessKey": "AKIA" } }));
+    let by_token = HttpEvent::get("/healthz").with_context("authorizer", json!({ "jwt": {} }));
+    for (event, status) in [
+        (HttpEvent::get("/healthz").header("x-origin-key", "new"), 200),
+        (HttpEvent::get("/healthz").header("x-origin-key", "old"), 200),
+        (by_iam, 200),
+        (by_token, 403),
+    ] {
+        assert_eq!(request(&instance, &event).await.0, status, "{event}");
+    }
+}
+
+#[tokio::test]
+async fn unreadable_origin_key_serves_nothing() {
+    let endpoint = start_parameters(&[]).await;
+    let settings = [("AWS_ENDPOINT_URL_SSM", endpoint.as_str()), ("ORIGIN_KEY_PARAMETER", "/chat/origin")];
+    let instance = Instance::start_with(&settings).await;
+    let event = HttpEvent::get("/healthz").header("x-origin-key", "new");
+    let (status, body) = request(&instance, &event).await;
+    assert_eq!((status, &body["error"]["code"]), (503, &json!("not_configured")));
+    let lines = instance.function.wait_for_lines(1, |line| line.contains("a secret could not be read")).await;
+    assert!(lines[0].contains("ORIGIN_KEY_PARAMETER"), "{lines:?}");
 }

@@ -42,7 +42,7 @@ async fn routes_without_a_stream_return_their_bodies() {
     instance.model.queue_replies([Completion::of(["你好！"])]);
     let expected = [
         (HttpEvent::get("/"), 200, "text/html; charset=utf-8", "<!doctype html>"),
-        (HttpEvent::get("/assets/app.js"), 200, "text/javascript; charset=utf-8", "// the entry point"),
+        (HttpEvent::get("/assets/icon.svg"), 200, "image/svg+xml", "<svg"),
         (HttpEvent::get("/healthz"), 200, "application/json", r#"{"status":"ok""#),
         (HttpEvent::get("/api/models"), 200, "application/json", r#"{"models":[{"name":"openai""#),
         (HttpEvent::get("/api/conversations?limit=5"), 200, "application/json", r#"{"conversations":[]"#),

@@ -1,6 +1,8 @@
 use domain::Owner;
-use http::Uri;
 use platform::settings::{SettingError, Settings};
+
+use super::SignIn;
+use super::issuer_url::is_key_url;
 
 /// The platform that serves the routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +18,7 @@ pub enum Platform {
 pub struct AuthConfig {
     pub(super) mode: AuthMode,
     platform: Platform,
+    sign_in: Option<SignIn>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +41,7 @@ pub(super) struct IssuerConfig {
 }
 
 impl AuthConfig {
-    /// Reads `AUTH`, `AUTH_JWT_ISSUER`, `AUTH_JWT_AUDIENCE`, `AUTH_JWT_JWKS_URL` and `AUTH_NONE_ON_LAMBDA`.
+    /// Reads `AUTH`, the settings `AUTH_JWT_…`, and `AUTH_NONE_ON_LAMBDA`.
     ///
     /// Locally the default is `none`. On Lambda there is no default, and `none` counts as unset unless another setting
     /// confirms it.
@@ -56,12 +59,23 @@ impl AuthConfig {
             Some("jwt") => AuthMode::Token(IssuerConfig::from_settings(settings, platform)?),
             Some(_) => return Err(SettingError::new("AUTH", "none, api_key or jwt")),
         };
-        Ok(Self { mode, platform })
+        let sign_in = match &mode {
+            AuthMode::Token(issuer) => {
+                SignIn::from_settings(settings, &issuer.issuer, &issuer.audience, allows_http(settings, platform))?
+            }
+            AuthMode::Unset | AuthMode::Open | AuthMode::ApiKey => None,
+        };
+        Ok(Self { mode, platform, sign_in })
     }
 
     /// Whether authentication is off: any client may call under any name.
     pub fn is_open(&self) -> bool {
         self.mode == AuthMode::Open
+    }
+
+    /// Whether callers present API keys.
+    pub fn uses_keys(&self) -> bool {
+        self.mode == AuthMode::ApiKey
     }
 
     /// The owner for a name: the holder of a key made for it, the subject of a token, or, without authentication, the
@@ -85,6 +99,11 @@ impl AuthConfig {
         }
     }
 
+    /// How the page signs users in; `None` if it does not.
+    pub fn sign_in(&self) -> Option<&SignIn> {
+        self.sign_in.as_ref()
+    }
+
     /// A warning for the operator at every start; `None` if the configuration is safe.
     pub fn warning(&self) -> Option<&'static str> {
         match (&self.mode, self.platform) {
@@ -102,9 +121,14 @@ fn allows_open(settings: &Settings, platform: Platform) -> Result<bool, SettingE
     Ok(is_confirmed || platform == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some())
 }
 
+/// Whether an issuer may be reached without TLS: on a developer's machine.
+fn allows_http(settings: &Settings, platform: Platform) -> bool {
+    platform == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some()
+}
+
 impl IssuerConfig {
     fn from_settings(settings: &Settings, platform: Platform) -> Result<Self, SettingError> {
-        let allow_http = platform == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some();
+        let allow_http = allows_http(settings, platform);
         let accepted = if allow_http { "an http or https URL" } else { "an https URL" };
         let parse_url = |text: &str| is_key_url(text, allow_http).then(|| text.to_owned());
         settings.require("AUTH_JWT_ISSUER", accepted)?;
@@ -115,14 +139,6 @@ impl IssuerConfig {
             jwks_url: settings.parse("AUTH_JWT_JWKS_URL", accepted, parse_url)?,
         })
     }
-}
-
-/// Whether keys may be fetched from a URL: without white space, and `https` unless `allow_http`.
-pub(super) fn is_key_url(text: &str, allow_http: bool) -> bool {
-    let Ok(uri) = text.parse::<Uri>() else { return false };
-    let scheme = uri.scheme_str().is_some_and(|scheme| scheme == "https" || allow_http && scheme == "http");
-    let authority = uri.authority().is_some_and(|authority| !authority.as_str().contains('@'));
-    scheme && authority && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 #[cfg(test)]

@@ -17,7 +17,12 @@ use serde_json::value::RawValue;
 
 use crate::{ApiError, SourceIp};
 
-/// Converts an event to a request with its [`SourceIp`]. An event that is no HTTP request is `invalid_request`.
+/// Marks a request whose caller Lambda has authorized by IAM; an extension of the request. No client can cause it by what it
+/// sends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IamAuthorized;
+
+/// Converts an event to a request with its [`SourceIp`] and [`IamAuthorized`]. An event that is no HTTP request is `invalid_request`.
 pub(super) fn parse_request(event: &RawValue) -> Result<Request<Body>, ApiError> {
     let parts = parse_v2(event)
         .or_else(|| parse_v1(event))
@@ -35,6 +40,9 @@ pub(super) fn parse_request(event: &RawValue) -> Result<Request<Body>, ApiError>
     *request.headers_mut() = parts.headers;
     if let Some(address) = parts.source_ip.and_then(|text| text.parse().ok()) {
         request.extensions_mut().insert(SourceIp(address));
+    }
+    if parts.is_iam_authorized {
+        request.extensions_mut().insert(IamAuthorized);
     }
     Ok(request)
 }
@@ -56,6 +64,7 @@ struct EventParts {
     body: Option<String>,
     is_base64: bool,
     source_ip: Option<String>,
+    is_iam_authorized: bool,
 }
 
 fn parse_v2(event: &RawValue) -> Option<EventParts> {
@@ -69,6 +78,7 @@ fn parse_v2(event: &RawValue) -> Option<EventParts> {
         body: event.body,
         is_base64: event.is_base64_encoded,
         source_ip: event.request_context.http.source_ip,
+        is_iam_authorized: event.request_context.authorizer.is_some_and(|authorizer| authorizer.iam.is_some()),
     })
 }
 
@@ -113,6 +123,7 @@ fn parse_v1(event: &RawValue) -> Option<EventParts> {
         body: event.body,
         is_base64: event.is_base64_encoded,
         source_ip: event.request_context.identity.source_ip,
+        is_iam_authorized: false,
     })
 }
 

@@ -1,6 +1,8 @@
 use std::time::SystemTime;
 
-use articles::{AddError, AddOutcome, ArticleSource, ArticleWriter, EmbeddingsError, Format, article_id};
+use articles::{
+    AddError, AddOutcome, ArticleSource, ArticleWriter, EmbeddingsError, Format, VectorIndexError, article_id,
+};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -150,6 +152,9 @@ impl NewArticle {
         let (Some((text, format)), true) = (contents.pop(), contents.is_empty()) else {
             return Err(fields.field_error("text", "given, or `markdown` or `html` instead: one of the three"));
         };
+        if text.starts_with("%PDF-") {
+            return Err(fields.field_error("text", "text: `articles add` on the command line reads PDF documents"));
+        }
         let key = url.clone().or_else(|| title.clone());
         let key = key.ok_or_else(|| fields.field_error("title", "given for an article without `url`"))?;
         fields.reject_unknown("`title`, `url`, `text`, `markdown`, `html`, `owner`")?;
@@ -175,10 +180,18 @@ fn named_collection(app: &App, owner: Option<&str>) -> Result<ArticleCollection,
 fn add_failure(error: AddError) -> ApiError {
     let code = match error {
         AddError::Store(error) => return error.into(),
-        AddError::Embeddings(EmbeddingsError::Unauthorized) => ErrorCode::UpstreamAuth,
-        AddError::Embeddings(EmbeddingsError::Rejected(_)) => ErrorCode::UpstreamRejected,
-        AddError::Embeddings(EmbeddingsError::BadResponse) => ErrorCode::UpstreamBadResponse,
-        AddError::Embeddings(EmbeddingsError::Unavailable | EmbeddingsError::Busy) => ErrorCode::UpstreamUnavailable,
+        AddError::Embeddings(ref error) => match error {
+            EmbeddingsError::Unauthorized => ErrorCode::UpstreamAuth,
+            EmbeddingsError::Rejected(_) => ErrorCode::UpstreamRejected,
+            EmbeddingsError::BadResponse => ErrorCode::UpstreamBadResponse,
+            EmbeddingsError::Unavailable | EmbeddingsError::Busy => ErrorCode::UpstreamUnavailable,
+        },
+        AddError::Index(ref error) => match error {
+            VectorIndexError::Denied => ErrorCode::UpstreamAuth,
+            VectorIndexError::BadResponse => ErrorCode::UpstreamBadResponse,
+            VectorIndexError::Unavailable => ErrorCode::UpstreamUnavailable,
+            _ => ErrorCode::UpstreamRejected,
+        },
         AddError::NoText | AddError::TooLong | AddError::InvalidUrl => ErrorCode::InvalidRequest,
     };
     ApiError::new(code, format!("The article was not stored: {error}"))

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::super::config::{IssuerConfig, is_key_url};
+use super::super::config::IssuerConfig;
+use super::super::issuer_url::is_key_url;
 use super::key::KeySet;
 
 /// Timeout for fetching the issuer's keys.

@@ -1,0 +1,168 @@
+use std::time::{Duration, SystemTime};
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use domain::{ErrorCode, Failure, StrictObject};
+use http::{HeaderMap, StatusCode};
+use secrecy::ExposeSecret;
+use serde::Serialize;
+use store::{ApiKey, KeyChange, KeyRecord, NewKey, is_user_name};
+use web::{Administrator, ApiError};
+
+use crate::http::extract::path_id;
+use crate::{App, parsing};
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// The longest validity, in days.
+const MAX_DAYS: u32 = 3650;
+
+#[derive(Serialize)]
+pub(crate) struct KeyList {
+    keys: Vec<KeyView>,
+}
+
+/// A key without its secret.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KeyView {
+    id: String,
+    user: String,
+    admin: bool,
+    state: &'static str,
+    created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revoked_at: Option<String>,
+}
+
+/// A new key with its secret, which no other response contains.
+#[derive(Serialize)]
+pub(crate) struct CreatedKey {
+    key: String,
+    #[serde(flatten)]
+    view: KeyView,
+}
+
+impl KeyView {
+    fn new(record: &KeyRecord, now: SystemTime) -> Self {
+        Self {
+            id: record.id.clone(),
+            user: record.owner.clone(),
+            admin: record.administrator,
+            state: record.state(now),
+            created_at: record.created_at(),
+            expires_at: record.expires_at(),
+            revoked_at: record.revoked_at(),
+        }
+    }
+}
+
+/// `GET /api/admin/keys`: all keys without their secrets, the oldest first.
+pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<KeyList>, ApiError> {
+    let (records, now) = (app.store.keys.list().await?, SystemTime::now());
+    Ok(Json(KeyList { keys: records.iter().map(|record| KeyView::new(record, now)).collect() }))
+}
+
+/// `POST /api/admin/keys`: makes a key for a user. Only this response contains it.
+pub(crate) async fn create(
+    State(app): State<App>,
+    administrator: Administrator,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
+    let body = web::read_json_body(&headers, body).await?;
+    let now = SystemTime::now();
+    let new = parsing::parse(&administrator.0.owner, body.len(), move || parse_new(&body, now)).await?;
+    let key = ApiKey::generate()?;
+    let record = app.store.keys.create(&key, &new, now).await?;
+    let created = CreatedKey { key: key.text().expose_secret().to_owned(), view: KeyView::new(&record, now) };
+    Ok((StatusCode::CREATED, Json(created)))
+}
+
+/// `GET /api/admin/keys/{id}`: one key without its secret.
+pub(crate) async fn get(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<KeyView>, ApiError> {
+    let record = app.store.keys.get(&path_id(path)?).await?.ok_or(ErrorCode::NotFound)?;
+    Ok(Json(KeyView::new(&record, SystemTime::now())))
+}
+
+/// `PUT /api/admin/keys/{id}`: replaces the rights and the validity of a key that is not revoked.
+pub(crate) async fn replace(
+    State(app): State<App>,
+    administrator: Administrator,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<KeyView>, ApiError> {
+    let (id, now) = (path_id(path)?, SystemTime::now());
+    let body = web::read_json_body(&headers, body).await?;
+    let change = parsing::parse(&administrator.0.owner, body.len(), move || parse_change(&body, now)).await?;
+    if !change.administrator || change.expires.is_some() {
+        keep_an_administrator(&app, &id, now).await?;
+    }
+    let record = app.store.keys.get(&id).await?.ok_or(ErrorCode::NotFound)?;
+    let changed = if record.revoked.is_none() { app.store.keys.update(&id, &change).await? } else { None };
+    let revoked = || ApiError::new(ErrorCode::InvalidRequest, "The key is revoked; make another one");
+    Ok(Json(KeyView::new(&changed.ok_or_else(revoked)?, now)))
+}
+
+/// `DELETE /api/admin/keys/{id}`: revokes a key permanently, also a revoked one. Instances reject it within a minute.
+pub(crate) async fn revoke(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, ApiError> {
+    let (id, now) = (path_id(path)?, SystemTime::now());
+    keep_an_administrator(&app, &id, now).await?;
+    let revoked = app.store.keys.revoke(&id, now).await?;
+    revoked.map(|_| StatusCode::NO_CONTENT).ok_or_else(|| ErrorCode::NotFound.into())
+}
+
+/// Rejects a change to the last key that is an administrator's and never expires: without it nobody could use these
+/// routes. Only keys admit callers where `AUTH` is `api_key`.
+async fn keep_an_administrator(app: &App, id: &str, now: SystemTime) -> Result<(), ApiError> {
+    if !app.config.auth.uses_keys() {
+        return Ok(());
+    }
+    let lasting = |record: &KeyRecord| record.administrator && record.expires.is_none() && record.is_valid(now);
+    let records = app.store.keys.list().await?;
+    let (changed, others): (Vec<_>, Vec<_>) =
+        records.iter().filter(|record| lasting(record)).partition(|record| record.id == id);
+    if changed.is_empty() || !others.is_empty() {
+        return Ok(());
+    }
+    let message = "This is the last administrator's key without an end; make another one first";
+    Err(ApiError::new(ErrorCode::InvalidRequest, message))
+}
+
+fn parse_new(body: &[u8], now: SystemTime) -> Result<NewKey, Failure> {
+    let mut fields = StrictObject::parse(body)?;
+    let user = fields.take_string("user")?.filter(|user| is_user_name(user));
+    let owner = user
+        .ok_or_else(|| fields.field_error("user", "1 to 256 characters, not blank and without control characters"))?;
+    let administrator = fields.take_bool("admin")?.unwrap_or(false);
+    let expires = take_expiry(&mut fields, now)?;
+    fields.reject_unknown("`user`, `admin`, `expiresInDays`")?;
+    Ok(NewKey { owner, administrator, expires })
+}
+
+fn parse_change(body: &[u8], now: SystemTime) -> Result<KeyChange, Failure> {
+    let mut fields = StrictObject::parse(body)?;
+    let admin = fields.take_bool("admin")?.ok_or_else(|| fields.field_error("admin", "`true` or `false`"))?;
+    let expires = take_expiry(&mut fields, now)?;
+    fields.reject_unknown("`admin`, `expiresInDays`")?;
+    Ok(KeyChange { administrator: admin, expires })
+}
+
+/// The end of a key's validity; `None` without `expiresInDays`.
+fn take_expiry(fields: &mut StrictObject, now: SystemTime) -> Result<Option<SystemTime>, Failure> {
+    let days = fields.take_u32("expiresInDays", 1..=MAX_DAYS)?;
+    Ok(days.map(|days| now + DAY * days))
+}
