@@ -129,7 +129,7 @@ async function tabTo(page, name, key = "Tab") {
 test("the keyboard reaches all functions", async (t) => {
   const { page, url, model } = await setUp(t);
   await page.goto(url);
-  await page.getByText("Your conversations will be listed here.").waitFor();
+  await page.getByText("Your conversations will appear here.").waitFor();
   await page.evaluate(() => document.activeElement.blur());
   await tabTo(page, "Skip to the message box");
   await page.keyboard.press("Enter");
@@ -145,22 +145,27 @@ test("the keyboard reaches all functions", async (t) => {
 
   await tabTo(page, "Copy", "Shift+Tab");
   await tabTo(page, "First line second line", "Shift+Tab");
-  await tabTo(page, "Rename First line second line");
+  await tabTo(page, "Actions for First line second line");
+  await page.keyboard.press("Enter");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Rename conversation" }).waitFor();
   await page.keyboard.type("Renamed");
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Renamed" }).waitFor();
-  await tabTo(page, "Delete Renamed");
+  await tabTo(page, "Actions for Renamed");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Delete this conversation?" }).waitFor();
   await page.keyboard.press("Escape");
   await page.waitForFunction(() => document.activeElement.textContent === "Renamed");
-  await tabTo(page, "Delete Renamed");
+  await tabTo(page, "Actions for Renamed");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await tabTo(page, "Delete");
   await page.keyboard.press("Enter");
-  await page.getByText("Your conversations will be listed here.").waitFor();
+  await page.getByText("Your conversations will appear here.").waitFor();
 });
 
 test("a dialog traps the focus", async (t) => {
@@ -169,7 +174,8 @@ test("a dialog traps the focus", async (t) => {
   await page.goto(url);
   await exchange(fixture, "Question", "Yes.");
   await page.getByRole("link", { name: "Question" }).hover();
-  await page.getByRole("button", { name: "Rename Question" }).click();
+  await page.getByRole("button", { name: "Actions for Question" }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
   for (let n = 0; n < 8; n += 1) {
     await page.keyboard.press("Tab");
     assert.ok(
@@ -216,10 +222,7 @@ test("screen readers get search and end, not deltas", async (t) => {
   reply.end();
   await lastAnswer(page).locator(".usage").waitFor();
   const announced = await page.evaluate(() => window.announced);
-  assert.deepEqual(
-    announced.map((text) => text.replace(/(< )?\d+\.\d s/, "T")),
-    ["Searching: news", "2 results · T", "Answer complete."],
-  );
+  assert.deepEqual(announced, ["Searching: news", "2 results", "Answer complete."]);
   assert.equal(await page.locator("main [aria-live], main [role=log]").count(), 0);
 });
 

@@ -8,6 +8,16 @@ import { sendMessage, exchange, prose, waitForText, setUp } from "../support/fix
 const list = (page) => page.getByRole("navigation", { name: "Conversations" });
 const titles = (page) => list(page).locator("a").allTextContents();
 
+/** Opens the menu of a conversation and chooses an action. */
+async function choose(page, title, action) {
+  await list(page).getByRole("link", { name: title }).hover();
+  await page.getByRole("button", { name: `Actions for ${title}` }).click();
+  await page.getByRole("menuitem", { name: action }).click();
+}
+
+/** Opens the control of model and agent. */
+const openChoice = (page) => page.getByRole("button", { name: /^Model and agent/ }).click();
+
 /** The time zone of this machine, which the browser sends. */
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 
@@ -34,8 +44,7 @@ test("renaming validates the title", async (t) => {
   const { page, url } = fixture;
   await page.goto(url);
   await exchange(fixture, "A long question", "Yes.");
-  await list(page).getByRole("link").hover();
-  await page.getByRole("button", { name: "Rename A long question" }).click();
+  await choose(page, "A long question", "Rename");
   const title = page.getByRole("dialog").getByRole("textbox", { name: "Title" });
   assert.equal(await title.inputValue(), "A long question");
   await title.fill("x".repeat(201));
@@ -43,7 +52,7 @@ test("renaming validates the title", async (t) => {
   await page.getByRole("alert").getByText("A title has 1 to 200 characters.").waitFor();
   assert.equal((await title.inputValue()).length, 201);
   await title.fill("Kürzer 短");
-  await page.getByRole("button", { name: "Rename", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
   await waitForText(page.getByRole("heading", { level: 1 }), "Kürzer 短");
   await page.reload();
   await list(page).getByRole("link", { name: "Kürzer 短" }).waitFor();
@@ -55,12 +64,11 @@ test("a failed rename keeps the dialog open", async (t) => {
   await page.goto(url);
   await exchange(fixture, "Question", "Yes.");
   await page.route("**/api/conversations/*", (route) => route.abort());
-  await list(page).getByRole("link").hover();
-  await page.getByRole("button", { name: "Rename Question" }).click();
+  await choose(page, "Question", "Rename");
   const title = page.getByRole("dialog").getByRole("textbox", { name: "Title" });
   await title.fill("Better");
   await title.press("Enter");
-  await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+  await page.getByRole("alert").getByText("The server can’t be reached.").waitFor();
   assert.equal(await title.inputValue(), "Better");
   await page.unroute("**/api/conversations/*");
   await title.press("Enter");
@@ -73,16 +81,15 @@ test("deleting a conversation requires confirmation", async (t) => {
   await page.goto(url);
   await exchange(fixture, "Question", "Yes.");
   const address = page.url();
-  await list(page).getByRole("link").hover();
-  await page.getByRole("button", { name: "Delete Question" }).click();
+  await choose(page, "Question", "Delete");
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   assert.deepEqual(await titles(page), ["Question"]);
-  await page.getByRole("button", { name: "Delete Question" }).click();
+  await choose(page, "Question", "Delete");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
   assert.deepEqual(await titles(page), []);
   await page.goto(address);
-  await page.getByText("There is no such conversation. It may have been deleted.").waitFor();
+  await page.getByText("This conversation doesn’t exist. It may have been deleted.").waitFor();
 });
 
 test("more conversations load on request", async (t) => {
@@ -150,13 +157,15 @@ test("failed loads show an error and retry", async (t) => {
   await exchange(fixture, "Question", "Yes.");
   await page.route("**/api/conversations**", (route) => route.abort());
   await page.reload();
-  await list(page).getByRole("alert").getByText("The server cannot be reached.").waitFor();
-  await page.locator("#messages").getByRole("alert").getByText("The server cannot be reached.").waitFor();
+  await list(page).getByRole("alert").getByText("The server can’t be reached.").waitFor();
+  await page.locator("#messages").getByRole("alert").getByText("The server can’t be reached.").waitFor();
   await page.unroute("**/api/conversations**");
+  await page.locator("#messages").getByRole("button", { name: "Try again" }).waitFor();
   await list(page).getByRole("button", { name: "Try again" }).click();
+  // One request that succeeds repeats all that have failed.
   await list(page).getByRole("link", { name: "Question" }).waitFor();
-  await page.locator("#messages").getByRole("button", { name: "Try again" }).click();
   await waitForText(prose(page), "Yes.");
+  assert.equal(await page.getByText("The server can’t be reached.").count(), 0);
 });
 
 test("the model choice is kept", async (t) => {
@@ -177,10 +186,10 @@ test("the model choice is kept", async (t) => {
     return route.abort();
   });
   await page.goto(url);
-  const picker = page.getByRole("combobox", { name: "Model" });
-  assert.equal(await picker.inputValue(), "one");
+  await page.getByRole("button", { name: "Model and agent: one" }).waitFor();
   assert.equal(await page.getByText("Demo model.").isVisible(), false);
-  await picker.selectOption("two");
+  await openChoice(page);
+  await page.getByRole("listbox", { name: "Model" }).getByRole("option", { name: "two" }).click();
   await page.getByText("Demo model.").waitFor();
   await page.getByRole("button", { name: "Use a real model" }).click();
   await page.getByRole("dialog", { name: "Use a real model" }).getByText("OPENAI_API_KEY").waitFor();
@@ -188,7 +197,7 @@ test("the model choice is kept", async (t) => {
   await page.reload();
   await page.getByText("Demo model.").waitFor();
   await sendMessage(page, "Hello");
-  await page.locator("#toast").getByText("The server cannot be reached.").waitFor();
+  await page.locator("#toast").getByText("The server can’t be reached.").waitFor();
   assert.deepEqual(sent, [{ message: "Hello", modelType: "two", timeZone }]);
 });
 
@@ -201,11 +210,11 @@ test("f005_ a failing model is marked and selectable", async (t) => {
   ];
   await page.route("**/api/models", (route) => route.fulfill({ json: { models } }));
   await page.goto(url);
-  const picker = page.getByRole("combobox", { name: "Model" });
-  await picker.waitFor();
-  assert.deepEqual(await picker.getByRole("option").allTextContents(), ["one · first (failing)", "two"]);
-  await picker.selectOption("one");
-  assert.equal(await picker.inputValue(), "one");
+  await openChoice(page);
+  const options = page.getByRole("listbox", { name: "Model" }).getByRole("option");
+  assert.deepEqual(await options.allTextContents(), ["onefirst · failing at the moment", "two"]);
+  await options.first().click();
+  await page.getByRole("button", { name: "Model and agent: one" }).waitFor();
 });
 
 test("the agent choice is kept", async (t) => {
@@ -221,17 +230,19 @@ test("the agent choice is kept", async (t) => {
     return route.abort();
   });
   await page.goto(url);
-  const picker = page.getByRole("combobox", { name: "Agent" });
-  assert.equal(await picker.inputValue(), "default");
+  await page.getByRole("button", { name: "Model and agent: Default" }).waitFor();
   await sendMessage(page, "Hello");
-  await page.locator("#toast").getByText("The server cannot be reached.").waitFor();
-  await picker.selectOption({ label: "Weather" });
-  assert.equal(await picker.getAttribute("title"), "Knows the weather.");
+  await page.locator("#toast").getByText("The server can’t be reached.").waitFor();
+  await openChoice(page);
+  const agent = page.getByRole("listbox", { name: "Agent" }).getByRole("option", { name: "Weather" });
+  await agent.getByText("Knows the weather.").waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Model and agent: Weather" }).waitFor();
   await page.reload();
-  await picker.waitFor();
-  assert.equal(await picker.inputValue(), "01WEATHER");
+  await page.getByRole("button", { name: "Model and agent: Weather" }).waitFor();
   await sendMessage(page, "Hello again");
-  await page.locator("#toast").getByText("The server cannot be reached.").waitFor();
+  await page.locator("#toast").getByText("The server can’t be reached.").waitFor();
   assert.deepEqual(sent, [
     { message: "Hello", timeZone },
     { message: "Hello again", agentId: "01WEATHER", timeZone },
@@ -248,7 +259,7 @@ test("without a configured model the demo answers", async (t) => {
   const { page, url } = await setUp(t, { settings });
   await page.goto(url);
   await page.getByText("Demo model.").waitFor();
-  await page.getByRole("button", { name: "What is in the news today?" }).click();
+  await page.getByRole("button", { name: "What is Lambda Chat?" }).click();
   await page.locator(".step.ok").first().waitFor();
   await page.locator(".usage").waitFor();
 });

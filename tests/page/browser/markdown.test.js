@@ -108,11 +108,14 @@ test("f111_ text like an event stream stays text", async (t) => {
 });
 
 test("f145_ no other page can frame this one", async (t) => {
-  const { page, url, watch } = await setUp(t);
+  // Without authentication the server itself rejects the request.
+  const { page, url, watch } = await setUp(t, { settings: { AUTH: "api_key" } });
   await page.goto("about:blank");
   const blocked = page.waitForEvent("framenavigated", (frame) => frame.url().startsWith("chrome-error:"));
+  const answer = page.waitForResponse(`${url}/`);
   await page.setContent(`<iframe src="${url}"></iframe>`);
   await blocked;
+  assert.match((await answer).headers()["content-security-policy"], /frame-ancestors 'none'/);
   assert.deepEqual(watch.requests, [`${url}/`]);
   // The browser may report the blocked frame, which is expected.
   watch.errors.length = 0;
@@ -127,18 +130,31 @@ test("Markdown renders as elements", async (t) => {
     "Show me.",
     "## Head\n\n1. one\n   - *two*\n2. three\n\n> quoted\n\n| a | b |\n|---|--:|\n| 1 | ~~2~~ |\n\n---\n\n`x`\n<b>\n\n```rust\nfn main() {}\n```",
   );
+  await prose(page).locator(".hljs-keyword").waitFor();
   const html = await prose(page).evaluate((node) => node.innerHTML);
   assert.equal(
     html,
     [
       '<h4 class="level-2">Head</h4>',
-      '<ol class="tight"><li><p>one</p><ul class="tight"><li><p><em>two</em></p></li></ul></li><li><p>three</p></li></ol>',
+      "<ol><li>one<ul><li><em>two</em></li></ul></li><li>three</li></ol>",
       "<blockquote><p>quoted</p></blockquote>",
       '<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th>a</th><th class="align-right">b</th></tr></thead>',
-      '<tbody><tr><td>1</td><td class="align-right"><del>2</del></td></tr></tbody></table></div>',
+      '<tbody><tr><td>1</td><td class="align-right"><s>2</s></td></tr></tbody></table></div>',
       "<hr><p><code>x</code><br>&lt;b&gt;</p>",
-      '<div class="code"><div class="code-head"><span>rust</span><button type="button" class="copy-code" data-copy="code">Copy</button></div>',
-      '<pre tabindex="0"><code>fn main() {}</code></pre></div>',
+      '<div class="code" data-language="rust" data-coloured=""><div class="code-head"><span>rust</span><button type="button" class="copy-code" data-copy="code">Copy</button></div>',
+      '<pre tabindex="0"><code><span class="hljs-keyword">fn</span> <span class="hljs-title function_">main</span>() {}</code></pre></div>',
     ].join(""),
   );
+});
+
+test("200,000 stars keep the page responsive", async (t) => {
+  const { page, url, model } = await setUp(t);
+  await page.goto(url);
+  await sendMessage(page, "Stars?");
+  const reply = await model.next();
+  for (let n = 0; n < 50; n += 1) reply.sendText("x*".repeat(2_000));
+  reply.end();
+  await lastAnswer(page).locator(".usage").waitFor();
+  await page.getByRole("button", { name: "New conversation" }).click();
+  await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
 });

@@ -6,13 +6,13 @@ import { test } from "node:test";
 
 import { sendMessage, exchange, prose, waitForText, setUp } from "../support/fixture.js";
 
-const privacyDialog = (page) => page.getByRole("dialog", { name: "Your data" });
+const privacyDialog = (page) => page.getByRole("dialog", { name: "Settings" });
 const eraseDialog = (page) => page.getByRole("dialog", { name: "Erase everything?" });
 const erasedDialog = (page) => page.getByRole("dialog", { name: "Everything is erased" });
 const confirmation = (page) => eraseDialog(page).getByLabel("Type erase to confirm");
 
 async function openPrivacy(page, button) {
-  await page.getByRole("button", { name: "Your data" }).click();
+  await page.getByRole("button", { name: "Settings" }).click();
   await privacyDialog(page).getByRole("button", { name: button }).click();
 }
 
@@ -25,7 +25,7 @@ async function requireKey(page, key) {
 }
 
 async function submitKey(page, text) {
-  const field = page.getByRole("dialog", { name: "A key is needed" }).getByLabel("Key");
+  const field = page.getByRole("dialog", { name: "Enter your key" }).getByLabel("Key");
   await field.fill(text);
   await field.press("Enter");
 }
@@ -36,7 +36,7 @@ test("f150_ an export saves all data with a key", async (t) => {
   await requireKey(page, { value: "k" });
   await page.goto(url);
   await submitKey(page, "k");
-  await page.getByText("Your conversations will be listed here.").waitFor();
+  await page.getByText("Your conversations will appear here.").waitFor();
   await exchange(fixture, "Do you keep this?", "Every word.");
   const saved = page.waitForEvent("download");
   await openPrivacy(page, "Export my data");
@@ -47,7 +47,7 @@ test("f150_ an export saves all data with a key", async (t) => {
   assert.deepEqual([lines[0].kind, lines.at(-1).kind], ["export", "end"]);
   const contents = lines.filter(({ kind }) => kind === "message").map(({ content }) => content);
   assert.deepEqual(contents, ["Do you keep this?", "Every word."]);
-  await privacyDialog(page).locator("#export-state").getByText(/^Saved [\d.]+ (KB|bytes) as lambda-chat\.jsonl\.$/).waitFor();
+  await privacyDialog(page).locator("#export-state").getByText(/^Saved [\d.]+ (kB|bytes) as lambda-chat\.jsonl\.$/).waitFor();
   const button = privacyDialog(page).getByRole("button", { name: "Export my data" });
   assert.equal(await button.evaluate((node) => node === document.activeElement), true);
 });
@@ -60,23 +60,23 @@ test("an incomplete export saves no file", async (t) => {
     downloads += 1;
   });
   await page.goto(url);
-  await page.getByRole("button", { name: "Your data" }).click();
+  await page.getByRole("button", { name: "Settings" }).click();
   const exportButton = privacyDialog(page).getByRole("button", { name: "Export my data" });
   const state = privacyDialog(page).locator("#export-state");
   for (const end of endings) {
     const body = `{"kind":"export"}\n${end}`;
     await page.route("**/api/me/export", (route) => route.fulfill({ contentType: "application/x-ndjson", body }), { times: 1 });
     await exportButton.click();
-    await state.getByText("The export broke off before its end, so no file was saved. Please try again.").waitFor();
+    await state.getByText("The export was cut off, so no file was saved. Please try again.").waitFor();
     assert.equal(await privacyDialog(page).getByRole("status").textContent(), await state.textContent());
     await privacyDialog(page).getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Your data" }).click();
+    await page.getByRole("button", { name: "Settings" }).click();
     assert.equal(await state.textContent(), "");
   }
   const error = { code: "storage_busy", message: "The storage is busy. Please try again.", retryable: true };
   await page.route("**/api/me/export", (route) => route.fulfill({ status: 503, json: { error } }), { times: 1 });
   await exportButton.click();
-  await state.getByText("The storage is busy. Please try again.").waitFor();
+  await state.getByText("The database is busy.").waitFor();
   assert.equal(downloads, 0);
   const saved = page.waitForEvent("download");
   await exportButton.click();
@@ -96,7 +96,7 @@ test("closing the dialog aborts the export", async (t) => {
   await requested;
   await privacyDialog(page).locator("#export-state").getByText("Collecting…").waitFor();
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Your data" }).click();
+  await page.getByRole("button", { name: "Settings" }).click();
   assert.equal(await privacyDialog(page).locator("#export-state").textContent(), "");
   const saved = page.waitForEvent("download");
   await privacyDialog(page).getByRole("button", { name: "Export my data" }).click();
@@ -114,20 +114,20 @@ test("f150_ erasing requires confirmation and resets the page", async (t) => {
   assert.equal(await eraseDialog(page).getByText(/your keys/).isVisible(), false, "there are none");
   await confirmation(page).fill("everything");
   await confirmation(page).press("Enter");
-  await eraseDialog(page).getByText("Please type the word erase.").waitFor();
+  await eraseDialog(page).getByText("Please type “erase”.").waitFor();
   await eraseDialog(page).getByRole("button", { name: "Cancel" }).click();
   await waitForText(prose(page), "Yes.");
   assert.equal((await (await fetch(`${url}/api/conversations`)).json()).conversations.length, 1);
-  const back = page.getByRole("button", { name: "Your data" });
+  const back = page.getByRole("button", { name: "Settings" });
   assert.equal(await back.evaluate((node) => node === document.activeElement), true);
 
   await openPrivacy(page, "Erase everything…");
   assert.equal(await eraseDialog(page).getByText("Please type").isVisible(), false);
   await confirmation(page).fill("Erase ");
   await confirmation(page).press("Enter");
-  await erasedDialog(page).getByText(/^Gone for good: 1 conversation/).waitFor();
-  await erasedDialog(page).getByRole("button", { name: "Begin anew" }).click();
-  await page.getByText("Your conversations will be listed here.").waitFor();
+  await erasedDialog(page).getByText(/^Deleted: 1 conversation/).waitFor();
+  await erasedDialog(page).getByRole("button", { name: "Start over" }).click();
+  await page.getByText("Your conversations will appear here.").waitFor();
   await page.locator("#welcome").waitFor();
   assert.equal(new URL(page.url()).hash, "#/");
   assert.deepEqual(await page.evaluate(() => [...Object.values(localStorage), ...Object.values(sessionStorage)]), []);
@@ -141,13 +141,14 @@ test("erasing stops the running answer before key prompts", async (t) => {
   const key = { value: "k" };
   await requireKey(page, key);
   await page.route("**/api/me", async (route) => {
+    if (route.request().method() !== "DELETE") return route.fallback();
     const response = await route.fetch();
     key.value = "another";
     await route.fulfill({ response });
   });
   await page.goto(url);
   await submitKey(page, "k");
-  await page.getByText("Your conversations will be listed here.").waitFor();
+  await page.getByText("Your conversations will appear here.").waitFor();
   await sendMessage(page, "Tell me.");
   const reply = await model.next();
   reply.sendText("Slowly");
@@ -159,7 +160,7 @@ test("erasing stops the running answer before key prompts", async (t) => {
   await eraseDialog(page).getByRole("status").getByText("Erasing…").waitFor();
   await reply.closed;
   await erasedDialog(page).waitFor();
-  const keyDialog = page.getByRole("dialog", { name: "A key is needed" });
+  const keyDialog = page.getByRole("dialog", { name: "Enter your key" });
   assert.equal(await keyDialog.isVisible(), false);
   await page.keyboard.press("Escape");
   await keyDialog.waitFor();
@@ -172,11 +173,16 @@ test("a failed erasure shows an error and retries", async (t) => {
   await page.goto(url);
   await exchange(fixture, "Remember me", "Yes.");
   const error = { code: "storage_busy", message: "The storage is busy. Please try again.", retryable: true };
-  await page.route("**/api/me", (route) => route.fulfill({ status: 503, json: { error } }), { times: 1 });
+  let failures = 1;
+  await page.route("**/api/me", (route) => {
+    if (route.request().method() !== "DELETE" || failures === 0) return route.fallback();
+    failures -= 1;
+    return route.fulfill({ status: 503, json: { error } });
+  });
   await openPrivacy(page, "Erase everything…");
   await confirmation(page).fill("erase");
   await confirmation(page).press("Enter");
-  await eraseDialog(page).getByText("The storage is busy. Please try again.").waitFor();
+  await eraseDialog(page).getByText("The database is busy.").waitFor();
   assert.equal(await confirmation(page).inputValue(), "erase");
   await confirmation(page).press("Enter");
   await erasedDialog(page).waitFor();
@@ -188,7 +194,7 @@ for (const colorScheme of ["light", "dark"]) {
     const { page, url } = await setUp(t, { context: small });
     await page.goto(url);
     await page.getByRole("button", { name: "List of conversations" }).click();
-    await page.getByRole("button", { name: "Your data" }).click();
+    await page.getByRole("button", { name: "Settings" }).click();
     await fits(privacyDialog(page));
     await privacyDialog(page).getByRole("button", { name: "Erase everything…" }).click();
     await fits(eraseDialog(page));
@@ -200,7 +206,7 @@ async function fits(dialog) {
   await dialog.waitFor();
   const found = await dialog.evaluate((node) => ({
     sideways: node.scrollWidth - node.clientWidth,
-    parts: [node, ...node.querySelectorAll("button, input")].map((part) => {
+    parts: [node, ...node.querySelectorAll("button, select, input")].filter((part) => part.checkVisibility()).map((part) => {
       const { left, right, height } = part.getBoundingClientRect();
       return { left, right, height };
     }),

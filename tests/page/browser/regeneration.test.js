@@ -66,7 +66,7 @@ test("a failed regeneration restores the previous answer", async (t) => {
   await waitForText(prose(page), "This.");
   await page.route("**/regenerate", (route) => route.abort());
   await page.getByRole("button", { name: "Answer again" }).click();
-  await page.locator("#toast").getByText("The server cannot be reached.").waitFor();
+  await page.locator("#toast").getByText("The server can’t be reached.").waitFor();
   await waitForText(prose(page), "This.");
 });
 

@@ -85,7 +85,7 @@ for (const [why, response] of LOST) {
     await route.fulfill(response(route.request().headers()["last-event-id"]));
     await waitForText(prose(page), "The first half and the second.");
     await lastAnswer(page)
-      .getByText("Interrupted: the connection was lost while you were reading. This is the answer as the server has it.")
+      .getByText("Interrupted: the connection was lost. This is the answer as the server has it.")
       .waitFor();
     assert.deepEqual(await page.locator(".bubble").allTextContents(), ["Tell me."]);
     assert.equal(await page.locator(".answer").count(), 1);
@@ -112,9 +112,9 @@ test("without a server the partial answer stays", async (t) => {
   await server().kill();
   proxy.close();
   await lastAnswer(page).getByText("Interrupted: the connection to the server was lost.").waitFor();
-  await toast(page).getByText("The server cannot be reached.").waitFor();
+  await toast(page).getByText("The server can’t be reached.").waitFor();
   await waitForText(prose(page), "The first half");
-  await lastAnswer(page).getByRole("button", { name: "Load what the server has" }).waitFor();
+  await lastAnswer(page).getByRole("button", { name: "Load the stored answer" }).waitFor();
 });
 
 test("a running answer continues and stops after reload", async (t) => {
@@ -165,7 +165,7 @@ test("deletion by another client shows a message", async (t) => {
   await page.reload();
   await following;
   await deleteRemotely(page, url);
-  await page.getByText("There is no such conversation. It may have been deleted.").waitFor();
+  await page.getByText("This conversation doesn’t exist. It may have been deleted.").waitFor();
 });
 
 test("deletion before the stream opens shows a message", async (t) => {
@@ -182,7 +182,7 @@ test("deletion before the stream opens shows a message", async (t) => {
   await lastAnswer(page).waitFor();
   await deleteRemotely(page, url);
   allowStream();
-  await page.getByText("There is no such conversation. It may have been deleted.").waitFor();
+  await page.getByText("This conversation doesn’t exist. It may have been deleted.").waitFor();
 });
 
 test("two pages follow the same answer", async (t) => {

@@ -14,25 +14,19 @@ test("a turn streams search, sources and answer", async (t) => {
 
   const first = await model.next();
   await waitForText(lastAnswer(page).locator(".status"), "Waiting for the model…");
-  first.sendReasoning("They sendMessage for the weather.");
+  first.sendReasoning("They want the weather.");
   await lastAnswer(page).getByText("Thinking…", { exact: true }).first().waitFor();
   first.sendText("One moment.");
   await waitForText(prose(page), "One moment.");
   first.callSearch("Beijing weather");
 
   const searchCall = await search.next();
-  await waitForText(lastAnswer(page).locator(".step.running"), "SearchingBeijing weather");
-  await waitForText(lastAnswer(page).locator(".status"), "Searching: Beijing weather…");
+  await waitForText(lastAnswer(page).locator(".step.running"), "Searching Beijing weather");
   assert.equal(searchCall.body.query, "Beijing weather");
   searchCall.respond(10, [{ title: "Beijing today", url: "https://weather.example/beijing" }]);
   await lastAnswer(page)
-    .locator(".step.ok", { hasText: /10 results · (< )?\d+\.\d s$/ })
+    .locator(".step.ok", { hasText: "10 results" })
     .waitFor();
-  const source = lastAnswer(page)
-    .locator(".sources")
-    .getByRole("link", { name: /Beijing today/ });
-  assert.equal(await source.getAttribute("href"), "https://weather.example/beijing");
-
   const second = await model.next();
   second.sendText("It is **sun");
   await waitForText(prose(page).locator("strong"), "sun");
@@ -40,6 +34,10 @@ test("a turn streams search, sources and answer", async (t) => {
   await waitForText(prose(page).locator("strong"), "sunny");
   second.end();
   await lastAnswer(page).locator(".usage").waitFor();
+  const source = lastAnswer(page)
+    .locator(".sources")
+    .getByRole("link", { name: /Beijing today/ });
+  assert.equal(await source.getAttribute("href"), "https://weather.example/beijing");
   const citation = prose(page).getByRole("link", { name: "Source 1" });
   assert.equal(await citation.getAttribute("href"), "https://weather.example/beijing");
   assert.equal(await lastAnswer(page).locator(".thinking").getAttribute("open"), null);
@@ -138,7 +136,8 @@ test("a citation of an earlier answer links to its page, also after a reload", a
   await exchange({ page, model }, "Are you sure?", "Yes [2], both [1, 2], not [7].");
   for (const reopen of [async () => {}, () => page.reload()]) {
     await reopen();
-    await waitForText(prose(page), "Yes 2, both 12, not.");
+    await prose(page).getByText(/^Yes/).waitFor();
+    assert.equal((await prose(page).textContent()).replaceAll("\u2060", ""), "Yes2, both12, not.");
     const citations = await prose(page)
       .getByRole("link", { name: /^Source \d$/ })
       .evaluateAll((all) => all.map((link) => link.href));

@@ -8,12 +8,14 @@ import { after } from "node:test";
 
 import { chromium } from "playwright-core";
 
+import { servePageFromDisk } from "./disk.js";
 import { openModel, openSearch } from "./endpoints.js";
 import { startServer } from "./server.js";
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  // A page from disk has no address, so Chromium would not let it connect to an identity provider on loopback.
+  args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-features=LocalNetworkAccessChecks"],
 });
 after(() => browser.close());
 
@@ -22,7 +24,7 @@ after(() => browser.close());
  *
  * At the end of the test it asserts three properties: no request to another origin, no violated policy, no error.
  */
-export async function setUp(t, { context: options = {}, settings = {} } = {}) {
+export async function setUp(t, { context: options = {}, settings = {}, fromServer = false } = {}) {
   const data = await mkdtemp(path.join(tmpdir(), "page-"));
   const [model, search] = await Promise.all([openModel(), openSearch()]);
   const environment = {
@@ -35,7 +37,8 @@ export async function setUp(t, { context: options = {}, settings = {} } = {}) {
   };
   let server = await startServer({ data, settings: environment });
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, locale: "en-GB", ...options });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(Number(process.env.PAGE_TIMEOUT_MS ?? 20_000));
+  if (process.env.PAGE_FROM_DISK && !fromServer) await servePageFromDisk(context);
   const watch = watchContext(context);
   t.after(async () => {
     await context.close();
@@ -45,9 +48,9 @@ export async function setUp(t, { context: options = {}, settings = {} } = {}) {
     await rm(data, { recursive: true, force: true });
     watch.check();
   });
-  const restart = async () => {
+  const restart = async (changes = {}) => {
     await server.stop();
-    server = await startServer({ data, settings: environment, port: server.port });
+    server = await startServer({ data, settings: { ...environment, ...changes }, port: server.port });
   };
   const page = await context.newPage();
   return { page, context, model, search, watch, restart, url: server.url, server: () => server };
@@ -75,10 +78,11 @@ function watchContext(context) {
 /** The message box. */
 export const messageBox = (page) => page.getByRole("textbox", { name: "Message" });
 
-/** Types a message and sends it by keyboard. */
+/** Types a message and sends it by keyboard; with a touch screen, Enter alone makes a new line. */
 export async function sendMessage(page, text) {
+  const touch = await page.evaluate(() => matchMedia("(pointer: coarse)").matches);
   await messageBox(page).fill(text);
-  await messageBox(page).press("Enter");
+  await messageBox(page).press(touch ? "Control+Enter" : "Enter");
 }
 
 /** Sends a message, answers it from the model without a search, and waits for the end of the turn. */
@@ -94,8 +98,8 @@ export async function exchange({ page, model }, message, answer) {
 /** The newest answer on the page. */
 export const lastAnswer = (page) => page.locator(".answer").last();
 
-/** The text of the newest answer. */
-export const prose = (page) => lastAnswer(page).locator(".prose");
+/** The newest text of the newest answer. */
+export const prose = (page) => lastAnswer(page).locator(".prose").last();
 
 /** Waits until a locator's text equals `text`. */
 export async function waitForText(locator, text) {

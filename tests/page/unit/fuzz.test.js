@@ -1,15 +1,15 @@
 // Fuzz tests: event streams with any chunking, and Markdown with bounded, safe trees in linear time.
-// FUZZ_SECONDS is the duration of each test, FUZZ_SEED repeats a run; a failure prints its seed and a minimal text.
+// FUZZ_SECONDS is the duration of each test; FUZZ_SEED is a number (1) or `random`. A failure prints its seed and a minimal text.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parseBlocks } from "../../../functions/chat/page/markdown-blocks.js";
-import { parseInline } from "../../../functions/chat/page/markdown-inline.js";
-import { SseParser } from "../../../functions/chat/page/sse.js";
+import { parse } from "../../../functions/chat/page/src/markdown/parser.ts";
+import { safeHref } from "../../../functions/chat/page/src/markdown/links.ts";
+import { SseParser } from "../../../functions/chat/page/src/api/sse.ts";
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0.2);
-const SEED = Number(process.env.FUZZ_SEED ?? (process.env.FUZZ_SECONDS ? Date.now() % 1_000_000 : 1));
+const SEED = process.env.FUZZ_SEED === "random" ? Date.now() % 1_000_000 : Number(process.env.FUZZ_SEED ?? 1);
 const MAX_LENGTH = 8 * 1024;
 /** The allowed time per text and per character, in ms. */
 const TIME_PER_TEXT = 200;
@@ -108,14 +108,10 @@ fuzz(
   },
 );
 
-/** Every object of a tree. */
-function* nodes(value) {
-  if (value === null || typeof value !== "object") return;
-  if (!Array.isArray(value)) yield value;
-  for (const inner of Object.values(value)) yield* nodes(inner);
-}
+/** Every token of a text, with the inline ones. */
+const tokensOf = (tokens) => tokens.flatMap((token) => [token, ...tokensOf(token.children ?? [])]);
 
-const SAFE = /^(https?:\/\/|mailto:)/;
+const SAFE = /^(https?:\/\/|mailto:)/i;
 
 fuzz(
   "fuzz: Markdown is bounded and links are safe",
@@ -126,16 +122,17 @@ fuzz(
   ],
   [
     "[", "](", ")", "![", "](javascript:alert(1))", "](data:text/html,x)", "<", ">", "*", "**", "_", "`", "```\n", "~~~\n", "| ", "\n|---|\n",
-    "> ", "- ", "1. ", "    ", "\t", "\n", "\n\n", "\\", "&", "#", "https://a.example/", "http://a", "汉", "e\u0301", "\u200b", "[1]", "~~",
+    "> ", "- ", "1. ", "    ", "\t", "\n", "\n\n", "\\", "&", "#", "https://a.example/", "http://a", "汉", "e\u0301", "\u200b", "[1]", "~~", "$", "$$\n", "\\(", "\\)", "<details>\n", "<u>", "[^1]", "[^1]: ", "[1]: ",
   ],
   (text) => {
     for (const partial of [false, true]) {
-      const blocks = parseBlocks(text, partial);
-      const texts = [...nodes(blocks)].map((node) => node.text).filter((part) => typeof part === "string");
-      const inline = texts.map((part) => parseInline(part, partial));
-      const size = JSON.stringify([blocks, inline]).length;
-      assert.ok(size <= 100 * text.length + 1000, `${size} characters of ${text.length}`);
-      for (const { href } of nodes(inline)) assert.ok(href === undefined || href === null || SAFE.test(href), href);
+      const tokens = tokensOf(parse(text, { partial }));
+      assert.ok(tokens.length <= 20 * text.length + 100, `${tokens.length} tokens of ${text.length} characters`);
+      for (const token of tokens.filter(({ type }) => type === "link_open" || type === "image")) {
+        const target = token.attrGet("href") ?? token.attrGet("src");
+        const href = safeHref(target);
+        assert.ok(href === null || SAFE.test(href), `a link to ${href}`);
+      }
     }
   },
 );

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readEvents } from "../../../functions/chat/page/api.js";
+import { readEvents } from "../../../functions/chat/page/src/api/client.ts";
 
 const START = { type: "start", conversationId: "c", messageId: "m", model: "m" };
 const CONTENT = { type: "content", content: "根据搜索结果，🌤 明天多云。" };

@@ -5,7 +5,8 @@ import { createHash } from "node:crypto";
 import { afterEach, test } from "node:test";
 
 globalThis.sessionStorage = { getItem: () => null };
-const { chat, deleteConversation, listModels, renameConversation } = await import("../../../functions/chat/page/api.js");
+globalThis.localStorage = { getItem: () => null };
+const { chat, deleteConversation, listModels, renameConversation } = await import("../../../functions/chat/page/src/api/client.ts");
 
 const realFetch = globalThis.fetch;
 afterEach(() => {

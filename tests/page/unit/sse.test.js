@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { SseParser } from "../../../functions/chat/page/sse.js";
+import { SseParser } from "../../../functions/chat/page/src/api/sse.ts";
 
 const message = (data, id = "", event = "message") => ({ id, event, data });
 

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parseRetryAfter } from "../../../functions/chat/page/api.js";
+import { languages, textsFor } from "../../../functions/chat/page/src/i18n/index.ts";
+import { parseRetryAfter } from "../../../functions/chat/page/src/api/client.ts";
 import {
   ageGroup,
   executionCells,
@@ -12,30 +13,33 @@ import {
   erasureText,
   errorText,
   lastLine,
-  resultText,
+  outcomeText,
   scalarCount,
   durationText,
+  timeText,
   truncate,
   sizeText,
   usageText,
   attributionText,
-} from "../../../functions/chat/page/strings.js";
+} from "../../../functions/chat/page/src/answer/strings.ts";
 
-test("an error shows the server's message and wait", () => {
-  const busy = { code: "turn_in_progress", message: "An answer is still being written.", retryAfter: 12 };
-  assert.equal(errorText(busy), "An answer is still being written. You can try again in 12 seconds.");
-  assert.equal(errorText(busy, 1), "An answer is still being written. You can try again in 1 second.");
-  assert.equal(errorText(busy, 0), "An answer is still being written. You can try again now.");
+test("an error is named by its code, with its wait", () => {
+  const busy = { code: "turn_in_progress", message: "Busy.", retryAfter: 12 };
+  const text = "An answer is already being written in this conversation.";
+  assert.equal(errorText(busy), `${text} You can try again in 12 seconds.`);
+  assert.equal(errorText(busy, 1), `${text} You can try again in 1 second.`);
+  assert.equal(errorText(busy, 0), `${text} You can try again now.`);
 });
 
-test("a long wait is shown in hours", () => {
-  const spent = { code: "quota_exhausted", message: "Your token budget for today is used up.", retryAfter: 43_201 };
-  assert.equal(errorText(spent), "Your token budget for today is used up. You can try again in 13 hours.");
-  assert.equal(errorText(spent, 7200), "Your token budget for today is used up. You can try again in 7,200 seconds.");
+test("a long wait is shown in minutes or hours", () => {
+  const spent = { code: "quota_exhausted", message: "It ends at 2026-11-23T00:00:00Z.", retryAfter: 43_201 };
+  assert.equal(errorText(spent), "The budget is used up. You can try again in 13 hours.");
+  assert.equal(errorText(spent, 7200), "The budget is used up. You can try again in 120 minutes.");
 });
 
-test("an error without a message gets a text", () => {
-  assert.equal(errorText({ code: "network", message: "", retryAfter: 0 }), "The server cannot be reached.");
+test("an error with an unknown code shows its message", () => {
+  assert.equal(errorText({ code: "network", message: "", retryAfter: 0 }), "The server can’t be reached.");
+  assert.equal(errorText({ code: "constructor", message: "New.", retryAfter: 0 }), "New.");
   assert.equal(
     errorText({ code: "status", message: "", status: 418, retryAfter: 0 }),
     "The server answered with status 418.",
@@ -48,7 +52,7 @@ test("f147_ missing authentication settings are explained", () => {
     message: "Authentication is not configured.",
     retryAfter: 0,
   });
-  assert.equal(text, "This server has not been told who may use it. Whoever runs it must set AUTH to api_key or jwt.");
+  assert.equal(text, "This server is not set up yet: its operator must set AUTH to api_key or jwt.");
 });
 
 test("f032_ f033_ only unusual finish reasons have a text", () => {
@@ -56,7 +60,7 @@ test("f032_ f033_ only unusual finish reasons have a text", () => {
   assert.match(finishReasonText("length"), /output limit/);
   assert.match(finishReasonText("content_filter"), /content filter/);
   assert.match(finishReasonText("deadline"), /Time ran out/);
-  assert.match(finishReasonText("tool_limit"), /without further tools/);
+  assert.match(finishReasonText("tool_limit"), /without tools/);
   assert.match(finishReasonText("stopped"), /stopped/);
 });
 
@@ -64,7 +68,7 @@ test("another model of the answer is named", () => {
   assert.equal(attributionText([], "first"), null);
   assert.equal(attributionText(["backup"], "first"), "Answered by backup");
   assert.equal(attributionText(["first", "backup"], "first"), "Continued by backup");
-  assert.equal(attributionText(["first", "backup", "third"], "first"), "Continued by backup, third");
+  assert.equal(attributionText(["first", "backup", "third"], "first"), "Continued by backup and third");
 });
 
 test("a call's labels name its subject", () => {
@@ -74,34 +78,32 @@ test("a call's labels name its subject", () => {
     "天气",
   ]);
   assert.deepEqual(callLabels({ name: "calculator", arguments: { expression: "1 + 2" } }), [
-    "Using calculator",
-    "Used calculator",
+    "Calculating",
+    "Calculated",
     "1 + 2",
   ]);
+  const url = "https://www.a.example/long/path";
+  assert.deepEqual(callLabels({ name: "read_url", arguments: { url } }), ["Reading", "Read", "a.example"]);
   assert.deepEqual(callLabels({ name: "now", arguments: {} }), ["Using now", "Used now", ""]);
   assert.deepEqual(callLabels({ name: "odd", arguments: null }), ["Using odd", "Used odd", ""]);
 });
 
 test("a result shows outcome, time and cache hit", () => {
-  assert.equal(resultText({ ok: true, summary: "10 results", durationMs: 812, cached: false }), "10 results · 0.8 s");
-  assert.equal(
-    resultText({ ok: true, summary: "3 results", durationMs: 4, cached: true }),
-    "3 results · < 0.1 s · cached",
-  );
-  const failed = {
-    ok: false,
-    summary: "failed",
-    durationMs: 10_000,
-    error: { code: "timeout", message: "The search took too long." },
-  };
-  assert.equal(resultText(failed), "The search took too long. · 10 s");
-  assert.equal(resultText({ ok: true, summary: "10 results" }), "10 results");
+  assert.equal(outcomeText({ ok: true, summary: "10 results" }), "10 results");
+  assert.equal(outcomeText({ ok: true, summary: "1 result" }), "1 result");
+  assert.equal(outcomeText({ ok: true, summary: "= 42" }), "= 42");
+  const error = { code: "timeout", message: "The search took too long." };
+  assert.equal(outcomeText({ ok: false, summary: "failed", error }), "The search took too long.");
+  assert.equal(outcomeText({ ok: false }), "It did not work.");
+  assert.equal(timeText({ durationMs: 812, cached: false }), "0.8s");
+  assert.equal(timeText({ durationMs: 4, cached: true }), "< 0.1s · cached");
+  assert.equal(timeText({}), "");
 });
 
 test("call details show outcome, time, size and credits", () => {
   const call = { ok: true, cached: false, durationMs: 812, bytes: 900, credits: 2 };
-  assert.deepEqual(executionCells(call), ["done", "0.8 s", "900 bytes", "2"]);
-  assert.deepEqual(executionCells({ ...call, cached: true, bytes: 5000, credits: 0 }), ["cached", "0.8 s", "5 KiB", "0"]);
+  assert.deepEqual(executionCells(call), ["done", "0.8s", "900 bytes", "2"]);
+  assert.deepEqual(executionCells({ ...call, cached: true, bytes: 5000, credits: 0 }), ["cached", "0.8s", "5 KiB", "0"]);
   assert.deepEqual(executionCells({ ...call, ok: false, error: "rate_limited", bytes: 1 })[0], "rate limited");
 });
 
@@ -118,13 +120,13 @@ test("usage is one line", () => {
 
 test("durations are rounded to readable seconds", () => {
   assert.deepEqual([0, 49, 50, 812, 9949, 9950, 61_400].map(durationText), [
-    "< 0.1 s",
-    "< 0.1 s",
-    "0.1 s",
-    "0.8 s",
-    "9.9 s",
-    "10 s",
-    "61 s",
+    "< 0.1s",
+    "< 0.1s",
+    "0.1s",
+    "0.8s",
+    "9.9s",
+    "10s",
+    "61s",
   ]);
 });
 
@@ -168,11 +170,29 @@ test("Retry-After accepts seconds and dates", () => {
 
 test("sizes and erasure results are formatted", () => {
   const sizes = [1, 999, 1000, 12_345, 999_999, 3_449_999, 1_234_567_890].map(sizeText);
-  assert.deepEqual(sizes, ["1 byte", "999 bytes", "1 KB", "12 KB", "1000 KB", "3.4 MB", "1,234.6 MB"]);
+  assert.deepEqual(sizes, ["1 byte", "999 bytes", "1 kB", "12 kB", "1,000 kB", "3.4 MB", "1,234.6 MB"]);
   assert.equal(
     erasureText({ conversations: 1200, keys: 1, others: 40 }),
-    "Gone for good: 1,200 conversations, 1 key, and 40 other records.",
+    "Deleted: 1,200 conversations, 1 key, and 40 other records.",
   );
-  assert.equal(erasureText({ conversations: 0, keys: 0, others: 1 }), "Gone for good: 1 other record.");
+  assert.equal(erasureText({ conversations: 0, keys: 0, others: 1 }), "Deleted: 1 other record.");
   assert.equal(erasureText({ conversations: 0, keys: 0, others: 0 }), "There was nothing left to erase.");
+});
+
+test("every language has every text", () => {
+  const keys = (value, path = "") =>
+    value === null || typeof value !== "object"
+      ? [path]
+      : Object.entries(value).flatMap(([name, inner]) => keys(inner, `${path}.${name}`));
+  const [first, ...others] = languages.map((table) => keys(table).filter((path) => !path.includes("demo.rows")));
+  for (const other of others) assert.deepEqual(other, first);
+});
+
+test("Chinese texts are made of data too", () => {
+  const zh = textsFor(["zh-Hans-SG", "en"]);
+  assert.equal(zh.locale, "zh-CN");
+  assert.equal(textsFor(["fr", "de"]).locale, "en");
+  assert.equal(textsFor(["fr", "zh-TW"]).locale, "zh-CN");
+  assert.equal(zh.retryIn(zh.errors.rate_limited, 90), "请求过于频繁。90 秒后可以重试。");
+  assert.equal(zh.answer.usage("1,812", "143", 2), "输入 1,812 tokens · 输出 143 · 搜索点数 2");
 });

@@ -1,0 +1,191 @@
+// What an answer consists of, in the order in which it happened: reasoning, text, tool calls, text.
+
+import type { Message, Source, ToolCall, ToolResult } from "../api/types.ts";
+import { MarkdownView } from "../markdown/view.ts";
+import { el } from "../view/dom.ts";
+import { Steps } from "./steps.ts";
+import { StoredTexts, type Texts } from "./stored-texts.ts";
+import { Thinking } from "./thinking.ts";
+
+/** What texts refer to. */
+export interface Citations {
+  cite: (number: number) => Source | null;
+  hasSources: () => boolean;
+  hasDocuments: () => boolean;
+  /** Receives each call, whose results later text may cite. */
+  onCall: (call: ToolCall) => void;
+}
+
+/** A text between tool calls. */
+class TextPart {
+  element = el("div", { class: "prose" });
+  text = "";
+  #view: MarkdownView;
+
+  constructor(citations: Citations) {
+    this.#view = new MarkdownView(this.element, citations);
+  }
+
+  push(delta: string): void {
+    // Line breaks at the beginning would be an empty part.
+    const added = this.text === "" ? delta.replace(/^\s*\n/, "") : delta;
+    this.text += added;
+    this.#view.push(added);
+  }
+
+  render(): void {
+    this.#view.render();
+  }
+
+  finish(): void {
+    this.#view.finish();
+  }
+}
+
+/** The parts of one answer. */
+export class AnswerParts {
+  element = el("div", { class: "parts" });
+  #citations: Citations;
+  #texts: TextPart[] = [];
+  #steps: Steps[] = [];
+  /** The reasoning and the text of the current round; a call ends the round. */
+  #thinking: Thinking | null = null;
+  #text: TextPart | null = null;
+  #group: Steps | null = null;
+
+  constructor(citations: Citations) {
+    this.#citations = citations;
+  }
+
+  /** All text, with a blank line between parts. */
+  get text(): string {
+    return this.#texts.map(({ text }) => text.trim()).filter(Boolean).join("\n\n");
+  }
+
+  /** Whether a call is still running. */
+  get running(): boolean {
+    return this.#steps.some((steps) => steps.running);
+  }
+
+  /** Whether there is a tool call. */
+  get hasSteps(): boolean {
+    return this.#steps.length > 0;
+  }
+
+  /** Adds text. */
+  appendText(delta: string): void {
+    this.#thinking?.pause();
+    if (this.#text === null && delta.trim() === "") return;
+    if (this.#text === null) {
+      this.#text = new TextPart(this.#citations);
+      this.#texts.push(this.#text);
+      this.#group = null;
+      this.element.append(this.#text.element);
+    }
+    this.#text.push(delta);
+    this.#mark(this.#text.element);
+  }
+
+  /** Adds reasoning, which is shown before the text of its round. */
+  appendThinking(delta: string): void {
+    (this.#thinking ?? this.#addThinking()).push(delta);
+  }
+
+  #addThinking(): Thinking {
+    const thinking = new Thinking();
+    this.#thinking = thinking;
+    this.#group = null;
+    if (this.#text) this.#text.element.before(thinking.element);
+    else this.element.append(thinking.element);
+    return thinking;
+  }
+
+  /** Moves the last `characters` code points of the text to the reasoning: the model had begun to think before it wrote. */
+  takeBackText(characters: number): void {
+    if (this.#text === null) return;
+    const shown = Array.from(this.#text.text);
+    const start = Math.max(0, shown.length - characters);
+    this.#text.element.remove();
+    this.#texts.pop();
+    this.#text = null;
+    this.appendThinking(shown.slice(start).join(""));
+    this.appendText(shown.slice(0, start).join(""));
+  }
+
+  /** Adds a call and returns its label. Later text begins a new part. */
+  call(call: ToolCall): string {
+    const known = this.#steps.find((steps) => steps.has(call.id));
+    if (known) return known.call(call);
+    this.#citations.onCall(call);
+    this.#endRound();
+    if (this.#group === null) {
+      this.#group = new Steps();
+      this.#steps.push(this.#group);
+      this.element.append(this.#group.element);
+    }
+    return this.#group.call(call);
+  }
+
+  /** Shows the progress of a call. */
+  progress(progress: { id: string; text: string }): void {
+    for (const steps of this.#steps) steps.progress(progress);
+  }
+
+  /** Shows the result of a call and returns its text. */
+  result(result: ToolResult): string {
+    return this.#steps.find((steps) => steps.has(result.id))?.result(result) ?? "";
+  }
+
+  /** Shows a stored message from its beginning. */
+  setStored(message: Message): void {
+    this.element.replaceChildren();
+    [this.#texts, this.#steps] = [[], []];
+    [this.#thinking, this.#text, this.#group] = [null, null, null];
+    const rest = new StoredTexts(message);
+    for (const call of message.toolCalls ?? []) {
+      this.#showTexts(rest.before(call));
+      this.call(call);
+      if (typeof call.ok === "boolean") this.result({ ...call, ok: call.ok });
+    }
+    this.#showTexts(rest.remaining());
+    this.render();
+  }
+
+  #showTexts({ thinking, thinkingMs, text }: Texts): void {
+    if (thinking !== "") this.#addThinking().set(thinking, thinkingMs);
+    this.appendText(text);
+  }
+
+  /** Shows what was added since the last call. */
+  render(): void {
+    this.#text?.render();
+    this.#thinking?.render();
+  }
+
+  /** Ends all parts. */
+  finish(): void {
+    this.#thinking?.render();
+    this.#thinking?.pause();
+    this.#text?.finish();
+    for (const steps of this.#steps) steps.abandon();
+    this.#mark(null);
+  }
+
+  /** Removes the mark of the text that is being written. */
+  pauseWriting(): void {
+    this.#mark(null);
+  }
+
+  #mark(writing: HTMLElement | null): void {
+    for (const { element } of this.#texts.slice(-2)) element.classList.toggle("writing", element === writing);
+  }
+
+  #endRound(): void {
+    this.#thinking?.render();
+    this.#thinking?.pause();
+    this.#text?.finish();
+    this.#mark(null);
+    if (this.#text !== null || this.#thinking !== null) this.#group = null;
+    [this.#thinking, this.#text] = [null, null];
+  }
+}

@@ -1,0 +1,124 @@
+// Texts that are made from data: errors, finish reasons, tool calls, counts and times. Pure: data in, strings out.
+
+import type { Erasure, Execution, ToolCall, ToolResult, Usage } from "../api/types.ts";
+import { durationText, formatList, formatNumber, t } from "../i18n/index.ts";
+
+export { durationText, formatNumber, sizeText } from "../i18n/index.ts";
+
+/** What `errorText` reads of an error. */
+export interface ErrorInfo {
+  code: string;
+  message: string;
+  status: number;
+  retryAfter: number;
+}
+
+/** The text of a key in a table whose keys the data names; undefined for an unknown key. */
+function lookUp<Text>(table: Record<string, Text>, key: string): Text | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
+/** An error as one or two sentences; `waitSeconds` is the remaining wait of the server's `Retry-After`. */
+export function errorText(error: ErrorInfo, waitSeconds = error.retryAfter): string {
+  const sentence = lookUp(t.errors, error.code) ?? (error.message || t.errorStatus(error.status));
+  if (waitSeconds > 0) return t.retryIn(sentence, waitSeconds);
+  return error.retryAfter > 0 ? t.retryNow(sentence) : sentence;
+}
+
+/** The explanation of an unusual finish reason; null for `stop`. */
+export function finishReasonText(finishReason: string | undefined): string | null {
+  return lookUp(t.finish, finishReason ?? "") ?? null;
+}
+
+/** The models that replaced or continued the requested one; null when the requested model wrote the whole answer. */
+export function attributionText(models: string[], requested: string): string | null {
+  const others = models.filter((name, at) => name !== requested && models.indexOf(name) === at);
+  if (others.length === 0) return null;
+  const names = formatList(others);
+  return models.includes(requested) ? t.answer.continuedBy(names) : t.answer.answeredBy(names);
+}
+
+/** The labels of a tool call, as `[while it runs, afterwards, subject]`. */
+export function callLabels({ name, arguments: args }: ToolCall): [string, string, string] {
+  const [doing, done] = lookUp<[string, string]>(t.tools, name) ?? t.otherTool(name);
+  return [doing, done, callSubject(name, args)];
+}
+
+/** The argument that describes a call best: its `query`, else the first string or number. */
+function callSubject(name: string, args: unknown): string {
+  if (args === null || typeof args !== "object") return "";
+  const values: unknown[] = "query" in args && typeof args.query === "string" ? [args.query] : Object.values(args);
+  const first = String(values.find((value) => ["string", "number"].includes(typeof value)) ?? "");
+  return truncate(name === "read_url" ? hostOf(first) : first, 200);
+}
+
+/** The host of a URL without `www.`, or the text if it is no URL. */
+export function hostOf(url: string): string {
+  return URL.canParse?.(url) ? new URL(url).hostname.replace(/^www\./, "") : url;
+}
+
+/** The outcome of a call in short, such as `10 results`; the reason if it failed. */
+export function outcomeText({ ok, summary, error, sources }: Pick<ToolResult, "ok" | "summary" | "error" | "sources">): string {
+  if (!ok) return (error && lookUp(t.errors, error.code)) || error?.message || summary || t.answer.failed;
+  const results = /^(\d+) results?$/.exec(summary ?? "")?.[1];
+  if (results !== undefined) return t.answer.results(Number(results));
+  return summary || (sources?.length ? t.answer.results(sources.length) : "");
+}
+
+/** The time of a call, such as `0.8 s · cached`. */
+export function timeText({ durationMs, cached }: Pick<ToolResult, "durationMs" | "cached">): string {
+  const time = durationMs === undefined ? "" : durationText(durationMs);
+  return [time, cached ? t.answer.cached : ""].filter(Boolean).join(" · ");
+}
+
+/** The outcome of a call for administrators, as `[outcome, time, bytes read by the model, credits]`. */
+export function executionCells({ ok, error, cached, durationMs, bytes, credits }: Omit<Execution, "tool" | "arguments">): string[] {
+  const outcome = ok ? (cached ? t.answer.cached : t.details.done) : (error ?? t.details.failed).replaceAll("_", " ");
+  const size = bytes < 1024 ? t.size.bytes(bytes) : `${formatNumber(Math.round(bytes / 1024))} KiB`;
+  return [outcome, durationText(durationMs), size, formatNumber(credits)];
+}
+
+/** The usage of a turn, such as `812 tokens in · 143 out · 2 search credits`. */
+export function usageText({ inputTokens, outputTokens, searchCredits, estimated }: Usage): string {
+  const about = estimated ? "≈ " : "";
+  return t.answer.usage(`${about}${formatNumber(inputTokens)}`, formatNumber(outputTokens), searchCredits);
+}
+
+/** The result of an erasure, such as `12 conversations, 1 key and 40 other records`. */
+export function erasureText({ conversations, keys, others }: Erasure): string {
+  const counts: [number, (value: number) => string][] = [
+    [conversations, t.data.conversations],
+    [keys, t.data.keys],
+    [others, t.data.records],
+  ];
+  const erased = counts.filter(([value]) => value > 0).map(([value, text]) => text(value));
+  return erased.length === 0 ? t.data.nothingErased : t.data.erased(formatList(erased));
+}
+
+/** At most `length` characters; an ellipsis marks a truncated text. */
+export function truncate(text: string, length: number): string {
+  const chars = Array.from(text.slice(0, 2 * length + 2));
+  return chars.length > length || text.length > 2 * length + 2 ? `${chars.slice(0, length).join("")}…` : text;
+}
+
+/** The number of Unicode scalar values of a text, which the server's limits count. */
+export function scalarCount(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; count += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return count;
+}
+
+/** The group of a conversation in the list. */
+export function ageGroup(then: Date, now: Date): string {
+  const day = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+  const days = Math.round((day(now) - day(then)) / 86_400_000);
+  if (days <= 0) return t.list.today;
+  if (days === 1) return t.list.yesterday;
+  return days < 8 ? t.list.lastWeek : t.list.earlier;
+}
+
+/** The last line of a text that is not blank. */
+export function lastLine(text: string): string {
+  const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== "");
+  return lines.at(-1)?.trim() ?? "";
+}

@@ -1,0 +1,142 @@
+// The message box: it grows with the text, counts characters near the limit and keeps a draft per conversation.
+
+import { scalarCount } from "../answer/strings.ts";
+import { t } from "../i18n/index.ts";
+import { announce, byId, icon } from "../view/dom.ts";
+
+/** The server's limit of a message, in Unicode scalar values. */
+const MAX_CHARS = 32_000;
+
+/** The length from which the hint shows the count. */
+const COUNT_FROM = 28_000;
+
+/** Longer drafts are not stored: session storage holds about five million characters in total. */
+const MAX_DRAFT_CHARS = 8 * MAX_CHARS;
+
+/** A touch screen, whose keyboard has no Shift-Enter: Enter makes a new line there. */
+const COARSE = window.matchMedia("(pointer: coarse)");
+
+/** What the composer calls. */
+export interface ComposerActions {
+  onSend: (text: string) => void;
+  onStop: () => void;
+}
+
+/** The composer. */
+export class Composer {
+  #box = byId("message") as HTMLTextAreaElement;
+  #send = byId("send") as HTMLButtonElement;
+  #hint = byId("composer-hint");
+  #conversation: string | null = null;
+  #busy = false;
+  #onSend: (text: string) => void;
+
+  constructor({ onSend, onStop }: ComposerActions) {
+    this.#onSend = onSend;
+    this.#box.addEventListener("input", () => this.#changed());
+    this.#box.addEventListener("keydown", (event) => this.#key(event));
+    this.#box.enterKeyHint = COARSE.matches ? "enter" : "send";
+    this.#send.addEventListener("click", () => (this.#busy ? onStop() : this.submit()));
+    window.addEventListener("resize", () => this.#grow());
+  }
+
+  /** Shows the draft of a conversation; null is the new conversation. */
+  open(conversation: string | null): void {
+    this.#conversation = conversation;
+    this.#box.value = sessionStorage.getItem(draftName(conversation)) ?? "";
+    this.#changed();
+  }
+
+  /** Puts an unsent text back, before the draft that was written in the meantime. */
+  restore(conversation: string | null, text: string): void {
+    const name = draftName(conversation);
+    const draft = sessionStorage.getItem(name);
+    sessionStorage.setItem(name, draft ? `${text}\n\n${draft}` : text);
+    if (conversation === this.#conversation) this.open(conversation);
+  }
+
+  /** Removes the draft of a conversation and returns it. */
+  takeDraft(conversation: string | null): string {
+    const draft = sessionStorage.getItem(draftName(conversation)) ?? "";
+    sessionStorage.removeItem(draftName(conversation));
+    return draft;
+  }
+
+  /** Assigns the box to the conversation that the first message created. */
+  assignTo(conversation: string): void {
+    sessionStorage.removeItem(draftName(this.#conversation));
+    this.#conversation = conversation;
+    this.#changed();
+  }
+
+  /** Sets whether an answer is being written; the button then stops it. */
+  setBusy(busy: boolean): void {
+    this.#busy = busy;
+    const label = busy ? t.shell.stop : t.shell.send;
+    this.#send.setAttribute("aria-label", label);
+    this.#send.title = label;
+    this.#send.replaceChildren(icon(busy ? "stop" : "send"));
+    this.#changed();
+  }
+
+  /** Focuses the box, except on touch screens, where the focus would open the keyboard. */
+  focus(): void {
+    if (window.matchMedia("(pointer: fine)").matches) this.#box.focus();
+  }
+
+  /** Sends the text; shows or announces the reason if it cannot be sent now. */
+  submit(): void {
+    const text = this.#box.value;
+    if (this.#busy) return this.#showHint(t.composer.stillWriting);
+    if (text.trim() === "" || scalarCount(text) > MAX_CHARS) return announce(this.#hint.textContent ?? "");
+    this.#box.value = "";
+    this.#changed();
+    this.#onSend(text.toWellFormed?.() ?? text);
+  }
+
+  /** Handles a key: sends the text, unless the key selects a candidate of an input method (key code 229). */
+  #key(event: KeyboardEvent): void {
+    const composing = event.isComposing || event.keyCode === 229;
+    if (event.key !== "Enter" || event.shiftKey || composing) return;
+    if (COARSE.matches && !event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    this.submit();
+  }
+
+  #changed(): void {
+    const name = draftName(this.#conversation);
+    const text = this.#box.value;
+    if (text === "" || text.length > MAX_DRAFT_CHARS) sessionStorage.removeItem(name);
+    else sessionStorage.setItem(name, text);
+    this.#count();
+    this.#grow();
+  }
+
+  #count(): void {
+    const count = this.#box.value.length > COUNT_FROM ? scalarCount(this.#box.value) : 0;
+    const over = count - MAX_CHARS;
+    this.#hint.classList.toggle("over", over > 0);
+    this.#hint.textContent = countText(count);
+    this.#send.disabled = !this.#busy && (over > 0 || this.#box.value.trim() === "");
+  }
+
+  #showHint(text: string): void {
+    this.#hint.textContent = text;
+    announce(text);
+  }
+
+  #grow(): void {
+    this.#box.style.height = "auto";
+    this.#box.style.height = `${this.#box.scrollHeight}px`;
+  }
+}
+
+/** The hint for a message of `count` characters; empty far below the limit. */
+function countText(count: number): string {
+  if (count > MAX_CHARS) return t.composer.tooLong(count - MAX_CHARS, MAX_CHARS);
+  return count > COUNT_FROM ? t.composer.length(count, MAX_CHARS) : "";
+}
+
+function draftName(conversation: string | null): string {
+  return `draft:${conversation ?? "new"}`;
+}

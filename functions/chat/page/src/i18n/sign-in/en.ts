@@ -1,0 +1,19 @@
+// The texts of the sign-in in English.
+
+export const signIn = {
+  title: "Sign in",
+  text: (host: string) => `You sign in at ${host} and come back to this page.`,
+  submit: "Sign in",
+  signOut: "Sign out",
+  signedOut: "You are not signed in.",
+  keptTab: "You stay signed in until you close this tab.",
+  keptDevice: "You stay signed in on this device.",
+  problems: {
+    cancelled: "You cancelled the sign-in.",
+    mismatch: "This sign-in wasn’t started in this tab, or it took too long. Please sign in again.",
+    unreachable: "The sign-in service can’t be reached. Please try again.",
+    insecure: "Signing in needs a secure connection (https).",
+    invalid: "The sign-in service sent something that this page can’t accept.",
+    refused: (code: string) => `The sign-in service refused the request${code ? ` (${code})` : ""}.`,
+  },
+};

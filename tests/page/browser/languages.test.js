@@ -1,0 +1,63 @@
+// The page in Chinese and English: by the browser's language, by choice, and in the demo.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { lastAnswer, setUp } from "../support/fixture.js";
+
+const DEMO = Object.fromEntries(
+  ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY", "TAVILY_BASE_URL", "TAVILY_API_KEY"].map((name) => [name, ""]),
+);
+
+/** Whether a text has characters of a Chinese text. */
+const isChinese = (text) => /\p{Script=Han}/u.test(text);
+
+test("the browser's language selects the page's", async (t) => {
+  const { page, url } = await setUp(t, { context: { locale: "zh-CN" } });
+  await page.goto(url);
+  await page.getByRole("heading", { name: "想了解点什么？" }).waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.lang), "zh-CN");
+  await page.getByRole("button", { name: "设置" }).click();
+  await page.getByLabel("语言").selectOption("English");
+  await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
+});
+
+test("a Chinese page shows no English text", async (t) => {
+  const { page, url } = await setUp(t, { context: { locale: "zh-CN" } });
+  await page.goto(url);
+  await page.getByText("对话会显示在这里。").waitFor();
+  const labels = await page.evaluate(() =>
+    [...document.querySelectorAll("button, a, h1, h2, p, label, textarea, nav")].flatMap((node) => [
+      node.getAttribute("aria-label") ?? "",
+      node.getAttribute("placeholder") ?? "",
+      ...(node.lang === "en" ? [] : [...node.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data)),
+    ]),
+  );
+  const english = labels.filter((label) => label.trim() !== "" && !isChinese(label));
+  assert.deepEqual(english, []);
+});
+
+for (const [locale, chinese] of [["en-GB", false], ["zh-CN", true]]) {
+  test(`the demo's examples show search, calculation and time (${locale})`, async (t) => {
+    const { page, url } = await setUp(t, { settings: DEMO, context: { locale } });
+    await page.goto(url);
+    await page.locator("#demo").waitFor();
+    const examples = await page.locator(".example").allTextContents();
+    for (const [n, tool] of ["searched", "calculated", "time"].entries()) {
+      await page.goto("about:blank");
+      await page.goto(url);
+      await page.locator("#demo").waitFor();
+      await page.getByRole("button", { name: examples[n] }).click();
+      await lastAnswer(page).locator(".usage").waitFor();
+      assert.equal(await lastAnswer(page).locator(".step.ok").count(), 1, tool);
+      const text = await lastAnswer(page).locator(".parts").textContent();
+      assert.equal(isChinese(text), chinese, text);
+      if (n === 0) assert.ok((await lastAnswer(page).locator(".sources li").count()) > 0, text);
+      if (n === 1) assert.match(text, /525,?600/);
+      if (n === 2) assert.match(text, /Asia\/Tokyo|Tokyo|东京/);
+    }
+  });
+}

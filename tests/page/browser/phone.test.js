@@ -1,0 +1,112 @@
+// Narrow screens with several models and agents: everything is on the screen, large enough and free of axe violations.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+
+import { lastAnswer, prose, sendMessage, setUp } from "../support/fixture.js";
+
+const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Serves three models and three agents with long names. */
+async function offerChoices(page) {
+  const models = ["gpt-large", "deepseek-reasoner-with-a-long-name", "local"].map((name, n) => ({
+    name, provider: "p", model: `${name}-2026-01-01`, default: n === 0, tools: "prompt", toolsFrom: "table", demo: false,
+  }));
+  const agents = ["Default", "Weather and travel assistant", "Documents"].map((name, n) => ({
+    id: n === 0 ? "default" : `01AGENT${n}`, name, description: `Answers questions about ${name}. `.repeat(2), default: n === 0,
+  }));
+  await page.route("**/api/models", (route) => route.fulfill({ json: { models } }));
+  await page.route("**/api/agents", (route) => route.fulfill({ json: { agents } }));
+}
+
+/** The controls that are not inside the screen or smaller than `least` pixels. */
+const misplaced = (page, least) =>
+  page.evaluate((least) => {
+    const controls = [...document.querySelectorAll("header button, footer button, .menu-panel, .menu-option, .menu-item, #conversations a, .example")];
+    const shown = controls.filter((node) => node.checkVisibility({ visibilityProperty: true }) && !node.closest("[inert]"));
+    return shown.flatMap((node) => {
+      const { left, right, top, bottom, height } = node.getBoundingClientRect();
+      // Options scroll inside of their panel.
+      const scrolls = node.matches(".menu-option");
+      const inside = left >= 0 && right <= innerWidth && (scrolls || (top >= 0 && bottom <= innerHeight));
+      return inside && height >= least ? [] : [`${node.id || node.className} ${node.textContent}: ${[left, right, top, bottom, height]}`];
+    });
+  }, least);
+
+/** The violations that axe finds. */
+async function violations(page) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
+}
+
+for (const width of [320, 360, 390, 430]) {
+  test(`model, agent and all controls fit ${width} pixels`, async (t) => {
+    const context = { viewport: { width, height: 740 }, hasTouch: true, isMobile: true };
+    const { page, url, model } = await setUp(t, { context });
+    await offerChoices(page);
+    await page.goto(url);
+    const choice = page.getByRole("button", { name: /^Model and agent/ });
+    await choice.waitFor();
+    assert.deepEqual(await misplaced(page, 44), []);
+    await choice.click();
+    assert.deepEqual(await misplaced(page, 44), []);
+    await page.getByRole("option", { name: /^deepseek/ }).click();
+    await choice.click();
+    await page.getByRole("option", { name: /^Weather/ }).click();
+    assert.deepEqual(await misplaced(page, 44), []);
+    assert.ok((await page.locator("#title").boundingBox()).width > 60);
+
+    const box = page.getByRole("textbox", { name: "Message" });
+    await box.fill("First line");
+    await box.press("Enter");
+    await box.pressSequentially("second line");
+    assert.equal(await box.inputValue(), "First line\nsecond line");
+    await page.route("**/api/chat", (route) => {
+      const { message, timeZone } = route.request().postDataJSON();
+      return route.continue({ postData: JSON.stringify({ message, timeZone }) });
+    });
+    await page.getByRole("button", { name: "Send" }).click();
+    const reply = await model.next();
+    reply.sendText("Yes.");
+    reply.end();
+    await prose(page).getByText("Yes.").waitFor();
+    await page.getByRole("button", { name: "List of conversations" }).click();
+    await page.getByRole("button", { name: /^Actions for/ }).click();
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    assert.deepEqual(await misplaced(page, 44), []);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
+  });
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  for (const [name, context] of [["desktop", {}], ["phone", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }]]) {
+    test(`axe finds nothing on a ${name} in ${colorScheme}`, async (t) => {
+      const { page, url, model, search } = await setUp(t, { context: { ...context, colorScheme, reducedMotion: "reduce" } });
+      await offerChoices(page);
+      await page.goto(url);
+      await page.getByRole("button", { name: /^Model and agent/ }).click();
+      assert.deepEqual(await violations(page), []);
+      await page.keyboard.press("Escape");
+      await page.route("**/api/chat", (route) => route.continue({ postData: JSON.stringify({ message: "Tea?" }) }));
+      await sendMessage(page, "Tea?");
+      const first = await model.next();
+      first.sendReasoning("Hm.");
+      first.callSearch("tea");
+      (await search.next()).respond(6);
+      const reply = await model.next();
+      reply.sendText("# Tea\n\nLeaves [1].[^1]\n\n- [x] hot\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nlet a = 1;\n```\n\n$$x^2$$\n\n[^1]: Note");
+      reply.end();
+      await lastAnswer(page).locator(".usage").waitFor();
+      await lastAnswer(page).locator(".hljs-keyword").waitFor();
+      await lastAnswer(page).locator(".step").click();
+      assert.deepEqual(await violations(page), []);
+      if (name === "phone") await page.getByRole("button", { name: "List of conversations" }).click();
+      await page.getByRole("button", { name: "Settings" }).click();
+      await page.getByRole("row", { name: /^Answers/ }).waitFor();
+      assert.deepEqual(await violations(page), []);
+    });
+  }
+}

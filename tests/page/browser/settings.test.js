@@ -1,0 +1,141 @@
+// The settings dialog: language, theme, defaults, key and usage.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { assertAccessible, assertFits, SCREENS } from "../support/axe.js";
+import { capture } from "../support/capture.js";
+import { exchange, sendMessage, setUp } from "../support/fixture.js";
+
+const dialog = (page) => page.getByRole("dialog", { name: "Settings" });
+
+async function openSettings(page) {
+  await page.getByRole("button", { name: "Settings" }).click();
+  await dialog(page).waitFor();
+}
+
+const TWO_MODELS = {
+  MODELS: JSON.stringify([
+    { name: "second", model: "other-model", baseUrl: "http://127.0.0.1:1/v1" },
+  ]),
+};
+
+test("the language changes and lasts", async (t) => {
+  const { page, url } = await setUp(t);
+  await page.goto(url);
+  await openSettings(page);
+  await dialog(page).getByLabel("Language").selectOption("简体中文");
+  await page.getByRole("button", { name: "设置" }).click();
+  await page.getByRole("dialog", { name: "设置" }).getByLabel("语言").waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.lang), "zh-CN");
+  await page.reload();
+  await page.getByRole("button", { name: "设置" }).waitFor();
+});
+
+test("the theme changes, and follows the device again", async (t) => {
+  const { page, url } = await setUp(t, { context: { colorScheme: "light" } });
+  await page.goto(url);
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  await openSettings(page);
+  await dialog(page).getByLabel("Theme").selectOption("Dark");
+  assert.equal(await theme(), "dark");
+  await page.reload();
+  assert.equal(await theme(), "dark");
+  await openSettings(page);
+  assert.equal(await dialog(page).getByLabel("Theme").inputValue(), "dark");
+  await dialog(page).getByLabel("Theme").selectOption("Same as the device");
+  assert.equal(await theme(), "light");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+});
+
+test("a default model is used for new conversations", async (t) => {
+  const { page, url } = await setUp(t, { settings: TWO_MODELS });
+  await page.goto(url);
+  await page.getByRole("button", { name: /^Model and agent/ }).waitFor();
+  await openSettings(page);
+  await dialog(page).getByLabel("Model").selectOption("second");
+  await dialog(page).getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: /second/ }).waitFor();
+  const sent = page.waitForRequest((request) => request.url().endsWith("/api/chat"));
+  await sendMessage(page, "Hello");
+  assert.equal((await sent).postDataJSON().modelType, "second");
+});
+
+test("a kept key is shared with other tabs until it is forgotten", async (t) => {
+  const { page, context, url } = await setUp(t);
+  await context.route("**/api/**", (route) => {
+    if (route.request().headers()["x-api-key"] === "k") return route.continue();
+    const error = { code: "unauthorized", message: "A valid key is needed.", retryable: false };
+    return route.fulfill({ status: 401, json: { error } });
+  });
+  await page.goto(url);
+  const prompt = page.getByRole("dialog", { name: "Enter your key" });
+  await assertAccessible(page, "#key-dialog");
+  await prompt.getByLabel("Key", { exact: true }).fill("k");
+  await prompt.getByLabel("Keep on this device").check();
+  await prompt.getByRole("button", { name: "Use key" }).click();
+  await page.getByText("Your conversations will appear here.").waitFor();
+  assert.equal(await page.evaluate(() => localStorage.getItem("key")), "k");
+
+  const other = await context.newPage();
+  await other.goto(url);
+  await other.getByText("Your conversations will appear here.").waitFor();
+  await openSettings(other);
+  await dialog(other).getByText("Your key is kept on this device.").waitFor();
+  await dialog(other).getByText("You are local, an administrator.").waitFor();
+  await dialog(other).getByLabel("Keep on this device").uncheck();
+  await dialog(other).getByText("Your key is kept until you close this tab.").waitFor();
+  assert.equal(await other.evaluate(() => localStorage.getItem("key")), null);
+  assert.equal(await other.evaluate(() => sessionStorage.getItem("key")), "k");
+  await dialog(other).getByRole("button", { name: "Forget key" }).click();
+  await other.getByRole("dialog", { name: "Enter your key" }).waitFor();
+  assert.deepEqual(await other.evaluate(() => Object.values(sessionStorage)), []);
+});
+
+test("usage shows sums and what is left of budgets", async (t) => {
+  const fixture = await setUp(t, { settings: { USER_DAILY_TOKENS: "1000000", USER_DAILY_SEARCHES: "50" } });
+  const { page, url } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "Count this", "Counted.");
+  const report = await (await fetch(`${url}/api/usage`)).json();
+  await openSettings(page);
+  const tokens = dialog(page).getByRole("meter", { name: "Tokens today" });
+  await tokens.waitFor();
+  const used = report.budgets.tokens.used;
+  assert.equal(await tokens.evaluate((node) => node.value), used);
+  assert.ok(used > 0);
+  const left = new Intl.NumberFormat("en").format(1_000_000 - used);
+  await dialog(page).getByText(`${left} of 1,000,000 left`).waitFor();
+  await dialog(page).getByText("50 of 50 left").waitFor();
+  const row = dialog(page).getByRole("row", { name: /^Answers/ });
+  assert.deepEqual(await row.getByRole("cell").allTextContents(), ["1", "1"]);
+});
+
+test("a failed usage request is explained", async (t) => {
+  const { page, url } = await setUp(t);
+  const error = { code: "storage_busy", message: "busy", retryable: true };
+  await page.route("**/api/usage*", (route) => route.fulfill({ status: 503, json: { error } }));
+  await page.goto(url);
+  await openSettings(page);
+  await dialog(page).getByText("Usage can’t be shown. The database is busy.").waitFor();
+});
+
+for (const { name, options } of SCREENS) {
+  test(`settings are accessible and fit on a ${name}`, async (t) => {
+    const settings = { ...TWO_MODELS, USER_DAILY_TOKENS: "1000000" };
+    const { page, url } = await setUp(t, { context: options, settings });
+    await page.goto(url);
+    const chinese = options.locale === "zh-CN";
+    if (options.isMobile) await page.getByRole("button", { name: "对话列表" }).click();
+    await page.getByRole("button", { name: chinese ? "设置" : "Settings" }).click();
+    const open = page.getByRole("dialog", { name: chinese ? "设置" : "Settings" });
+    await open.getByRole("meter").waitFor();
+    await assertAccessible(page, "#settings-dialog");
+    await assertFits(open);
+    await capture(open, `settings-${options.isMobile ? "phone-zh" : "desktop-en"}`);
+    await page.keyboard.press("Escape");
+    await open.waitFor({ state: "detached" });
+    assert.equal(await page.evaluate(() => document.activeElement.id), "open-settings");
+  });
+}
