@@ -11,7 +11,7 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::articles::ArticlesCommand;
+use crate::articles::{ArticlesCommand, pdf};
 use crate::backup::{BackupCommand, RestoreCommand};
 use crate::check::CheckCommand;
 use crate::command_result::{CommandError, CommandOutput, WRONG_USE, print_line};
@@ -56,6 +56,9 @@ enum Command {
     Smoke(SmokeCommand),
     Check(CheckCommand),
     Evaluate(EvaluateCommand),
+    /// Reads a PDF on the standard input; `articles add` starts it.
+    #[command(name = pdf::COMMAND, hide = true)]
+    ReadPdf,
 }
 
 impl Command {
@@ -129,6 +132,7 @@ pub fn run() -> ExitCode {
             Command::Evaluate(command) => {
                 report_verdict(Box::pin(command.run(settings)).await, "a model answered no question")
             }
+            Command::ReadPdf => pdf::run_reader(),
         }
     })
 }

@@ -94,20 +94,12 @@ fn table(keys: &[KeyRecord], now: SystemTime) -> String {
             table,
             "\n{:<26}  {:<7}  {:<20}  {expires:<20}  {}{mark}",
             key.id,
-            state(key, now),
+            key.state(now),
             date(key.created),
             key.owner.escape_debug()
         );
     }
     table
-}
-
-fn state(key: &KeyRecord, now: SystemTime) -> &'static str {
-    match key.revoked {
-        Some(_) => "revoked",
-        None if key.is_valid(now) => "valid",
-        None => "expired",
-    }
 }
 
 /// Returns a time as in RFC 3339, in UTC and to the second; `?` after the year 9999.

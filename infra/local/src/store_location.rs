@@ -1,5 +1,7 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use articles::ArticlesConfig;
 use clap::Args;
 use platform::settings::Settings;
 use store::{Store, TableNames};
@@ -32,7 +34,7 @@ pub(crate) struct OpenStore {
 }
 
 impl StoreLocation {
-    /// Opens the store. Missing tables are created, except in an AWS account.
+    /// Opens the store, with the vector index of its articles. Missing tables are created, except in an AWS account.
     pub(crate) async fn open(&self, mut settings: Settings) -> Result<OpenStore, StartError> {
         let names = TableNames::from_settings(&settings)?;
         let is_external = self.aws || settings.var(ENDPOINT_SETTING).is_some();
@@ -44,12 +46,26 @@ impl StoreLocation {
         if !self.aws {
             store::create_tables(&aws, &names).await?;
         }
-        Ok(OpenStore { store: Store::new(&aws, names), _embedded: embedded })
+        let store = with_article_index(Store::new(&aws, names), &settings)?;
+        Ok(OpenStore { store, _embedded: embedded })
     }
 }
 
-/// Parses a user name: 1 to 256 characters, not blank, without control characters.
+/// Keeps the vector index of the settings in step, also for commands that delete a user.
+fn with_article_index(store: Store, settings: &Settings) -> Result<Store, StartError> {
+    let http = platform::transport::build_client()?;
+    let index = ArticlesConfig::from_settings(settings)?.index(&http);
+    Ok(match index {
+        Some(index) => store.with_article_index(Arc::new(index)),
+        None => store,
+    })
+}
+
+/// Parses a user name.
 pub(crate) fn user(text: &str) -> Result<String, String> {
-    let usable = !text.trim().is_empty() && text.chars().nth(256).is_none() && !text.chars().any(char::is_control);
-    if usable { Ok(text.to_owned()) } else { Err("1 to 256 characters are accepted, not blank".to_owned()) }
+    if store::is_user_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("1 to 256 characters are accepted, not blank".to_owned())
+    }
 }

@@ -45,6 +45,13 @@ fn unusable_recording_folder_is_exit_code_2() {
 }
 
 #[test]
+fn invalid_recorded_results_limit_is_exit_code_2() {
+    let output_text = run_failing(&["--ephemeral", "--port", "0", "--record", "x"], &[("RECORD_RESULTS", "canary")]);
+    assert!(output_text.contains("RECORD_RESULTS: expected a whole number from 1 to 1000000"), "{output_text}");
+    assert!(!output_text.contains("canary"));
+}
+
+#[test]
 fn unusable_document_folder_is_exit_code_2() {
     let file = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
     let missing = format!("{file}/canary");

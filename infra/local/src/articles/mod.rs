@@ -2,6 +2,7 @@
 
 mod add;
 mod page;
+pub(crate) mod pdf;
 mod source;
 
 use std::fmt::Write;
@@ -26,7 +27,7 @@ const MAX_EXCERPT_CHARS: usize = 160;
 pub(crate) enum ArticlesCommand {
     /// Adds files, folders, pages and the pages of sitemaps; what has not changed since is skipped.
     Add {
-        /// Files or folders with Markdown, HTML, plain text and DOCX, or addresses of pages and of sitemaps.
+        /// Files or folders with Markdown, HTML, plain text, DOCX and PDF, or addresses of pages and of sitemaps.
         #[arg(required = true, value_name = "FILE|DIR|URL|SITEMAP")]
         sources: Vec<String>,
         #[command(flatten)]
@@ -179,6 +180,12 @@ fn note(found: &Found) -> &'static str {
             "Only terms were searched: EMBEDDINGS_MODEL, EMBEDDINGS_BASE_URL and EMBEDDINGS_API_KEY add a search by meaning."
         }
         Some(SearchNotice::EmbeddingsFailed) => "Only terms were searched: the embeddings endpoint failed.",
+        Some(SearchNotice::MeaningOnly) => {
+            "Only the meaning was searched: the vector index has no full-text search of the key `text`."
+        }
+        Some(SearchNotice::NotIndexed) => {
+            "Some articles have no vectors of EMBEDDINGS_MODEL in ARTICLES_VECTORS and were not searched: run `articles add` again with their sources."
+        }
         Some(SearchNotice::OtherModel) => {
             "Some articles have no vectors of EMBEDDINGS_MODEL: run `articles add` again with their sources."
         }

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use articles::Format;
+use articles::{Format, PdfText};
 use axum::http::{Method, header};
 use egress::{Egress, Limits, OnOversize, Policy, Request, Response, SystemNetwork};
+
+use super::pdf;
 
 /// The largest page or sitemap that is read, in bytes.
 const MAX_PAGE_BYTES: usize = 8 * 1024 * 1024;
@@ -22,6 +24,8 @@ pub(super) struct PageReader {
 }
 
 pub(super) struct Page {
+    /// The title in the properties of a PDF.
+    pub(super) title: Option<String>,
     pub(super) text: String,
     pub(super) format: Format,
 }
@@ -35,12 +39,16 @@ impl PageReader {
     pub(super) async fn read(&self, url: &str) -> Result<Page, String> {
         let response = self.get(url).await?;
         let content_type = response.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if content_type.is_some_and(is_pdf) {
+            let PdfText { title, text } = pdf::read(response.body).await?;
+            return Ok(Page { title, text, format: Format::Pages });
+        }
         let format = match content_type {
             Some(value) => Format::of_content_type(value).or_else(|| Format::of_file(response.url.path())),
             None => Format::of_file(response.url.path()).or(Some(Format::Html)),
         };
-        let format = format.ok_or("the page is neither HTML nor Markdown nor plain text")?;
-        Ok(Page { text: response.text().into_owned(), format })
+        let format = format.ok_or("the page is neither HTML nor Markdown nor plain text nor PDF")?;
+        Ok(Page { title: None, text: response.text().into_owned(), format })
     }
 
     /// The addresses of the pages that an address names: those of a sitemap, or the page itself.
@@ -79,6 +87,10 @@ impl PageReader {
         let response = self.egress.send(request).await.map_err(|error| error.to_string())?;
         if response.status.is_success() { Ok(response) } else { Err(format!("status {}", response.status.as_u16())) }
     }
+}
+
+fn is_pdf(content_type: &str) -> bool {
+    content_type.split(';').next().is_some_and(|value| value.trim().eq_ignore_ascii_case("application/pdf"))
 }
 
 /// The addresses in the `<loc>` elements of a sitemap.

@@ -1,10 +1,11 @@
 use std::path::{Path, PathBuf};
 
-use articles::{ArticleSource, Format, docx_to_markdown};
+use articles::{ArticleSource, Format, PdfText, docx_to_markdown};
 
-use super::page::PageReader;
+use super::page::{Page, PageReader};
+use super::pdf;
 
-/// The largest file that is read, in bytes.
+/// The largest file that is read, in bytes; a PDF may be larger.
 const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The maximum number of documents of one command.
@@ -15,13 +16,18 @@ const MAX_DOCUMENTS: usize = 200_000;
 pub(super) enum FileKind {
     Plain(Format),
     Docx,
+    Pdf,
 }
 
 impl FileKind {
     /// The kind of a file, by the end of its name; `None` for another one.
     fn of(name: &str) -> Option<Self> {
-        let is_docx = name.to_ascii_lowercase().ends_with(".docx");
-        if is_docx { Some(Self::Docx) } else { Format::of_file(name).map(Self::Plain) }
+        let ending = name.rsplit_once('.')?.1.to_ascii_lowercase();
+        match ending.as_str() {
+            "docx" => Some(Self::Docx),
+            "pdf" => Some(Self::Pdf),
+            _ => Format::of_file(name).map(Self::Plain),
+        }
     }
 }
 
@@ -42,33 +48,33 @@ impl Source {
     }
 
     pub(super) async fn read(&self, pages: &PageReader) -> Result<ArticleSource, String> {
-        let (key, title) = (self.key(), None);
-        match self {
-            Self::File(path, kind) => {
-                let (text, format) = read_file(path, *kind)?;
-                Ok(ArticleSource { key, title, url: None, text, format })
-            }
-            Self::Page(url) => {
-                let page = pages.read(url).await?;
-                Ok(ArticleSource { key, title, url: Some(url.clone()), text: page.text, format: page.format })
-            }
-        }
+        let (page, url) = match self {
+            Self::File(path, kind) => (read_file(path, *kind).await?, None),
+            Self::Page(url) => (pages.read(url).await?, Some(url.clone())),
+        };
+        Ok(ArticleSource { key: self.key(), title: page.title, url, text: page.text, format: page.format })
     }
 }
 
-fn read_file(path: &Path, kind: FileKind) -> Result<(String, Format), String> {
+async fn read_file(path: &Path, kind: FileKind) -> Result<Page, String> {
     let length = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
-    if length > MAX_FILE_BYTES {
-        return Err(format!("the file has {length} bytes; at most {MAX_FILE_BYTES} are accepted"));
+    let longest = if kind == FileKind::Pdf { pdf::MAX_PDF_BYTES } else { MAX_FILE_BYTES };
+    if length > longest {
+        return Err(format!("the file has {length} bytes; at most {longest} are accepted"));
     }
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     match kind {
         FileKind::Plain(format) => {
-            std::fs::read_to_string(path).map(|text| (text, format)).map_err(|error| error.to_string())
+            let text = String::from_utf8(bytes).map_err(|_other| "the file is not UTF-8 text")?;
+            Ok(Page { title: None, text, format })
         }
         FileKind::Docx => {
-            let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
             let text = docx_to_markdown(&bytes).ok_or("the file is not a readable DOCX document")?;
-            Ok((text, Format::Markdown))
+            Ok(Page { title: None, text, format: Format::Markdown })
+        }
+        FileKind::Pdf => {
+            let PdfText { title, text } = pdf::read(bytes).await?;
+            Ok(Page { title, text, format: Format::Pages })
         }
     }
 }
@@ -94,7 +100,7 @@ pub(super) async fn find_sources(arguments: &[String], pages: &PageReader) -> Re
 fn find_files(path: &Path, found: &mut Vec<Source>) -> Result<(), String> {
     if !path.is_dir() {
         let kind = FileKind::of(&path.to_string_lossy()).filter(|_| path.is_file());
-        let accepted = "a folder or a file that ends in .md, .markdown, .html, .htm, .txt or .docx is accepted";
+        let accepted = "a folder or a file that ends in .md, .markdown, .html, .htm, .txt, .docx or .pdf is accepted";
         found.push(Source::File(path.to_owned(), kind.ok_or(accepted)?));
         return Ok(());
     }

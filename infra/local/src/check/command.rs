@@ -8,6 +8,7 @@ use llm::ModelClient;
 use platform::settings::Settings;
 use web::Platform;
 
+use super::embeddings_check;
 use super::finding::{Finding, Status};
 use super::model_check::{Limits, ModelCheck};
 use super::search_check;
@@ -16,9 +17,9 @@ use crate::command_result::{CommandError, print_line};
 use crate::model_settings::{ModelSettings, no_model_message};
 use crate::progress_line::ProgressLine;
 
-/// Checks each configured model and the search with small requests: what works, what is wrong, and what to set.
+/// Checks each configured model, the search and the embeddings with small requests: what works, what is wrong, and what to set.
 ///
-/// Each model is paid for some hundred tokens, the search for one credit.
+/// Each model is paid for some hundred tokens, the search for one credit, the embeddings for one token.
 #[derive(Args, Debug)]
 pub(crate) struct CheckCommand {
     /// The longest time of one request, in seconds.
@@ -54,9 +55,15 @@ impl CheckCommand {
         report.heading("search", config.search.as_ref().map(|search| host_of(&search.base_url)).as_deref());
         report.progress.show("search: waiting for results");
         report.print(&match &config.search {
-            Some(search) => search_check::check(search, http, limits.timeout).await,
+            Some(search) => search_check::check(search, http.clone(), limits.timeout).await,
             None => Finding::note("search", "not configured, demo pages are found: set TAVILY_API_KEY for the web"),
         });
+        if let Some(embeddings) = &config.articles.embeddings {
+            let host = host_of(&embeddings.base_url);
+            report.heading("embeddings", Some(&format!("{} at {host}", embeddings.model)));
+            report.progress.show("embeddings: waiting for a vector");
+            report.print(&embeddings_check::check(embeddings, &host, http, limits.timeout).await);
+        }
         Ok(report.finish())
     }
 }
@@ -80,6 +87,9 @@ async fn check_model(client: &ModelClient, settings: &Settings, limits: Limits, 
     report.progress.show(&format!("{name}: waiting for a tool call"));
     report.print(&check.check_tools().await);
     report.print(&check.check_context());
+    if let Some(finding) = check.check_wire() {
+        report.print(&finding);
+    }
 }
 
 /// Host and port of an address, without a user, a path or a query.

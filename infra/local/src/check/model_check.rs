@@ -113,6 +113,13 @@ impl ModelCheck<'_> {
         }
     }
 
+    /// Returns a note if the endpoint required another wire than the configured one.
+    pub(super) fn check_wire(&self) -> Option<Finding> {
+        let is_other = self.client.wire() != self.client.config().wire;
+        let note = "the endpoint requires the Responses API: \"wire\": \"responses\" in a row of MODELS saves a rejected request";
+        is_other.then(|| Finding::note("wire", note))
+    }
+
     /// Whether the reply to an offer of one tool calls it.
     async fn call_tool(&self, mode: ToolMode, log: &AttemptLog) -> Result<bool, ModelError> {
         let tools = [CurrentTime.spec(Language::En)];
@@ -191,7 +198,7 @@ async fn read_reply(mut reply: Reply, tools: &[ToolSpec]) -> Result<ReadReply, M
             }
             Delta::Thinking(_) => pieces += 1,
             Delta::Call(call) => has_call |= tools.iter().any(|tool| tool.name == call.name),
-            Delta::CutCall | Delta::Usage(_) | Delta::Finish(_) => {}
+            Delta::Reasoning(_) | Delta::CutCall | Delta::Usage(_) | Delta::Finish(_) => {}
         }
     }
     Ok(ReadReply { pieces, has_call: has_call || calls_in_text(&text, tools) })

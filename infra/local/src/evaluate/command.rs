@@ -2,16 +2,17 @@ use std::io::stdout;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use chat::Config;
+use chat::{Config, DOCUMENTS_DIR};
 use clap::Args;
 use llm::{ModelClient, Models};
 use platform::settings::Settings;
+use tempfile::TempDir;
 use web::Platform;
 
 use super::outcome::Outcome;
 use super::product::Product;
-use super::question::{self, Question};
-use super::report;
+use super::question::{self, Expectation, Question};
+use super::{report, sample_documents};
 use crate::StartError;
 use crate::command_result::{CommandError, print_line};
 use crate::model_settings::no_model_message;
@@ -35,14 +36,23 @@ pub(crate) struct EvaluateCommand {
     /// A file of questions, one JSON object in each line, instead of the 30 built-in ones.
     #[arg(long, value_name = "FILE")]
     questions: Option<PathBuf>,
+    /// Run the 10 built-in questions about documents instead, over the built-in sample documents.
+    #[arg(long, conflicts_with = "questions")]
+    documents: bool,
 }
 
 impl EvaluateCommand {
     /// Prints the result; returns whether every model answered at least one question.
-    pub(crate) async fn run(self, settings: Settings) -> Result<bool, CommandError> {
+    pub(crate) async fn run(self, mut settings: Settings) -> Result<bool, CommandError> {
+        let documents = if self.documents { Some(write_documents(&mut settings)?) } else { None };
         let http = platform::transport::build_client().map_err(StartError::from)?;
         let config = Config::from_settings(&settings, Platform::Local, http).map_err(StartError::from)?;
         let questions = self.questions()?;
+        if config.documents.is_none() && questions.iter().any(|one| one.expectation == Expectation::Documents) {
+            return Err(CommandError::Refused(format!(
+                "--questions: a question expects documents; set {DOCUMENTS_DIR}"
+            )));
+        }
         let models = self.models(&config.models)?;
         if models.is_empty() {
             return Err(CommandError::Absent(no_model_message(&config.notes())));
@@ -57,6 +67,7 @@ impl EvaluateCommand {
             () = Box::pin(evaluate_all(&product, &models, &questions, &mut results, &mut progress)) => false,
         };
         product.shut_down().await;
+        drop(documents);
         progress.clear();
         print_line(&mut stdout(), &report::render(&results));
         if is_stopped {
@@ -67,6 +78,7 @@ impl EvaluateCommand {
 
     fn questions(&self) -> Result<Vec<Question>, CommandError> {
         let questions = match &self.questions {
+            None if self.documents => question::documents(),
             None => question::builtin(),
             Some(path) => question::parse(&file_name(path), &read(path)?),
         };
@@ -83,6 +95,15 @@ impl EvaluateCommand {
             || CommandError::Refused(format!("--model: there is no model of this name; accepted are: {}", names()));
         models.get(name).cloned().ok_or_else(unknown).map(|client| vec![client])
     }
+}
+
+/// Writes the sample documents, and names their folder in the settings.
+fn write_documents(settings: &mut Settings) -> Result<TempDir, CommandError> {
+    let unwritable = |error: std::io::Error| CommandError::Refused(format!("--documents: {error}"));
+    let folder = sample_documents::write().map_err(unwritable)?;
+    let path = folder.path().to_str().ok_or_else(|| unwritable(std::io::ErrorKind::InvalidFilename.into()))?;
+    settings.set(DOCUMENTS_DIR, path);
+    Ok(folder)
 }
 
 fn file_name(path: &Path) -> String {
@@ -138,7 +159,7 @@ async fn evaluate(
     for (index, question) in questions.iter().enumerate() {
         let position = format!("{name} {}/{}", index + 1, questions.len());
         progress.show(&format!("{position}: {}", question.text));
-        let observation = product.answer(model, &question.text).await;
+        let observation = product.answer(model, question).await;
         let outcome = Outcome::new(question, &observation, model.tools(SystemTime::now()).mode);
         progress.finish_step(&format!("{position}: {}", outcome.summary()));
         outcomes.push(outcome);

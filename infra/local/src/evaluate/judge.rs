@@ -8,7 +8,12 @@ const CALCULATOR: &str = "calculator";
 const CURRENT_TIME: &str = "current_time";
 
 /// The built-in tools, which are all that a new database has.
-pub(super) const TOOLS: [&str; 4] = [SEARCH_WEB, READ_URL, CALCULATOR, CURRENT_TIME];
+pub(super) const TOOLS: [&str; 8] =
+    [SEARCH_WEB, READ_URL, CALCULATOR, CURRENT_TIME, "grep_search", "glob_search", "read_file", "list_directory"];
+
+/// The tools over documents, and those that the agent has in addition.
+const FOR_DOCUMENTS: [&str; 6] =
+    ["grep_search", "glob_search", "read_file", "list_directory", CALCULATOR, CURRENT_TIME];
 
 /// Codes of failures that the model caused by a wrong call.
 const WRONG_CALLS: [&str; 3] = ["unknown_tool", "invalid_arguments", "too_many_calls"];
@@ -29,6 +34,9 @@ pub(super) fn faults(question: &Question, observation: &Observation) -> Vec<Stri
         _ => format!("called {} with invalid arguments", one.call.name),
     }));
     faults.extend(expectation_fault(question, calls));
+    if is_answered(observation) {
+        faults.extend(missing_facts(question, &observation.text));
+    }
     faults.extend(unneeded_tools(question.expectation, calls));
     faults.dedup();
     faults
@@ -65,6 +73,11 @@ fn expectation_fault(question: &Question, calls: &[ObservedCall]) -> Option<Stri
     };
     match question.expectation {
         Expectation::None => None,
+        Expectation::Documents => {
+            let searches =
+                calls.iter().any(|one| one.failure.is_none() && FOR_DOCUMENTS[..4].contains(&&*one.call.name));
+            (!searches).then(|| "no call that found documents".to_owned())
+        }
         Expectation::Search => lacks(SEARCH_WEB),
         Expectation::Calculation => lacks(CALCULATOR),
         Expectation::Date => lacks(CURRENT_TIME),
@@ -79,6 +92,19 @@ fn expectation_fault(question: &Question, calls: &[ObservedCall]) -> Option<Stri
             _ => None,
         },
     }
+}
+
+/// What the answer lacks of the facts and the file that the question wants. Case, spaces and commas in numbers do not
+/// matter.
+fn missing_facts(question: &Question, answer: &str) -> Vec<String> {
+    let plain = |text: &str| text.to_lowercase().replace([' ', ',', '\u{a0}'], "");
+    let answer = plain(answer);
+    let contains = |text: &str| answer.contains(&plain(text));
+    let lacks = |fact: &&String| !fact.split('|').any(contains);
+    let facts = question.contains.iter().filter(lacks).map(|fact| format!("the answer lacks \"{fact}\""));
+    let file =
+        question.cites.iter().filter(|file| !contains(file)).map(|file| format!("the answer does not cite {file}"));
+    facts.chain(file).collect()
 }
 
 /// Whether the arguments hold an address of the question; a slash at its end makes no difference.
@@ -105,6 +131,7 @@ fn unneeded_tools(expectation: Expectation, calls: &[ObservedCall]) -> Vec<Strin
         Expectation::Calculation => &[CALCULATOR],
         Expectation::Date => &[CURRENT_TIME, CALCULATOR],
         Expectation::Page => &[READ_URL, SEARCH_WEB],
+        Expectation::Documents => &FOR_DOCUMENTS,
         Expectation::Several => return Vec::new(),
     };
     let is_known = |one: &&ObservedCall| one.failure.as_deref() != Some("unknown_tool");
@@ -128,7 +155,8 @@ mod tests {
 
     fn judged(expectation: Expectation, calls: Vec<ObservedCall>) -> Vec<String> {
         let text = "Read https://example.com/a/ for me".to_owned();
-        let question = Question { position: "own.jsonl:1".to_owned(), text, expectation };
+        let position = "own.jsonl:1".to_owned();
+        let question = Question { position, text, expectation, contains: Vec::new(), cites: None };
         let observation = Observation { text: "ok".to_owned(), is_done: true, calls, ..Observation::default() };
         faults(&question, &observation)
     }
@@ -173,7 +201,8 @@ mod tests {
 
     #[test]
     fn missing_answer_and_other_model_are_faults() {
-        let question = Question { position: String::new(), text: "hello".to_owned(), expectation: Expectation::None };
+        let (position, text, expectation) = (String::new(), "hello".to_owned(), Expectation::None);
+        let question = Question { position, text, expectation, contains: Vec::new(), cites: None };
         let failed = Observation { failure: Some("upstream_auth".to_owned()), ..Observation::default() };
         assert_eq!(faults(&question, &failed), ["no answer (upstream_auth)"]);
         let empty = Observation { is_done: true, text: "\n".to_owned(), ..Observation::default() };
@@ -182,6 +211,31 @@ mod tests {
         let replaced =
             Observation { is_done: true, text: "a".to_owned(), other_model: other, ..Observation::default() };
         assert_eq!(faults(&question, &replaced), ["backup answered instead"]);
+    }
+
+    #[test]
+    fn answers_from_documents_need_facts_and_file() {
+        let judged = |text: &str, calls: Vec<ObservedCall>| {
+            let question = Question {
+                position: String::new(),
+                text: "How high is the rent?".to_owned(),
+                expectation: Expectation::Documents,
+                contains: vec!["3,240|EUR 3240".to_owned(), "a month".to_owned()],
+                cites: Some("contracts/lease.md".to_owned()),
+            };
+            let observation = Observation { text: text.to_owned(), is_done: true, calls, ..Observation::default() };
+            faults(&question, &observation)
+        };
+        let grep = call("grep_search", json!({"pattern": "rent"}));
+        let right = "It is 3240 euros A month (`contracts/lease.md:7`).";
+        assert_eq!(judged(right, vec![grep.clone()]), [""; 0]);
+        assert_eq!(judged(right, vec![]), ["no call that found documents"]);
+        let failed = ObservedCall { failure: Some("failed".to_owned()), ..grep.clone() };
+        assert_eq!(judged(right, vec![failed]), ["no call that found documents"]);
+        let wrong = ["the answer lacks \"3,240|EUR 3240\"", "the answer does not cite contracts/lease.md"];
+        assert_eq!(judged("It is 2,150 euros a month (`contracts/old/lease.md:5`).", vec![grep.clone()]), wrong);
+        let web = call(SEARCH_WEB, json!({"query": "rent"}));
+        assert_eq!(judged(right, vec![grep, web]), ["called search_web, which it does not need"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! * `command`: the order of questions and models, and the exit code
 //! * `question`: the format of questions, and the built-in ones
+//! * `sample_documents`: the documents of the built-in questions about documents
 //! * `product`: the product with a database in memory
 //! * `observation`: what happened in a turn
 //! * `judge`: which calls are right
@@ -18,5 +19,6 @@ mod outcome;
 mod product;
 mod question;
 mod report;
+mod sample_documents;
 
 pub(crate) use command::EvaluateCommand;

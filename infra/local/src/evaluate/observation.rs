@@ -79,6 +79,9 @@ impl TurnRecorder for TurnObserver {
                 observation.first_token = observation.first_token.or(first_token);
                 observation.text.push_str(delta);
             }
+            Event::TextReclassified { characters } => {
+                domain::split_last_characters(&mut observation.text, *characters);
+            }
             Event::ToolCall(call) => observation.calls.push(ObservedCall { call: (**call).clone(), failure: None }),
             Event::ToolResult(outcome) => {
                 if let Some(one) = observation.calls.iter_mut().rfind(|one| one.call.id == outcome.id) {

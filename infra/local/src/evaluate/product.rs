@@ -15,6 +15,7 @@ use tower::ServiceExt;
 use web::{AuthConfig, Exposure, Platform};
 
 use super::observation::{Observation, TurnObserver};
+use super::question::{Expectation, Question};
 use crate::database::{self, Data, EmbeddedDatabase};
 use crate::{StartError, server};
 
@@ -23,6 +24,9 @@ const MAX_TURN_DURATION: Duration = Duration::from_mins(2);
 
 /// No evaluation reaches this rate.
 const NO_LIMIT: RateLimit = RateLimit { burst: 1_000_000, window: Duration::from_mins(1) };
+
+/// The agent that answers from documents.
+const DOCUMENTS_AGENT: &str = "documents";
 
 /// The caller of turns, for a model without `onlyFor`.
 const CALLER: &str = "evaluate";
@@ -64,10 +68,13 @@ impl Product {
     }
 
     /// Runs a turn with a new conversation, and returns what happened.
-    pub(super) async fn answer(&self, model: &ModelClient, question: &str) -> Observation {
+    pub(super) async fn answer(&self, model: &ModelClient, question: &Question) -> Observation {
         let config = model.config();
         let caller = config.only_for.as_deref().unwrap_or(CALLER);
-        let body = json!({ "message": question, "modelType": config.name, "userId": caller, "stream": false });
+        let mut body = json!({ "message": question.text, "modelType": config.name, "userId": caller, "stream": false });
+        if question.expectation == Expectation::Documents {
+            body["agentId"] = DOCUMENTS_AGENT.into();
+        }
         self.observer.start();
         let document = self.send(&body).await;
         let mut observation = self.observer.take();

@@ -6,12 +6,15 @@ use serde::Deserialize;
 /// Questions of one file at most.
 const MAX_QUESTIONS: usize = 1000;
 
+/// The built-in questions about documents.
+const DOCUMENTS: (&str, &str) = ("documents.jsonl", include_str!("../../questions/documents.jsonl"));
+
 /// The built-in questions: file name and content.
 const BUILTIN: [(&str, &str); 2] =
     [("zh.jsonl", include_str!("../../questions/zh.jsonl")), ("en.jsonl", include_str!("../../questions/en.jsonl"))];
 
 const ACCEPTED: &str = "expected one object in each line, such as {\"question\":\"What time is it in Tokyo?\",\"expect\":\"date\"}, \
-                        with \"expect\" one of none, search, several, calculation, date and page";
+                        with \"expect\" one of none, search, several, calculation, date, page and documents";
 
 /// The calls that are right for a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -29,16 +32,19 @@ pub(super) enum Expectation {
     Date,
     /// A call that reads the page that the question names.
     Page,
+    /// A search in the documents, and an answer with the facts and the file that the question names.
+    Documents,
 }
 
 /// All expectations, in the order of reports.
-pub(super) const EXPECTATIONS: [Expectation; 6] = [
+pub(super) const EXPECTATIONS: [Expectation; 7] = [
     Expectation::None,
     Expectation::Search,
     Expectation::Several,
     Expectation::Calculation,
     Expectation::Date,
     Expectation::Page,
+    Expectation::Documents,
 ];
 
 /// A question and the calls that are right for it.
@@ -48,6 +54,10 @@ pub(super) struct Question {
     pub(super) position: String,
     pub(super) text: String,
     pub(super) expectation: Expectation,
+    /// What the answer must contain; `|` separates alternatives.
+    pub(super) contains: Vec<String>,
+    /// The file that the answer must cite.
+    pub(super) cites: Option<String>,
 }
 
 /// A line of a file.
@@ -56,6 +66,9 @@ pub(super) struct Question {
 struct Row {
     question: String,
     expect: Expectation,
+    #[serde(default)]
+    contains: Vec<String>,
+    cites: Option<String>,
 }
 
 /// Why a file holds no questions.
@@ -75,6 +88,11 @@ pub(super) fn builtin() -> Result<Vec<Question>, QuestionError> {
     Ok(files.concat())
 }
 
+/// Returns the built-in questions about the built-in documents.
+pub(super) fn documents() -> Result<Vec<Question>, QuestionError> {
+    parse(DOCUMENTS.0, DOCUMENTS.1)
+}
+
 /// Parses a file of JSON lines; blank lines are skipped. `file` is its name in messages.
 pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Question>, QuestionError> {
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -82,7 +100,9 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Question>, QuestionErr
         let line_number = index + 1;
         let row = parse_row(line);
         let row = row.map_err(|reason| QuestionError::Line { file: file.to_owned(), line: line_number, reason })?;
-        Ok(Question { position: format!("{file}:{line_number}"), text: row.question, expectation: row.expect })
+        let position = format!("{file}:{line_number}");
+        let Row { question: text, expect: expectation, contains, cites } = row;
+        Ok(Question { position, text, expectation, contains, cites })
     };
     let questions = lines.take(MAX_QUESTIONS + 1).map(parse_line).collect::<Result<Vec<_>, _>>()?;
     match questions.len() {
@@ -107,6 +127,9 @@ fn parse_row(line: &str) -> Result<Row, String> {
     if row.expect == Expectation::Page && !row.question.contains("http://") && !row.question.contains("https://") {
         return Err("\"question\" names no page, such as https://example.com, although \"expect\" is page".to_owned());
     }
+    if row.expect != Expectation::Documents && !(row.contains.is_empty() && row.cites.is_none()) {
+        return Err("\"contains\" and \"cites\" are for questions whose \"expect\" is documents".to_owned());
+    }
     Ok(row)
 }
 
@@ -126,6 +149,7 @@ impl fmt::Display for Expectation {
             Self::Calculation => "calculation",
             Self::Date => "date",
             Self::Page => "page",
+            Self::Documents => "documents",
         })
     }
 }
@@ -143,7 +167,7 @@ mod tests {
     fn builtin_questions_cover_each_expectation_in_both_languages() {
         let questions = builtin().unwrap();
         assert_eq!(questions.len(), 30);
-        for expectation in EXPECTATIONS {
+        for expectation in EXPECTATIONS.into_iter().filter(|one| *one != Expectation::Documents) {
             for file in ["zh.jsonl:", "en.jsonl:"] {
                 let found =
                     questions.iter().any(|one| one.expectation == expectation && one.position.starts_with(file));
@@ -157,12 +181,25 @@ mod tests {
     }
 
     #[test]
+    fn document_questions_cite_files_that_exist() {
+        let questions = documents().unwrap();
+        assert_eq!(questions.len(), 10);
+        for question in questions {
+            let cited = question.cites.unwrap();
+            assert!(super::super::sample_documents::FILES.iter().any(|(path, _)| *path == cited), "{cited}");
+            assert!(question.expectation == Expectation::Documents && !question.contains.is_empty());
+        }
+    }
+
+    #[test]
     fn blank_lines_and_byte_order_mark_are_skipped() {
         let text = "\u{feff}\n{\"question\": \"几点了？\", \"expect\": \"date\"}\r\n\n";
         let question = Question {
             position: "own.jsonl:2".to_owned(),
             text: "几点了？".to_owned(),
             expectation: Expectation::Date,
+            contains: Vec::new(),
+            cites: None,
         };
         assert_eq!(parse("own.jsonl", text), Ok(vec![question]));
     }
@@ -170,7 +207,7 @@ mod tests {
     #[test]
     fn invalid_line_is_named_with_its_reason() {
         let good = "{\"question\":\"a\",\"expect\":\"none\"}\n";
-        let expected = "`none`, `search`, `several`, `calculation`, `date`, `page`";
+        let expected = "`none`, `search`, `several`, `calculation`, `date`, `page`, `documents`";
         for (line, reason) in [
             (
                 r#"{"question":"a","expect":"serach"}"#,
@@ -179,7 +216,11 @@ mod tests {
             (r#"{"question":"a"}"#, "missing field `expect` at column 16"),
             (
                 r#"{"question":"a","expect":"none","x":1}"#,
-                "unknown field `x`, expected `question` or `expect` at column 35",
+                "unknown field `x`, expected one of `question`, `expect`, `contains`, `cites` at column 35",
+            ),
+            (
+                r#"{"question":"a","expect":"none","cites":"a.md"}"#,
+                "\"contains\" and \"cites\" are for questions whose \"expect\" is documents",
             ),
             (r#"["a","none"]"#, "it is not a JSON object"),
             (r#"{"question":" ","expect":"none"}"#, "\"question\" is blank"),

@@ -12,7 +12,9 @@ use crate::StartError;
 
 use super::head::Head;
 use super::keys::KeyFilter;
+use super::result_limit::ResultLimit;
 use super::turn_recording::TurnRecording;
+use super::writer::RecordingWriter;
 
 /// Setting that names the folder.
 pub(crate) const RECORD_TURNS: &str = "RECORD_TURNS";
@@ -21,6 +23,7 @@ pub(crate) const RECORD_TURNS: &str = "RECORD_TURNS";
 pub(crate) struct RecordingFolder {
     path: PathBuf,
     keys: Arc<KeyFilter>,
+    result_limit: ResultLimit,
     settings: Settings,
     redactor: Redactor,
 }
@@ -30,33 +33,22 @@ impl RecordingFolder {
     /// contain neither `secrets` nor the data that `redactor` masks.
     ///
     /// # Errors
-    /// No file can be made in it.
+    /// No file can be made in it, or the limit of results cannot be parsed.
     pub(crate) fn from_settings(
         settings: &Settings,
         secrets: Vec<Secret>,
         redactor: Redactor,
     ) -> Result<Option<Self>, StartError> {
+        let result_limit = ResultLimit::from_settings(settings)?;
         let Some(path) = settings.var(RECORD_TURNS).map(PathBuf::from) else { return Ok(None) };
-        match Self::open(path.clone(), KeyFilter::new(secrets), settings, redactor) {
-            Ok(opened) => Ok(Some(opened)),
-            Err(source) => Err(StartError::Recordings { folder: path, source }),
-        }
+        prepare(&path).map_err(|source| StartError::Recordings { folder: path.clone(), source })?;
+        let keys = Arc::new(KeyFilter::new(secrets));
+        Ok(Some(Self { path, keys, result_limit, settings: settings.clone(), redactor }))
     }
 
     /// The folder's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
-    }
-
-    fn open(path: PathBuf, keys: KeyFilter, settings: &Settings, redactor: Redactor) -> io::Result<Self> {
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.recursive(true).create(&path)?;
-        let probe = path.join(format!(".{}.trial", domain::new_id()));
-        create(&probe)?;
-        fs::remove_file(&probe)?;
-        Ok(Self { path, keys: Arc::new(keys), settings: settings.clone(), redactor })
     }
 }
 
@@ -65,8 +57,20 @@ impl TurnRecorderFactory for RecordingFolder {
         let file = create(&self.path.join(format!("{}.jsonl", turn.id)));
         let file = file.inspect_err(|error| tracing::warn!(%error, "a turn cannot be recorded")).ok()?;
         let head = Head::of(agent, turn, &self.settings);
-        Some(Arc::new(TurnRecording::new(file, Arc::clone(&self.keys), head, &self.redactor)))
+        let writer = RecordingWriter::new(file, Arc::clone(&self.keys), self.result_limit, head, &self.redactor);
+        Some(Arc::new(TurnRecording::new(writer)))
     }
+}
+
+/// Creates a folder, if needed, and tries to create a file in it.
+fn prepare(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)?;
+    let probe = path.join(format!(".{}.trial", domain::new_id()));
+    create(&probe)?;
+    fs::remove_file(&probe)
 }
 
 /// Creates a new file that only its user may read.

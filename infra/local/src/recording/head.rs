@@ -33,6 +33,9 @@ pub(crate) struct Head {
     /// Whether personal data was masked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) masked: bool,
+    /// Maximum length of recorded tool results in characters, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) result_chars: Option<usize>,
     /// The turn's id.
     pub(crate) turn: String,
     /// The first model, then the failover models.
@@ -109,6 +112,16 @@ pub(crate) struct HistoryEntry {
     messages: Vec<Message>,
 }
 
+impl HistoryEntry {
+    /// The tool results of the turn, as models were given them.
+    pub(super) fn tool_results(&mut self) -> impl Iterator<Item = &mut String> {
+        self.messages.iter_mut().filter_map(|message| match message {
+            Message::Tool(message) => Some(&mut message.content),
+            Message::User { .. } | Message::Assistant { .. } => None,
+        })
+    }
+}
+
 impl Head {
     pub(super) fn of(agent: &Agent, turn: &Turn<'_>, settings: &Settings) -> Self {
         let earlier_sources = turn.context.sources.all();
@@ -118,6 +131,7 @@ impl Head {
             product: env!("CARGO_PKG_VERSION").to_owned(),
             at: Timestamp::now().to_string(),
             masked: false,
+            result_chars: None,
             turn: turn.id.clone(),
             models: turn.models.iter().map(RecordedModel::of).collect(),
             timers: timers(settings),

@@ -86,8 +86,12 @@ pub(crate) enum RecordedEnd {
 
 /// Result of a tool call, for the model and for clients.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct RecordedResult {
     content: String,
+    /// Length of the content in characters, if only its beginning is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    whole_chars: Option<usize>,
     /// The part that clients received as the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
@@ -156,14 +160,20 @@ impl From<&ToolRun> for RecordedResult {
     fn from(ran: &ToolRun) -> Self {
         let ToolOutcome { cached, duration_ms, summary, sources, error, .. } = ran.report.clone();
         let report = Report { cached, duration_ms, summary, sources, error };
-        Self { content: ran.result.content.clone(), answer: ran.answer.clone(), report, credits: ran.credits }
+        let (content, answer) = (ran.result.content.clone(), ran.answer.clone());
+        Self { content, whole_chars: None, answer, report, credits: ran.credits }
     }
 }
 
 impl RecordedResult {
+    /// Shortens the content with `cut`, which returns its former length in characters if it shortened it.
+    pub(super) fn shorten(&mut self, cut: impl FnOnce(&mut String) -> Option<usize>) {
+        self.whole_chars = cut(&mut self.content);
+    }
+
     /// Converts the recording into the result of a replayed call.
     pub(crate) fn into_tool_result(self) -> std::result::Result<ToolOutput, ToolError> {
-        let Self { content, answer: shown, report: Report { cached, summary, sources, error, .. }, credits } = self;
+        let Self { content, answer: shown, report: Report { cached, summary, sources, error, .. }, credits, .. } = self;
         match error {
             None => {
                 let user_text = shown;

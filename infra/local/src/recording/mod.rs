@@ -16,6 +16,7 @@ mod model;
 mod payloads;
 mod pieces;
 mod response_recorder;
+mod result_limit;
 mod turn_recording;
 mod writer;
 

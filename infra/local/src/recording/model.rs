@@ -51,6 +51,8 @@ pub(crate) struct RecordedOptions {
 struct Price {
     input: Box<RawValue>,
     cached_input: Box<RawValue>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cache_write: Option<Box<RawValue>>,
     output: Box<RawValue>,
 }
 
@@ -63,7 +65,7 @@ impl RecordedModel {
         Self {
             name: config.name.clone(),
             id: config.model.clone(),
-            wire: config.wire,
+            wire: client.wire(),
             options: RecordedOptions { context_tokens, ..RecordedOptions::new(provider, &config.options) },
         }
     }
@@ -96,7 +98,8 @@ impl Price {
         let decimal =
             |millionths| RawValue::from_string(format!("{}.{:06}", millionths / MILLION, millionths % MILLION));
         let (input, cached_input) = (decimal(price.input)?, decimal(price.cached_input)?);
-        Ok(Self { input, cached_input, output: decimal(price.output)? })
+        let cache_write = (price.cache_write != price.input).then(|| decimal(price.cache_write)).transpose()?;
+        Ok(Self { input, cached_input, cache_write, output: decimal(price.output)? })
     }
 }
 

@@ -1,15 +1,11 @@
-use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent::TurnRecorder;
 use domain::{Event, ToolCall};
 use llm::{ModelClient, ResponseRecorder, ToolMode};
-use redaction::Redactor;
 use tools::ToolRun;
 
-use super::head::Head;
-use super::keys::KeyFilter;
 use super::line::Entry;
 use super::payloads::Payloads;
 use super::response_recorder::CallResponseRecorder;
@@ -23,8 +19,8 @@ pub(super) struct TurnRecording {
 }
 
 impl TurnRecording {
-    pub(super) fn new(file: File, keys: Arc<KeyFilter>, head: Head, redactor: &Redactor) -> Self {
-        let writer = Arc::new(RecordingWriter::new(file, keys, head, redactor));
+    pub(super) fn new(writer: RecordingWriter) -> Self {
+        let writer = Arc::new(writer);
         Self { writer, model_calls: AtomicUsize::default(), payloads: Mutex::default() }
     }
 }

@@ -10,11 +10,13 @@ use super::head::Head;
 use super::keys::KeyFilter;
 use super::line::{Entry, Line};
 use super::masking;
+use super::result_limit::ResultLimit;
 
 /// Writes a recording: each line immediately, so that a crash keeps all earlier lines.
 pub(super) struct RecordingWriter {
     began: Instant,
     keys: Arc<KeyFilter>,
+    result_limit: ResultLimit,
     /// `None` after a write failed.
     file: Mutex<Option<File>>,
     /// Lines that wait for the end of their turn; `None` if masking is off.
@@ -40,11 +42,18 @@ const MAX_QUEUED_BYTES: usize = 16 * 1024 * 1024;
 
 impl RecordingWriter {
     /// Writes the head to the file.
-    pub(super) fn new(file: File, keys: Arc<KeyFilter>, head: Head, redactor: &Redactor) -> Self {
+    pub(super) fn new(
+        file: File,
+        keys: Arc<KeyFilter>,
+        result_limit: ResultLimit,
+        head: Head,
+        redactor: &Redactor,
+    ) -> Self {
         let queue = (!redactor.is_off()).then(|| MaskingQueue { redactor: redactor.clone(), lines: Mutex::default() });
         let head = if queue.is_some() { masking::mask_head(head, redactor) } else { head };
-        let writer = Self { began: Instant::now(), keys, file: Mutex::new(Some(file)), queue };
-        writer.write_line(&head);
+        let head = result_limit.cut_head(head, &keys);
+        let writer = Self { began: Instant::now(), keys, result_limit, file: Mutex::new(Some(file)), queue };
+        writer.write_value(&head);
         writer
     }
 
@@ -56,7 +65,7 @@ impl RecordingWriter {
         let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let line = Line { ms, entry };
         match &self.queue {
-            None => self.write_line(&line),
+            None => self.write_line(line),
             Some(queue) => {
                 let is_last_event = matches!(&line.entry, Entry::Event { event } if event["type"] == "done" || event["type"] == "error");
                 if queue.push(line) || is_last_event {
@@ -71,11 +80,17 @@ impl RecordingWriter {
         let Some(queue) = &self.queue else { return };
         let lines = std::mem::take(&mut queue.lines().lines);
         for line in masking::mask_lines(lines, &queue.redactor) {
-            self.write_line(&line);
+            self.write_line(line);
         }
     }
 
-    fn write_line(&self, line: &impl Serialize) {
+    /// Writes a line whose personal data has been masked: a cut before that would leave parts of it.
+    fn write_line(&self, mut line: Line) {
+        self.result_limit.cut_entry(&mut line.entry, &self.keys);
+        self.write_value(&line);
+    }
+
+    fn write_value(&self, line: &impl Serialize) {
         let mut file = self.file();
         let Some(open) = file.as_mut() else { return };
         let written = serde_json::to_vec(line).map_err(std::io::Error::from).and_then(|bytes| {
@@ -131,7 +146,8 @@ mod tests {
     fn full_disk_ends_only_the_recording() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let (keys, file) = (Arc::new(KeyFilter::new(Vec::new())), Mutex::new(Some(full)));
-        let writer = RecordingWriter { began: Instant::now(), keys, file, queue: None };
+        let result_limit = ResultLimit::default();
+        let writer = RecordingWriter { began: Instant::now(), keys, result_limit, file, queue: None };
         for _ in 0..2 {
             writer.write(Entry::ModelCall { model_call: 1, model: "a".into(), path: ToolMode::Prompted.into() });
             assert!(writer.file().is_none());

@@ -1,6 +1,7 @@
 use serde_json::json;
 use support::{
-    Completion, FakeModel, FakeTavily, MODEL, MODEL_KEY, ModelRequest, Reply, SEARCH_KEY, native_models_setting,
+    Completion, FakeEndpoint, FakeModel, FakeTavily, MODEL, MODEL_KEY, ModelRequest, Reply, Request, SEARCH_KEY,
+    native_models_setting,
 };
 
 use crate::program::{Run, run};
@@ -11,7 +12,7 @@ const CONTEXT: &str = r#"{"openai":{"contextTokens":8000}}"#;
 const SLOW: &str = "900";
 
 /// Runs `check` on a model named `openai` and on a search.
-async fn check(model: &FakeModel, search: &FakeTavily, more: &[(&str, &str)]) -> Run {
+pub(crate) async fn check(model: &FakeModel, search: &FakeTavily, more: &[(&str, &str)]) -> Run {
     let (model, search) = (model.url(), search.url());
     let settings = [
         ("OPENAI_BASE_URL", &*model),
@@ -51,34 +52,34 @@ fn respond(request: &ModelRequest) -> Reply {
     }
 }
 
-async fn good_model() -> FakeModel {
+pub(crate) async fn good_model() -> FakeModel {
     let model = FakeModel::start().await;
     model.respond_with(respond);
     model
 }
 
-fn passed(output: &str) -> Run {
+pub(crate) fn passed(output: &str) -> Run {
     Run { exit_code: Some(0), output: output.to_owned(), errors: String::new() }
 }
 
-fn failed(output: &str) -> Run {
+pub(crate) fn failed(output: &str) -> Run {
     Run { exit_code: Some(1), output: output.to_owned(), errors: "lambda-chat: a check failed\n".to_owned() }
 }
 
 /// The output for a model, with what is not as in a good run; the search works.
-fn report(model: &str, conclusion: &str) -> String {
+pub(crate) fn report(model: &str, conclusion: &str) -> String {
     format!(
         "openai ({MODEL} at 127.0.0.1:N)\n{model}search (127.0.0.1:N)\n  ok      search     2 results\n{conclusion}"
     )
 }
 
-const ANSWER: &str = "  ok      answer     first token after N s\n";
-const STREAMING: &str = "  ok      streaming  the answer arrived in 3 pieces\n";
-const TOOLS: &str =
+pub(crate) const ANSWER: &str = "  ok      answer     first token after N s\n";
+pub(crate) const STREAMING: &str = "  ok      streaming  the answer arrived in 3 pieces\n";
+pub(crate) const TOOLS: &str =
     "  ok      tools      prompted (native tools are not known for this model); the model called the tool\n";
-const WINDOW: &str = "  ok      context    8000 tokens, from MODEL_OPTIONS\n";
-const WORKS: &str = "Everything works.\n";
-const NOTES: &str = "Everything works; the notes name what could be better.\n";
+pub(crate) const WINDOW: &str = "  ok      context    8000 tokens, from MODEL_OPTIONS\n";
+pub(crate) const WORKS: &str = "Everything works.\n";
+pub(crate) const NOTES: &str = "Everything works; the notes name what could be better.\n";
 
 #[tokio::test]
 async fn good_model_and_search_pass() {
@@ -127,6 +128,54 @@ async fn rejected_tools_are_written_as_text() {
         NOTES,
     ];
     assert_eq!(run, passed(&expected.concat()));
+}
+
+/// Rejects chat completions, counts, and calls the tool that it is given.
+fn respond_over_responses(request: &Request) -> Reply {
+    if request.path.ends_with("/chat/completions") {
+        return error(404, "This model is only supported in v1/responses and not in v1/chat/completions.");
+    }
+    let call = json!({ "type": "function_call", "call_id": "c1", "name": "current_time", "arguments": "{\"zone\":\"Asia/Tokyo\"}" });
+    let items = match request.json().get("tools") {
+        Some(_) => vec![json!({ "type": "response.output_item.done", "item": call })],
+        None => ["1, ", "2, ", "3"].map(|text| json!({ "type": "response.output_text.delta", "delta": text })).to_vec(),
+    };
+    let end = json!({ "type": "response.completed", "response": { "status": "completed" } });
+    FakeEndpoint::events(items.into_iter().chain([end]))
+}
+
+#[tokio::test]
+async fn required_wire_is_a_note() {
+    let endpoint = FakeEndpoint::start().await;
+    endpoint.respond_with(respond_over_responses);
+    for (wire, note, requests) in [
+        (
+            json!({}),
+            "  note    wire       the endpoint requires the Responses API: \"wire\": \"responses\" in a row of MODELS saves a rejected request\n",
+            3,
+        ),
+        (json!({ "wire": "responses" }), "", 2),
+    ] {
+        let mut row = json!({ "name": "x", "baseUrl": endpoint.url(), "model": MODEL, "tools": "native" });
+        row.as_object_mut().unwrap().extend(wire.as_object().unwrap().clone());
+        let settings =
+            [("MODELS", json!([row]).to_string()), ("MODEL_OPTIONS", r#"{"x":{"contextTokens":8000}}"#.to_owned())];
+        let settings = settings.each_ref().map(|(name, value)| (*name, &**value));
+        let before = endpoint.requests().len();
+        let run = checked(&["check", "--slow", SLOW], &settings).await;
+        let expected = [
+            &*format!("x ({MODEL} at 127.0.0.1:N)\n"),
+            ANSWER,
+            STREAMING,
+            "  ok      tools      native (set by \"tools\"); the model called the tool\n",
+            WINDOW,
+            note,
+            "search\n",
+            "  note    search     not configured, demo pages are found: set TAVILY_API_KEY for the web\n",
+            NOTES,
+        ];
+        assert_eq!((run, endpoint.requests().len() - before), (passed(&expected.concat()), requests));
+    }
 }
 
 #[tokio::test]

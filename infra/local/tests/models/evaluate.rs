@@ -17,7 +17,7 @@ const OWN_QUESTIONS: &str = "{\"question\": \"今天北京天气怎么样？\", 
 ";
 
 /// Runs `evaluate` on a model named `openai` and on a search.
-async fn evaluate(model: &FakeModel, search: &FakeTavily, arguments: &[&str], more: &[(&str, &str)]) -> Run {
+pub(crate) async fn evaluate(model: &FakeModel, search: &FakeTavily, arguments: &[&str], more: &[(&str, &str)]) -> Run {
     let (model, search) = (model.url(), search.url());
     let settings = [
         ("OPENAI_BASE_URL", &*model),
@@ -70,7 +70,7 @@ fn respond_rightly(questions: &HashMap<String, String>, request: &ModelRequest) 
 }
 
 /// A reply with enough input tokens for any prompt, so that none is taken for a miscount.
-fn answer(text: &str) -> Reply {
+pub(crate) fn answer(text: &str) -> Reply {
     Completion::new().text(text).finish("stop").usage(1_000, 5).done().reply()
 }
 
@@ -94,7 +94,7 @@ openai, prompted: none 8/8, search 8/8, several 4/4, calculation 4/4, date 4/4, 
 }
 
 /// Removes the spaces that align columns.
-fn squeeze(text: &str) -> String {
+pub(crate) fn squeeze(text: &str) -> String {
     text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
 }
 
@@ -209,7 +209,7 @@ async fn wrong_use_of_evaluate_is_exit_code_2() {
     let model = FakeModel::start().await;
     let wrong = |errors: &str| Run { exit_code: Some(2), output: String::new(), errors: errors.to_owned() };
     let accepted = "expected one object in each line, such as {\"question\":\"What time is it in Tokyo?\",\"expect\":\"date\"}, \
-                    with \"expect\" one of none, search, several, calculation, date and page";
+                    with \"expect\" one of none, search, several, calculation, date, page and documents";
     let expected = format!("lambda-chat: own.jsonl, line 3: missing field `expect` at column 22; {accepted}\n");
     let content = OWN_QUESTIONS.replace(", \"expect\": \"none\"", "");
     assert_eq!(evaluate_file(&model, &content, &[]).await, wrong(&expected));

@@ -4,5 +4,8 @@
 
 mod articles;
 mod check;
+mod check_embeddings;
 mod evaluate;
+mod evaluate_documents;
+mod pdf;
 mod program;
