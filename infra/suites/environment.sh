@@ -83,5 +83,17 @@ checks() {
   cargo run --quiet --manifest-path "$ROOT/Cargo.toml" --package suites --bin "$1"
 }
 
+# stub_release FOLDER: writes the template, the example of parameters and archives of a release for arm64. Their functions do nothing.
+stub_release() {
+  local name
+  rm -rf "$1" && mkdir -p "$1"
+  for name in chat verify; do
+    printf '#!/bin/sh\n# %s\n' "$name" >"$WORK/bootstrap"
+    (cd "$WORK" && python3 -m zipfile -c "$1/$name-arm64.zip" bootstrap)
+  done
+  cp parameters.example.json "$1"
+  "$(tool_folder aws-sam-cli)/bin/python3" -B infra/release/template arm64 "$1"
+}
+
 mkdir -p "$WORK"
 cd "$ROOT"

@@ -7,13 +7,12 @@ creation exists. It does not show that AWS accepts them. Resource types that mot
 import json
 import logging
 import os
-import re
 import sys
 from pathlib import Path
 
 import boto3
+import emulator
 from moto import mock_aws
-from moto.cloudformation.parsing import resource_class_from_type
 
 # The data table of the profile that makes none; in step with profiles.py.
 TABLE = "lambda-chat-restored"
@@ -26,47 +25,11 @@ FUNCTION = {"Runtime": "provided.al2023", "Handler": "bootstrap"}
 CHECKS_ROLE = {"CheckFunction": "CheckRole", "CheckModelFunction": "CheckModelRole"}
 CHECKS = set(CHECKS_ROLE)
 
-# Moto supports deployments, but not of an API with the method ANY; and records, but only of zones that it made.
-UNSUPPORTED = {"AWS::ApiGateway::Deployment", "AWS::Route53::RecordSet"}
-
-
-def is_supported(kind):
-    if kind in UNSUPPORTED:
-        return False
-    try:
-        return resource_class_from_type(kind) is not None
-    except (KeyError, NotImplementedError):
-        return False
-
-
-def without_missing(value, gone):
-    """Replaces references to missing resources in a part of a template with their names."""
-    if isinstance(value, list):
-        return [without_missing(one, gone) for one in value]
-    if isinstance(value, str):
-        for name in gone:
-            value = re.sub(rf"\$\{{{name}(\.\w+)*\}}", name, value)
-        return value
-    if not isinstance(value, dict):
-        return value
-    if value.get("Ref") in gone:
-        # Use the function instead of its alias.
-        name = value["Ref"].removesuffix("Aliaslive")
-        return name if name == value["Ref"] else {"Ref": name}
-    if value.get("Fn::GetAtt", [None])[1:] == ["Version"]:
-        # Moto creates versions, but cannot return their numbers.
-        return "1"
-    if value.get("Fn::GetAtt", [None])[0] in gone:
-        return "-".join(value["Fn::GetAtt"])
-    return {key: without_missing(one, gone) for key, one in value.items()}
-
 
 def create(name, template):
-    gone = {resource for resource, one in template["Resources"].items() if not is_supported(one["Type"])}
-    kinds = sorted({template["Resources"][one]["Type"].removeprefix("AWS::") for one in gone})
-    resources = {one: without_missing(of, gone) for one, of in template["Resources"].items() if one not in gone}
+    reduced, kinds = emulator.reduced(template)
+    resources = reduced["Resources"]
     for one in resources.values():
-        one.pop("UpdatePolicy", None)
         if one["Type"] == "AWS::Lambda::Function":
             one["Properties"]["Code"] = {"ZipFile": "there is no bucket here"}
     stack = boto3.client("cloudformation")

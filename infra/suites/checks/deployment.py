@@ -4,7 +4,20 @@ import json
 import re
 
 PUBLIC = ["lambda:InvokeFunction", "lambda:InvokeFunctionUrl"]
-ONLY_THE_OWN_URL = {"Fn::If": ["HasOwnUrl", "NONE", "AWS_IAM"]}
+OPEN_URL = {"Fn::If": ["HasOpenUrl", "NONE", "AWS_IAM"]}
+# When everyone reaches the function's URL, and when CloudFront alone: with a key the function rejects what lacks it.
+CLOUDFRONT = {"Fn::Equals": [{"Ref": "FrontDoor"}, "cloudfront"]}
+NO_KEY = {"Fn::Equals": [{"Ref": "OriginKeyParameter"}, ""]}
+URL_CONDITIONS = {
+    "HasOwnUrl": {"Fn::Equals": [{"Ref": "FrontDoor"}, "url"]},
+    "HasCloudFront": CLOUDFRONT,
+    "HasOriginKey": {"Fn::And": [{"Condition": "HasCloudFront"}, {"Fn::Not": [NO_KEY]}]},
+    "HasSignedOrigin": {"Fn::And": [{"Condition": "HasCloudFront"}, NO_KEY]},
+    "HasOpenUrl": {"Fn::Or": [{"Condition": "HasOwnUrl"}, {"Condition": "HasOriginKey"}]},
+}
+SIGNED = {"Fn::If": ["HasSignedOrigin", {"Fn::GetAtt": ["OriginAccess", "Id"]}, {"Ref": "AWS::NoValue"}]}
+SENT_KEY = [{"HeaderName": "x-origin-key", "HeaderValue": {"Fn::Sub": "{{resolve:ssm:${OriginKeyParameter}}}"}}]
+KEYED = {"Fn::If": ["HasOriginKey", SENT_KEY, {"Ref": "AWS::NoValue"}]}
 NOTIFIED = [
     {"Fn::If": ["HasAlarmEmail", {"Ref": "AlarmTopic"}, {"Ref": "AWS::NoValue"}]},
     {"Fn::If": ["HasAlarmTopic", {"Ref": "AlarmTopicArn"}, {"Ref": "AWS::NoValue"}]},
@@ -32,9 +45,14 @@ def addresses(template, _calls):
             yield f"{name} adds CORS headers to those of the function"
         if not json.dumps(properties["TargetFunctionArn"]).endswith('Aliaslive"}'):
             yield f"{name} is not the alias's"
-        if properties["AuthType"] != (ONLY_THE_OWN_URL if name == "ChatFunctionUrl" else "NONE"):
+        if properties["AuthType"] != (OPEN_URL if name == "ChatFunctionUrl" else "NONE"):
             yield f"{name} is open behind another front door"
+    conditions = template.written["Conditions"]
+    if {name: conditions.get(name) for name in URL_CONDITIONS} != URL_CONDITIONS:
+        yield "the URL is open behind CloudFront without a key"
     for name in template.chats():
+        if template.environment(name).get("ORIGIN_KEY_PARAMETER") != {"Ref": "OriginKeyParameter"}:
+            yield f"{name} does not require the key that CloudFront sends"
         if template.environment(name).get("AUTH") != {"Ref": "Auth"}:
             yield f"{name} is public and does not ask who is calling"
     if template.parameters.get("Auth", {}).get("Default") not in ("api_key", "jwt"):
@@ -72,8 +90,8 @@ def callers(template, _calls):
         if one["FunctionName"] == alias:
             given.setdefault((condition, one["Principal"]), []).append(one["Action"])
     wanted = {
-        ("HasOwnUrl", "*"): PUBLIC,
-        ("HasCloudFront", "cloudfront.amazonaws.com"): PUBLIC,
+        ("HasOpenUrl", "*"): PUBLIC,
+        ("HasSignedOrigin", "cloudfront.amazonaws.com"): PUBLIC,
         ("HasRestApi", "apigateway.amazonaws.com"): PUBLIC[:1],
     }
     if {who: sorted(actions) for who, actions in given.items()} != wanted:
@@ -85,8 +103,8 @@ def doors(template, _calls):
     behaviour, origin = distribution["DefaultCacheBehavior"], distribution["Origins"][0]
     if behaviour["Compress"] or behaviour["ViewerProtocolPolicy"] != "redirect-to-https":
         yield "CloudFront holds streams back, or speaks without TLS"
-    if origin.get("OriginAccessControlId") != {"Fn::GetAtt": ["OriginAccess", "Id"]}:
-        yield "CloudFront does not sign what it sends"
+    if origin.get("OriginAccessControlId") != SIGNED or origin.get("OriginCustomHeaders") != KEYED:
+        yield "CloudFront neither signs what it sends nor adds the key"
     if not behaviour.get("FunctionAssociations"):
         yield "a client may write the header that says where a request came from"
     if "WebACLId" not in distribution:

@@ -28,9 +28,15 @@ PSEUDO = {
     "StackName": STACK,
     "Artefacts.Arn": "arn:aws:s3:::artefacts",
 }
-ROLE = "ExecutionRole"
+# The role, and the policy that is attached to it.
+ROLE, POLICY = "ExecutionRole", "ExecutionPolicy"
+# The most characters of a role's own policies together, and of another policy. IAM does not count spaces.
+MAX_CHARACTERS = {"own": 10_240, "managed": 6_144}
+LONGEST = {"AWS::Region": "ap-southeast-2", "StackName": 31 * "a", "AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com"}
 # What could give a role more permissions than its boundary, if the boundary were not required.
 UNBOUNDED = ["iam:CreateRole", "iam:PutRolePolicy", "iam:PutRolePermissionsBoundary"]
+# Permissions for what the template refers to and does not create.
+REFERENCES = {"ssm:getparameters"}
 # Permissions of the roles for parameters that no profile sets.
 OPTIONAL = {"kms:Decrypt", "secretsmanager:GetSecretValue"}
 
@@ -61,7 +67,7 @@ class Role:
     """Permissions of a role: pairs of an action, in lower case as IAM compares it, and an ARN pattern."""
 
     def __init__(self, bootstrap):
-        policies = bootstrap["Resources"][ROLE]["Properties"]["Policies"]
+        policies = [*bootstrap["Resources"][ROLE]["Properties"]["Policies"], bootstrap["Resources"][POLICY]["Properties"]]
         self.statements = [one for policy in policies for one in policy["PolicyDocument"]["Statement"]]
         self.allowed = [
             (action.lower(), resolved(pattern), one)
@@ -164,13 +170,15 @@ def missing_permissions(role, resources):
 
 
 def surplus_permissions(role, resources):
-    needed = set().union(*(one.needs() for one in resources))
+    needed = REFERENCES.union(*(one.needs() for one in resources))
     for action in sorted({action for action, _, _ in role.allowed} - needed):
         yield f"the role may {action}, which no resource needs"
     reached = {}
     for action, pattern, statement in role.allowed:
         reached.setdefault((statement["Sid"], pattern), []).append(action)
     for (sid, pattern), actions in reached.items():
+        if set(actions) <= REFERENCES:
+            continue
         if not any(one.uses(action, pattern) for one in resources for action in actions):
             yield f"{sid} reaches {pattern}, where no resource needs it"
 
@@ -192,7 +200,7 @@ def passed_roles(role, resources):
 
 def bounded(bootstrap, resources):
     """Checks that every role of the stack has a boundary, which contains its actions and none that make further roles."""
-    permissions = bootstrap["Resources"][ROLE]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
+    permissions = Role(bootstrap).statements
     for action in UNBOUNDED:
         for one in permissions:
             if action in listed(one["Action"]) and one.get("Condition") != {"StringEquals": {"iam:PermissionsBoundary": {"Ref": "Boundary"}}}:
@@ -213,6 +221,31 @@ def bounded(bootstrap, resources):
         yield f"the boundary contains {action}, which no role of the stack has"
 
 
+def sizes(bootstrap):
+    """Checks that IAM accepts the policies, with the longest name of a stack."""
+    own = [one["PolicyDocument"] for one in bootstrap["Resources"][ROLE]["Properties"]["Policies"]]
+    for name, documents, limit in (
+        (ROLE, own, MAX_CHARACTERS["own"]),
+        *((name, [bootstrap["Resources"][name]["Properties"]["PolicyDocument"]], MAX_CHARACTERS["managed"]) for name in (POLICY, "Boundary")),
+    ):
+        length = sum(len(json.dumps(written_out(one), separators=(",", ":"))) for one in documents)
+        if length > limit:
+            yield f"{name} has {length} characters, and IAM accepts {limit}"
+
+
+def written_out(value):
+    """A part of a policy as IAM gets it; a reference to a resource has at most as many characters as this."""
+    if isinstance(value, list):
+        return [written_out(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "Fn::Sub" in value:
+        return re.sub(r"\$\{([^}]+)\}", lambda found: LONGEST.get(found[1], PSEUDO.get(found[1], 80 * "a")), value["Fn::Sub"])
+    if set(value) <= {"Ref", "Fn::GetAtt"}:
+        return 100 * "a"
+    return {key: written_out(one) for key, one in value.items()}
+
+
 def findings(resources, bootstrap):
     unknown = sorted(known(resources))
     if unknown:
@@ -220,7 +253,7 @@ def findings(resources, bootstrap):
     parsed = yaml_parse(bootstrap)
     role = Role(parsed)
     needs = {*missing_permissions(role, resources), *surplus_permissions(role, resources), *passed_roles(role, resources)}
-    return sorted(needs | {*bounded(parsed, resources)})
+    return sorted(needs | {*bounded(parsed, resources), *sizes(parsed)})
 
 
 def main():

@@ -69,6 +69,11 @@ ONLY_WITH = {
         "MaxSessionDuration": ["iam:UpdateRole"],
         "Description": ["iam:UpdateRoleDescription"],
     },
+    "AWS::Backup::BackupVault": {
+        "AccessPolicy": ["backup:PutBackupVaultAccessPolicy", "backup:DeleteBackupVaultAccessPolicy"],
+        "Notifications": ["backup:PutBackupVaultNotifications", "backup:DeleteBackupVaultNotifications"],
+        "LockConfiguration": ["backup:PutBackupVaultLockConfiguration", "backup:DeleteBackupVaultLockConfiguration"],
+    },
     "AWS::SNS::Topic": {
         "DataProtectionPolicy": ["sns:PutDataProtectionPolicy"],
         "DeliveryStatusLogging": ["iam:GetRole"],
@@ -94,6 +99,7 @@ ONLY_WITH = {
 # Permissions for features that this template does not use, with the reason.
 NOT_HERE = {
     "AWS::IAM::Role": [("iam:DeleteRolePermissionsBoundary", "a role keeps its boundary")],
+    "AWS::Backup::BackupVault": [("backup-storage:Mount", "IAM has no such action")],
     "AWS::WAFv2::WebACLAssociation": [
         (f"{service}:*", "a firewall stands before a REST API alone")
         for service in ("elasticloadbalancing", "appsync", "cognito-idp", "apprunner", "ec2", "amplify", "bedrock-agentcore")
@@ -146,6 +152,7 @@ ARNS = {
     "AWS::Lambda::Function": [
         "lambda:{region}:{account}:function:{name}",
         "lambda:{region}:{account}:capacity-provider:chat",
+        "lambda:{region}:{account}:layer:documents:1",
         "ec2:{region}:{account}:subnet/subnet-1",
         CODE,
     ],
@@ -180,6 +187,13 @@ ARNS = {
     "AWS::ApiGateway::BasePathMapping": [DOMAINS + "/chat.example.com/basepathmappings", DOMAINS + "/chat.example.com/basepathmappings/none"],
     "AWS::Route53::RecordSet": ["route53:::hostedzone/Z0123456789", "route53:::change/C0123456789"],
     "AWS::SNS::Topic": ["sns:{region}:{account}:{name}", "sns:{region}:{account}:{name}:00000000-0000-4000-8000-000000000000"],
+    "AWS::Backup::BackupVault": ["backup:{region}:{account}:backup-vault:lambda-chat-0123456789ab", "kms:{region}:{account}:key/1"],
+    "AWS::Backup::BackupPlan": ["backup:{region}:{account}:backup-plan:1"],
+    "AWS::Backup::BackupSelection": [
+        "backup:{region}:{account}:backup-plan:1",
+        "iam::{account}:role/lambda-chat-BackupRole-1A2B3C",
+        "iam::{account}:role/aws-service-role/backup.amazonaws.com/AWSServiceRoleForBackup",
+    ],
     "AWS::WAFv2::WebACLAssociation": [
         "wafv2:{region}:{account}:regional/webacl/chat/00000000-0000-4000-8000-000000000000",
         REST + "/a1b2c3/stages/live",

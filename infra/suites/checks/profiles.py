@@ -19,16 +19,19 @@ REGIONAL = "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/chat/00000000-0
 PROVIDER = "arn:aws:lambda:eu-west-1:123456789012:capacity-provider:chat"
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-4000-8000-000000000000"
 DOMAIN = {"DomainName": "chat.example.com", "CertificateArn": CERTIFICATE, "HostedZoneId": "Z0123456789"}
+LAYER = "arn:aws:lambda:eu-west-1:123456789012:layer:documents:1"
 TABLE = "lambda-chat-restored"
 BOUNDARY = "arn:aws:iam::123456789012:policy/lambda-chat-production-boundary"
+ORIGIN_KEYS = {"OriginKeyParameter": "/lambda-chat/origin-2", "PreviousOriginKeyParameter": "/lambda-chat/origin"}
+VAULT = {"BackupDays": "30", "ExistingBackupVault": "lambda-chat-0123456789ab"}
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
 PROFILES = {
     "plain": {},
-    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20", "PermissionsBoundaryArn": BOUNDARY},
+    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20", "PermissionsBoundaryArn": BOUNDARY, "BackupDays": "90"},
     "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce"},
-    "managed": {"CapacityProvider": PROVIDER, "BufferedApi": "true", "MaxTableUnits": "500"},
-    "own-domain": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, **DOMAIN, "ExistingDataTable": TABLE, "AlarmEmail": "ann@example.com"},
-    "own-rest-domain": {"FrontDoor": "rest", **DOMAIN, "SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1"},
+    "managed": {"CapacityProvider": PROVIDER, "BufferedApi": "true", "MaxTableUnits": "500", "DocumentsDir": "/opt/documents", "DocumentsLayer": LAYER, "EmbeddingsModel": "m", "ArticlesVectorBucket": "lambda-chat-vectors-1"},
+    "own-domain": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, **DOMAIN, **ORIGIN_KEYS, "ExistingDataTable": TABLE, **VAULT, "AlarmEmail": "ann@example.com"},
+    "own-rest-domain": {"FrontDoor": "rest", **DOMAIN, "SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1", "DocumentsBucket": "lambda-chat-documents-1", "DocumentsPrefix": "team/"},
 }
 NOTHING = object()
 
@@ -61,7 +64,7 @@ def holds(condition, values, conditions):
     if kind == "Condition":
         return holds(conditions[of], values, conditions)
     if kind == "Fn::Equals":
-        left, right = (values[one["Ref"]] if isinstance(one, dict) else one for one in of)
+        left, right = (str(values[one["Ref"]] if isinstance(one, dict) else one) for one in of)
         return left == right
     inner = [holds(one, values, conditions) for one in of]
     return {"Fn::Not": not inner[0], "Fn::And": all(inner), "Fn::Or": any(inner)}[kind]

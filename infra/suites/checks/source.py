@@ -10,7 +10,7 @@ SETTING = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|ARTICLES|AUTH|MASK|MODELS
 # Variables that Cargo sets for the compiler.
 CARGO = re.compile(r"CARGO_")
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod tests \{")
-EXTERNAL_KEY = re.compile(r"^[A-Z0-9_]+_API_KEY$")
+EXTERNAL_KEY = re.compile(r"^([A-Z0-9_]+_API|(PREVIOUS_)?ORIGIN)_KEY$")
 CONSTANT = re.compile(r'const (\w+): &str = "([^"]+)";')
 
 

@@ -4,6 +4,7 @@ Usage: workflows.py FOLDER, a writable folder. `sam` must be on the path.
 """
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import zipfile
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import profiles
 import source
 import yaml
 from samtranslator.yaml_helper import yaml_parse
@@ -36,7 +38,7 @@ SUBJECTS = [
 
 
 # Commands allowed in jobs with the cloud identity; none compiles, and all installed packages are pinned by hash.
-WITH_IDENTITY = re.compile(r"infra/pipeline/(bundle unpack|install aws-sam-cli|deploy (staging|production))|infra/release/publish \"\$TAG\"")
+WITH_IDENTITY = re.compile(r"infra/pipeline/(bundle unpack|install aws-sam-cli|deploy (staging|production))|infra/release/(push|publish) \"\$TAG\"")
 REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9,._-]+\])?==[^ ;]+( ; [^\\]+)?( --hash=sha256:[0-9a-f]{64})+")
 
 # Mutations of the workflows and their scripts, each of which a rule must notice: a file, a text of it, and its replacement.
@@ -54,9 +56,14 @@ MUTATIONS = [
     ("release.yml", "needs: [check, assemble]", "needs: [assemble]"),
     ("release.yml", 'tags: ["v*"]', 'branches: ["*"]'),
     ("release.yml", "subject-checksums: release/SHA256SUMS", "subject-path: a"),
+    ("release.yml", "subject-digest: ", "subject-path: "),
     ("release.yml", "    needs: [functions, programs]\n", "    needs: [functions, programs]\n    permissions:\n      contents: write\n"),
     ("release.yml", "      - run: infra/release/publish", "      - run: cargo run -- smoke a\n      - run: infra/release/publish"),
+    ("program", "-unknown-linux-musl", "-unknown-linux-gnu"),
     ("publish", "gh release create", "cargo run; gh release create"),
+    ("push", "skopeo --insecure", "cargo run; skopeo --insecure"),
+    ("push", " --password-stdin", ' --password "$GH_TOKEN"'),
+    ("push", "sha256sum --check --strict", "true"),
     ("tools", "--require-hashes ", ""),
     ("tools", "--only-binary :all: ", ""),
     ("deploy", "command -v sam >/dev/null ||", "command -v sam >/dev/null || pip install aws-sam-cli ||"),
@@ -113,15 +120,21 @@ def released(release):
         yield "release.yml: something else than a tag is released"
     if "subject-checksums" not in json.dumps(release["jobs"]["publish"]):
         yield "release.yml: nothing attests where the files come from"
+    if "subject-digest" not in json.dumps(release["jobs"]["publish"]):
+        yield "release.yml: nothing attests where the image comes from"
 
 
 def pinned(files):
     """Checks that all installed packages are pinned by hash."""
     if "--require-hashes" not in files["tools"] or "--only-binary :all:" not in files["tools"]:
         yield "tools: what is installed is not held to its hash, or built"
-    for name in ("deploy", "identify", "publish"):
+    for name in ("deploy", "identify", "publish", "push"):
         if re.search(r"\b(pip|npm|cargo|tool|source) ", re.sub(r"#.*", "", files[name]).replace("infra/pipeline/tools", "tool ")):
             yield f"{name}: something is installed or built where the identity is"
+    if "cargo zigbuild --locked" not in files["program"] or "-unknown-linux-musl" not in files["program"]:
+        yield "program: the program for Linux needs the libraries of the machine that built it"
+    if "sha256sum --check --strict" not in files["push"] or "--password-stdin" not in files["push"]:
+        yield "push: what comes is not compared with its checksum, or the token is an argument"
     if "GITHUB_ENV" in files["identify"] + files["deploy"]:
         yield "identify: steps get the token that do not need it"
     if '"${SHA256:?}  build.tar" | sha256sum --check --strict' not in files["bundle"]:
@@ -143,7 +156,7 @@ def held_short(name, text, parsed):
         permissions = of.get("permissions", {})
         if permissions.get("id-token") and of.get("environment") != job:
             yield f"{name}: {job} may become a role outside of its environment"
-        more = {"contents": "write", "attestations": "write"} if (name, job) == ("release.yml", "publish") else {"contents": "read"}
+        more = {"contents": "write", "attestations": "write", "packages": "write"} if (name, job) == ("release.yml", "publish") else {"contents": "read"}
         if set(permissions) - set(more) - {"id-token"} or permissions.get("contents") not in (None, more["contents"]):
             yield f"{name}: {job} may do more than it needs"
         for step in of.get("steps", []):
@@ -181,14 +194,16 @@ def trust():
         for policy in template[name]["Properties"]["Policies"]:
             for statement in policy["PolicyDocument"]["Statement"]:
                 yield from least(name, statement)
+    for statement in template["ExecutionPolicy"]["Properties"]["PolicyDocument"]["Statement"]:
+        yield from least("ExecutionPolicy", statement)
 
 
 def least(role, statement):
     actions, resources = (statement[key] if isinstance(statement[key], list) else [statement[key]] for key in ("Action", "Resource"))
     if any("*" in action for action in actions):
         yield f"bootstrap.yaml: {role} may do anything in {statement['Sid']}"
-    # The summary of a new template and descriptions of networks have no resource.
-    if "*" in resources and statement["Sid"] not in ("NewTemplate", "Networks"):
+    # The summary of a new template, descriptions of networks and the storage of backups have no resource.
+    if "*" in resources and statement["Sid"] not in ("NewTemplate", "Networks", "VaultStorage"):
         yield f"bootstrap.yaml: {role} reaches everything in {statement['Sid']}"
 
 
@@ -294,57 +309,44 @@ else:
 """
 
 
-class Bucket(BaseHTTPRequestHandler):
-    """Fake of S3: an empty bucket that takes everything."""
-
-    def reply(self, status, body=b""):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_HEAD(self):
-        self.reply(404)
-
-    def do_GET(self):
-        self.reply(200, b'<LocationConstraint xmlns="http://s3.amazonaws.com/doc/2006-03-01/">eu-west-1</LocationConstraint>')
-
-    def do_PUT(self):
-        self.server.names.append(self.path)
-        self.close_connection = True
-        while self.headers.get("Transfer-Encoding") == "chunked" and (size := int(self.rfile.readline().split(b";")[0], 16)):
-            self.rfile.read(size + 2)
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.reply(200)
-
-    def log_message(self, *_):
-        pass
+def as_sam_makes_it(text, architecture):
+    """Checks that a release's template is what SAM's macro would give CloudFormation, with every profile and every kind of canary."""
+    for profile, parameters in {**profiles.PROFILES, "linear": {"Deployment": "Linear10PercentEvery1Minute"}}.items():
+        parameters = parameters | {"Architecture": architecture}
+        written = profiles.transformed((source.ROOT / "template.yaml").read_text(), parameters)
+        released = json.loads(text)
+        if comparable(written, parameters) != comparable(released, parameters):
+            yield f"template: with the profile {profile} a release deploys something else than SAM does"
+        if written["Outputs"] != released["Outputs"] or written["Rules"] != released["Rules"]:
+            yield "template: a release has other outputs or rules"
 
 
-def packaged(made):
-    """Checks that SAM uploads the archives of a release as they are, without a build."""
-    for name in ("chat", "verify"):
-        with zipfile.ZipFile(made / f"{name}-arm64.zip", "w") as archive:
-            archive.writestr("bootstrap", name)
-    server = HTTPServer(("127.0.0.1", 0), Bucket)
-    server.names = []
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    variables = os.environ | {"AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{server.server_port}", "NO_PROXY": "127.0.0.1"}
-    command = ["sam", "package", "--template-file", "template-arm64.yaml", "--s3-bucket", "bucket", "--output-template-file", "out.yaml"]
-    subprocess.run(command, check=True, cwd=made, env=variables, capture_output=True, timeout=120)
-    server.shutdown()
-    resources = yaml_parse((made / "out.yaml").read_text())["Resources"]
-    locations = {one["Properties"]["CodeUri"] for one in resources.values() if one["Type"] == "AWS::Serverless::Function"}
-    if len(locations) != 2 or {f"/bucket/{location.rsplit('/', 1)[-1]}" for location in locations} != set(server.names):
-        yield f"assemble: sam uploads {server.names} for {locations}"
-    (made / "out.yaml").unlink()
+def comparable(template, parameters):
+    """A template's resources without what a release does otherwise: code, metadata, and the names of versions, which hash the code."""
+    resources = profiles.decided(json.loads(json.dumps(template)), parameters)["Resources"]
+    for one in resources.values():
+        one.pop("Metadata", None)
+        if one["Type"] == "AWS::Lambda::Function":
+            one["Properties"].pop("Code")
+        if one["Type"] == "AWS::CodeDeploy::DeploymentGroup":
+            name, values = one["Properties"]["DeploymentConfigName"]["Fn::Sub"]
+            chosen = values["ConfigName"] if isinstance(values["ConfigName"], str) else parameters.get(values["ConfigName"]["Ref"], "Canary10Percent5Minutes")
+            one["Properties"]["DeploymentConfigName"] = name.replace("${ConfigName}", chosen)
+    return re.sub(r"(FunctionVersion|ApiDeployment)[0-9a-f]{10}\b|[0-9a-f]{40}", r"\1", json.dumps(resources, sort_keys=True))
+
+
+def layers(copy):
+    """The layers of the image, of programs for both processors that have only a header."""
+    for name, machine in (("arm64", 0xB7), ("x86_64", 0x3E)):
+        (copy / "lambda-chat").write_bytes(b"\x7fELF" + bytes(14) + bytes([machine]) + bytes(35) + b"\x38" + bytes(9))
+        subprocess.run([copy / "infra/release/image", "layer", copy, copy / f"release/layer-{name}.tar.gz"], check=True)
 
 
 def release(work):
     """Checks that a release is complete, deploys without a build, and is published only as it was assembled."""
     copy = work / "release"
     shutil.rmtree(copy, ignore_errors=True)
-    for file in ("template.yaml", "parameters.example.yaml"):
+    for file in ("template.yaml", "parameters.example.json", "Cargo.toml", "LICENSE", "LICENSE-APACHE", "LICENSE-MIT"):
         copy.mkdir(exist_ok=True)
         shutil.copy(source.ROOT / file, copy)
     shutil.copytree(source.ROOT / "infra", copy / "infra", ignore=shutil.ignore_patterns("suites", "local"))
@@ -365,22 +367,38 @@ def release(work):
     for name in ("chat", "verify"):
         for architecture in ("arm64", "x86_64"):
             (made / f"{name}-{architecture}.zip").write_text(name)
+    if run("assemble") == 0:
+        yield "assemble: a release without the layers of the image is complete"
+    layers(copy)
     if run("assemble") != 0 or run("publish", "v1") != 0:
         yield "assemble: a complete release is not"
         return
     for architecture in ("arm64", "x86_64"):
-        template = yaml_parse((made / f"template-{architecture}.yaml").read_text())
-        functions = [template["Globals"]["Function"], *(one["Properties"] for one in template["Resources"].values() if one["Type"] == "AWS::Serverless::Function")]
-        if not all((made / one["CodeUri"]).exists() for one in functions if "CodeUri" in one) or "Build" in json.dumps(template):
-            yield f"assemble: the template for {architecture} has to be built"
+        text = (made / f"template-{architecture}.json").read_text()
+        template = json.loads(text)
+        code = {one["Properties"]["Code"] for one in template["Resources"].values() if one["Type"] == "AWS::Lambda::Function"}
+        if code != {f"./{name}-{architecture}.zip" for name in ("chat", "verify")}:
+            yield f"assemble: the template for {architecture} has the code {code}"
         if template["Parameters"]["Architecture"] | {"Description": ""} != {"Description": "", "Type": "String", "AllowedValues": [architecture], "Default": architecture}:
             yield f"assemble: the template for {architecture} deploys to another processor"
+        yield from as_sam_makes_it(text, architecture)
+    with zipfile.ZipFile(made / "terraform.zip") as archive:
+        wanted = {"main.tf", "parameters.tf", "outputs.tf"} | {name.format(one) for one in ("arm64", "x86_64") for name in ("template-{}.json", "chat-{}.zip", "verify-{}.zip")}
+        if set(archive.namelist()) != wanted:
+            yield f"assemble: the Terraform module has {archive.namelist()}"
+    versions = [re.findall(r"ChatFunctionVersion\w+", (made / "template-arm64.json").read_text())[0]]
+    (made / "chat-arm64.zip").write_text("other code")
+    layers(copy)
+    run("assemble")
+    if versions == [re.findall(r"ChatFunctionVersion\w+", (made / "template-arm64.json").read_text())[0]]:
+        yield "assemble: other code is no other version"
     components = json.loads((made / "local.cdx.json").read_text())["components"]
     if [(one["purl"], one["licenses"]) for one in components] != [("pkg:cargo/linked@1.0.0", [{"expression": "MIT OR Apache-2.0"}])]:
         yield f"sbom: it lists {components}"
-    if "release/template-arm64.yaml" not in (copy / "published").read_text() or "--draft" not in (copy / "published").read_text():
+    if "release/lambda-chat-image.tar" not in (copy / "published").read_text():
+        yield "publish: the release lacks the container image"
+    if "release/template-arm64.json" not in (copy / "published").read_text() or "--draft" not in (copy / "published").read_text():
         yield "publish: the release lacks files, or is public at once"
-    yield from packaged(made)
     (made / "chat-arm64.zip").write_text("another")
     if run("publish", "v1") == 0:
         yield "publish: a file that was changed is published"
@@ -467,6 +485,7 @@ def overridden(work, stage, variables):
 
 
 def main():
+    logging.disable()  # the translator logs its own metrics
     work = Path(sys.argv[1]).resolve()
     faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *checkout(work), *bundle(work), *release(work), *deploy(work, "staging"), *deploy(work, "production")]
     for fault in faults:
