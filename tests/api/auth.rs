@@ -2,6 +2,7 @@
 
 mod app_with_store;
 mod bad_keys;
+mod keys;
 mod route_tables;
 mod tokens;
 
@@ -161,7 +162,7 @@ async fn f142_key_guessing_is_limited_despite_forged_source() {
 async fn page_and_health_need_no_key() {
     let product = start_with_api_keys().await;
     let key = expose_key(&product.create_key("ada", None).await);
-    for path in ["/", "/healthz", "/assets/app.js"] {
+    for path in ["/", "/healthz", "/assets/icon.svg"] {
         assert_eq!(product.app.get(path).await.status, 200, "{path}");
     }
     let models = product.app.get_raw("/api/models", &format!("host: chat.example\r\nx-api-key: {key}")).await;
@@ -212,7 +213,7 @@ async fn f147_unconfigured_function_serves_only_page_and_health() {
             };
             assert_eq!((status, code), (503, expected.into()), "{method} {path}");
         }
-        for path in ["/", "/healthz", "/assets/app.js"] {
+        for path in ["/", "/healthz", "/assets/icon.svg"] {
             assert_eq!(send_request("GET", path, "").await.0, 200, "{path}");
         }
     }

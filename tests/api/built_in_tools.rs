@@ -133,7 +133,7 @@ async fn page_in_user_message_can_be_read() {
     let url = "https://example.com/article?id=7";
     for (result, message) in run_message_on_both_paths(&format!("讲讲{url}。"), "read_url", json!({ "url": url })).await
     {
-        let source = json!({ "index": 1, "title": "网页", "url": url });
+        let source = json!({ "index": 1, "title": "网页", "url": url, "excerpt": format!("# 网页 {url} 的正文。") });
         assert_eq!((&result["ok"], &result["sources"]), (&json!(true), &json!([source])));
         let page = format!("<page>\n编号：1\n标题：网页\n来源：{url}\n内容：# 网页\n{url} 的正文。\n</page>");
         assert!(message.contains(&page), "{message}");

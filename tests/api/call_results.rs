@@ -71,7 +71,7 @@ async fn f067_malformed_results_are_skipped_individually() {
     app.model.queue_replies([Completion::of([search_call("天气")]), Completion::of(["晴。"])]);
     let turn = app.send_message("天气").await;
     let sources = turn.events_of("tool_result")[0]["sources"].as_array().unwrap();
-    assert_eq!(sources[0], json!({ "index": 1, "title": "标题1", "url": "https://example.com/1" }));
+    assert_eq!(sources[0], json!({ "index": 1, "title": "标题1", "url": "https://example.com/1", "excerpt": "甲" }));
     assert!(sources.iter().all(|source| source["url"].as_str().unwrap().starts_with("https://")), "{sources:?}");
     assert_eq!(turn.content(), "晴。");
 }

@@ -173,20 +173,29 @@ async fn answer_is_stored_with_calls_and_sources() {
         message["id"] = Value::Null;
         message["createdAt"] = Value::Null;
     }
+    let times = ["/thinkingMs", "/toolCalls/0/durationMs", "/toolCalls/0/position/thinkingMs"];
+    for path in times {
+        let time = stored["messages"][1].pointer_mut(path).unwrap();
+        assert!(time.take().is_u64(), "{path}");
+    }
+    let mut usage = turn.events_of("usage")[0].clone();
+    usage.as_object_mut().unwrap().remove("type");
     let user = json!({
         "id": null, "role": "user", "content": "天气如何？", "thinking": "", "model": "", "toolCalls": [],
         "sources": [], "status": "complete", "createdAt": null,
     });
     let assistant = json!({
         "id": null, "role": "assistant", "content": "好的。晴。", "thinking": "想一想。", "model": "openai",
-        "toolCalls": [
-            { "id": call_id, "name": "search_web", "arguments": { "query": "天气" }, "ok": true, "summary": "2 results" },
-        ],
+        "thinkingMs": null,
+        "toolCalls": [{
+            "id": call_id, "name": "search_web", "arguments": { "query": "天气" }, "ok": true, "summary": "2 results",
+            "position": { "text": 3, "thinking": 4, "thinkingMs": null }, "durationMs": null,
+        }],
         "sources": [
-            { "index": 1, "title": "天气：第1页", "url": "https://example.com/1" },
-            { "index": 2, "title": "天气：第2页", "url": "https://example.com/2" },
+            { "index": 1, "title": "天气：第1页", "url": "https://example.com/1", "excerpt": "关于“天气”的内容 1。" },
+            { "index": 2, "title": "天气：第2页", "url": "https://example.com/2", "excerpt": "关于“天气”的内容 2。" },
         ],
-        "status": "complete", "createdAt": null,
+        "usage": usage, "status": "complete", "createdAt": null,
     });
     assert_eq!(stored["messages"], json!([user, assistant]));
     assert_eq!(stored["nextCursor"], Value::Null);

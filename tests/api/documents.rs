@@ -17,7 +17,7 @@ const SECRET: &str = "canary-outside-51f0";
 const TOOLS: [&str; 6] = ["grep_search", "glob_search", "read_file", "list_directory", "calculator", "current_time"];
 
 /// The product with documents. A secret is next to their folder, in a hidden and in an ignored file; a link leads to it.
-struct DocumentApp {
+pub(crate) struct DocumentApp {
     app: NativeApp,
     dir: TempDir,
 }
@@ -31,7 +31,7 @@ impl Deref for DocumentApp {
 }
 
 impl DocumentApp {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::start_with(&[]).await
     }
 
@@ -45,7 +45,7 @@ impl DocumentApp {
     }
 
     /// Runs a turn of the agent in which the model makes these calls, one a round, and then answers.
-    async fn explore(&self, calls: &[(&str, Value)]) -> Transcript {
+    pub(crate) async fn explore(&self, calls: &[(&str, Value)]) -> Transcript {
         let rounds = calls.iter().map(|(name, arguments)| call(name, arguments));
         self.model.queue_replies(rounds.chain([Completion::of(["好。"])]));
         self.chat(&json!({"message": "问", "agentId": "documents"})).await
@@ -79,7 +79,7 @@ fn write_documents(root: &Path) {
     std::os::unix::fs::symlink("../secret.md", root.join("link.md")).unwrap();
 }
 
-fn call(name: &str, arguments: &Value) -> Reply {
+pub(crate) fn call(name: &str, arguments: &Value) -> Reply {
     Completion::new().call(0, "c", name, &arguments.to_string()).finish("tool_calls").done().reply()
 }
 

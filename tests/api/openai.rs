@@ -1,7 +1,7 @@
 //! `/v1`: the requests and responses of OpenAI's clients.
 
 use serde_json::{Value, json};
-use support::{ApiResponse, Completion, Gate, NativeApp, Reply, TestApp, with_timeout};
+use support::{ApiResponse, Completion, FakeEndpoint, Gate, NativeApp, Reply, TestApp, with_timeout};
 
 use crate::search_call;
 
@@ -270,4 +270,20 @@ async fn response_format_is_forwarded_without_server_tools() {
     complete(&app, &greeting(), &json!({"model": "native", "response_format": format})).await.ok();
     let body = app.model.wait_for_request(1).await.body;
     assert_eq!((&body["response_format"], body.get("tools")), (&format, None));
+}
+
+#[tokio::test]
+async fn response_format_is_forwarded_over_responses() {
+    let endpoint = FakeEndpoint::start().await;
+    let row = json!([{"name": "r", "wire": "responses", "baseUrl": endpoint.url(), "model": "m"}]).to_string();
+    let app = TestApp::start_with(&[("MODELS", &row)]).await;
+    endpoint.queue_replies([FakeEndpoint::events([
+        json!({"type": "response.output_text.delta", "delta": "{}"}),
+        json!({"type": "response.completed", "response": {"status": "completed"}}),
+    ])]);
+    let format = json!({"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}});
+    let answer = complete(&app, &greeting(), &json!({"model": "r", "response_format": format})).await.ok();
+    assert_eq!(answer["choices"][0]["message"]["content"], "{}");
+    let flat = json!({"type": "json_schema", "name": "a", "schema": {"type": "object"}});
+    assert_eq!(endpoint.requests()[0].json()["text"]["format"], flat);
 }

@@ -1,5 +1,7 @@
 //! Routes that need no turn: the page, health, models and tools.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use support::TestApp;
 
@@ -9,26 +11,45 @@ async fn page_has_a_strict_content_security_policy() {
     let page = app.get("/").await;
     assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
     let policy = page.header("content-security-policy");
-    for directive in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"] {
+    for directive in
+        ["default-src 'none'", "script-src 'self' 'sha256-", "frame-ancestors 'none'", "trusted-types 'none'"]
+    {
         assert!(policy.contains(directive), "{policy}");
     }
     assert!(!policy.contains("unsafe"), "{policy}");
     assert_eq!(page.header("x-content-type-options"), "nosniff");
     let html = page.text();
-    assert!(!html.contains("http://") && !html.contains("https://"), "nothing is loaded from elsewhere");
-    assert!(!html.contains("<style") && !html.contains("onclick="), "nothing is inline");
+    assert!(html.starts_with("<!doctype html>") && !html.contains("onclick="), "no handler is inline");
+    assert!(!html.contains("src=\"http") && !html.contains("href=\"http"), "nothing is loaded from another host");
+}
+
+#[tokio::test]
+async fn page_is_compressed_and_revalidated() {
+    let app = TestApp::start().await;
+    let plain = app.get("/").await;
+    assert_eq!((plain.header("content-encoding"), plain.header("vary")), ("", "accept-encoding"));
+    let page = app.get_raw("/", "accept-encoding: gzip, deflate, br").await;
+    assert_eq!((page.status, page.header("content-encoding")), (200, "gzip"));
+    assert!(page.body.len() * 2 < plain.body.len(), "{} bytes", page.body.len());
+    let known = format!("accept-encoding: gzip\r\nif-none-match: {}", page.header("etag"));
+    let known = app.get_raw("/", &known).await;
+    assert_eq!((known.status, known.body.len()), (304, 0));
+    assert_ne!(page.header("etag"), plain.header("etag"));
 }
 
 #[tokio::test]
 async fn every_asset_of_the_page_is_served() {
     let app = TestApp::start().await;
     let html = app.get("/").await.text();
-    let names: Vec<&str> = html.split("\"assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    assert!(names.contains(&"app.js"), "{names:?}");
+    let names = html.split("assets/").skip(1).filter_map(|rest| rest.split(['"', '`', '\'']).next());
+    let names: BTreeSet<&str> = names.collect();
+    assert!(names.contains("manifest.webmanifest"), "{names:?}");
     for name in names {
         let file = app.get(&format!("/assets/{name}")).await;
         assert_eq!((file.status, file.header("x-content-type-options")), (200, "nosniff"), "{name}");
         assert!(!file.body.is_empty());
+        let immutable = file.header("cache-control").contains("immutable");
+        assert_eq!(immutable, name.rsplit('.').next() == Some("js"), "{name}");
     }
 }
 

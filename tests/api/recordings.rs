@@ -140,3 +140,40 @@ fn joined_bodies(recording: &str) -> Vec<u8> {
     });
     pieces.flatten().collect()
 }
+
+/// The lines of a recording that are of a kind; the head has none.
+fn lines_of(recording: &str, kind: Option<&str>) -> Vec<Value> {
+    let lines = recording.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|line| line["line"].as_str() == kind).collect()
+}
+
+#[tokio::test]
+async fn recorded_results_are_cut_at_their_limit() {
+    let folder = TempDir::new().unwrap();
+    let record = [("RECORD_TURNS", folder.path().to_str().unwrap()), ("RECORD_RESULTS", "500")];
+    let app = TestApp::start_with(&record).await;
+    let first = [Completion::of([search_call("北京天气")]), Completion::of(["晴[1]。"])];
+    app.model.queue_replies(first.into_iter().chain([Completion::of(["不客气。"])]));
+    app.search.respond_with(|_| {
+        let page = json!({
+            "title": "天气", "url": "https://example.com/1", "content": format!("{}canary", "晴".repeat(900)), "score": 0.9,
+        });
+        FakeTavily::search_reply_with("北京天气", &json!([page]), &json!("晴"))
+    });
+    let id = app.send_message("天气").await.conversation_id();
+    app.follow_up(&id, "谢谢").await;
+    assert!(app.model.requests()[1].body.to_string().contains("canary"), "the model reads all of it");
+    let files = list_recordings(folder.path());
+    assert_eq!(files.len(), 2);
+    for file in &files {
+        let text = fs::read_to_string(file).unwrap();
+        assert!(!text.contains("canary"), "{text}");
+        assert_eq!(lines_of(&text, None)[0]["resultChars"], 500);
+        assert_replays_unchanged(file).await;
+    }
+    let calls = files.iter().flat_map(|file| lines_of(&fs::read_to_string(file).unwrap(), Some("tool")));
+    let [call] = calls.collect::<Vec<_>>().try_into().unwrap();
+    let content = call["result"]["content"].as_str().unwrap();
+    assert_eq!((content.chars().count(), content.ends_with("晴…")), (501, true));
+    assert!(call["result"]["wholeChars"].as_u64().unwrap() > 900);
+}

@@ -14,8 +14,8 @@ async fn search_turn_streams_the_contract_transcript() {
     ]);
     let turn = app.send_message("北京天气如何？").await;
     let sources = json!([
-        { "index": 1, "title": "今天北京天气预报：第1页", "url": "https://example.com/1" },
-        { "index": 2, "title": "今天北京天气预报：第2页", "url": "https://example.com/2" },
+        { "index": 1, "title": "今天北京天气预报：第1页", "url": "https://example.com/1", "excerpt": "关于“今天北京天气预报”的内容 1。" },
+        { "index": 2, "title": "今天北京天气预报：第2页", "url": "https://example.com/2", "excerpt": "关于“今天北京天气预报”的内容 2。" },
     ]);
     let expected = json!([
         { "type": "start", "conversationId": "CONVERSATION", "messageId": "MESSAGE", "model": "openai" },
@@ -134,8 +134,8 @@ async fn without_streaming_the_answer_is_one_document() {
             { "id": id, "name": "search_web", "arguments": { "query": "天气" }, "ok": true, "summary": "2 results" },
         ],
         "sources": [
-            { "index": 1, "title": "天气：第1页", "url": "https://example.com/1" },
-            { "index": 2, "title": "天气：第2页", "url": "https://example.com/2" },
+            { "index": 1, "title": "天气：第1页", "url": "https://example.com/1", "excerpt": "关于“天气”的内容 1。" },
+            { "index": 2, "title": "天气：第2页", "url": "https://example.com/2", "excerpt": "关于“天气”的内容 2。" },
         ],
         "usage": { "inputTokens": 20, "outputTokens": 10, "searchCredits": 2, "estimated": false },
         "finishReason": "stop",

@@ -52,6 +52,7 @@ async fn model_list_shows_tool_mode_and_source() {
         entry("claude", "x.example", "claude-sonnet-4", json!({ "wire": "anthropic" })),
         entry("gemini", "x.example", "gemini-2.5-pro", json!({ "wire": "gemini" })),
         entry("other", "x.example", "gpt-5", json!({ "tools": "auto" })),
+        entry("grok", "x.example", "grok-4", json!({ "wire": "responses" })),
     ]);
     let app = TestApp::start_with(&[("MODELS", &models.to_string())]).await;
     for (name, expected) in [
@@ -62,6 +63,7 @@ async fn model_list_shows_tool_mode_and_source() {
         ("claude", ["native", "table"]),
         ("gemini", ["native", "table"]),
         ("other", ["prompt", "table"]),
+        ("grok", ["native", "table"]),
     ] {
         assert_eq!(read_tool_mode(&app, name).await, json!(expected), "{name}");
     }

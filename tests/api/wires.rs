@@ -57,6 +57,49 @@ async fn ollama_wire_gives_the_expected_events() {
 }
 
 #[tokio::test]
+async fn responses_wire_gives_the_expected_events() {
+    let event = |kind: &str, position: u32, more: Value| {
+        let mut event = json!({ "type": format!("response.{kind}"), "output_index": position });
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event
+    };
+    let text = |position, text: &str| event("output_text.delta", position, json!({ "delta": text }));
+    let arguments = |delta: &str| event("function_call_arguments.delta", 2, json!({ "delta": delta }));
+    let usage = json!({ "input_tokens": 10, "output_tokens": 5 });
+    let end = || event("completed", 0, json!({ "response": { "status": "completed", "usage": usage } }));
+    let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAAAB" });
+    let call = |arguments: &str| {
+        let call = json!({ "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "search_web", "arguments": arguments });
+        json!({ "item": call })
+    };
+    let replies = [
+        FakeEndpoint::events([
+            event("output_item.done", 0, json!({ "item": reasoning })),
+            text(1, "好的。"),
+            event("output_item.added", 2, call("")),
+            arguments("{\"query\":"),
+            arguments("\"天气\"}"),
+            event("output_item.done", 2, call("{\"query\":\"天气\"}")),
+            end(),
+        ]),
+        FakeEndpoint::events([text(0, "晴。"), end()]),
+    ];
+    let (events, [first, second]) = run_over_wire("responses", replies).await;
+    assert_eq!(events, expected_events().await);
+    assert_eq!(first["tool_choice"], json!({ "type": "function", "name": "search_web" }));
+    assert_eq!(first["tools"][0]["parameters"]["required"], json!(["query"]));
+    assert!(first["instructions"].as_str().is_some_and(|text| !text.is_empty()));
+    assert_eq!((second.get("tool_choice"), &second["store"]), (None, &json!(false)));
+    let input = second["input"].as_array().unwrap();
+    let kinds: Vec<_> = input.iter().map(|item| item["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["message", "reasoning", "message", "function_call", "function_call_output"]);
+    assert_eq!((&input[1]["encrypted_content"], &input[2]["content"]), (&json!("gAAAAAB"), &json!("好的。")));
+    assert_eq!(input[3]["arguments"], "{\"query\":\"天气\"}");
+    assert_eq!(input[3]["call_id"], input[4]["call_id"]);
+    assert!(has_search_result(&input[4]["output"]));
+}
+
+#[tokio::test]
 async fn anthropic_wire_gives_the_expected_events() {
     let block =
         |index: u32, block: Value| json!({ "type": "content_block_start", "index": index, "content_block": block });

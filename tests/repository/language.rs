@@ -294,7 +294,7 @@ fn parts_of_test_name(name: &str) -> usize {
 
 /// The sources of the repository. Their number is checked, so that a walk that finds nothing does not pass.
 fn sources() -> Vec<SourceFile> {
-    let files = files_below("", &[".rs", ".js", ".mjs"]);
+    let files = files_below("", &[".rs", ".js", ".mjs", ".ts"]);
     assert!(files.len() > 300, "only {} source files", files.len());
     files
 }

@@ -1,7 +1,7 @@
 //! Every route, grouped by the callers that may use it.
 
 /// Every route that requires authentication: method, path, body.
-pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 22] = [
+pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 23] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -18,6 +18,7 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 22] = [
     ("GET", "/api/models", ""),
     ("GET", "/api/tools", ""),
     ("GET", "/api/usage", ""),
+    ("GET", "/api/me", ""),
     ("GET", "/api/me/export", ""),
     ("DELETE", "/api/me", r#"{"confirm":"erase"}"#),
     ("HEAD", "/api/models", ""),
@@ -27,13 +28,18 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 22] = [
 ];
 
 /// Every route for administrators only.
-pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 17] = [
+pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 22] = [
     ("GET", "/api/admin/executions", ""),
     ("GET", "/api/admin/agents", ""),
     ("POST", "/api/admin/agents", r#"{"name":"mine"}"#),
     ("GET", "/api/admin/agents/{id}", ""),
     ("PUT", "/api/admin/agents/{id}", r#"{"name":"mine"}"#),
     ("DELETE", "/api/admin/agents/{id}", ""),
+    ("GET", "/api/admin/keys", ""),
+    ("POST", "/api/admin/keys", r#"{"user":"mine"}"#),
+    ("GET", "/api/admin/keys/{id}", ""),
+    ("PUT", "/api/admin/keys/{id}", r#"{"admin":true}"#),
+    ("DELETE", "/api/admin/keys/{id}", ""),
     ("GET", "/api/admin/tools", ""),
     ("POST", "/api/admin/tools", r#"{"name":"mine"}"#),
     ("POST", "/api/admin/tools/import", r#"{"document":{}}"#),
@@ -48,7 +54,7 @@ pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 17] = [
 ];
 
 /// Every public route.
-pub(super) const PUBLIC_ROUTES: [&str; 4] = ["/", "/assets/{file}", "/healthz", "/v1/{*rest}"];
+pub(super) const PUBLIC_ROUTES: [&str; 5] = ["/", "/assets/{file}", "/healthz", "/api/auth", "/v1/{*rest}"];
 
 #[test]
 fn tables_name_every_route() {

@@ -104,6 +104,7 @@ impl Grammar {
             "content" | "thinking" if self.accumulated => &["type", "content", "thinking"],
             "thinking" => &["type", "thinking"],
             "content" => &["type", "content"],
+            "reclassify" => &["type", "characters"],
             "tool_call" => &["type", "id", "name", "arguments"],
             "tool_progress" => &["type", "id", "name", "text"],
             "tool_result" => &["type", "id", "name", "ok", "cached", "durationMs", "summary", "sources"],
@@ -116,7 +117,7 @@ impl Grammar {
         let failed = kind == "tool_result" && event["ok"] == false;
         let optional: &[&str] = match kind {
             "tool_result" if failed => &["error"],
-            "usage" => &["costMicros"],
+            "usage" => &["costMicros", "cachedTokens"],
             "done" => &["models"],
             "error" => &["retryAfterSeconds", "models"],
             _ => &[],

@@ -1,0 +1,147 @@
+//! Dependencies between crates point down, by the table of layers.
+
+use crate::sources::{SourceFile, files_below};
+
+/// The layer of each crate. A crate depends on crates of lower layers only.
+const LAYERS: [(&str, u8); 24] = [
+    ("domain", 0),
+    ("bounded-regex", 0),
+    ("sse", 0),
+    ("platform", 0),
+    ("prompts", 0),
+    ("tool-calls", 1),
+    ("llm", 1),
+    ("client-protocols", 1),
+    ("store", 1),
+    ("egress", 1),
+    ("smoke", 1),
+    ("redaction", 1),
+    ("fairness", 1),
+    ("tools", 2),
+    ("search", 2),
+    ("articles", 2),
+    ("custom-tools", 2),
+    ("documents", 2),
+    ("agent", 3),
+    ("web", 3),
+    ("turns", 4),
+    ("chat", 5),
+    ("verify", 5),
+    ("local", 5),
+];
+
+/// Dependencies between crates of one layer, and why. Layer 1 has none.
+const WITHIN_LAYER: [(&str, &str, &str); 6] = [
+    ("prompts", "domain", "a language is a domain type"),
+    ("search", "tools", "the search tools implement `Tool`"),
+    ("articles", "tools", "the search of articles implements `Tool`"),
+    ("custom-tools", "tools", "the tools of rows and of MCP servers implement `Tool`"),
+    ("documents", "tools", "the document tools implement `Tool`"),
+    ("local", "chat", "the local server is the same product on one machine"),
+];
+
+/// Folders of production crates: each crate below them has a layer.
+pub(crate) const PRODUCTION: [&str; 3] = ["shared/", "functions/", "infra/local/"];
+
+/// A crate as its `Cargo.toml` describes it.
+#[derive(Debug)]
+pub(crate) struct Manifest {
+    pub(crate) path: String,
+    name: String,
+    /// The names of its dependencies, without those of its tests.
+    dependencies: Vec<String>,
+}
+
+impl Manifest {
+    /// Reads a manifest; one without a package is nothing.
+    fn read(file: &SourceFile) -> Option<Self> {
+        let (mut name, mut dependencies, mut section) = (None, Vec::new(), "");
+        for line in file.text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+            if let Some(header) = line.strip_prefix('[') {
+                section = header.trim_end_matches(']');
+                let table = section.rsplit_once('.').filter(|(table, _)| is_dependencies(table));
+                dependencies.extend(table.map(|(_, name)| name.to_owned()));
+            } else if let Some((key, value)) = line.split_once('=') {
+                let key = key.trim().split('.').next().unwrap_or_default();
+                if section == "package" && key == "name" {
+                    name = Some(value.trim().trim_matches('"').to_owned());
+                } else if is_dependencies(section) {
+                    dependencies.push(key.to_owned());
+                }
+            }
+        }
+        Some(Self { path: file.path.clone(), name: name?, dependencies })
+    }
+}
+
+/// Whether a table of a manifest lists dependencies of production code.
+fn is_dependencies(section: &str) -> bool {
+    ["dependencies", "build-dependencies"].contains(&section)
+        || (section.starts_with("target.") && section.ends_with(".dependencies"))
+}
+
+fn layer(name: &str) -> Option<u8> {
+    LAYERS.iter().find(|(listed, _)| *listed == name).map(|(_, layer)| *layer)
+}
+
+/// Dependencies that do not point down, and crates without a layer.
+fn faults_of_layers(manifests: &[Manifest]) -> Vec<String> {
+    let is_ours = |name: &String| manifests.iter().any(|manifest| manifest.name == *name);
+    let mut faults = Vec::new();
+    for Manifest { path, name, dependencies } in manifests {
+        if !PRODUCTION.iter().any(|folder| path.starts_with(folder)) {
+            continue;
+        }
+        let own = layer(name);
+        faults.extend(own.is_none().then(|| format!("{path}: {name} has no layer")));
+        for dependency in dependencies.iter().filter(|dependency| is_ours(dependency)) {
+            let permitted =
+                WITHIN_LAYER.iter().any(|(from, to, _)| (from, to) == (&name.as_str(), &dependency.as_str()));
+            match (own, layer(dependency)) {
+                (_, None) => faults.push(format!("{path}: {name} depends on {dependency}, which has no layer")),
+                (Some(own), Some(below)) if own < below || (own == below && !permitted) => {
+                    faults.push(format!("{path}: {name} (layer {own}) depends on {dependency} (layer {below})"));
+                }
+                _ => {}
+            }
+        }
+    }
+    faults
+}
+
+pub(crate) fn manifests() -> Vec<Manifest> {
+    let manifests: Vec<Manifest> = files_below("", &["Cargo.toml"]).iter().filter_map(Manifest::read).collect();
+    assert!(manifests.len() > 10, "only {} crates", manifests.len());
+    manifests
+}
+
+#[test]
+fn crates_depend_on_lower_layers_only() {
+    let faults = faults_of_layers(&manifests());
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn dependencies_that_do_not_point_down_are_found() {
+    let own = |name: &str, text: &str| {
+        let text = format!("[package]\nname = \"{name}\"\n{text}");
+        Manifest::read(&SourceFile { path: format!("shared/{name}/Cargo.toml"), text })
+    };
+    for (text, expected) in [
+        ("[dependencies]\ndomain.workspace = true\nserde = \"1\"", None),
+        ("[dependencies]\nagent = { workspace = true }", Some("store (layer 1) depends on agent (layer 3)")),
+        ("[dependencies]\n# agent = 1\nllm = 1", Some("store (layer 1) depends on llm (layer 1)")),
+        ("[dependencies.agent]\nworkspace = true", Some("store (layer 1) depends on agent (layer 3)")),
+        ("[target.'cfg(unix)'.dependencies]\nagent = 1", Some("store (layer 1) depends on agent (layer 3)")),
+        ("[dev-dependencies]\nagent.workspace = true", None),
+        ("[dependencies]\nextra.workspace = true", Some("store depends on extra, which has no layer")),
+    ] {
+        let others = ["domain", "agent", "llm"].map(|name| own(name, ""));
+        let extra =
+            Manifest { path: "tests/Cargo.toml".to_owned(), name: "extra".to_owned(), dependencies: Vec::new() };
+        let manifests: Vec<Manifest> = others.into_iter().chain([own("store", text), Some(extra)]).flatten().collect();
+        let faults = faults_of_layers(&manifests);
+        let expected: Vec<String> = expected.iter().map(|fault| format!("shared/store/Cargo.toml: {fault}")).collect();
+        assert_eq!(faults, expected, "{text}");
+    }
+}
