@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-2zJefAkWTaLBLO2WwskdHnSKD8OE9DRBuuAVgIcKvjY=' 'sha256-ueBWY0V+KC0X3DrYnEGKSYltGW9bqjxJvMJvSLYro6U='; style-src 'sha256-JYX9qw7rNZPGSUkP/Z6uKafOh0xp/MIY3cZeVO+HB4s='; connect-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-2zJefAkWTaLBLO2WwskdHnSKD8OE9DRBuuAVgIcKvjY=' 'sha256-H9wlyCmCYRJhvKMA1wYZkGB3bQ+LBV7srjW2xt59mN0='; style-src 'sha256-JYX9qw7rNZPGSUkP/Z6uKafOh0xp/MIY3cZeVO+HB4s='; connect-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "988fbb97fb842888";
+const DOCUMENT_HASH: &str = "99b75fdfccc8bbb1";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");

@@ -73,16 +73,17 @@ interface RequestOptions {
   timeoutMs?: number;
 }
 
-let reachable = true;
+/** The time of the last request that could not reach the server; 0 once a later request has succeeded. */
+let failedAt = 0;
 const reachableListeners = new Set<() => void>();
 
-/** Calls `listener` when a request succeeds after one that could not reach the server. */
+/** Calls `listener` when a request that began after one that could not reach the server succeeds. */
 export function onReachable(listener: () => void): void {
   reachableListeners.add(listener);
 }
 
 function notifyReachable(): void {
-  reachable = true;
+  failedAt = 0;
   for (const listener of reachableListeners) listener();
 }
 
@@ -305,13 +306,14 @@ async function fetchOnce(
   const keyHeader: Record<string, string> = used === null ? {} : { "x-api-key": used };
   const headers = { ...options.headers, ...keyHeader, ...(await bodyHashHeader(options)) };
   const signal = options.signal ?? AbortSignal.timeout(timeoutMs);
+  const startedAt = performance.now();
   try {
     const response = await fetch(`.${path}`, { ...options, headers, signal, cache: "no-store" });
-    if (!reachable) notifyReachable();
+    if (failedAt !== 0 && failedAt < startedAt) notifyReachable();
     return response;
   } catch {
     options.signal?.throwIfAborted();
-    reachable = false;
+    failedAt = performance.now();
     throw new ApiError({ code: navigator.onLine === false ? "offline" : "network", retryable: true });
   }
 }
