@@ -24,12 +24,14 @@ test("a visit is five requests and 90 kB, a reload four", async (t) => {
   await page.goto(url);
   await page.getByText("Your conversations will appear here.").waitFor();
   await messageBox(page).fill("Ready");
+  await page.waitForLoadState("networkidle");
   const bytes = requests.reduce((sum, request) => sum + request.bytes, 0);
   console.log(`cold: ${requests.length} requests, ${bytes} bytes`);
   assert.ok(requests.length <= 5 && bytes <= 90_000, JSON.stringify(requests));
   requests.length = 0;
   await page.reload();
   await page.getByText("Your conversations will appear here.").waitFor();
+  await page.waitForLoadState("networkidle");
   const again = requests.reduce((sum, request) => sum + request.bytes, 0);
   console.log(`cached: ${requests.length} requests, ${again} bytes`);
   assert.ok(requests.length <= 4 && again <= 10_000, JSON.stringify(requests));
