@@ -21,6 +21,7 @@ mod read_gemma;
 mod read_python;
 mod recent_text;
 mod recipient;
+mod residue;
 mod results;
 mod settle;
 mod space;

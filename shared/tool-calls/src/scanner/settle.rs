@@ -3,6 +3,7 @@
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Verdict};
 use super::prose::{self, ProseEvent, ScanContext};
 use super::recipient::match_first;
+use super::residue::match_residue;
 use super::tool_tag::match_tool_tag;
 use super::{CallScanner, ScannerState};
 use crate::marker_role::Role;
@@ -26,6 +27,17 @@ impl CallScanner {
             }
             self.is_first = false;
             return true;
+        }
+        if self.after_call && self.code.fence().is_none() {
+            match match_residue(&self.buffer[self.start..], self.unclosed, end.is_some()) {
+                Match::Full(role, length) => {
+                    self.hide_residue(length, segments);
+                    self.unclosed &= matches!(role, Role::FunctionEnd | Role::ParameterEnd);
+                    return true;
+                }
+                Match::Partial => return false,
+                Match::None => {}
+            }
         }
         let context = ScanContext {
             declared: &self.declared,
