@@ -24,7 +24,8 @@
 //!   marker. The scanner tracks inline code and fences (`code.rs`).
 //! - A *candidate* (`scanner/candidate.rs`) is held until it is decided. The content after the marker decides how it is
 //!   read, not the marker: JSON (`scanner/body.rs`, `json.rs`), a function and its parameters (`scanner/elements.rs`),
-//!   a name first (`scanner/payload.rs`), elements with own names (`scanner/tool_tag.rs`), a list in Python (`scanner/pythonic.rs`), Gemma's members (`scanner/gemma.rs`).
+//!   a name first (`scanner/payload.rs`), elements with own names (`scanner/own_names.rs`), YAML
+//!   (`scanner/yaml.rs`), a list in Python (`scanner/pythonic.rs`), Gemma's members (`scanner/gemma.rs`).
 //!   So a marker is a row in `formats/`.
 //!   The candidate ends where its JSON ends, not at an end tag: a marker in a string is ignored.
 //! - *Unconfirmed calls* (`scanner/output.rs`): JSON without a wrapper and calls in a fence count only if nothing but
@@ -39,7 +40,8 @@
 //!
 //! - No part of a call is shown. Everything else is shown, in order and as written, except for imitated results. Only
 //!   white space between a call and another call, or the start or end of the reply, belongs to the calls. The remains of a call are hidden too: end
-//!   markers after it, and a partial control token at the very end.
+//!   markers after it, a line between it and its wrapper's end (`scanner/residue.rs`), and a partial control token at the
+//!   very end.
 //! - An uncertain candidate is held up to 64 KiB, then it is text. A call is held up to 2 MiB, then it is malformed.
 //! - An explicit wrapper is a call to any name, or malformed if it begins with a declared name, is empty, or begins a
 //!   line and directly has other content up to its end. JSON alone, in a fence or after a bare `<function=` must name a

@@ -6,12 +6,14 @@ mod body;
 mod candidate;
 mod element_stage;
 mod elements;
+mod end_tag;
 mod fence;
 mod gemma;
 mod markup_end;
 mod name;
 mod nested_elements;
 mod output;
+mod own_names;
 mod parameter;
 mod payload;
 mod prose;
@@ -29,6 +31,7 @@ mod tag;
 mod tail;
 mod tool_tag;
 mod unknown_format;
+mod yaml;
 
 use std::sync::Arc;
 

@@ -16,6 +16,10 @@ pub(super) enum ElementStage {
     Value(Parameter),
     /// In the value of an element that is named after its parameter, which began at `start`.
     Named { key: String, start: usize },
+    /// In an element that is no parameter.
+    Unknown { name: String },
+    /// In parameters written as YAML, which began at `start`; certain if the first of them is known.
+    Yaml { start: usize, is_certain: bool },
     /// In a JSON object that began at `start`.
     Json { scan: Box<JsonScan>, start: usize },
 }

@@ -6,7 +6,6 @@ use super::markup_end::find_closer_after_markup;
 use super::nested_elements;
 use super::parameter::{Parameter, TOKEN_PREFIX, element_prefix};
 use super::space::SpaceScan;
-use super::tool_tag::match_parameter_tag;
 use crate::declared_tools::DeclaredTools;
 use crate::json::ScanStep;
 use crate::marker_role::Role;
@@ -17,18 +16,18 @@ use crate::segment::{JsonFault, MalformedReason, ParsedCall};
 
 /// The content of a function written as XML: parameters one by one, or its arguments as one JSON object.
 pub(super) struct FunctionElements {
-    name: String,
-    arguments: Map<String, Value>,
-    stage: ElementStage,
+    pub(super) name: String,
+    pub(super) arguments: Map<String, Value>,
+    pub(super) stage: ElementStage,
     /// Where the last argument ends.
-    last_argument_end: usize,
+    pub(super) last_argument_end: usize,
     /// Whether a wrapper's end tag closes the function, as in `<tool_call>f<arg_key>…`, instead of its own end tag.
     closed_by_wrapper: bool,
-    /// The end tag of a function in a tag that is its name.
-    end_tag: Option<String>,
+    /// Whether the function may end with a tag that is its name.
+    pub(super) has_end_tag: bool,
     /// Nested parameters have no end before this position.
     nested_from: usize,
-    space: SpaceScan,
+    pub(super) space: SpaceScan,
 }
 
 impl FunctionElements {
@@ -39,7 +38,7 @@ impl FunctionElements {
             stage: ElementStage::Between,
             last_argument_end: 0,
             closed_by_wrapper,
-            end_tag: None,
+            has_end_tag: false,
             nested_from: 0,
             space: SpaceScan::default(),
         }
@@ -47,7 +46,7 @@ impl FunctionElements {
 
     /// The content of `<f>`.
     pub(super) fn in_tool_tag(name: String) -> Self {
-        Self { end_tag: Some(format!("</{name}>")), ..Self::new(name, false) }
+        Self { has_end_tag: true, ..Self::new(name, false) }
     }
 
     /// The content of a wrapper whose name precedes its elements: `f`, then `<q>a</q>`.
@@ -57,7 +56,7 @@ impl FunctionElements {
 
     /// Whether the tag is the function's name.
     pub(super) fn is_in_tool_tag(&self) -> bool {
-        self.end_tag.is_some() && !self.closed_by_wrapper
+        self.has_end_tag && !self.closed_by_wrapper
     }
 
     /// The function's name.
@@ -67,7 +66,11 @@ impl FunctionElements {
 
     /// Whether any content after the function's name has been read.
     pub(super) fn has_content(&self) -> bool {
-        !self.arguments.is_empty() || !matches!(self.stage, ElementStage::Between)
+        let is_open = matches!(
+            self.stage,
+            ElementStage::Between | ElementStage::Unknown { .. } | ElementStage::Yaml { is_certain: false, .. }
+        );
+        !self.arguments.is_empty() || !is_open
     }
 
     /// Continues at position `at`.
@@ -78,6 +81,8 @@ impl FunctionElements {
             ElementStage::Key => self.read_key(text, at, declared),
             ElementStage::Value(_) => self.read_value(text, at, declared),
             ElementStage::Named { .. } => self.read_named(text, at, declared),
+            ElementStage::Unknown { .. } => self.skip_unknown_element(text, at),
+            ElementStage::Yaml { .. } => self.read_yaml(text, at, declared),
             ElementStage::Json { .. } => self.read_json(text, at),
         }
     }
@@ -91,7 +96,9 @@ impl FunctionElements {
         declared: &DeclaredTools,
     ) -> Result<(ParsedCall, usize), MalformedReason> {
         match &self.stage {
-            ElementStage::Between if self.may_end_unclosed(declared) => Ok((self.take_call(), self.last_argument_end)),
+            ElementStage::Between | ElementStage::Unknown { .. } if self.may_end_unclosed(declared) => {
+                Ok((self.take_call(), self.last_argument_end))
+            }
             ElementStage::Value(parameter) => match CLOSERS.find(text, parameter.start) {
                 Ok((end, _, _)) if !parameter.is_in_string() => {
                     let start = parameter.start;
@@ -100,20 +107,11 @@ impl FunctionElements {
                 }
                 _ => Err(MalformedReason::NotParameters),
             },
-            ElementStage::Named { key, start } => {
-                let value = &text[*start..];
-                let Some(length) = value.trim_end().strip_suffix(&format!("</{key}>")).map(str::len) else {
-                    return Err(MalformedReason::NotParameters);
-                };
-                let (start, end) = (*start, text.trim_end().len());
-                self.set_argument(&text[start..start + length], declared);
-                if self.may_end_unclosed(declared) {
-                    Ok((self.take_call(), end))
-                } else {
-                    Err(MalformedReason::NotParameters)
-                }
+            ElementStage::Named { .. } => self.finish_named(text, declared),
+            ElementStage::Yaml { .. } => self.finish_yaml(text, declared),
+            ElementStage::Between | ElementStage::Unknown { .. } | ElementStage::Tag { .. } | ElementStage::Key => {
+                Err(MalformedReason::NotParameters)
             }
-            ElementStage::Between | ElementStage::Tag { .. } | ElementStage::Key => Err(MalformedReason::NotParameters),
             ElementStage::Json { .. } => Err(MalformedReason::NotJson(JsonFault::Incomplete)),
         }
     }
@@ -147,7 +145,7 @@ impl FunctionElements {
             Match::Partial => return ElementStep::NeedMore(at),
             Match::None => {}
         }
-        if let Some(step) = self.read_own_names(rest, at, declared) {
+        if let Some(step) = self.read_own_names(text, at, declared) {
             return step;
         }
         match CLOSERS.match_prefix(rest) {
@@ -155,71 +153,21 @@ impl FunctionElements {
             Match::Partial => return ElementStep::NeedMore(at),
             Match::None => {}
         }
-        match OPENERS.match_prefix(rest) {
+        let opener = OPENERS.match_prefix(rest);
+        if let (Match::None, Some(step)) = (opener, self.read_unknown_element(text, at)) {
+            return step;
+        }
+        match opener {
             Match::Partial => ElementStep::NeedMore(at),
             Match::Full(..) if !self.arguments.is_empty() => {
                 ElementStep::Call(self.take_call(), self.last_argument_end)
             }
-            Match::None if self.may_end_unclosed(declared) => {
-                match find_closer_after_markup(rest, self.end_tag.as_deref()) {
-                    // Elements with unknown names belong to the call, which is readable without them.
-                    Match::Full(true, length) => ElementStep::Call(self.take_call(), at + length),
-                    Match::Full(false, _) => ElementStep::Unreadable(MalformedReason::NotParameters, at),
-                    Match::Partial => ElementStep::NeedMore(at),
-                    Match::None => ElementStep::Call(self.take_call(), self.last_argument_end),
-                }
-            }
+            Match::None if self.may_end_unclosed(declared) => match find_closer_after_markup(rest) {
+                Match::Full((), _) => ElementStep::Unreadable(MalformedReason::NotParameters, at),
+                Match::Partial => ElementStep::NeedMore(at),
+                Match::None => ElementStep::Call(self.take_call(), self.last_argument_end),
+            },
             _ => ElementStep::Unreadable(MalformedReason::NotParameters, at),
-        }
-    }
-
-    /// Reads the end tag with the function's name, or the tag of an element that is named after its parameter; `None` for
-    /// anything else.
-    fn read_own_names(&mut self, rest: &str, at: usize, declared: &DeclaredTools) -> Option<ElementStep> {
-        if let Some(end_tag) = &self.end_tag {
-            if rest.starts_with(end_tag) {
-                let is_call = !self.arguments.is_empty() || declared.has_required(&self.name, &self.arguments);
-                let end = at + end_tag.len();
-                return Some(if is_call {
-                    ElementStep::Call(self.take_call(), end)
-                } else {
-                    ElementStep::Unreadable(MalformedReason::NotParameters, at)
-                });
-            }
-            if end_tag.starts_with(rest) {
-                return Some(ElementStep::NeedMore(at));
-            }
-        }
-        match match_parameter_tag(rest, &self.name, declared) {
-            Match::Full(tag, length) => {
-                self.stage = ElementStage::Named { key: tag.name.to_owned(), start: at + length };
-                if tag.is_empty {
-                    self.set_argument("", declared);
-                    self.last_argument_end = at + length;
-                }
-                Some(ElementStep::Continue(at + length))
-            }
-            Match::Partial => Some(ElementStep::NeedMore(at)),
-            Match::None => None,
-        }
-    }
-
-    /// Reads the value of an element that is named after its parameter. It ends where markup follows its end tag.
-    fn read_named(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
-        let ElementStage::Named { key, start } = &self.stage else { return ElementStep::Continue(at) };
-        let (end_tag, start) = (format!("</{key}>"), *start);
-        let Some(end) = text[at..].find(&end_tag).map(|found| at + found) else {
-            return ElementStep::NeedMore(text.floor_char_boundary(text.len().saturating_sub(end_tag.len())).max(at));
-        };
-        let after = end + end_tag.len();
-        match text[self.space.end(text, after)..].chars().next() {
-            None => ElementStep::NeedMore(end),
-            Some('<' | '[' | ']') => {
-                self.set_argument(&text[start..end], declared);
-                self.last_argument_end = after;
-                ElementStep::Continue(after)
-            }
-            Some(_) => ElementStep::Continue(after),
         }
     }
 
@@ -320,11 +268,11 @@ impl FunctionElements {
     }
 
     /// Whether a missing end tag is tolerated: no required argument is missing.
-    fn may_end_unclosed(&self, declared: &DeclaredTools) -> bool {
+    pub(super) fn may_end_unclosed(&self, declared: &DeclaredTools) -> bool {
         !self.arguments.is_empty() && (self.closed_by_wrapper || declared.has_required(&self.name, &self.arguments))
     }
 
-    fn set_argument(&mut self, text: &str, declared: &DeclaredTools) {
+    pub(super) fn set_argument(&mut self, text: &str, declared: &DeclaredTools) {
         let (key, string, is_named) = match std::mem::replace(&mut self.stage, ElementStage::Between) {
             ElementStage::Value(parameter) => (parameter.key, parameter.string, false),
             ElementStage::Named { key, .. } => (key, None, true),
@@ -365,7 +313,7 @@ impl FunctionElements {
         ElementStep::Continue(end)
     }
 
-    fn take_call(&mut self) -> ParsedCall {
+    pub(super) fn take_call(&mut self) -> ParsedCall {
         ParsedCall {
             name: std::mem::take(&mut self.name),
             arguments: Value::Object(std::mem::take(&mut self.arguments)),

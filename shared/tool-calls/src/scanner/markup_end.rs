@@ -5,9 +5,8 @@ use crate::markers::{CLOSERS, Match, OPENERS};
 /// Maximum size of markup of no known format in a function, in bytes.
 const MAX_MARKUP_BYTES: usize = 1024;
 
-/// Whether the text is markup up to the end of a function or a wrapper, with no other call before that: `true` for this end
-/// tag, `false` for a marker.
-pub(super) fn find_closer_after_markup(text: &str, end_tag: Option<&str>) -> Match<bool> {
+/// Whether the text is markup up to the end of a function or a wrapper, with no other call before that.
+pub(super) fn find_closer_after_markup(text: &str) -> Match<()> {
     if !text.starts_with('<') {
         return Match::None;
     }
@@ -15,16 +14,8 @@ pub(super) fn find_closer_after_markup(text: &str, end_tag: Option<&str>) -> Mat
     let mut at = 0;
     while let Some(found) = text[at..limit].find(['<', '[']) {
         at += found;
-        if let Some(end_tag) = end_tag {
-            if text[at..].starts_with(end_tag) {
-                return Match::Full(true, at + end_tag.len());
-            }
-            if end_tag.starts_with(&text[at..]) {
-                return Match::Partial;
-            }
-        }
         match (CLOSERS.match_prefix(&text[at..]), OPENERS.match_prefix(&text[at..])) {
-            (Match::Full(_, length), _) => return Match::Full(false, at + length),
+            (Match::Full(_, length), _) => return Match::Full((), at + length),
             (_, Match::Full(..)) => return Match::None,
             (Match::Partial, _) | (_, Match::Partial) => return Match::Partial,
             (Match::None, Match::None) => at += 1,

@@ -133,7 +133,7 @@ impl Leaf {
 }
 
 /// The schema of a member or an item.
-fn inner_schema<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+pub(super) fn inner_schema<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
     let of = |schema: &'a Value| schema.get("properties").and_then(|all| all.get(key)).or_else(|| schema.get("items"));
     let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|kind| schema.get(kind)?.as_array()).flatten();
     of(schema).or_else(|| alternatives.into_iter().find_map(of))

@@ -76,13 +76,15 @@ mod tests {
     use crate::markers::Match;
 
     #[test]
-    fn text_up_to_the_end_of_the_wrapper_remains() {
+    fn line_before_wrapper_end_remains() {
         assert_eq!(match_residue("oops</tool_call>x", true, false), Match::Full(Role::Close, 16));
         assert_eq!(match_residue("\n,\"a\":\n</tool_call>", true, false), Match::Full(Role::Close, 19));
         for text in ["oops", "oops\n", "oops</tool", "oops <"] {
             assert_eq!(match_residue(text, true, false), Match::Partial, "{text}");
         }
-        for text in ["", "\n", "one\ntwo</tool_call>", "Done.<|im_end|>", "Done.</s>", "a <b>", "a [1]", "{\"a\"", "`a`"] {
+        for text in
+            ["", "\n", "one\ntwo</tool_call>", "Done.<|im_end|>", "Done.</s>", "a <b>", "a [1]", "{\"a\"", "`a`"]
+        {
             assert_eq!(match_residue(text, true, false), Match::None, "{text}");
         }
         assert_eq!(match_residue(&"很".repeat(90), true, false), Match::None);

@@ -51,13 +51,17 @@ impl Candidate {
         }
     }
 
-    /// Reads `<f>` at `at`.
+    /// Reads `<f>` or `<f/>` at `at`.
     pub(super) fn read_tool_tag(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Step {
         match match_tool_tag(&text[at..], declared) {
-            Match::Full(name, length) => {
+            Match::Full(tag, length) if tag.is_empty => {
+                let is_call = declared.has_required(tag.name, &Map::new());
+                if is_call { without_arguments(tag.name.to_owned(), at + length) } else { Break(Verdict::Text) }
+            }
+            Match::Full(tag, length) => {
                 self.at = at + length;
                 self.payload = self.at;
-                self.stage = CandidateStage::Elements(FunctionElements::in_tool_tag(name.to_owned()));
+                self.stage = CandidateStage::Elements(FunctionElements::in_tool_tag(tag.name.to_owned()));
                 Continue(())
             }
             Match::Partial => Break(Verdict::NeedMore),

@@ -17,15 +17,14 @@ pub(super) struct Tag<'a> {
     pub(super) is_empty: bool,
 }
 
-/// Matches `<f>` of a declared tool at the beginning of a text.
-pub(super) fn match_tool_tag<'a>(text: &'a str, declared: &DeclaredTools) -> Match<&'a str> {
+/// Matches `<f>` or `<f/>` of a declared tool at the beginning of a text.
+pub(super) fn match_tool_tag<'a>(text: &'a str, declared: &DeclaredTools) -> Match<Tag<'a>> {
     // Most tags have other names, and need no further look.
     if !declared.has_prefix(tag_name(text)) {
         return Match::None;
     }
-    let is_plain = |tag: &Tag<'_>| !tag.has_attributes && !tag.is_empty;
     match match_tag(text) {
-        Match::Full(tag, length) if is_plain(&tag) && declared.has(tag.name) => Match::Full(tag.name, length),
+        Match::Full(tag, length) if !tag.has_attributes && declared.has(tag.name) => Match::Full(tag, length),
         Match::Partial if is_open(text) => Match::Partial,
         _ => Match::None,
     }
@@ -43,7 +42,7 @@ pub(super) fn match_parameter_tag<'a>(text: &'a str, tool: &str, declared: &Decl
 }
 
 /// Matches `<name>`, with or without attributes.
-fn match_tag(text: &str) -> Match<Tag<'_>> {
+pub(super) fn match_tag(text: &str) -> Match<Tag<'_>> {
     let Some(inside) = text.strip_prefix('<') else {
         return if text.is_empty() { Match::Partial } else { Match::None };
     };
@@ -73,11 +72,13 @@ fn match_tag(text: &str) -> Match<Tag<'_>> {
 /// The name in a tag, as far as it is there.
 fn tag_name(text: &str) -> &str {
     let inside = text.strip_prefix('<').unwrap_or(text);
-    &inside[..inside.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-')).unwrap_or(inside.len())]
+    &inside
+        [..inside.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '.')).unwrap_or(inside.len())]
 }
 
-/// Whether nothing but blanks follows the name in a tag that has not ended.
+/// Whether nothing but blanks and a slash follows the name in a tag that has not ended.
 fn is_open(text: &str) -> bool {
     let name = tag_name(text);
-    text.get(1 + name.len()..).unwrap_or_default().trim_matches([' ', '\t', '\n']).is_empty()
+    let rest = text.get(1 + name.len()..).unwrap_or_default().trim_start_matches([' ', '\t', '\n']);
+    matches!(rest, "" | "/")
 }

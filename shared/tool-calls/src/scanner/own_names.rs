@@ -1,0 +1,192 @@
+//! The content of a function whose elements are named after its parameters.
+
+use super::element_stage::{ElementStage, ElementStep};
+use super::elements::FunctionElements;
+use super::end_tag::{find_end_tag, match_end_tag, match_other_end_tag};
+use super::tool_tag::{match_parameter_tag, match_tag};
+use super::yaml;
+use crate::declared_tools::DeclaredTools;
+use crate::markers::Match;
+use crate::segment::{MalformedReason, ParsedCall};
+
+impl FunctionElements {
+    /// Reads the end tag with the function's name, or the tag of an element that is named after its parameter; `None` for
+    /// anything else.
+    pub(super) fn read_own_names(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Option<ElementStep> {
+        let rest = &text[at..];
+        if self.has_end_tag {
+            match match_end_tag(rest, &self.name) {
+                Match::Full((), length) => return Some(self.end_at_own_tag(at + length, at, declared)),
+                Match::Partial => return Some(ElementStep::NeedMore(at)),
+                Match::None => {}
+            }
+        }
+        match match_parameter_tag(rest, &self.name, declared) {
+            Match::Full(tag, length) => {
+                self.stage = ElementStage::Named { key: tag.name.to_owned(), start: at + length };
+                if tag.is_empty {
+                    self.set_argument("", declared);
+                    self.last_argument_end = at + length;
+                }
+                return Some(ElementStep::Continue(at + length));
+            }
+            Match::Partial => return Some(ElementStep::NeedMore(at)),
+            Match::None => {}
+        }
+        if self.is_in_tool_tag() && self.arguments.is_empty() { self.read_first_key(text, at, declared) } else { None }
+    }
+
+    fn end_at_own_tag(&mut self, end: usize, at: usize, declared: &DeclaredTools) -> ElementStep {
+        if !self.arguments.is_empty() || declared.has_required(&self.name, &self.arguments) {
+            ElementStep::Call(self.take_call(), end)
+        } else {
+            ElementStep::Unreadable(MalformedReason::NotParameters, at)
+        }
+    }
+
+    /// Reads the first key of parameters that are written as YAML: a known one, or one on a line of its own.
+    fn read_first_key(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Option<ElementStep> {
+        let key = match yaml::match_key(&text[at..]) {
+            Match::Full(key, _) => key,
+            Match::Partial => return Some(ElementStep::NeedMore(at)),
+            Match::None => return None,
+        };
+        let line = text[..at].trim_end_matches([' ', '\t']);
+        let begins_line = line.ends_with('\n');
+        let is_known = declared.parameter(&self.name, key).is_some();
+        if !is_known && !begins_line {
+            return None;
+        }
+        let start = if begins_line { line.len() } else { at };
+        self.stage = ElementStage::Yaml { start, is_certain: is_known };
+        Some(ElementStep::Continue(at))
+    }
+
+    /// Reads parameters written as YAML up to the function's end tag.
+    pub(super) fn read_yaml(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
+        let ElementStage::Yaml { start, .. } = self.stage else { return ElementStep::Continue(at) };
+        let (content_end, end) = match find_end_tag(text, at, &self.name) {
+            Ok(found) => found,
+            Err(resume) => return ElementStep::NeedMore(resume),
+        };
+        match yaml::parse_parameters(&text[start..content_end], &self.name, declared, true) {
+            Some(arguments) if declared.has_required(&self.name, &arguments) => {
+                self.arguments = arguments;
+                ElementStep::Call(self.take_call(), end)
+            }
+            _ => ElementStep::Unreadable(MalformedReason::NotParameters, end),
+        }
+    }
+
+    /// Ends the text in parameters written as YAML.
+    pub(super) fn finish_yaml(
+        &mut self,
+        text: &str,
+        declared: &DeclaredTools,
+    ) -> Result<(ParsedCall, usize), MalformedReason> {
+        let ElementStage::Yaml { start, is_certain: true } = self.stage else {
+            return Err(MalformedReason::NotParameters);
+        };
+        let content = &text[start..];
+        let open_tag = content.rfind('<').filter(|at| match_end_tag(&content[*at..], &self.name) == Match::Partial);
+        let content = &content[..open_tag.unwrap_or(content.len())];
+        match yaml::parse_parameters(content, &self.name, declared, false) {
+            Some(arguments) if declared.has_required(&self.name, &arguments) => {
+                self.arguments = arguments;
+                Ok((self.take_call(), text.len()))
+            }
+            _ => Err(MalformedReason::NotParameters),
+        }
+    }
+
+    /// Reads the value of an element that is named after its parameter. It ends where markup follows its end tag.
+    pub(super) fn read_named(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
+        let ElementStage::Named { key, start } = &self.stage else { return ElementStep::Continue(at) };
+        let start = *start;
+        let (end, after) = match find_end_tag(text, at, key) {
+            Ok(found) => found,
+            Err(resume) => return ElementStep::NeedMore(resume),
+        };
+        match text[self.space.end(text, after)..].chars().next() {
+            None => ElementStep::NeedMore(end),
+            Some('<' | '[' | ']') if !is_open_cdata(&text[start..end]) => {
+                self.set_argument(&text[start..end], declared);
+                self.last_argument_end = after;
+                ElementStep::Continue(after)
+            }
+            Some(_) => ElementStep::Continue(after),
+        }
+    }
+
+    /// Ends the text in an element that is named after its parameter: its end tag ends the text, or only the function has an
+    /// end tag.
+    pub(super) fn finish_named(
+        &mut self,
+        text: &str,
+        declared: &DeclaredTools,
+    ) -> Result<(ParsedCall, usize), MalformedReason> {
+        let ElementStage::Named { key, start } = &self.stage else { return Err(MalformedReason::NotParameters) };
+        let start = *start;
+        let trimmed = text.trim_end();
+        let mut found = find_last_end_tag(&trimmed[start..], key).map(|(from, to)| (start + from, start + to));
+        found = found.filter(|(_, end)| *end == trimmed.len());
+        if found.is_none() && self.has_end_tag {
+            found = find_end_tag(text, start, &self.name).ok();
+        }
+        let (value_end, end) = found.ok_or(MalformedReason::NotParameters)?;
+        self.set_argument(&text[start..value_end], declared);
+        if self.may_end_unclosed(declared) { Ok((self.take_call(), end)) } else { Err(MalformedReason::NotParameters) }
+    }
+
+    /// Reads past the tag of an element that is no parameter, or a stray end tag; `None` for anything else.
+    pub(super) fn read_unknown_element(&mut self, text: &str, at: usize) -> Option<ElementStep> {
+        if !self.has_end_tag {
+            return None;
+        }
+        let rest = &text[at..];
+        match match_other_end_tag(rest) {
+            Match::Full((), length) => return Some(ElementStep::Continue(at + length)),
+            Match::Partial => return Some(ElementStep::NeedMore(at)),
+            Match::None => {}
+        }
+        match match_tag(rest) {
+            Match::Full(tag, length) => {
+                if !tag.is_empty {
+                    self.stage = ElementStage::Unknown { name: tag.name.to_owned() };
+                }
+                Some(ElementStep::Continue(at + length))
+            }
+            Match::Partial => Some(ElementStep::NeedMore(at)),
+            Match::None => None,
+        }
+    }
+
+    /// Reads past an element that is no parameter: to its end tag, or to the function's.
+    pub(super) fn skip_unknown_element(&mut self, text: &str, at: usize) -> ElementStep {
+        let ElementStage::Unknown { name } = &self.stage else { return ElementStep::Continue(at) };
+        let next = match (find_end_tag(text, at, name), find_end_tag(text, at, &self.name)) {
+            (Ok((_, end)), Ok((own, _))) => end.min(own),
+            (Ok((_, end)), Err(resume)) if end <= resume => end,
+            (Err(resume), Ok((own, _))) if own <= resume => own,
+            (Ok((start, _)) | Err(start), Ok((other, _)) | Err(other)) => {
+                return ElementStep::NeedMore(start.min(other));
+            }
+        };
+        self.stage = ElementStage::Between;
+        ElementStep::Continue(next)
+    }
+}
+
+/// Whether the text is a section of literal text that has not ended.
+pub(super) fn is_open_cdata(text: &str) -> bool {
+    text.trim_start().starts_with("<![CDATA[") && !text.contains("]]>")
+}
+
+/// The last end tag of this name: where it begins and ends.
+fn find_last_end_tag(text: &str, name: &str) -> Option<(usize, usize)> {
+    let start = text.rfind("</")?;
+    match match_end_tag(&text[start..], name) {
+        Match::Full((), length) => Some((start, start + length)),
+        Match::Partial | Match::None => None,
+    }
+}
