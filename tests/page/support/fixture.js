@@ -1,16 +1,12 @@
 // The fixture of a browser test: a browser page, the server, and the server's two endpoints; each test has its own.
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { after } from "node:test";
 
 import { chromium } from "playwright-core";
 
 import { servePageFromDisk } from "./disk.js";
-import { openModel, openSearch } from "./endpoints.js";
-import { startServer } from "./server.js";
+import { startStack } from "./stack.js";
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -25,35 +21,18 @@ after(() => browser.close());
  * At the end of the test it asserts three properties: no request to another origin, no violated policy, no error.
  */
 export async function setUp(t, { context: options = {}, settings = {}, fromServer = false } = {}) {
-  const data = await mkdtemp(path.join(tmpdir(), "page-"));
-  const [model, search] = await Promise.all([openModel(), openSearch()]);
-  const environment = {
-    OPENAI_BASE_URL: `${model.url}/v1`,
-    OPENAI_MODEL: "test-model",
-    OPENAI_API_KEY: "model-key",
-    TAVILY_BASE_URL: search.url,
-    TAVILY_API_KEY: "search-key",
-    ...settings,
-  };
-  let server = await startServer({ data, settings: environment });
+  const stack = await startStack(settings);
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, locale: "en-GB", ...options });
   context.setDefaultTimeout(Number(process.env.PAGE_TIMEOUT_MS ?? 20_000));
   if (process.env.PAGE_FROM_DISK && !fromServer) await servePageFromDisk(context);
   const watch = watchContext(context);
   t.after(async () => {
     await context.close();
-    model.close();
-    search.close();
-    await server.stop();
-    await rm(data, { recursive: true, force: true });
+    await stack.stop();
     watch.check();
   });
-  const restart = async (changes = {}) => {
-    await server.stop();
-    server = await startServer({ data, settings: { ...environment, ...changes }, port: server.port });
-  };
   const page = await context.newPage();
-  return { page, context, model, search, watch, restart, url: server.url, server: () => server };
+  return { page, context, watch, ...stack };
 }
 
 /** Records the requests and the errors of a context's pages. */
