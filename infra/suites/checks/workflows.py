@@ -38,8 +38,19 @@ SUBJECTS = [
 
 
 # Commands allowed in jobs with the cloud identity; none compiles, and all installed packages are pinned by hash.
-WITH_IDENTITY = re.compile(r"infra/pipeline/(bundle unpack|install aws-sam-cli|deploy (staging|production))|infra/release/(push|publish) \"\$TAG\"")
+WITH_IDENTITY = re.compile(r"infra/pipeline/(bundle unpack|verify|install aws-sam-cli|deploy (staging|production))|infra/release/(push|publish) \"\$TAG\"")
 REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9,._-]+\])?==[^ ;]+( ; [^\\]+)?( --hash=sha256:[0-9a-f]{64})+")
+
+# The permissions of the jobs that may do more than read the sources.
+STAGE = {"contents": "read", "id-token": "write", "attestations": "read"}
+NEEDED = {
+    ("deploy.yml", "attest"): {"contents": "read", "id-token": "write", "attestations": "write"},
+    ("deploy.yml", "staging"): STAGE,
+    ("deploy.yml", "production"): STAGE,
+    ("release.yml", "publish"): {"contents": "write", "id-token": "write", "attestations": "write", "packages": "write"},
+}
+# What `gh` is given to verify, apart from the file.
+VERIFIED = ["--repo a/b", "--signer-workflow a/b/.github/workflows/deploy.yml", "--source-ref refs/heads/main", "--source-digest 0123456789abcdef", "--deny-self-hosted-runners"]
 
 # Mutations of the workflows and their scripts, each of which a rule must notice: a file, a text of it, and its replacement.
 MUTATIONS = [
@@ -53,6 +64,18 @@ MUTATIONS = [
     ("deploy.yml", "          SHA256: ${{ needs.build.outputs.sha256 }}\n", "          SHA256: ${{ needs.staging.outputs.sha256 }}\n"),
     ("deploy.yml", "needs: [build, try-staging]", "needs: [build, staging]"),
     ("deploy.yml", "needs: [build, staging]", "needs: [build, check]"),
+    ("deploy.yml", "needs: [check, build, attest]", "needs: [check, build]"),
+    ("deploy.yml", "      - run: infra/pipeline/verify\n", "      - run: infra/pipeline/identify\n"),
+    ("deploy.yml", "        if: vars.ATTEST != 'no'\n        env:\n", "        if: vars.ATTEST == 'yes'\n        env:\n"),
+    ("deploy.yml", "        if: vars.ATTEST != 'no'\n        with:\n", "        if: false\n        with:\n"),
+    ("deploy.yml", "            .aws-sam/build/ChatFunction.zip\n", ""),
+    ("deploy.yml", "    needs: build\n    runs-on", "    needs: build\n    environment: attest\n    runs-on"),
+    ("deploy.yml", "      - uses: actions/attest-build-provenance", "      - run: infra/pipeline/build\n      - uses: actions/attest-build-provenance"),
+    ("deploy.yml", "      attestations: read\n", "      attestations: write\n"),
+    ("deploy.yml", "    timeout-minutes: 60\n    outputs:\n      sha256", "    timeout-minutes: 60\n    permissions:\n      contents: read\n      id-token: write\n    outputs:\n      sha256"),
+    ("verify", "--source-digest \"$GITHUB_SHA\" ", ""),
+    ("verify", "--source-ref refs/heads/main ", ""),
+    ("verify", " --deny-self-hosted-runners", ""),
     ("release.yml", "needs: [check, assemble]", "needs: [assemble]"),
     ("release.yml", 'tags: ["v*"]', 'branches: ["*"]'),
     ("release.yml", "subject-checksums: release/SHA256SUMS", "subject-path: a"),
@@ -94,14 +117,17 @@ def rules(files):
 
 def stages(deploy):
     jobs = deploy["jobs"]
-    before = {"staging": ["check", "build"], "try-staging": ["build", "staging"], "production": ["build", "try-staging"], "try-production": ["build", "production"]}
+    before = {"attest": "build", "staging": ["check", "build", "attest"], "try-staging": ["build", "staging"], "production": ["build", "try-staging"], "try-production": ["build", "production"]}
     if {name: job["needs"] for name, job in jobs.items() if "needs" in job} != before:
         yield "deploy.yml: a stage does not wait for what has to come before"
     if deploy["on"].get("push") != {"branches": ["main"]} or "pull_request" in deploy["on"]:
         yield "deploy.yml: something else than main is deployed"
     for stage in ("staging", "production"):
-        if f"infra/pipeline/deploy {stage}" not in [step.get("run") for step in jobs[stage]["steps"]]:
+        commands = [step.get("run") for step in jobs[stage]["steps"]]
+        if f"infra/pipeline/deploy {stage}" not in commands:
             yield f"deploy.yml: {stage} is not deployed"
+        elif "infra/pipeline/verify" not in commands[: commands.index(f"infra/pipeline/deploy {stage}")]:
+            yield f"deploy.yml: {stage} takes what nobody attests"
         if not any(" smoke " in step.get("run", "") for step in jobs[f"try-{stage}"]["steps"]):
             yield f"deploy.yml: {stage} is not tried"
     for name in before:
@@ -110,6 +136,22 @@ def stages(deploy):
             yield f"deploy.yml: {name} does not compare what it takes with what was built"
         if "container" in jobs[name] or "services" in jobs[name]:
             yield f"deploy.yml: {name} runs in what somebody else made"
+
+
+    yield from attested(jobs)
+
+
+def attested(jobs):
+    """Checks that what is deployed is attested, unless the repository has no attestations, by a job that can become no role."""
+    (attestation,) = [step for step in jobs["attest"]["steps"] if step.get("uses", "").startswith("actions/attest-build-provenance@")]
+    if attestation["with"]["subject-path"].split() != ["build.tar", ".aws-sam/build/ChatFunction.zip", ".aws-sam/build/CheckFunction.zip"]:
+        yield "deploy.yml: something is deployed that is not attested"
+    verifications = [step for stage in ("staging", "production") for step in jobs[stage]["steps"] if step.get("run") == "infra/pipeline/verify"]
+    if any(step.get("if") != "vars.ATTEST != 'no'" for step in (attestation, *verifications)):
+        yield "deploy.yml: an attestation is left out although the repository can have it"
+    commands = [step["run"] for step in jobs["attest"]["steps"] if "run" in step]
+    if commands != ["infra/pipeline/bundle unpack"] or "environment" in jobs["attest"]:
+        yield "deploy.yml: the job that attests runs something else, or has an environment whose role it could become"
 
 
 def released(release):
@@ -128,13 +170,16 @@ def pinned(files):
     """Checks that all installed packages are pinned by hash."""
     if "--require-hashes" not in files["tools"] or "--only-binary :all:" not in files["tools"]:
         yield "tools: what is installed is not held to its hash, or built"
-    for name in ("deploy", "identify", "publish", "push"):
+    for name in ("deploy", "identify", "publish", "push", "verify"):
         if re.search(r"\b(pip|npm|cargo|tool|source) ", re.sub(r"#.*", "", files[name]).replace("infra/pipeline/tools", "tool ")):
             yield f"{name}: something is installed or built where the identity is"
     if "cargo zigbuild --locked" not in files["program"] or "-unknown-linux-musl" not in files["program"]:
         yield "program: the program for Linux needs the libraries of the machine that built it"
     if "sha256sum --check --strict" not in files["push"] or "--password-stdin" not in files["push"]:
         yield "push: what comes is not compared with its checksum, or the token is an argument"
+    for option in VERIFIED:
+        if option.split()[0] not in files["verify"]:
+            yield f"verify: an attestation of something else is accepted: {option}"
     if "GITHUB_ENV" in files["identify"] + files["deploy"]:
         yield "identify: steps get the token that do not need it"
     if '"${SHA256:?}  build.tar" | sha256sum --check --strict' not in files["bundle"]:
@@ -154,10 +199,11 @@ def held_short(name, text, parsed):
         yield f"{name}: a stored key of AWS"
     for job, of in parsed["jobs"].items():
         permissions = of.get("permissions", {})
-        if permissions.get("id-token") and of.get("environment") != job:
+        # The trust of the roles is by environment, so an identity without one opens none.
+        if permissions.get("id-token") and of.get("environment") != job and (name, job) != ("deploy.yml", "attest"):
             yield f"{name}: {job} may become a role outside of its environment"
-        more = {"contents": "write", "attestations": "write", "packages": "write"} if (name, job) == ("release.yml", "publish") else {"contents": "read"}
-        if set(permissions) - set(more) - {"id-token"} or permissions.get("contents") not in (None, more["contents"]):
+        needed = NEEDED.get((name, job), {"contents": "read"})
+        if any(permission != needed.get(one) for one, permission in permissions.items()):
             yield f"{name}: {job} may do more than it needs"
         for step in of.get("steps", []):
             run = step.get("run", "")
@@ -240,6 +286,49 @@ def identify(work):
     server.shutdown()
     if (work / "token").exists():
         yield "deploy: the token is there for the steps after it"
+
+
+def verify(work):
+    """Checks what `gh` gets to verify, and that what it rejects is not deployed."""
+    programs = work / "gh"
+    programs.mkdir(exist_ok=True)
+    fake_gh, calls = programs / "gh", work / "verified"
+    variables = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "GITHUB_REPOSITORY": "a/b", "GITHUB_SHA": "0123456789abcdef"}
+
+    def run(code):
+        fake_gh.write_text(f"#!/bin/sh\necho \"$*\" >'{calls}'\nexit {code}\n")
+        fake_gh.chmod(0o755)
+        return subprocess.run([PIPELINE / "verify"], env=variables).returncode
+
+    if run(0) != 0 or calls.read_text() != f"attestation verify build.tar {' '.join(VERIFIED)}\n":
+        yield f"verify: gh gets {calls.read_text()}"
+    if run(1) == 0:
+        yield "verify: what nobody attests is accepted"
+
+
+def archives(work):
+    """Checks that the build's template has the packed archives as code. A fake `sam` and a fake Cargo build."""
+    programs, made = work / "builders", work / "packed"
+    shutil.rmtree(made, ignore_errors=True)
+    programs.mkdir(exist_ok=True)
+    functions = ("ChatFunction", "CheckFunction")
+    lines = "".join(f"  {name}:\n    Properties:\n      CodeUri: {name}\n" for name in functions)
+    (programs / "sam").write_text(
+        "#!/bin/sh\n" + "".join(f"mkdir -p '{made}/{name}' && echo {name} >'{made}/{name}/bootstrap'\n" for name in functions) + f"printf 'Resources:\n{lines}' >'{made}/template.yaml'\n"
+    )
+    (programs / "cargo").write_text(CARGO.replace('if sys.argv[1] == "tree"', 'if sys.argv[1] == "lambda":\n    pass\nelif sys.argv[1] == "tree"'))
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    variables = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "BUILD": str(made)}
+    done = subprocess.run([PIPELINE / "build"], env=variables, capture_output=True, text=True)
+    if done.returncode:
+        yield f"build: it fails: {done.stderr}"
+        return
+    template = yaml_parse((made / "template.yaml").read_text())
+    for name in functions:
+        code = template["Resources"][name]["Properties"]["CodeUri"]
+        if code != f"{name}.zip" or not zipfile.is_zipfile(made / code):
+            yield f"build: {name} is deployed from {code}, which is not the archive that is attested"
 
 
 def checkout(work):
@@ -487,7 +576,7 @@ def overridden(work, stage, variables):
 def main():
     logging.disable()  # the translator logs its own metrics
     work = Path(sys.argv[1]).resolve()
-    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *checkout(work), *bundle(work), *release(work), *deploy(work, "staging"), *deploy(work, "production")]
+    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *verify(work), *archives(work), *checkout(work), *bundle(work), *release(work), *deploy(work, "staging"), *deploy(work, "production")]
     for fault in faults:
         print(f"  {fault}")
     if faults:
