@@ -35,9 +35,9 @@ output "first_key" {
   value       = lookup(aws_cloudformation_stack.chat.outputs, "FirstKey", null)
 }
 
-output "more_keys" {
-  description = "The command that makes further keys, in a clone of the repository and with credentials as variables. A release has lambda-chat in place of cargo run --."
-  value       = lookup(aws_cloudformation_stack.chat.outputs, "MoreKeys", null)
+output "variables" {
+  description = "The command that sets the variables by which the program lambda-chat finds this stack with --aws. It reads credentials from variables too."
+  value       = lookup(aws_cloudformation_stack.chat.outputs, "Variables", null)
 }
 
 output "switch_off" {

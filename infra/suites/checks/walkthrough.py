@@ -5,6 +5,7 @@ It shows that the commands run, that they fit together, and what they leave in a
 template: moto gets the part that it supports.
 """
 
+import functools
 import hashlib
 import json
 import logging
@@ -13,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import warnings
 from pathlib import Path
 
@@ -22,7 +24,19 @@ import source
 from moto.server import ThreadedMotoServer
 
 BUCKET = "lambda-chat-walkthrough"
-STACK = "lambda-chat"
+PLATFORM = "linux-x86_64"
+# With --aws the program reaches AWS itself; without, the endpoint of the environment.
+PROGRAM = """#!/bin/bash
+options=()
+for option; do [ "$option" = --aws ] || options+=("$option"); done
+exec '{program}' "${{options[@]}}"
+"""
+
+
+@functools.cache
+def exports_credentials():
+    """Version 1 of the AWS CLI has no command for it."""
+    return subprocess.run(["aws", "configure", "export-credentials"], capture_output=True).returncode == 0
 
 
 def block(document, heading, containing):
@@ -38,39 +52,61 @@ def block(document, heading, containing):
 class Person:
     """Somebody with a shell, an account and nothing but the documents."""
 
-    def __init__(self, folder, program):
-        self.folder, self.program, self.names = folder, program, {"BUCKET": BUCKET}
-        self.variables = os.environ | {"ARK_API_KEY": "secret of ark", "AWS_PAGER": ""}
+    def __init__(self, folder, release):
+        self.folder = folder
+        self.names = {"BUCKET": BUCKET, "PLATFORM": PLATFORM}
+        self.variables = os.environ | {"RELEASE": f"file://{release}", "AWS_PAGER": ""}
 
-    def run(self, commands, **names):
+    def run(self, commands, typed="", **names):
         """Runs commands with names in place of those that the documents leave open; returns what they print."""
         for name, value in (self.names | names).items():
             commands = re.sub(rf"(?<![A-Za-z$_]){name}(?![A-Za-z_=])", value, commands)
-        done = subprocess.run(["bash", "-eu", "-c", commands], cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=120)
+        # As the documents have it for a person with a release instead of a clone.
+        commands = commands.replace("cargo run --", "./lambda-chat")
+        if not exports_credentials():
+            commands = re.sub(r'^eval "\$\(aws configure export-credentials.*\n', "", commands, flags=re.MULTILINE)
+        done = subprocess.run(["bash", "-eu", "-c", commands], cwd=self.folder, env=self.variables, input=typed, capture_output=True, text=True, timeout=120)
         if done.returncode:
             sys.exit(f"  this fails as the documents have it:\n{commands}\n{done.stderr}")
         return done.stdout
 
-    def outputs(self, commands):
-        return dict(line.split("\t", 1) for line in self.run(commands).splitlines() if "\t" in line)
+    def outputs(self, commands, typed=""):
+        return dict(line.split("\t", 1) for line in self.run(commands, typed).splitlines() if "\t" in line)
 
 
 def readme():
     """Checks that README.md shows the same commands."""
     shown = [line.split("    #")[0] for line in (source.ROOT / "README.md").read_text().splitlines()]
-    for containing in ("curl", "aws cloudformation deploy"):
+    for containing in ("parameters.example.json; do curl", "aws cloudformation deploy"):
         for line in block("deploy.md", "From a release", containing).splitlines():
             if line not in shown:
                 yield f"README.md does not have: {line}"
 
 
-def download(person, release):
-    """The files of a release, the template without what moto lacks."""
-    commands = block("deploy.md", "From a release", "curl")
-    person.run(re.sub(r"^RELEASE=.*$", f"RELEASE=file://{release}", commands, flags=re.MULTILINE))
+def complete(release, program):
+    """Adds to the files of a release the program's archive, and the checksums."""
+    folder = release.parent / "program"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "lambda-chat").write_text(PROGRAM.format(program=program))
+    (folder / "lambda-chat").chmod(0o755)
+    name = f"lambda-chat-{PLATFORM}"
+    with tarfile.open(release / f"{name}.tar.gz", "w:gz") as archive:
+        archive.add(folder, name)
+    sums = "".join(f"{hashlib.sha256(one.read_bytes()).hexdigest()}  {one.name}\n" for one in sorted(release.iterdir()))
+    (release / "SHA256SUMS").write_text(sums)
+
+
+def download(person):
+    """The files of a release, the template without what moto lacks; and the program."""
+    commands = block("deploy.md", "From a release", "parameters.example.json; do curl")
+    person.run(re.sub(r"^RELEASE=.*\n", "", commands, flags=re.MULTILINE))
+    person.run(block("deploy.md", "From a release", "SHA256SUMS").strip().splitlines()[0])
     path = person.folder / "template-arm64.json"
     shutil.copy(path, person.folder / "whole.json")
     use_resources(person, {"MakesDataTable"})
+    if not re.fullmatch(r"lambda-chat \d+\.\d+\.\d+\n", person.run(block("deploy.md", "The program of a release", "curl"))):
+        yield "the program of a release does not start"
 
 
 def use_resources(person, conditions):
@@ -81,7 +117,9 @@ def use_resources(person, conditions):
 
 def first_deployment(person):
     commands = block("deploy.md", "From a release", "aws cloudformation deploy")
-    outputs = person.outputs(commands)
+    outputs = person.outputs(block("deploy.md", "From a release", "read -rs") + commands, typed="secret of ark\n")
+    if "ArkModel\tdoubao-seed-1-6-250615\n" not in person.run(block("deploy.md", "From a release", "Parameters[?ParameterValue")):
+        yield "the parameters of the stack are not listed"
     # The whole template has more functions than moto gets.
     person.run(re.search(r"^aws cloudformation package.*", commands, re.MULTILINE)[0].replace("template-arm64.json", "whole.json").replace("packaged.yaml", "whole.yaml"))
     stored = boto3.client("ssm").get_parameter(Name="/lambda-chat/ark", WithDecryption=True)["Parameter"]
@@ -99,21 +137,30 @@ def first_deployment(person):
 
 
 def keys(person):
-    """The first key, by the AWS CLI alone, is one that the product lists; and a further one by the program."""
-    command = person.run(block("deploy.md", "The first key", "FirstKey"))
-    key = person.run(command).strip()
+    """The first key, by the AWS CLI alone, is one that the product lists; and further ones by the program."""
+    key = person.run(block("deploy.md", "The first key", "FirstKey")).strip()
     (item,) = boto3.client("dynamodb").scan(TableName=person.names["DATA_TABLE"])["Items"]
     if item["digest"]["S"] != hashlib.sha256(key.encode()).hexdigest() or item["sk"]["S"] not in key:
         yield f"the first key {key} is not the stored one"
-    tables = " ".join(f"{name}={person.names[name]}" for name in ("DATA_TABLE", "EPHEMERAL_TABLE"))
-    (more,) = [line for line in block("deploy.md", "The first key", "keys create").splitlines() if "keys create" in line]
-    # With --aws the program reaches AWS itself; without, the endpoint of the environment.
-    more = re.sub(r"AWS_REGION=.* cargo run --", f"{tables} {person.program}", more).replace(" --aws", "")
-    if "lc_" not in person.run(more, NAME="ann"):
+    if "lc_" not in person.run(block("deploy.md", "The first key", "keys create"), NAME="ann"):
         yield "no further key is made"
-    listed = person.run(f"{tables} {person.program} keys list")
-    if not re.search(r"\badmin\b", listed) or not re.search(r"\bann\b", listed):
+    person.run(block("deploy.md", "Deployment checks", "keys create"))
+    stored = boto3.client("ssm").get_parameter(Name="/lambda-chat/check", WithDecryption=True)["Parameter"]
+    if stored["Type"] != "SecureString" or not re.fullmatch("lc_[0-9A-Z]{26}_[0-9a-f]{64}", stored["Value"]):
+        yield f"the key of the deployment checks is stored as {stored}"
+    listed = listed_keys(person)
+    if not all(re.search(rf"\b{user}\b", listed) for user in ("admin", "ann", "deployment-check")):
         yield f"the product does not know the keys: {listed}"
+    address = person.run("KEY=a\n" + block("deploy.md", "The first message", "export KEY") + 'echo "$URL"').strip()
+    # Moto makes no function URL; the suite has its attribute's name there.
+    if address != "ChatFunctionUrl-FunctionUrl":
+        yield f"the URL is {address}"
+
+
+def listed_keys(person):
+    """The keys in the tables of the stack, as the program lists them."""
+    variables = [line for line in block("deploy.md", "The first key", "keys create").splitlines() if "'Variables'" in line]
+    return person.run("\n".join([*variables, "cargo run -- keys list --aws"]))
 
 
 def variables_after(person, lines):
@@ -139,7 +186,13 @@ def alias(person):
     client, function = boto3.client("lambda"), person.names["FUNCTION"]
     version = client.publish_version(FunctionName=function)["Version"]
     client.create_alias(FunctionName=function, Name="live", FunctionVersion=version)
-    person.run(block("deploy.md", "New versions", "update-alias").replace("--function-version 41", f"--function-version {version}"))
+    earlier = client.publish_version(FunctionName=function)["Version"]
+    commands = block("deploy.md", "New versions", "update-alias").splitlines()
+    shown = person.run("\n".join(commands[:2]))
+    if not re.search(rf"^{version}\t.*\bLambda Chat, streamed", shown, re.MULTILINE) or shown.splitlines()[-1] != version:
+        yield f"the versions are not listed, or the alias's is another: {shown}"
+    person.run(commands[2].replace("--function-version 41", f"--function-version {earlier}"))
+    version = earlier
     if client.get_alias(FunctionName=function, Name="live")["FunctionVersion"] != version:
         yield "the alias does not move"
 
@@ -169,6 +222,25 @@ def backup(person):
         yield f"the backups are of {tables}"
 
 
+def file_backup(person):
+    """The data table as a file, which has nothing to restore into the table that it is from."""
+    lines = block("data.md", "Backup and restore", "backup --out all.jsonl").splitlines()
+    variables = [line for line in block("deploy.md", "The first key", "keys create").splitlines() if "'Variables'" in line]
+    commands = [line.split("  #")[0] for line in lines if "age -r" not in line]
+    person.run("\n".join([*variables, *(f"{line} --aws" for line in commands)]))
+    lines = (person.folder / "all.jsonl").read_text().splitlines()
+    if sum('"Item"' in line for line in lines) != len(boto3.client("dynamodb").scan(TableName=person.names["DATA_TABLE"])["Items"]):
+        yield f"the file has {len(lines)} lines"
+
+
+def domain(person):
+    """The certificate of a domain of one's own, in the region of CloudFront."""
+    request, describe = block("deploy.md", "A domain of your own", "request-certificate").splitlines()
+    arn = json.loads(person.run(request))["CertificateArn"]
+    if ":us-east-1:" not in arn or json.loads(person.run(describe, ARN=arn))["Type"] != "CNAME":
+        yield f"{arn} has no record to prove the domain"
+
+
 def origin_key(person):
     """The key that CloudFront sends is stored in the form that CloudFormation can resolve."""
     for containing, name in (("origin --value", "/lambda-chat/origin"), ("origin-2 --value", "/lambda-chat/origin-2")):
@@ -191,18 +263,50 @@ def restore(person):
         yield "the stack does not use the restored table"
 
 
+def tables():
+    return boto3.client("dynamodb").list_tables()["TableNames"]
+
+
+def stacks():
+    return [one["StackName"] for one in boto3.client("cloudformation").list_stacks()["StackSummaries"] if one["StackStatus"] != "DELETE_COMPLETE"]
+
+
 def tear_down(person):
-    """The commands after a failed first deployment also remove a stack with all of its data."""
+    """The stack, the bucket and the key are gone; the data tables remain."""
+    variables_after(person, ["ExistingDataTable="])
+    person.run(block("deploy.md", "Upgrade, roll back, tear down", "aws s3 rb"))
+    buckets = [one["Name"] for one in boto3.client("s3").list_buckets()["Buckets"]]
+    names = [one["Name"] for one in boto3.client("ssm").describe_parameters()["Parameters"]]
+    if stacks() or BUCKET in buckets or "/lambda-chat/ark" in names:
+        yield f"these remain: {stacks()} {buckets} {names}"
+    if not {person.names["DATA_TABLE"], "lambda-chat-restored"} <= set(tables()):
+        yield f"only these tables remain: {tables()}"
+
+
+def second_stack(person):
+    """A new stack takes the table of the former one, with its keys."""
+    (person.folder / "parameters.json").write_text(json.dumps(["ArkModel=a", "ArkApiKeyParameter=/lambda-chat/ark", f"ExistingDataTable={person.names['DATA_TABLE']}"]))
+    use_resources(person, set())
+    # Moto keeps the log group of a deleted stack.
+    boto3.client("logs").delete_log_group(logGroupName="/lambda-chat/lambda-chat")
+    person.run(block("deploy.md", "From a release", "read -rs") + block("deploy.md", "From a release", "aws cloudformation deploy"), typed="another secret\n")
+    use_resources(person, {"MakesDataTable"})
+    listed = listed_keys(person)
+    if not re.search(r"\badmin\b", listed):
+        yield f"the keys of the table are not there: {listed}"
+
+
+def failed_deployment(person):
+    """The commands after a failed first deployment leave neither the stack nor its data table."""
     commands = block("deploy.md", "If the first deployment fails", "describe-stack-events").splitlines()
     events = commands.index(next(one for one in commands if "delete-stack" in one))
     person.run("\n".join(commands[:events]))
-    person.run("\n".join(commands[events:]))
-    tables = boto3.client("dynamodb").list_tables()["TableNames"]
-    if person.names["DATA_TABLE"] in tables or "lambda-chat-restored" not in tables:
-        yield f"these tables remain: {tables}"
-    stacks = [one["StackName"] for one in boto3.client("cloudformation").list_stacks()["StackSummaries"] if one["StackStatus"] != "DELETE_COMPLETE"]
-    if stacks:
-        yield f"these stacks remain: {stacks}"
+    if person.names["DATA_TABLE"] not in person.run("\n".join(commands[events:])):
+        yield "the data table is not listed"
+    if person.names["DATA_TABLE"] in tables() or "lambda-chat-restored" not in tables():
+        yield f"these tables remain: {tables()}"
+    if stacks():
+        yield f"these stacks remain: {stacks()}"
 
 
 def main():
@@ -219,8 +323,8 @@ def main():
     # By its name: moto reads the bucket of a template's address from the path of such an address only.
     port = server.get_host_and_port()[1]
     os.environ |= {"AWS_ENDPOINT_URL": f"http://localhost:{port}", "AWS_ENDPOINT_URL_DYNAMODB": f"http://127.0.0.1:{port}", "NO_PROXY": "localhost,127.0.0.1"}
-    person = Person(person_folder, program)
-    download(person, folder)
+    complete(folder, program)
+    person = Person(person_folder, folder)
     failed = False
     for name, step in STEPS.items():
         faults = list(step(person))
@@ -233,14 +337,19 @@ def main():
 
 STEPS = {
     "README.md": lambda _: readme(),
+    "the files of a release": download,
     "the first deployment": first_deployment,
-    "the first key, and another": keys,
+    "the first key, and others": keys,
     "an upgrade": upgrade,
     "the alias": alias,
     "switching off and on": switch,
     "the key of CloudFront": origin_key,
     "backups": backup,
+    "a backup as a file": file_backup,
+    "a certificate": domain,
     "a restore": restore,
     "the end": tear_down,
+    "a second stack with the same table": second_stack,
+    "after a failure": failed_deployment,
 }
 main()
