@@ -1,4 +1,5 @@
-// Runs each example of `docs/clients` unchanged and compares its output with the block below it.
+// Runs each example of `docs/clients` unchanged, and each request of README.md and docs/deploy.md, and compares its output with the
+// block below it.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -8,7 +9,8 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { examples, files, matches } from "./support/examples.js";
+import { examples, files, matches, requests } from "./support/examples.js";
+import { startHashedFront } from "./support/hashed-front.js";
 
 const FOLDER = fileURLToPath(new URL("./node_modules/.examples/", import.meta.url));
 const PAGE = fileURLToPath(new URL("./support/page.js", import.meta.url));
@@ -22,20 +24,48 @@ const EXTENSIONS = { sh: "sh", python: "py", js: "mjs", tsx: "tsx" };
 const run = promisify(execFile);
 await mkdir(FOLDER, { recursive: true });
 
+/** Runs an example of a document with these variables in addition. */
+async function compare(name, { language, code, expected, line }, variables = {}) {
+  assert.ok(expected, "a text block after the example holds its output");
+  const file = path.join(FOLDER, `${path.parse(name).name}-${line}.${EXTENSIONS[language]}`);
+  await writeFile(file, code);
+  const [program, ...rest] = COMMANDS[language](file);
+  const { stdout } = await run(program, rest, { timeout: 60_000, env: { ...process.env, ...variables } });
+  assert.ok(matches(expected, stdout), `printed\n${stdout}\nexpected\n${expected}`);
+}
+
 for (const name of files) {
   describe(name, { concurrency: 2 }, () => {
-    for (const { language, code, expected, line } of examples(name)) {
-      test(`${language} at line ${line}`, async () => {
-        assert.ok(expected, "a text block after the example holds its output");
-        const file = path.join(FOLDER, `${path.parse(name).name}-${line}.${EXTENSIONS[language]}`);
-        await writeFile(file, code);
-        const [program, ...rest] = COMMANDS[language](file);
-        const { stdout } = await run(program, rest, { timeout: 60_000 });
-        assert.ok(matches(expected, stdout), `printed\n${stdout}\nexpected\n${expected}`);
-      });
+    for (const example of examples(name)) {
+      test(`${example.language} at line ${example.line}`, () => compare(name, example));
     }
   });
 }
+
+describe("README.md", () => {
+  const found = requests("README.md");
+  for (const example of found) {
+    const code = example.code.replace("http://127.0.0.1:3000", process.env.DEMO_URL);
+    test(`${example.language} at line ${example.line}`, () => compare("README.md", { ...example, code }));
+  }
+  test("it has a request", () => assert.equal(found.length, 1));
+});
+
+describe("docs/deploy.md", () => {
+  const found = requests("docs/deploy.md");
+  const keys = JSON.parse(process.env.GUARDED_KEYS);
+  for (const [n, example] of found.entries()) {
+    test(`${example.language} at line ${example.line}`, async () => {
+      const front = await startHashedFront(process.env.GUARDED_URL, example.code.includes("x-amz-content-sha256"));
+      try {
+        await compare("docs/deploy.md", example, { URL: `${front.url}/`, KEY: keys[`deployed-${n}`] });
+      } finally {
+        front.stop();
+      }
+    });
+  }
+  test("it has requests by curl, OpenAI's client and with a hash", () => assert.equal(found.length, 3));
+});
 
 test("all languages have examples", () => {
   const found = new Set(files.flatMap(examples).map((example) => example.language));

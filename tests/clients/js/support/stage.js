@@ -1,12 +1,13 @@
-// Runs programs against two servers: `node stage.js PROGRAM…`; each argument is a shell command.
+// Runs programs against three servers: `node stage.js PROGRAM…`; each argument is a shell command.
 //
 // It sets in the programs' environment
 //   OPENAI_BASE_URL, OPENAI_API_KEY   the open server, in the variables that OpenAI's clients read
 //   LAMBDA_CHAT_URL                   the URL of the open server
 //   GUARDED_URL                       the URL of a server that requires a key and allows one request per minute and key
 //   GUARDED_KEYS                      its keys, a JSON object by the names of KEYS
+//   DEMO_URL                          the URL of a server without settings, whose model is the demo
 //   MODEL_URL                         the scripted model, for control requests
-// Both servers allow the origin https://pages.example. Their models are `native` and `prompt`: the same script with
+// The first two allow the origin https://pages.example. Their models are `native` and `prompt`: the same script with
 // native tools and with tools in the prompt.
 
 import { spawn } from "node:child_process";
@@ -19,7 +20,7 @@ import { startModel } from "./model.js";
 import { createKey, startServer } from "./server.js";
 
 const TIMEOUT_MS = 600_000;
-const KEYS = ["openai-js", "ai-sdk", "openai-python", "langchain"];
+const KEYS = ["openai-js", "ai-sdk", "openai-python", "langchain", "deployed-0", "deployed-1", "deployed-2"];
 
 const model = await startModel();
 const entry = (name) => ({ name, baseUrl: `${model.url}/v1`, model: "scripted", tools: name });
@@ -33,6 +34,8 @@ const keys = Object.fromEntries(KEYS.map((user) => [user, createKey(data, user)]
 const open = await startServer(settings);
 const guarded = await startServer({ ...settings, AUTH: "api_key", CHAT_RATE_LIMIT: "1/60s" }, ["--data", data]);
 
+const demo = await startServer();
+
 const env = {
   ...process.env,
   OPENAI_BASE_URL: `${open.url}/v1`,
@@ -41,6 +44,7 @@ const env = {
   GUARDED_URL: guarded.url,
   GUARDED_KEYS: JSON.stringify(keys),
   MODEL_URL: model.url,
+  DEMO_URL: demo.url,
 };
 const run = async (command) => {
   const child = spawn(command, { shell: true, env, stdio: ["ignore", "inherit", "inherit"], detached: true });
@@ -53,7 +57,7 @@ const run = async (command) => {
   return code ?? 1;
 };
 const codes = await Promise.all(process.argv.slice(2).map(run));
-await Promise.all([open.stop(), guarded.stop()]);
+await Promise.all([open.stop(), guarded.stop(), demo.stop()]);
 model.stop();
 await rm(data, { recursive: true });
 process.exitCode = Math.max(...codes);
