@@ -8,7 +8,7 @@ import { examples } from "./support/examples.js";
 import { closeWindow, component, mount } from "./support/page.js";
 import { release, script, waitForDisconnect, waitUntilHeld } from "./support/script.js";
 
-const [{ code }] = examples("ai-sdk.md").filter(({ language }) => language === "tsx");
+const [{ code }] = examples("docs/clients/ai-sdk.md").filter(({ language }) => language === "tsx");
 const Chat = await component(code, "chat");
 after(closeWindow);
 
