@@ -137,10 +137,14 @@ impl CodeTracker {
     }
 
     /// Ends a run of backticks before the current position; `next` follows it.
+    #[inline]
     pub(crate) fn end_run(&mut self, next: Option<u8>) {
-        if self.run == 0 {
-            return;
+        if self.run > 0 {
+            self.close_run(next);
         }
+    }
+
+    fn close_run(&mut self, next: Option<u8>) {
         let run = std::mem::take(&mut self.run);
         match &self.fence {
             // The same number of backticks on the opening line: it was inline code.

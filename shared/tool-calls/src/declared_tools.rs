@@ -1,4 +1,5 @@
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::ops::Bound::{Included, Unbounded};
 
 use domain::ToolSpec;
 use serde_json::{Map, Value};
@@ -6,12 +7,18 @@ use serde_json::{Map, Value};
 /// The declared tools; they decide where the form of a call alone is ambiguous.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredTools {
-    parameters: HashMap<String, Value>,
+    parameters: BTreeMap<String, Value>,
+    /// The first bytes of the names.
+    first_bytes: Vec<u8>,
 }
 
 impl DeclaredTools {
     pub(crate) fn new(tools: &[ToolSpec]) -> Self {
-        Self { parameters: tools.iter().map(|tool| (tool.name.clone(), tool.parameters.clone())).collect() }
+        let mut first_bytes: Vec<u8> = tools.iter().filter_map(|tool| tool.name.bytes().next()).collect();
+        first_bytes.sort_unstable();
+        first_bytes.dedup();
+        let parameters = tools.iter().map(|tool| (tool.name.clone(), tool.parameters.clone())).collect();
+        Self { parameters, first_bytes }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -30,9 +37,18 @@ impl DeclaredTools {
         }
     }
 
+    /// Whether some declared name starts with this byte.
+    pub(crate) fn has_first_byte(&self, byte: u8) -> bool {
+        self.first_bytes.contains(&byte)
+    }
+
     /// Whether some declared name starts with this.
     pub(crate) fn has_prefix(&self, start: &str) -> bool {
-        self.parameters.keys().any(|name| name.starts_with(start))
+        if start.bytes().next().is_some_and(|byte| !self.has_first_byte(byte)) {
+            return false;
+        }
+        let next = self.parameters.range::<str, _>((Included(start), Unbounded)).next();
+        next.is_some_and(|(name, _)| name.starts_with(start))
     }
 
     /// The schema of one parameter.

@@ -27,6 +27,14 @@ impl<T> Match<T> {
             Self::Partial => Match::Partial,
         }
     }
+
+    /// The same match after so many bytes that were matched before it.
+    pub(crate) fn after(self, length: usize) -> Self {
+        match self {
+            Self::Full(found, more) => Self::Full(found, length + more),
+            other => other,
+        }
+    }
 }
 
 /// Maximum number of blanks before the `>` of a tag.
@@ -35,138 +43,91 @@ const MAX_TAG_BLANKS: usize = 8;
 /// Maximum length of a suffix that models of one family add to their tags, in bytes.
 const MAX_SUFFIX_BYTES: usize = 24;
 
-/// Markers as a prefix tree of bytes; those that begin with `<` in lower case.
+/// Texts as a prefix tree of bytes; those that begin with `<` in lower case.
 pub(crate) struct MarkerTree<R = Role> {
     nodes: Vec<Node<R>>,
+    /// For nodes with many children, the child of each byte.
+    tables: Vec<[u16; 256]>,
 }
 
+/// A node and its links, which are positions in the list of nodes, 0 for none.
 struct Node<R> {
-    next: Vec<(u8, usize)>,
-    /// The child of each byte, 0 for none, if there are many: twenty markers differ in the byte after `<`.
-    table: Option<Box<[u16; 256]>>,
+    /// The bytes between its parent and its children, and the first of them.
+    label: Box<[u8]>,
+    first_byte: u8,
+    first_child: u16,
+    next_sibling: u16,
+    /// The position of its table after the first one, 0 for none: twenty markers differ in the byte after `<`.
+    table: u16,
+    /// The roles of the markers below.
+    roles: u32,
+    /// The role of the marker that ends here.
     role: Option<R>,
 }
 
 /// The number of children from which a node has a table.
-const MANY_CHILDREN: usize = 6;
+const MANY_CHILDREN: usize = 4;
 
-impl<R> Node<R> {
-    fn new() -> Self {
-        Self { next: Vec::new(), table: None, role: None }
-    }
+/// All markers of all formats.
+static MARKERS: LazyLock<MarkerTree> =
+    LazyLock::new(|| MarkerTree::build(formats::markers().into_iter(), |role| 1 << role as u32));
 
-    fn add_table(&mut self) {
-        let mut table = [0; 256];
-        for &(byte, child) in &self.next {
-            table[usize::from(byte)] = u16::try_from(child).unwrap_or_default();
-        }
-        self.table = Some(Box::new(table));
-    }
+/// The markers of some roles.
+#[derive(Clone, Copy)]
+pub(crate) struct Markers {
+    roles: u32,
 }
 
 /// Markers with which a call may begin.
-pub(crate) static OPENERS: LazyLock<MarkerTree> = LazyLock::new(|| MarkerTree::build(Role::opens));
+pub(crate) const OPENERS: Markers = Markers::of(&[
+    Role::Wrapper,
+    Role::WrapperOrSeparator,
+    Role::WrapperWithAttributes,
+    Role::Function,
+    Role::FunctionWithAttributes,
+]);
 /// Markers with which a call may end.
-pub(crate) static CLOSERS: LazyLock<MarkerTree> =
-    LazyLock::new(|| MarkerTree::build(|role| matches!(role, Role::Close | Role::TurnEnd | Role::FunctionEnd)));
-/// Markers with which the model's turn ends.
-pub(crate) static TURN_ENDS: LazyLock<MarkerTree> = LazyLock::new(|| MarkerTree::build(|role| role == Role::TurnEnd));
+pub(crate) const CLOSERS: Markers = Markers::of(&[Role::Close, Role::TurnEnd, Role::FunctionEnd]);
+/// Markers that count in prose: those with which a call may begin or the model's turn ends.
+pub(crate) const IN_PROSE: Markers = OPENERS.and(Markers::of(&[Role::TurnEnd]));
+/// Markers that count after a call whose wrapper may be open.
+pub(crate) const AFTER_CALL: Markers = OPENERS.and(CLOSERS);
 /// Markers between a name and its arguments.
-pub(crate) static SEPARATORS: LazyLock<MarkerTree> = LazyLock::new(|| {
-    MarkerTree::build(|role| matches!(role, Role::Separator | Role::WrapperOrSeparator | Role::CallId))
-});
+pub(crate) const SEPARATORS: Markers = Markers::of(&[Role::Separator, Role::WrapperOrSeparator, Role::CallId]);
 /// Markers between the name of a parameter and its value.
-pub(crate) static VALUES: LazyLock<MarkerTree> = LazyLock::new(|| MarkerTree::build(|role| role == Role::Value));
+pub(crate) const VALUES: Markers = Markers::of(&[Role::Value]);
 /// Markers that structure a function's parameters.
-pub(crate) static PARAMETERS: LazyLock<MarkerTree> = LazyLock::new(|| {
-    MarkerTree::build(|role| {
-        matches!(
-            role,
-            Role::Parameter
-                | Role::ParameterWithAttributes
-                | Role::Key
-                | Role::KeyEnd
-                | Role::ParameterEnd
-                | Role::FunctionEnd
-        )
-    })
-});
+pub(crate) const PARAMETERS: Markers = Markers::of(&[
+    Role::Parameter,
+    Role::ParameterWithAttributes,
+    Role::Key,
+    Role::KeyEnd,
+    Role::ParameterEnd,
+    Role::FunctionEnd,
+]);
 
-impl MarkerTree {
-    fn build(wanted: impl Fn(Role) -> bool) -> Self {
-        Self::from_rows(formats::markers().into_iter().filter(|(_, role)| wanted(*role)))
-    }
-}
-
-impl<R: Copy> MarkerTree<R> {
-    /// Creates the tree of these markers; none may be a prefix of another.
-    pub(crate) fn from_rows(rows: impl Iterator<Item = (impl AsRef<str>, R)>) -> Self {
-        let mut tree = Self { nodes: vec![Node::new()] };
-        for (text, role) in rows {
-            tree.insert(text.as_ref(), role);
+impl Markers {
+    const fn of(roles: &[Role]) -> Self {
+        let (mut bits, mut at) = (0, 0);
+        while at < roles.len() {
+            bits |= 1 << roles[at] as u32;
+            at += 1;
         }
-        tree.nodes.iter_mut().filter(|node| node.next.len() >= MANY_CHILDREN).for_each(Node::add_table);
-        tree
+        Self { roles: bits }
     }
 
-    fn insert(&mut self, text: &str, role: R) {
-        let mut node = 0;
-        let text = if text.starts_with('<') { text.to_ascii_lowercase() } else { text.to_owned() };
-        for byte in text.bytes() {
-            node = self.child(node, byte).unwrap_or_else(|| {
-                self.nodes.push(Node::new());
-                let child = self.nodes.len() - 1;
-                self.nodes[node].next.push((byte, child));
-                child
-            });
-        }
-        self.nodes[node].role = Some(role);
+    const fn and(self, others: Self) -> Self {
+        Self { roles: self.roles | others.roles }
     }
 
-    fn child(&self, node: usize, byte: u8) -> Option<usize> {
-        let Node { next, table, .. } = &self.nodes[node];
-        match table {
-            Some(table) => Some(usize::from(table[usize::from(byte)])).filter(|child| *child > 0),
-            None => next.iter().find(|(key, _)| *key == byte).map(|(_, child)| *child),
-        }
-    }
-
-    /// Matches a marker at the beginning of the text. Tags match in any case, and with blanks or a
-    /// suffix before their `>`.
-    pub(crate) fn match_prefix(&self, text: &str) -> Match<R> {
-        let is_tag = text.starts_with('<');
-        let (mut node, mut blanks, mut suffix) = (0, 0, 0);
-        for (at, &byte) in text.as_bytes().iter().enumerate() {
-            let byte = if is_tag { byte.to_ascii_lowercase() } else { byte };
-            match self.child(node, byte).filter(|_| blanks + suffix == 0 || byte == b'>') {
-                Some(child) => node = child,
-                None if is_tag && blanks < MAX_TAG_BLANKS && self.is_blank_before_end(node, byte) => blanks += 1,
-                None if is_tag && blanks == 0 && suffix < MAX_SUFFIX_BYTES && self.is_in_suffix(node, byte, suffix) => {
-                    suffix += 1;
-                }
-                None => return Match::None,
-            }
-            if let Some(role) = self.nodes[node].role {
-                return Match::Full(role, at + 1);
-            }
-        }
-        Match::Partial
-    }
-
-    /// Whether the byte is a blank where only the `>` of a tag is missing.
-    fn is_blank_before_end(&self, node: usize, byte: u8) -> bool {
-        byte.is_ascii_whitespace() && self.child(node, b'>').is_some()
-    }
-
-    /// Whether the byte continues a suffix where only the `>` of a tag is missing: `<tool_call:6124c78e>`.
-    fn is_in_suffix(&self, node: usize, byte: u8, length: usize) -> bool {
-        let fits = if length == 0 { byte == b':' } else { byte.is_ascii_alphanumeric() };
-        fits && self.child(node, b'>').is_some()
+    /// Matches a marker at the beginning of the text; see [`MarkerTree::match_prefix`].
+    pub(crate) fn match_prefix(self, text: &str) -> Match<Role> {
+        MARKERS.match_roles(text, self.roles)
     }
 
     /// Finds the first marker at or after `from`: its position, role and end. Without one the error is the position at
     /// which to resume when more text arrives.
-    pub(crate) fn find(&self, text: &str, from: usize) -> Result<(usize, R, usize), usize> {
+    pub(crate) fn find(self, text: &str, from: usize) -> Result<(usize, Role, usize), usize> {
         let mut at = from;
         while let Some(found) = text.as_bytes()[at..].iter().position(|byte| matches!(byte, b'<' | b'[' | b']')) {
             at += found;
@@ -177,6 +138,133 @@ impl<R: Copy> MarkerTree<R> {
             }
         }
         Err(text.len())
+    }
+}
+
+impl<R: Copy> MarkerTree<R> {
+    /// Creates the tree of these texts; none may be a prefix of another.
+    pub(crate) fn from_rows(rows: impl Iterator<Item = (impl AsRef<str>, R)>) -> Self {
+        Self::build(rows, |_| 1)
+    }
+
+    fn build(rows: impl Iterator<Item = (impl AsRef<str>, R)>, bit: impl Fn(R) -> u32) -> Self {
+        let folded = |text: &str| if text.starts_with('<') { text.to_ascii_lowercase() } else { text.to_owned() };
+        let mut rows: Vec<_> = rows.map(|(text, role)| (folded(text.as_ref()), role, bit(role))).collect();
+        rows.sort_by(|left, right| left.0.cmp(&right.0));
+        let mut tree = Self { nodes: Vec::new(), tables: vec![[0; 256]] };
+        tree.add_node(&rows, 0, 0);
+        tree
+    }
+
+    /// Adds a node for sorted rows that are the same before `from`, and everything below it; returns its position.
+    fn add_node(&mut self, rows: &[(String, R, u32)], from: usize, next_sibling: u16) -> u16 {
+        let (Some((first, role, _)), Some((last, ..))) = (rows.first(), rows.last()) else { return 0 };
+        let same = first.bytes().zip(last.bytes()).take_while(|(left, right)| left == right).count();
+        // The root has no label, so that its children are found like those of any other node.
+        let end = if from == 0 && self.nodes.is_empty() { 0 } else { same };
+        let position = self.nodes.len();
+        self.nodes.push(Node {
+            label: first.as_bytes()[from..end].into(),
+            first_byte: first.as_bytes()[from],
+            first_child: 0,
+            next_sibling,
+            table: 0,
+            roles: rows.iter().fold(0, |roles, (.., bit)| roles | bit),
+            role: (end == first.len()).then_some(*role),
+        });
+        if end < first.len() {
+            self.add_children(position, rows, end);
+        }
+        u16::try_from(position).unwrap_or_default()
+    }
+
+    fn add_children(&mut self, node: usize, rows: &[(String, R, u32)], end: usize) {
+        let (mut table, mut child, mut count) = ([0; 256], 0, 0);
+        for group in rows.chunk_by(|left, right| left.0.as_bytes()[end] == right.0.as_bytes()[end]) {
+            child = self.add_node(group, end, child);
+            table[usize::from(group[0].0.as_bytes()[end])] = child;
+            count += 1;
+        }
+        self.nodes[node].first_child = child;
+        if count >= MANY_CHILDREN {
+            self.nodes[node].table = u16::try_from(self.tables.len()).unwrap_or_default();
+            self.tables.push(table);
+        }
+    }
+
+    /// The child whose label begins with this byte.
+    fn child(&self, node: &Node<R>, byte: u8) -> Option<&Node<R>> {
+        let mut next = node.first_child;
+        if node.table > 0 {
+            next = self.tables[usize::from(node.table)][usize::from(byte)];
+        }
+        while next > 0 {
+            let child = &self.nodes[usize::from(next)];
+            if child.first_byte == byte {
+                return Some(child);
+            }
+            next = child.next_sibling;
+        }
+        None
+    }
+
+    /// Matches a text of the tree at the beginning of the text. Tags match in any case, and with blanks or a suffix before
+    /// their `>`.
+    pub(crate) fn match_prefix(&self, text: &str) -> Match<R> {
+        self.match_roles(text, u32::MAX)
+    }
+
+    fn match_roles(&self, text: &str, roles: u32) -> Match<R> {
+        let bytes = text.as_bytes();
+        let is_tag = bytes.first() == Some(&b'<');
+        let (mut node, mut at) = (&self.nodes[0], 0);
+        while let Some(byte) = bytes.get(at) {
+            let byte = if is_tag { byte.to_ascii_lowercase() } else { *byte };
+            let Some(child) = self.child(node, byte) else {
+                let end = if is_tag { self.child(node, b'>') } else { None };
+                return end.map_or(Match::None, |end| match_tag_end(end, 0, roles, bytes, at));
+            };
+            if child.roles & roles == 0 {
+                return Match::None;
+            }
+            for (position, expected) in child.label.iter().enumerate().skip(1) {
+                let Some(byte) = bytes.get(at + position) else { return Match::Partial };
+                let byte = if is_tag { byte.to_ascii_lowercase() } else { *byte };
+                if byte != *expected {
+                    let may_end = is_tag && *expected == b'>';
+                    return if may_end {
+                        match_tag_end(child, position, roles, bytes, at + position)
+                    } else {
+                        Match::None
+                    };
+                }
+            }
+            at += child.label.len();
+            if let Some(role) = child.role {
+                return Match::Full(role, at);
+            }
+            node = child;
+        }
+        Match::Partial
+    }
+}
+
+/// Matches the end of a tag of which only the `>` is missing, which is the node's label from `from` on: a suffix as in
+/// `<tool_call:6124c78e>`, and blanks.
+fn match_tag_end<R: Copy>(node: &Node<R>, from: usize, roles: u32, bytes: &[u8], at: usize) -> Match<R> {
+    let Some(role) = node.role.filter(|_| node.roles & roles > 0 && node.label[from..] == *b">") else {
+        return Match::None;
+    };
+    let rest = &bytes[at..];
+    let has_suffix = rest.first() == Some(&b':');
+    let suffix = rest.iter().skip(1).take_while(|byte| has_suffix && byte.is_ascii_alphanumeric()).count();
+    let suffix = usize::from(has_suffix) + suffix;
+    let blanks = rest.iter().skip(suffix).take_while(|byte| byte.is_ascii_whitespace()).count();
+    match rest.get(suffix + blanks) {
+        _ if suffix > MAX_SUFFIX_BYTES || blanks > MAX_TAG_BLANKS => Match::None,
+        Some(b'>') => Match::Full(role, at + suffix + blanks + 1),
+        Some(_) => Match::None,
+        None => Match::Partial,
     }
 }
 

@@ -190,6 +190,7 @@ impl CallScanner {
                 self.emit_malformed(self.buffer.len() - self.start, MalformedReason::Truncated, &mut segments);
                 break;
             }
+            candidate.check_example(|| self.recent.introduces_example());
             let verdict = candidate.finish(&self.buffer[self.start..], &self.declared);
             self.settle(&candidate, verdict, &mut segments);
         }
@@ -198,6 +199,7 @@ impl CallScanner {
     }
 
     /// Performs one step; returns false if it needs more text.
+    #[inline]
     fn step(&mut self, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) -> bool {
         let (candidate, verdict) = match std::mem::take(&mut self.state) {
             ScannerState::Prose => return self.advance_prose(end, segments),
@@ -210,8 +212,13 @@ impl CallScanner {
             }
             ScannerState::AwaitingNext(candidate, verdict) => (candidate, verdict),
             ScannerState::Open(mut candidate) => {
-                let verdict = candidate.advance(&self.buffer[self.start..], &self.declared);
-                if verdict == Verdict::NeedMore {
+                let verdict = loop {
+                    match candidate.advance(&self.buffer[self.start..], &self.declared) {
+                        Verdict::CheckExample => candidate.check_example(|| self.recent.introduces_example()),
+                        verdict => break verdict,
+                    }
+                };
+                if matches!(verdict, Verdict::NeedMore) {
                     self.state = ScannerState::Open(candidate);
                     return false;
                 }

@@ -154,6 +154,12 @@ impl ThinkingFilter {
                 }
                 continue;
             }
+            let plain = plain_len(&buffer.as_bytes()[at..]);
+            if plain > 0 && self.answer.has_begun {
+                self.emit(&buffer[at..at + plain], parts);
+                at += plain;
+                continue;
+            }
             let length = match self.match_at(&buffer[at..], ended) {
                 Match::Full(ThinkingMatch::Tag(tag), length) => {
                     let is_closed = ended || at + length < buffer.len();

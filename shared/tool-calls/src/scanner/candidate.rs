@@ -45,7 +45,9 @@ pub(super) enum CandidateKind {
 /// How certain it is that JSON without a wrapper is a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Certainty {
-    /// So far all of it fits declared tools exactly.
+    /// So far all of it fits declared tools exactly; the text before it is still to be checked.
+    Unchecked,
+    /// The same, and the text before it introduces no example.
     Exact,
     /// It has a field that its tool does not know, or the text before it introduces an example.
     Possible,
@@ -62,6 +64,8 @@ pub(super) enum Verdict {
     Calls(Vec<ParsedCall>, usize),
     /// Not a call: its marker is text, and the text after it is scanned again.
     Text,
+    /// Whether the text before it introduces an example decides.
+    CheckExample,
     /// A marker at the end of the text that the model did not intend to show.
     Residue,
     /// Intended as a call up to this position, but unreadable for this reason.
@@ -117,7 +121,7 @@ pub(super) enum CandidateStage {
     /// In JSON, or directly after it.
     Body(Body),
     /// In a function's parameters.
-    Elements(FunctionElements),
+    Elements(Box<FunctionElements>),
     /// In a list of calls written as Python, which began at `start`.
     Python { brackets: BracketTracker, start: usize },
     /// In content of no known format; before `search` there is no marker.
@@ -154,7 +158,7 @@ impl Candidate {
             is_control_token: false,
             begins_line: false,
             payload: marker_len,
-            certainty: Certainty::Exact,
+            certainty: Certainty::Unchecked,
             nested: 0,
             quoted_up_to: None,
             stage,
@@ -174,8 +178,10 @@ impl Candidate {
     }
 
     /// Records whether the text before it introduces an example.
-    pub(super) fn with_example(self, is_example: bool) -> Self {
-        Self { certainty: if is_example { Certainty::Possible } else { self.certainty }, ..self }
+    pub(super) fn check_example(&mut self, is_example: impl FnOnce() -> bool) {
+        if self.certainty == Certainty::Unchecked {
+            self.certainty = if is_example() { Certainty::Possible } else { Certainty::Exact };
+        }
     }
 
     /// Marks it as inside inline code, where a backtick outside a string shows that it is only quoted.

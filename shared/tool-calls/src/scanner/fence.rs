@@ -33,7 +33,7 @@ pub(super) fn match_reply_fence(text: &str) -> Match<usize> {
 
 /// Matches an opening fence with its language, its line break and the white space after it.
 fn match_opening(text: &str) -> Match<usize> {
-    let ticks = text.len() - text.trim_start_matches('`').len();
+    let ticks = count_ticks(text);
     if ticks == text.len() {
         return if ticks < MAX_OPENING_BYTES { Match::Partial } else { Match::None };
     }
@@ -41,7 +41,8 @@ fn match_opening(text: &str) -> Match<usize> {
         return Match::None;
     }
     let Some(end) = text[ticks..].find('\n') else {
-        let known = LANGUAGES.iter().any(|language| language.starts_with(text[ticks..].trim()));
+        let info = text[ticks..].trim();
+        let known = LANGUAGES.iter().any(|language| language.starts_with(info));
         return if known && text.len() < MAX_OPENING_BYTES { Match::Partial } else { Match::None };
     };
     let inside = ticks + end + super::attributes::space_len(&text[ticks + end..]);
@@ -51,9 +52,13 @@ fn match_opening(text: &str) -> Match<usize> {
     if inside == text.len() { Match::Partial } else { Match::Full(ticks, inside) }
 }
 
+fn count_ticks(text: &str) -> usize {
+    text.bytes().take_while(|byte| *byte == b'`').count()
+}
+
 /// Matches a closing fence of at least this many backticks; the length ends at the line break.
 pub(super) fn match_closing(text: &str, ticks: usize) -> Match<()> {
-    let found = text.len() - text.trim_start_matches('`').len();
+    let found = count_ticks(text);
     if found == text.len() {
         return Match::Partial;
     }

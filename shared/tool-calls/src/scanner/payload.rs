@@ -95,7 +95,7 @@ impl Candidate {
             (_, Match::Full(_, length)) => without_arguments(name, at + length),
             (Match::Full(..), _) => {
                 self.at = at;
-                self.stage = CandidateStage::Elements(FunctionElements::new(name, true));
+                self.stage = CandidateStage::Elements(Box::new(FunctionElements::new(name, true)));
                 Continue(())
             }
             (Match::Partial, _) | (_, Match::Partial) => Break(Verdict::NeedMore),
@@ -184,7 +184,7 @@ impl Candidate {
         match match_parameter_tag(rest, &name, declared) {
             Match::Full(..) => {
                 self.at = at;
-                self.stage = CandidateStage::Elements(FunctionElements::after_name(name));
+                self.stage = CandidateStage::Elements(Box::new(FunctionElements::after_name(name)));
                 return Continue(());
             }
             Match::Partial => return Break(Verdict::NeedMore),
@@ -193,7 +193,7 @@ impl Candidate {
         match (PARAMETERS.match_prefix(rest), CLOSERS.match_prefix(rest)) {
             (Match::Full(Role::Key | Role::Parameter | Role::ParameterWithAttributes, _), _) => {
                 self.at = at;
-                self.stage = CandidateStage::Elements(FunctionElements::new(name, true));
+                self.stage = CandidateStage::Elements(Box::new(FunctionElements::new(name, true)));
                 Continue(())
             }
             (_, Match::Full(_, length)) if declared.has(&name) => without_arguments(name, at + length),

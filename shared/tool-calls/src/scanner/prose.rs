@@ -7,11 +7,10 @@ use super::tool_tag::match_tool_tag;
 use crate::code::CodeTracker;
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
-use crate::markers::{CLOSERS, Match, OPENERS, TURN_ENDS};
+use crate::markers::{AFTER_CALL, IN_PROSE, Match, OPENERS};
 use crate::result_block::{self, ResultBlock};
 
 /// The scanner's context besides the text itself.
-#[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
 pub(super) struct ScanContext<'a> {
     /// The declared tools, without which no ambiguous form is a call.
@@ -70,17 +69,20 @@ pub(super) enum ProseEvent {
 }
 
 /// Bytes at which a construct may begin in the middle of a line.
-static SPECIAL: [bool; 256] = {
-    let mut table = [false; 256];
-    table[b'\n' as usize] = true;
-    table[b'`' as usize] = true;
-    table[b'<' as usize] = true;
-    table[b'[' as usize] = true;
-    table[b']' as usize] = true;
-    table[b'>' as usize] = true;
-    table[b'{' as usize] = true;
+static IN_LINE: [bool; 256] = table(b"<[]{>");
+/// The same, and those that end a line or change whether it is in code.
+static SPECIAL: [bool; 256] = table(b"<[]{>\n`");
+/// Bytes at which a construct may begin at the beginning of a line.
+static LINE_START: [bool; 256] = table(b"<[]{>`fA");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let (mut table, mut at) = ([false; 256], 0);
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
+    }
     table
-};
+}
 
 const FUNCTOOLS: &str = "functools[";
 /// What `GigaChat` 3 writes before a call.
@@ -90,7 +92,7 @@ const RECIPIENT: &str = ">>>";
 const ACTION: &str = "Action:";
 
 /// Skips text up to the next event; returns the length of that text.
-pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: ScanContext<'_>) -> (usize, ProseEvent) {
+pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: &ScanContext<'_>) -> (usize, ProseEvent) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -116,11 +118,10 @@ pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: ScanContext
     (at, ProseEvent::Nothing)
 }
 
-fn match_at(code: &CodeTracker, rest: &str, at: usize, context: ScanContext<'_>) -> Match<ProseEvent> {
+fn match_at(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
     let byte = rest.as_bytes()[0];
-    let plain =
-        !matches!(byte, b'<' | b'[' | b']' | b'{' | b'>') && (!code.is_line_start() || byte.is_ascii_whitespace());
-    if plain || !allows_calls(code, context) {
+    let is_possible = if code.is_line_start() { LINE_START[byte as usize] } else { IN_LINE[byte as usize] };
+    if !is_possible || !allows_calls(code, context) {
         return Match::None;
     }
     let marker = if matches!(byte, b'<' | b'[' | b']') { match_marker(code, rest, at, context) } else { Match::None };
@@ -143,16 +144,16 @@ fn match_at(code: &CodeTracker, rest: &str, at: usize, context: ScanContext<'_>)
 }
 
 /// Whether calls are possible at the current position: not in code, except in a fence that may hold one.
-fn allows_calls(code: &CodeTracker, context: ScanContext<'_>) -> bool {
+fn allows_calls(code: &CodeTracker, context: &ScanContext<'_>) -> bool {
     code.fence().is_none() || (code.fence_may_hold_call() && context.has_unconfirmed)
 }
 
-fn allows_brackets(at: usize, context: ScanContext<'_>) -> bool {
+fn allows_brackets(at: usize, context: &ScanContext<'_>) -> bool {
     !context.declared.is_empty() && at >= context.bare_from
 }
 
 /// Whether JSON later in a line may be a call: neither in code, nor in JSON that is none.
-fn allows_inline_bracket(code: &CodeTracker, at: usize, context: ScanContext<'_>) -> bool {
+fn allows_inline_bracket(code: &CodeTracker, at: usize, context: &ScanContext<'_>) -> bool {
     allows_brackets(at, context) && code.fence().is_none() && !code.is_in_inline_code() && !code.is_json_line()
 }
 
@@ -164,7 +165,7 @@ fn may_open_list(rest: &str, declared: &DeclaredTools) -> bool {
     inside.starts_with('{') || inside.is_empty() || !name.is_empty() && declared.has_prefix(name)
 }
 
-fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: ScanContext<'_>) -> Match<ProseEvent> {
+fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
     match rest.as_bytes()[0] {
         b'{' | b'[' if allows_brackets(at, context) => Match::Full(ProseEvent::Bracket, 1),
         b'>' if allows_brackets(at, context) => match_literal(rest, RECIPIENT, ProseEvent::Recipient(RECIPIENT.len())),
@@ -179,7 +180,7 @@ fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: ScanC
     }
 }
 
-fn match_fence(code: &CodeTracker, rest: &str, context: ScanContext<'_>) -> Match<ProseEvent> {
+fn match_fence(code: &CodeTracker, rest: &str, context: &ScanContext<'_>) -> Match<ProseEvent> {
     match code.fence() {
         Some(ticks) => match match_closing(rest, ticks) {
             Match::Full((), length) => Match::Full(ProseEvent::FenceEnd(length), length),
@@ -195,38 +196,35 @@ fn match_fence(code: &CodeTracker, rest: &str, context: ScanContext<'_>) -> Matc
     }
 }
 
-fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: ScanContext<'_>) -> Match<ProseEvent> {
-    let closer =
-        if context.after_open_call && !code.is_in_inline_code() { CLOSERS.match_prefix(rest) } else { Match::None };
-    let is_possible = context.results_from.is_some_and(|from| at >= from || code.is_line_start());
-    let result = if is_possible && !code.is_in_inline_code() { result_block::match_opening(rest) } else { Match::None };
-    match (OPENERS.match_prefix(rest), closer) {
-        (Match::None, _) if !matches!(result, Match::None) => match result {
-            Match::Full(block, length) => Match::Full(ProseEvent::ResultBlock(block), length),
-            _ => Match::Partial,
-        },
-        (Match::Full(role, length), _) => Match::Full(ProseEvent::Opener(role, length), length),
-        (_, Match::Full(role, length)) => Match::Full(ProseEvent::Closer(role, length), length),
-        (Match::None, Match::None)
-            if !code.is_in_inline_code() && !context.after_open_call && rest.as_bytes()[0] == b'<' =>
-        {
-            match_turn_end(rest)
-        }
-        (Match::Partial, _) | (_, Match::Partial) => Match::Partial,
-        (Match::None, Match::None) => Match::None,
+fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
+    let markers = match (code.is_in_inline_code(), context.after_open_call) {
+        (true, _) => OPENERS,
+        (false, true) => AFTER_CALL,
+        (false, false) => IN_PROSE,
+    };
+    match markers.match_prefix(rest) {
+        Match::Full(role, length) if role.opens() => Match::Full(ProseEvent::Opener(role, length), length),
+        Match::Full(_, length) if !context.after_open_call => Match::Full(ProseEvent::TurnEnd(length), length),
+        Match::Full(role, length) => Match::Full(ProseEvent::Closer(role, length), length),
+        Match::Partial => Match::Partial,
+        Match::None => match_result_block(code, rest, at, context),
     }
 }
 
-fn match_turn_end(rest: &str) -> Match<ProseEvent> {
-    match TURN_ENDS.match_prefix(rest) {
-        Match::Full(_, length) => Match::Full(ProseEvent::TurnEnd(length), length),
+fn match_result_block(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
+    let is_possible = context.results_from.is_some_and(|from| at >= from || code.is_line_start());
+    if !is_possible || code.is_in_inline_code() {
+        return Match::None;
+    }
+    match result_block::match_opening(rest) {
+        Match::Full(block, length) => Match::Full(ProseEvent::ResultBlock(block), length),
         Match::Partial => Match::Partial,
         Match::None => Match::None,
     }
 }
 
 /// Resolves a partial match at the end of the text.
-fn resolve_partial(code: &CodeTracker, rest: &str, context: ScanContext<'_>) -> ProseEvent {
+fn resolve_partial(code: &CodeTracker, rest: &str, context: &ScanContext<'_>) -> ProseEvent {
     let ticks = rest.len() - rest.trim_start_matches('`').len();
     match code.fence() {
         _ if !context.is_end => ProseEvent::Nothing,

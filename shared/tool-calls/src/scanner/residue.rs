@@ -18,17 +18,14 @@ const ENDS_OF_TEXT: [&str; 4] = ["</s>", "</think>", "</thinking>", "</seed:thin
 pub(super) fn match_residue(text: &str, in_wrapper: bool, is_end: bool) -> Match<Role> {
     let space = space_len(text);
     let rest = &text[space..];
-    let matched = match rest.as_bytes().first() {
+    let residue = match rest.as_bytes().first() {
         None => return Match::None,
         Some(b'<') => match_parameter(rest, is_end),
         Some(b'{' | b'[' | b']' | b'`' | b'>') => Match::None,
         Some(_) if in_wrapper => match_text(rest, is_end),
         Some(_) => Match::None,
     };
-    match matched {
-        Match::Full(role, length) => Match::Full(role, space + length),
-        other => other,
-    }
+    residue.after(space)
 }
 
 /// Matches a parameter that follows the end of its function.

@@ -50,7 +50,7 @@ impl CallScanner {
                 .then(|| self.results_from.saturating_sub(self.start)),
             is_end: end.is_some(),
         };
-        let (length, found) = prose::scan_text(&mut self.code, &self.buffer[self.start..], context);
+        let (length, found) = prose::scan_text(&mut self.code, &self.buffer[self.start..], &context);
         self.emit_text(length, segments);
         match found {
             ProseEvent::Nothing => return false,
@@ -107,8 +107,7 @@ impl CallScanner {
     }
 
     fn open_bare(&mut self, kind: CandidateKind) {
-        let candidate = Candidate::new(kind, CandidateStage::Payload, 0);
-        self.open_candidate(candidate.with_example(self.recent.introduces_example()));
+        self.open_candidate(Candidate::new(kind, CandidateStage::Payload, 0));
     }
 
     /// Shows scanned text.
@@ -170,7 +169,7 @@ impl CallScanner {
             Verdict::Residue if self.code.fence().is_none() => {
                 self.hide_residue(self.buffer.len() - self.start, segments);
             }
-            Verdict::Text | Verdict::Residue | Verdict::NeedMore => {
+            Verdict::Text | Verdict::Residue | Verdict::NeedMore | Verdict::CheckExample => {
                 if candidate.is_bare() {
                     self.bare_from = self.start + candidate.at.max(1);
                 }

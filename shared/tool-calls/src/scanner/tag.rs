@@ -43,7 +43,7 @@ impl Candidate {
                 if empty {
                     return without_arguments(name, self.at);
                 }
-                self.stage = CandidateStage::Elements(FunctionElements::new(name, false));
+                self.stage = CandidateStage::Elements(Box::new(FunctionElements::new(name, false)));
                 Continue(())
             }
             Match::Partial => Break(Verdict::NeedMore),
@@ -61,7 +61,7 @@ impl Candidate {
             Match::Full(tag, length) => {
                 self.at = at + length;
                 self.payload = self.at;
-                self.stage = CandidateStage::Elements(FunctionElements::in_tool_tag(tag.name.to_owned()));
+                self.stage = CandidateStage::Elements(Box::new(FunctionElements::in_tool_tag(tag.name.to_owned())));
                 Continue(())
             }
             Match::Partial => Break(Verdict::NeedMore),

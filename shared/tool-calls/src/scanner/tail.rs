@@ -8,7 +8,7 @@ use super::fence::TICKS;
 use super::name::is_name;
 use super::read_body::has_json_signs;
 use crate::declared_tools::DeclaredTools;
-use crate::markers::{CLOSERS, MarkerTree, Match, OPENERS};
+use crate::markers::{CLOSERS, Markers, Match, OPENERS};
 use crate::segment::{JsonFault, MalformedReason};
 
 /// Maximum distance to search for the end of a wrapper with unreadable content, in bytes.
@@ -51,8 +51,8 @@ fn match_line_end(text: &str) -> Match<()> {
 fn end_before_next_call(text: &str) -> Option<usize> {
     let closer = CLOSERS.find(text, 0).ok().and_then(|(at, _, end)| {
         let rest = text[end..].trim_start();
-        let follows = |tree: &MarkerTree| matches!(tree.match_prefix(rest), Match::Full(..));
-        (follows(&OPENERS) || follows(&CLOSERS)).then_some(at)
+        let follows = |markers: Markers| matches!(markers.match_prefix(rest), Match::Full(..));
+        (follows(OPENERS) || follows(CLOSERS)).then_some(at)
     });
     let opener =
         OPENERS.find(text, 0).ok().and_then(|(at, _, end)| text[at..end].contains(['|', '｜', ']']).then_some(at));
@@ -82,6 +82,7 @@ impl Candidate {
                 Continue(())
             }
             TailKind::NeedMore => Break(Verdict::NeedMore),
+            TailKind::Other if self.certainty == Certainty::Unchecked && self.is_bare() => Break(Verdict::CheckExample),
             TailKind::Other if self.certainty == Certainty::Exact && self.is_bare() => self.read_line_end(text),
             TailKind::Other => Break(self.take_possible_calls(self.at)),
         }

@@ -20,7 +20,7 @@ pub(super) struct Tag<'a> {
 /// Matches `<f>` or `<f/>` of a declared tool at the beginning of a text.
 pub(super) fn match_tool_tag<'a>(text: &'a str, declared: &DeclaredTools) -> Match<Tag<'a>> {
     // Most tags have other names, and need no further look.
-    if !declared.has_prefix(tag_name(text)) {
+    if text.len() > 1 && (tag_name(text).is_empty() || !declared.has_prefix(tag_name(text))) {
         return Match::None;
     }
     match match_tag(text) {

@@ -42,7 +42,7 @@ impl Default for AnswerState {
 impl AnswerState {
     /// Records the end of emitted text.
     pub(super) fn set_last(&mut self, text: &str) {
-        self.after_blank = text.ends_with([' ', '\t']);
+        self.after_blank = matches!(text.as_bytes().last(), Some(b' ' | b'\t'));
     }
 
     /// Whether an end tag before `rest` closes the text so far: prose that names the tag has blanks on both sides. Of the
@@ -68,7 +68,7 @@ impl AnswerState {
             Match::Partial if !ended => return Match::Partial,
             Match::Partial | Match::None => {}
         }
-        let markers = if self.in_call { &CLOSERS } else { &OPENERS };
+        let markers = if self.in_call { CLOSERS } else { OPENERS };
         let marker = match markers.match_prefix(text) {
             Match::Full(_, length) => {
                 self.in_call = !self.in_call;
