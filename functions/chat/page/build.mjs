@@ -21,7 +21,7 @@ const PARTS = { ADMIN_PART: "parts/admin.ts", CODE_PART: "parts/code.ts", MATHS_
 
 const OPTIONS = {
   absWorkingDir: ROOT,
-  alias: { "linkify-it": "./src/markdown/no-linkify.ts" },
+  alias: { "linkify-it": "./src/markdown/no-linkify.ts", "punycode.js": "./src/markdown/no-punycode.ts" },
   bundle: true,
   minify: true,
   write: false,
@@ -99,7 +99,8 @@ async function buildDocument(parts) {
     readFile(path.join(ROOT, "src/icon.svg"), "utf8"),
   ]);
   const slots = { style, head, main, icon: `data:image/svg+xml,${encodeURIComponent(icon.trim())}` };
-  const html = template.replace(/\{\{(\w+)\}\}/g, (_, slot) => slots[slot]);
+  const short = template.replaceAll(/<!--.*?-->/g, "").replaceAll(/\n\s*/g, "\n");
+  const html = short.replace(/\{\{(\w+)\}\}/g, (_, slot) => slots[slot]);
   const hash = (text) => `'sha256-${sha256(text).digest("base64")}'`;
   return { html, policy: policy([hash(head), hash(main)], hash(style)) };
 }

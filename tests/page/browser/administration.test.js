@@ -6,7 +6,6 @@ import { once } from "node:events";
 import { test } from "node:test";
 
 import { assertAccessible, assertFits, SCREENS } from "../support/axe.js";
-import { capture } from "../support/capture.js";
 import { exchange, lastAnswer, prose, sendMessage, setUp } from "../support/fixture.js";
 
 const admin = (page) => page.locator("#admin");
@@ -281,7 +280,6 @@ for (const { name, options } of SCREENS) {
       await assertAccessible(page, "#admin");
       await assertFits(admin(page));
     }
-    await capture(admin(page), `administration-${options.isMobile ? "phone-zh" : "desktop-en"}`);
     await admin(page).getByRole("button", { name: chinese ? "新建智能体" : "New agent" }).click();
     const form = page.locator("#agent-form");
     await form.getByText(chinese ? "全部内置工具" : "All built-in tools").click();

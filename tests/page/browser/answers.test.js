@@ -117,12 +117,18 @@ test("a reload shows the same answer", async (t) => {
   await lastAnswer(page).locator(".answer-footer").getByRole("button", { name: "Copy", exact: true }).waitFor();
   const kinds = (await partsOf(page)).map((part) => part.split(":")[0]);
   assert.deepEqual(kinds, ["thinking", "prose", "steps", "thinking", "steps", "thinking", "prose", "sources", "answer-footer"]);
+  const openSteps = async () => {
+    for (const line of await lastAnswer(page).locator(".step").all()) await line.click();
+    await lastAnswer(page).locator(".step-list").last().locator("a").first().waitFor();
+  };
+  await openSteps();
   const live = await htmlOf(page);
+  assert.equal(await lastAnswer(page).locator(".step-list a").count(), 5);
   await page.reload();
   await lastAnswer(page).locator(".usage").waitFor();
+  await openSteps();
   assert.equal(await htmlOf(page), live);
-  await lastAnswer(page).locator(".step").last().click();
-  assert.match(await lastAnswer(page).locator(".step-outcome").first().textContent(), /^2 results · .*\d/);
+  assert.match(await lastAnswer(page).locator(".step-list").last().locator(".step-outcome").textContent(), /^2 results · .*\d/);
 });
 
 test("an answer of an earlier release is shown as before", async (t) => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { exchange, lastAnswer, prose, sendMessage, setUp } from "../support/fixture.js";
+import { HOSTILE_TEXTS } from "../support/hostile.js";
 
 const HOSTILE = `# <script>window.owned = 1</script>
 
@@ -64,6 +65,38 @@ test("f137_ f138_ hostile Markdown is inert", async (t) => {
     watch.requests.filter((request) => request.includes("evil")),
     [],
   );
+});
+
+test("f137_ f138_ hostile texts are inert as answers", async (t) => {
+  const { page, url, model, watch } = await setUp(t);
+  const dialogs = [];
+  page.on("dialog", (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await page.goto(url);
+  await sendMessage(page, "Be evil.");
+  const reply = await model.next();
+  // A tool call would end the reply.
+  for (const text of HOSTILE_TEXTS.filter((text) => !text.includes("tool_call"))) reply.sendText(`${text}\n\n<!-- -->\n\n`);
+  reply.sendText("\n\nThe end.");
+  reply.end();
+  await lastAnswer(page).locator(".usage").waitFor();
+  for (const reopen of [async () => {}, () => page.reload()]) {
+    await reopen();
+    await lastAnswer(page).locator(".usage").waitFor();
+    const found = await page.evaluate(() => {
+      const nodes = [...document.querySelectorAll(".answer *")];
+      const handlers = nodes.flatMap((node) => [...node.attributes].filter(({ name }) => /^(on|src|style$|formaction|action)/.test(name) && !node.closest("math")).map(({ name }) => `${node.localName} ${name}`));
+      const links = nodes.filter((node) => node.hasAttribute("href") && node.localName !== "use").map((node) => new URL(node.getAttribute("href")).protocol);
+      return { owned: window.owned ?? null, handlers, schemes: [...new Set(links)].sort() };
+    });
+    assert.equal(found.owned, null);
+    assert.deepEqual(found.handlers, []);
+    assert.deepEqual(found.schemes.filter((scheme) => !["http:", "https:", "mailto:"].includes(scheme)), []);
+  }
+  assert.deepEqual(dialogs, []);
+  assert.deepEqual(watch.requests.filter((request) => request.includes("evil")), []);
 });
 
 test("f135_ hostile titles and sources are text", async (t) => {

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { assertAccessible, assertFits, SCREENS } from "../support/axe.js";
-import { capture } from "../support/capture.js";
 import { exchange, sendMessage, setUp } from "../support/fixture.js";
 
 const dialog = (page) => page.getByRole("dialog", { name: "Settings" });
@@ -133,7 +132,6 @@ for (const { name, options } of SCREENS) {
     await open.getByRole("meter").waitFor();
     await assertAccessible(page, "#settings-dialog");
     await assertFits(open);
-    await capture(open, `settings-${options.isMobile ? "phone-zh" : "desktop-en"}`);
     await page.keyboard.press("Escape");
     await open.waitFor({ state: "detached" });
     assert.equal(await page.evaluate(() => document.activeElement.id), "open-settings");

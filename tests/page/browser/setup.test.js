@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { assertAccessible, assertFits, SCREENS } from "../support/axe.js";
-import { capture } from "../support/capture.js";
 import { setUp } from "../support/fixture.js";
 
 /** Without a model, the server has its demo only. */
@@ -75,6 +74,5 @@ for (const { name, options } of SCREENS) {
     await dialog.waitFor();
     await assertAccessible(page, "#setup-dialog");
     await assertFits(dialog);
-    if (options.isMobile) await capture(dialog, "setup-phone-zh");
   });
 }

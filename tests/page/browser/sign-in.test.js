@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { assertAccessible, assertFits, SCREENS } from "../support/axe.js";
-import { capture } from "../support/capture.js";
 import { exchange, setUp } from "../support/fixture.js";
 import { openIdentityProvider, settingsFor } from "../support/identity.js";
 
@@ -158,6 +157,5 @@ for (const { name, options } of SCREENS) {
     await dialog.waitFor();
     await assertAccessible(page, "#sign-in-dialog");
     await assertFits(dialog);
-    await capture(dialog, `sign-in-${options.isMobile ? "phone-zh" : "desktop-en"}`);
   });
 }

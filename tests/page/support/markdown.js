@@ -16,6 +16,8 @@ async function bundle() {
     write: false,
     format: "iife",
     globalName: "markdown",
+    absWorkingDir: fileURLToPath(SOURCES),
+    alias: { "punycode.js": "./src/markdown/no-punycode.ts" },
     define: { CODE_PART: '"./absent.js"', MATHS_PART: '"./absent.js"' },
   });
   return outputFiles[0].text;

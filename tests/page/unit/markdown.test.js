@@ -10,7 +10,7 @@ const page = await openMarkdown();
 /** The HTML of a text without the attributes that all links and blocks share. */
 function short(html) {
   return html
-    .replaceAll(/ (target|rel|title|tabindex|role|aria-label|data-(source|title))="[^"]*"/g, "")
+    .replaceAll(/ (target|rel|title|tabindex|role|aria-label|aria-level|data-(source|title))="[^"]*"/g, "")
     .replaceAll(/<div class="code-head">.*?<\/div>/g, "")
     .replaceAll("\u2060", "⁠");
 }
@@ -117,6 +117,17 @@ table("what only resembles lines of documents stays text", [
   ["https://a.example/b.md:12", p(a("https://a.example/b.md:12"))],
 ]);
 table("without documents their lines stay text", [["`a.md:1` b.md:2", p("<code>a.md:1</code> b.md:2")]], false);
+
+test("headings have levels without gaps for screen readers", async () => {
+  const levels = async (text) => [...(await page.evaluate((text) => window.render(text).html, text)).matchAll(/aria-level="(\d)"/g)].map(([, level]) => Number(level));
+  assert.deepEqual(await levels("## a\n\n### b\n\n##### c\n\n## d"), [3, 4, 5, 3]);
+  assert.deepEqual(await levels("### a\n\n# b\n\n## c"), [3, 3, 4]);
+});
+
+table("names of hosts are written in ASCII", [
+  ["[x](https://例子.example/路)", p(a("https://xn--fsqu00a.example/%E8%B7%AF", "x"))],
+  ["<https://аpple.example/>", p(a("https://xn--pple-43d.example/", "https://аpple.example/"))],
+]);
 
 table("f137_ images become links", [
   ["![a](https://a.example/x.png)", p(a("https://a.example/x.png", "a"))],

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { languages, textsFor } from "../../../functions/chat/page/src/i18n/index.ts";
+import { unit } from "../../../functions/chat/page/src/i18n/format.ts";
 import { parseRetryAfter } from "../../../functions/chat/page/src/api/client.ts";
 import {
   ageGroup,
@@ -90,10 +91,12 @@ test("a call's labels name its subject", () => {
 
 test("a result shows outcome, time and cache hit", () => {
   assert.equal(outcomeText({ ok: true, summary: "10 results" }), "10 results");
+  assert.equal(outcomeText({ ok: true, summary: "4 of 10 results" }), "4 results");
+  assert.equal(outcomeText({ ok: true, summary: "no results" }), "0 results");
   assert.equal(outcomeText({ ok: true, summary: "1 result" }), "1 result");
   assert.equal(outcomeText({ ok: true, summary: "= 42" }), "= 42");
   const error = { code: "timeout", message: "The search took too long." };
-  assert.equal(outcomeText({ ok: false, summary: "failed", error }), "The search took too long.");
+  assert.equal(outcomeText({ ok: false, summary: "failed", error }), "It took too long.");
   assert.equal(outcomeText({ ok: false }), "It did not work.");
   assert.equal(timeText({ durationMs: 812, cached: false }), "0.8s");
   assert.equal(timeText({ durationMs: 4, cached: true }), "< 0.1s · cached");
@@ -194,5 +197,6 @@ test("Chinese texts are made of data too", () => {
   assert.equal(textsFor(["fr", "de"]).locale, "en");
   assert.equal(textsFor(["fr", "zh-TW"]).locale, "zh-CN");
   assert.equal(zh.retryIn(zh.errors.rate_limited, 90), "请求过于频繁。90 秒后可以重试。");
+  assert.deepEqual([unit("zh-CN", 1.5, "second", 1), unit("zh-CN", 12, "kilobyte")], ["1.5 秒", "12 kB"]);
   assert.equal(zh.answer.usage("1,812", "143", 2), "输入 1,812 tokens · 输出 143 · 搜索点数 2");
 });

@@ -78,7 +78,7 @@ function show(cite: HTMLAnchorElement): void {
   );
   card.addEventListener("pointerenter", () => clearTimeout(timer));
   card.addEventListener("pointerleave", () => later(hide, HIDE_DELAY_MS));
-  document.body.append(card);
+  (cite.closest("main") ?? document.body).append(card);
   cite.setAttribute("aria-describedby", "citation-card");
   owner = cite;
   position(card, cite.getBoundingClientRect());

@@ -4,6 +4,7 @@ import type { Message, Source, ToolCall, ToolResult } from "../api/types.ts";
 import { MarkdownView } from "../markdown/view.ts";
 import { el } from "../view/dom.ts";
 import { Steps } from "./steps.ts";
+import { sourcesByCall } from "./stored-sources.ts";
 import { StoredTexts, type Texts } from "./stored-texts.ts";
 import { Thinking } from "./thinking.ts";
 
@@ -142,10 +143,11 @@ export class AnswerParts {
     [this.#texts, this.#steps] = [[], []];
     [this.#thinking, this.#text, this.#group] = [null, null, null];
     const rest = new StoredTexts(message);
+    const sources = sourcesByCall(message);
     for (const call of message.toolCalls ?? []) {
       this.#showTexts(rest.before(call));
       this.call(call);
-      if (typeof call.ok === "boolean") this.result({ ...call, ok: call.ok });
+      if (typeof call.ok === "boolean") this.result({ ...call, ok: call.ok, sources: sources.get(call.id) ?? [] });
     }
     this.#showTexts(rest.remaining());
     this.render();

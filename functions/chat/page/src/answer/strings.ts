@@ -60,9 +60,15 @@ export function hostOf(url: string): string {
 /** The outcome of a call in short, such as `10 results`; the reason if it failed. */
 export function outcomeText({ ok, summary, error, sources }: Pick<ToolResult, "ok" | "summary" | "error" | "sources">): string {
   if (!ok) return (error && lookUp(t.errors, error.code)) || error?.message || summary || t.answer.failed;
-  const results = /^(\d+) results?$/.exec(summary ?? "")?.[1];
-  if (results !== undefined) return t.answer.results(Number(results));
+  const results = resultCount(summary);
+  if (results !== null) return t.answer.results(results);
   return summary || (sources?.length ? t.answer.results(sources.length) : "");
+}
+
+/** The number of results that a summary counts, such as `10 results` or `4 of 10 results`; null for another summary. */
+export function resultCount(summary = ""): number | null {
+  const found = /^(no|\d+)(?: of \d+)? results?$/.exec(summary)?.[1];
+  return found === undefined ? null : Number(found) || 0;
 }
 
 /** The time of a call, such as `0.8 s · cached`. */

@@ -25,7 +25,7 @@ export class Picker {
   async load(): Promise<void> {
     const [{ models }, { agents }] = await Promise.all([listModels(), listAgents()]);
     this.#models = models;
-    this.#agents = agents;
+    this.#agents = agents.map((agent) => (agent.id === DEFAULT_AGENT && agent.name === "Default" ? { ...agent, name: t.composer.defaultAgent } : agent));
     const known = (id: string | null) => agents.find((agent) => agent.id === id)?.id;
     this.#agent = known(localStorage.getItem("agent")) ?? DEFAULT_AGENT;
     this.select(null);

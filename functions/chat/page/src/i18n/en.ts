@@ -133,6 +133,7 @@ export const en = {
     choose: (current: string) => `Model and agent: ${current}`,
     model: "Model",
     agent: "Agent",
+    defaultAgent: "Default",
     failing: "failing at the moment",
   },
 
@@ -256,6 +257,10 @@ export const en = {
     upstream_disconnected: "The connection to the model was lost.",
     auth_not_configured: "This server is not set up yet: its operator must set AUTH to api_key or jwt.",
     not_configured: "A setting of this server is invalid. The server’s log names it.",
+    invalid_arguments: "The model called the tool with unsuitable arguments.",
+    unknown_tool: "The model called a tool that doesn’t exist.",
+    too_many_calls: "The model made too many calls at once.",
+    timeout: "It took too long.",
     interrupted: "The answer was interrupted.",
     deadline: "Time ran out before there was an answer.",
   },

@@ -9,7 +9,9 @@ export function number(locale: string, value: number): string {
 export function unit(locale: string, value: number, name: string, digits = 0): string {
   const unitDisplay = name === "second" ? "narrow" : "short";
   const style = { style: "unit", unit: name, unitDisplay } as const;
-  return new Intl.NumberFormat(locale, { ...style, minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
+  const text = new Intl.NumberFormat(locale, { ...style, minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
+  // Chinese text has a space between a number and its unit.
+  return locale === "zh-CN" ? text.replace(/\d(?=\p{Script=Han})/u, "$& ") : text;
 }
 
 /** A list such as `a, b and c`. */

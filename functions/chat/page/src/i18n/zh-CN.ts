@@ -118,6 +118,7 @@ export const zhCN: Texts = {
     choose: (current) => `模型和智能体：${current}`,
     model: "模型",
     agent: "智能体",
+    defaultAgent: "默认",
     failing: "暂时不可用",
   },
 
@@ -240,6 +241,10 @@ export const zhCN: Texts = {
     upstream_disconnected: "与模型的连接断开了。",
     auth_not_configured: "服务尚未配置：管理员需要将 AUTH 设为 api_key 或 jwt。",
     not_configured: "服务的某项设置有误，详见服务日志。",
+    invalid_arguments: "模型调用工具时参数有误。",
+    unknown_tool: "模型调用了不存在的工具。",
+    too_many_calls: "模型一次调用了太多工具。",
+    timeout: "超时了。",
     interrupted: "回答被中断了。",
     deadline: "在得到回答之前已超时。",
   },

@@ -63,7 +63,18 @@ export class MarkdownView {
     const whole = this.#settled.join("") + this.#open;
     if (this.#settled.length > 0 && DEFINITION.test(whole)) this.#restart(whole);
     this.#show(this.#open, false);
+    this.#nestHeadings();
     colourCode(this.#root);
+  }
+
+  /** Sets levels without gaps for screen readers: many answers begin with a heading of the second or third level. */
+  #nestHeadings(): void {
+    const open: string[] = [];
+    for (const heading of this.#root.querySelectorAll("h3,h4,h5,h6")) {
+      while (open.length > 0 && (open.at(-1) ?? "") >= heading.tagName) open.pop();
+      open.push(heading.tagName);
+      heading.setAttribute("aria-level", `${open.length + 2}`);
+    }
   }
 
   /** Makes the whole text open again: a definition may have changed any block. */

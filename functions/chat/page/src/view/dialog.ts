@@ -91,8 +91,8 @@ function build(spec: DialogSpec): Parts {
     el("h2", { id: titleId }, spec.title),
     spec.body ?? [],
     spec.field && input ? [el("label", { for: fieldId }, spec.field.label), input] : [],
-    spec.controls ?? [],
     error,
+    spec.controls ?? [],
     el("div", { class: "actions" }, spec.acknowledge ? [] : close, submitButton ?? []),
   );
   const dialog = el("dialog", { id: spec.id, "aria-labelledby": titleId }, form);

@@ -2,6 +2,7 @@
 
 import type { ApiError } from "../api/client.ts";
 import { errorText } from "../answer/strings.ts";
+import { t } from "../i18n/index.ts";
 import { button, byId } from "./dom.ts";
 
 /** What a toast shows in addition to the error: text after it, and a button that is enabled after the wait. */
@@ -29,7 +30,7 @@ export function showError(error: ApiError, { extra = "", action = null }: ToastO
   const until = Date.now() + error.retryAfter * 1000;
   const tick = () => {
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-    byId("toast-text").textContent = [errorText(error, left), extra].filter(Boolean).join(" ");
+    byId("toast-text").textContent = [errorText(error, left), extra].filter(Boolean).join(t.locale === "zh-CN" ? "" : " ");
     if (actionButton) actionButton.disabled = left > 0;
     if (left === 0) clearInterval(countdown);
   };
