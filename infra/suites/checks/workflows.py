@@ -331,6 +331,27 @@ def archives(work):
             yield f"build: {name} is deployed from {code}, which is not the archive that is attested"
 
 
+def packed(work):
+    """Checks that an archive has its files with their modes, and is smaller than zlib makes it."""
+    folder = work / "function"
+    folder.mkdir(exist_ok=True)
+    texts = {"bootstrap": (source.ROOT / "template.yaml").read_bytes(), "THIRD-PARTY": (source.ROOT / "LICENSE-APACHE").read_bytes()}
+    for name, text in texts.items():
+        (folder / name).write_bytes(text)
+    (folder / "bootstrap").chmod(0o755)
+    sizes = []
+    for variables in ({}, {"ITERATIONS": "0"}):
+        made = work / "function.zip"
+        subprocess.run([PIPELINE / "pack", folder, made], env=os.environ | variables, check=True, capture_output=True)
+        with zipfile.ZipFile(made) as archive:
+            modes = {one.filename: one.external_attr >> 16 for one in archive.infolist()}
+            if modes != {"bootstrap": 0o100755, "THIRD-PARTY": 0o100644} or any(archive.read(name) != text for name, text in texts.items()):
+                yield f"pack: the archive has {modes}, or other contents"
+        sizes.append(made.stat().st_size)
+    if sizes[0] > 0.98 * sizes[1]:
+        yield f"pack: an archive of {sizes[1]} bytes is compressed to {sizes[0]}"
+
+
 def checkout(work):
     """Checks that only an earlier commit of the branch can be deployed instead of its head."""
     copy = work / "checkout"
@@ -576,7 +597,7 @@ def overridden(work, stage, variables):
 def main():
     logging.disable()  # the translator logs its own metrics
     work = Path(sys.argv[1]).resolve()
-    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *verify(work), *archives(work), *checkout(work), *bundle(work), *release(work), *deploy(work, "staging"), *deploy(work, "production")]
+    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *verify(work), *archives(work), *packed(work), *checkout(work), *bundle(work), *release(work), *deploy(work, "staging"), *deploy(work, "production")]
     for fault in faults:
         print(f"  {fault}")
     if faults:
