@@ -1,6 +1,7 @@
 //! Reads JSON lines `{"id","text","tools":[{"name","parameters"}],"chunk":7}` and writes, for each, the visible text
 //! and the calls: `{"id","content","thinking","calls":[{"name","arguments"}],"malformed":["…"]}`.
 //!
+//! The arguments are those that the tool would receive: fitted to its schema where that is possible.
 //! `chunk` is the number of characters per push; without it the text is pushed whole. A malformed call is no part of the
 //! content: users never see one.
 
@@ -8,8 +9,8 @@ use std::io::{self, BufRead, Write};
 
 use domain::ToolSpec;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use tool_calls::{CallScanner, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
+use serde_json::Value;
+use tool_calls::{CallScanner, ParsedCall, ReplyEnd, ReplyPart, Segment, ThinkingFilter, coerce_arguments};
 
 #[derive(Deserialize)]
 struct Case {
@@ -32,8 +33,14 @@ struct Outcome {
     id: Value,
     content: String,
     thinking: String,
-    calls: Vec<Value>,
+    calls: Vec<Call>,
     malformed: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Call {
+    name: String,
+    arguments: Value,
 }
 
 fn main() -> io::Result<()> {
@@ -66,6 +73,7 @@ fn scan(case: Case) -> Outcome {
     }
     outcome.take(&mut scanner, filter.finish());
     outcome.show(scanner.finish(ReplyEnd::Complete));
+    outcome.fit(&tools);
     outcome
 }
 
@@ -80,6 +88,16 @@ fn chunks(text: &str, size: Option<usize>) -> Vec<String> {
 }
 
 impl Outcome {
+    /// Fits the arguments to the schemas of their tools.
+    fn fit(&mut self, tools: &[ToolSpec]) {
+        for call in &mut self.calls {
+            let tool = tools.iter().find(|tool| tool.name == call.name);
+            if let Some(Ok(fitted)) = tool.map(|tool| coerce_arguments(&tool.parameters, call.arguments.clone())) {
+                call.arguments = fitted;
+            }
+        }
+    }
+
     fn take(&mut self, scanner: &mut CallScanner, parts: Vec<ReplyPart>) {
         for part in parts {
             match part {
@@ -99,7 +117,7 @@ impl Outcome {
                 Segment::Text(text) => self.content.push_str(&text),
                 Segment::Malformed(malformed) => self.malformed.push(malformed.raw),
                 Segment::Invention => {}
-                Segment::Call(call) => self.calls.push(json!({"name": call.name, "arguments": call.arguments})),
+                Segment::Call(ParsedCall { name, arguments }) => self.calls.push(Call { name, arguments }),
             }
         }
     }

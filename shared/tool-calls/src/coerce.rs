@@ -149,9 +149,19 @@ fn convert_to(schema: &Value, value: &Value, kind: &str) -> Option<Value> {
     }
     // Text that may be a list itself is not treated as one value.
     let item = schema.get("items")?;
+    if let Some(numbers) = value.as_str().and_then(|text| split_numbers(text, &schema_types(item))) {
+        return Some(numbers);
+    }
     let single = !value.as_str().is_some_and(|text| text.contains([',', '，', '、', '\n', '[']));
     let fits = schema_types(item).iter().any(|kind| has_type(value, kind));
     (single && fits).then(|| Value::Array(vec![value.clone()]))
+}
+
+/// The numbers in a text that separates them by commas or line breaks.
+fn split_numbers(text: &str, kinds: &[&str]) -> Option<Value> {
+    let [kind @ ("integer" | "number")] = kinds else { return None };
+    let parts = text.trim().split([',', '，', '、', '\n']);
+    parts.map(|part| convert(Value::String(part.trim().to_owned()), kind)).collect()
 }
 
 #[cfg(test)]
@@ -213,6 +223,15 @@ mod tests {
             json!({"query": "x", "count": 5, "tags": ["a"]})
         );
         assert_eq!(coerced(json!("{\"query\": \"x\"}")), json!({"query": "x"}));
+    }
+
+    #[test]
+    fn separated_numbers_become_a_list() {
+        let schema = json!({"properties": {"at": {"type": "array", "items": {"type": "number"}}}});
+        for (text, expected) in [("1, 2.5,3", json!([1, 2.5, 3])), ("10\n20", json!([10, 20])), ("7", json!([7]))] {
+            assert_eq!(coerce_arguments(&schema, json!({"at": text})).ok(), Some(json!({"at": expected})), "{text}");
+        }
+        assert!(coerce_arguments(&schema, json!({"at": "1, x"})).is_err());
     }
 
     #[test]

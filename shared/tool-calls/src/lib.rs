@@ -44,8 +44,8 @@
 //!   very end.
 //! - An uncertain candidate is held up to 64 KiB, then it is text. A call is held up to 2 MiB, then it is malformed.
 //! - An explicit wrapper is a call to any name, or malformed if it begins with a declared name, is empty, or begins a
-//!   line and directly has other content up to its end. JSON alone, in a fence or after a bare `<function=` must name a
-//!   declared tool, and JSON must have the arguments that the tool requires. In inline code and in fences wrappers are
+//!   line and directly has other content up to its end. JSON alone or in a fence must name a declared tool and have the
+//!   arguments that it requires. A bare `<function=` must name a declared tool, or a parameter must follow it. In inline code and in fences wrappers are
 //!   quoted text, unless the fence holds nothing but calls and ends the reply.
 //! - JSON is repaired ([`repair()`]) only when its end is known. A call that the output limit cut is always malformed.
 

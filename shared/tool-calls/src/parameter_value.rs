@@ -9,14 +9,14 @@ use crate::repair::repair;
 ///
 /// `string` is the attribute of that name and takes precedence; else the declared schema decides. A parameter without a
 /// type in the schema is a string. For a tool without a schema, `untyped`, it is JSON if it parses as JSON. One line
-/// break at each end belongs to the markup. Entities are decoded only where the schema wants no string and the text is
-/// no such value as it is: models rarely encode strings. Python's constants count as JSON's, and `null` means that
+/// break at each end belongs to the markup. Entities in a string are decoded if all of it is encoded. In other types
+/// they are decoded if the text is no such value as it is. Python's constants count as JSON's, and `null` means that
 /// there is no argument.
 pub(crate) fn parse_parameter(text: &str, string: Option<bool>, schema: Option<&Value>, untyped: bool) -> Value {
     let text = strip_cdata(strip_line_breaks(text));
     match string {
         Some(true) => Value::String(text.to_owned()),
-        None if untyped => json::parse(text.trim()).unwrap_or_else(|| Value::String(text.to_owned())),
+        None if untyped => json::parse(text.trim()).unwrap_or_else(|| decode_string(text)),
         Some(false) => parse_json(text).unwrap_or_else(|| Value::String(text.to_owned())),
         None => parse_by_schema(text, &schema.map(schema_types).unwrap_or_default()),
     }
@@ -35,7 +35,7 @@ fn parse_by_schema(text: &str, types: &[&str]) -> Value {
         })
     };
     if only_strings {
-        return Value::String(text.to_owned());
+        return decode_string(text);
     }
     let decoded = decode_entities(text);
     let readings = [parse_json(text), parse_python(text), decoded.as_deref().and_then(parse_json)];
@@ -65,6 +65,14 @@ const ENTITIES: [(&str, &str); 6] =
 fn decode_entities(text: &str) -> Option<String> {
     let is_encoded = ENTITIES.iter().any(|(entity, _)| text.contains(entity));
     is_encoded.then(|| ENTITIES.iter().fold(text.to_owned(), |text, (entity, decoded)| text.replace(entity, decoded)))
+}
+
+/// The string that a model encoded for markup: no character in it needed encoding and is not. Anything else stays.
+fn decode_string(text: &str) -> Value {
+    let is_entity = |at: usize| ENTITIES.iter().any(|(entity, _)| text[at..].starts_with(entity));
+    let is_encoded = !text.contains('<') && text.match_indices('&').all(|(at, _)| is_entity(at));
+    let decoded = if is_encoded { decode_entities(text) } else { None };
+    Value::String(decoded.unwrap_or_else(|| text.to_owned()))
 }
 
 /// Removes the section that keeps text literal in markup: `<![CDATA[…]]>`.
@@ -141,7 +149,22 @@ mod tests {
     }
 
     #[test]
-    fn outer_line_breaks_are_markup_entities_are_text() {
-        assert_eq!(parse_parameter("\n\nA &amp; B\n\n", None, None, false), json!("\nA &amp; B\n"));
+    fn outer_line_breaks_are_markup() {
+        assert_eq!(parse_parameter("\n\nA\n\n", None, None, false), json!("\nA\n"));
+    }
+
+    #[test]
+    fn strings_encoded_throughout_are_decoded() {
+        for (text, expected) in [
+            ("A &amp; B", "A & B"),
+            ("&lt;b&gt;&quot;x&quot;", "<b>\"x\""),
+            ("&amp;lt;", "&lt;"),
+            ("<b>A &amp; B</b>", "<b>A &amp; B</b>"),
+            ("a & b &lt; c", "a & b &lt; c"),
+            ("a&nbsp;&amp;", "a&nbsp;&amp;"),
+        ] {
+            assert_eq!(parse_parameter(text, None, None, false), json!(expected), "{text}");
+            assert_eq!(parse_parameter(text, Some(true), None, false), json!(text), "{text}");
+        }
     }
 }

@@ -30,6 +30,7 @@ mod space;
 mod tag;
 mod tail;
 mod tool_tag;
+mod turn_end;
 mod unknown_format;
 mod yaml;
 

@@ -19,7 +19,11 @@ fn samples() -> Vec<String> {
     texts.filter_map(|case| Some(case["text"].as_str()?.to_owned())).chain([line_breaks]).collect()
 }
 
-const SNIPPETS: [&str; 80] = [
+const SNIPPETS: [&str; 84] = [
+    "\nf\n<q>",
+    "<call=f>",
+    "<name>f</name>",
+    "<![CDATA[",
     "\nq: ",
     "\n  - ",
     "</ f>",

@@ -11,6 +11,11 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<function=", Role::Function),
     ("<function ", Role::FunctionWithAttributes),
     ("</function>", Role::FunctionEnd),
+    // What Qwen and others write now and then for the function's tag.
+    ("<call=", Role::Function),
+    ("<tool=", Role::Function),
+    ("<invoke=", Role::Function),
+    ("</call>", Role::FunctionEnd),
     ("<parameter=", Role::Parameter),
     ("<parameter>", Role::Key),
     // MiniCPM 5.

@@ -7,12 +7,10 @@ use super::body::Body;
 use super::element_stage::ElementStep;
 use super::elements::FunctionElements;
 use super::gemma::GemmaBrackets;
-use super::prose::SECTION;
 use super::pythonic::BracketTracker;
 use super::space::SpaceScan;
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
-use crate::markers::{CLOSERS, Match};
 use crate::segment::{JsonFault, MalformedReason, ParsedCall};
 
 /// Maximum size of an uncertain candidate, in bytes.
@@ -45,9 +43,9 @@ pub(super) enum CandidateKind {
 /// How certain it is that JSON without a wrapper is a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Certainty {
-    /// So far all of it fits declared tools exactly; the text before it is still to be checked.
+    /// So far all of it fits declared tools exactly; the text before it is not checked yet.
     Unchecked,
-    /// The same, and the text before it introduces no example.
+    /// The same, after text that introduces no example.
     Exact,
     /// It has a field that its tool does not know, or the text before it introduces an example.
     Possible,
@@ -330,24 +328,6 @@ impl Candidate {
                 let (start, end) = (*start, brackets.advance(text, self.at));
                 self.read_gemma(text, start, end, declared)
             }
-        }
-    }
-
-    /// Reads after the end of the turn: white space and other such tokens.
-    fn read_after_turn_end(&mut self, text: &str) -> Step {
-        let at = self.space.end(text, self.at);
-        let rest = &text[at..];
-        match CLOSERS.match_prefix(rest) {
-            Match::Full(_, length) => {
-                self.at = at + length;
-                Continue(())
-            }
-            Match::Partial => Break(Verdict::NeedMore),
-            Match::None if rest.starts_with(SECTION) => {
-                self.nest(Self::from_marker(Role::Wrapper, SECTION, true), at + SECTION.len())
-            }
-            Match::None if SECTION.starts_with(rest) => Break(Verdict::NeedMore),
-            Match::None => Break(Verdict::Text),
         }
     }
 

@@ -2,6 +2,7 @@ use serde_json::{Map, Value};
 
 use super::attributes::{TAG_END, TOKEN_END, read_attributes, read_name, space_len};
 use super::element_stage::{ElementStage, ElementStep};
+use super::end_tag::is_open_cdata;
 use super::markup_end::find_closer_after_markup;
 use super::nested_elements;
 use super::parameter::{Parameter, TOKEN_PREFIX, element_prefix};
@@ -25,6 +26,8 @@ pub(super) struct FunctionElements {
     closed_by_wrapper: bool,
     /// Whether the function may end with a tag that is its name.
     pub(super) has_end_tag: bool,
+    /// Whether its name is on a line of its own, without a tag.
+    pub(super) is_after_name_line: bool,
     /// Nested parameters have no end before this position.
     nested_from: usize,
     pub(super) space: SpaceScan,
@@ -39,6 +42,7 @@ impl FunctionElements {
             last_argument_end: 0,
             closed_by_wrapper,
             has_end_tag: false,
+            is_after_name_line: false,
             nested_from: 0,
             space: SpaceScan::default(),
         }
@@ -47,6 +51,11 @@ impl FunctionElements {
     /// The content of `<f>`.
     pub(super) fn in_tool_tag(name: String) -> Self {
         Self { has_end_tag: true, ..Self::new(name, false) }
+    }
+
+    /// The content after a line with the name.
+    pub(super) fn after_name_line(name: String) -> Self {
+        Self { is_after_name_line: true, ..Self::in_tool_tag(name) }
     }
 
     /// The content of a wrapper whose name precedes its elements: `f`, then `<q>a</q>`.
@@ -223,7 +232,8 @@ impl FunctionElements {
             Match::None => return ElementStep::Unreadable(MalformedReason::NotParameters, at),
         };
         let prefix = element_prefix(&text[at_end..at_end + length]).to_owned();
-        let is_known = declared.is_untyped(&self.name) || declared.parameter(&self.name, &key).is_some();
+        let has_any = declared.is_untyped(&self.name) || !declared.has(&self.name);
+        let is_known = has_any && !key.contains(char::is_whitespace) || declared.parameter(&self.name, &key).is_some();
         match role {
             Role::KeyEnd => {}
             Role::ParameterEnd if is_known && prefix.is_empty() => {
@@ -254,6 +264,7 @@ impl FunctionElements {
             {
                 ElementStep::Continue(after)
             }
+            Ok((end, _, after)) if is_open_cdata(&text[parameter.start..end]) => ElementStep::Continue(after),
             Ok((end, _, after)) if parameter.ends_in_json_string(&text[..end], &self.name, declared) => {
                 ElementStep::Continue(after)
             }
@@ -269,7 +280,8 @@ impl FunctionElements {
 
     /// Whether a missing end tag is tolerated: no required argument is missing.
     pub(super) fn may_end_unclosed(&self, declared: &DeclaredTools) -> bool {
-        !self.arguments.is_empty() && (self.closed_by_wrapper || declared.has_required(&self.name, &self.arguments))
+        let is_complete = !declared.has(&self.name) || declared.has_required(&self.name, &self.arguments);
+        !self.arguments.is_empty() && (self.closed_by_wrapper || is_complete)
     }
 
     pub(super) fn set_argument(&mut self, text: &str, declared: &DeclaredTools) {

@@ -60,6 +60,11 @@ pub(super) fn find_end_tag(text: &str, from: usize, name: &str) -> Result<(usize
     Err(text.len())
 }
 
+/// Whether the text is a section of literal text that has not ended.
+pub(super) fn is_open_cdata(text: &str) -> bool {
+    text.trim_start().starts_with("<![CDATA[") && !text.contains("]]>")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{find_end_tag, match_end_tag, match_other_end_tag};

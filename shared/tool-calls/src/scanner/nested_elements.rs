@@ -67,7 +67,10 @@ impl<'a> Tags<'a> {
         let rest = self.rest.strip_prefix(self.token)?.strip_prefix('<')?;
         let end = rest.find('>').filter(|end| *end > 0 && !rest.starts_with('/'))?;
         self.rest = &rest[end + 1..];
-        Some(&rest[..end])
+        let tag = &rest[..end];
+        // Attributes of a list's items have no meaning. Other tags with attributes are text in markup.
+        let is_item = tag.strip_prefix(ITEM).is_some_and(|rest| rest.starts_with(' ') && !rest.ends_with('/'));
+        Some(if is_item { ITEM } else { tag })
     }
 
     /// Whether the tag that follows closes this element; it is read then.

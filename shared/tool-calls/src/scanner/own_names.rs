@@ -2,7 +2,7 @@
 
 use super::element_stage::{ElementStage, ElementStep};
 use super::elements::FunctionElements;
-use super::end_tag::{find_end_tag, match_end_tag, match_other_end_tag};
+use super::end_tag::{find_end_tag, is_open_cdata, match_end_tag, match_other_end_tag};
 use super::tool_tag::{match_parameter_tag, match_tag};
 use super::yaml;
 use crate::declared_tools::DeclaredTools;
@@ -109,7 +109,7 @@ impl FunctionElements {
         };
         match text[self.space.end(text, after)..].chars().next() {
             None => ElementStep::NeedMore(end),
-            Some('<' | '[' | ']') if !is_open_cdata(&text[start..end]) => {
+            Some(next) if self.ends_value(next) && !is_open_cdata(&text[start..end]) => {
                 self.set_argument(&text[start..end], declared);
                 self.last_argument_end = after;
                 ElementStep::Continue(after)
@@ -118,8 +118,13 @@ impl FunctionElements {
         }
     }
 
-    /// Ends the text in an element that is named after its parameter: its end tag ends the text, or only the function has an
-    /// end tag.
+    /// Whether an end tag before this character ends a value: markup follows, or the function has no tag of its own.
+    fn ends_value(&self, next: char) -> bool {
+        self.is_after_name_line || matches!(next, '<' | '[' | ']')
+    }
+
+    /// Ends the text in an element that is named after its parameter: its end tag ends the text, only the function has an end
+    /// tag, or text follows the first end tag.
     pub(super) fn finish_named(
         &mut self,
         text: &str,
@@ -133,6 +138,7 @@ impl FunctionElements {
         if found.is_none() && self.has_end_tag {
             found = find_end_tag(text, start, &self.name).ok();
         }
+        found = found.or_else(|| find_end_tag(text, start, key).ok());
         let (value_end, end) = found.ok_or(MalformedReason::NotParameters)?;
         self.set_argument(&text[start..value_end], declared);
         if self.may_end_unclosed(declared) { Ok((self.take_call(), end)) } else { Err(MalformedReason::NotParameters) }
@@ -175,11 +181,6 @@ impl FunctionElements {
         self.stage = ElementStage::Between;
         ElementStep::Continue(next)
     }
-}
-
-/// Whether the text is a section of literal text that has not ended.
-pub(super) fn is_open_cdata(text: &str) -> bool {
-    text.trim_start().starts_with("<![CDATA[") && !text.contains("]]>")
 }
 
 /// The last end tag of this name: where it begins and ends.

@@ -9,7 +9,7 @@ use super::fence::match_payload_fence;
 use super::gemma::CALL;
 use super::name::is_name;
 use super::pythonic::BracketTracker;
-use super::tag::without_arguments;
+use super::tag::{match_parameter, without_arguments};
 use super::tool_tag::{match_parameter_tag, match_tool_tag};
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
@@ -85,6 +85,15 @@ impl Candidate {
             _ => {}
         }
         let Some(name) = self.name.clone() else {
+            match match_name_element(rest) {
+                Match::Full(name, length) => {
+                    self.at = at + length;
+                    self.stage = CandidateStage::Elements(Box::new(FunctionElements::new(name.to_owned(), true)));
+                    return Continue(());
+                }
+                Match::Partial => return Break(Verdict::NeedMore),
+                Match::None => {}
+            }
             return match match_tool_tag(rest, declared) {
                 Match::Full(..) => self.read_tool_tag(text, at, declared),
                 Match::Partial => Break(Verdict::NeedMore),
@@ -219,6 +228,30 @@ impl Candidate {
             None if rest.len() <= MAX_NAME_BYTES => Break(Verdict::NeedMore),
             _ => Break(Verdict::Text),
         }
+    }
+}
+
+/// Elements that hold the tool's name: `<function>f</function>`.
+const NAME_ELEMENTS: [[&str; 2]; 3] =
+    [["<function>", "</function>"], ["<name>", "</name>"], ["<tool_name>", "</tool_name>"]];
+
+/// Matches an element that holds the tool's name, before a parameter.
+fn match_name_element(text: &str) -> Match<&str> {
+    let is_open = |[open, _]: &[&str; 2]| text.starts_with(open) || open.starts_with(text);
+    let Some([open, close]) = NAME_ELEMENTS.into_iter().find(is_open) else { return Match::None };
+    let Some(inside) = text.strip_prefix(open) else { return Match::Partial };
+    let name = &inside[..inside.find('<').unwrap_or(inside.len())];
+    let after = &inside[name.len()..];
+    if name.len() > MAX_NAME_BYTES || !name.trim().chars().all(is_name) {
+        return Match::None;
+    }
+    let Some(parameter) = after.strip_prefix(close) else {
+        return if close.starts_with(after) { Match::Partial } else { Match::None };
+    };
+    match match_parameter(parameter) {
+        Match::Full((), _) if !name.trim().is_empty() => Match::Full(name.trim(), text.len() - parameter.len()),
+        Match::Partial => Match::Partial,
+        _ => Match::None,
     }
 }
 

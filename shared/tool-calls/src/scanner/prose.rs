@@ -3,7 +3,7 @@
 use super::attributes::space_len;
 use super::fence::{match_closing, match_reply_fence};
 use super::name::is_name;
-use super::tool_tag::match_tool_tag;
+use super::tool_tag::{match_name_line, match_tool_tag};
 use crate::code::CodeTracker;
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
@@ -60,6 +60,8 @@ pub(super) enum ProseEvent {
     Action(usize),
     /// `<f>`, the tag of a declared tool.
     ToolTag,
+    /// The name of a declared tool on its own line, before the tag of a parameter.
+    NameLine,
     /// A code fence of this many backticks and this length that may hold a call.
     Fence(usize, usize),
     /// The end of that fence, of this length.
@@ -120,7 +122,11 @@ pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: &ScanContex
 
 fn match_at(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
     let byte = rest.as_bytes()[0];
-    let is_possible = if code.is_line_start() { LINE_START[byte as usize] } else { IN_LINE[byte as usize] };
+    let is_possible = if code.is_line_start() {
+        LINE_START[byte as usize] || context.declared.has_first_byte(byte)
+    } else {
+        IN_LINE[byte as usize]
+    };
     if !is_possible || !allows_calls(code, context) {
         return Match::None;
     }
@@ -166,7 +172,7 @@ fn may_open_list(rest: &str, declared: &DeclaredTools) -> bool {
 }
 
 fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
-    match rest.as_bytes()[0] {
+    let matched = match rest.as_bytes()[0] {
         b'{' | b'[' if allows_brackets(at, context) => Match::Full(ProseEvent::Bracket, 1),
         b'>' if allows_brackets(at, context) => match_literal(rest, RECIPIENT, ProseEvent::Recipient(RECIPIENT.len())),
         b'`' if !code.is_in_run() => match_fence(code, rest, context),
@@ -177,6 +183,12 @@ fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: &Scan
         },
         b'A' if context.allow_actions => match_literal(rest, ACTION, ProseEvent::Action(ACTION.len())),
         _ => Match::None,
+    };
+    match matched {
+        Match::None if allows_brackets(at, context) && !code.is_in_inline_code() => {
+            match_name_line(rest, context.declared).map(|_| ProseEvent::NameLine)
+        }
+        matched => matched,
     }
 }
 

@@ -1,10 +1,11 @@
 //! Acts on scan results: shows text, emits calls, hides residue, or holds content until more is known.
 
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Verdict};
+use super::elements::FunctionElements;
 use super::prose::{self, ProseEvent, ScanContext};
 use super::recipient::match_first;
 use super::residue::match_residue;
-use super::tool_tag::match_tool_tag;
+use super::tool_tag::{match_name_line, match_tool_tag};
 use super::{CallScanner, ScannerState};
 use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match, OPENERS};
@@ -76,6 +77,13 @@ impl CallScanner {
             ProseEvent::ResultBlock(block) => self.open_result_block(block, segments),
             ProseEvent::ToolTag => {
                 self.open_candidate(Candidate::new(CandidateKind::Function, CandidateStage::ToolTag, 1));
+            }
+            ProseEvent::NameLine => {
+                if let Match::Full(name, length) = match_name_line(&self.buffer[self.start..], &self.declared) {
+                    let elements = FunctionElements::after_name_line(name.to_owned());
+                    let stage = CandidateStage::Elements(Box::new(elements));
+                    self.open_candidate(Candidate::new(CandidateKind::Function, stage, length));
+                }
             }
             ProseEvent::Action(length) => {
                 self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Action, length));

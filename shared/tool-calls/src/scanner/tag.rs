@@ -4,12 +4,13 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use serde_json::{Map, Value};
 
-use super::attributes::{TAG_END, TOKEN_CALL, TOKEN_END, read_attributes, read_name};
+use super::attributes::{TAG_END, TOKEN_CALL, TOKEN_END, read_attributes, read_name, space_len};
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Step, Verdict};
 use super::elements::FunctionElements;
 use super::tool_tag::match_tool_tag;
 use crate::declared_tools::DeclaredTools;
-use crate::markers::Match;
+use crate::marker_role::Role;
+use crate::markers::{Match, PARAMETERS};
 use crate::segment::ParsedCall;
 
 impl Candidate {
@@ -31,14 +32,21 @@ impl Candidate {
         }
     }
 
-    /// Reads `<function=f>` or `<function name="f">`; outside a wrapper the name must be declared.
+    /// Reads `<function=f>` or `<function name="f">`; outside a wrapper the name must be declared, or a parameter must follow.
     pub(super) fn read_function_tag(&mut self, text: &str, with_attributes: bool, declared: &DeclaredTools) -> Step {
         let rest = &text[self.at..];
         let is_token = text[..self.at].ends_with(TOKEN_CALL);
         let tag_end = if is_token { TOKEN_END } else { TAG_END };
         let found = if with_attributes { read_name_attribute(rest, tag_end) } else { read_name(rest) };
         match found.map(|(name, empty)| (declared.undoubled(&name).to_owned(), empty)) {
-            Match::Full((name, empty), length) if self.kind == CandidateKind::Wrapper || declared.has(&name) => {
+            Match::Full((name, empty), length) => {
+                if self.kind != CandidateKind::Wrapper && !declared.has(&name) {
+                    match match_parameter(&rest[length..]) {
+                        Match::Full((), _) if !empty => {}
+                        Match::Partial if !empty => return Break(Verdict::NeedMore),
+                        _ => return Break(Verdict::Text),
+                    }
+                }
                 self.at += length;
                 if empty {
                     return without_arguments(name, self.at);
@@ -47,7 +55,7 @@ impl Candidate {
                 Continue(())
             }
             Match::Partial => Break(Verdict::NeedMore),
-            _ => Break(Verdict::Text),
+            Match::None => Break(Verdict::Text),
         }
     }
 
@@ -67,6 +75,22 @@ impl Candidate {
             Match::Partial => Break(Verdict::NeedMore),
             Match::None => Break(Verdict::Text),
         }
+    }
+}
+
+/// Maximum length of white space between a function's tag and its first parameter, in bytes.
+const MAX_SPACE_BYTES: usize = 64;
+
+/// Matches the tag of a parameter at the beginning of a text.
+pub(super) fn match_parameter(text: &str) -> Match<()> {
+    let space = space_len(text);
+    match PARAMETERS.match_prefix(&text[space..]) {
+        _ if space > MAX_SPACE_BYTES => Match::None,
+        Match::Full(Role::Parameter | Role::ParameterWithAttributes | Role::Key, length) => {
+            Match::Full((), space + length)
+        }
+        Match::Partial => Match::Partial,
+        _ => Match::None,
     }
 }
 

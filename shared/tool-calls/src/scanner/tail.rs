@@ -259,12 +259,13 @@ impl Candidate {
     /// Ends the text in or after JSON.
     pub(super) fn finish_body(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
         let (from, bare) = (self.json_start(), self.is_bare());
+        let is_prose = !self.begins_line() && !has_json_signs(&text[from..]);
         let CandidateStage::Body(body) = &mut self.stage else { return Verdict::Text };
         match &body.state {
             BodyState::Tail => self.finish_tail(text),
             _ if !self.calls.is_empty() && bare => self.take_possible_calls(self.calls_end),
             _ if !self.calls.is_empty() => self.finish_after_calls(text, declared),
-            BodyState::Json(_) if bare || !has_json_signs(&text[from..]) => Verdict::Text,
+            BodyState::Json(_) if bare || is_prose => Verdict::Text,
             BodyState::Json(scan) if scan.is_in_string() => {
                 let end = CLOSERS.find(text, from).map_or(text.len(), |(_, _, end)| end);
                 Verdict::Unreadable(MalformedReason::NotJson(JsonFault::OpenString), end)

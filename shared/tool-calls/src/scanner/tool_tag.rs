@@ -1,6 +1,7 @@
 //! Elements named after the tool and its parameters: `<search_web><query>a</query></search_web>`. Models that were trained
 //! with editing agents write such calls without being taught the format.
 
+use super::attributes::space_len;
 use crate::declared_tools::DeclaredTools;
 use crate::markers::Match;
 
@@ -26,6 +27,29 @@ pub(super) fn match_tool_tag<'a>(text: &'a str, declared: &DeclaredTools) -> Mat
     match match_tag(text) {
         Match::Full(tag, length) if !tag.has_attributes && declared.has(tag.name) => Match::Full(tag, length),
         Match::Partial if is_open(text) => Match::Partial,
+        _ => Match::None,
+    }
+}
+
+/// Maximum length of white space around a name on its own line, in bytes.
+const MAX_SPACE_BYTES: usize = 64;
+
+/// Matches the name of a declared tool on its own line and the white space after it, before the tag of a parameter.
+pub(super) fn match_name_line<'a>(text: &'a str, declared: &DeclaredTools) -> Match<&'a str> {
+    let name = name_at(text);
+    let rest = &text[name.len()..];
+    if rest.is_empty() {
+        return if declared.has_prefix(name) { Match::Partial } else { Match::None };
+    }
+    let after = rest.strip_prefix(':').unwrap_or(rest);
+    let space = space_len(after);
+    if !declared.has(name) || declared.is_untyped(name) || space > MAX_SPACE_BYTES {
+        return Match::None;
+    }
+    let length = text.len() - after.len() + space;
+    match match_parameter_tag(&text[length..], name, declared) {
+        Match::Full(..) if after[..space].contains('\n') => Match::Full(name, length),
+        Match::Partial => Match::Partial,
         _ => Match::None,
     }
 }
@@ -71,9 +95,13 @@ pub(super) fn match_tag(text: &str) -> Match<Tag<'_>> {
 
 /// The name in a tag, as far as it is there.
 fn tag_name(text: &str) -> &str {
-    let inside = text.strip_prefix('<').unwrap_or(text);
-    &inside
-        [..inside.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '.')).unwrap_or(inside.len())]
+    name_at(text.strip_prefix('<').unwrap_or(text))
+}
+
+/// The name at the beginning of a text.
+fn name_at(text: &str) -> &str {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    &text[..text.find(|c| !is_name(c)).unwrap_or(text.len())]
 }
 
 /// Whether nothing but blanks and a slash follows the name in a tag that has not ended.

@@ -131,3 +131,13 @@ fn wrappers_match_with_blanks_and_in_any_case() {
         assert_eq!((queries(&outcome), shown(&outcome)), (vec![json!("a")], String::new()), "{text}");
     }
 }
+
+#[test]
+fn unfinished_wrapper_at_line_start_is_hidden() {
+    for text in ["<tool_call>{broken", "<tool_call>\n{", "<|FunctionCallBegin|>[{broken"] {
+        let outcome = scan_at_every_cut(&format!("好。\n{text}"));
+        assert_eq!((shown(&outcome), malformed(&outcome)), ("好。\n".to_owned(), 1), "{text}");
+    }
+    let outcome = scan_at_every_cut("Write <tool_call>{JSON");
+    assert_eq!((shown(&outcome), malformed(&outcome)), ("Write <tool_call>{JSON".to_owned(), 0));
+}
