@@ -173,10 +173,11 @@ async function differences(files) {
 }
 
 async function write(files) {
+  // Compression takes seconds, in which the old files stay.
+  const contents = await Promise.all(files.map(async ({ name, text, encode }) => ({ name, content: await encode(text) })));
   await rm(DIST, { recursive: true, force: true });
   await mkdir(DIST);
-  for (const { name, text, encode } of files) {
-    const content = await encode(text);
+  for (const { name, content } of contents) {
     await writeFile(path.join(DIST, name), content);
     console.log(`${name}: ${content.length} bytes`);
   }

@@ -168,7 +168,7 @@ test("Markdown renders as elements", async (t) => {
   assert.equal(
     html,
     [
-      '<h4 class="level-2">Head</h4>',
+      '<h4 class="level-2" aria-level="3">Head</h4>',
       "<ol><li>one<ul><li><em>two</em></li></ul></li><li>three</li></ol>",
       "<blockquote><p>quoted</p></blockquote>",
       '<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th>a</th><th class="align-right">b</th></tr></thead>',

@@ -24,6 +24,7 @@ test("a visit is five requests and 90 kB, a reload four", async (t) => {
   await page.goto(url);
   await page.getByText("Your conversations will appear here.").waitFor();
   await messageBox(page).fill("Ready");
+  // A request that ends later would count to the next visit.
   await page.waitForLoadState("networkidle");
   const bytes = requests.reduce((sum, request) => sum + request.bytes, 0);
   console.log(`cold: ${requests.length} requests, ${bytes} bytes`);
