@@ -271,6 +271,13 @@ def stacks():
     return [one["StackName"] for one in boto3.client("cloudformation").list_stacks()["StackSummaries"] if one["StackStatus"] != "DELETE_COMPLETE"]
 
 
+def free_log_group():
+    """Deletes the log group of a deleted stack, which moto keeps if the stack was updated."""
+    client = boto3.client("logs")
+    for group in client.describe_log_groups(logGroupNamePrefix="/lambda-chat/")["logGroups"]:
+        client.delete_log_group(logGroupName=group["logGroupName"])
+
+
 def tear_down(person):
     """The stack, the bucket and the key are gone; the data tables remain."""
     variables_after(person, ["ExistingDataTable="])
@@ -287,8 +294,7 @@ def second_stack(person):
     """A new stack takes the table of the former one, with its keys."""
     (person.folder / "parameters.json").write_text(json.dumps(["ArkModel=a", "ArkApiKeyParameter=/lambda-chat/ark", f"ExistingDataTable={person.names['DATA_TABLE']}"]))
     use_resources(person, set())
-    # Moto keeps the log group of a deleted stack.
-    boto3.client("logs").delete_log_group(logGroupName="/lambda-chat/lambda-chat")
+    free_log_group()
     person.run(block("deploy.md", "From a release", "read -rs") + block("deploy.md", "From a release", "aws cloudformation deploy"), typed="another secret\n")
     use_resources(person, {"MakesDataTable"})
     listed = listed_keys(person)
@@ -307,6 +313,35 @@ def failed_deployment(person):
         yield f"these tables remain: {tables()}"
     if stacks():
         yield f"these stacks remain: {stacks()}"
+
+
+def from_sources(person):
+    """`sam deploy` with the files of a clone: the parameters arrive, and the built archives are uploaded as they are."""
+    clone, build = person.folder / "clone", person.folder / "clone/.aws-sam/build"
+    build.mkdir(parents=True)
+    for name in ("samconfig.toml", "parameters.example.yaml"):
+        shutil.copy(source.ROOT / name, clone)
+    for name in ("chat-arm64.zip", "verify-arm64.zip"):
+        shutil.copy(person.folder / name, build)
+    template = (source.ROOT / "template.yaml").read_text()
+    (build / "template.yaml").write_text(re.sub(r"CodeUri: functions/(\w+)", r"CodeUri: \1-arm64.zip", template))
+    person.run(re.search(r"^aws cloudformation package.*", block("deploy.md", "From a release", "aws cloudformation deploy"), re.MULTILINE)[0])
+    emulator.with_macro((person.folder / "packaged.yaml").read_text())
+    free_log_group()
+    commands = [line for line in block("deploy.md", "From clone to URL", "sam deploy").splitlines() if not line.startswith(("git clone", "sam build"))]
+    person.variables["ARK_API_KEY"] = "a third secret"
+    printed = person.run("\n".join(["cd clone", "aws ssm delete-parameter --name /lambda-chat/ark", *commands]), typed="y\n")
+    stack = boto3.client("cloudformation").describe_stacks(StackName="lambda-chat")["Stacks"][0]
+    parameters = {one["ParameterKey"]: one["ParameterValue"] for one in stack["Parameters"]}
+    if (parameters["ArkModel"], parameters["ArkApiKeyParameter"]) != ("doubao-seed-1-6-250615", "/lambda-chat/ark") or "ChatUrl" not in printed:
+        yield f"the parameters of the file do not arrive, or no output is shown: {parameters}"
+    buckets = [one["Name"] for one in boto3.client("s3").list_buckets()["Buckets"] if one["Name"].startswith("aws-sam-cli-managed")]
+    uploaded = [boto3.client("s3").get_object(Bucket=one, Key=key["Key"])["Body"].read() for one in buckets for key in boto3.client("s3").list_objects_v2(Bucket=one)["Contents"]]
+    if not all((build / name).read_bytes() in uploaded for name in ("chat-arm64.zip", "verify-arm64.zip")):
+        yield "SAM uploads other archives than those of the build"
+    person.run("cd clone\nsam delete", typed="y\ny\n")
+    if "lambda-chat" in stacks():
+        yield "the stack remains"
 
 
 def main():
@@ -351,5 +386,6 @@ STEPS = {
     "the end": tear_down,
     "a second stack with the same table": second_stack,
     "after a failure": failed_deployment,
+    "a deployment from sources": from_sources,
 }
 main()
