@@ -40,8 +40,8 @@
 //!
 //! - No part of a call is shown. Everything else is shown, in order and as written, except for imitated results. Only
 //!   white space between a call and another call, or the start or end of the reply, belongs to the calls. The remains of a call are hidden too: end
-//!   markers after it, a line between it and its wrapper's end (`scanner/residue.rs`), and a partial control token at the
-//!   very end.
+//!   markers after it, a line between it and its wrapper's end (`scanner/residue.rs`), and an opening marker at the
+//!   very end (`scanner/opening.rs`).
 //! - An uncertain candidate is held up to 64 KiB, then it is text. A call is held up to 2 MiB, then it is malformed.
 //! - An explicit wrapper is a call to any name, or malformed if it begins with a declared name, is empty, or begins a
 //!   line and directly has other content up to its end. JSON alone or in a fence must name a declared tool and have the

@@ -12,6 +12,7 @@ mod gemma;
 mod markup_end;
 mod name;
 mod nested_elements;
+mod opening;
 mod output;
 mod own_names;
 mod parameter;

@@ -359,7 +359,7 @@ impl Candidate {
             CandidateStage::Elements(elements) => match elements.finish(text, declared) {
                 Ok((call, end)) => Verdict::Calls(vec![call], end),
                 Err(reason) if elements.has_content() => Verdict::Unreadable(reason, text.len()),
-                Err(_) => Verdict::Text,
+                Err(_) => self.finish_opening(text),
             },
             CandidateStage::Body(_) => self.finish_body(text, declared),
             CandidateStage::Action => self.finish_action(text, declared),
@@ -368,13 +368,12 @@ impl Candidate {
                 Verdict::Unreadable(MalformedReason::NotJson(JsonFault::Incomplete), text.len())
             }
             CandidateStage::Python { .. } if !bare => Verdict::Unreadable(MalformedReason::NotPython, text.len()),
-            CandidateStage::Payload if self.is_control_token && text[self.at..].trim().is_empty() => Verdict::Residue,
             CandidateStage::Payload | CandidateStage::Named { .. } | CandidateStage::Unknown { .. }
                 if names_declared =>
             {
                 Verdict::Unreadable(MalformedReason::UnknownFormat, text.len())
             }
-            _ => Verdict::Text,
+            _ => self.finish_opening(text),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::result_block;
 use crate::segment::{Malformed, MalformedReason, ParsedCall, ReplyEnd, ResultBlocks, Segment};
 
 /// Minimum length of a partial marker that is hidden when the text ends in it, in bytes.
-const MIN_PARTIAL_MARKER_BYTES: usize = 6;
+const MIN_PARTIAL_MARKER_BYTES: usize = 5;
 
 impl CallScanner {
     /// Scans ordinary text; returns false if it needs more text.
@@ -154,16 +154,19 @@ impl CallScanner {
     /// Handles a partial marker at the end of the text.
     fn settle_partial_marker(&mut self, length: usize, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) {
         let rest = &self.buffer[self.start..self.start + length];
+        let is_token = rest.starts_with('<') && rest.contains(['|', '｜', '‖']) || rest.starts_with("]<]");
         let tag = rest.starts_with(['<', '[']) && length >= MIN_PARTIAL_MARKER_BYTES;
-        let opener =
-            OPENERS.match_prefix(rest) == Match::Partial || match_tool_tag(rest, &self.declared) == Match::Partial;
+        let opener = OPENERS.match_prefix(rest) == Match::Partial;
+        let own_tag = match_tool_tag(rest, &self.declared) == Match::Partial;
         let result =
             self.result_blocks != ResultBlocks::Shown && matches!(result_block::match_opening(rest), Match::Partial);
         let closer = CLOSERS.match_prefix(rest) == Match::Partial;
-        if !opener && (closer || tag && result) || tag && rest.contains(['|', '｜', '‖']) {
+        if !opener && !own_tag && (closer || tag && result) || is_token {
             self.hide_residue(length, segments);
-        } else if tag && opener && end == Some(ReplyEnd::Truncated) {
-            self.emit_malformed(length, MalformedReason::Truncated, segments);
+        } else if tag && (opener || own_tag && end == Some(ReplyEnd::Truncated)) {
+            let is_cut = end == Some(ReplyEnd::Truncated);
+            let reason = if is_cut { MalformedReason::Truncated } else { MalformedReason::UnknownFormat };
+            self.emit_malformed(length, reason, segments);
         } else {
             self.release_text(length, segments);
         }
@@ -174,7 +177,7 @@ impl CallScanner {
         match verdict {
             Verdict::Calls(calls, length) => self.settle_calls(candidate, calls, length, segments),
             Verdict::Unreadable(reason, length) => self.emit_malformed(length, reason, segments),
-            Verdict::Residue if self.code.fence().is_none() => {
+            Verdict::Residue if self.code.fence().is_none() && !self.code.is_in_inline_code() => {
                 self.hide_residue(self.buffer.len() - self.start, segments);
             }
             Verdict::Text | Verdict::Residue | Verdict::NeedMore | Verdict::CheckExample => {

@@ -137,7 +137,7 @@ fn marker_in_prose_is_shown() {
     for text in [
         "Use the <tool_call> tag.",
         "使用 <tool_call> 标签，以 </tool_call> 结束。",
-        "<tool_call>",
+        "The tag is <tool_call>",
         "<tool_call>{JSON}</tool_call>",
         "`<tool_call>` and `</tool_call>`",
         "the <function=name> form",
@@ -175,7 +175,8 @@ fn second_opener_nests_or_begins_next_call() {
 #[test]
 fn excess_opening_markers_are_text() {
     let text = "<tool_call>".repeat(30);
-    assert_eq!(transcript(&text), [text.as_str()]);
+    let shown = format!("{text} x");
+    assert_eq!(transcript(&shown), [shown.as_str()]);
     assert_eq!(transcript(&format!("{text}{BARE}</tool_call>")), ["<tool_call>".repeat(21).as_str(), READ_CALL]);
 }
 

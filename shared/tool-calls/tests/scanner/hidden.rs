@@ -133,11 +133,30 @@ fn wrappers_match_with_blanks_and_in_any_case() {
 }
 
 #[test]
-fn unfinished_wrapper_at_line_start_is_hidden() {
-    for text in ["<tool_call>{broken", "<tool_call>\n{", "<|FunctionCallBegin|>[{broken"] {
+fn opening_at_the_end_is_hidden() {
+    for (text, count) in [
+        ("<tool_call>{broken", 1),
+        ("<tool_call>\n{", 1),
+        ("<|FunctionCallBegin|>[{broken", 1),
+        ("<tool_call>", 0),
+        ("<tool_call>\n\n", 0),
+        ("<tool_call>search_w", 1),
+        ("<tool_call>\n<function=search_web>\n<param", 1),
+        ("<function=search_we", 1),
+        ("<function=search_web>\n<par", 1),
+        ("<tool_call name=\"search", 1),
+        ("<tool", 1),
+        ("<function_c", 1),
+        ("<|Fun", 0),
+        ("<｜", 0),
+    ] {
         let outcome = scan_at_every_cut(&format!("好。\n{text}"));
-        assert_eq!((shown(&outcome), malformed(&outcome)), ("好。\n".to_owned(), 1), "{text}");
+        assert_eq!((shown(&outcome), malformed(&outcome)), ("好。\n".to_owned(), count), "{text}");
     }
-    let outcome = scan_at_every_cut("Write <tool_call>{JSON");
-    assert_eq!((shown(&outcome), malformed(&outcome)), ("Write <tool_call>{JSON".to_owned(), 0));
+    for text in
+        ["Write <tool_call>{JSON", "The tag is <tool_call>", "a <to", "`<tool_call>", "<tool_call> opens a call"]
+    {
+        let outcome = scan_at_every_cut(text);
+        assert_eq!((shown(&outcome), malformed(&outcome)), (text.to_owned(), 0));
+    }
 }

@@ -1,0 +1,31 @@
+//! The end of a reply in an opening marker, or directly after it.
+
+use super::candidate::{Candidate, CandidateStage, Verdict};
+use crate::segment::MalformedReason;
+
+/// With more opening markers in a row the text is no call.
+const MAX_NESTED: usize = 2;
+
+impl Candidate {
+    /// Ends the text in an opening marker or directly after it, where prose does not end.
+    pub(super) fn finish_opening(&self, text: &str) -> Verdict {
+        let is_marked = self.begins_line() || self.nested > 0 || self.is_control_token;
+        let is_opening = match &self.stage {
+            CandidateStage::WrapperTag
+            | CandidateStage::FunctionTag { .. }
+            | CandidateStage::Payload
+            | CandidateStage::Named { .. } => true,
+            CandidateStage::Elements(elements) => !elements.is_in_tool_tag(),
+            _ => false,
+        };
+        if self.is_bare() || !is_marked || !is_opening || self.nested > MAX_NESTED {
+            return Verdict::Text;
+        }
+        let content = &text[self.payload..];
+        match content.chars().next() {
+            _ if content.trim().is_empty() => Verdict::Residue,
+            Some(' ' | '\t') => Verdict::Text,
+            _ => Verdict::Unreadable(MalformedReason::UnknownFormat, text.len()),
+        }
+    }
+}
