@@ -40,6 +40,23 @@ test("a Chinese page shows no English text", async (t) => {
   assert.deepEqual(english, []);
 });
 
+test("a Chinese page names a failed call and the default agent", async (t) => {
+  const { page, url, model } = await setUp(t, { context: { locale: "zh-CN" } });
+  const agents = [{ id: "default", name: "Default" }, { id: "01AGENT", name: "News" }];
+  await page.route("**/api/agents", (route) => route.fulfill({ json: { agents } }));
+  await page.goto(url);
+  await page.getByRole("button", { name: "模型和智能体：默认" }).waitFor();
+  await page.locator("#message").fill("现在几点？");
+  await page.locator("#send").click();
+  const first = await model.next();
+  first.sendText('<tool_call>{"tool":"calculator","wrong":1}</tool_call>');
+  first.end();
+  const reply = await model.next();
+  reply.sendText("不知道。");
+  reply.end();
+  await lastAnswer(page).locator(".step.failed", { hasText: "模型调用工具时参数有误。" }).waitFor();
+});
+
 for (const [locale, chinese] of [["en-GB", false], ["zh-CN", true]]) {
   test(`the demo's examples show search, calculation and time (${locale})`, async (t) => {
     const { page, url } = await setUp(t, { settings: DEMO, context: { locale } });

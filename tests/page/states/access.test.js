@@ -72,7 +72,7 @@ states("a passage of a document", async ({ t, open, language }) => {
   await page.goto(url);
   await send(page, TEXTS[language].document);
   const first = await model.next();
-  first.sendText('<tool_call>{"tool":"read_file","path":"contracts/lease.md"}</tool_call>');
+  first.sendText('<tool_call>{"tool":"grep_search","pattern":"12"}</tool_call>');
   first.end();
   const reply = await model.next();
   reply.sendText(TEXTS[language].passage);
