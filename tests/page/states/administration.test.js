@@ -1,4 +1,4 @@
-// The administration in every state: each tab empty and with rows, and each form.
+// The administration in every state: each tab empty and with rows, each form, and a new key.
 
 import { ended, openSettings, send, states } from "../support/states.js";
 import { MODELS } from "./texts.js";
@@ -68,6 +68,12 @@ states("the forms of the administration", async ({ open, phone }) => {
     await page.locator("#admin-panel > .row button, #admin-panel > .button").first().click();
     await page.locator(`#${form}`).waitFor();
     await check(`admin-${form}`);
+    if (name === "keys") {
+      await page.locator(`#${form} input`).first().fill("cy");
+      await page.locator(`#${form} [type=submit]`).click();
+      await page.locator("#new-key").waitFor();
+      await check("admin-new-key");
+    }
     await page.keyboard.press("Escape");
     await page.locator(`#${form}`).waitFor({ state: "detached" });
   }

@@ -57,6 +57,10 @@ function misplaced() {
   const found = [];
   const sideways = document.documentElement.scrollWidth - innerWidth;
   if (sideways > 0) found.push(`the page is ${sideways} px too wide`);
+  for (const dialog of document.querySelectorAll("dialog[open]")) {
+    if (dialog.scrollHeight > dialog.clientHeight + 1) found.push(`the end of ${dialog.id} is cut`);
+    if (dialog.offsetWidth > dialog.clientWidth + 2) found.push(`a scroll bar squares the corners of ${dialog.id}`);
+  }
   const scrolls = ".scrolls, .table, pre, .math, .offscreen, .skip, .call-details-body, [inert], #sidebar";
   for (const node of document.querySelectorAll("button, input, select, textarea, summary, p, li, h1, h2, h3, td, th, label, article, section, .citation-card, .menu-panel")) {
     if (!node.checkVisibility({ visibilityProperty: true }) || node.closest(scrolls)) continue;
