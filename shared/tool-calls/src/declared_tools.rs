@@ -99,7 +99,7 @@ impl DeclaredTools {
 
     /// Whether the tool is declared without a schema of its parameters.
     pub(crate) fn is_untyped(&self, tool: &str) -> bool {
-        self.has(tool) && self.properties(tool).is_none()
+        self.parameters.get(tool).is_some_and(|schema| !schema.get("properties").is_some_and(Value::is_object))
     }
 
     /// The single parameter of a tool, if it has exactly one.

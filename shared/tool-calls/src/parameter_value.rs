@@ -70,7 +70,7 @@ fn decode_entities(text: &str) -> Option<String> {
 /// The string that a model encoded for markup: no character in it needed encoding and is not. Anything else stays.
 fn decode_string(text: &str) -> Value {
     let is_entity = |at: usize| ENTITIES.iter().any(|(entity, _)| text[at..].starts_with(entity));
-    let is_encoded = !text.contains('<') && text.match_indices('&').all(|(at, _)| is_entity(at));
+    let is_encoded = text.contains('&') && !text.contains('<') && text.match_indices('&').all(|(at, _)| is_entity(at));
     let decoded = if is_encoded { decode_entities(text) } else { None };
     Value::String(decoded.unwrap_or_else(|| text.to_owned()))
 }

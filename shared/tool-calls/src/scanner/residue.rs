@@ -20,6 +20,7 @@ pub(super) fn match_residue(text: &str, in_wrapper: bool, is_end: bool) -> Match
     let rest = &text[space..];
     let residue = match rest.as_bytes().first() {
         None => return Match::None,
+        Some(b'<') if rest.starts_with("</") => Match::None,
         Some(b'<') => match_parameter(rest, is_end),
         Some(b'{' | b'[' | b']' | b'`' | b'>') => Match::None,
         Some(_) if in_wrapper => match_text(rest, is_end),
@@ -33,7 +34,7 @@ fn match_parameter(text: &str, is_end: bool) -> Match<Role> {
     let partial = match PARAMETERS.match_prefix(text) {
         Match::Full(Role::Parameter | Role::ParameterWithAttributes | Role::Key, length) => length,
         Match::Partial if !is_end => return Match::Partial,
-        Match::Partial if text.len() >= MIN_PARTIAL_BYTES && !text.starts_with("</") => text.len(),
+        Match::Partial if text.len() >= MIN_PARTIAL_BYTES => text.len(),
         _ => return Match::None,
     };
     let window = text.floor_char_boundary(MAX_PARAMETER_BYTES);
