@@ -26,6 +26,7 @@ USER = 65532
 CREDENTIAL = "Basic " + base64.b64encode(b"ann:token").decode()
 # How long a start, a stop or an answer may take at most.
 SECONDS = 60
+PDF = source.ROOT / "infra/local/tests/models/pdf/two-pages.pdf"
 
 
 def prepare(copy, program):
@@ -206,6 +207,11 @@ def answers(root, settings, server):
     status, caller = get(port, "/api/me", key)
     if status != 200 or b'"ann"' not in caller:
         yield f"image: the key of a running container is answered with {status}"
+    # A process of its own reads each PDF. An engine adds /proc and devices to this root; it needs neither.
+    shutil.copy(PDF, root)
+    printed = in_image(root, settings, ["articles", "add", f"/{PDF.name}"]).communicate(timeout=SECONDS)
+    if not re.search(r"\b1 articles? added", "".join(printed)):
+        yield f"image: a PDF is not read: {printed}"
     if {path.stat().st_uid for path in (root / "data").rglob("*")} != {USER}:
         yield "image: the data are not the user's"
     server.terminate()

@@ -29,17 +29,25 @@ pub(crate) const COMMAND: &str = "read-pdf";
 
 /// Reads the text of a document in a process of its own.
 pub(super) async fn read(bytes: Vec<u8>) -> Result<PdfText, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let program = this_program().map_err(|error| error.to_string())?;
     read_with(program, &[COMMAND], TIME_LIMIT, bytes).await
+}
+
+/// The path of this program; in a root without `/proc`, the one by which it was started.
+fn this_program() -> std::io::Result<PathBuf> {
+    let by_start = || std::env::args_os().next().map(PathBuf::from).filter(|path| path.is_absolute());
+    std::env::current_exe().or_else(|error| by_start().ok_or(error))
 }
 
 async fn read_with(program: PathBuf, arguments: &[&str], limit: Duration, bytes: Vec<u8>) -> Result<PdfText, String> {
     let mut command = Command::new(program);
     // Without the environment, which has keys. The allocator must not reserve more than the process may have.
     command.args(arguments).env_clear().env("MIMALLOC_ARENA_RESERVE", "0");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // A root without devices has no `/dev/null` for the errors.
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = RunningProcess(command.spawn().map_err(|error| error.to_string())?);
-    let (input, output) = (process.0.stdin.take(), process.0.stdout.take());
+    let (input, output, errors) = (process.0.stdin.take(), process.0.stdout.take(), process.0.stderr.take());
+    spawn_blocking(move || errors.map(|mut errors| std::io::copy(&mut errors, &mut std::io::sink())));
     let send = spawn_blocking(move || {
         // A process that ended does not read all; its result states why.
         input.map(|mut input| input.write_all(&bytes))
@@ -50,7 +58,7 @@ async fn read_with(program: PathBuf, arguments: &[&str], limit: Duration, bytes:
         result
     });
     let received = timeout(limit, async { tokio::join!(send, receive).1 }).await;
-    // Ends the two threads too, whose pipes it closes.
+    // Ends the threads too, whose pipes it closes.
     drop(process);
     let Ok(result) = received else {
         return Err(format!("the PDF could not be read within {} s", limit.as_secs()));
@@ -121,6 +129,15 @@ mod tests {
         assert_eq!(read, Ok(PdfText { title: Some("T".to_owned()), text: "a".to_owned() }));
         let refused = read_by_shell(r#"printf '{"Err":"Encrypted"}'"#).await;
         assert_eq!(refused.unwrap_err(), "the PDF is encrypted: store it without a password");
+    }
+
+    #[tokio::test]
+    async fn errors_of_the_process_are_discarded() {
+        let read = read_by_shell(
+            r#"cat >/dev/null; head -c 1000000 /dev/zero >&2; printf '{"Ok":{"title":null,"text":"a"}}'"#,
+        )
+        .await;
+        assert_eq!(read.map(|read| read.text), Ok("a".to_owned()));
     }
 
     #[tokio::test]
