@@ -14,9 +14,12 @@ pub(crate) struct DeclaredTools {
 
 impl DeclaredTools {
     pub(crate) fn new(tools: &[ToolSpec]) -> Self {
-        let mut first_bytes: Vec<u8> = tools.iter().filter_map(|tool| tool.name.bytes().next()).collect();
-        first_bytes.sort_unstable();
-        first_bytes.dedup();
+        let mut first_bytes = Vec::new();
+        for byte in tools.iter().filter_map(|tool| tool.name.bytes().next()) {
+            if !first_bytes.contains(&byte) {
+                first_bytes.push(byte);
+            }
+        }
         let parameters = tools.iter().map(|tool| (tool.name.clone(), tool.parameters.clone())).collect();
         Self { parameters, first_bytes }
     }

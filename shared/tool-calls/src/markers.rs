@@ -149,8 +149,8 @@ impl<R: Copy> MarkerTree<R> {
 
     fn build(rows: impl Iterator<Item = (impl AsRef<str>, R)>, bit: impl Fn(R) -> u32) -> Self {
         let folded = |text: &str| if text.starts_with('<') { text.to_ascii_lowercase() } else { text.to_owned() };
-        let mut rows: Vec<_> = rows.map(|(text, role)| (folded(text.as_ref()), role, bit(role))).collect();
-        rows.sort_by(|left, right| left.0.cmp(&right.0));
+        let (texts, roles): (Vec<_>, Vec<_>) = rows.map(|(text, role)| (folded(text.as_ref()), role)).unzip();
+        let rows: Vec<_> = sorted(texts).into_iter().map(|(text, at)| (text, roles[at], bit(roles[at]))).collect();
         let mut tree = Self { nodes: Vec::new(), tables: vec![[0; 256]] };
         tree.add_node(&rows, 0, 0);
         tree
@@ -247,6 +247,13 @@ impl<R: Copy> MarkerTree<R> {
         }
         Match::Partial
     }
+}
+
+/// The texts in order, with their positions before; a function of its own, so that sorting is compiled once.
+fn sorted(texts: Vec<String>) -> Vec<(String, usize)> {
+    let mut texts: Vec<_> = texts.into_iter().enumerate().map(|(at, text)| (text, at)).collect();
+    texts.sort_unstable();
+    texts
 }
 
 /// Matches the end of a tag of which only the `>` is missing, which is the node's label from `from` on: a suffix as in
