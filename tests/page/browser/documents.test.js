@@ -84,7 +84,11 @@ test("earlier and later lines load until the ends", async (t) => {
   await above.click();
   await dialog.getByText("Clause 1", { exact: true }).waitFor();
   await above.waitFor({ state: "hidden" });
-  await below.click();
+  await below.evaluate((button) => {
+    button.click();
+    button.click();
+  });
+  await dialog.getByText("Clause 94", { exact: true }).waitFor();
   await below.click();
   await dialog.getByText("Clause 120", { exact: true }).waitFor();
   await below.waitFor({ state: "hidden" });

@@ -81,6 +81,8 @@ class Passage {
 
   /** Loads the lines from `from` to before `end`, which are next to the shown ones. Returns whether it could. */
   async #add(from: number, end: number): Promise<boolean> {
+    // A second click during a load would add the same lines again.
+    if (this.element.hasAttribute("aria-busy")) return false;
     this.#note.textContent = "";
     this.#retry.hidden = true;
     this.element.setAttribute("aria-busy", "true");
