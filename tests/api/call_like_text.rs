@@ -6,11 +6,10 @@ use support::{Completion, FakeTavily, TestApp};
 use crate::search_call;
 use crate::split_points::for_every_split;
 
-const TEXTS: [&str; 16] = [
+const TEXTS: [&str; 15] = [
     "x < y && y > z，<b>粗</b>",
     "<",
     "未完的 <tool_",
-    "<tool_call",
     "<toolbox name=\"a\">{}</toolbox>",
     "标签 `<tool_call>` 用来调用工具。",
     "{",
@@ -32,6 +31,15 @@ async fn f057_call_like_text_is_shown_at_any_split() {
         assert_eq!(turn.events_of("tool_call"), Vec::<&Value>::new(), "{split}");
     })
     .await;
+}
+
+#[tokio::test]
+async fn f057_reply_ending_in_opening_marker_is_corrected() {
+    let app = TestApp::start().await;
+    app.model.queue_replies([Completion::of(["<tool", "_call"]), Completion::of(["晴。"])]);
+    let turn = app.send_message("天气").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("晴。", "stop"));
+    assert_eq!(turn.events_of("tool_call"), Vec::<&Value>::new());
 }
 
 #[tokio::test]

@@ -161,10 +161,12 @@ impl CallScanner {
         let result =
             self.result_blocks != ResultBlocks::Shown && matches!(result_block::match_opening(rest), Match::Partial);
         let closer = CLOSERS.match_prefix(rest) == Match::Partial;
+        let is_cut = end == Some(ReplyEnd::Truncated);
+        // Prose and code may end in a piece of a tag.
+        let begins_call = (self.code.is_line_start() || self.after_call) && self.code.fence().is_none();
         if !opener && !own_tag && (closer || tag && result) || is_token {
             self.hide_residue(length, segments);
-        } else if tag && (opener || own_tag && end == Some(ReplyEnd::Truncated)) {
-            let is_cut = end == Some(ReplyEnd::Truncated);
+        } else if tag && (opener && (is_cut || begins_call) || own_tag && is_cut) {
             let reason = if is_cut { MalformedReason::Truncated } else { MalformedReason::UnknownFormat };
             self.emit_malformed(length, reason, segments);
         } else {

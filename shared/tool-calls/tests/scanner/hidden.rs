@@ -153,9 +153,15 @@ fn opening_at_the_end_is_hidden() {
         let outcome = scan_at_every_cut(&format!("好。\n{text}"));
         assert_eq!((shown(&outcome), malformed(&outcome)), ("好。\n".to_owned(), count), "{text}");
     }
-    for text in
-        ["Write <tool_call>{JSON", "The tag is <tool_call>", "a <to", "`<tool_call>", "<tool_call> opens a call"]
-    {
+    for text in [
+        "Write <tool_call>{JSON",
+        "The tag is <tool_call>",
+        "a <to",
+        "未完的 <tool_",
+        "```xml\n<tool_",
+        "`<tool_call>",
+        "<tool_call> opens a call",
+    ] {
         let outcome = scan_at_every_cut(text);
         assert_eq!((shown(&outcome), malformed(&outcome)), (text.to_owned(), 0));
     }
