@@ -7,7 +7,8 @@ use crate::segment::MalformedReason;
 const MAX_NESTED: usize = 2;
 
 impl Candidate {
-    /// Ends the text in an opening marker or directly after it, where prose does not end.
+    /// Decides a candidate in or directly after whose opening marker the reply ends. At the beginning of a line it is a call
+    /// that the model did not continue; within a line it is prose about the marker.
     pub(super) fn finish_opening(&self, text: &str) -> Verdict {
         let is_marked = self.begins_line() || self.nested > 0 || self.is_control_token;
         let is_opening = match &self.stage {
