@@ -1,6 +1,7 @@
 //! Measures the scan rate of replies: MB/s in chunks of 8 bytes, and the longest time for one chunk.
 //!
-//! Run `cargo bench -p tool-calls` on an idle machine; times are of this process alone.
+//! Run `cargo bench -p tool-calls` on an idle machine; times are of this process alone. An argument selects the texts whose
+//! names contain it.
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 
@@ -19,11 +20,13 @@ const RUNS: usize = 15;
 type Push = Box<dyn FnMut(&str)>;
 
 fn main() {
+    let selected = std::env::args().nth(1).filter(|argument| !argument.starts_with("--")).unwrap_or_default();
     println!("{:<28} {:>10} {:>16}", "text", "MB/s", "longest piece");
-    for (name, text) in texts() {
-        report(name, &text, scanner);
+    let scanned = texts().into_iter().map(|(name, text)| (name, text, scanner as fn() -> Push));
+    let filtered = ("English, the filter first", fill(ENGLISH), filter_and_scanner as fn() -> Push);
+    for (name, text, push) in scanned.chain([filtered]).filter(|(name, ..)| name.contains(&selected)) {
+        report(name, &text, push);
     }
-    report("English, the filter first", &fill(ENGLISH), filter_and_scanner);
 }
 
 fn report(name: &str, text: &str, push: fn() -> Push) {

@@ -98,7 +98,7 @@ pub(super) fn read_name(text: &str) -> Match<(String, bool)> {
 
 /// The length of the white space at the beginning of a text, in bytes.
 pub(super) fn space_len(text: &str) -> usize {
-    text.len() - text.trim_start_matches([' ', '\t', '\n', '\r']).len()
+    text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ impl CallScanner {
     /// Shows scanned text.
     fn emit_text(&mut self, length: usize, segments: &mut Vec<Segment>) {
         let text = &self.buffer[self.start..self.start + length];
-        if !text.trim().is_empty() {
+        if self.after_call && !text.trim().is_empty() {
             self.after_call = false;
         }
         self.recent.push(text);
