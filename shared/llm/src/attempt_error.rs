@@ -68,6 +68,8 @@ pub(crate) enum CompatFix {
     NoStopMarkers,
     /// The Responses API is used in place of chat completions.
     UseResponses,
+    /// Chat completions are used after all, without thinking: the endpoint has no Responses API.
+    NoResponses,
     /// Replies are not streamed.
     NoStream,
     /// No summary of the reasoning is requested.
@@ -88,6 +90,7 @@ impl CompatFix {
                 | Self::ShortIds
                 | Self::SwapLimitName
                 | Self::UseResponses
+                | Self::NoResponses
                 | Self::NoStream
                 | Self::NoReasoningSummary
                 | Self::NoEncryptedReasoning

@@ -45,7 +45,10 @@ fn apply_fix(quirks: Quirks, fix: CompatFix) -> Quirks {
         CompatFix::NoEffort => with(parameters.without_effort()),
         CompatFix::NoStopMarkers => Quirks { stop_markers: false, ..quirks },
         CompatFix::UseResponses if quirks.wire == Wire::Openai => Quirks { wire: Wire::Responses, ..quirks },
-        CompatFix::UseResponses => quirks,
+        CompatFix::NoResponses if quirks.wire == Wire::Responses => {
+            Quirks { wire: Wire::Openai, parameters: parameters.with_effort_none(), ..quirks }
+        }
+        CompatFix::UseResponses | CompatFix::NoResponses => quirks,
         CompatFix::NoStream => Quirks { stream: false, ..quirks },
         CompatFix::NoReasoningSummary => Quirks { reasoning_summary: false, ..quirks },
         CompatFix::NoEncryptedReasoning => Quirks { encrypted_reasoning: false, echo_encrypted: false, ..quirks },

@@ -76,6 +76,13 @@ impl ResolvedParams {
         Self { effort: None, thinking: self.thinking.filter(|_| !by_effort), ..self }
     }
 
+    /// Disables thinking by the effort `none`.
+    pub(crate) fn with_effort_none(self) -> Self {
+        let thinking = ThinkingControl::Effort { on: None, off: Some("none") };
+        let dialect = Dialect { thinking, ..self.dialect };
+        Self { effort: None, thinking: Some(Thinking::Off), dialect, ..self }
+    }
+
     /// Swaps the name of the token limit.
     pub(crate) fn with_swapped_limit_name(self) -> Self {
         let other = |name| match name {

@@ -9,14 +9,14 @@ use tokio::time::{Instant, timeout_at};
 use ulid::Ulid;
 
 use super::{ClientState, ModelClient};
-use crate::attempt_error::{AttemptError, RetryAdvice};
+use crate::attempt_error::{AttemptError, CompatFix, RetryAdvice};
 use crate::attempt_log::AttemptSpan;
 use crate::body::RecorderGuard;
 use crate::endpoint_compat::EndpointCompat;
 use crate::health::CallHealth;
 use crate::retry_loop::{Attempt, Retryable};
 use crate::wire::{self, Quirks, ResponseDecoder, WireRequest};
-use crate::{AttemptEnd, CallOptions, ModelError, Prompt, Reply, network, response, retry_policy};
+use crate::{AttemptEnd, CallOptions, ModelError, Prompt, Reply, Wire, network, response, retry_policy};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-client-request-id");
 
@@ -144,6 +144,10 @@ impl<'a> ReplyCall<'a> {
             && state.config.api_key.as_ref().is_some_and(platform::secrets::Secret::invalidate)
         {
             fault.advice = RetryAdvice::NewKey;
+        }
+        let moved_to_responses = self.quirks.wire == Wire::Responses && state.config.wire == Wire::Openai;
+        if moved_to_responses && matches!(fault.status, Some(404 | 405)) {
+            fault.advice = RetryAdvice::ApplyFix(CompatFix::NoResponses);
         }
         if let RetryAdvice::ApplyFix(fix) = fault.advice {
             let is_own = (self.prompt.from_caller && fix.removes_a_field()) || fix.undoes(&self.prompt.params);

@@ -74,6 +74,46 @@ async fn model_without_chat_completions_moves_to_responses() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn endpoint_without_responses_gets_chat_completions_without_thinking() {
+    let refused = refusal(
+        "Function tools with reasoning_effort are not supported for gpt-5.5 in /v1/chat/completions. \
+         Please use /v1/responses instead.",
+    );
+    let chat = Answer::stream()
+        .bytes(b"data: {\"choices\":[{\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n")
+        .bytes(b"data: [DONE]\n\n")
+        .end();
+    for missing in [Answer::json(404, r#"{"detail":"Not Found"}"#), Answer::json(405, "")] {
+        let server = Server::start([refused.clone(), missing, chat.clone()]).await;
+        let client = client(&server, "openai");
+        for _ in 0..2 {
+            assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, hello());
+        }
+        let sent: Vec<_> = server
+            .requests()
+            .into_iter()
+            .map(|request| (request.line, request.body["reasoning_effort"].clone()))
+            .collect();
+        let line = |path: &str, effort: Value| (format!("POST /{path}"), effort);
+        let without_thinking = line("chat/completions", json!("none"));
+        let first = [line("chat/completions", Value::Null), line("responses", Value::Null)];
+        assert_eq!(sent, [first.as_slice(), &[without_thinking.clone(), without_thinking]].concat());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn model_of_the_responses_api_alone_is_rejected_where_that_is_missing() {
+    let refused = refusal("This model is only supported in v1/responses and not in v1/chat/completions.");
+    let server = Server::start([refused.clone(), Answer::json(404, "{}"), refused]).await;
+    let client = client(&server, "openai");
+    for _ in 0..2 {
+        let outcome = read_reply(&client, &hello_prompt(), far_deadline()).await;
+        assert_eq!(outcome, (vec![], Some(ModelError::Rejected)));
+    }
+    assert_eq!(server.requests().len(), 4, "later calls are one request each");
+}
+
+#[tokio::test(start_paused = true)]
 async fn rejection_by_responses_does_not_repeat() {
     let message = "This model is only supported in v1/responses and not in v1/chat/completions.";
     let server = Server::start([refusal(message)]).await;
