@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 pub use self::errors::{Accepted, ArgumentErrors, FieldError};
 use self::values::{accepts_null, alternatives, convert, has_type, required_fields};
 use crate::parameter_value::schema_types;
+use crate::schema_refs::resolve_refs;
 
 /// Maximum depth to which a schema is followed.
 const MAX_DEPTH: usize = 16;
@@ -23,6 +24,7 @@ pub fn coerce_arguments(schema: &Value, arguments: Value) -> Result<Value, Argum
         Value::Null => Value::Object(Map::new()),
         other => other,
     };
+    let schema = &*resolve_refs(schema);
     let mut coercion = Coercion { errors: ArgumentErrors::default(), path: Vec::new() };
     let Some(Value::Object(arguments)) = convert(arguments, "object") else {
         coercion.record_error(Accepted::by_type(&json!({"type": "object"})));

@@ -4,6 +4,8 @@ use std::ops::Bound::{Included, Unbounded};
 use domain::ToolSpec;
 use serde_json::{Map, Value};
 
+use crate::schema_refs::resolve_refs;
+
 /// The declared tools; they decide where the form of a call alone is ambiguous.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredTools {
@@ -20,7 +22,7 @@ impl DeclaredTools {
                 first_bytes.push(byte);
             }
         }
-        let parameters = tools.iter().map(|tool| (tool.name.clone(), tool.parameters.clone())).collect();
+        let parameters = tools.iter().map(|tool| (tool.name.clone(), resolve_refs(&tool.parameters).into_owned())).collect();
         Self { parameters, first_bytes }
     }
 

@@ -34,6 +34,10 @@ pub(crate) fn parse_calls(
         }
         (Value::Object(object), None) if object.is_empty() => Err(MalformedReason::Empty),
         (Value::Object(object), None) => parse_unnamed(object, declared),
+        // Words before the JSON are no name if the JSON has that of a tool.
+        (Value::Object(object), Some(name)) if !declared.has(name) && names_declared(&object, declared) => {
+            parse_unnamed(object, declared)
+        }
         (value, Some(name)) => Ok(vec![build_named(value, name, declared)]),
         (_, None) => Err(MalformedReason::NotAnObject),
     }
@@ -104,7 +108,59 @@ fn parse_name_as_key(object: Map<String, Value>, declared: &DeclaredTools) -> Re
         .next()
         .filter(|(name, value)| is_only && declared.has(name) && (value.is_object() || value.is_null()));
     let (name, arguments) = call.ok_or(MalformedReason::NoName)?;
+    let arguments = unwrap_envelope(arguments, &name, declared);
     Ok(vec![ParsedCall { name, arguments: unwrap_arguments(arguments) }])
+}
+
+/// Keys of the envelope around the arguments of a call whose name is a key.
+const ENVELOPE_KEYS: [&str; 5] = ["id", "name", "args", "arguments", "parameters"];
+
+/// Returns the arguments inside of `{"id": …, "args": {…}}`.
+fn unwrap_envelope(arguments: Value, tool: &str, declared: &DeclaredTools) -> Value {
+    let Value::Object(mut members) = arguments else { return arguments };
+    let is_envelope = members.keys().all(|key| ENVELOPE_KEYS.contains(&key.as_str()));
+    let key = ARGUMENT_KEYS.into_iter().find(|key| members.get(*key).is_some_and(Value::is_object));
+    match key.filter(|key| is_envelope && declared.parameter(tool, key).is_none()) {
+        Some(key) => members.remove(key).unwrap_or_default(),
+        None => Value::Object(members),
+    }
+}
+
+/// Replaces an only argument `arguments` or `input`, which the tool does not have, by the arguments inside of it.
+pub(crate) fn unwrap_only_argument(call: ParsedCall, declared: &DeclaredTools) -> ParsedCall {
+    let ParsedCall { name, arguments } = call;
+    let only = arguments.as_object().filter(|members| members.len() == 1).and_then(|members| members.iter().next());
+    let inner = match only {
+        Some((key, value)) if key == "arguments" || key == "input" => match value {
+            _ if declared.parameter(&name, key).is_some() => None,
+            Value::String(text) => crate::json::parse(text.trim()),
+            value => Some(value.clone()),
+        },
+        _ => None,
+    };
+    let is_known = |key: &String| declared.parameter(&name, key).is_some();
+    let fits = |value: &Value| value.as_object().is_some_and(|members| members.keys().all(is_known));
+    let arguments = inner.filter(fits).unwrap_or(arguments);
+    ParsedCall { name, arguments }
+}
+
+/// Whether an object has the name of a declared tool.
+fn names_declared(object: &Map<String, Value>, declared: &DeclaredTools) -> bool {
+    let name = find_name_key(object, declared).and_then(|key| object.get(key)?.as_str());
+    name.is_some_and(|name| declared.has(name))
+}
+
+/// Whether every call of a JSON value has arguments, even if they are empty.
+pub(crate) fn has_arguments(value: &Value, declared: &DeclaredTools) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(|item| has_arguments(item, declared)),
+        Value::Object(object) => {
+            let is_argument = |key: &String| ARGUMENT_KEYS.contains(&key.as_str()) || declared.any_has_parameter(key);
+            object.keys().any(|key| is_argument(key) || key == "tool_calls" || declared.has(key))
+                || object.get("function").is_some_and(Value::is_object)
+        }
+        _ => false,
+    }
 }
 
 /// Finds the key that holds the name: one whose value is a declared tool, else the first that holds any name.

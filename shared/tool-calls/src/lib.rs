@@ -62,6 +62,7 @@ mod parameter_value;
 mod repair;
 mod result_block;
 mod scanner;
+mod schema_refs;
 mod segment;
 mod thinking;
 

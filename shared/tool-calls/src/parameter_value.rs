@@ -10,8 +10,8 @@ use crate::repair::repair;
 /// `string` is the attribute of that name and takes precedence; else the declared schema decides. A parameter without a
 /// type in the schema is a string. For a tool without a schema, `untyped`, it is JSON if it parses as JSON. One line
 /// break at each end belongs to the markup. Entities in a string are decoded if all of it is encoded. In other types
-/// they are decoded if the text is no such value as it is. Python's constants count as JSON's, and `null` means that
-/// there is no argument.
+/// they are decoded if the text is no such value as it is. Python's constants and numbers count as JSON's, and `null` means
+/// that there is no argument. Where a string is allowed too, only valid JSON is another value.
 pub(crate) fn parse_parameter(text: &str, string: Option<bool>, schema: Option<&Value>, untyped: bool) -> Value {
     let text = strip_cdata(strip_line_breaks(text));
     match string {
@@ -38,8 +38,10 @@ fn parse_by_schema(text: &str, types: &[&str]) -> Value {
         return decode_string(text);
     }
     let decoded = decode_entities(text);
-    let readings = [parse_json(text), parse_python(text), decoded.as_deref().and_then(parse_json)];
-    let is_absent = |value: &Value| value.is_null() && !types.contains(&"string");
+    let may_be_string = types.contains(&"string");
+    let read = |text: &str| if may_be_string { json::parse(text.trim()) } else { parse_json(text) };
+    let readings = [read(text), parse_python(text), parse_number(text), decoded.as_deref().and_then(read)];
+    let is_absent = |value: &Value| value.is_null() && !may_be_string;
     readings
         .into_iter()
         .flatten()
@@ -55,6 +57,16 @@ fn parse_python(text: &str) -> Option<Value> {
         "None" => Some(Value::Null),
         _ => None,
     }
+}
+
+/// Parses a number as Python reads it: `.5`, `5.`, `+5`, `007`.
+pub(crate) fn parse_number(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return None;
+    }
+    text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<f64>().map(Value::from)).ok()
 }
 
 /// The entities that markup needs, and their characters; the ampersand last, so that no entity is decoded twice.
@@ -88,8 +100,8 @@ fn parse_json(text: &str) -> Option<Value> {
 /// The types that a schema allows; empty if it declares none.
 pub(crate) fn schema_types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
-        Some(Value::String(kind)) => vec![kind],
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(kind)) => vec![canonical_type(kind)],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).map(canonical_type).collect(),
         _ => ["anyOf", "oneOf"]
             .into_iter()
             .filter_map(|key| schema.get(key)?.as_array())
@@ -99,9 +111,25 @@ pub(crate) fn schema_types(schema: &Value) -> Vec<&str> {
     }
 }
 
+/// The name of a type in JSON Schema: some tools declare those of a programming language.
+fn canonical_type(kind: &str) -> &str {
+    match kind {
+        "str" | "text" | "varchar" | "char" | "enum" => "string",
+        "int" | "int32" | "int64" | "uint" | "long" | "short" => "integer",
+        "float" | "float32" | "float64" | "double" => "number",
+        "bool" => "boolean",
+        "dict" | "map" => "object",
+        "list" | "tuple" | "sequence" => "array",
+        other => other,
+    }
+}
+
+/// Removes the line breaks that belong to the markup: those on both sides of a value. A value of several lines that begins
+/// directly after its tag ends directly before the other.
 fn strip_line_breaks(text: &str) -> &str {
-    let text = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text);
-    text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
+    let inside = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text);
+    let line = inside.strip_suffix("\r\n").or_else(|| inside.strip_suffix('\n')).unwrap_or(inside);
+    if inside.len() == text.len() && line.contains('\n') { inside } else { line }
 }
 
 #[cfg(test)]
@@ -126,6 +154,14 @@ mod tests {
             ("<![CDATA[a < b]]>", json!({"type": "string"}), json!("a < b")),
             ("12345678901234567890123", json!({"type": "string"}), json!("12345678901234567890123")),
             ("{\"a\": [1]}", json!({"type": "object"}), json!({"a": [1]})),
+            ("{not valid", json!({"type": ["string", "object"]}), json!("{not valid")),
+            ("{\"a\": 1}", json!({"type": ["string", "object"]}), json!({"a": 1})),
+            (".5", json!({"type": "number"}), json!(0.5)),
+            ("-5.", json!({"type": "number"}), json!(-5.0)),
+            ("007", json!({"type": "integer"}), json!(7)),
+            ("1.2.3", json!({"type": "number"}), json!("1.2.3")),
+            ("5", json!({"type": "int"}), json!(5)),
+            ("[1]", json!({"type": "list"}), json!([1])),
             ("null", json!({"type": ["integer", "null"]}), json!(null)),
             ("7", json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!(7)),
             ("many", json!({"type": "integer"}), json!("many")),
@@ -150,7 +186,11 @@ mod tests {
 
     #[test]
     fn outer_line_breaks_are_markup() {
-        assert_eq!(parse_parameter("\n\nA\n\n", None, None, false), json!("\nA\n"));
+        for (text, expected) in
+            [("\n\nA\n\n", "\nA\n"), ("A\n", "A"), ("A\nB\n", "A\nB\n"), ("\r\nA\nB\r\n", "A\nB"), ("\nA\nB", "A\nB")]
+        {
+            assert_eq!(parse_parameter(text, None, None, false), json!(expected), "{text:?}");
+        }
     }
 
     #[test]

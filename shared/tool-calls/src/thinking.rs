@@ -4,7 +4,7 @@ mod hidden_calls;
 mod tags;
 
 use self::answer::AnswerState;
-use self::frames::{Frame, match_frame, match_recipient};
+use self::frames::{Frame, MESSAGE_START, Recipient, match_frame, match_recipient};
 use self::hidden_calls::HiddenCalls;
 use self::tags::{ThinkingTag, match_tag};
 use crate::markers::{Match, OPENERS};
@@ -68,6 +68,8 @@ enum Opening {
 enum ThinkingMatch {
     Tag(ThinkingTag),
     Frame(Frame),
+    /// The header of a call whose beginning was in the prompt.
+    CallHeader,
     /// A call's marker, which is text as a whole.
     Marker,
     /// A call's opening marker in reasoning.
@@ -183,6 +185,14 @@ impl ThinkingFilter {
                     at += length;
                     continue;
                 }
+                Match::Full(ThinkingMatch::CallHeader, length) => {
+                    // As the scanner knows it, with the blank that is there or not.
+                    self.emit(MESSAGE_START, parts);
+                    self.emit(" to=", parts);
+                    self.answer.begin_call();
+                    at += length + "to=".len();
+                    continue;
+                }
                 Match::Full(ThinkingMatch::CallAfterReasoning, _) => {
                     self.apply_frame(Frame::End);
                     continue;
@@ -205,11 +215,10 @@ impl ThinkingFilter {
     fn match_at(&mut self, text: &str, ended: bool) -> Match<ThinkingMatch> {
         let matched = match self.state {
             FilterState::Answer if !self.answer.has_begun && text.starts_with([' ', 't']) => {
-                match match_recipient(text) {
-                    Match::Full(frame, length) => Match::Full(ThinkingMatch::Frame(frame), length),
-                    Match::Partial => Match::Partial,
-                    Match::None => Match::None,
-                }
+                match_recipient(text).map(|recipient| match recipient {
+                    Recipient::Message(frame) => ThinkingMatch::Frame(frame),
+                    Recipient::Call => ThinkingMatch::CallHeader,
+                })
             }
             _ if !text.starts_with(['<', '[']) => Match::None,
             FilterState::Answer => self.answer.match_in_answer(text, ended),

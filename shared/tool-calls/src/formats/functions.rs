@@ -17,6 +17,7 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<invoke=", Role::Function),
     ("</call>", Role::FunctionEnd),
     ("<parameter=", Role::Parameter),
+    ("<param=", Role::Parameter),
     ("<parameter>", Role::Key),
     // MiniCPM 5.
     ("<param ", Role::ParameterWithAttributes),
@@ -40,7 +41,14 @@ const PREFIXED: &[(&str, &str, Role)] = &[
 ];
 
 /// Elements that occur only with the prefixes of DeepSeek: without one they are too common.
-const PREFIXED_DSML: &[(&str, &str, Role)] = &[("<", "calls>", Role::Wrapper), ("</", "calls>", Role::Close)];
+const PREFIXED_DSML: &[(&str, &str, Role)] = &[
+    ("<", "calls>", Role::Wrapper),
+    ("<", "toolcalls>", Role::Wrapper),
+    ("<", "tool>", Role::Wrapper),
+    ("</", "calls>", Role::Close),
+    ("</", "toolcalls>", Role::Close),
+    ("</", "tool>", Role::Close),
+];
 
 /// No prefix, Anthropic's, Muse's, Step 3's, DeepSeek's with every bar and gap seen in replies, and `GigaChat` 3.5's.
 const PREFIXES: &[&str] = &[

@@ -133,6 +133,7 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<|END_TEXT|>", Role::TurnEnd),
     ("<|END_OF_TURN_TOKEN|>", Role::TurnEnd),
     ("<|assistant_end|>", Role::TurnEnd),
+    ("<|role_end|>", Role::TurnEnd),
     ("<|tool_response>", Role::TurnEnd),
     ("<start_function_response>", Role::TurnEnd),
     ("</s>", Role::Close),

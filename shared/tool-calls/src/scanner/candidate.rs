@@ -10,6 +10,7 @@ use super::gemma::GemmaBrackets;
 use super::pythonic::BracketTracker;
 use super::space::SpaceScan;
 use crate::declared_tools::DeclaredTools;
+use crate::json_calls::unwrap_only_argument;
 use crate::marker_role::Role;
 use crate::segment::{JsonFault, MalformedReason, ParsedCall};
 
@@ -310,7 +311,7 @@ impl Candidate {
             CandidateStage::Body(_) => self.read_body(text, declared),
             CandidateStage::Elements(elements) => {
                 let step = elements.step(text, self.at, declared);
-                let step = self.apply_element_step(step);
+                let step = self.apply_element_step(step, declared);
                 self.or_unknown_format(step, text, declared)
             }
             CandidateStage::Python { brackets, start } => {
@@ -331,7 +332,7 @@ impl Candidate {
         }
     }
 
-    fn apply_element_step(&mut self, step: ElementStep) -> Step {
+    fn apply_element_step(&mut self, step: ElementStep, declared: &DeclaredTools) -> Step {
         match step {
             ElementStep::Continue(at) => {
                 self.at = at;
@@ -341,7 +342,7 @@ impl Candidate {
                 self.at = at;
                 Break(Verdict::NeedMore)
             }
-            ElementStep::Call(call, end) => Break(Verdict::Calls(vec![call], end)),
+            ElementStep::Call(call, end) => Break(Verdict::Calls(vec![unwrap_only_argument(call, declared)], end)),
             ElementStep::Unreadable(reason, at) if self.is_certain() => {
                 self.at = at;
                 self.stage = CandidateStage::Body(Body::unreadable(reason));
@@ -357,7 +358,7 @@ impl Candidate {
         let names_declared = !bare && self.names_declared(text, declared);
         match &mut self.stage {
             CandidateStage::Elements(elements) => match elements.finish(text, declared) {
-                Ok((call, end)) => Verdict::Calls(vec![call], end),
+                Ok((call, end)) => Verdict::Calls(vec![unwrap_only_argument(call, declared)], end),
                 Err(reason) if elements.has_content() => Verdict::Unreadable(reason, text.len()),
                 Err(_) => self.finish_opening(text),
             },

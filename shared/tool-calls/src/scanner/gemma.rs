@@ -4,11 +4,13 @@ use serde_json::{Map, Value};
 
 use crate::declared_tools::DeclaredTools;
 use crate::json;
-use crate::parameter_value::parse_parameter;
+use crate::parameter_value::{parse_number, parse_parameter};
 use crate::segment::ParsedCall;
 
 /// What precedes the name.
 pub(super) const CALL: &str = "call:";
+/// The end of it, before which some replies lack the word.
+pub(super) const COLON: &str = ":";
 
 /// What encloses a string.
 const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
@@ -131,7 +133,10 @@ impl GemmaReader<'_> {
                 let text = self.read_bare(",]})").trim().to_owned();
                 let value = match schema {
                     Some(schema) => parse_parameter(&text, None, Some(schema), false),
-                    None => json::parse(&text).unwrap_or(Value::String(text.clone())),
+                    None => {
+                        let number = || Some(&text).filter(|text| text.contains('.')).and_then(|text| parse_number(text));
+                        json::parse(&text).or_else(number).unwrap_or(Value::String(text.clone()))
+                    }
                 };
                 (!text.is_empty()).then_some(value)
             }

@@ -117,8 +117,14 @@ impl Leaf {
             tags.text();
         }
         let types = schema.map(schema_types).unwrap_or_default();
-        let is_list =
-            !types.contains(&"object") && (types.contains(&"array") || members.iter().all(|(key, _)| key == ITEM));
+        let has_only_items = members.iter().all(|(key, _)| key == ITEM);
+        let (may_be_list, may_be_object) = (types.contains(&"array"), types.contains(&"object"));
+        let is_list = match (may_be_list, may_be_object) {
+            (true, true) => has_only_items && !schema.is_some_and(|schema| declares(schema, ITEM)),
+            (true, false) => true,
+            (false, true) => false,
+            (false, false) => has_only_items,
+        };
         Some(if is_list {
             members.into_iter().map(|(_, value)| value).collect()
         } else {
@@ -126,13 +132,29 @@ impl Leaf {
         })
     }
 
-    /// Parses text that is no markup; line breaks at its ends are part of it.
+    /// Parses text that is no markup; line breaks at its ends are part of it. Nothing is an empty list or object where a
+    /// string is not allowed.
     fn parse(&self, text: &str, schema: Option<&Value>) -> Value {
+        let types = schema.map(schema_types).unwrap_or_default();
+        if text.trim().is_empty() && !types.contains(&"string") {
+            match types.iter().find(|kind| matches!(**kind, "array" | "object")) {
+                Some(&"array") => return Value::Array(Vec::new()),
+                Some(_) => return Value::Object(Map::new()),
+                None => {}
+            }
+        }
         match parse_parameter(text, None, schema, self.is_untyped) {
             Value::String(_) => Value::String(text.to_owned()),
             value => value,
         }
     }
+}
+
+/// Whether an object of this schema, or of one of its alternatives, has this property.
+fn declares(schema: &Value, name: &str) -> bool {
+    let of = |schema: &Value| schema.get("properties").is_some_and(|all| all.get(name).is_some());
+    let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|kind| schema.get(kind)?.as_array()).flatten();
+    of(schema) || alternatives.into_iter().any(of)
 }
 
 /// The schema of a member or an item.

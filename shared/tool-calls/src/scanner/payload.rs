@@ -6,7 +6,7 @@ use super::body::Body;
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Step, Verdict};
 use super::elements::FunctionElements;
 use super::fence::match_payload_fence;
-use super::gemma::CALL;
+use super::gemma::{CALL, COLON};
 use super::name::is_name;
 use super::pythonic::BracketTracker;
 use super::tag::{match_parameter, without_arguments};
@@ -132,7 +132,7 @@ impl Candidate {
         if prose && !declared.has(undecorated_name(name)) {
             return Break(Verdict::Text);
         }
-        self.is_gemma = name.starts_with(CALL);
+        self.is_gemma = name.starts_with(CALL) || name.starts_with(COLON);
         self.name = Some(undecorated_name(name).to_owned());
         self.at = at + name.len();
         self.stage = CandidateStage::Named { separated: false };
@@ -264,9 +264,9 @@ fn read_empty(rest: &str, at: usize) -> Step {
     }
 }
 
-/// A name without the decoration of Kimi K2, Harmony and Gemma: `functions.f:0`, `call:f`.
+/// A name without the decoration of Kimi K2, Harmony and Gemma: `functions.f:0`, `call:f`, `:f`.
 pub(super) fn undecorated_name(name: &str) -> &str {
-    let name = name.strip_prefix("functions.").or_else(|| name.strip_prefix(CALL)).unwrap_or(name);
+    let name = ["functions.", CALL, COLON].into_iter().find_map(|before| name.strip_prefix(before)).unwrap_or(name);
     match name.rsplit_once(':') {
         Some((name, index)) if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => name,

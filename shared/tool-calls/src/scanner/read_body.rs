@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::body::{Body, BodyState};
-use super::candidate::{Candidate, CandidateStage, Certainty, Step, Verdict};
+use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Step, Verdict};
 use crate::declared_tools::DeclaredTools;
 use crate::json::{JsonScan, ScanStep};
 use crate::json_calls;
@@ -121,6 +121,10 @@ impl Candidate {
 
     /// Accepts a value as calls; a repaired one only if its arguments are an object.
     fn accept(&mut self, value: Value, repaired: bool, declared: &DeclaredTools) -> Result<(), MalformedReason> {
+        // A name alone may be data that the prose before it introduces.
+        if self.kind == CandidateKind::InlineJson && !json_calls::has_arguments(&value, declared) {
+            return Err(MalformedReason::NoName);
+        }
         let has_only_known_fields = self.is_bare() && json_calls::has_only_known_fields(&value, declared);
         let (calls, fault) = json_calls::parse_readable_calls(value, self.name.as_deref(), declared)?;
         if repaired && !calls.iter().all(|call| call.arguments.is_object()) {

@@ -1,7 +1,7 @@
 //! The answer, in which reasoning may begin.
 
 use super::ThinkingMatch;
-use super::frames::{Frame, match_frame};
+use super::frames::{Frame, MESSAGE_START, match_frame};
 use super::tags::{ThinkingTag, match_tag};
 use crate::code::CodeTracker;
 use crate::markers::{CLOSERS, Match, OPENERS};
@@ -57,6 +57,11 @@ impl AnswerState {
         *self = Self { has_begun: true, is_framed: self.is_framed, may_be_reasoning: false, ..Self::default() };
     }
 
+    /// Begins a call's wrapper.
+    pub(super) fn begin_call(&mut self) {
+        (self.in_call, self.may_be_reasoning) = (true, false);
+    }
+
     /// Matches what begins at the current position of the answer.
     pub(super) fn match_in_answer(&mut self, text: &str, ended: bool) -> Match<ThinkingMatch> {
         self.code.end_run(text.bytes().next());
@@ -92,8 +97,21 @@ impl AnswerState {
             return Match::None;
         }
         match match_frame(text, !self.has_text, self.is_framed) {
-            Match::Full(Frame::End, _) if !self.is_framed => Match::None,
+            // The prompt opened the reasoning, and another message follows it.
+            Match::Full(Frame::End, length) if !self.is_framed => match match_next_message(&text[length..]) {
+                Match::Full((), _) => Match::Full(Frame::ThinkingEnd, length),
+                Match::Partial => Match::Partial,
+                Match::None => Match::None,
+            },
             matched => matched,
         }
     }
+}
+
+/// Matches the beginning of another message.
+fn match_next_message(text: &str) -> Match<()> {
+    if text.starts_with(MESSAGE_START) {
+        return Match::Full((), MESSAGE_START.len());
+    }
+    if MESSAGE_START.starts_with(text) { Match::Partial } else { Match::None }
 }

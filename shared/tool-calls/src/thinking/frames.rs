@@ -19,18 +19,34 @@ pub(super) enum Frame {
     End,
 }
 
+/// Harmony's channels; those of calls also have a recipient.
+const CHANNELS: [(&str, Frame); 3] =
+    [("analysis", Frame::Thinking), ("final", Frame::Answer), ("commentary", Frame::Answer)];
+/// What may precede a channel: the beginning of a message, and a channel without a message.
+const BEFORE_CHANNEL: [&str; 4] = [
+    "",
+    "<|start|>assistant",
+    "<|channel|>commentary to=assistant",
+    "<|start|>assistant<|channel|>commentary to=assistant",
+];
+/// What may follow a channel: the form of the message.
+const CONSTRAINTS: [&str; 3] = ["", "<|constrain|>json", " <|constrain|>json"];
+
+/// The headers of Harmony's messages.
+fn harmony_frames() -> impl Iterator<Item = (String, Frame)> {
+    BEFORE_CHANNEL.into_iter().flat_map(|before| {
+        let headers = CHANNELS.into_iter().flat_map(move |(channel, frame)| {
+            let header = move |constraint| format!("{before}<|channel|>{channel}{constraint}<|message|>");
+            CONSTRAINTS.into_iter().map(move |constraint| (header(constraint), frame))
+        });
+        let to_user = before.ends_with("to=assistant").then(|| (format!("{before}<|message|>"), Frame::Answer));
+        headers.chain(to_user)
+    })
+}
+
 /// Frames by model family.
 const FRAMES: &[(&str, Frame)] = &[
-    // Harmony.
-    ("<|channel|>analysis<|message|>", Frame::Thinking),
-    ("<|start|>assistant<|channel|>analysis<|message|>", Frame::Thinking),
-    ("<|channel|>final<|message|>", Frame::Answer),
-    ("<|channel|>final <|constrain|>json<|message|>", Frame::Answer),
-    ("<|start|>assistant<|channel|>final<|message|>", Frame::Answer),
-    ("<|channel|>commentary<|message|>", Frame::Answer),
-    ("<|start|>assistant<|channel|>commentary<|message|>", Frame::Answer),
-    ("<|channel|>commentary to=assistant<|channel|>final<|message|>", Frame::Answer),
-    ("<|start|>assistant<|channel|>commentary to=assistant<|channel|>final<|message|>", Frame::Answer),
+    // Harmony, besides its headers.
     ("<|end|>", Frame::End),
     ("<|return|>", Frame::End),
     // Muse.
@@ -64,6 +80,7 @@ const FRAMES: &[(&str, Frame)] = &[
     ("<|content_model_end_sampling|>", Frame::End),
     // Gemma 4.
     ("<|channel>thought", Frame::Thinking),
+    ("<|channel><|channel>thought", Frame::Thinking),
     ("<channel|>", Frame::ThinkingEnd),
     ("<turn|>", Frame::End),
     // Solar Open.
@@ -83,6 +100,10 @@ const FRAMES: &[(&str, Frame)] = &[
     // Apertus.
     ("<|inner_prefix|>", Frame::Thinking),
     ("<|inner_suffix|>", Frame::ThinkingEnd),
+    // Apriel, Ling 3.
+    ("[BEGIN FINAL RESPONSE]", Frame::ThinkingEnd),
+    ("[END FINAL RESPONSE]", Frame::End),
+    ("<|role_end|>", Frame::End),
 ];
 
 /// Frames that count only at the beginning of a reply: there they are the end of the prompt.
@@ -91,6 +112,9 @@ const FIRST_FRAMES: &[(&str, Frame)] = &[
     ("<|start_header_id|>assistant<|end_header_id|>", Frame::Answer),
     ("<|assistant|>", Frame::Answer),
     ("<|turn>model", Frame::Answer),
+    ("<|CHATBOT_TOKEN|>", Frame::Answer),
+    ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>", Frame::Answer),
+    ("<role>ASSISTANT</role>", Frame::Answer),
     ("<answer>", Frame::Answer),
     ("<response>", Frame::Answer),
 ];
@@ -98,11 +122,15 @@ const FIRST_FRAMES: &[(&str, Frame)] = &[
 /// The end tags of the elements in [`FIRST_FRAMES`].
 const LAST_FRAMES: &[(&str, Frame)] = &[("</answer>", Frame::End), ("</response>", Frame::End)];
 
-static TREE: LazyLock<MarkerTree<Frame>> = LazyLock::new(|| MarkerTree::from_rows(FRAMES.iter().copied()));
-static FIRST_TREE: LazyLock<MarkerTree<Frame>> =
-    LazyLock::new(|| MarkerTree::from_rows(FRAMES.iter().chain(FIRST_FRAMES).copied()));
-static LAST_TREE: LazyLock<MarkerTree<Frame>> =
-    LazyLock::new(|| MarkerTree::from_rows(FRAMES.iter().chain(LAST_FRAMES).copied()));
+static TREE: LazyLock<MarkerTree<Frame>> = LazyLock::new(|| build_tree(&[]));
+static FIRST_TREE: LazyLock<MarkerTree<Frame>> = LazyLock::new(|| build_tree(FIRST_FRAMES));
+static LAST_TREE: LazyLock<MarkerTree<Frame>> = LazyLock::new(|| build_tree(LAST_FRAMES));
+
+/// The tree of all frames and these.
+fn build_tree(others: &[(&str, Frame)]) -> MarkerTree<Frame> {
+    let rows = FRAMES.iter().chain(others).map(|(text, frame)| ((*text).to_owned(), *frame));
+    MarkerTree::from_rows(rows.chain(harmony_frames()))
+}
 
 /// Matches a frame at the beginning of the text. `is_first`: no text precedes it in the answer; `is_open`: an
 /// answer's element is open.
@@ -116,11 +144,24 @@ pub(super) fn match_frame(text: &str, is_first: bool, is_open: bool) -> Match<Fr
 
 /// Maximum length of a recipient, in bytes.
 const MAX_RECIPIENT_BYTES: usize = 128;
+/// What the prompt ended with where a reply begins with a recipient.
+pub(super) const MESSAGE_START: &str = "<|start|>assistant";
 
-/// Matches ` to=NAME<|message|>` at the beginning of a reply, where the prompt ended before the recipient.
-pub(super) fn match_recipient(text: &str) -> Match<Frame> {
+/// What follows a recipient at the beginning of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recipient {
+    /// A message, after its whole header.
+    Message(Frame),
+    /// The rest of the header of a call.
+    Call,
+}
+
+/// Matches ` to=NAME<|message|>` at the beginning of a reply, where the prompt ended before the recipient. Of the header of
+/// a call, which names its channel or its form, only what precedes the `to=` is matched.
+pub(super) fn match_recipient(text: &str) -> Match<Recipient> {
     const TO: &str = "to=";
     const END: &str = "<|message|>";
+    const CALLS: [&str; 3] = ["<|channel|>", "<|constrain|>", " <|constrain|>"];
     let rest = text.strip_prefix(' ').unwrap_or(text);
     let Some(recipient) = rest.strip_prefix(TO) else {
         return if TO.starts_with(rest) { Match::Partial } else { Match::None };
@@ -133,7 +174,11 @@ pub(super) fn match_recipient(text: &str) -> Match<Frame> {
     }
     if after.starts_with(END) {
         let frame = if &recipient[..length] == "self" { Frame::Thinking } else { Frame::Answer };
-        return Match::Full(frame, text.len() - after.len() + END.len());
+        return Match::Full(Recipient::Message(frame), text.len() - after.len() + END.len());
     }
-    if END.starts_with(after) { Match::Partial } else { Match::None }
+    if CALLS.into_iter().any(|begin| after.starts_with(begin)) {
+        return Match::Full(Recipient::Call, text.len() - rest.len());
+    }
+    let is_open = [END].into_iter().chain(CALLS).any(|begin| begin.starts_with(after));
+    if is_open { Match::Partial } else { Match::None }
 }
