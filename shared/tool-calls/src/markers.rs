@@ -88,10 +88,8 @@ pub(crate) const OPENERS: Markers = Markers::of(&[
 ]);
 /// Markers with which a call may end.
 pub(crate) const CLOSERS: Markers = Markers::of(&[Role::Close, Role::TurnEnd, Role::FunctionEnd]);
-/// Markers that count in prose: those with which a call may begin or the model's turn ends.
-pub(crate) const IN_PROSE: Markers = OPENERS.and(Markers::of(&[Role::TurnEnd]));
-/// Markers that count after a call whose wrapper may be open.
-pub(crate) const AFTER_CALL: Markers = OPENERS.and(CLOSERS);
+/// Markers that count in prose: those with which a call may begin, or a call or the model's turn ends.
+pub(crate) const IN_PROSE: Markers = OPENERS.and(CLOSERS);
 /// Markers between a name and its arguments.
 pub(crate) const SEPARATORS: Markers = Markers::of(&[Role::Separator, Role::WrapperOrSeparator, Role::CallId]);
 /// Markers between the name of a parameter and its value.

@@ -66,7 +66,8 @@ pub(crate) fn parse_number(text: &str) -> Option<Value> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return None;
     }
-    text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<f64>().map(Value::from)).ok()
+    // A float would lose digits of a large integer.
+    if digits.contains('.') { text.parse::<f64>().map(Value::from).ok() } else { text.parse::<i64>().map(Value::from).ok() }
 }
 
 /// The entities that markup needs, and their characters; the ampersand last, so that no entity is decoded twice.

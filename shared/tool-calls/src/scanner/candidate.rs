@@ -355,7 +355,7 @@ impl Candidate {
     /// Ends the text: decides an undecided candidate.
     pub(super) fn finish(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
         let bare = self.is_bare();
-        let names_declared = !bare && self.names_declared(text, declared);
+        let names_declared = !bare && (self.names_declared(text, declared) || self.has_recipient(text));
         match &mut self.stage {
             CandidateStage::Elements(elements) => match elements.finish(text, declared) {
                 Ok((call, end)) => Verdict::Calls(vec![unwrap_only_argument(call, declared)], end),

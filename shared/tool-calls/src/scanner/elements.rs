@@ -218,7 +218,7 @@ impl FunctionElements {
         };
         let Some(key) = key else { return ElementStep::Unreadable(MalformedReason::NotParameters, at) };
         let prefix = std::mem::take(prefix);
-        self.stage = ElementStage::Value(Parameter::new(key, string, at + length, prefix));
+        self.stage = ElementStage::Value(Parameter::new(key, string, at + length, prefix).with_key_in_tag());
         ElementStep::Continue(at + length)
     }
 
@@ -285,11 +285,12 @@ impl FunctionElements {
     }
 
     pub(super) fn set_argument(&mut self, text: &str, declared: &DeclaredTools) {
-        let (key, string, is_named) = match std::mem::replace(&mut self.stage, ElementStage::Between) {
-            ElementStage::Value(parameter) => (parameter.key, parameter.string, false),
-            ElementStage::Named { key, .. } => (key, None, true),
+        let (key, string, is_named, has_key_in_tag) = match std::mem::replace(&mut self.stage, ElementStage::Between) {
+            ElementStage::Value(parameter) => (parameter.key, parameter.string, false, parameter.has_key_in_tag),
+            ElementStage::Named { key, .. } => (key, None, true, false),
             _ => return,
         };
+        let text = if has_key_in_tag { text } else { text.strip_suffix('\n').unwrap_or(text) };
         let (schema, is_untyped) = (declared.parameter(&self.name, &key), declared.is_untyped(&self.name));
         let nested = if is_named { nested_elements::parse_value(text, schema, is_untyped) } else { None };
         let value = nested.unwrap_or_else(|| parameter_value::parse_parameter(text, string, schema, is_untyped));

@@ -7,7 +7,7 @@ use super::tool_tag::{match_name_line, match_tool_tag};
 use crate::code::CodeTracker;
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
-use crate::markers::{AFTER_CALL, IN_PROSE, Match, OPENERS};
+use crate::markers::{IN_PROSE, Match, OPENERS};
 use crate::result_block::{self, ResultBlock};
 
 /// The scanner's context besides the text itself.
@@ -86,6 +86,8 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
     table
 }
 
+/// The bars of control tokens.
+const BARS: [char; 3] = ['|', '｜', '‖'];
 const FUNCTOOLS: &str = "functools[";
 /// What `GigaChat` 3 writes before a call.
 pub(super) const SECTION: &str = "function call<|role_sep|>";
@@ -209,13 +211,19 @@ fn match_fence(code: &CodeTracker, rest: &str, context: &ScanContext<'_>) -> Mat
 }
 
 fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
-    let markers = match (code.is_in_inline_code(), context.after_open_call) {
-        (true, _) => OPENERS,
-        (false, true) => AFTER_CALL,
-        (false, false) => IN_PROSE,
-    };
+    let markers = if code.is_in_inline_code() { OPENERS } else { IN_PROSE };
+    let is_end_tag = rest.strip_prefix("</").is_some_and(|rest| !rest.starts_with(BARS));
+    if is_end_tag && !context.after_open_call {
+        return match_result_block(code, rest, at, context);
+    }
     match markers.match_prefix(rest) {
         Match::Full(role, length) if role.opens() => Match::Full(ProseEvent::Opener(role, length), length),
+        // Of the ends of a call that is not there only control tokens are no prose.
+        Match::Full(Role::Close | Role::FunctionEnd, length)
+            if !context.after_open_call && !rest[..length].contains(BARS) =>
+        {
+            match_result_block(code, rest, at, context)
+        }
         Match::Full(_, length) if !context.after_open_call => Match::Full(ProseEvent::TurnEnd(length), length),
         Match::Full(role, length) => Match::Full(ProseEvent::Closer(role, length), length),
         Match::Partial => Match::Partial,

@@ -160,7 +160,8 @@ impl CallScanner {
         let own_tag = match_tool_tag(rest, &self.declared) == Match::Partial;
         let result =
             self.result_blocks != ResultBlocks::Shown && matches!(result_block::match_opening(rest), Match::Partial);
-        let closer = CLOSERS.match_prefix(rest) == Match::Partial;
+        let may_close = self.after_call || self.unclosed;
+        let closer = may_close && CLOSERS.match_prefix(rest) == Match::Partial;
         let is_cut = end == Some(ReplyEnd::Truncated);
         // Prose and code may end in a piece of a tag.
         let begins_call = (self.code.is_line_start() || self.after_call) && self.code.fence().is_none();

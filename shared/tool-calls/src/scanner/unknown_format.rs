@@ -29,13 +29,18 @@ impl Candidate {
         }
         let is_written_as_call = !self.has_tag_name() && is_written_as_call(&content[space..]);
         let is_named = self.names_declared(text, declared) || is_written_as_call;
-        if !(is_named || self.begins_line() && is_direct) {
+        if !(is_named || self.begins_line() && is_direct || self.has_recipient(text)) {
             return step;
         }
         // A function's tag alone may be prose: without its end it is text.
         let is_named = is_named && !matches!(self.stage, CandidateStage::Elements(_));
         self.stage = CandidateStage::Unknown { search: self.payload, is_named };
         Continue(())
+    }
+
+    /// Whether the marker ends in the recipient of a message, which is no part of prose.
+    pub(super) fn has_recipient(&self, text: &str) -> bool {
+        text[..self.marker_len].ends_with("to=")
     }
 
     /// Whether the tag names the tool, so that the content begins with its arguments.
