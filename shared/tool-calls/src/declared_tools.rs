@@ -22,7 +22,8 @@ impl DeclaredTools {
                 first_bytes.push(byte);
             }
         }
-        let parameters = tools.iter().map(|tool| (tool.name.clone(), resolve_refs(&tool.parameters).into_owned())).collect();
+        let parameters =
+            tools.iter().map(|tool| (tool.name.clone(), resolve_refs(&tool.parameters).into_owned())).collect();
         Self { parameters, first_bytes }
     }
 

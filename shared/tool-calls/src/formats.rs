@@ -114,6 +114,7 @@ pub(crate) fn markers() -> Vec<(String, Role)> {
     let mut markers: Vec<_> = plain.into_iter().map(|(text, role)| (text.to_owned(), role)).collect();
     markers.extend(functions::prefixed_markers());
     markers.extend(read_only::deepseek_markers());
+    markers.extend(read_only::harmony_separators());
     markers
 }
 

@@ -126,14 +126,17 @@ fn unwrap_envelope(arguments: Value, tool: &str, declared: &DeclaredTools) -> Va
     }
 }
 
-/// Replaces an only argument `arguments` or `input`, which the tool does not have, by the arguments inside of it.
+/// Names of an only argument that holds the arguments.
+const WRAPPING_KEYS: [&str; 3] = ["arguments", "input", "properties"];
+
+/// Replaces an only argument such as `arguments`, which the tool does not have, by the arguments inside of it.
 pub(crate) fn unwrap_only_argument(call: ParsedCall, declared: &DeclaredTools) -> ParsedCall {
     let ParsedCall { name, arguments } = call;
     let only = arguments.as_object().filter(|members| members.len() == 1).and_then(|members| members.iter().next());
     let inner = match only {
-        Some((key, value)) if key == "arguments" || key == "input" => match value {
+        Some((key, value)) if WRAPPING_KEYS.contains(&key.as_str()) => match value {
             _ if declared.parameter(&name, key).is_some() => None,
-            Value::String(text) => crate::json::parse(text.trim()),
+            Value::String(text) => repair(text.trim()),
             value => Some(value.clone()),
         },
         _ => None,

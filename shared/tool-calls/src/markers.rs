@@ -262,7 +262,8 @@ fn match_tag_end<R: Copy>(node: &Node<R>, from: usize, roles: u32, bytes: &[u8],
     };
     let rest = &bytes[at..];
     let has_suffix = rest.first() == Some(&b':');
-    let suffix = rest.iter().skip(1).take_while(|byte| has_suffix && byte.is_ascii_alphanumeric()).count();
+    let is_suffix = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let suffix = rest.iter().skip(1).take_while(|byte| has_suffix && is_suffix(**byte)).count();
     let suffix = usize::from(has_suffix) + suffix;
     let blanks = rest.iter().skip(suffix).take_while(|byte| byte.is_ascii_whitespace()).count();
     match rest.get(suffix + blanks) {

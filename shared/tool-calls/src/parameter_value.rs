@@ -13,11 +13,14 @@ use crate::repair::repair;
 /// they are decoded if the text is no such value as it is. Python's constants and numbers count as JSON's, and `null` means
 /// that there is no argument. Where a string is allowed too, only valid JSON is another value.
 pub(crate) fn parse_parameter(text: &str, string: Option<bool>, schema: Option<&Value>, untyped: bool) -> Value {
+    let verbatim = text;
     let text = strip_cdata(strip_line_breaks(text));
     match string {
+        // Without one at the other end a line break is no markup.
+        Some(true) if verbatim.starts_with('\n') && !verbatim.ends_with('\n') => Value::String(verbatim.to_owned()),
         Some(true) => Value::String(text.to_owned()),
         None if untyped => json::parse(text.trim()).unwrap_or_else(|| decode_string(text)),
-        Some(false) => parse_json(text).unwrap_or_else(|| Value::String(text.to_owned())),
+        Some(false) => json::parse(text.trim()).unwrap_or_else(|| Value::String(text.to_owned())),
         None => parse_by_schema(text, &schema.map(schema_types).unwrap_or_default()),
     }
 }
@@ -40,12 +43,15 @@ fn parse_by_schema(text: &str, types: &[&str]) -> Value {
     let decoded = decode_entities(text);
     let may_be_string = types.contains(&"string");
     let read = |text: &str| if may_be_string { json::parse(text.trim()) } else { parse_json(text) };
-    let readings = [read(text), parse_python(text), parse_number(text), decoded.as_deref().and_then(read)];
+    let bit = if types.contains(&"boolean") { parse_bit(text) } else { None };
+    let readings = [read(text), parse_python(text), parse_number(text), bit, decoded.as_deref().and_then(read)];
     let is_absent = |value: &Value| value.is_null() && !may_be_string;
+    // What is wrong with an object or a list is told better than that it is text.
+    let is_structured = |value: &Value| !may_be_string && (value.is_object() || value.is_array());
     readings
         .into_iter()
         .flatten()
-        .find(|value| fits(value) || is_absent(value))
+        .find(|value| fits(value) || is_absent(value) || is_structured(value))
         .unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
@@ -59,6 +65,15 @@ fn parse_python(text: &str) -> Option<Value> {
     }
 }
 
+/// Parses a boolean that is written as a number.
+fn parse_bit(text: &str) -> Option<Value> {
+    match text.trim() {
+        "1" => Some(Value::Bool(true)),
+        "0" => Some(Value::Bool(false)),
+        _ => None,
+    }
+}
+
 /// Parses a number as Python reads it: `.5`, `5.`, `+5`, `007`.
 pub(crate) fn parse_number(text: &str) -> Option<Value> {
     let text = text.trim();
@@ -67,7 +82,11 @@ pub(crate) fn parse_number(text: &str) -> Option<Value> {
         return None;
     }
     // A float would lose digits of a large integer.
-    if digits.contains('.') { text.parse::<f64>().map(Value::from).ok() } else { text.parse::<i64>().map(Value::from).ok() }
+    if digits.contains('.') {
+        text.parse::<f64>().map(Value::from).ok()
+    } else {
+        text.parse::<i64>().map(Value::from).ok()
+    }
 }
 
 /// The entities that markup needs, and their characters; the ampersand last, so that no entity is decoded twice.
@@ -81,7 +100,7 @@ fn decode_entities(text: &str) -> Option<String> {
 }
 
 /// The string that a model encoded for markup: no character in it needed encoding and is not. Anything else stays.
-fn decode_string(text: &str) -> Value {
+pub(crate) fn decode_string(text: &str) -> Value {
     let is_entity = |at: usize| ENTITIES.iter().any(|(entity, _)| text[at..].starts_with(entity));
     let is_encoded = text.contains('&') && !text.contains('<') && text.match_indices('&').all(|(at, _)| is_entity(at));
     let decoded = if is_encoded { decode_entities(text) } else { None };
@@ -100,6 +119,14 @@ fn parse_json(text: &str) -> Option<Value> {
 
 /// The types that a schema allows; empty if it declares none.
 pub(crate) fn schema_types(schema: &Value) -> Vec<&str> {
+    let mut types = declared_types(schema);
+    if schema.get("nullable") == Some(&Value::Bool(true)) {
+        types.push("null");
+    }
+    types
+}
+
+fn declared_types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => vec![canonical_type(kind)],
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).map(canonical_type).collect(),

@@ -9,8 +9,8 @@ const MAX_DEPTH: usize = 12;
 /// Maximum number of values of a schema with its references replaced.
 const MAX_VALUES: usize = 20_000;
 
-/// Replaces references by what they refer to, and an `allOf` of one schema by that schema. References that lead nowhere or
-/// too deep stay.
+/// Replaces references by what they refer to, and `allOf` by the members of its schemas. References that lead nowhere or too
+/// deep stay.
 pub(crate) fn resolve_refs(schema: &Value) -> Cow<'_, Value> {
     if !needs_resolving(schema) {
         return Cow::Borrowed(schema);
@@ -27,6 +27,27 @@ fn needs_resolving(schema: &Value) -> bool {
         Value::Array(items) => items.iter().any(needs_resolving),
         _ => false,
     }
+}
+
+/// The members of all schemas; of the same member the first counts, and properties are joined.
+fn merged(schemas: impl Iterator<Item = Value>) -> Value {
+    let mut all = Map::new();
+    for schema in schemas {
+        let Value::Object(members) = schema else { continue };
+        for (key, value) in members {
+            match (all.get_mut(&key), value) {
+                (Some(Value::Object(properties)), Value::Object(more)) if key == "properties" => {
+                    properties.extend(more)
+                }
+                (Some(Value::Array(required)), Value::Array(more)) if key == "required" => required.extend(more),
+                (Some(_), _) => {}
+                (None, value) => {
+                    all.insert(key, value);
+                }
+            }
+        }
+    }
+    Value::Object(all)
 }
 
 struct Resolver<'a> {
@@ -52,13 +73,15 @@ impl<'a> Resolver<'a> {
         let root: &'a Value = self.root;
         let path = members.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix('#'));
         let target = path.and_then(|path| root.pointer(path));
-        let only = members.get("allOf").and_then(Value::as_array).filter(|all| all.len() == 1).map(|all| &all[0]);
-        let Some(replaced) = target.or(only) else {
+        let all = members
+            .get("allOf")
+            .and_then(Value::as_array)
+            .map(|all| merged(all.iter().map(|one| self.resolve(one, depth + 1))));
+        let Some(replaced) = target.map(|target| self.resolve(target, depth + 1)).or(all) else {
             // Definitions count only where something refers to them.
             let used = members.iter().filter(|(key, _)| !matches!(key.as_str(), "$defs" | "definitions"));
             return used.map(|(key, value)| (key.clone(), self.resolve(value, depth + 1))).collect();
         };
-        let replaced = self.resolve(replaced, depth + 1);
         let Value::Object(mut resolved) = replaced else { return Value::Object(members.clone()) };
         let own = members.iter().filter(|(key, _)| !matches!(key.as_str(), "$ref" | "allOf"));
         resolved.extend(own.map(|(key, value)| (key.clone(), value.clone())));
@@ -80,6 +103,7 @@ mod tests {
                 "city": {"$ref": "#/$defs/City", "description": "Where."},
                 "days": {"anyOf": [{"$ref": "#/definitions/Days"}, {"type": "null"}]},
                 "unit": {"allOf": [{"$ref": "#/$defs/Unit"}], "default": "c"},
+                "both": {"allOf": [{"type": "object", "properties": {"a": {}}}, {"properties": {"b": {}}}]},
                 "gone": {"$ref": "#/$defs/Gone"},
             },
             "$defs": {"City": {"type": "object"}, "Unit": {"enum": ["c", "f"]}},
@@ -91,6 +115,7 @@ mod tests {
                 "city": {"type": "object", "description": "Where."},
                 "days": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
                 "unit": {"enum": ["c", "f"], "default": "c"},
+                "both": {"type": "object", "properties": {"a": {}, "b": {}}},
                 "gone": {"$ref": "#/$defs/Gone"},
             },
         });
@@ -103,6 +128,8 @@ mod tests {
         let schema = json!({"properties": {"pair": {"$ref": "#/$defs/Pair"}}, "$defs": {"Pair": pair}});
         let resolved = resolve_refs(&schema).to_string();
         assert!(resolved.len() < 2_000_000, "{}", resolved.len());
-        assert!(resolved.starts_with(r#"{"properties":{"pair":{"type":"object","properties":{"left":{"type":"object""#));
+        assert!(
+            resolved.starts_with(r#"{"properties":{"pair":{"type":"object","properties":{"left":{"type":"object""#)
+        );
     }
 }

@@ -50,12 +50,13 @@ const PREFIXED_DSML: &[(&str, &str, Role)] = &[
     ("</", "tool>", Role::Close),
 ];
 
-/// No prefix, Anthropic's, Muse's, Step 3's, DeepSeek's with every bar and gap seen in replies, and `GigaChat` 3.5's.
+/// No prefix, Anthropic's, Muse's, Step 3's, Beam's, DeepSeek's with every bar and gap seen in replies, and `GigaChat` 3.5's.
 const PREFIXES: &[&str] = &[
     "",
     "antml:",
     "atem:",
     "steptml:",
+    "rfl:",
     "｜DSML｜",
     "｜DSML｜ ",
     "｜｜DSML｜｜",

@@ -35,14 +35,6 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<|start|>assistant<|channel|>commentary to=", Role::Wrapper),
     ("<|start|>assistant<|channel|>analysis to=", Role::Wrapper),
     ("<|message|>", Role::Separator),
-    ("<|constrain|>json<|message|>", Role::Separator),
-    ("<|channel|>commentary<|message|>", Role::Separator),
-    ("<|channel|>commentary json<|message|>", Role::Separator),
-    ("<|channel|>commentary <|constrain|>json<|message|>", Role::Separator),
-    ("<|channel|>analysis<|message|>", Role::Separator),
-    ("<|channel|>analysis <|constrain|>json<|message|>", Role::Separator),
-    ("json<|message|>", Role::Separator),
-    ("code<|message|>", Role::Separator),
     ("<|call|>", Role::TurnEnd),
     ("<|end|>", Role::TurnEnd),
     ("<|return|>", Role::TurnEnd),
@@ -82,6 +74,7 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<|close|>argument<|sep|>", Role::ParameterEnd),
     ("<|close|>call<|sep|>", Role::FunctionEnd),
     ("<|close|>tools<|sep|>", Role::Close),
+    ("<|close|>response<|sep|>", Role::TurnEnd),
     ("<|close|>message<|sep|>", Role::TurnEnd),
     // MiniMax M3.
     ("]<]minimax[>[<tool_call>", Role::Wrapper),
@@ -106,6 +99,8 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<|plamo:end_tool_name:plamo|>", Role::Separator),
     ("<|plamo:begin_tool_arguments:plamo|>", Role::Separator),
     ("<|plamo:msg|>", Role::Separator),
+    ("<|plamo:constrain|>json<|plamo:msg|>", Role::Separator),
+    ("<|plamo:tag|>", Role::TurnEnd),
     ("<|plamo:end_tool_arguments:plamo|>", Role::Close),
     ("<|plamo:end_tool_request:plamo|>", Role::Close),
     ("<|plamo:end_tool_requests:plamo|>", Role::Close),
@@ -157,4 +152,28 @@ pub(super) fn deepseek_markers() -> impl Iterator<Item = (String, Role)> {
     DEEPSEEK.iter().flat_map(|(text, role)| {
         [("▁", "｜"), ("▁", "|"), ("_", "｜")].map(|(gap, bar)| (text.replace('_', gap).replace('~', bar), *role))
     })
+}
+
+/// What may follow the channel of one of Harmony's calls: the form of its arguments.
+const HARMONY_FORMS: [&str; 9] = [
+    "",
+    " json",
+    " code",
+    "<|constrain|>json",
+    " <|constrain|>json",
+    "<|constrain|>code",
+    " <|constrain|>code",
+    "<|constrain|>xml",
+    " <|constrain|>xml",
+];
+
+/// The rest of the header of one of Harmony's calls, from its recipient on: its channel, if that follows, and its form.
+pub(super) fn harmony_separators() -> impl Iterator<Item = (String, Role)> {
+    let channels = ["<|channel|>commentary", "<|channel|>analysis"];
+    let with_channel =
+        channels.into_iter().flat_map(|channel| HARMONY_FORMS.map(|form| format!("{channel}{form}<|message|>")));
+    // White space after a name is skipped.
+    let forms = HARMONY_FORMS.into_iter().filter(|form| !form.is_empty() && !form.starts_with(' '));
+    let without_channel = forms.chain(["json", "code"]).map(|form| format!("{form}<|message|>"));
+    with_channel.chain(without_channel).map(|text| (text, Role::Separator))
 }

@@ -44,12 +44,15 @@ pub(super) fn read_attributes(text: &str, tag_end: &str) -> Match<Attributes> {
             found.empty = true;
             return Match::Full(found, at + 2);
         }
-        match read_attribute(rest) {
+        match read_attribute(rest, tag_end == TOKEN_END) {
             Match::Full((key, value), length) => {
                 at += length;
                 match key {
                     "name" | "tool" | "key" => {
-                        found.name = Some(value.trim().to_owned()).filter(|name| !name.is_empty());
+                        let name = value.trim();
+                        let decoded = || name.replace("&quot;", "\"").replace("&amp;", "&");
+                        let name = if tag_end == TOKEN_END { decoded() } else { name.to_owned() };
+                        found.name = Some(name).filter(|name| !name.is_empty());
                     }
                     "string" => found.string = Some(value.eq_ignore_ascii_case("true")),
                     "type" => found.string = Some(value.eq_ignore_ascii_case("string")),
@@ -62,8 +65,8 @@ pub(super) fn read_attributes(text: &str, tag_end: &str) -> Match<Attributes> {
     }
 }
 
-/// Reads `key="value"` at the beginning of a text.
-fn read_attribute(text: &str) -> Match<(&str, &str)> {
+/// Reads `key="value"` at the beginning of a text. Only in a tag of tokens a value may contain `<`.
+fn read_attribute(text: &str, in_tokens: bool) -> Match<(&str, &str)> {
     let key = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').unwrap_or(text.len());
     let rest = &text[key..];
     let Some(rest) = rest.strip_prefix('=') else {
@@ -74,7 +77,7 @@ fn read_attribute(text: &str) -> Match<(&str, &str)> {
     if key == 0 || !matches!(quote, '"' | '\'') {
         return Match::None;
     }
-    match rest[1..].find([quote, '<', '\n']) {
+    match rest[1..].find(|c| c == quote || c == '\n' || (c == '<' && !in_tokens)) {
         Some(end) if rest[1 + end..].starts_with(quote) => Match::Full((&text[..key], &rest[1..=end]), key + end + 3),
         Some(_) => Match::None,
         None => Match::Partial,

@@ -146,7 +146,7 @@ impl Candidate {
             }
             _ => (CandidateKind::Wrapper, CandidateStage::Payload),
         };
-        Self { is_control_token: marker.contains(['|', '｜']), ..Self::new(kind, stage, marker.len()) }
+        Self { is_control_token: marker.contains(['|', '｜', ']']), ..Self::new(kind, stage, marker.len()) }
     }
 
     /// Creates a candidate with a marker of this length, in bytes.
@@ -343,7 +343,7 @@ impl Candidate {
                 Break(Verdict::NeedMore)
             }
             ElementStep::Call(call, end) => Break(Verdict::Calls(vec![unwrap_only_argument(call, declared)], end)),
-            ElementStep::Unreadable(reason, at) if self.is_certain() => {
+            ElementStep::Unreadable(reason, at) if self.is_certain() || self.is_control_token => {
                 self.at = at;
                 self.stage = CandidateStage::Body(Body::unreadable(reason));
                 Continue(())

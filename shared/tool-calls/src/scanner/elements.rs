@@ -218,7 +218,7 @@ impl FunctionElements {
         };
         let Some(key) = key else { return ElementStep::Unreadable(MalformedReason::NotParameters, at) };
         let prefix = std::mem::take(prefix);
-        self.stage = ElementStage::Value(Parameter::new(key, string, at + length, prefix).with_key_in_tag());
+        self.stage = ElementStage::Value(Parameter::new(key, string, at + length, prefix).that_keeps_line_end());
         ElementStep::Continue(at + length)
     }
 
@@ -244,10 +244,18 @@ impl FunctionElements {
             }
             _ => return ElementStep::Unreadable(MalformedReason::NotParameters, at),
         }
-        let value = self.space.end(text, at_end + length);
+        let after_key = self.space.end(text, at_end + length);
+        let (kind, value) = match match_type(&text[after_key..]) {
+            Match::Full(kind, length) => (Some(kind), self.space.end(text, after_key + length)),
+            Match::Partial => return ElementStep::NeedMore(at),
+            Match::None => (None, after_key),
+        };
         match VALUES.match_prefix(&text[value..]) {
             Match::Full(_, length) => {
-                self.stage = ElementStage::Value(Parameter::new(key, None, value + length, prefix));
+                let string =
+                    kind.filter(|_| declared.parameter(&self.name, &key).is_none()).map(|kind| kind == "string");
+                let parameter = Parameter::new(key, string, value + length, prefix).that_keeps_line_end();
+                self.stage = ElementStage::Value(parameter);
                 ElementStep::Continue(value + length)
             }
             Match::Partial => ElementStep::NeedMore(at),
@@ -264,9 +272,28 @@ impl FunctionElements {
             {
                 ElementStep::Continue(after)
             }
+            Ok((end, Role::Key, after)) if !parameter.prefix.is_empty() => match PARAMETERS.find(text, after) {
+                Ok((_, Role::KeyEnd, _)) => {
+                    // The value lacks its end tag.
+                    let start = parameter.start;
+                    self.set_argument(&text[start..end], declared);
+                    self.last_argument_end = end;
+                    ElementStep::Continue(end)
+                }
+                Ok(_) => ElementStep::Continue(after),
+                Err(_) => ElementStep::NeedMore(end),
+            },
             Ok((end, _, after)) if is_open_cdata(&text[parameter.start..end]) => ElementStep::Continue(after),
             Ok((end, _, after)) if parameter.ends_in_json_string(&text[..end], &self.name, declared) => {
                 ElementStep::Continue(after)
+            }
+            // A parameter without a name.
+            Ok((end, role, _))
+                if parameter.follows_element
+                    && role != Role::ParameterEnd
+                    && text[parameter.start..end].trim().is_empty() =>
+            {
+                ElementStep::Unreadable(MalformedReason::NotParameters, end)
             }
             Ok((end, role, after)) => {
                 let start = parameter.start;
@@ -285,12 +312,12 @@ impl FunctionElements {
     }
 
     pub(super) fn set_argument(&mut self, text: &str, declared: &DeclaredTools) {
-        let (key, string, is_named, has_key_in_tag) = match std::mem::replace(&mut self.stage, ElementStage::Between) {
-            ElementStage::Value(parameter) => (parameter.key, parameter.string, false, parameter.has_key_in_tag),
+        let (key, string, is_named, keeps_line_end) = match std::mem::replace(&mut self.stage, ElementStage::Between) {
+            ElementStage::Value(parameter) => (parameter.key, parameter.string, false, parameter.keeps_line_end),
             ElementStage::Named { key, .. } => (key, None, true, false),
             _ => return,
         };
-        let text = if has_key_in_tag { text } else { text.strip_suffix('\n').unwrap_or(text) };
+        let text = if keeps_line_end { text } else { text.strip_suffix('\n').unwrap_or(text) };
         let (schema, is_untyped) = (declared.parameter(&self.name, &key), declared.is_untyped(&self.name));
         let nested = if is_named { nested_elements::parse_value(text, schema, is_untyped) } else { None };
         let value = nested.unwrap_or_else(|| parameter_value::parse_parameter(text, string, schema, is_untyped));
@@ -331,5 +358,18 @@ impl FunctionElements {
             name: std::mem::take(&mut self.name),
             arguments: Value::Object(std::mem::take(&mut self.arguments)),
         }
+    }
+}
+
+/// Matches the element with which K2 Horizon names the type of a value, before the value.
+fn match_type(text: &str) -> Match<&str> {
+    const OPEN: &str = "<ifm|arg_type>";
+    const CLOSE: &str = "</ifm|arg_type>";
+    let Some(inside) = text.strip_prefix(OPEN) else {
+        return if OPEN.starts_with(text) { Match::Partial } else { Match::None };
+    };
+    match inside.find(CLOSE) {
+        Some(end) => Match::Full(inside[..end].trim(), OPEN.len() + end + CLOSE.len()),
+        None => Match::Partial,
     }
 }

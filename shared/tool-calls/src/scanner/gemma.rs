@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::declared_tools::DeclaredTools;
 use crate::json;
-use crate::parameter_value::{parse_number, parse_parameter};
+use crate::parameter_value::{parse_number, parse_parameter, schema_types};
 use crate::segment::ParsedCall;
 
 /// What precedes the name.
@@ -14,6 +14,8 @@ pub(super) const COLON: &str = ":";
 
 /// What encloses a string.
 const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
+/// Words for no value.
+const NO_VALUE: [&str; 3] = ["null", "none", "nil"];
 /// Maximum nesting depth of values.
 const MAX_DEPTH: usize = 64;
 
@@ -131,10 +133,15 @@ impl GemmaReader<'_> {
             b'[' => self.read_items().map(Value::Array),
             _ => {
                 let text = self.read_bare(",]})").trim().to_owned();
+                let types = schema.map(schema_types).unwrap_or_default();
+                let may_be_string = schema.is_some() && (types.is_empty() || types.contains(&"string"));
+                let is_absent = NO_VALUE.into_iter().any(|word| text.eq_ignore_ascii_case(word));
                 let value = match schema {
+                    _ if is_absent && !may_be_string => Value::Null,
                     Some(schema) => parse_parameter(&text, None, Some(schema), false),
                     None => {
-                        let number = || Some(&text).filter(|text| text.contains('.')).and_then(|text| parse_number(text));
+                        let number =
+                            || Some(&text).filter(|text| text.contains('.')).and_then(|text| parse_number(text));
                         json::parse(&text).or_else(number).unwrap_or(Value::String(text.clone()))
                     }
                 };

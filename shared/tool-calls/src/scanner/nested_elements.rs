@@ -1,9 +1,11 @@
 //! Values with elements inside for objects and lists. `MiniMax` M3 writes all parameters so, with a token before every tag.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use crate::declared_tools::DeclaredTools;
-use crate::parameter_value::{parse_parameter, schema_types};
+use crate::parameter_value::{decode_string, parse_parameter, schema_types};
 
 /// The token before every tag.
 pub(super) const TOKEN: &str = "]<]minimax[>[";
@@ -128,7 +130,7 @@ impl Leaf {
         Some(if is_list {
             members.into_iter().map(|(_, value)| value).collect()
         } else {
-            Value::Object(members.into_iter().collect())
+            Value::Object(join_repeated(members))
         })
     }
 
@@ -144,10 +146,29 @@ impl Leaf {
             }
         }
         match parse_parameter(text, None, schema, self.is_untyped) {
-            Value::String(_) => Value::String(text.to_owned()),
+            Value::String(_) => decode_string(text),
             value => value,
         }
     }
+}
+
+/// The members of an object; those with the same name are one list.
+fn join_repeated(members: Vec<(String, Value)>) -> Map<String, Value> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for (key, _) in &members {
+        *counts.entry(key.clone()).or_default() += 1;
+    }
+    let mut object = Map::new();
+    for (key, value) in members {
+        let is_repeated = counts.get(&key).is_some_and(|count| *count > 1);
+        match object.get_mut(&key) {
+            Some(Value::Array(values)) => values.push(value),
+            _ => {
+                object.insert(key, if is_repeated { Value::Array(vec![value]) } else { value });
+            }
+        }
+    }
+    object
 }
 
 /// Whether an object of this schema, or of one of its alternatives, has this property.

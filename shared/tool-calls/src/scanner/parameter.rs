@@ -30,20 +30,20 @@ pub(super) struct Parameter {
     pub(super) prefix: String,
     /// Whether the element held the name, and the value follows it: `<parameter>q</parameter>a`.
     pub(super) follows_element: bool,
-    /// Whether the key is in the tag: `<parameter=q>`.
-    pub(super) has_key_in_tag: bool,
+    /// Whether a line break before its end tag may be part of the value.
+    pub(super) keeps_line_end: bool,
     /// JSON in the value, read up to a position; created at the first marker.
     json: Option<(Box<JsonScan>, usize)>,
 }
 
 impl Parameter {
     pub(super) fn new(key: String, string: Option<bool>, start: usize, prefix: String) -> Self {
-        Self { key, string, start, prefix, follows_element: false, has_key_in_tag: false, json: None }
+        Self { key, string, start, prefix, follows_element: false, keeps_line_end: false, json: None }
     }
 
-    /// The parameter of a tag with its key.
-    pub(super) fn with_key_in_tag(self) -> Self {
-        Self { has_key_in_tag: true, ..self }
+    /// The parameter whose value may end in a line break.
+    pub(super) fn that_keeps_line_end(self) -> Self {
+        Self { keeps_line_end: true, ..self }
     }
 
     /// The parameter of an element that held its name.

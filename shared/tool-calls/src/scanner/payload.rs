@@ -50,6 +50,15 @@ impl Candidate {
     }
 
     fn read_list(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Step {
+        if self.kind == CandidateKind::Wrapper && self.name.is_none() {
+            match OPENERS.match_prefix(&text[at..]) {
+                Match::Full(role, length) => {
+                    return self.nest(Self::from_marker(role, &text[at..at + length], true), at + length);
+                }
+                Match::Partial => return Break(Verdict::NeedMore),
+                Match::None => {}
+            }
+        }
         let inside = &text[self.space.end(text, at + 1)..];
         let Some(first) = inside.chars().next() else { return Break(Verdict::NeedMore) };
         if first == '{' {

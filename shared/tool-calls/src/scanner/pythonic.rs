@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::declared_tools::DeclaredTools;
 use crate::json;
+use crate::parameter_value::parse_number;
 use crate::segment::ParsedCall;
 
 /// Finds the end of a list of calls written as Python: `[f(q='a'), g(n=1)]`.
@@ -167,16 +168,24 @@ impl<'a> PythonReader<'a> {
             b'"' | b'\'' => self.read_string().map(Value::String),
             b'[' => self.read_list(b'[', b']', Self::read_value).map(Value::Array),
             b'(' => self.read_list(b'(', b')', Self::read_value).map(Value::Array),
-            b'{' => self
-                .read_list(b'{', b'}', Self::read_member)
-                .map(|members| Value::Object(members.into_iter().collect())),
+            b'{' => self.read_braces(),
             _ => match self.read_atom()? {
                 "True" => Some(Value::Bool(true)),
                 "False" => Some(Value::Bool(false)),
                 "None" => Some(Value::Null),
-                atom => json::parse(atom),
+                atom => json::parse(atom).or_else(|| parse_number(atom)),
             },
         }
+    }
+
+    /// Reads a dictionary, or a set as a list.
+    fn read_braces(&mut self) -> Option<Value> {
+        let (rest, depth) = (self.rest, self.depth);
+        if let Some(members) = self.read_list(b'{', b'}', Self::read_member) {
+            return Some(Value::Object(members.into_iter().collect()));
+        }
+        (self.rest, self.depth) = (rest, depth);
+        self.read_list(b'{', b'}', Self::read_value).map(Value::Array)
     }
 
     /// Reads a name, a number or a constant.
@@ -233,6 +242,7 @@ mod tests {
             ])
         );
         assert_eq!(read("[f()]"), Some(vec![json!(["f", {}])]));
+        assert_eq!(read("[f(s={'a', 'b'}, n=07)]"), Some(vec![json!(["f", {"s": ["a", "b"], "n": 7}])]));
     }
 
     #[test]

@@ -48,6 +48,7 @@ impl Candidate {
 
     fn apply_scan_step(&mut self, step: ScanStep, text: &str, declared: &DeclaredTools) -> Step {
         let bare = self.is_bare();
+        let body_from = self.json_start();
         let CandidateStage::Body(Body { state: BodyState::Json(scan), .. }) = &mut self.stage else {
             return Continue(());
         };
@@ -58,7 +59,8 @@ impl Candidate {
             }
             ScanStep::EarlyCheck(next) => {
                 self.at = next;
-                if may_be_call(scan, declared) { Continue(()) } else { Break(Verdict::Text) }
+                let may_be_call = may_be_call(scan, declared) || begins_like_python(&text[body_from..]);
+                if may_be_call { Continue(()) } else { Break(Verdict::Text) }
             }
             ScanStep::End(end) => {
                 self.at = end;
@@ -170,7 +172,8 @@ impl Candidate {
     /// Rejects a value that is not a call.
     pub(super) fn reject(&mut self, text: &str, reason: MalformedReason) -> Step {
         // A placeholder such as {JSON} has neither a member nor a string: prose about calls.
-        let placeholder = reason != MalformedReason::Empty && !has_json_signs(&text[self.json_start()..self.at]);
+        let content = &text[self.json_start()..self.at];
+        let placeholder = reason != MalformedReason::Empty && !self.is_control_token && is_placeholder(content);
         if self.is_bare() || placeholder {
             return Break(if self.calls.is_empty() { Verdict::Text } else { self.take_possible_calls(self.calls_end) });
         }
@@ -217,9 +220,24 @@ fn readable_items(text: &str) -> Option<(Vec<Value>, bool)> {
     Some((items, fault))
 }
 
+/// Whether a text in braces is one word, as in prose about calls: `{JSON}`.
+fn is_placeholder(text: &str) -> bool {
+    !has_json_signs(text) && !text.trim().contains(char::is_whitespace)
+}
+
 /// Whether a text in braces has what JSON is made of.
 pub(super) fn has_json_signs(text: &str) -> bool {
     text.contains([':', '：', '"', '“', '\''])
+}
+
+/// Whether a text begins like a call that is written as Python's dictionary: `[{'name': 'f'`.
+fn begins_like_python(text: &str) -> bool {
+    let text = text.trim_start_matches(['[', '{', ' ', '\n']);
+    json_calls::NAME_KEYS.into_iter().any(|key| {
+        let quoted = text.strip_prefix('\'').and_then(|rest| rest.strip_prefix(key));
+        quoted.is_some_and(|rest| rest.is_empty() || rest.starts_with('\''))
+            || text.strip_prefix('\'').is_some_and(|rest| key.starts_with(rest))
+    })
 }
 
 /// Whether the JSON read so far can still become a call to a declared tool.

@@ -98,11 +98,13 @@ impl AnswerState {
         }
         match match_frame(text, !self.has_text, self.is_framed) {
             // The prompt opened the reasoning, and another message follows it.
-            Match::Full(Frame::End, length) if !self.is_framed => match match_next_message(&text[length..]) {
-                Match::Full((), _) => Match::Full(Frame::ThinkingEnd, length),
-                Match::Partial => Match::Partial,
-                Match::None => Match::None,
-            },
+            Match::Full(Frame::End, length) if !self.is_framed && self.has_text => {
+                match match_next_message(&text[length..]) {
+                    Match::Full((), _) => Match::Full(Frame::ThinkingEnd, length),
+                    Match::Partial => Match::Partial,
+                    Match::None => Match::None,
+                }
+            }
             matched => matched,
         }
     }

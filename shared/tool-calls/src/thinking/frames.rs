@@ -52,6 +52,7 @@ const FRAMES: &[(&str, Frame)] = &[
     // Muse.
     ("<|start|>assistant to=self<|message|>", Frame::Thinking),
     ("<|start|>assistant to=user<|message|>", Frame::Answer),
+    ("<|start|>assistant to=commentary<|message|>", Frame::Answer),
     ("<|start|>assistant<|message|>", Frame::Answer),
     ("<|eom|>", Frame::End),
     ("<|eot|>", Frame::End),
@@ -76,6 +77,10 @@ const FRAMES: &[(&str, Frame)] = &[
     ("<|message_model|><|content_thinking|>", Frame::Thinking),
     ("<|content_text|>", Frame::Answer),
     ("<|message_model|><|content_text|>", Frame::Answer),
+    ("<|content_invoke_tool_text|>", Frame::Answer),
+    ("<|message_model|><|content_invoke_tool_text|>", Frame::Answer),
+    ("<|content_tool_error|>", Frame::Answer),
+    ("<|message_model|><|content_tool_error|>", Frame::Answer),
     ("<|end_message|>", Frame::End),
     ("<|content_model_end_sampling|>", Frame::End),
     // Gemma 4.
@@ -115,6 +120,7 @@ const FIRST_FRAMES: &[(&str, Frame)] = &[
     ("<|CHATBOT_TOKEN|>", Frame::Answer),
     ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>", Frame::Answer),
     ("<role>ASSISTANT</role>", Frame::Answer),
+    ("<|message|>", Frame::Answer),
     ("<answer>", Frame::Answer),
     ("<response>", Frame::Answer),
 ];

@@ -71,7 +71,7 @@ fn match_name(text: &str) -> Match<(bool, bool)> {
 
 /// Matches the end of a tag: `>` with blanks before it, or with a suffix, as in `<think:6124c78e>`.
 fn match_tag_end(text: &str) -> Match<()> {
-    let is_suffix = |byte: u8| byte.is_ascii_alphanumeric();
+    let is_suffix = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     for (at, byte) in text.bytes().enumerate().take(MAX_NUMBER_BYTES) {
         match byte {
             b'>' => return Match::Full((), at + 1),
