@@ -28,6 +28,11 @@ impl<T> Match<T> {
         }
     }
 
+    /// Whether it is a match, or may become one.
+    pub(crate) fn is_found(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+
     /// The same match after so many bytes that were matched before it.
     pub(crate) fn after(self, length: usize) -> Self {
         match self {

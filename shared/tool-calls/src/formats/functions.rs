@@ -19,7 +19,11 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<parameter=", Role::Parameter),
     ("<param=", Role::Parameter),
     ("<parameter>", Role::Key),
-    // MiniCPM 5.
+    // MiniCPM 5, also with its tokenizer's sign for a blank, or without one.
+    ("<functionname=", Role::Function),
+    ("<functionĠname=", Role::Function),
+    ("<paramname=", Role::Parameter),
+    ("<paramĠname=", Role::Parameter),
     ("<param ", Role::ParameterWithAttributes),
     ("</param>", Role::ParameterEnd),
     ("<seed:tool_call>", Role::Wrapper),

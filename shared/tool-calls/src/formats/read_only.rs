@@ -172,8 +172,15 @@ pub(super) fn harmony_separators() -> impl Iterator<Item = (String, Role)> {
     let channels = ["<|channel|>commentary", "<|channel|>analysis"];
     let with_channel =
         channels.into_iter().flat_map(|channel| HARMONY_FORMS.map(|form| format!("{channel}{form}<|message|>")));
+    // A form shows a call, even one without its recipient.
+    let role = |text: &str| if text.contains("<|constrain|>") { Role::WrapperOrSeparator } else { Role::Separator };
+    let headers = HARMONY_FORMS.into_iter().filter(|form| form.contains('|')).flat_map(|form| {
+        ["commentary", "analysis"].map(|channel| format!("<|start|>assistant<|channel|>{channel}{form}<|message|>"))
+    });
     // White space after a name is skipped.
     let forms = HARMONY_FORMS.into_iter().filter(|form| !form.is_empty() && !form.starts_with(' '));
     let without_channel = forms.chain(["json", "code"]).map(|form| format!("{form}<|message|>"));
-    with_channel.chain(without_channel).map(|text| (text, Role::Separator))
+    let with_channel = with_channel.map(move |text| (text.clone(), role(&text)));
+    let without_channel = without_channel.map(|text| (text, Role::Separator));
+    with_channel.chain(without_channel).chain(headers.map(|text| (text, Role::Wrapper)))
 }

@@ -14,7 +14,7 @@ pub(super) const END: &str = "]<]minimax[>[</invoke>";
 /// The tag of a list's items.
 const ITEM: &str = "item";
 /// Maximum nesting depth of elements.
-const MAX_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 128;
 
 /// Parses the parameters of a call of `tool`; `None` for anything else.
 pub(super) fn parse_parameters(text: &str, tool: &str, declared: &DeclaredTools) -> Option<Map<String, Value>> {

@@ -59,8 +59,19 @@ impl Candidate {
             }
             ScanStep::EarlyCheck(next) => {
                 self.at = next;
-                let may_be_call = may_be_call(scan, declared) || begins_like_python(&text[body_from..]);
-                if may_be_call { Continue(()) } else { Break(Verdict::Text) }
+                if may_be_call(scan, declared) {
+                    return Continue(());
+                }
+                match match_python(&text[body_from..]) {
+                    Match::Full((), _) => Continue(()),
+                    Match::Partial => {
+                        // Too little to decide: read again from the beginning.
+                        **scan = JsonScan::with_early_checks();
+                        self.at = body_from;
+                        Break(Verdict::NeedMore)
+                    }
+                    Match::None => Break(Verdict::Text),
+                }
             }
             ScanStep::End(end) => {
                 self.at = end;
@@ -230,14 +241,15 @@ pub(super) fn has_json_signs(text: &str) -> bool {
     text.contains([':', '：', '"', '“', '\''])
 }
 
-/// Whether a text begins like a call that is written as Python's dictionary: `[{'name': 'f'`.
-fn begins_like_python(text: &str) -> bool {
-    let text = text.trim_start_matches(['[', '{', ' ', '\n']);
-    json_calls::NAME_KEYS.into_iter().any(|key| {
-        let quoted = text.strip_prefix('\'').and_then(|rest| rest.strip_prefix(key));
-        quoted.is_some_and(|rest| rest.is_empty() || rest.starts_with('\''))
-            || text.strip_prefix('\'').is_some_and(|rest| key.starts_with(rest))
-    })
+/// Matches the beginning of a call that is written as Python's dictionary: `[{'name'`.
+fn match_python(text: &str) -> Match<()> {
+    let begin = text.len() - text.trim_start_matches(['[', '{', ' ', '\n']).len();
+    let Some(key) = text[begin..].strip_prefix('\'') else { return Match::None };
+    match key.split_once('\'') {
+        Some((key, _)) if json_calls::NAME_KEYS.contains(&key) => Match::Full((), begin + key.len() + 2),
+        None if json_calls::NAME_KEYS.into_iter().any(|name| name.starts_with(key)) => Match::Partial,
+        _ => Match::None,
+    }
 }
 
 /// Whether the JSON read so far can still become a call to a declared tool.

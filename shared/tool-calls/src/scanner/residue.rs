@@ -2,7 +2,7 @@
 
 use super::attributes::space_len;
 use crate::marker_role::Role;
-use crate::markers::{CLOSERS, Match, PARAMETERS};
+use crate::markers::{CLOSERS, Match, PARAMETERS, SEPARATORS};
 
 /// Maximum length of text between a call and the end of its wrapper, in bytes.
 const MAX_TEXT_BYTES: usize = 256;
@@ -21,6 +21,10 @@ pub(super) fn match_residue(text: &str, in_wrapper: bool, is_end: bool) -> Match
     let residue = match rest.as_bytes().first() {
         None => return Match::None,
         Some(b'<') if rest.starts_with("</") => Match::None,
+        Some(b'<') if rest.starts_with("<｜") => match SEPARATORS.match_prefix(rest) {
+            Match::Partial if is_end => Match::None,
+            matched => matched,
+        },
         Some(b'<') => match_parameter(rest, is_end),
         Some(b'{' | b'[' | b']' | b'`' | b'>') => Match::None,
         Some(_) if in_wrapper => match_text(rest, is_end),

@@ -29,7 +29,8 @@ impl Candidate {
         }
         let is_written_as_call = !self.has_tag_name() && is_written_as_call(&content[space..]);
         let is_named = self.names_declared(text, declared) || is_written_as_call;
-        if !(is_named || self.begins_line() && is_direct || self.has_recipient(text)) {
+        let may_be_prose = !self.begins_line() && !self.is_control_token;
+        if !(is_named || is_direct && !may_be_prose || self.has_recipient(text)) {
             return step;
         }
         // A function's tag alone may be prose: without its end it is text.
@@ -82,6 +83,8 @@ impl Candidate {
                 (Match::Full(_, length), _) => {
                     return Break(Verdict::Unreadable(MalformedReason::UnknownFormat, at + length));
                 }
+                // Noise in a wrapper of control tokens.
+                (_, Match::Full(..)) if self.is_control_token => return Break(Verdict::Calls(Vec::new(), at)),
                 (_, Match::Full(..)) => return Break(Verdict::Text),
                 (Match::Partial, _) | (_, Match::Partial) => return self.wait_in_unknown_format(at),
                 (Match::None, Match::None) => at += 1,

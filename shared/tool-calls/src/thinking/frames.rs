@@ -37,7 +37,9 @@ fn harmony_frames() -> impl Iterator<Item = (String, Frame)> {
     BEFORE_CHANNEL.into_iter().flat_map(|before| {
         let headers = CHANNELS.into_iter().flat_map(move |(channel, frame)| {
             let header = move |constraint| format!("{before}<|channel|>{channel}{constraint}<|message|>");
-            CONSTRAINTS.into_iter().map(move |constraint| (header(constraint), frame))
+            // In the other channels a form shows a call.
+            let constraints = if channel == "final" { &CONSTRAINTS[..] } else { &CONSTRAINTS[..1] };
+            constraints.iter().map(move |constraint| (header(constraint), frame))
         });
         let to_user = before.ends_with("to=assistant").then(|| (format!("{before}<|message|>"), Frame::Answer));
         headers.chain(to_user)
