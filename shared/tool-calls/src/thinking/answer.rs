@@ -1,7 +1,7 @@
 //! The answer, in which reasoning may begin.
 
 use super::ThinkingMatch;
-use super::frames::{Frame, MESSAGE_START, match_frame};
+use super::frames::{Frame, MESSAGE_START, match_citation, match_frame};
 use super::tags::{ThinkingTag, match_tag};
 use crate::code::CodeTracker;
 use crate::markers::{CLOSERS, Match, OPENERS};
@@ -95,6 +95,10 @@ impl AnswerState {
     fn match_frame(&self, text: &str) -> Match<Frame> {
         if self.in_call || self.code.is_json_line() {
             return Match::None;
+        }
+        let citation = if self.is_framed && text.starts_with('<') { match_citation(text) } else { Match::None };
+        if citation.is_found() {
+            return citation;
         }
         match match_frame(text, !self.has_text, self.is_framed) {
             // The prompt opened the reasoning, and another message follows it.

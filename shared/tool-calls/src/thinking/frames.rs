@@ -53,6 +53,7 @@ const FRAMES: &[(&str, Frame)] = &[
     ("<|return|>", Frame::End),
     // Muse.
     ("<|start|>assistant to=self<|message|>", Frame::Thinking),
+    ("<|start|>assistant to=developer<|message|>", Frame::Thinking),
     ("<|start|>assistant to=user<|message|>", Frame::Answer),
     ("<|start|>assistant to=commentary<|message|>", Frame::Answer),
     ("<|start|>assistant<|message|>", Frame::Answer),
@@ -150,6 +151,25 @@ pub(super) fn match_frame(text: &str, is_first: bool, is_open: bool) -> Match<Fr
     }
 }
 
+/// Matches a tag of Command's citations, `<co>` or `</co: 0:[1]>`, of which the text between them is answer.
+pub(super) fn match_citation(text: &str) -> Match<Frame> {
+    const OPEN: &str = "<co>";
+    const CLOSE: &str = "</co";
+    const MAX_BYTES: usize = 256;
+    if text.starts_with(OPEN) {
+        return Match::Full(Frame::Answer, OPEN.len());
+    }
+    let Some(sources) = text.strip_prefix(CLOSE) else {
+        return if [OPEN, CLOSE].into_iter().any(|tag| tag.starts_with(text)) { Match::Partial } else { Match::None };
+    };
+    let window = &sources[..sources.floor_char_boundary(MAX_BYTES)];
+    match window.find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '[' | ']' | ',' | ' '))) {
+        Some(end) if window[end..].starts_with('>') => Match::Full(Frame::Answer, CLOSE.len() + end + 1),
+        None if window.len() == sources.len() => Match::Partial,
+        _ => Match::None,
+    }
+}
+
 /// Maximum length of a recipient, in bytes.
 const MAX_RECIPIENT_BYTES: usize = 128;
 /// What the prompt ended with where a reply begins with a recipient.
@@ -181,7 +201,8 @@ pub(super) fn match_recipient(text: &str) -> Match<Recipient> {
         return Match::None;
     }
     if after.starts_with(END) {
-        let frame = if &recipient[..length] == "self" { Frame::Thinking } else { Frame::Answer };
+        let is_hidden = matches!(&recipient[..length], "self" | "developer");
+        let frame = if is_hidden { Frame::Thinking } else { Frame::Answer };
         return Match::Full(Recipient::Message(frame), text.len() - after.len() + END.len());
     }
     if CALLS.into_iter().any(|begin| after.starts_with(begin)) {
