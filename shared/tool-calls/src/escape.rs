@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 /// The bracketed control tokens without an underscore; those with one need no list.
-const BARE_TOKENS: [&str; 4] = ["ARGS", "INST", "THINK", "IMG"];
+const BARE_TOKENS: [&str; 6] = ["ARGS", "INST", "THINK", "IMG", "BEGIN FINAL RESPONSE", "END FINAL RESPONSE"];
 
 /// The control tokens of `OpenPangu`, which continue with a number.
 const UNUSED: &[u8] = b"unused";
@@ -16,7 +16,8 @@ const ESCAPED_FENCE: &str = "``&#96;tool";
 /// Escapes untrusted text (a tool's result, a page) so that it cannot forge a marker.
 ///
 /// Every `<` becomes `&lt;`, because nearly all elements and control tokens begin with it. Brackets become `&#91;` only
-/// if they open a control token (`[TOOL_CALLS]`, `[/INST]`) or a list of calls (`functools[`, `[f(a=1)]`); links, lists
+/// if they open a control token (`[TOOL_CALLS]`, `[/INST]`) or a list of calls (`functools[`, `[f(a=1)]`), and a brace
+/// becomes `&#123;` after `functools`; links, lists
 /// and JSON stay as they are. A fence named after tool calls has its last backtick replaced by `&#96;`. `&` is kept:
 /// models read the result, not an XML parser.
 ///
@@ -31,17 +32,17 @@ pub fn escape(text: &str) -> String {
 fn escape_brackets(text: &str) -> Cow<'_, str> {
     let opening = |at: &usize| {
         text.get(..*at).is_some_and(|before| before.ends_with(FUNCTOOLS))
-            || is_control_token(text, *at)
-            || opens_calls(text.get(at + 1..).unwrap_or_default())
+            || text.get(*at..).is_some_and(|rest| rest.starts_with('['))
+                && (is_control_token(text, *at) || opens_calls(text.get(at + 1..).unwrap_or_default()))
     };
-    let mut positions = text.match_indices('[').map(|(at, _)| at).filter(opening).peekable();
+    let mut positions = text.match_indices(['[', '{']).map(|(at, _)| at).filter(opening).peekable();
     if positions.peek().is_none() {
         return Cow::Borrowed(text);
     }
     let (mut safe, mut from) = (String::with_capacity(text.len() + 16), 0);
     for at in positions {
         safe.push_str(text.get(from..at).unwrap_or_default());
-        safe.push_str("&#91;");
+        safe.push_str(if text.get(at..).is_some_and(|rest| rest.starts_with('{')) { "&#123;" } else { "&#91;" });
         from = at + 1;
     }
     safe.push_str(text.get(from..).unwrap_or_default());
@@ -58,7 +59,7 @@ fn is_control_token(text: &str, at: usize) -> bool {
         return number.first().is_some_and(u8::is_ascii_digit);
     }
     let length =
-        rest.iter().take(MAX_TOKEN_BYTES).take_while(|byte| byte.is_ascii_uppercase() || **byte == b'_').count();
+        rest.iter().take(MAX_TOKEN_BYTES).take_while(|byte| byte.is_ascii_uppercase() || b"_ ".contains(byte)).count();
     let (name, end) = rest.split_at(length);
     end.first() == Some(&b']') && (name.contains(&b'_') || BARE_TOKENS.iter().any(|token| token.as_bytes() == name))
 }
@@ -102,7 +103,8 @@ mod tests {
         for (marker, _) in formats::markers() {
             assert!(!escape(&format!("x {marker} y")).contains(&marker), "{marker}");
         }
-        assert_eq!(escape("functools[{}]"), "functools&#91;{}]");
+        assert_eq!(escape("functools[{}] functools{} {}"), "functools&#91;{}] functools&#123;} {}");
+        assert_eq!(escape("[BEGIN FINAL RESPONSE] [A B]"), "&#91;BEGIN FINAL RESPONSE] [A B]");
         assert_eq!(escape("[/INST][TOOL_CALLS][ARGS]"), "&#91;/INST]&#91;TOOL_CALLS]&#91;ARGS]");
     }
 

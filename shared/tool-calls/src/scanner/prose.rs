@@ -213,8 +213,8 @@ fn match_fence(code: &CodeTracker, rest: &str, context: &ScanContext<'_>) -> Mat
 
 fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
     let markers = if code.is_in_inline_code() { OPENERS } else { IN_PROSE };
-    let is_end_tag = rest.strip_prefix("</").is_some_and(|rest| !rest.starts_with(BARS));
-    if is_end_tag && !context.after_open_call {
+    // Without a call before it an end tag is ordinary markup.
+    if rest.starts_with("</") && !context.after_open_call {
         return match_result_block(code, rest, at, context);
     }
     match markers.match_prefix(rest) {

@@ -166,3 +166,25 @@ fn opening_at_the_end_is_hidden() {
         assert_eq!((shown(&outcome), malformed(&outcome)), (text.to_owned(), 0));
     }
 }
+
+#[test]
+fn unreadable_call_of_control_tokens_is_not_shown() {
+    for (text, expected, calls) in [
+        ("<|start|>assistant<|channel|>commentary <|constrain|>json<|message|>{\"query\": \"a\"}<|call|>", "", 0),
+        ("<|start|>assistant to=container.run<|channel|>commentary<|message|>ls -l /tmp", "", 0),
+        ("好。<|content_invoke_tool_json|>no json<|end_message|>", "好。", 0),
+        ("好。<tool_call>\n<function", "好。", 0),
+        ("<tool_call>search_web<parameter>x</parameter></tool_call>", "", 0),
+        (
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>search_web\n```json\n{no json here}\n```\
+             <｜tool▁call▁end｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>search_web\n```json\n{\"query\": \"c\"}\n```\
+             <｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+            "",
+            1,
+        ),
+    ] {
+        let outcome = scan_at_every_cut(text);
+        assert_eq!((shown(&outcome).trim(), malformed(&outcome)), (expected, 1), "{text}: {outcome:?}");
+        assert_eq!(outcome.calls().len(), calls, "{text}");
+    }
+}
