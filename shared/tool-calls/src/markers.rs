@@ -230,7 +230,8 @@ impl<R: Copy> MarkerTree<R> {
             if child.roles & roles == 0 {
                 return Match::None;
             }
-            for (position, expected) in child.label.iter().enumerate().skip(1) {
+            let is_written_so = child.label.len() == 1 || bytes[at..].starts_with(&child.label);
+            for (position, expected) in child.label.iter().enumerate().skip(if is_written_so { usize::MAX } else { 1 }) {
                 let Some(byte) = bytes.get(at + position) else { return Match::Partial };
                 let byte = if is_tag { byte.to_ascii_lowercase() } else { *byte };
                 if byte != *expected {

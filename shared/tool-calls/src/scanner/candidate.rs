@@ -135,6 +135,12 @@ pub(super) enum CandidateStage {
     Gemma { brackets: GemmaBrackets, start: usize },
 }
 
+/// Whether a marker has a bar, in one form or the other, or a bracket.
+fn is_control_token(marker: &str) -> bool {
+    const WIDE_BAR: u8 = "｜".as_bytes()[0];
+    marker.bytes().any(|byte| matches!(byte, b'|' | b']' | WIDE_BAR))
+}
+
 impl Candidate {
     /// Creates a candidate that a marker of this role opened.
     pub(super) fn from_marker(role: Role, marker: &str, in_wrapper: bool) -> Self {
@@ -146,7 +152,7 @@ impl Candidate {
             }
             _ => (CandidateKind::Wrapper, CandidateStage::Payload),
         };
-        Self { is_control_token: marker.contains(['|', '｜', ']']), ..Self::new(kind, stage, marker.len()) }
+        Self { is_control_token: is_control_token(marker), ..Self::new(kind, stage, marker.len()) }
     }
 
     /// Creates a candidate with a marker of this length, in bytes.
