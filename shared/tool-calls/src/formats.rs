@@ -55,7 +55,7 @@ pub trait CallFormat: Sync {
 /// text.
 const FAMILIES: &[(&[&str], &dyn CallFormat)] = &[
     (&["seed-oss"], &functions::SEED),
-    (&["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "mimo"], &functions::QWEN),
+    (&["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "step-5", "mimo"], &functions::QWEN),
     (&["qwen", "qwq", "hermes", "granite-4", "reka", "ernie"], &tag::HERMES),
     (&["longcat"], &tag::LONGCAT),
     (&["glm-4", "glm-5", "ling-3", "hy3-", "hy4-", "laguna", "hyperclovax"], &glm::GLM),

@@ -231,7 +231,8 @@ impl<R: Copy> MarkerTree<R> {
                 return Match::None;
             }
             let is_written_so = child.label.len() == 1 || bytes[at..].starts_with(&child.label);
-            for (position, expected) in child.label.iter().enumerate().skip(if is_written_so { usize::MAX } else { 1 }) {
+            for (position, expected) in child.label.iter().enumerate().skip(if is_written_so { usize::MAX } else { 1 })
+            {
                 let Some(byte) = bytes.get(at + position) else { return Match::Partial };
                 let byte = if is_tag { byte.to_ascii_lowercase() } else { *byte };
                 if byte != *expected {

@@ -37,7 +37,7 @@ fn merged(schemas: impl Iterator<Item = Value>) -> Value {
         for (key, value) in members {
             match (all.get_mut(&key), value) {
                 (Some(Value::Object(properties)), Value::Object(more)) if key == "properties" => {
-                    properties.extend(more)
+                    properties.extend(more);
                 }
                 (Some(Value::Array(required)), Value::Array(more)) if key == "required" => required.extend(more),
                 (Some(_), _) => {}

@@ -76,8 +76,14 @@ impl AnswerState {
         let markers = if self.in_call { CLOSERS } else { OPENERS };
         let marker = match markers.match_prefix(text) {
             Match::Full(_, length) => {
-                self.in_call = !self.in_call;
-                self.may_be_reasoning = false;
+                match (self.in_call, is_mention(&text[length..])) {
+                    (false, Some(true)) => {}
+                    (false, None) if !ended => return Match::Partial,
+                    _ => {
+                        self.in_call = !self.in_call;
+                        self.may_be_reasoning = false;
+                    }
+                }
                 return Match::Full(ThinkingMatch::Marker, length);
             }
             Match::Partial => Match::Partial,
@@ -111,6 +117,16 @@ impl AnswerState {
             }
             matched => matched,
         }
+    }
+}
+
+/// Whether prose continues after a marker, which is then only mentioned; `None` if more text is needed.
+fn is_mention(text: &str) -> Option<bool> {
+    let mut chars = text.chars();
+    match chars.next()? {
+        '.' | ',' | ';' | ')' | '。' | '，' | '、' | '；' | '）' => Some(true),
+        ' ' => chars.next().map(char::is_alphabetic),
+        _ => Some(false),
     }
 }
 
