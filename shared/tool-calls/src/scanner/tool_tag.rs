@@ -58,6 +58,10 @@ pub(super) fn match_name_line<'a>(text: &'a str, declared: &DeclaredTools) -> Ma
 pub(super) fn match_parameter_tag<'a>(text: &'a str, tool: &str, declared: &DeclaredTools) -> Match<Tag<'a>> {
     let is_known = |name: &str| declared.parameter(tool, name).is_some() || declared.is_untyped(tool);
     let may_be_known = |start: &str| declared.has_parameter_prefix(tool, start) || declared.is_untyped(tool);
+    // Most tags have other names, and need no further look.
+    if text.len() > 1 && !may_be_known(tag_name(text)) {
+        return Match::None;
+    }
     match match_tag(text) {
         Match::Full(tag, length) if is_known(tag.name) => Match::Full(tag, length),
         Match::Partial if is_open(text) && may_be_known(tag_name(text)) || is_known(tag_name(text)) => Match::Partial,
