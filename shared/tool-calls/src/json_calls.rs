@@ -34,7 +34,7 @@ pub(crate) fn parse_calls(
         }
         (Value::Object(object), None) if object.is_empty() => Err(MalformedReason::Empty),
         (Value::Object(object), None) => parse_unnamed(object, declared),
-        // Words before the JSON are no name if the JSON has that of a tool.
+        // Text before the JSON is no name if the JSON has that of a tool.
         (Value::Object(object), Some(name)) if !declared.has(name) && names_declared(&object, declared) => {
             parse_unnamed(object, declared)
         }

@@ -46,7 +46,7 @@ fn parse_by_schema(text: &str, types: &[&str]) -> Value {
     let bit = if types.contains(&"boolean") { parse_bit(text) } else { None };
     let readings = [read(text), parse_python(text), parse_number(text), bit, decoded.as_deref().and_then(read)];
     let is_absent = |value: &Value| value.is_null() && !may_be_string;
-    // What is wrong with an object or a list is told better than that it is text.
+    // The error about an object or a list says more than one about text.
     let is_structured = |value: &Value| !may_be_string && (value.is_object() || value.is_array());
     readings
         .into_iter()

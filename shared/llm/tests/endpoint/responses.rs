@@ -102,7 +102,7 @@ async fn endpoint_without_responses_gets_chat_completions_without_thinking() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn model_of_the_responses_api_alone_is_rejected_where_that_is_missing() {
+async fn responses_only_model_is_rejected_without_that_api() {
     let refused = refusal("This model is only supported in v1/responses and not in v1/chat/completions.");
     let server = Server::start([refused.clone(), Answer::json(404, "{}"), refused]).await;
     let client = client(&server, "openai");

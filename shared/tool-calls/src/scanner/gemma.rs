@@ -9,12 +9,12 @@ use crate::segment::ParsedCall;
 
 /// What precedes the name.
 pub(super) const CALL: &str = "call:";
-/// The end of it, before which some replies lack the word.
+/// The end of it, which some replies begin with.
 pub(super) const COLON: &str = ":";
 
 /// What encloses a string.
 const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
-/// Words for no value.
+/// How no value is written.
 const NO_VALUE: [&str; 3] = ["null", "none", "nil"];
 /// Maximum nesting depth of values.
 const MAX_DEPTH: usize = 64;
@@ -135,7 +135,7 @@ impl GemmaReader<'_> {
                 let text = self.read_bare(",]})").trim().to_owned();
                 let types = schema.map(schema_types).unwrap_or_default();
                 let may_be_string = schema.is_some() && (types.is_empty() || types.contains(&"string"));
-                let is_absent = NO_VALUE.into_iter().any(|word| text.eq_ignore_ascii_case(word));
+                let is_absent = NO_VALUE.into_iter().any(|null| text.eq_ignore_ascii_case(null));
                 let value = match schema {
                     _ if is_absent && !may_be_string => Value::Null,
                     Some(schema) => parse_parameter(&text, None, Some(schema), false),

@@ -231,7 +231,7 @@ fn readable_items(text: &str) -> Option<(Vec<Value>, bool)> {
     Some((items, fault))
 }
 
-/// Whether a text in braces is one word, as in prose about calls: `{JSON}`.
+/// Whether a text in braces has no blank, as in prose about calls: `{JSON}`.
 fn is_placeholder(text: &str) -> bool {
     !has_json_signs(text) && !text.trim().contains(char::is_whitespace)
 }
