@@ -35,7 +35,11 @@ pub(crate) fn parse_calls(
         (Value::Object(object), None) if object.is_empty() => Err(MalformedReason::Empty),
         (Value::Object(object), None) => parse_unnamed(object, declared),
         // Text before the JSON is no name if the JSON has that of a tool.
-        (Value::Object(object), Some(name)) if !declared.has(name) && names_declared(&object, declared) => {
+        (Value::Object(object), Some(name))
+            if !declared.has(name)
+                && names_declared(&object, declared)
+                && ARGUMENT_KEYS.iter().any(|key| object.contains_key(*key)) =>
+        {
             parse_unnamed(object, declared)
         }
         (value, Some(name)) => Ok(vec![build_named(value, name, declared)]),
@@ -120,7 +124,9 @@ fn unwrap_envelope(arguments: Value, tool: &str, declared: &DeclaredTools) -> Va
     let Value::Object(mut members) = arguments else { return arguments };
     let is_envelope = members.keys().all(|key| ENVELOPE_KEYS.contains(&key.as_str()));
     let key = ARGUMENT_KEYS.into_iter().find(|key| members.get(*key).is_some_and(Value::is_object));
-    match key.filter(|key| is_envelope && declared.parameter(tool, key).is_none()) {
+    let is_declared = |key: &String| declared.parameter(tool, key).is_some();
+    let is_envelope = is_envelope && !declared.is_untyped(tool) && !members.keys().any(is_declared);
+    match key.filter(|_| is_envelope) {
         Some(key) => members.remove(key).unwrap_or_default(),
         None => Value::Object(members),
     }
@@ -142,7 +148,8 @@ pub(crate) fn unwrap_only_argument(call: ParsedCall, declared: &DeclaredTools) -
         _ => None,
     };
     let is_known = |key: &String| declared.parameter(&name, key).is_some();
-    let fits = |value: &Value| value.as_object().is_some_and(|members| members.keys().all(is_known));
+    let fits =
+        |value: &Value| value.as_object().is_some_and(|members| !members.is_empty() && members.keys().all(is_known));
     let arguments = inner.filter(fits).unwrap_or(arguments);
     ParsedCall { name, arguments }
 }
@@ -151,6 +158,15 @@ pub(crate) fn unwrap_only_argument(call: ParsedCall, declared: &DeclaredTools) -
 fn names_declared(object: &Map<String, Value>, declared: &DeclaredTools) -> bool {
     let name = find_name_key(object, declared).and_then(|key| object.get(key)?.as_str());
     name.is_some_and(|name| declared.has(name))
+}
+
+/// Whether a JSON value describes tools instead of calling them.
+pub(crate) fn describes_tools(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(describes_tools),
+        Value::Object(object) => object.contains_key("description") && object.contains_key("parameters"),
+        _ => false,
+    }
 }
 
 /// Whether every call of a JSON value has arguments, even if they are empty.

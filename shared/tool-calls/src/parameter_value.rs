@@ -43,16 +43,18 @@ fn parse_by_schema(text: &str, types: &[&str]) -> Value {
     let decoded = decode_entities(text);
     let may_be_string = types.contains(&"string");
     let read = |text: &str| if may_be_string { json::parse(text.trim()) } else { parse_json(text) };
-    let bit = if types.contains(&"boolean") { parse_bit(text) } else { None };
-    let readings = [read(text), parse_python(text), parse_number(text), bit, decoded.as_deref().and_then(read)];
+    let bit = if types.contains(&"boolean") && !may_be_string { parse_bit(text) } else { None };
+    let number = if may_be_string { None } else { parse_number(text) };
+    let readings = [read(text), parse_python(text), number, bit, decoded.as_deref().and_then(read)];
     let is_absent = |value: &Value| value.is_null() && !may_be_string;
-    // The error about an object or a list says more than one about text.
-    let is_structured = |value: &Value| !may_be_string && (value.is_object() || value.is_array());
+    // The error about an object or a list is more exact than one about text.
+    let may_be_structured = !may_be_string && types.iter().any(|kind| matches!(*kind, "object" | "array"));
+    let is_structured = |value: &Value| may_be_structured && (value.is_object() || value.is_array());
     readings
         .into_iter()
         .flatten()
         .find(|value| fits(value) || is_absent(value) || is_structured(value))
-        .unwrap_or_else(|| Value::String(text.to_owned()))
+        .unwrap_or_else(|| if may_be_string { decode_string(text) } else { Value::String(text.to_owned()) })
 }
 
 /// Parses a constant as Python writes it.
@@ -120,7 +122,7 @@ fn parse_json(text: &str) -> Option<Value> {
 /// The types that a schema allows; empty if it declares none.
 pub(crate) fn schema_types(schema: &Value) -> Vec<&str> {
     let mut types = declared_types(schema);
-    if schema.get("nullable") == Some(&Value::Bool(true)) {
+    if !types.is_empty() && schema.get("nullable") == Some(&Value::Bool(true)) {
         types.push("null");
     }
     types
@@ -187,6 +189,11 @@ mod tests {
             (".5", json!({"type": "number"}), json!(0.5)),
             ("-5.", json!({"type": "number"}), json!(-5.0)),
             ("007", json!({"type": "integer"}), json!(7)),
+            ("007", json!({"type": ["integer", "string"]}), json!("007")),
+            ("1", json!({"type": "boolean"}), json!(true)),
+            ("1", json!({"type": ["boolean", "string"]}), json!("1")),
+            ("{name", json!({"nullable": true}), json!("{name")),
+            ("&lt;b&gt;", json!({"type": "string", "nullable": true}), json!("<b>")),
             ("1.2.3", json!({"type": "number"}), json!("1.2.3")),
             ("5", json!({"type": "int"}), json!(5)),
             ("[1]", json!({"type": "list"}), json!([1])),

@@ -4,18 +4,20 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// Maximum depth to which references are followed; a type may contain itself.
-const MAX_DEPTH: usize = 12;
-/// Maximum number of values of a schema with its references replaced.
-const MAX_VALUES: usize = 20_000;
+/// Maximum number of references one inside the other; a type may contain itself.
+const MAX_DEPTH: usize = 8;
+/// Approximate maximum size of a schema with its references replaced, in bytes.
+const MAX_BYTES: usize = 1 << 19;
+/// The size of a value besides its text, in bytes.
+const VALUE_BYTES: usize = 32;
 
 /// Replaces references by what they refer to, and `allOf` by the members of its schemas. References that lead nowhere or too
-/// deep stay.
+/// deep stay; of a schema that would be too large the rest accepts anything.
 pub(crate) fn resolve_refs(schema: &Value) -> Cow<'_, Value> {
     if !needs_resolving(schema) {
         return Cow::Borrowed(schema);
     }
-    let mut resolver = Resolver { root: schema, left: MAX_VALUES };
+    let mut resolver = Resolver { root: schema, left: MAX_BYTES };
     Cow::Owned(resolver.resolve(schema, 0))
 }
 
@@ -52,15 +54,17 @@ fn merged(schemas: impl Iterator<Item = Value>) -> Value {
 
 struct Resolver<'a> {
     root: &'a Value,
-    /// How many values may still be copied.
+    /// How many bytes may still be copied.
     left: usize,
 }
 
 impl<'a> Resolver<'a> {
     fn resolve(&mut self, schema: &Value, depth: usize) -> Value {
-        self.left = self.left.saturating_sub(1);
-        if depth > MAX_DEPTH || self.left == 0 {
-            return schema.clone();
+        let text = schema.as_str().map_or(0, str::len);
+        let keys = schema.as_object().map_or(0, |members| members.keys().map(String::len).sum());
+        self.left = self.left.saturating_sub(VALUE_BYTES + text + keys);
+        if self.left == 0 {
+            return Value::Object(Map::new());
         }
         match schema {
             Value::Object(members) => self.resolve_object(members, depth),
@@ -72,19 +76,20 @@ impl<'a> Resolver<'a> {
     fn resolve_object(&mut self, members: &Map<String, Value>, depth: usize) -> Value {
         let root: &'a Value = self.root;
         let path = members.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix('#'));
-        let target = path.and_then(|path| root.pointer(path));
+        let target = path.filter(|_| depth < MAX_DEPTH).and_then(|path| root.pointer(path));
         let all = members
             .get("allOf")
             .and_then(Value::as_array)
-            .map(|all| merged(all.iter().map(|one| self.resolve(one, depth + 1))));
+            .map(|all| merged(all.iter().map(|one| self.resolve(one, depth))));
         let Some(replaced) = target.map(|target| self.resolve(target, depth + 1)).or(all) else {
             // Definitions count only where something refers to them.
-            let used = members.iter().filter(|(key, _)| !matches!(key.as_str(), "$defs" | "definitions"));
-            return used.map(|(key, value)| (key.clone(), self.resolve(value, depth + 1))).collect();
+            let is_root = root.as_object().is_some_and(|root| std::ptr::eq(root, members));
+            let used = members.iter().filter(|(key, _)| !(is_root && matches!(key.as_str(), "$defs" | "definitions")));
+            return used.map(|(key, value)| (key.clone(), self.resolve(value, depth))).collect();
         };
         let Value::Object(mut resolved) = replaced else { return Value::Object(members.clone()) };
-        let own = members.iter().filter(|(key, _)| !matches!(key.as_str(), "$ref" | "allOf"));
-        resolved.extend(own.map(|(key, value)| (key.clone(), value.clone())));
+        let own: Vec<_> = members.iter().filter(|(key, _)| !matches!(key.as_str(), "$ref" | "allOf")).collect();
+        resolved.extend(own.into_iter().map(|(key, value)| (key.clone(), self.resolve(value, depth))));
         Value::Object(resolved)
     }
 }
@@ -123,11 +128,28 @@ mod tests {
     }
 
     #[test]
+    fn schema_of_many_references_to_itself_is_bounded() {
+        let properties: serde_json::Map<_, _> = (0..400).map(|at| (at.to_string(), json!({"$ref": "#"}))).collect();
+        let resolved = resolve_refs(&json!({"properties": properties})).to_string();
+        assert!(resolved.len() < 2 * super::MAX_BYTES, "{}", resolved.len());
+    }
+
+    #[test]
+    fn parameter_may_be_named_like_definitions() {
+        let schema = json!({
+            "properties": {"definitions": {"type": "integer"}, "b": {"$ref": "#/$defs/B"}},
+            "$defs": {"B": {"type": "string"}},
+        });
+        let expected = json!({"properties": {"definitions": {"type": "integer"}, "b": {"type": "string"}}});
+        assert_eq!(*resolve_refs(&schema), expected);
+    }
+
+    #[test]
     fn type_that_contains_itself_ends() {
         let pair = json!({"type": "object", "properties": {"left": {"$ref": "#/$defs/Pair"}, "right": {"$ref": "#/$defs/Pair"}}});
         let schema = json!({"properties": {"pair": {"$ref": "#/$defs/Pair"}}, "$defs": {"Pair": pair}});
         let resolved = resolve_refs(&schema).to_string();
-        assert!(resolved.len() < 2_000_000, "{}", resolved.len());
+        assert!(resolved.len() < 2 * super::MAX_BYTES, "{}", resolved.len());
         assert!(
             resolved.starts_with(r#"{"properties":{"pair":{"type":"object","properties":{"left":{"type":"object""#)
         );

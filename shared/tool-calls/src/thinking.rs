@@ -177,6 +177,7 @@ impl ThinkingFilter {
                     continue;
                 }
                 Match::Full(ThinkingMatch::Frame(frame), length) => {
+                    self.answer.has_citations |= buffer[at..].starts_with("<|START_");
                     if frame == Frame::ThinkingEnd && self.is_unopened() {
                         parts.push(ReplyPart::TextWasThinking);
                         self.answer.restart();

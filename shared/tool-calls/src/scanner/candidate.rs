@@ -135,10 +135,10 @@ pub(super) enum CandidateStage {
     Gemma { brackets: GemmaBrackets, start: usize },
 }
 
-/// Whether a marker has a bar, in one form or the other, or a bracket.
+/// Whether a marker has a bar, in one form or the other, or begins with a bracket that no prose has.
 fn is_control_token(marker: &str) -> bool {
     const WIDE_BAR: u8 = "｜".as_bytes()[0];
-    marker.bytes().any(|byte| matches!(byte, b'|' | b']' | WIDE_BAR))
+    marker.starts_with(']') || marker.bytes().any(|byte| matches!(byte, b'|' | WIDE_BAR))
 }
 
 impl Candidate {

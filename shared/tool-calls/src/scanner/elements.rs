@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::attributes::{TAG_END, TOKEN_END, read_attributes, read_name, space_len};
@@ -317,7 +319,9 @@ impl FunctionElements {
             ElementStage::Named { key, .. } => (key, None, true, false),
             _ => return,
         };
-        let text = if keeps_line_end { text } else { text.strip_suffix('\n').unwrap_or(text) };
+        // A line break at the end is markup as if one were at the beginning too.
+        let is_open = !keeps_line_end && text.ends_with('\n') && !text.starts_with('\n');
+        let text = &*if is_open { Cow::Owned(format!("\n{text}")) } else { Cow::Borrowed(text) };
         let (schema, is_untyped) = (declared.parameter(&self.name, &key), declared.is_untyped(&self.name));
         let nested = if is_named { nested_elements::parse_value(text, schema, is_untyped) } else { None };
         let value = nested.unwrap_or_else(|| parameter_value::parse_parameter(text, string, schema, is_untyped));
@@ -365,11 +369,14 @@ impl FunctionElements {
 fn match_type(text: &str) -> Match<&str> {
     const OPEN: &str = "<ifm|arg_type>";
     const CLOSE: &str = "</ifm|arg_type>";
+    const MAX_BYTES: usize = 64;
     let Some(inside) = text.strip_prefix(OPEN) else {
         return if OPEN.starts_with(text) { Match::Partial } else { Match::None };
     };
-    match inside.find(CLOSE) {
+    let window = &inside[..inside.floor_char_boundary(MAX_BYTES)];
+    match window.find(CLOSE) {
         Some(end) => Match::Full(inside[..end].trim(), OPEN.len() + end + CLOSE.len()),
-        None => Match::Partial,
+        None if window.len() == inside.len() => Match::Partial,
+        None => Match::None,
     }
 }

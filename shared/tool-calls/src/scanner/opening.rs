@@ -10,7 +10,8 @@ impl Candidate {
     /// Decides a candidate in or directly after whose opening marker the reply ends. At the beginning of a line it is a call
     /// that the model did not continue; within a line it is prose about the marker.
     pub(super) fn finish_opening(&self, text: &str) -> Verdict {
-        let continues = text[self.payload..].starts_with('\n');
+        // Another tag was begun on the next line.
+        let continues = text[self.payload..].strip_prefix('\n').is_some_and(|rest| rest.starts_with('<'));
         let is_marked = self.begins_line() || self.nested > 0 || self.is_control_token || continues;
         let is_opening = match &self.stage {
             CandidateStage::WrapperTag

@@ -88,7 +88,7 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 
 /// The bars of control tokens.
 const BARS: [char; 3] = ['|', '｜', '‖'];
-const FUNCTOOLS: [&str; 2] = ["functools[", "functools{"];
+const FUNCTOOLS: [&str; 3] = ["functools[", "functools{\"", "functools{'"];
 /// What `GigaChat` 3 writes before a call.
 pub(super) const SECTION: &str = "function call<|role_sep|>";
 /// What Functionary 3.2 writes before a recipient.
@@ -180,7 +180,7 @@ fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: &Scan
         b'`' if !code.is_in_run() => match_fence(code, rest, context),
         b'<' if allows_brackets(at, context) => match_tool_tag(rest, context.declared).map(|_| ProseEvent::ToolTag),
         b'f' => {
-            let functools = |text: &str| match_literal(rest, text, ProseEvent::Functools(text.len() - 1));
+            let functools = |text: &str| match_literal(rest, text, ProseEvent::Functools("functools".len()));
             let section = || match_literal(rest, SECTION, ProseEvent::Section(SECTION.len()));
             FUNCTOOLS.map(functools).into_iter().find(Match::is_found).unwrap_or_else(section)
         }

@@ -138,6 +138,9 @@ impl Candidate {
         if self.kind == CandidateKind::InlineJson && !json_calls::has_arguments(&value, declared) {
             return Err(MalformedReason::NoName);
         }
+        if self.is_bare() && json_calls::describes_tools(&value) {
+            return Err(MalformedReason::UnknownFormat);
+        }
         let has_only_known_fields = self.is_bare() && json_calls::has_only_known_fields(&value, declared);
         let (calls, fault) = json_calls::parse_readable_calls(value, self.name.as_deref(), declared)?;
         if repaired && !calls.iter().all(|call| call.arguments.is_object()) {
@@ -184,7 +187,9 @@ impl Candidate {
     pub(super) fn reject(&mut self, text: &str, reason: MalformedReason) -> Step {
         // A placeholder such as {JSON} has neither a member nor a string: prose about calls.
         let content = &text[self.json_start()..self.at];
-        let placeholder = reason != MalformedReason::Empty && !self.is_control_token && is_placeholder(content);
+        let may_be_long = !self.begins_line();
+        let placeholder =
+            reason != MalformedReason::Empty && !self.is_control_token && is_placeholder(content, may_be_long);
         if self.is_bare() || placeholder {
             return Break(if self.calls.is_empty() { Verdict::Text } else { self.take_possible_calls(self.calls_end) });
         }
@@ -231,9 +236,9 @@ fn readable_items(text: &str) -> Option<(Vec<Value>, bool)> {
     Some((items, fault))
 }
 
-/// Whether a text in braces has no blank, as in prose about calls: `{JSON}`.
-fn is_placeholder(text: &str) -> bool {
-    !has_json_signs(text) && !text.trim().contains(char::is_whitespace)
+/// Whether a text in braces is no JSON, as in prose about calls: `{JSON}`, and has no blank unless it may be long.
+fn is_placeholder(text: &str, may_be_long: bool) -> bool {
+    !has_json_signs(text) && (may_be_long || !text.trim().contains(char::is_whitespace))
 }
 
 /// Whether a text in braces has what JSON is made of.

@@ -187,7 +187,10 @@ impl CallScanner {
                 if candidate.is_bare() {
                     self.bare_from = self.start + candidate.at.max(1);
                 }
-                self.release_text(candidate.marker_len.max(1), segments);
+                // All tokens of a run are text, so that none is read twice.
+                let is_run = candidate.kind == CandidateKind::TurnEnd;
+                let length = if is_run { candidate.at } else { candidate.marker_len };
+                self.release_text(length.max(1), segments);
             }
         }
     }

@@ -29,7 +29,8 @@ impl Candidate {
         }
         let is_written_as_call = !self.has_tag_name() && is_written_as_call(&content[space..]);
         let is_named = self.names_declared(text, declared) || is_written_as_call;
-        let may_be_prose = !self.begins_line() && !self.is_control_token;
+        let continues_prose = content.starts_with([',', '.', ';', ')', '"', '，', '。', '、', '；', '）', '”']);
+        let may_be_prose = !self.begins_line() && (!self.is_control_token || continues_prose);
         if !(is_named || is_direct && !may_be_prose || self.has_recipient(text)) {
             return step;
         }

@@ -1,7 +1,7 @@
 //! The answer, in which reasoning may begin.
 
 use super::ThinkingMatch;
-use super::frames::{Frame, MESSAGE_START, match_citation, match_frame};
+use super::frames::{Frame, NEXT_MESSAGE, match_citation, match_frame};
 use super::tags::{ThinkingTag, match_tag};
 use crate::code::CodeTracker;
 use crate::markers::{CLOSERS, Match, OPENERS};
@@ -17,6 +17,10 @@ pub(super) struct AnswerState {
     pub(super) has_begun: bool,
     /// Whether the current position is in a call's wrapper.
     in_call: bool,
+    /// Whether prose follows the wrapper's marker, so that an end tag may still show that all of it was reasoning.
+    is_mentioned: bool,
+    /// Whether its citations have tags.
+    pub(super) has_citations: bool,
     /// Whether the reply has frames, so that their end tokens are no text.
     pub(super) is_framed: bool,
     /// Whether its text may turn out to be reasoning: the reply has no reasoning and no call so far.
@@ -32,6 +36,8 @@ impl Default for AnswerState {
             has_text: false,
             has_begun: false,
             in_call: false,
+            is_mentioned: false,
+            has_citations: false,
             is_framed: false,
             may_be_reasoning: true,
             after_blank: false,
@@ -54,7 +60,8 @@ impl AnswerState {
 
     /// Begins the answer again, after text that was reasoning.
     pub(super) fn restart(&mut self) {
-        *self = Self { has_begun: true, is_framed: self.is_framed, may_be_reasoning: false, ..Self::default() };
+        let (is_framed, has_citations) = (self.is_framed, self.has_citations);
+        *self = Self { has_begun: true, is_framed, has_citations, may_be_reasoning: false, ..Self::default() };
     }
 
     /// Begins a call's wrapper.
@@ -68,22 +75,29 @@ impl AnswerState {
         if self.code.is_in_inline_code() || self.code.fence().is_some() {
             return Match::None;
         }
-        match self.match_frame(text) {
+        match self.match_frame(text, ended) {
             Match::Full(frame, length) => return Match::Full(ThinkingMatch::Frame(frame), length),
             Match::Partial if !ended => return Match::Partial,
             Match::Partial | Match::None => {}
         }
+        if self.is_mentioned && self.may_be_reasoning {
+            match match_tag(text) {
+                Match::Full(tag, length) if !tag.opens => return Match::Full(ThinkingMatch::Tag(tag), length),
+                Match::Partial if !ended => return Match::Partial,
+                _ => {}
+            }
+        }
         let markers = if self.in_call { CLOSERS } else { OPENERS };
         let marker = match markers.match_prefix(text) {
             Match::Full(_, length) => {
-                match (self.in_call, is_mention(&text[length..])) {
-                    (false, Some(true)) => {}
-                    (false, None) if !ended => return Match::Partial,
-                    _ => {
-                        self.in_call = !self.in_call;
-                        self.may_be_reasoning = false;
-                    }
+                let may_be_prose = !self.in_call && !self.code.is_line_start() && is_plain_tag(&text[..length]);
+                let is_mention = if may_be_prose { is_mention(&text[length..]) } else { Some(false) };
+                if is_mention.is_none() && !ended {
+                    return Match::Partial;
                 }
+                self.in_call = !self.in_call;
+                self.is_mentioned = self.in_call && is_mention == Some(true);
+                self.may_be_reasoning &= self.is_mentioned;
                 return Match::Full(ThinkingMatch::Marker, length);
             }
             Match::Partial => Match::Partial,
@@ -98,11 +112,11 @@ impl AnswerState {
         }
     }
 
-    fn match_frame(&self, text: &str) -> Match<Frame> {
+    fn match_frame(&self, text: &str, ended: bool) -> Match<Frame> {
         if self.in_call || self.code.is_json_line() {
             return Match::None;
         }
-        let citation = if self.is_framed && text.starts_with('<') { match_citation(text) } else { Match::None };
+        let citation = if self.has_citations && text.starts_with('<') { match_citation(text) } else { Match::None };
         if citation.is_found() {
             return citation;
         }
@@ -115,9 +129,24 @@ impl AnswerState {
                     Match::None => Match::None,
                 }
             }
+            Match::Full(frame, length) if HEADINGS.iter().any(|heading| text.starts_with(heading)) => {
+                match text[length..].chars().next() {
+                    Some('\n') if self.code.is_line_start() => Match::Full(frame, length),
+                    None if self.code.is_line_start() && !ended => Match::Partial,
+                    _ => Match::None,
+                }
+            }
             matched => matched,
         }
     }
+}
+
+/// Frames that are headings, which count only on a line of their own.
+const HEADINGS: [&str; 2] = ["[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"];
+
+/// Whether a marker is an element's tag as prose may mention it, and no control token.
+fn is_plain_tag(marker: &str) -> bool {
+    marker.starts_with('<') && !marker.contains(['|', '｜'])
 }
 
 /// Whether prose continues after a marker, which is then only mentioned; `None` if more text is needed.
@@ -132,8 +161,8 @@ fn is_mention(text: &str) -> Option<bool> {
 
 /// Matches the beginning of another message.
 fn match_next_message(text: &str) -> Match<()> {
-    if text.starts_with(MESSAGE_START) {
-        return Match::Full((), MESSAGE_START.len());
+    if text.starts_with(NEXT_MESSAGE) {
+        return Match::Full((), NEXT_MESSAGE.len());
     }
-    if MESSAGE_START.starts_with(text) { Match::Partial } else { Match::None }
+    if NEXT_MESSAGE.starts_with(text) { Match::Partial } else { Match::None }
 }

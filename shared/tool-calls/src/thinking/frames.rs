@@ -174,6 +174,8 @@ pub(super) fn match_citation(text: &str) -> Match<Frame> {
 const MAX_RECIPIENT_BYTES: usize = 128;
 /// What the prompt ended with where a reply begins with a recipient.
 pub(super) const MESSAGE_START: &str = "<|start|>assistant";
+/// The beginning of another message of the same reply.
+pub(super) const NEXT_MESSAGE: &str = "<|start|>assistant<|channel|>";
 
 /// What follows a recipient at the beginning of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,7 +191,11 @@ pub(super) enum Recipient {
 pub(super) fn match_recipient(text: &str) -> Match<Recipient> {
     const TO: &str = "to=";
     const END: &str = "<|message|>";
+    /// Recipients that are no tools.
+    const NO_TOOLS: [&str; 6] = ["self", "developer", "user", "assistant", "all", "commentary"];
     const CALLS: [&str; 3] = ["<|channel|>", "<|constrain|>", " <|constrain|>"];
+    /// Maximum length of the rest of a header, in bytes.
+    const MAX_HEADER_BYTES: usize = 96;
     let rest = text.strip_prefix(' ').unwrap_or(text);
     let Some(recipient) = rest.strip_prefix(TO) else {
         return if TO.starts_with(rest) { Match::Partial } else { Match::None };
@@ -200,13 +206,22 @@ pub(super) fn match_recipient(text: &str) -> Match<Recipient> {
     if length > MAX_RECIPIENT_BYTES || (length == 0 && !after.is_empty()) {
         return Match::None;
     }
+    let is_hidden = matches!(&recipient[..length], "self" | "developer");
     if after.starts_with(END) {
-        let is_hidden = matches!(&recipient[..length], "self" | "developer");
         let frame = if is_hidden { Frame::Thinking } else { Frame::Answer };
         return Match::Full(Recipient::Message(frame), text.len() - after.len() + END.len());
     }
+    if NO_TOOLS.contains(&&recipient[..length]) && !END.starts_with(after) {
+        let header = TREE.match_prefix(after).after(text.len() - after.len());
+        return header.map(|frame| Recipient::Message(if is_hidden { Frame::Thinking } else { frame }));
+    }
     if CALLS.into_iter().any(|begin| after.starts_with(begin)) {
-        return Match::Full(Recipient::Call, text.len() - rest.len());
+        let window = &after[..after.floor_char_boundary(MAX_HEADER_BYTES)];
+        return match window.find(END) {
+            Some(_) => Match::Full(Recipient::Call, text.len() - rest.len()),
+            None if window.len() == after.len() && !after.contains('\n') => Match::Partial,
+            None => Match::None,
+        };
     }
     let is_open = [END].into_iter().chain(CALLS).any(|begin| begin.starts_with(after));
     if is_open { Match::Partial } else { Match::None }
