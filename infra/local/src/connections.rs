@@ -1,42 +1,45 @@
 //! Client connections: each is a task that serves one request after another.
 //!
 //! Each delta causes a write and a poll of its connection, so the layers around HTTP are minimal: HTTP/1.1 only, which is
-//! all that clients of a local server speak, and one shutdown token shared by all connections. Each write is one buffer: a
-//! vectored write of three (a length, the frame, a line end) costs the kernel more than copying a hundred bytes. The write
-//! buffer is as large as the largest response of its connection so far, and at most [`MAX_BUFFER_BYTES`] when the client
-//! does not read. The same limit holds for received bytes that are not read yet.
+//! all that clients of a local server speak, and one shutdown token shared by all connections. Each write is one buffer: a vectored write of three (a length, the frame, a
+//! line end) costs the kernel more than copying a hundred bytes. The write buffer is as large as the largest response of
+//! its connection so far, and at most [`MAX_BUFFER_BYTES`] when the client does not read. The same limit holds for received
+//! bytes that are not read yet.
 //!
 //! Heads and bodies have timeouts, and the number of connections is limited (`slots`), so that clients that send nothing,
-//! or stop sending, do not block other clients. A response to a slow reader has no timeout.
+//! or stop sending, do not block other clients. Before each request the runtime serves everything else that is ready, so
+//! that pipelined requests do not either. A response to a slow reader has no timeout.
 
 mod bodies;
 mod slots;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, HttpBody};
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{self, StatusCode, header};
 use axum::response::Response;
 use axum::serve::Listener;
-use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::yield_now;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 use web::SourceHeader;
 
-use self::bodies::{BodyLimits, BytesHeld, RequestBody};
-use self::slots::{ConnectionSlot, ConnectionSlots, Limits};
+use self::bodies::{BodyLimits, RequestBody};
+use self::slots::{ConnectionSlot, ConnectionSlots, Limits, SlotHandle};
 
 /// Timeout for a head, and therefore for an open connection without a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -44,8 +47,12 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Size limit of a head, and of each connection's read and write buffers.
 const MAX_BUFFER_BYTES: usize = 64 * 1024;
 
-/// Size limit of a response that the system holds completely once its last byte was taken from its body.
-const MAX_AT_ONCE_BYTES: u64 = 16 * 1024;
+/// How long a new connection waits for a slot while requests are in progress in all of them.
+const SLOT_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// Number of requests that begin before the runtime has served all other tasks and sockets that are ready. So a request in
+/// progress, which needs the runtime several times, waits each time for this many others at most.
+const MAX_BEGINNING: usize = 8;
 
 /// Resource limits of the connections.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +80,17 @@ struct ConnectionContext {
     /// Reads the client's address from requests of a proxy on this machine.
     source: SourceHeader,
     limits: ConnectionLimits,
-    held: BytesHeld,
+    /// A permit for each byte of all request bodies.
+    memory: Arc<Semaphore>,
+    /// The requests that begin.
+    beginning: Arc<Semaphore>,
+}
+
+impl ConnectionContext {
+    fn new(routes: Router, source: SourceHeader, limits: ConnectionLimits) -> Self {
+        let memory = Arc::new(Semaphore::new(limits.bodies.bytes));
+        Self { routes, source, limits, memory, beginning: Arc::new(Semaphore::new(MAX_BEGINNING)) }
+    }
 }
 
 /// Serves routes until `stop` is cancelled and every earlier request has its response.
@@ -88,11 +105,8 @@ async fn serve_within(
     limits: ConnectionLimits,
     stop: CancellationToken,
 ) {
-    let (shutdown, connections) = (CancellationToken::new(), TaskTracker::new());
-    let (shared, slots) = (
-        ConnectionContext { routes, source, limits, held: BytesHeld::default() },
-        ConnectionSlots::new(limits.connections),
-    );
+    let (shared, slots) = (ConnectionContext::new(routes, source, limits), ConnectionSlots::new(limits.connections));
+    let (shutdown, connections, mut give_up_at) = (CancellationToken::new(), TaskTracker::new(), None);
     loop {
         let (stream, client) = tokio::select! {
             biased;
@@ -100,13 +114,17 @@ async fn serve_within(
             // It waits when the system has no free descriptors.
             accepted = Listener::accept(&mut listener) => accepted,
         };
-        let Some(slot) = slots.acquire(client.ip()) else {
+        // The request of the previous connection is read before this one may evict it.
+        yield_now().await;
+        let until = *give_up_at.get_or_insert_with(|| Instant::now() + SLOT_TIMEOUT);
+        let Some(slot) = slots.acquire_until(client.ip(), until).await else {
             refuse(&stream);
             continue;
         };
-        let slot_task = slot.task();
+        give_up_at = None;
+        let handle = slot.0.clone();
         let task = connections.spawn(serve_connection(stream, client, slot, shared.clone(), shutdown.clone()));
-        slot_task.set(task.abort_handle());
+        handle.set_task(task.abort_handle());
     }
     drop(listener);
     shutdown.cancel();
@@ -130,17 +148,7 @@ async fn serve_connection(
 ) {
     // A frame must not wait for the acknowledgement of the previous one. A closed connection needs no option.
     let _closed = stream.set_nodelay(true);
-    let service = service_fn(|request: http::Request<Incoming>| {
-        let request_slot = slot.begin();
-        let (shared, slot) = (shared.clone(), request_slot);
-        async move {
-            match slot {
-                Some(slot) => handle_request(shared, slot, client, request).await,
-                // The connection was closed for another one: its task ends here.
-                None => std::future::pending().await,
-            }
-        }
-    });
+    let service = service_fn(|request| handle_request(shared.clone(), slot.0.clone(), client, request));
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
@@ -160,13 +168,21 @@ async fn serve_connection(
 
 async fn handle_request(
     shared: ConnectionContext,
-    slot: slots::ActiveRequest,
+    slot: SlotHandle,
     client: SocketAddr,
     request: http::Request<Incoming>,
 ) -> Result<Response, Infallible> {
+    slot.set_busy_if_new();
+    let beginning = shared.beginning.acquire().await;
+    yield_now().await;
+    drop(beginning);
+    if !slot.set_busy() {
+        // The connection was closed for another one: its task ends here.
+        std::future::pending::<()>().await;
+    }
     let expects = request.headers().contains_key(header::EXPECT);
     let (head, body) = request.into_parts();
-    let body = RequestBody::new(body, shared.limits.bodies, shared.held, slot.body_wait());
+    let body = RequestBody::new(body, shared.limits.bodies, shared.memory.clone(), slot.clone());
     let mut request = Request::from_parts(head, Body::new(body.clone()));
     request.extensions_mut().insert(ConnectInfo(client));
     if client.ip().to_canonical().is_loopback() {
@@ -177,45 +193,13 @@ async fn handle_request(
     if response.status() >= StatusCode::BAD_REQUEST && !expects && !body.is_over() {
         body.drain().await;
     }
-    Ok(hold_slot(response, slot))
-}
-
-/// Attaches the slot to a response, which holds it until it has been written.
-///
-/// A stream keeps its connection busy until the next request instead, because a wrapper would be polled for each frame.
-/// The same holds for a response that is larger than [`MAX_AT_ONCE_BYTES`].
-fn hold_slot(response: Response, slot: slots::ActiveRequest) -> Response {
-    let is_small = response.body().size_hint().exact().is_some_and(|bytes| bytes <= MAX_AT_ONCE_BYTES);
-    if !is_small {
-        slot.leave_busy();
-        return response;
+    // A stream keeps its slot until the next request, because a wrapper that observes its end would be polled for each frame.
+    if response.body().size_hint().exact().is_some() {
+        slot.set_quiet();
+    } else {
+        slot.set_busy();
     }
-    response.map(|body| Body::new(SlotBody { body, _slot: slot }))
-}
-
-struct SlotBody {
-    body: Body,
-    _slot: slots::ActiveRequest,
-}
-
-impl http_body::Body for SlotBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
+    Ok(response)
 }
 
 #[cfg(test)]

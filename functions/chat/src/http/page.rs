@@ -4,7 +4,9 @@
 //! that has the document has one version of the page, also while two versions are deployed.
 
 use std::iter;
+use std::sync::OnceLock;
 
+use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -25,6 +27,15 @@ struct Asset {
 
 include!("../../page/dist/files.rs");
 
+/// The text of an embedded file once a client without compression has requested it, so that a flood of such requests costs
+/// no more than another.
+type PlainText = OnceLock<Option<Bytes>>;
+
+static DOCUMENT_TEXT: PlainText = OnceLock::new();
+
+/// The texts of [`ASSETS`], in their order.
+static ASSET_TEXTS: [PlainText; ASSETS.len()] = [const { OnceLock::new() }; ASSETS.len()];
+
 /// Clients revalidate these files on each use, so that a deployment takes effect at once.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
@@ -41,7 +52,7 @@ const PERMISSIONS_POLICY: HeaderValue =
 /// `GET /`: the page.
 pub(crate) async fn index(State(app): State<App>, headers: HeaderMap) -> Response {
     let policy = security_policy(&app.config.auth.sign_in().map(SignIn::origins).unwrap_or_default());
-    let variant = Variant::select(&headers, DOCUMENT_GZIP);
+    let variant = Variant::select(&headers, DOCUMENT_GZIP, &DOCUMENT_TEXT);
     let tag = format!("\"{DOCUMENT_HASH}-{}\"", variant.name);
     if is_known(&headers, &tag) {
         return with_headers(StatusCode::NOT_MODIFIED.into_response(), document_headers(&tag, policy));
@@ -53,12 +64,12 @@ pub(crate) async fn index(State(app): State<App>, headers: HeaderMap) -> Respons
 /// `GET /assets/{file}`: a file that the page loads on demand.
 pub(crate) async fn asset(headers: HeaderMap, name: Result<Path<String>, PathRejection>) -> Response {
     let name = name.map(|Path(name)| name).unwrap_or_default();
-    let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
+    let Some((asset, text)) = ASSETS.iter().zip(&ASSET_TEXTS).find(|(asset, _)| asset.name == name) else {
         return ApiError::from(ErrorCode::NotFound).into_response();
     };
     let cache_control = if asset.immutable { IMMUTABLE } else { REVALIDATE };
     with_headers(
-        Variant::select(&headers, asset.gzip).into_response(),
+        Variant::select(&headers, asset.gzip, text).into_response(),
         [
             (header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type)),
             (header::CACHE_CONTROL, cache_control),
@@ -101,29 +112,31 @@ fn with_headers(mut response: Response, headers: impl IntoIterator<Item = (Heade
 struct Variant {
     /// The name of the content coding.
     name: &'static str,
-    content: &'static [u8],
+    gzip: &'static [u8],
+    text: &'static PlainText,
 }
 
 impl Variant {
     /// A client that does not accept gzip gets `identity`.
-    fn select(request: &HeaderMap, gzip: &'static [u8]) -> Self {
-        Self { name: if accepts(request, "gzip") { "gzip" } else { "identity" }, content: gzip }
+    fn select(request: &HeaderMap, gzip: &'static [u8], text: &'static PlainText) -> Self {
+        Self { name: if accepts(request, "gzip") { "gzip" } else { "identity" }, gzip, text }
     }
 
     fn into_response(self) -> Response {
         if self.name == "identity" {
-            return decompress(self.content).into_response();
+            let text = self.text.get_or_init(|| decompress(self.gzip).map(Bytes::from));
+            return text.clone().ok_or(ApiError::from(ErrorCode::Internal)).into_response();
         }
-        with_headers(self.content.into_response(), [(header::CONTENT_ENCODING, HeaderValue::from_static(self.name))])
+        with_headers(self.gzip.into_response(), [(header::CONTENT_ENCODING, HeaderValue::from_static(self.name))])
     }
 }
 
-/// The text of an embedded file, whose size the build fixes.
+/// The text of an embedded file, whose size the build fixes; `None` if it is not compressed as expected.
 ///
 /// `build.mjs` writes the shortest form of gzip (RFC 1952): 10 bytes of header, the deflated text, 8 bytes of trailer.
-fn decompress(gzip: &[u8]) -> Result<Vec<u8>, ApiError> {
+fn decompress(gzip: &[u8]) -> Option<Vec<u8>> {
     let deflated = gzip.get(10..gzip.len().saturating_sub(8)).unwrap_or_default();
-    miniz_oxide::inflate::decompress_to_vec(deflated).map_err(|_| ApiError::from(ErrorCode::Internal))
+    miniz_oxide::inflate::decompress_to_vec(deflated).ok()
 }
 
 /// Whether the request accepts a content coding, which `q=0` excludes (RFC 9110, section 12.5.3).
@@ -189,6 +202,17 @@ mod tests {
         assert_eq!(security_policy(&[]), CONTENT_SECURITY_POLICY);
     }
 
+    #[tokio::test]
+    async fn page_is_decompressed_once() {
+        let plain = || async {
+            let response = Variant::select(&HeaderMap::new(), DOCUMENT_GZIP, &DOCUMENT_TEXT).into_response();
+            axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap()
+        };
+        let (first, second) = (plain().await, plain().await);
+        assert_eq!(first, document());
+        assert_eq!(first.as_ptr(), second.as_ptr(), "both responses share one text");
+    }
+
     #[test]
     fn f145_no_page_may_frame_the_page() {
         assert!(CONTENT_SECURITY_POLICY.contains("frame-ancestors 'none'"));
@@ -209,7 +233,7 @@ mod tests {
     fn content_coding_is_negotiated() {
         let coding = |accept: &'static str| {
             let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(accept))]);
-            Variant::select(&headers, DOCUMENT_GZIP).name
+            Variant::select(&headers, DOCUMENT_GZIP, &DOCUMENT_TEXT).name
         };
         let accepted = ["gzip, deflate, br, zstd", "gzip", "br;q=0, gzip;q=0.5", "gzip;q=0", "deflate", ""];
         assert_eq!(accepted.map(coding), ["gzip", "gzip", "gzip", "identity", "identity", "identity"]);

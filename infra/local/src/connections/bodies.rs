@@ -1,7 +1,6 @@
 //! Request bodies: their timeouts, their limit in memory, and the draining of rejected ones.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -9,10 +8,11 @@ use std::time::Duration;
 use axum::body::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use web::BodyError;
 
-use super::slots::BodyWait;
+use super::slots::SlotHandle;
 
 /// Timeouts and memory limit of request bodies.
 #[derive(Clone, Copy, Debug)]
@@ -37,21 +37,20 @@ impl Default for BodyLimits {
 const MAX_DRAINED_BYTES: usize = 8 << 20;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The bytes in memory of all bodies that are being read.
-pub(super) type BytesHeld = Arc<AtomicUsize>;
-
 /// A body as its handler reads it; clones read the same one.
 pub(super) struct RequestBody<B>(Arc<Mutex<BodyState<B>>>);
 
 struct BodyState<B> {
     body: B,
     limits: BodyLimits,
-    bytes_held: BytesHeld,
-    wait: BodyWait,
-    /// This body's share of the held bytes.
-    own_bytes: usize,
-    begun: Option<Instant>,
-    /// Fires when the body is given up unless bytes arrive.
+    /// A permit for each byte of all bodies.
+    memory: Arc<Semaphore>,
+    /// This body's share of the memory.
+    held: Option<OwnedSemaphorePermit>,
+    slot: SlotHandle,
+    /// When the body must be complete, once it was waited for.
+    ends_at: Option<Instant>,
+    /// Fires when the body is given up unless bytes arrive; set while it is waited for.
     timer: Option<Pin<Box<Sleep>>>,
     over: bool,
 }
@@ -63,18 +62,10 @@ impl<B> Clone for RequestBody<B> {
 }
 
 impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
-    pub(super) fn new(body: B, limits: BodyLimits, bytes_held: BytesHeld, wait: BodyWait) -> Self {
+    pub(super) fn new(body: B, limits: BodyLimits, memory: Arc<Semaphore>, slot: SlotHandle) -> Self {
         let over = body.is_end_stream();
-        Self(Arc::new(Mutex::new(BodyState {
-            body,
-            limits,
-            bytes_held,
-            wait,
-            own_bytes: 0,
-            begun: None,
-            timer: None,
-            over,
-        })))
+        let state = BodyState { body, limits, memory, held: None, slot, ends_at: None, timer: None, over };
+        Self(Arc::new(Mutex::new(state)))
     }
 
     fn state(&self) -> MutexGuard<'_, BodyState<B>> {
@@ -82,19 +73,17 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
     }
 
     /// Reads and discards the rest of a body, within [`MAX_DRAINED_BYTES`] and [`DRAIN_TIMEOUT`].
-    pub(super) async fn drain(&self) {
-        let mut body = self.clone();
+    pub(super) async fn drain(mut self) {
         let rest = async {
             let mut read = 0;
-            while read < MAX_DRAINED_BYTES {
-                match body.frame().await {
-                    Some(Ok(frame)) => read += frame.data_ref().map_or(0, Bytes::len),
-                    Some(Err(_)) | None => break,
-                }
-                self.state().release();
+            self.state().held = None;
+            while read < MAX_DRAINED_BYTES
+                && let Some(Ok(frame)) = self.frame().await
+            {
+                read += frame.data_ref().map_or(0, Bytes::len);
+                self.state().held = None;
             }
         };
-        self.state().release();
         let _late = timeout(DRAIN_TIMEOUT, rest).await;
     }
 
@@ -109,50 +98,42 @@ impl<B: Body<Data = Bytes> + Unpin> BodyState<B> {
         if self.over {
             return Poll::Ready(None);
         }
-        match Pin::new(&mut self.body).poll_frame(context) {
-            Poll::Ready(Some(Ok(frame))) => {
-                self.wait.set(false);
-                self.timer = None;
-                let received = frame.data_ref().map_or(0, Bytes::len);
-                self.own_bytes += received;
-                let bytes_held = self.bytes_held.fetch_add(received, Ordering::Relaxed) + received;
-                let fits = bytes_held <= self.limits.bytes;
-                Poll::Ready(Some(if fits { Ok(frame) } else { Err(BodyError::TooMany) }))
-            }
-            Poll::Ready(end) => {
-                self.wait.set(false);
-                self.over = true;
-                Poll::Ready(end.map(|_| Err(BodyError::Incomplete)))
-            }
+        let frame = match Pin::new(&mut self.body).poll_frame(context) {
+            Poll::Ready(Some(Ok(frame))) if self.hold(frame.data_ref().map_or(0, Bytes::len)) => Some(Ok(frame)),
+            Poll::Ready(Some(Ok(_))) => Some(Err(BodyError::TooMany)),
+            Poll::Ready(Some(Err(_))) => Some(Err(BodyError::Incomplete)),
+            Poll::Ready(None) => None,
             Poll::Pending => {
-                self.wait.set(true);
-                ready!(self.poll_due(context));
-                self.wait.set(false);
-                self.over = true;
-                Poll::Ready(Some(Err(BodyError::TooSlow)))
+                ready!(self.poll_timer(context));
+                Some(Err(BodyError::TooSlow))
             }
+        };
+        if self.timer.take().is_some() {
+            self.slot.set_busy();
         }
+        self.over = !matches!(frame, Some(Ok(_) | Err(BodyError::TooMany)));
+        Poll::Ready(frame)
     }
 
-    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    /// Counts received bytes until the body is dropped; returns whether they fit.
+    fn hold(&mut self, bytes: usize) -> bool {
+        let Ok(bytes) = u32::try_from(bytes) else { return false };
+        let Ok(permit) = Arc::clone(&self.memory).try_acquire_many_owned(bytes) else { return false };
+        match &mut self.held {
+            Some(held) => held.merge(permit),
+            None => self.held = Some(permit),
+        }
+        true
+    }
+
+    fn poll_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.timer.is_none() {
+            self.slot.set_quiet();
+        }
         let now = Instant::now();
-        let end = *self.begun.get_or_insert(now) + self.limits.total;
-        let idle_until = now + self.limits.idle;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(end.min(idle_until))));
-        timer.as_mut().poll(context)
-    }
-}
-
-impl<B> BodyState<B> {
-    /// Records that the bytes received so far are no longer in memory.
-    fn release(&mut self) {
-        self.bytes_held.fetch_sub(std::mem::take(&mut self.own_bytes), Ordering::Relaxed);
-    }
-}
-
-impl<B> Drop for BodyState<B> {
-    fn drop(&mut self) {
-        self.release();
+        let end = *self.ends_at.get_or_insert(now + self.limits.total);
+        let until = end.min(now + self.limits.idle);
+        self.timer.get_or_insert_with(|| Box::pin(sleep_until(until))).as_mut().poll(context)
     }
 }
 

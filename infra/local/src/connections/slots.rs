@@ -1,14 +1,16 @@
-//! Limits the number of open connections, and closes idle ones for new ones.
+//! Limits the number of open connections, and closes quiet ones for new ones.
 //!
-//! When all slots are taken, a new connection evicts the oldest one without a request in progress: idle, with an
-//! incomplete head, or waiting for its body. So clients that open connections and send nothing do not block others.
+//! A connection is quiet without a request in progress: idle, with an incomplete head, waiting for its body, or with a
+//! complete response that its client may still be reading. When all slots are taken, a new connection evicts the one that
+//! has been quiet for longest. So only requests in progress and streams hold slots, whatever clients send or do not read.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout_at};
 
 use crate::open_files;
 
@@ -18,6 +20,9 @@ const MAX_CONNECTIONS: usize = 8_192;
 /// Lower limit of connections, even if the system allows fewer.
 const MIN_CONNECTIONS: usize = 16;
 
+/// All addresses of this machine count as one.
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
 /// Descriptors reserved for files and for the server's own connections.
 const RESERVED_DESCRIPTORS: usize = 64;
 
@@ -26,8 +31,10 @@ const RESERVED_DESCRIPTORS: usize = 64;
 pub(crate) struct Limits {
     /// In total.
     pub(crate) total: usize,
-    /// Per remote address (for IPv6 per network); connections from this machine count only towards the total.
+    /// Per remote address, for IPv6 per /64. The networks of one IPv6 /48 have twice as many together.
     pub(crate) per_address: usize,
+    /// From this machine, and so from all clients of a proxy on it.
+    pub(crate) local: usize,
 }
 
 impl Limits {
@@ -39,181 +46,187 @@ impl Limits {
     fn within(open_files: Option<u64>) -> Self {
         let open_files = open_files.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
         let total = (open_files.saturating_sub(RESERVED_DESCRIPTORS) / 3).clamp(MIN_CONNECTIONS, MAX_CONNECTIONS);
-        Self { total, per_address: total / 4 }
+        Self { total, per_address: total / 4, local: total - total / 8 }
+    }
+
+    /// The networks by which a client is counted, each with its limit.
+    fn of_client(&self, client: IpAddr) -> [(IpAddr, usize); 2] {
+        match web::network_prefix(client) {
+            _ if client.to_canonical().is_loopback() => [(LOOPBACK, self.local); 2],
+            network @ IpAddr::V4(_) => [(network, self.per_address); 2],
+            network @ IpAddr::V6(address) => {
+                let [a, b, c, ..] = address.segments();
+                // Not the address of any /64, because their bits after the prefix are 0.
+                let site = Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 1).into();
+                [(network, self.per_address), (site, 2 * self.per_address)]
+            }
+        }
     }
 }
 
-/// The open connections.
+/// The open connections; clones share them.
 #[derive(Clone)]
-pub(super) struct ConnectionSlots(Arc<Shared>);
-
-struct Shared {
+pub(super) struct ConnectionSlots {
     limits: Limits,
-    open: Mutex<OpenConnections>,
+    open: Arc<Mutex<OpenConnections>>,
+    /// Notified when a connection becomes quiet or ends.
+    freed: Arc<Notify>,
 }
 
 #[derive(Default)]
 struct OpenConnections {
-    /// Keyed by arrival order.
-    connections: BTreeMap<u64, Arc<OpenConnection>>,
-    next: u64,
-    per_address: HashMap<IpAddr, usize>,
+    by_id: BTreeMap<u64, OpenConnection>,
+    per_network: HashMap<IpAddr, usize>,
+    /// Orders what happens to connections.
+    clock: u64,
 }
 
-const IDLE: u8 = 0;
-const BUSY: u8 = 1;
-const EVICTED: u8 = 2;
-/// A request began and waits for more of its body.
-const AWAITING: u8 = 3;
-
 struct OpenConnection {
-    address: IpAddr,
-    state: AtomicU8,
-    task: OnceLock<AbortHandle>,
+    networks: [IpAddr; 2],
+    /// When the connection became quiet; `None` while a request is in progress.
+    quiet_since: Option<u64>,
+    /// Without it the connection cannot be evicted yet.
+    task: Option<AbortHandle>,
+}
+
+/// Why a connection gets no slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Full {
+    /// Its remote network has requests in progress in all its slots.
+    Network,
+    /// All slots have requests in progress, or all of this machine.
+    Server,
 }
 
 /// The slot of one connection, given up when dropped.
-pub(super) struct ConnectionSlot {
+pub(super) struct ConnectionSlot(pub(super) SlotHandle);
+
+/// Reports what a connection does; without effect once its slot was given up.
+#[derive(Clone)]
+pub(super) struct SlotHandle {
     slots: ConnectionSlots,
     id: u64,
-    slot: Arc<OpenConnection>,
-}
-
-/// A request in progress; its connection is idle again when this is dropped.
-pub(super) struct ActiveRequest {
-    slot: Arc<OpenConnection>,
-    stays_busy: bool,
 }
 
 impl ConnectionSlots {
     pub(super) fn new(limits: Limits) -> Self {
-        Self(Arc::new(Shared { limits, open: Mutex::default() }))
+        Self { limits, open: Arc::default(), freed: Arc::default() }
     }
 
-    /// Acquires a slot for a client's connection, evicting an idle one if needed; `None` when all are in use.
-    pub(super) fn acquire(&self, client: IpAddr) -> Option<ConnectionSlot> {
-        let Limits { total, per_address } = self.0.limits;
-        let (address, mut open) = (web::network_prefix(client), self.open());
-        let of_address = open.per_address.get(&address).copied().unwrap_or_default();
-        if !address.is_loopback() && of_address >= per_address && !open.evict(|slot| slot.address == address) {
-            return None;
+    /// Acquires a slot for a client's connection, evicting a quiet one if needed. Requests in progress that soon have their
+    /// response are awaited; `None` when that takes until `give_up_at`.
+    pub(super) async fn acquire_until(&self, client: IpAddr, give_up_at: Instant) -> Option<ConnectionSlot> {
+        loop {
+            let freed = self.freed.notified();
+            match self.acquire(client) {
+                Ok(slot) => return Some(slot),
+                Err(Full::Network) => return None,
+                Err(Full::Server) => timeout_at(give_up_at, freed).await.ok()?,
+            }
         }
-        if open.connections.len() >= total && !open.evict(|_| true) {
-            return None;
+    }
+
+    fn acquire(&self, client: IpAddr) -> Result<ConnectionSlot, Full> {
+        let limits = self.limits.of_client(client);
+        let mut open = self.open();
+        for (network, limit) in limits {
+            let count = open.per_network.get(&network).copied().unwrap_or_default();
+            if count >= limit && !open.evict(|connection| connection.networks.contains(&network)) {
+                return Err(if network == LOOPBACK { Full::Server } else { Full::Network });
+            }
         }
-        let slot = Arc::new(OpenConnection { address, state: AtomicU8::new(IDLE), task: OnceLock::new() });
-        let id = open.next;
-        open.next += 1;
-        open.connections.insert(id, Arc::clone(&slot));
-        *open.per_address.entry(address).or_default() += 1;
-        Some(ConnectionSlot { slots: self.clone(), id, slot })
+        if open.by_id.len() >= self.limits.total && !open.evict(|_| true) {
+            return Err(Full::Server);
+        }
+        let id = open.tick();
+        let networks = limits.map(|(network, _)| network);
+        open.count(networks, |count| count + 1);
+        open.by_id.insert(id, OpenConnection { networks, quiet_since: Some(id), task: None });
+        Ok(ConnectionSlot(SlotHandle { slots: self.clone(), id }))
     }
 
     fn open(&self) -> MutexGuard<'_, OpenConnections> {
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl OpenConnections {
-    /// Closes the oldest idle connection that matches `of`; returns whether there was one.
+    /// Closes the connection that matches `of` and has been quiet for longest; returns whether there was one.
     fn evict(&mut self, of: impl Fn(&OpenConnection) -> bool) -> bool {
-        let waits = |slot: &OpenConnection| slot.transition(IDLE, EVICTED) || slot.transition(AWAITING, EVICTED);
-        let closes = |slot: &OpenConnection| slot.task.get().is_some() && waits(slot);
-        let id = self.connections.iter().find(|(_, slot)| of(slot) && closes(slot)).map(|(id, _)| *id);
-        let slot = id.and_then(|id| self.remove(id));
-        if let Some(task) = slot.as_ref().and_then(|slot| slot.task.get()) {
-            task.abort();
-        }
-        slot.is_some()
+        let evictable = self.by_id.iter().filter(|(_, connection)| connection.task.is_some() && of(connection));
+        let longest = evictable.filter_map(|(id, connection)| Some((connection.quiet_since?, *id))).min();
+        let task = longest.and_then(|(_, id)| self.remove(id)?.task);
+        task.inspect(AbortHandle::abort).is_some()
     }
 
-    fn remove(&mut self, id: u64) -> Option<Arc<OpenConnection>> {
-        let slot = self.connections.remove(&id)?;
-        if let Some(count) = self.per_address.get_mut(&slot.address) {
-            *count -= 1;
+    fn remove(&mut self, id: u64) -> Option<OpenConnection> {
+        let connection = self.by_id.remove(&id)?;
+        self.count(connection.networks, |count| count - 1);
+        Some(connection)
+    }
+
+    /// Changes the count of each distinct network.
+    fn count(&mut self, [network, site]: [IpAddr; 2], change: impl Fn(usize) -> usize) {
+        for network in [network].into_iter().chain((site != network).then_some(site)) {
+            let count = self.per_network.entry(network).or_default();
+            *count = change(*count);
             if *count == 0 {
-                self.per_address.remove(&slot.address);
+                self.per_network.remove(&network);
             }
         }
-        Some(slot)
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
     }
 }
 
-impl OpenConnection {
-    fn transition(&self, from: u8, to: u8) -> bool {
-        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
-    }
-}
-
-impl ConnectionSlot {
-    /// Returns the cell that receives the connection's task.
-    pub(super) fn task(&self) -> SlotTask {
-        SlotTask(Arc::clone(&self.slot))
-    }
-
-    /// Marks a request as in progress; `None` when the connection was just evicted.
-    pub(super) fn begin(&self) -> Option<ActiveRequest> {
-        let begins = self.slot.transition(IDLE, BUSY) || self.slot.state.load(Ordering::Acquire) != EVICTED;
-        begins.then(|| ActiveRequest { slot: Arc::clone(&self.slot), stays_busy: false })
-    }
-}
-
-/// Cell for the task of a connection; once it is set, the connection can be evicted while idle.
-pub(super) struct SlotTask(Arc<OpenConnection>);
-
-impl SlotTask {
-    pub(super) fn set(self, task: AbortHandle) {
-        let _first = self.0.task.set(task);
-    }
-}
-
-/// Records for a connection whether its request waits for more of its body.
-pub(super) struct BodyWait(Arc<OpenConnection>);
-
-impl BodyWait {
-    pub(super) fn set(&self, waits: bool) {
-        let (from, to) = if waits { (BUSY, AWAITING) } else { (AWAITING, BUSY) };
-        self.0.transition(from, to);
-    }
-}
-
-/// A dropped body is no longer waited for.
-impl Drop for BodyWait {
-    fn drop(&mut self) {
-        self.set(false);
-    }
-}
-
-impl ActiveRequest {
-    /// Returns the wait marker for the request's body.
-    pub(super) fn body_wait(&self) -> BodyWait {
-        BodyWait(Arc::clone(&self.slot))
-    }
-
-    /// Leaves the connection busy until its next request, because the end of the response is not observed.
-    pub(super) fn leave_busy(mut self) {
-        self.stays_busy = true;
-    }
-}
-
-impl Drop for ActiveRequest {
-    fn drop(&mut self) {
-        if !self.stays_busy {
-            let _one = self.slot.transition(BUSY, IDLE) || self.slot.transition(AWAITING, IDLE);
+impl SlotHandle {
+    /// Lets the connection be evicted while it is quiet.
+    pub(super) fn set_task(&self, task: AbortHandle) {
+        if let Some(connection) = self.slots.open().by_id.get_mut(&self.id) {
+            connection.task = Some(task);
         }
+    }
+
+    /// Marks the first request of the connection as in progress; later ones wait for their turn as a quiet connection.
+    pub(super) fn set_busy_if_new(&self) {
+        if let Some(connection) = self.slots.open().by_id.get_mut(&self.id)
+            && connection.quiet_since == Some(self.id)
+        {
+            connection.quiet_since = None;
+        }
+    }
+
+    /// Marks a request as in progress; returns whether the connection still has its slot.
+    pub(super) fn set_busy(&self) -> bool {
+        self.slots.open().by_id.get_mut(&self.id).map(|connection| connection.quiet_since = None).is_some()
+    }
+
+    /// Marks the connection as quiet from now on.
+    pub(super) fn set_quiet(&self) {
+        let mut open = self.slots.open();
+        let now = open.tick();
+        if let Some(connection) = open.by_id.get_mut(&self.id) {
+            connection.quiet_since = Some(now);
+        }
+        drop(open);
+        self.slots.freed.notify_waiters();
     }
 }
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.slots.open().remove(self.id);
+        self.0.slots.open().remove(self.0.id);
+        self.0.slots.freed.notify_waiters();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::future::pending;
-    use std::net::Ipv4Addr;
+    use std::time::Duration;
 
     use super::*;
 
@@ -221,9 +234,9 @@ mod tests {
         slots: &ConnectionSlots,
         client: IpAddr,
     ) -> Option<(ConnectionSlot, tokio::task::JoinHandle<()>)> {
-        let slot = slots.acquire(client)?;
+        let slot = slots.acquire(client).ok()?;
         let task = tokio::spawn(pending());
-        slot.task().set(task.abort_handle());
+        slot.0.set_task(task.abort_handle());
         Some((slot, task))
     }
 
@@ -235,36 +248,65 @@ mod tests {
 
     #[tokio::test]
     async fn new_connection_evicts_oldest_idle_one() {
-        let slots = ConnectionSlots::new(Limits { total: 3, per_address: 3 });
+        let slots = ConnectionSlots::new(Limits { total: 3, per_address: 3, local: 3 });
         let local = IpAddr::from(Ipv4Addr::LOCALHOST);
         let (first, second) = (acquire_with_task(&slots, local).unwrap(), acquire_with_task(&slots, local).unwrap());
         let third = acquire_with_task(&slots, local).unwrap();
-        let busy = first.0.begin().unwrap();
+        assert!(first.0.0.set_busy());
         let fourth = acquire_with_task(&slots, local).unwrap();
         assert!(second.1.await.unwrap_err().is_cancelled());
-        assert!(second.0.begin().is_none(), "what was closed begins nothing");
+        assert!(!second.0.0.set_busy(), "what was closed begins nothing");
         drop(second.0);
-        let requests = [third.0.begin().unwrap(), fourth.0.begin().unwrap()];
+        assert!(third.0.0.set_busy() && fourth.0.0.set_busy());
         assert!(acquire_with_task(&slots, local).is_none(), "nobody who is being answered gives way");
-        drop(busy);
+        first.0.0.set_quiet();
         let fifth = acquire_with_task(&slots, local).unwrap();
         assert!(first.1.await.unwrap_err().is_cancelled());
-        drop((requests, third, fourth, fifth, first.0));
-        assert!(slots.open().connections.is_empty() && slots.open().per_address.is_empty());
+        drop((third, fourth, fifth, first.0));
+        assert!(slots.open().by_id.is_empty() && slots.open().per_network.is_empty());
+    }
+
+    #[tokio::test]
+    async fn connection_quiet_for_longest_is_evicted() {
+        let slots = ConnectionSlots::new(Limits { total: 2, per_address: 2, local: 2 });
+        let local = IpAddr::from(Ipv4Addr::LOCALHOST);
+        let (old, new) = (acquire_with_task(&slots, local).unwrap(), acquire_with_task(&slots, local).unwrap());
+        assert!(old.0.0.set_busy());
+        old.0.0.set_quiet();
+        let _next = acquire_with_task(&slots, local).unwrap();
+        assert!(new.1.await.unwrap_err().is_cancelled() && !old.1.is_finished());
+    }
+
+    #[tokio::test]
+    async fn new_connection_waits_for_requests_in_progress() {
+        let slots = ConnectionSlots::new(Limits { total: 1, per_address: 1, local: 1 });
+        let local = IpAddr::from(Ipv4Addr::LOCALHOST);
+        let first = acquire_with_task(&slots, local).unwrap();
+        assert!(first.0.0.set_busy());
+        assert!(slots.acquire_until(local, Instant::now()).await.is_none());
+        let soon = slots.acquire_until(local, Instant::now() + Duration::from_mins(1));
+        let (second, ()) = tokio::join!(soon, async { first.0.0.set_quiet() });
+        assert!(second.is_some());
     }
 
     #[tokio::test]
     async fn remote_address_is_limited_to_its_share() {
-        let slots = ConnectionSlots::new(Limits { total: 8, per_address: 2 });
+        let slots = ConnectionSlots::new(Limits { total: 12, per_address: 2, local: 8 });
         let remote = |text: &str| text.parse().unwrap();
-        let mut requests = Vec::new();
-        for text in ["2001:db8::1", "2001:db8::2"] {
-            let (slot, _) = acquire_with_task(&slots, remote(text)).unwrap();
-            requests.push((slot.begin().unwrap(), slot));
-        }
-        assert!(acquire_with_task(&slots, remote("2001:db8::3")).is_none(), "a network counts as one address");
-        assert!(acquire_with_task(&slots, remote("2001:db8:0:1::1")).is_some());
-        let own: Vec<_> = (0..6).map_while(|_| acquire_with_task(&slots, remote("127.0.0.1"))).collect();
-        assert_eq!(own.len(), 6, "this machine's own count in all alone");
+        let open = |text: &str| {
+            let (slot, _) = acquire_with_task(&slots, remote(text))?;
+            slot.0.set_busy().then_some(slot)
+        };
+        let mut requests = vec![open("2001:db8::1").unwrap(), open("2001:db8::2").unwrap()];
+        assert!(open("2001:db8::3").is_none(), "a network counts as one address");
+        requests.extend([open("2001:db8:0:1::1").unwrap(), open("2001:db8:0:1::2").unwrap()]);
+        assert!(open("2001:db8:0:2::1").is_none(), "all networks of a site have twice the share of one");
+        let far = open("2001:db8:1::1").unwrap();
+        drop((requests, far));
+        let own: Vec<_> =
+            ["127.0.0.1", "::1", "127.0.0.1", "::ffff:127.0.0.1"].map(open).into_iter().flatten().collect();
+        let more: Vec<_> = (0..8).map_while(|_| open("127.0.0.1")).collect();
+        assert_eq!(own.len() + more.len(), 8, "this machine has a larger share");
+        assert!(open("203.0.113.9").is_some(), "and leaves some for others");
     }
 }

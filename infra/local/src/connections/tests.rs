@@ -1,3 +1,5 @@
+mod pressure;
+
 use std::time::Duration;
 
 use axum::routing::get;
@@ -122,9 +124,9 @@ async fn connection_accepted_during_shutdown_is_closed() {
     let (stream, address) = listener.accept().await.unwrap();
     let shutdown = CancellationToken::new();
     let limits = ConnectionLimits::of_this_process();
-    let slot = ConnectionSlots::new(limits.connections).acquire(address.ip()).unwrap();
-    let source = SourceHeader::default();
-    let serving = ConnectionContext { routes: Router::new(), source, limits, held: BytesHeld::default() };
+    let slots = ConnectionSlots::new(limits.connections);
+    let slot = slots.acquire_until(address.ip(), Instant::now()).await.unwrap();
+    let serving = ConnectionContext::new(Router::new(), SourceHeader::default(), limits);
     let connection = serve_connection(stream, address, slot, serving, shutdown.clone());
     shutdown.cancel();
     timeout(TEST_TIMEOUT, connection).await.unwrap();
@@ -248,7 +250,7 @@ async fn oversized_head_is_rejected() {
 
 #[tokio::test]
 async fn silent_clients_do_not_block_others() {
-    let connections = Limits { total: 20, per_address: 5 };
+    let connections = Limits { total: 20, per_address: 5, local: 20 };
     let limits = ConnectionLimits { connections, ..ConnectionLimits::of_this_process() };
     let (address, _stop, _serving) = start_server_with(Router::new().route("/", get(|| async { "a." })), limits).await;
     let mut held = Vec::new();
@@ -260,7 +262,7 @@ async fn silent_clients_do_not_block_others() {
 
 #[tokio::test]
 async fn stalled_bodies_do_not_block_others() {
-    let connections = Limits { total: 20, per_address: 20 };
+    let connections = Limits { total: 20, per_address: 20, local: 20 };
     let bodies = BodyLimits { idle: 10 * TEST_TIMEOUT, total: 10 * TEST_TIMEOUT, ..BodyLimits::default() };
     let limits = ConnectionLimits { connections, bodies, ..ConnectionLimits::of_this_process() };
     let (address, _stop, _serving) = start_server_with(body_routes().route("/", get(|| async { "a." })), limits).await;
@@ -281,7 +283,7 @@ async fn send_get_and_read(address: SocketAddr) -> String {
 
 #[tokio::test]
 async fn connection_beyond_limit_gets_503_at_once() {
-    let (resume, connections) = (Arc::new(Notify::new()), Limits { total: 1, per_address: 1 });
+    let (resume, connections) = (Arc::new(Notify::new()), Limits { total: 1, per_address: 1, local: 1 });
     let (until, request_received) = (Arc::clone(&resume), Arc::new(Notify::new()));
     let waits = Arc::clone(&request_received);
     let slow = get(move || async move {
