@@ -1,24 +1,28 @@
-//! Slots for long tasks, shared fairly between owners.
+//! Long work: slots for it, shared fairly between owners, and what of it holds the serving thread.
+
+mod slow_work;
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub use slow_work::{take_counts as take_slow_work, watch as watch_slow_work};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-/// A fixed number of slots; each owner uses or awaits at most one at a time.
+/// A fixed number of slots; each owner uses or awaits at most one at a time, or a few where that is set.
 ///
-/// Further requests of an owner wait in order until that one is done. So the queue for a slot holds each owner once: a
-/// request waits for at most one task of every other owner, however many tasks each of them has.
+/// Further requests of an owner wait in order until one is done. So the queue for a slot holds each owner once: a request
+/// waits for at most one task of every other owner, however many tasks each of them has.
 #[derive(Debug)]
 pub struct FairSlots<K> {
     slots: Arc<Semaphore>,
+    per_owner: usize,
     lanes: Lanes<K>,
 }
 
 type Lanes<K> = Arc<Mutex<HashMap<K, Lane>>>;
 
-/// The requests of one owner; its gate admits one at a time.
+/// The requests of one owner; its gate admits as many at a time as an owner may have.
 #[derive(Debug)]
 struct Lane {
     gate: Arc<Semaphore>,
@@ -46,7 +50,13 @@ struct LaneRequest<K: Eq + Hash> {
 impl<K: Clone + Eq + Hash> FairSlots<K> {
     /// Creates this many slots, all free.
     pub fn new(slots: usize) -> Self {
-        Self { slots: Arc::new(Semaphore::new(slots)), lanes: Arc::default() }
+        Self { slots: Arc::new(Semaphore::new(slots)), per_owner: 1, lanes: Arc::default() }
+    }
+
+    /// Lets each owner use or await this many slots at a time.
+    #[must_use]
+    pub fn with_per_owner(self, per_owner: usize) -> Self {
+        Self { per_owner, ..self }
     }
 
     /// Waits for a slot. Dropping the future gives up the request.
@@ -54,7 +64,7 @@ impl<K: Clone + Eq + Hash> FairSlots<K> {
     /// # Errors
     /// None in practice: the slots are never closed.
     pub async fn acquire(&self, owner: &K) -> Result<FairSlot<K>, AcquireError> {
-        let request = LaneRequest::new(Arc::clone(&self.lanes), owner.clone());
+        let request = LaneRequest::new(Arc::clone(&self.lanes), owner.clone(), self.per_owner);
         let gate_permit = Arc::clone(&request.gate).acquire_owned().await?;
         let slot = Arc::clone(&self.slots).acquire_owned().await?;
         Ok(FairSlot { _slot: slot, _gate_permit: gate_permit, _request: request })
@@ -62,10 +72,10 @@ impl<K: Clone + Eq + Hash> FairSlots<K> {
 }
 
 impl<K: Clone + Eq + Hash> LaneRequest<K> {
-    fn new(lanes: Lanes<K>, owner: K) -> Self {
+    fn new(lanes: Lanes<K>, owner: K, per_owner: usize) -> Self {
         let gate = {
             let mut lanes = lock(&lanes);
-            let new = || Lane { gate: Arc::new(Semaphore::new(1)), requests: 0 };
+            let new = || Lane { gate: Arc::new(Semaphore::new(per_owner)), requests: 0 };
             let lane = lanes.entry(owner.clone()).or_insert_with(new);
             lane.requests += 1;
             Arc::clone(&lane.gate)

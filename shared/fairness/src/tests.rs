@@ -23,6 +23,15 @@ fn owner_uses_one_slot_at_a_time() {
 }
 
 #[test]
+fn owner_may_use_several_slots_where_set() {
+    let slots = FairSlots::new(3).with_per_owner(2);
+    let mut requests: Vec<_> = (0..3).map(|_| Box::pin(slots.acquire(&"ada"))).collect();
+    let running: Vec<_> = requests.iter_mut().map(|request| poll(request.as_mut())).collect();
+    assert_eq!(running.iter().flatten().count(), 2);
+    assert!(poll(pin!(slots.acquire(&"bob"))).is_some(), "the last slot is another owner's");
+}
+
+#[test]
 fn other_owners_pass_a_flood() {
     let slots = FairSlots::new(1);
     let mut flood: Vec<_> = (0..100).map(|_| Box::pin(slots.acquire(&"ada"))).collect();

@@ -1,11 +1,10 @@
 //! Which turns may start, and until when they run.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use domain::{ErrorCode, Failure, Owner};
+use fairness::{FairSlot, FairSlots};
 use store::{Admission, RateLimit, Store, StoreError};
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use web::{ApiError, Invocation, RequestContext};
 
@@ -15,8 +14,12 @@ use crate::budgets::Budgets;
 const RESERVE: Duration = Duration::from_secs(8);
 
 /// Maximum number of turns that start at the same time. Each makes a few calls of the store one after the other, so DynamoDB
-/// still gets thousands of turns a second.
-const MAX_STARTING: usize = 32;
+/// still gets about a thousand turns a second.
+const MAX_STARTING: usize = 16;
+
+/// Maximum number of turns of one owner that start at the same time. A turn of another owner waits for so few of them,
+/// because the queue for a start holds no more of each owner.
+const MAX_STARTING_PER_OWNER: usize = 4;
 
 /// The limits that a turn must pass to start.
 #[derive(Clone, Debug)]
@@ -52,22 +55,21 @@ impl TurnLimits {
     }
 }
 
-/// Limits how many turns start at the same time.
+/// Limits how many turns start at the same time, in all and of each owner.
 ///
 /// A load spike waits here, before any timer runs, and not at the store: there it would delay the running turns, which must
-/// store their answers and renew their leases in time.
-#[derive(Clone)]
-pub(crate) struct AdmissionGate(Arc<Semaphore>);
+/// store their answers and renew their leases in time, and requests of other owners.
+pub(crate) struct AdmissionGate(FairSlots<Owner>);
 
 impl Default for AdmissionGate {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(MAX_STARTING)))
+        Self(FairSlots::new(MAX_STARTING).with_per_owner(MAX_STARTING_PER_OWNER))
     }
 }
 
 impl AdmissionGate {
-    pub(crate) async fn acquire(&self) -> Result<SemaphorePermit<'_>, ApiError> {
-        self.0.acquire().await.map_err(|_| ErrorCode::Interrupted.into())
+    pub(crate) async fn acquire(&self, owner: &Owner) -> Result<FairSlot<Owner>, ApiError> {
+        self.0.acquire(owner).await.map_err(|_| ErrorCode::Interrupted.into())
     }
 }
 
@@ -90,11 +92,20 @@ mod tests {
 
     #[test]
     fn starting_turns_are_limited_and_dropped_permits_reused() {
-        let gate = AdmissionGate::default();
-        let mut permits: Vec<_> = (0..MAX_STARTING).filter_map(|_| gate.acquire().now_or_never()).collect();
+        let (gate, owners) = (AdmissionGate::default(), (0..MAX_STARTING).map(|id| Owner::new(id.to_string())));
+        let owners: Vec<_> = owners.collect();
+        let mut permits: Vec<_> = owners.iter().filter_map(|owner| gate.acquire(owner).now_or_never()).collect();
         assert!(permits.len() == MAX_STARTING && permits.iter().all(Result::is_ok));
-        assert!(gate.acquire().now_or_never().is_none());
+        assert!(gate.acquire(&Owner::new("ada")).now_or_never().is_none());
         permits.pop();
-        assert!(gate.acquire().now_or_never().is_some_and(|permit| permit.is_ok()));
+        assert!(gate.acquire(&Owner::new("ada")).now_or_never().is_some_and(|permit| permit.is_ok()));
+    }
+
+    #[test]
+    fn load_spike_of_one_owner_leaves_starts_to_others() {
+        let (gate, ada, bob) = (AdmissionGate::default(), Owner::new("ada"), Owner::new("bob"));
+        let permits: Vec<_> = (0..100).filter_map(|_| gate.acquire(&ada).now_or_never()).collect();
+        assert_eq!(permits.len(), MAX_STARTING_PER_OWNER);
+        assert!(gate.acquire(&bob).now_or_never().is_some());
     }
 }

@@ -4,9 +4,9 @@ use std::time::SystemTime;
 
 use agent::TurnRecorderFactory;
 use domain::{ErrorCode, Owner};
+use fairness::FairSlot;
 use redaction::Redactor;
 use store::Store;
-use tokio::sync::SemaphorePermit;
 use web::ApiError;
 
 use crate::admission::{AdmissionGate, TurnLimits};
@@ -49,8 +49,8 @@ impl TurnServices {
 
     /// Admits a turn, unless the process shuts down or a limit or budget of the owner is exhausted. The permit is held while
     /// the turn starts.
-    pub(crate) async fn admit(&self, owner: &Owner) -> Result<SemaphorePermit<'_>, ApiError> {
-        let permit = self.0.gate.acquire().await?;
+    pub(crate) async fn admit(&self, owner: &Owner) -> Result<FairSlot<Owner>, ApiError> {
+        let permit = self.0.gate.acquire(owner).await?;
         if self.registry.is_shutting_down() {
             return Err(ErrorCode::Interrupted.into());
         }
