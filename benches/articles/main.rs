@@ -129,12 +129,12 @@ async fn embed(Json(request): Json<Value>) -> Json<Value> {
 async fn fill(store: &Store, config: &ArticlesConfig, count: usize) -> u32 {
     let http = platform::transport::build_client().expect("a client");
     let writer = ArticleWriter::new(store.articles.clone(), config, &http);
-    let mut random = Random(7);
+    let (mut random, owner) = (Random(7), domain::Owner::new("bench"));
     for number in 0..count / CHUNKS_OF_ARTICLE {
         let key = format!("article {number}");
         let text = text(&mut random);
         let source = ArticleSource { key, title: None, url: None, text, format: Format::Text };
-        let added = writer.add(&ArticleCollection::Shared, &source, None, SystemTime::now()).await;
+        let added = writer.add(&owner, &ArticleCollection::Shared, source, None, SystemTime::now()).await;
         added.expect("an article is added");
     }
     let stored = store.articles.list(&ArticleCollection::Shared).await.expect("articles are listed");

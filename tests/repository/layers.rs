@@ -16,7 +16,7 @@ const LAYERS: [(&str, u8); 24] = [
     ("egress", 1),
     ("smoke", 1),
     ("redaction", 1),
-    ("fairness", 1),
+    ("work", 1),
     ("tools", 2),
     ("search", 2),
     ("articles", 2),

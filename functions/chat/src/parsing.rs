@@ -1,19 +1,11 @@
-//! Parsing of request bodies; large ones are parsed on other threads than the serving one.
-
-use std::sync::LazyLock;
+//! Parsing of request bodies; large ones are parsed outside the serving threads.
 
 use domain::{ErrorCode, Owner};
-use fairness::FairSlots;
-use tokio::task::spawn_blocking;
 use web::ApiError;
+use work::SHORT_WORK;
 
 /// The longest body, in bytes, that the serving thread parses: it takes less than a millisecond.
 const MAX_INLINE_BYTES: usize = 32 * 1024;
-
-/// Maximum number of large bodies that are parsed at the same time, at most one of each owner; the others wait.
-const MAX_PARSERS: usize = 2;
-
-static PARSERS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(MAX_PARSERS));
 
 /// Parses a body of `size` bytes, so that many large bodies of one owner do not delay requests of others.
 ///
@@ -29,17 +21,23 @@ where
     E: Send + 'static,
     ApiError: From<E>,
 {
-    if size <= MAX_INLINE_BYTES {
-        return Ok(parse()?);
-    }
-    let slot = PARSERS.acquire(owner).await.map_err(|_| ErrorCode::Internal)?;
-    // The slot is released when the thread is done, even if the client leaves earlier.
-    let parse_in_slot = move || {
-        let outcome = parse();
-        drop(slot);
-        outcome
-    };
-    Ok(spawn_blocking(parse_in_slot).await.map_err(|_| ErrorCode::Internal)??)
+    if size <= MAX_INLINE_BYTES { Ok(parse()?) } else { parse_heavy(owner, parse).await }
+}
+
+/// Parses a body of any size whose parts can take long.
+///
+/// # Errors
+/// Those of `parse`; `internal` if it panics.
+pub(crate) async fn parse_heavy<T, E>(
+    owner: &Owner,
+    parse: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, ApiError>
+where
+    T: Send + 'static,
+    E: Send + 'static,
+    ApiError: From<E>,
+{
+    Ok(SHORT_WORK.run(owner, |_| parse()).await.ok_or(ErrorCode::Internal)??)
 }
 
 #[cfg(test)]
@@ -79,7 +77,7 @@ mod tests {
         let owners: Vec<_> = (0..50).map(|at| Owner::new(format!("{}", at % 5))).collect();
         let outcomes = join_all(owners.iter().map(|owner| parse(owner, MAX_INLINE_BYTES + 1, one))).await;
         assert!(outcomes.iter().all(Result::is_ok));
-        assert!((1..=MAX_PARSERS).contains(&HIGHEST.load(Ordering::SeqCst)));
+        assert!((1..=work::THREADS).contains(&HIGHEST.load(Ordering::SeqCst)));
     }
 
     #[tokio::test]

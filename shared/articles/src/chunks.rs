@@ -1,5 +1,7 @@
 //! Division of a document into chunks, along its headings and sentences.
 
+use std::sync::Arc;
+
 use crate::extract::{Document, Section};
 
 /// A chunk ends at the sentence that would make it longer than this, in characters.
@@ -54,7 +56,8 @@ impl Chunks<'_> {
     fn push_sentence(&mut self, sentence: &str) {
         let mut rest = sentence;
         while !rest.is_empty() {
-            let length = rest.chars().count();
+            // A longer rest is not counted: it begins a new chunk anyhow.
+            let length = rest.chars().take(MAX_CHARS + 1).count();
             if self.length > 0 && self.length + length > MAX_CHARS {
                 self.finish();
             }
@@ -81,9 +84,9 @@ impl Chunks<'_> {
     }
 
     /// The title and the headings, each once; the last ones if all are too long.
-    fn path_of(&self, headings: &[String]) -> String {
+    fn path_of(&self, headings: &[Arc<str>]) -> String {
         let mut path = self.title.to_owned();
-        for heading in headings.iter().filter(|heading| **heading != self.title) {
+        for heading in headings.iter().filter(|heading| &***heading != self.title) {
             path.push_str(PATH_SEPARATOR);
             path.push_str(heading);
         }
@@ -128,7 +131,7 @@ mod tests {
     use crate::extract::{Format, extract};
 
     fn divide_markdown(text: &str) -> Vec<String> {
-        divide(&extract(text, Format::Markdown), "T")
+        divide(&extract(text, Format::Markdown).unwrap(), "T")
     }
 
     #[test]
@@ -156,7 +159,7 @@ mod tests {
     fn long_texts_are_divided_within_bounds() {
         for text in ["字".repeat(5_000), "这是一句话。".repeat(900), "word ".repeat(3_000), "Some line\n".repeat(900)]
         {
-            let chunks = divide(&extract(&text, Format::Text), "T");
+            let chunks = divide(&extract(&text, Format::Text).unwrap(), "T");
             let lengths: Vec<usize> = chunks.iter().map(|chunk| chunk.chars().count() - 2).collect();
             assert!(lengths.iter().all(|length| *length <= MAX_CHARS), "{lengths:?}");
             assert!(lengths.iter().rev().skip(1).all(|length| *length > MAX_CHARS - 10), "{lengths:?}");

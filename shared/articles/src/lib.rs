@@ -25,7 +25,6 @@ mod rendering;
 mod search;
 mod search_articles;
 mod search_result;
-mod stop;
 mod terms;
 mod vector_index;
 mod vectors;
@@ -35,7 +34,7 @@ pub use config::ArticlesConfig;
 #[cfg(feature = "docx")]
 pub use docx::docx_to_markdown;
 pub use embeddings::{Embeddings, EmbeddingsConfig, EmbeddingsError};
-pub use extract::{Document, Format, extract};
+pub use extract::{ExtractError, Format};
 #[cfg(feature = "pdf")]
 pub use pdf::{PdfError, PdfText, pdf_to_text};
 pub use search::ArticleSearch;

@@ -1,25 +1,19 @@
 //! Search of the articles that a caller may see.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use domain::Owner;
-use fairness::FairSlots;
 use store::{ArticleCollection, Articles, QuantisedVector};
-use tokio::task::spawn_blocking;
+use work::{SHORT_WORK, StopFlag};
 
 use crate::collection::{LoadedArticle, LoadedCollection};
 use crate::collection_cache::{CollectionCache, LoadError};
 use crate::fusion::{best, fuse};
 use crate::index_search::IndexSearch;
 use crate::search_result::{ArticleHit, ChunkHit, Found, MAX_CHUNKS_OF_ARTICLE, MIN_COSINE, SearchError, SearchNotice};
-use crate::stop::{CHECK_INTERVAL, StopOnDrop};
-use crate::terms::QueryTerms;
+use crate::terms::{CHECK_INTERVAL, QueryTerms};
 use crate::vectors::cosine;
 use crate::{ArticlesConfig, Embeddings};
-
-/// Concurrent rankings, at most one of each owner.
-static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
 
 /// The articles of a deployment.
 pub struct ArticleSearch(Backend);
@@ -90,16 +84,9 @@ impl MemorySearch {
             return Ok(Found::default());
         }
         let (vector, notice) = self.embed_query(&searched, query).await;
-        let slot = SLOTS.acquire(owner).await.map_err(|_closed| SearchError::Failed)?;
-        let (_stop, flag) = StopOnDrop::new();
         let terms = QueryTerms::new(query);
-        let rank = move || {
-            let articles = searched.find(&terms, vector.as_ref(), limit, &flag);
-            drop(slot);
-            articles
-        };
-        let articles = spawn_blocking(rank).await.map_err(|_panic| SearchError::Failed)?;
-        Ok(Found { articles, notice })
+        let rank = SHORT_WORK.run(owner, move |stop| searched.find(&terms, vector.as_ref(), limit, stop));
+        Ok(Found { articles: rank.await.ok_or(SearchError::Failed)?, notice })
     }
 
     /// The vector of a query, if it can be compared with any article.
@@ -137,13 +124,7 @@ impl Searched {
         self.0.iter().flat_map(|collection| &collection.articles)
     }
 
-    fn find(
-        &self,
-        terms: &QueryTerms,
-        vector: Option<&QueryVector>,
-        limit: usize,
-        stop: &AtomicBool,
-    ) -> Vec<ArticleHit> {
+    fn find(&self, terms: &QueryTerms, vector: Option<&QueryVector>, limit: usize, stop: &StopFlag) -> Vec<ArticleHit> {
         let texts = self.articles().flat_map(|article| article.texts.iter().map(AsRef::as_ref));
         let mut rankings = vec![best(terms.rank(texts, stop))];
         rankings.extend(vector.map(|vector| best(self.cosines(vector, stop))));
@@ -151,7 +132,7 @@ impl Searched {
     }
 
     /// The cosine of each chunk that has a vector of the query's model.
-    fn cosines(&self, query: &QueryVector, stop: &AtomicBool) -> Vec<(u32, f32)> {
+    fn cosines(&self, query: &QueryVector, stop: &StopFlag) -> Vec<(u32, f32)> {
         let (mut scores, mut next) = (Vec::new(), 0_u32);
         for article in self.articles() {
             let first = next;
@@ -160,7 +141,7 @@ impl Searched {
                 continue;
             }
             for (number, (values, scale)) in (first..).zip(article.vectors(query.vector.values.len())) {
-                if number.is_multiple_of(CHECK_INTERVAL) && stop.load(Ordering::Relaxed) {
+                if number.is_multiple_of(CHECK_INTERVAL) && stop.is_set() {
                     return scores;
                 }
                 let score = cosine(&query.vector, values, scale);

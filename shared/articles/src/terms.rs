@@ -4,9 +4,10 @@
 //! characters. Terms are compared by a 64-bit hash. There is no index: a search reads the texts once, which needs no
 //! memory and no time before the first search.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use work::StopFlag;
 
-use crate::stop::CHECK_INTERVAL;
+/// After how many texts or vectors a ranking checks whether it is still needed.
+pub(crate) const CHECK_INTERVAL: u32 = 64;
 
 /// The maximum number of different terms of a query.
 const MAX_TERMS: usize = 48;
@@ -59,10 +60,10 @@ impl QueryTerms {
     }
 
     /// The BM25 score of each text with a term of the query, in the order of the texts; fewer after a stop.
-    pub(crate) fn rank<'a>(&self, texts: impl Iterator<Item = &'a str>, stop: &AtomicBool) -> Vec<(u32, f32)> {
+    pub(crate) fn rank<'a>(&self, texts: impl Iterator<Item = &'a str>, stop: &StopFlag) -> Vec<(u32, f32)> {
         let (mut matches, mut total_length, mut texts_read) = (Vec::new(), 0_u64, 0_u32);
         for text in texts {
-            if texts_read.is_multiple_of(CHECK_INTERVAL) && stop.load(Ordering::Relaxed) {
+            if texts_read.is_multiple_of(CHECK_INTERVAL) && stop.is_set() {
                 break;
             }
             let (counts, length) = self.count(text);
@@ -231,7 +232,7 @@ mod tests {
     }
 
     fn ranking(query: &str, texts: &[&str]) -> Vec<u32> {
-        let mut scores = QueryTerms::new(query).rank(texts.iter().copied(), &AtomicBool::new(false));
+        let mut scores = QueryTerms::new(query).rank(texts.iter().copied(), &StopFlag::default());
         scores.sort_by(|one, other| other.1.total_cmp(&one.1));
         scores.into_iter().map(|(text, _)| text).collect()
     }
@@ -262,6 +263,8 @@ mod tests {
 
     #[test]
     fn stopped_ranking_reads_no_more() {
-        assert_eq!(QueryTerms::new("a").rank(["a"; 9].into_iter(), &AtomicBool::new(true)), []);
+        let stop = StopFlag::default();
+        stop.set();
+        assert_eq!(QueryTerms::new("a").rank(["a"; 9].into_iter(), &stop), []);
     }
 }

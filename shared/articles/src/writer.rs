@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
+use domain::Owner;
 use sha2::{Digest, Sha256};
 use store::{
     ArticleChunk, ArticleCollection, Articles, ChunkIndex, EmbeddingModel, NewArticle, QuantisedVector, StoreError,
     StoredArticle,
 };
 use url::Url;
+use work::SHORT_WORK;
 
 use crate::chunks::divide;
-use crate::extract::extract;
+use crate::extract::{ExtractError, extract};
 use crate::vector_index::VectorIndex;
 use crate::{ArticlesConfig, Embeddings, EmbeddingsError, Format, VectorIndexError};
 
@@ -74,6 +76,12 @@ pub enum AddError {
     /// It is too long.
     #[error("it is too long: at most {} MiB and {MAX_CHUNKS} chunks are accepted", MAX_DOCUMENT_BYTES / 1024 / 1024)]
     TooLong,
+    /// It exceeds a bound of its format.
+    #[error("it cannot be read: {0}")]
+    TooComplex(#[from] ExtractError),
+    /// The reading failed.
+    #[error("it cannot be read")]
+    Unreadable,
     /// The address is not on the web.
     #[error("its address must begin with http:// or https://, with at most {MAX_URL_BYTES} bytes")]
     InvalidUrl,
@@ -86,6 +94,14 @@ pub enum AddError {
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// The texts of a document before they have vectors.
+struct DocumentTexts {
+    title: String,
+    /// The texts of its chunks.
+    texts: Vec<String>,
+    digest: String,
 }
 
 /// Adds documents to collections.
@@ -121,6 +137,23 @@ impl ArticleSource {
         format!("{:x}", hash.finalize())
     }
 
+    /// Reads the document; `None` if its digest is that of the stored article.
+    fn read(self, stored_digest: Option<&str>) -> Result<Option<DocumentTexts>, AddError> {
+        let digest = self.digest();
+        if stored_digest == Some(digest.as_str()) {
+            return Ok(None);
+        }
+        let document = extract(&self.text, self.format)?;
+        let title = self.title.or(document.title.clone()).unwrap_or(self.key);
+        let title: String = tools::strip_invisible(&title).chars().take(MAX_TITLE_CHARS).collect();
+        let texts = divide(&document, &title);
+        match texts.len() {
+            0 => Err(AddError::NoText),
+            count if count > MAX_CHUNKS => Err(AddError::TooLong),
+            _ => Ok(Some(DocumentTexts { title, texts, digest })),
+        }
+    }
+
     fn check(&self) -> Result<(), AddError> {
         if self.text.len() > MAX_DOCUMENT_BYTES {
             return Err(AddError::TooLong);
@@ -151,34 +184,27 @@ impl ArticleWriter {
         self.store.clean(collection, now).await.map(|_| ())
     }
 
-    /// Adds a document; `known` is the stored article of its key.
+    /// Adds a document for `owner`, who waits for a thread that reads it; `known` is the stored article of its key.
     ///
     /// An unchanged document is not embedded again, unless its vectors are of another model or in another index than the
     /// configured ones.
     pub async fn add(
         &self,
+        owner: &Owner,
         collection: &ArticleCollection,
-        source: &ArticleSource,
+        source: ArticleSource,
         known: Option<&StoredArticle>,
         now: SystemTime,
     ) -> Result<AddOutcome, AddError> {
         source.check()?;
-        let digest = source.digest();
-        if known.is_some_and(|known| known.digest == digest && self.has_current_vectors(known)) {
+        let (id, url) = (article_id(&source.key), source.url.clone());
+        let current = known.filter(|known| self.has_current_vectors(known)).map(|known| known.digest.clone());
+        let read = SHORT_WORK.run(owner, move |_| source.read(current.as_deref())).await;
+        let Some(DocumentTexts { title, texts, digest }) = read.ok_or(AddError::Unreadable)?? else {
             return Ok(AddOutcome::Unchanged);
-        }
-        let document = extract(&source.text, source.format);
-        let title = source.title.clone().or(document.title.clone()).unwrap_or_else(|| source.key.clone());
-        let title: String = tools::strip_invisible(&title).chars().take(MAX_TITLE_CHARS).collect();
-        let texts = divide(&document, &title);
-        match texts.len() {
-            0 => return Err(AddError::NoText),
-            count if count > MAX_CHUNKS => return Err(AddError::TooLong),
-            _ => {}
-        }
+        };
         let (model, chunks) = self.embed(texts).await?;
-        let id = article_id(&source.key);
-        let article = NewArticle { id, title, url: source.url.clone(), digest, model, chunks };
+        let article = NewArticle { id, title, url, digest, model, chunks };
         Ok(AddOutcome::Stored(self.store.put(collection, &article, now).await?))
     }
 

@@ -1,11 +1,9 @@
-//! Runs the work of a call on a blocking thread.
+//! Runs the work of a call in the pool for heavy work.
 
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use domain::Owner;
-use fairness::FairSlots;
-use tokio::task::spawn_blocking;
+use work::{LONG_WORK, StopFlag};
 
 use crate::interrupt::Interrupt;
 use crate::{DocumentError, DocumentRoot, DocumentSource};
@@ -13,11 +11,8 @@ use crate::{DocumentError, DocumentRoot, DocumentSource};
 /// Maximum duration of a scan; afterwards it returns what it has found.
 pub(crate) const MAX_DURATION: Duration = Duration::from_secs(10);
 
-/// Timeout of a call: it includes the wait for a slot.
+/// Timeout of a call: it includes the wait for a thread.
 pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Concurrent scans, at most one of each owner; others wait.
-static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
 
 /// Runs `work` over the current root of a source, as [`run_blocking`] does.
 ///
@@ -33,8 +28,8 @@ pub(crate) async fn run_over<T: Send + 'static>(
     run_blocking(owner, duration, move |interrupt| work(&root, interrupt)).await
 }
 
-/// Runs `work` on a blocking thread. It must check its interrupt at every file and at every few lines: the interrupt is
-/// due when this future is dropped, and after `duration`. The slot is released with the thread.
+/// Runs `work` in the pool. It must check its interrupt at every file and at every few lines: the interrupt is due when
+/// this future is dropped, and after `duration`.
 ///
 /// # Errors
 /// Those of `work`; `Unreadable` if it panics.
@@ -43,14 +38,9 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     duration: Duration,
     work: impl FnOnce(&Interrupt) -> Result<T, DocumentError> + Send + 'static,
 ) -> Result<T, DocumentError> {
-    let slot = SLOTS.acquire(owner).await.map_err(|_| DocumentError::Unreadable)?;
-    let (interrupt, _stop) = Interrupt::new(Instant::now() + duration);
-    let run = move || {
-        let outcome = work(&interrupt);
-        drop(slot);
-        outcome
-    };
-    spawn_blocking(run).await.unwrap_or(Err(DocumentError::Unreadable))
+    // The duration begins with the work, not with the wait for a thread.
+    let run = move |stop: &StopFlag| work(&Interrupt::new(stop.clone(), Instant::now() + duration));
+    LONG_WORK.run(owner, run).await.unwrap_or(Err(DocumentError::Unreadable))
 }
 
 #[cfg(test)]

@@ -171,7 +171,7 @@ mod tests {
             ["**", "*", "?", "[", "[!", "]", "{", "}", ",", "/", "..", r"\\", "{a,{b,c}}", "[z-a]", "4294967295"];
         run_text("glob_search", &samples, &tokens, |text| {
             let Ok(arguments) = serde_json::from_str::<Arguments>(text) else { return Ok(()) };
-            let (interrupt, _stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+            let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
             let Ok(page) = find_page(&root, &arguments, &interrupt) else { return Ok(()) };
             ensure(page.count <= 3 && page.files.len() <= page.count, || format!("{page:?}"))?;
             ensure(!page.incomplete, || "the walk did not end".to_owned())

@@ -1,23 +1,19 @@
 use std::io::{self, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+
+use work::StopFlag;
 
 /// When a scan must end: at its deadline, or as soon as its call is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
-    stopped: Arc<AtomicBool>,
+    stop: StopFlag,
     deadline: Instant,
 }
 
-/// Stops the scan when it is dropped.
-pub(crate) struct StopOnDrop(Arc<AtomicBool>);
-
 impl Interrupt {
-    /// Creates the signal and the guard that sets it.
-    pub(crate) fn new(deadline: Instant) -> (Self, StopOnDrop) {
-        let stopped = Arc::new(AtomicBool::new(false));
-        (Self { stopped: Arc::clone(&stopped), deadline }, StopOnDrop(stopped))
+    /// Creates the signal of a scan that `stop` stops.
+    pub(crate) fn new(stop: StopFlag, deadline: Instant) -> Self {
+        Self { stop, deadline }
     }
 
     /// Makes a reader fail when the scan must end.
@@ -27,7 +23,7 @@ impl Interrupt {
 
     /// Whether the scan must end now.
     pub(crate) fn is_due(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+        self.stop.is_set() || Instant::now() >= self.deadline
     }
 }
 
@@ -43,12 +39,6 @@ impl<R: Read> Read for InterruptibleReader<'_, R> {
     }
 }
 
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -57,10 +47,11 @@ mod tests {
 
     #[test]
     fn reading_fails_once_the_scan_must_end() {
-        let (interrupt, stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let stop = StopFlag::default();
+        let interrupt = Interrupt::new(stop.clone(), Instant::now() + Duration::from_mins(1));
         let mut reader = interrupt.reader(b"ab".as_slice());
         assert_eq!(reader.read(&mut [0]).unwrap(), 1);
-        drop(stop);
+        stop.set();
         assert_eq!(reader.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

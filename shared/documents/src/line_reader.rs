@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn read(text: &[u8], max_line_bytes: usize, wanted: impl Fn(usize) -> bool) -> (usize, Vec<(usize, String, bool)>) {
-        let (interrupt, _stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
         let mut lines = Vec::new();
         let on_line = |index, Line { text, cut }| lines.push((index, text, cut));
         let count = LineReader::new(text, max_line_bytes).read(&interrupt, wanted, on_line).unwrap();
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn lines_survive_pieces_of_any_size() {
         let text = "a\r\n汉字\n\r\n\n\rlonger line\r\r\nend\r".as_bytes();
-        let (interrupt, _stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
         let expected = read(text, 6, |index| index != 1);
         for size in 1..=text.len() {
             let mut lines = Vec::new();
@@ -179,8 +179,9 @@ mod tests {
 
     #[test]
     fn interrupted_reading_has_no_result() {
-        let (interrupt, stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
-        drop(stop);
+        let stop = work::StopFlag::default();
+        let interrupt = Interrupt::new(stop.clone(), Instant::now() + Duration::from_mins(1));
+        stop.set();
         let read = LineReader::new(b"a".as_slice(), 9).read(&interrupt, |_| true, |_, _| {});
         assert_eq!(read, Err(DocumentError::OutOfTime));
     }

@@ -14,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::root::Folder;
 
 /// Deepest folder that is read, counted from the start of the walk: each holds a descriptor.
-const MAX_DEPTH: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 
 /// Maximum number of files; later ones are left out.
 const MAX_FILES: usize = 200_000;
@@ -228,7 +228,7 @@ mod tests {
         expected.retain(|path| !path.starts_with("a1/"));
         expected.sort();
         let root = DocumentRoot::open(dir.path(), HiddenFiles::Skip).unwrap();
-        let (interrupt, _stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
         for threads in 1..=MAX_THREADS {
             let walk = ParallelWalk { threads, ..ParallelWalk::new(&interrupt) };
             let found = walk.run(root.folder(&DocumentPath::default()).unwrap());
@@ -246,7 +246,7 @@ mod tests {
         fs::write(deep.join("deep.md"), "x").unwrap();
         fs::write(deep.parent().unwrap().join("seen.md"), "x").unwrap();
         let root = DocumentRoot::open(dir.path(), HiddenFiles::Skip).unwrap();
-        let (interrupt, _stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
         let found = ParallelWalk::new(&interrupt).run(root.folder(&DocumentPath::default()).unwrap());
         assert_eq!((found.files.len(), found.incomplete), (1, true));
     }

@@ -9,6 +9,8 @@ declare_texts! {
     invalid,
     /// The arguments are not an object.
     not_an_object,
+    /// Checking the arguments would take too long.
+    too_large,
     /// Separates the errors of two fields.
     separator,
     /// A `{first}` or a `{second}` value is accepted.

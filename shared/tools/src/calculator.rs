@@ -16,27 +16,19 @@ mod rational;
 mod units;
 mod work;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
-
 use async_trait::async_trait;
-use domain::Owner;
-use domain::{Language, ToolFailure, ToolSpec};
-use fairness::FairSlots;
+use domain::{Language, Owner, ToolFailure, ToolSpec};
 use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::task::spawn_blocking;
+use ::work::SHORT_WORK;
 
 use self::fault::Fault;
 use self::formatting::Answer;
 use self::work::Limit;
 use crate::call_error::ToolCallError;
 use crate::{CalculationBudget, Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
-
-/// Concurrent calculations, at most one of each owner; others wait, at most for the timeout of a call.
-static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
 
 /// Longest expression in a status line, in characters.
 const MAX_STATUS_CHARS: usize = 60;
@@ -67,37 +59,13 @@ impl Tool for Calculator {
     }
 }
 
-/// Calculates the value on a blocking thread; `None` if the calculation panicked.
+/// Calculates the value in the pool for heavy work; `None` if the calculation panicked.
 ///
 /// The size of every number is bounded, so each operation takes at most milliseconds. Between two operations a
-/// calculation stops if its work budget is spent or this future is dropped. Its slot is released with the thread.
+/// calculation stops if its work budget is spent or this future is dropped. The spent work counts for the owner's next
+/// calculation, which may start when this one has ended.
 async fn calculate(expression: String, owner: &Owner, budget: CalculationBudget) -> Option<Result<Answer, Fault>> {
-    let slot = SLOTS.acquire(owner).await.ok()?;
-    let (limit, _stop) = StopOnDrop::new(budget);
-    let run = move || {
-        let value = evaluate::evaluate(&expression, &limit);
-        // The spent work counts for the owner's next calculation, which may start now.
-        drop(limit);
-        drop(slot);
-        value
-    };
-    spawn_blocking(run).await.ok()
-}
-
-/// Ends a calculation when it is dropped.
-struct StopOnDrop(Arc<AtomicBool>);
-
-impl StopOnDrop {
-    fn new(budget: CalculationBudget) -> (Limit, Self) {
-        let stopped = Arc::new(AtomicBool::new(false));
-        (Limit::new(Arc::clone(&stopped), budget), Self(stopped))
-    }
-}
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
+    SHORT_WORK.run(owner, move |stop| evaluate::evaluate(&expression, &Limit::new(stop.clone(), budget))).await
 }
 
 fn tool_output(expression: &str, answer: &Answer) -> ToolOutput {

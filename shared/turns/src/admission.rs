@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use domain::{ErrorCode, Failure, Owner};
-use fairness::{FairSlot, FairSlots};
+use work::{FairSlot, FairSlots};
 use store::{Admission, RateLimit, Store, StoreError};
 use tokio::time::Instant;
 use web::{ApiError, Invocation, RequestContext};

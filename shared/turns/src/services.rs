@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use agent::TurnRecorderFactory;
 use domain::{ErrorCode, Owner};
-use fairness::FairSlot;
+use work::FairSlot;
 use redaction::Redactor;
 use store::Store;
 use web::ApiError;

@@ -5,7 +5,7 @@ use articles::{AddOutcome, ArticleWriter, article_id};
 use futures_util::{StreamExt, stream};
 use store::{ArticleCollection, StoredArticle};
 
-use super::Opened;
+use super::{Opened, operator};
 use super::page::PageReader;
 use super::source::{Source, find_sources};
 use crate::command_result::{CommandError, CommandOutput, print_line};
@@ -117,5 +117,5 @@ async fn add(
 ) -> Result<AddOutcome, String> {
     let document = source.read(pages).await?;
     let known = known.get(&article_id(&document.key));
-    writer.add(collection, &document, known, now).await.map_err(|error| error.to_string())
+    writer.add(&operator(), collection, document, known, now).await.map_err(|error| error.to_string())
 }

@@ -119,6 +119,11 @@ impl CollectionChoice {
     }
 }
 
+/// Whose heavy work the documents of a command are.
+fn operator() -> Owner {
+    Owner::new("operator")
+}
+
 fn unknown_owner() -> StartError {
     SettingError::new("AUTH", "the value of the server or function, so that --user names one of its callers").into()
 }

@@ -2,8 +2,10 @@ use std::path::{Path, PathBuf};
 
 use articles::{ArticleSource, Format, PdfText, docx_to_markdown};
 
+use work::SHORT_WORK;
+
 use super::page::{Page, PageReader};
-use super::pdf;
+use super::{operator, pdf};
 
 /// The largest file that is read, in bytes; a PDF may be larger.
 const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
@@ -69,7 +71,8 @@ async fn read_file(path: &Path, kind: FileKind) -> Result<Page, String> {
             Ok(Page { title: None, text, format })
         }
         FileKind::Docx => {
-            let text = docx_to_markdown(&bytes).ok_or("the file is not a readable DOCX document")?;
+            let read = SHORT_WORK.run(&operator(), move |_| docx_to_markdown(&bytes)).await.flatten();
+            let text = read.ok_or("the file is not a readable DOCX document")?;
             Ok(Page { title: None, text, format: Format::Markdown })
         }
         FileKind::Pdf => {

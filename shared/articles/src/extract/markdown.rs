@@ -1,8 +1,8 @@
-use super::{Document, Outline};
+use super::{Document, ExtractError, Outline};
 
 /// Extracts the text of Markdown. Headings of both forms are read; code blocks stay as they are; of links and pictures
 /// the text stays.
-pub(super) fn extract(text: &str) -> Document {
+pub(super) fn extract(text: &str) -> Result<Document, ExtractError> {
     let mut outline = Outline::default();
     let (title, text) = split_front_matter(text);
     outline.document.title = title;
@@ -68,31 +68,34 @@ fn underline_level(line: &str, next: &str) -> Option<usize> {
     }
 }
 
-/// Replaces `[text](url)` and `![text](url)` by the text.
+/// Replaces `[text](url)` and `![text](url)` by the text, in one pass.
 fn without_links(line: &str) -> String {
-    let (mut kept, mut rest) = (String::with_capacity(line.len()), line);
-    while let Some((before, text, after)) = next_link(rest) {
-        kept.push_str(before);
-        kept.push_str(text);
-        rest = after;
+    let part = |from: usize, to: usize| line.get(from..to).unwrap_or_default();
+    let (mut kept, mut rest, mut open) = (String::with_capacity(line.len()), 0, None);
+    for (at, bracket) in line.match_indices(['[', ']']) {
+        if at < rest {
+            // In the address of a link.
+        } else if bracket == "[" {
+            open = Some(at);
+        } else if let (Some(begin), Some(address)) = (open, part(at + 1, line.len()).strip_prefix('(')) {
+            let Some(end) = address.find(')') else { break };
+            let before = part(rest, begin);
+            kept.push_str(before.strip_suffix('!').unwrap_or(before));
+            kept.push_str(part(begin + 1, at));
+            (rest, open) = (at + "](".len() + end + 1, None);
+        }
     }
-    kept + rest
-}
-
-/// The first link of a line: the text before it, its own text, and the text after it.
-fn next_link(line: &str) -> Option<(&str, &str, &str)> {
-    let (middle, open) =
-        line.match_indices("](").find_map(|(middle, _)| Some((middle, line.get(..middle)?.rfind('[')?)))?;
-    let rest = line.get(middle + 2..)?;
-    let close = rest.find(')')?;
-    let before = line.get(..open)?;
-    Some((before.strip_suffix('!').unwrap_or(before), line.get(open + 1..middle)?, rest.get(close + 1..)?))
+    kept + part(rest, line.len())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::extract::Section;
+
+    fn extract(text: &str) -> Document {
+        super::extract(text).unwrap()
+    }
 
     fn sections(text: &str) -> Vec<(String, String)> {
         let joined = |Section { headings, text }| (headings.join(" > "), text.trim().to_owned());
@@ -133,6 +136,8 @@ mod tests {
     fn links_and_pictures_keep_their_text() {
         assert_eq!(without_links("a [b](c) ![d](e) [f] (g) [h](i"), "a b d [f] (g) [h](i");
         assert_eq!(without_links("](x) [茶](y)"), "](x) 茶");
+        assert_eq!(without_links("[f] x](y) [a](b[c](d)] [e](f)"), "f] x a] e");
+        assert_eq!(without_links("[a]()[](b)![](c)"), "a");
     }
 
     #[test]

@@ -1,8 +1,14 @@
 //! The text of documents, as sections below headings.
 
+mod error;
 #[cfg(feature = "html")]
 mod html;
 mod markdown;
+
+use std::sync::Arc;
+
+pub use self::error::ExtractError;
+use self::error::MAX_HEADINGS;
 
 /// Between two pages.
 #[cfg(feature = "pdf")]
@@ -28,9 +34,9 @@ pub enum Format {
 
 /// A document's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document {
+pub(crate) struct Document {
     /// Its `<title>`, or its first heading of the first level.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// Its text in order.
     pub(crate) sections: Vec<Section>,
 }
@@ -39,7 +45,7 @@ pub struct Document {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Section {
     /// The headings that it is below, the highest first.
-    pub(crate) headings: Vec<String>,
+    pub(crate) headings: Vec<Arc<str>>,
     /// Paragraphs, list items and so on, each on its own lines.
     pub(crate) text: String,
 }
@@ -68,16 +74,19 @@ impl Format {
     }
 }
 
-/// Extracts the text of a document. It never fails: text without any markup is a section too.
-pub fn extract(text: &str, format: Format) -> Document {
+/// Extracts the text of a document in time and memory linear in its length. Text without any markup is a section too.
+///
+/// # Errors
+/// The bound that the document exceeds.
+pub(crate) fn extract(text: &str, format: Format) -> Result<Document, ExtractError> {
     let visible = || tools::strip_invisible(text);
     match format {
-        Format::Text => Document { title: None, sections: vec![Section { headings: Vec::new(), text: visible() }] },
+        Format::Text => Ok(Document { title: None, sections: vec![Section { headings: Vec::new(), text: visible() }] }),
         Format::Markdown => markdown::extract(&visible()),
         #[cfg(feature = "html")]
         Format::Html => html::extract(&visible()),
         #[cfg(feature = "pdf")]
-        Format::Pages => pages(text),
+        Format::Pages => Ok(pages(text)),
     }
 }
 
@@ -86,7 +95,7 @@ pub fn extract(text: &str, format: Format) -> Document {
 fn pages(text: &str) -> Document {
     let pages = (1..).zip(text.split(PAGE_SEPARATOR)).filter(|(_, text)| !text.trim().is_empty());
     let section = |(number, text): (u32, &str)| Section {
-        headings: vec![format!("p. {number}")],
+        headings: vec![format!("p. {number}").into()],
         text: tools::strip_invisible(text),
     };
     Document { title: None, sections: pages.map(section).collect() }
@@ -97,7 +106,8 @@ fn pages(text: &str) -> Document {
 struct Outline {
     document: Document,
     /// The open headings with their levels.
-    open: Vec<(usize, String)>,
+    open: Vec<(usize, Arc<str>)>,
+    has_too_many_headings: bool,
 }
 
 impl Outline {
@@ -107,12 +117,16 @@ impl Outline {
         if heading.is_empty() {
             return;
         }
+        if self.document.sections.len() > MAX_HEADINGS {
+            self.has_too_many_headings = true;
+            return;
+        }
         if level == 1 && self.document.title.is_none() {
             self.document.title = Some(heading.clone());
         }
         self.open.retain(|(open, _)| *open < level);
-        self.open.push((level, heading));
-        let headings = self.open.iter().map(|(_, heading)| heading.clone()).collect();
+        self.open.push((level, heading.into()));
+        let headings = self.open.iter().map(|(_, heading)| Arc::clone(heading)).collect();
         self.document.sections.push(Section { headings, text: String::new() });
     }
 
@@ -125,8 +139,8 @@ impl Outline {
         }
     }
 
-    fn finish(self) -> Document {
-        self.document
+    fn finish(self) -> Result<Document, ExtractError> {
+        if self.has_too_many_headings { Err(ExtractError::TooManyHeadings) } else { Ok(self.document) }
     }
 }
 

@@ -88,7 +88,7 @@ async fn fill(store: &Store, writer: &ArticleWriter, documents: &[ArticleSource]
     let mut outcomes = Vec::new();
     for source in documents {
         let known = known.iter().find(|article| article.id == article_id(&source.key));
-        outcomes.push(writer.add(&SHARED, source, known, at(seconds)).await.unwrap());
+        outcomes.push(writer.add(&ann(), &SHARED, source.clone(), known, at(seconds)).await.unwrap());
     }
     outcomes
 }

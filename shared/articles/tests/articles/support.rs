@@ -72,7 +72,7 @@ pub(crate) async fn add(
     source: &ArticleSource,
 ) -> Result<AddOutcome, AddError> {
     let known = store.articles.get(collection, &article_id(&source.key)).await.unwrap();
-    writer.add(collection, source, known.as_ref(), at(0)).await
+    writer.add(&ann(), collection, source.clone(), known.as_ref(), at(0)).await
 }
 
 pub(crate) fn titles(found: &Found) -> Vec<&str> {

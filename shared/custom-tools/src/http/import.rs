@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::schema_refs::deref_schema;
+use super::schema_refs::SchemaBudget;
 use super::{Rules, ToolDefinition};
 
 /// Longest document, in bytes.
@@ -87,14 +87,16 @@ impl Operation<'_> {
         rules: Rules<'_>,
         known: &[ToolDefinition],
     ) -> Result<ToolDefinition, String> {
-        let mut parts = DefinitionParts::default();
+        // All parameters of an operation together: each may refer to the same large schema.
+        let (mut parts, mut budget) = (DefinitionParts::default(), SchemaBudget::default());
+        let mut deref = |part: &Value| budget.deref(root, part).map_err(|accepted| sentence(&accepted));
         for list in [self.item, self.spec] {
             for parameter in list.get("parameters").and_then(Value::as_array).into_iter().flatten() {
-                parts.add_parameter(&deref_schema(root, parameter).map_err(|accepted| sentence(&accepted))?)?;
+                parts.add_parameter(&deref(parameter)?)?;
             }
         }
         if let Some(body) = self.spec.get("requestBody") {
-            parts.add_body(&deref_schema(root, body).map_err(|accepted| sentence(&accepted))?)?;
+            parts.add_body(&deref(body)?)?;
         }
         let document = self.to_document(root, &parts)?.to_string();
         let tool = ToolDefinition::parse(document.as_bytes(), rules).map_err(|failure| failure.message)?;

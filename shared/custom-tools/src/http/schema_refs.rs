@@ -11,17 +11,28 @@ const MAX_VALUES: usize = 2000;
 /// Maximum size of the names and texts of a schema with resolved references, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// The remaining size budget.
-struct RemainingBudget {
+/// How much of a document the schemas of one tool may still use.
+pub(crate) struct SchemaBudget {
     values: usize,
     bytes: usize,
 }
 
-impl RemainingBudget {
+impl Default for SchemaBudget {
+    fn default() -> Self {
+        Self { values: MAX_VALUES, bytes: MAX_BYTES }
+    }
+}
+
+impl SchemaBudget {
     fn take_value(&mut self) -> Result<(), String> {
         let rest = self.values.checked_sub(1);
         self.values = rest.ok_or_else(|| format!("a schema of at most {MAX_VALUES} values"))?;
         Ok(())
+    }
+
+    /// Replaces references as [`deref_schema`] does, within what is left.
+    pub(crate) fn deref(&mut self, root: &Value, schema: &Value) -> Result<Value, String> {
+        deref_value(root, schema, MAX_DEPTH, self)
     }
 
     fn take_text(&mut self, text: &str) -> Result<(), String> {
@@ -35,11 +46,10 @@ impl RemainingBudget {
 ///
 /// References to other documents and recursive references are rejected.
 pub(crate) fn deref_schema(root: &Value, schema: &Value) -> Result<Value, String> {
-    let mut remaining = RemainingBudget { values: MAX_VALUES, bytes: MAX_BYTES };
-    deref_value(root, schema, MAX_DEPTH, &mut remaining)
+    SchemaBudget::default().deref(root, schema)
 }
 
-fn deref_value(root: &Value, value: &Value, depth: usize, remaining: &mut RemainingBudget) -> Result<Value, String> {
+fn deref_value(root: &Value, value: &Value, depth: usize, remaining: &mut SchemaBudget) -> Result<Value, String> {
     let depth = depth.checked_sub(1).ok_or_else(|| format!("a schema that is at most {MAX_DEPTH} deep"))?;
     remaining.take_value()?;
     match value {
@@ -57,7 +67,7 @@ fn deref_object(
     root: &Value,
     fields: &Map<String, Value>,
     depth: usize,
-    remaining: &mut RemainingBudget,
+    remaining: &mut SchemaBudget,
 ) -> Result<Value, String> {
     let kept = fields.iter().filter(|(name, _)| !matches!(name.as_str(), "$defs" | "definitions" | "$schema" | "$id"));
     let written = kept.map(|(name, value)| {

@@ -2,15 +2,13 @@
 
 mod cost;
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use domain::Owner;
-use fairness::FairSlots;
 use serde::Serialize;
 use serde_json::Value;
-use tokio::task::spawn_blocking;
 use tokio::time::timeout;
+use work::SHORT_WORK;
 
 /// Longest expression, in bytes.
 const MAX_EXPRESSION_BYTES: usize = 500;
@@ -24,10 +22,7 @@ const MAX_GROWTH: usize = 64;
 /// Maximum work of one search: the response's size in bytes times the output of the expression for each byte.
 const MAX_WORK: usize = 48 * 1024 * 1024;
 
-/// Concurrent searches, at most one of each owner. A search cannot be interrupted, so its work is bounded in advance.
-static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
-
-/// Timeout of a search, with the wait for its slot.
+/// Timeout of a search, with the wait for its thread.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Selects or rearranges parts of a JSON response.
@@ -62,7 +57,7 @@ impl Transform {
         }
     }
 
-    /// Selects the part of a response on a blocking thread; `None` if there is none, or if the search would exceed the
+    /// Selects the part of a response in the pool for heavy work; `None` if there is none, or if the search would exceed the
     /// work limit. Dropping the future leaves at most one bounded search running.
     pub(crate) async fn apply(&self, owner: &Owner, answer: Value) -> Option<Value> {
         let Self::Jmespath(expression) = self else { return self.select(&answer) };
@@ -71,16 +66,9 @@ impl Transform {
             return None;
         }
         let transform = self.clone();
-        let search = async {
-            let slot = SLOTS.acquire(owner).await.ok()?;
-            let found = spawn_blocking(move || {
-                let found = transform.select(&answer);
-                drop(slot);
-                found
-            });
-            found.await.ok().flatten()
-        };
-        timeout(TIMEOUT, search).await.ok().flatten()
+        // A search cannot be interrupted, so its work is bounded in advance.
+        let search = SHORT_WORK.run(owner, move |_| transform.select(&answer));
+        timeout(TIMEOUT, search).await.ok().flatten().flatten()
     }
 
     fn select(&self, answer: &Value) -> Option<Value> {

@@ -16,6 +16,9 @@ pub(super) enum SyncFault {
     /// More objects than the limit.
     #[error("there are more than {0} objects below the prefix")]
     TooManyObjects(usize),
+    /// More folders than the limit.
+    #[error("the objects below the prefix are in more than {0} folders")]
+    TooManyFolders(usize),
     /// More bytes than the limit.
     #[error("the objects below the prefix have more than {0} bytes in all")]
     TooManyBytes(u64),

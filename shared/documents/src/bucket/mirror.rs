@@ -1,4 +1,5 @@
 use std::fs::File;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -16,6 +17,7 @@ use super::fault::SyncFault;
 use super::listing::ListedObject;
 use super::storage::{Storage, documents};
 use crate::document_path::DocumentPath;
+use crate::parallel_walk::MAX_DEPTH;
 use crate::{DocumentError, DocumentRoot, HiddenFiles};
 
 /// Objects that are read at the same time.
@@ -59,6 +61,8 @@ pub struct BucketMirror {
     hidden: HiddenFiles,
     limits: MirrorLimits,
     current: Mutex<Current>,
+    /// How many objects were too deep when the log last reported it.
+    too_deep: AtomicUsize,
     /// Held by the one call that synchronises. What it has copied is kept when it is cancelled.
     copies: tokio::sync::Mutex<Option<Copies>>,
 }
@@ -87,7 +91,15 @@ impl BucketMirror {
         limits: MirrorLimits,
     ) -> Self {
         let client = BucketClient::new(http, service);
-        Self { client, address, hidden, limits, current: Mutex::default(), copies: tokio::sync::Mutex::default() }
+        Self {
+            client,
+            address,
+            hidden,
+            limits,
+            current: Mutex::default(),
+            too_deep: AtomicUsize::new(0),
+            copies: tokio::sync::Mutex::default(),
+        }
     }
 
     /// Where the objects are.
@@ -184,7 +196,18 @@ impl BucketMirror {
         if bytes > self.limits.bytes {
             return Err(SyncFault::TooManyBytes(self.limits.bytes));
         }
-        Ok(documents(&self.address.prefix, objects))
+        let prefix = self.address.prefix.clone();
+        let listed = spawn_blocking(move || documents(&prefix, objects)).await.map_err(std::io::Error::from)??;
+        self.report_too_deep(listed.too_deep);
+        Ok(listed.documents)
+    }
+
+    /// Logs how many objects are left out because of their depth, once for each number.
+    fn report_too_deep(&self, count: usize) {
+        if self.too_deep.swap(count, Ordering::Relaxed) != count && count > 0 {
+            let bucket = self.address.bucket();
+            tracing::warn!(bucket, count, "objects below more than {MAX_DEPTH} folders are left out");
+        }
     }
 
     /// Copies the objects that are not there yet; each complete copy is kept, also if another one fails.

@@ -1,18 +1,24 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use tempfile::{TempDir, TempPath};
 
+use super::fault::SyncFault;
 use super::listing::ListedObject;
 use crate::document_path::{DocumentPath, is_plain_name};
+use crate::parallel_walk::MAX_DEPTH;
 
 /// How the names of these folders begin.
 const FOLDER_PREFIX: &str = "lambda-chat-documents-";
 
 /// The file that a process keeps locked while it uses its folder.
 const LOCK: &str = "lock";
+
+/// Maximum number of folders of a tree: making and deleting them takes seconds.
+const MAX_FOLDERS: usize = 40_000;
 
 /// Longest name of a file, in bytes.
 const MAX_NAME_BYTES: usize = 255;
@@ -32,6 +38,14 @@ struct Copy {
     etag: String,
     /// Dropping it deletes the file.
     file: TempPath,
+}
+
+/// The documents of a listing.
+#[derive(Debug)]
+pub(super) struct Documents {
+    pub(super) documents: Vec<(DocumentPath, ListedObject)>,
+    /// How many objects are below too many folders.
+    pub(super) too_deep: usize,
 }
 
 /// A tree that is not built yet.
@@ -100,22 +114,49 @@ impl TreePlan {
     }
 }
 
-/// The objects that can be documents, with their paths below the root. Folder markers (`a/`), keys with a name that tools
-/// could not reach (such as `..`), and objects that are also a folder of others are left out.
-pub(super) fn documents(prefix: &str, objects: Vec<ListedObject>) -> Vec<(DocumentPath, ListedObject)> {
-    let path = |key: &str| {
+/// The objects that can be documents, with their paths below the root, and how many are too deep for searches. Folder markers
+/// (`a/`), keys with a name that tools could not reach (such as `..`), and objects that are also a folder of others are left
+/// out.
+///
+/// # Errors
+/// [`SyncFault::TooManyFolders`].
+pub(super) fn documents(prefix: &str, objects: Vec<ListedObject>) -> Result<Documents, SyncFault> {
+    let mut too_deep = 0;
+    let mut path = |key: &str| {
         let names = key.strip_prefix(prefix)?;
+        if names.split('/').nth(MAX_DEPTH + 1).is_some() {
+            too_deep += 1;
+            return None;
+        }
         let is_plain = names.split('/').all(|name| is_plain_name(name) && name.len() <= MAX_NAME_BYTES);
         if is_plain { DocumentPath::parse(names).ok() } else { None }
     };
     let documents = objects.into_iter().filter_map(|object| Some((path(&object.key)?, object)));
-    let documents: Vec<(DocumentPath, ListedObject)> = documents.collect();
-    let folders: HashSet<String> = documents.iter().flat_map(|(path, _)| folders_of(path.as_str())).collect();
-    documents.into_iter().filter(|(path, _)| !folders.contains(path.as_str())).collect()
+    let mut documents: Vec<(DocumentPath, ListedObject)> = documents.collect();
+    if count_folders(&documents) > MAX_FOLDERS {
+        return Err(SyncFault::TooManyFolders(MAX_FOLDERS));
+    }
+    let paths: BTreeSet<String> = documents.iter().map(|(path, _)| path.to_string()).collect();
+    documents.retain(|(path, _)| {
+        let inside = format!("{path}/");
+        !paths
+            .range::<str, _>((Bound::Included(inside.as_str()), Bound::Unbounded))
+            .next()
+            .is_some_and(|next| next.starts_with(&inside))
+    });
+    Ok(Documents { documents, too_deep })
 }
 
-fn folders_of(path: &str) -> impl Iterator<Item = String> {
-    path.match_indices('/').filter_map(|(end, _)| path.get(..end)).map(str::to_owned)
+/// The number of folders of a tree: each path adds those that it does not share with the one before it in order.
+fn count_folders(documents: &[(DocumentPath, ListedObject)]) -> usize {
+    let mut paths: Vec<&str> = documents.iter().map(|(path, _)| path.as_str()).collect();
+    paths.sort_unstable();
+    let mut before = "";
+    paths.into_iter().fold(0, |count, path| {
+        let shared = path.split('/').zip(before.split('/')).take_while(|(one, other)| one == other).count();
+        before = path;
+        count + path.split('/').count().saturating_sub(1 + shared)
+    })
 }
 
 /// Deletes the folders whose process no longer holds their lock.
@@ -144,6 +185,11 @@ mod tests {
         ListedObject { key: key.to_owned(), etag: "e".to_owned(), bytes: 1, modified: SystemTime::UNIX_EPOCH }
     }
 
+    fn paths(objects: Vec<ListedObject>) -> (Vec<String>, usize) {
+        let Documents { documents, too_deep } = documents("docs/", objects).unwrap();
+        (documents.into_iter().map(|(path, _)| path.to_string()).collect(), too_deep)
+    }
+
     #[test]
     fn unreachable_keys_are_left_out() {
         let keys = [
@@ -163,8 +209,23 @@ mod tests {
             "docs/计划.md",
         ];
         let objects = keys.into_iter().chain([&*format!("docs/{}", "n".repeat(256))]).map(object).collect();
-        let paths: Vec<String> = documents("docs/", objects).into_iter().map(|(path, _)| path.to_string()).collect();
-        assert_eq!(paths, ["a.md", "b/c.md", "计划.md"]);
+        assert_eq!(paths(objects), (vec!["a.md".to_owned(), "b/c.md".to_owned(), "计划.md".to_owned()], 0));
+    }
+
+    #[test]
+    fn folder_is_found_among_similar_names() {
+        let keys = ["docs/a", "docs/a-b", "docs/a/c", "docs/a0", "docs/b"];
+        assert_eq!(paths(keys.map(object).into()).0, ["a-b", "a/c", "a0", "b"]);
+    }
+
+    #[test]
+    fn keys_of_too_many_folders_are_left_out() {
+        let deep = |folders: usize| object(&format!("docs/{}a.md", "d/".repeat(folders)));
+        let (found, too_deep) = paths(vec![deep(MAX_DEPTH), deep(MAX_DEPTH + 1), deep(500), object("docs/b.md")]);
+        assert_eq!((found.len(), too_deep), (2, 2));
+        let folders = |count: usize| documents("", (0..count).map(|at| object(&format!("{at}/x/a.md"))).collect());
+        assert_eq!(folders(MAX_FOLDERS / 2).unwrap().documents.len(), MAX_FOLDERS / 2);
+        assert_eq!(folders(MAX_FOLDERS / 2 + 1).unwrap_err(), SyncFault::TooManyFolders(MAX_FOLDERS));
     }
 
     #[test]

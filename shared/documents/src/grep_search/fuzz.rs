@@ -57,7 +57,7 @@ fn fuzz_search_arguments_find_lines_or_are_refused() {
     ];
     run_text("grep_search", &samples, &tokens, |text| {
         let Ok(arguments) = serde_json::from_str::<Arguments>(text) else { return Ok(()) };
-        let (interrupt, _stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
         let Ok(scan) = Scan::new(&root, &arguments, &interrupt) else { return Ok(()) };
         let matches = scan.run(&Progress::default(), Language::En);
         let is_bounded = matches.files.len() <= 2 && matches.count <= 8 && !matches.incomplete;
@@ -83,7 +83,7 @@ fn fuzz_searches_find_what_readers_see() {
     ];
     run("search", &samples, &["\n", "\r\n", "needle", "NEEDLE", "é", "预算", "\u{feff}", "\u{212a}"], |bytes| {
         fs::write(dir.path().join("a.txt"), bytes).map_err(|error| error.to_string())?;
-        let (interrupt, _stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
         let Ok(read) = LineRange::default().read(&root, &path, usize::MAX, &interrupt) else { return Ok(()) };
         let is_comparable = !read.has_cut_line && read.texts.iter().all(|line| !line.contains(['\0', '\r']));
         if !is_comparable || read.total > 50 {

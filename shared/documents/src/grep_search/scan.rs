@@ -242,12 +242,13 @@ mod tests {
         }
         let root = DocumentRoot::open(dir.path(), HiddenFiles::Skip).unwrap();
         let arguments: Arguments = serde_json::from_value(json!({"pattern": "needle"})).unwrap();
-        let (interrupt, stop) = Interrupt::new(Instant::now() + Duration::from_mins(1));
+        let stop = work::StopFlag::default();
+        let interrupt = Interrupt::new(stop.clone(), Instant::now() + Duration::from_mins(1));
         let scan = Scan::new(&root, &arguments, &interrupt).unwrap();
         let later = Scan::new(&root, &arguments, &interrupt).unwrap();
         let matches = scan.run(&Progress::default(), Language::En);
         assert_eq!((matches.count, matches.incomplete), (9, false));
-        drop(stop);
+        stop.set();
         let matches = later.run(&Progress::default(), Language::En);
         assert_eq!((matches.count, matches.incomplete), (0, true));
         let walk = find_files(&root, &DocumentPath::default(), &interrupt).unwrap();

@@ -2,7 +2,13 @@ use domain::Language;
 use prompts::{ArgumentTexts, CallTexts, fill};
 use serde_json::Value;
 
-use crate::parameter_value::schema_types;
+use super::schema_index::distinct_types;
+
+/// Maximum number of missing and invalid fields that are reported.
+pub(super) const MAX_ERRORS: usize = 10;
+
+/// Maximum number of values of an enumeration, and of alternatives, that are listed.
+const MAX_LISTED: usize = 100;
 
 /// Why arguments do not match a schema; it never contains a value of the arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +17,8 @@ pub struct ArgumentErrors {
     pub missing: Vec<String>,
     /// Fields with a value that is not accepted.
     pub invalid: Vec<FieldError>,
+    /// Whether the check was given up, because the arguments are too large for their schema.
+    pub too_large: bool,
 }
 
 /// A field with a value that is not accepted.
@@ -26,7 +34,12 @@ pub struct FieldError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Accepted {
     /// One of these values.
-    OneOf(Vec<Value>),
+    OneOf {
+        /// The first values.
+        values: Vec<Value>,
+        /// Whether there are more.
+        is_cut: bool,
+    },
     /// A value of one of these types of JSON Schema, within the bounds if it is a number.
     Types {
         /// The names of the types.
@@ -49,22 +62,41 @@ impl ArgumentErrors {
             "" => texts.not_an_object.to_owned(),
             field => fill(texts.invalid, &[("field", field), ("accepted", &error.accepted.render(language))]),
         });
-        missing.chain(invalid).collect::<Vec<_>>().join(texts.separator)
+        let too_large = self.too_large.then(|| texts.too_large.to_owned());
+        missing.chain(invalid).chain(too_large).collect::<Vec<_>>().join(texts.separator)
     }
 }
 
 impl Accepted {
     /// The values that a schema accepts by their type and range.
     pub(super) fn by_type(schema: &Value) -> Self {
-        let names = schema_types(schema).into_iter().map(str::to_owned).collect();
+        let names = distinct_types(schema).into_iter().map(str::to_owned).collect();
         Self::Types { names, min: schema.get("minimum").cloned(), max: schema.get("maximum").cloned() }
+    }
+
+    /// The values of an enumeration.
+    pub(super) fn one_of(allowed: &[Value]) -> Self {
+        let values: Vec<_> = allowed.iter().take(MAX_LISTED).cloned().collect();
+        Self::OneOf { is_cut: values.len() < allowed.len(), values }
+    }
+
+    /// What alternatives accept, each different one once.
+    pub(super) fn any_of(choices: &[Value]) -> Self {
+        let mut all: Vec<Self> = Vec::new();
+        for accepted in choices.iter().take(MAX_LISTED).map(Self::by_type) {
+            if !all.contains(&accepted) {
+                all.push(accepted);
+            }
+        }
+        Self::AnyOf(all)
     }
 
     fn render(&self, language: Language) -> String {
         let texts = ArgumentTexts::of(language);
         match self {
-            Self::OneOf(values) => {
-                let values: Vec<_> = values.iter().map(Value::to_string).collect();
+            Self::OneOf { values, is_cut } => {
+                let values: Vec<_> =
+                    values.iter().map(Value::to_string).chain(is_cut.then(|| "…".to_owned())).collect();
                 fill(texts.one_of, &[("values", &values.join(CallTexts::of(language).list_separator))])
             }
             Self::Types { names, min, max } => {

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::json;
-use crate::parameter_value::schema_types;
 
 pub(super) fn required_fields(schema: &Value) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
@@ -13,10 +12,20 @@ pub(super) fn alternatives(schema: &Value) -> Option<&[Value]> {
     ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array()).map(Vec::as_slice)
 }
 
-pub(super) fn accepts_null(schema: &Value) -> bool {
-    let kinds = schema_types(schema);
-    let listed = schema.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(&Value::Null));
-    listed || kinds.contains(&"null") || (kinds.is_empty() && schema.get("enum").is_none())
+pub(super) fn accepts_null(schema: &Value, kinds: &[&str]) -> bool {
+    let listed = schema.get("enum").and_then(Value::as_array);
+    kinds.contains(&"null") || listed.map_or(kinds.is_empty(), |values| values.contains(&Value::Null))
+}
+
+/// The size of a value in steps: one for each value in it and for each 64 bytes of its texts.
+pub(super) fn weight(value: &Value) -> usize {
+    let text = |text: &str| 1 + text.len() / 64;
+    match value {
+        Value::String(own) => text(own),
+        Value::Array(items) => items.iter().fold(1, |sum, item| sum + weight(item)),
+        Value::Object(members) => members.iter().fold(1, |sum, (name, value)| sum + text(name) + weight(value)),
+        _ => 1,
+    }
 }
 
 pub(super) fn has_type(value: &Value, kind: &str) -> bool {

@@ -199,8 +199,9 @@ fn f053_endless_calculation_is_stopped() {
 
 #[test]
 fn f053_abandoned_calculation_is_stopped() {
-    let (limit, stop) = StopOnDrop::new(CalculationBudget::default());
-    drop(stop);
+    let stop = ::work::StopFlag::default();
+    let limit = Limit::new(stop.clone(), CalculationBudget::default());
+    stop.set();
     assert_eq!(evaluate("1e1000000000", &limit), Err(Fault::TooLarge));
 }
 

@@ -1,9 +1,9 @@
 //! Bounds the work of calculations by the sizes of their numbers: an expression always costs the same work.
 
 use std::cell::Cell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+use work::StopFlag;
 
 use super::fault::Fault;
 use super::number::Number;
@@ -23,21 +23,21 @@ const INTEGER_SHARE: u64 = 16;
 /// budget.
 pub(super) struct Limit {
     until: Instant,
-    stopped: Arc<AtomicBool>,
+    stop: StopFlag,
     budget: CalculationBudget,
     spent: Cell<u64>,
 }
 
 impl Limit {
     /// A limit from now on.
-    pub(super) fn new(stopped: Arc<AtomicBool>, budget: CalculationBudget) -> Self {
-        Self { until: Instant::now() + TIMEOUT, stopped, budget, spent: Cell::new(0) }
+    pub(super) fn new(stop: StopFlag, budget: CalculationBudget) -> Self {
+        Self { until: Instant::now() + TIMEOUT, stop, budget, spent: Cell::new(0) }
     }
 
     /// Fails if the calculation must stop; called before each operation, which takes milliseconds at most.
     pub(super) fn check(&self) -> Result<(), Fault> {
         let is_spent = self.spent.get() >= MAX_CALCULATION_WORK.min(self.budget.left());
-        let is_over = is_spent || self.stopped.load(Ordering::Relaxed) || Instant::now() >= self.until;
+        let is_over = is_spent || self.stop.is_set() || Instant::now() >= self.until;
         if is_over { Err(Fault::TooLarge) } else { Ok(()) }
     }
 

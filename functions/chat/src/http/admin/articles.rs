@@ -105,8 +105,8 @@ pub(crate) async fn create(
     let writer = ArticleWriter::new(app.store.articles.clone(), &app.config.articles, &app.config.http);
     writer.prepare(&collection, now).await?;
     let known = app.store.articles.get(&collection, &article_id(&parsed.source.key)).await?;
-    let outcome = writer.add(&collection, &parsed.source, known.as_ref(), now).await.map_err(add_failure)?;
-    let stored = match outcome {
+    let added = writer.add(&administrator.0.owner, &collection, parsed.source, known.as_ref(), now).await;
+    let stored = match added.map_err(add_failure)? {
         AddOutcome::Stored(stored) => Some(stored),
         AddOutcome::Unchanged => known,
     };
@@ -192,7 +192,9 @@ fn add_failure(error: AddError) -> ApiError {
             VectorIndexError::Unavailable => ErrorCode::UpstreamUnavailable,
             _ => ErrorCode::UpstreamRejected,
         },
-        AddError::NoText | AddError::TooLong | AddError::InvalidUrl => ErrorCode::InvalidRequest,
+        AddError::TooLong | AddError::TooComplex(_) => ErrorCode::TooLarge,
+        AddError::NoText | AddError::InvalidUrl => ErrorCode::InvalidRequest,
+        AddError::Unreadable => ErrorCode::Internal,
     };
     ApiError::new(code, format!("The article was not stored: {error}"))
 }

@@ -29,7 +29,7 @@ pub(crate) async fn import(
 ) -> Result<Json<ImportReport>, ApiError> {
     let body = web::read_json_body(&headers, body).await?;
     let (policy, taken) = (app.catalog.tools.policy(), app.catalog.tools.reserved_names().await?);
-    let read = parsing::parse(&administrator.0.owner, body.len(), move || {
+    let read = parsing::parse_heavy(&administrator.0.owner, move || {
         parse_import(&body, Rules { policy, reserved_names: &taken })
     });
     let (ImportedTools { tools, unusable }, dry_run) = read.await?;

@@ -78,11 +78,11 @@ fn texts_in_json(name: &'static str, largest: usize, make: fn(&str) -> Probe) ->
     Kind { name, largest, patterns: units(largest).iter().map(|unit| of(unit)).collect() }
 }
 
-fn pattern(name: impl Into<String>, make: impl Fn(usize) -> Probe + Send + Sync + 'static) -> Pattern {
+pub(crate) fn pattern(name: impl Into<String>, make: impl Fn(usize) -> Probe + Send + Sync + 'static) -> Pattern {
     Pattern { name: name.into(), make: Box::new(make) as Make }
 }
 
-fn list(count: usize, entry: impl Fn(usize) -> Value) -> Value {
+pub(crate) fn list(count: usize, entry: impl Fn(usize) -> Value) -> Value {
     (0..count).map(entry).collect()
 }
 

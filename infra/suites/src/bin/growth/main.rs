@@ -9,6 +9,8 @@
     reason = "a suite ends with the first expectation that does not hold, and says what it does"
 )]
 
+mod arguments;
+mod articles;
 mod catalog;
 mod flood;
 mod growth;
@@ -44,7 +46,8 @@ async fn run() -> bool {
     let (upstream, watcher) = (Upstream::start(), Watcher::start());
     let server = Server::start(&upstream, &watcher).await;
     let (mut bench, mut report) = (Bench { server, upstream, watcher }, Report::default());
-    for kind in catalog::kinds() {
+    let kinds = [catalog::kinds(), articles::kinds(), arguments::kinds()];
+    for kind in kinds.into_iter().flatten() {
         if !filters.is_empty() && !filters.iter().any(|name| kind.name.contains(name.as_str())) {
             continue;
         }

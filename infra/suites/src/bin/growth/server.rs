@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use suites::required_variable;
 
+use crate::arguments;
 use crate::probe::Probe;
 use crate::upstream::{Upstream, with_number};
 use crate::watcher::Watcher;
@@ -67,7 +68,12 @@ impl Server {
         let endpoint = json!({ "url": format!("{host}/mcp") });
         let files = json!({ "name": "files", "description": "Files.", "type": "mcp", "endpoint": endpoint });
         self.create("tools", &files).await;
-        let names = ["host", "files", "search_web", "read_url", "calculator", "current_time"];
+        let mut names = vec!["host", "files", "search_web", "read_url", "calculator", "current_time"];
+        let endpoint = json!({ "urlTemplate": format!("{host}/tool") });
+        for (name, items) in arguments::tools() {
+            self.create("tools", &arguments::definition(name, &items, &endpoint)).await;
+            names.push(name);
+        }
         let tools: Vec<Value> = names.iter().map(|name| json!({ "tool": name })).collect();
         self.agent = self.create("agents", &json!({ "name": "all", "tools": tools })).await;
     }

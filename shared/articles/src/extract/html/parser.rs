@@ -1,30 +1,161 @@
-use html5ever::driver::{ParseOpts, parse_document};
-use html5ever::tendril::{SliceExt, StrTendril, TendrilSink};
+//! A parser of pages whose work is linear in their length.
+//!
+//! The tokenizer compares each attribute of a tag with the earlier ones, and the tree builder goes through the open elements
+//! at most tags. At `</body>` or a new paragraph it can reopen hundreds of elements. So the page is parsed tag by tag, with
+//! limits on all of these.
+
+use std::cell::Cell;
+
+use ego_tree::NodeId;
+use html5ever::TokenizerResult;
+use html5ever::buffer_queue::BufferQueue;
+use html5ever::tendril::SliceExt;
+use html5ever::tokenizer::{Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use html5ever::tree_builder::{Tracer, TreeBuilder, TreeBuilderOpts, TreeSink};
 use scraper::{Html, HtmlTreeSink};
 
-/// The deepest nesting of elements. The parser's time grows with the square of the nesting.
-pub(super) const MAX_DEPTH: usize = 1_000;
+use super::attribute_counter::AttributeCounter;
+use crate::extract::error::{ExtractError, MAX_ATTRIBUTES, MAX_DEPTH, MAX_NODES};
 
-/// How many bytes are parsed between two checks of the nesting.
-const STEP_BYTES: usize = 4 * 1024;
+/// The longest piece that is parsed at a time, in bytes.
+const MAX_PIECE_BYTES: usize = 1024;
 
-/// Parses a page; `None` if its elements are nested too deeply.
-pub(super) fn parse(html: &str) -> Option<Html> {
-    let mut parser = parse_document(HtmlTreeSink::new(Html::new_document()), ParseOpts::default());
-    let mut rest = html;
-    while !rest.is_empty() {
-        let (step, more) = rest.split_at(rest.floor_char_boundary(STEP_BYTES));
-        let step: StrTendril = step.to_tendril();
-        parser.process(step);
-        if depth(&parser.tokenizer.sink.sink.0.borrow()) > MAX_DEPTH {
-            return None;
-        }
-        rest = more;
+/// The maximum sum over all tags of the elements that are open at each. A page of 100,000 tags with 50 open elements each
+/// has 5 million.
+const MAX_WORK: usize = 40_000_000;
+
+/// Parses a page.
+///
+/// # Errors
+/// The bound that the page exceeds.
+pub(super) fn parse(html: &str) -> Result<Html, ExtractError> {
+    let mut parser = PageParser::new();
+    for piece in pieces(html) {
+        parser.push(piece)?;
     }
-    Some(parser.finish())
+    Ok(parser.finish())
 }
 
-/// The nesting of the newest node.
-fn depth(page: &Html) -> usize {
-    page.tree.nodes().next_back().map_or(0, |node| node.ancestors().count())
+/// The parts of a page: `<` is nowhere but at their beginnings.
+fn pieces(html: &str) -> impl Iterator<Item = &str> {
+    let mut rest = html;
+    std::iter::from_fn(move || {
+        let next = rest.bytes().take(MAX_PIECE_BYTES).skip(1).position(|byte| byte == b'<');
+        let end = rest.floor_char_boundary(next.map_or(MAX_PIECE_BYTES, |next| next + 1));
+        let (piece, more) = rest.split_at(end);
+        rest = more;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+struct PageParser {
+    tokenizer: Tokenizer<TreeTokens>,
+    input: BufferQueue,
+    /// The attributes of the tag that may have begun and not ended.
+    open_tag: Option<AttributeCounter>,
+    /// How many nodes were counted, and the sum of them and of their attributes.
+    counted_nodes: usize,
+    size: usize,
+    work: usize,
+}
+
+/// The tree builder, and the number of tokens that it has received.
+struct TreeTokens {
+    builder: TreeBuilder<NodeId, HtmlTreeSink>,
+    count: Cell<usize>,
+}
+
+/// Counts the elements that the tree builder works with: those that are open, and those that it would reopen.
+struct OpenElements(Cell<usize>);
+
+impl Tracer for OpenElements {
+    type Handle = NodeId;
+
+    fn trace_handle(&self, _: &NodeId) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+impl TokenSink for TreeTokens {
+    type Handle = NodeId;
+
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeId> {
+        if !matches!(token, Token::ParseError(_)) {
+            self.count.set(self.count.get() + 1);
+        }
+        self.builder.process_token(token, line)
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}
+
+impl PageParser {
+    fn new() -> Self {
+        let builder = TreeBuilder::new(HtmlTreeSink::new(Html::new_document()), TreeBuilderOpts::default());
+        let tokens = TreeTokens { builder, count: Cell::new(0) };
+        let tokenizer = Tokenizer::new(tokens, TokenizerOpts::default());
+        Self { tokenizer, input: BufferQueue::default(), open_tag: None, counted_nodes: 0, size: 0, work: 0 }
+    }
+
+    fn push(&mut self, piece: &str) -> Result<(), ExtractError> {
+        if self.open_tag.is_none() && begins_tag(piece) {
+            self.open_tag = Some(AttributeCounter::default());
+        }
+        if self.open_tag.as_mut().is_some_and(|tag| tag.push(piece)) {
+            self.open_tag = None;
+        }
+        let before = self.tokenizer.sink.count.get();
+        self.input.push_back(piece.to_tendril());
+        self.feed();
+        if self.tokenizer.sink.count.get() > before {
+            // It was a tag and is complete, or text of a script or a comment.
+            self.open_tag = None;
+        }
+        // A tag is rejected before its end only, when no token shows that it is text: so a few more may pass.
+        if self.open_tag.as_ref().is_some_and(|tag| tag.count() > MAX_ATTRIBUTES) {
+            return Err(ExtractError::TooManyAttributes);
+        }
+        if piece.starts_with('<') { self.check_tree() } else { Ok(()) }
+    }
+
+    fn feed(&self) {
+        while !matches!(self.tokenizer.feed(&self.input), TokenizerResult::Done) {}
+    }
+
+    fn check_tree(&mut self) -> Result<(), ExtractError> {
+        let open = OpenElements(Cell::new(0));
+        let builder = &self.tokenizer.sink.builder;
+        builder.trace_handles(&open);
+        let page = builder.sink.0.borrow();
+        let (open, nodes) = (open.0.get(), page.tree.nodes());
+        let count = nodes.len();
+        let new = nodes.rev().take(count - self.counted_nodes.min(count));
+        self.size +=
+            new.map(|node| 1 + node.value().as_element().map_or(0, |element| element.attrs.len())).sum::<usize>();
+        (self.counted_nodes, self.work) = (count, self.work + open);
+        match () {
+            () if open > MAX_DEPTH => Err(ExtractError::TooDeep),
+            () if self.size > MAX_NODES => Err(ExtractError::TooManyNodes),
+            () if self.work > MAX_WORK => Err(ExtractError::TooNested),
+            () => Ok(()),
+        }
+    }
+
+    fn finish(self) -> Html {
+        self.feed();
+        self.tokenizer.end();
+        self.tokenizer.sink.builder.sink.finish()
+    }
+}
+
+/// Whether a piece begins with a start tag or an end tag.
+fn begins_tag(piece: &str) -> bool {
+    let name = piece.strip_prefix("</").or_else(|| piece.strip_prefix('<'));
+    name.is_some_and(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
 }

@@ -1,5 +1,9 @@
 use super::*;
 
+fn extract(html: &str) -> Document {
+    super::extract(html).unwrap()
+}
+
 /// The title, and each section's headings and lines.
 fn read(html: &str) -> (Option<String>, Vec<(String, String)>) {
     let document = extract(html);
@@ -108,11 +112,47 @@ fn broken_markup_is_read_to_its_end() {
 }
 
 #[test]
-fn hostile_nesting_ends_soon() {
-    assert_eq!(extract(&"<div>".repeat(1_000_000)), Document::default());
+fn f156_hostile_pages_exceed_a_bound() {
+    use ExtractError::{TooDeep, TooManyAttributes, TooManyHeadings, TooManyNodes, TooNested};
+    let hidden = format!("{}</body><!--{}-->", "<div>".repeat(700), "x".repeat(600));
+    let formatting: String = (0..400).map(|at| format!("<b a{at}>")).collect();
+    let attributes = |count: usize| (0..count).map(|at| format!(" a{at}")).collect::<String>();
+    let bold = format!("<b{}>", attributes(200)).repeat(3);
+    for (html, error) in [
+        ("<div>".repeat(1_000_000), TooDeep),
+        (hidden.repeat(4), TooDeep),
+        (format!("<p>{formatting}{}", "<p>x".repeat(600)), TooManyNodes),
+        (format!("<p>{bold}{}", "<p>x".repeat(1_000)), TooManyNodes),
+        (format!("<a{}>", attributes(1_000)), TooManyAttributes),
+        (format!("<svg><![CDATA[]]></><a{}>", attributes(1_000)), TooManyAttributes),
+        (format!("<a b='<c d' e=\"<f\"{}>", attributes(1_000)), TooManyAttributes),
+        (format!("</a{}", attributes(200_000)), TooManyAttributes),
+        ("<p>a".repeat(150_000), TooManyNodes),
+        (format!("{}{}", "<span>".repeat(900), "</x>".repeat(60_000)), TooNested),
+        ("<h6>a</h6>".repeat(30_000), TooManyHeadings),
+    ] {
+        let start: String = html.chars().take(40).collect();
+        assert_eq!(super::extract(&html), Err(error), "{start}");
+    }
+}
+
+#[test]
+fn large_ordinary_pages_are_read() {
     assert_eq!(lines(&format!("{}tea", "<div>".repeat(900))), "tea");
-    let flat = format!("{}tea", "<b><i></b></i>".repeat(3_000));
-    assert!(lines(&flat).contains("tea"));
+    assert!(lines(&format!("{}tea", "<b><i></b></i>".repeat(3_000))).contains("tea"));
+    let attributes: String = (0..250).map(|at| format!(" data-a{at}='b c'")).collect();
+    let script = format!("<script>if (a<b && {}) {{}}</script>", "c d ".repeat(5_000));
+    let path = format!("<svg><path d='M{}'/></svg>", " 1 2 L".repeat(5_000));
+    let comment = format!("<!-- {} -->", "<b class='x'>words of a comment</b> ".repeat(2_000));
+    let image = format!("<img src='data:image/png;base64,{}'>", "A+/ ".repeat(50_000));
+    assert_eq!(lines(&format!("<p{attributes}>{script}{path}{comment}{image}tea")), "tea");
+}
+
+#[test]
+fn white_space_of_code_is_read_once() {
+    let spaces = " ".repeat(100_000);
+    assert_eq!(lines(&format!("<pre>{spaces}{}tea", "<br>".repeat(50_000))), "tea");
+    assert_eq!(lines("<ul><li><pre>  <br>  a"), "-   a");
 }
 
 #[test]

@@ -3,7 +3,7 @@ use ego_tree::iter::Edge;
 use scraper::Node;
 use scraper::node::Element;
 
-use super::super::{Document, Outline};
+use super::super::{Document, ExtractError, Outline};
 use super::content::is_skipped;
 
 /// Elements that begin and end a line of text.
@@ -45,7 +45,7 @@ const CELL_SEPARATOR: &str = " | ";
 const ANCHOR_SIGNS: [char; 4] = ['¶', '§', '🔗', '#'];
 
 /// Reads the text at and below a node.
-pub(super) fn read(root: NodeRef<'_, Node>) -> Document {
+pub(super) fn read(root: NodeRef<'_, Node>) -> Result<Document, ExtractError> {
     let (mut reader, mut skipped) = (Reader::default(), 0_usize);
     for edge in root.traverse() {
         let (node, is_end) = match edge {
@@ -190,6 +190,9 @@ impl Reader {
     fn break_line(&mut self) {
         if self.line.trim_end().len() > self.marker.saturating_sub(1) {
             self.push_line();
+        } else {
+            // White space alone is no line; kept, each further block would read it again.
+            self.line.truncate(self.marker);
         }
     }
 
@@ -206,7 +209,7 @@ impl Reader {
         }
     }
 
-    fn finish(mut self) -> Document {
+    fn finish(mut self) -> Result<Document, ExtractError> {
         self.end_heading();
         self.break_line();
         self.outline.finish()

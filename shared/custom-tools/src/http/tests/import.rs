@@ -46,6 +46,21 @@ fn pets() -> Value {
 }
 
 #[test]
+fn f134_parameters_of_an_operation_share_a_bound() {
+    let parameters: Vec<Value> = (0..200)
+        .map(|at| json!({"name": format!("p{at}"), "in": "query", "schema": {"$ref": "#/components/schemas/large"}}))
+        .collect();
+    let document = json!({
+        "openapi": "3.1.0",
+        "servers": [{"url": "https://api.example.com"}],
+        "paths": {"/a": {"get": {"parameters": parameters}}},
+        "components": {"schemas": {"large": {"enum": (0..100).collect::<Vec<_>>()}}},
+    });
+    let reason = imported(&document).unwrap().unusable.pop().map(|unusable| unusable.reason);
+    assert_eq!(reason.as_deref(), Some("It needs a schema of at most 2000 values."));
+}
+
+#[test]
 fn operations_become_definitions_with_resolved_references() {
     let tools: Vec<Value> =
         imported(&pets()).unwrap().tools.iter().map(super::super::ToolDefinition::document).collect();

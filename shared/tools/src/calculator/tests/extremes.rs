@@ -1,5 +1,6 @@
 //! Extreme calculations: each supported notation terminates with extreme numbers, and other notations are rejected.
 
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Instant as Clock;
 
 use super::*;
@@ -38,7 +39,7 @@ const CALLS: [&str; 27] = [
 
 /// Calculates within one test, so that each expression has its own time.
 fn timed(expression: &str) -> (Result<Answer, Fault>, Duration) {
-    let (limit, _stop) = StopOnDrop::new(CalculationBudget::default());
+    let limit = Limit::new(::work::StopFlag::default(), CalculationBudget::default());
     let started = Clock::now();
     (evaluate(expression, &limit), started.elapsed())
 }
@@ -134,16 +135,16 @@ fn f053_dice_distributions_and_statements_are_rejected() {
 }
 
 #[tokio::test]
-async fn f053_calculations_share_two_slots_and_leave_no_thread() {
+async fn f053_calculations_share_two_threads_and_leave_none() {
     let heavy = format!("1{}", "/(10^9000+1)".repeat(30));
     let owners: Vec<_> = (0..6).map(|at| Owner::new(format!("{at}"))).collect();
     let calls = owners.iter().map(|owner| calculate(heavy.clone(), owner, CalculationBudget::default()));
     let all = futures_util::future::join_all(calls);
     let ended = tokio::time::timeout(Duration::from_mins(1), all).await.unwrap();
     assert!(ended.into_iter().all(|outcome| outcome.is_some()));
-    let both = async { (SLOTS.acquire(&owners[0]).await, SLOTS.acquire(&owners[1]).await) };
+    let both = async { tokio::join!(SHORT_WORK.run(&owners[0], |_| ()), SHORT_WORK.run(&owners[1], |_| ())) };
     let free = tokio::time::timeout(Duration::from_secs(20), both).await;
-    assert!(free.is_ok(), "each calculation gives its slot back");
+    assert_eq!(free, Ok((Some(()), Some(()))), "each calculation gives its thread back");
 }
 
 /// Forty fractions whose sum has no small lowest terms.
@@ -171,12 +172,12 @@ async fn f053_calculation_overtakes_another_owners_flood() {
     let ended = std::sync::atomic::AtomicUsize::new(0);
     let flood = futures_util::future::join_all((0..127).map(async |_| {
         let outcome = calculate(heavy_sum(), &ada, CalculationBudget::default()).await;
-        ended.fetch_add(1, Ordering::SeqCst);
+        ended.fetch_add(1, SeqCst);
         outcome
     }));
     let other = async {
         let outcome = calculate("1+1".to_owned(), &bob, CalculationBudget::default()).await;
-        (outcome.is_some_and(|outcome| outcome.is_ok()), ended.load(Ordering::SeqCst))
+        (outcome.is_some_and(|outcome| outcome.is_ok()), ended.load(SeqCst))
     };
     let mut flood = std::pin::pin!(flood);
     assert!(futures_util::poll!(flood.as_mut()).is_pending());

@@ -1,12 +1,7 @@
-//! Long work: slots for it, shared fairly between owners, and what of it holds the serving thread.
-
-mod slow_work;
-
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use slow_work::{take_counts as take_slow_work, watch as watch_slow_work};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 /// A fixed number of slots; each owner uses or awaits at most one at a time, or a few where that is set.

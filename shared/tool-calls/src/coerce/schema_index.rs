@@ -1,0 +1,78 @@
+//! What a check needs again and again from a schema, read once.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::parameter_value::schema_types;
+
+/// The types and enumerations of the parts of a schema, by their addresses.
+#[derive(Default)]
+pub(super) struct SchemaIndex<'a> {
+    types: HashMap<*const Value, Rc<[&'a str]>>,
+    enumerations: HashMap<*const Value, Enumeration<'a>>,
+}
+
+/// The values of an enumeration.
+#[derive(Default)]
+pub(super) struct Enumeration<'a> {
+    exact: HashSet<&'a Value>,
+    /// The values by their text; `None` for several of one text.
+    by_text: HashMap<String, Option<&'a Value>>,
+}
+
+impl<'a> SchemaIndex<'a> {
+    /// The types that a schema accepts, each once.
+    pub(super) fn types(&mut self, schema: &'a Value) -> Rc<[&'a str]> {
+        Rc::clone(self.types.entry(schema).or_insert_with(|| distinct_types(schema).into()))
+    }
+
+    /// The index of the values of an `enum`.
+    pub(super) fn enumeration(&mut self, allowed: &'a [Value]) -> &Enumeration<'a> {
+        self.enumerations.entry(allowed.as_ptr()).or_insert_with(|| Enumeration::new(allowed))
+    }
+}
+
+impl<'a> Enumeration<'a> {
+    fn new(allowed: &'a [Value]) -> Self {
+        let mut all = Self::default();
+        for value in allowed {
+            // The same value twice is one.
+            if !all.exact.insert(value) {
+                continue;
+            }
+            match all.by_text.entry(text(value)) {
+                Entry::Vacant(free) => drop(free.insert(Some(value))),
+                Entry::Occupied(mut known) => drop(known.insert(None)),
+            }
+        }
+        all
+    }
+
+    /// The value itself, or the only one that differs in case, white space or quotes.
+    pub(super) fn find(&self, value: &Value) -> Option<&'a Value> {
+        let exact = self.exact.get(value).copied();
+        exact.or_else(|| self.by_text.get(&text(value)).copied().flatten())
+    }
+}
+
+/// The text of a value, without differences of case.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned).trim().to_lowercase()
+}
+
+/// The types that a schema accepts, each once; there are few, because all unknown ones accept anything.
+pub(super) fn distinct_types(schema: &Value) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    schema_types(schema).into_iter().filter(|kind| seen.insert(known_type(kind))).collect()
+}
+
+/// The name of a type of JSON Schema; the same one for all others.
+fn known_type(kind: &str) -> &str {
+    match kind {
+        "string" | "integer" | "number" | "boolean" | "object" | "array" | "null" => kind,
+        _ => "",
+    }
+}
