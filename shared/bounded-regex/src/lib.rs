@@ -6,7 +6,7 @@
 
 mod ascii;
 
-pub use regex::Regex;
+pub use regex::{Captures, Regex};
 use regex::RegexBuilder;
 
 /// Deepest nesting of groups, repetitions and classes.

@@ -1,8 +1,12 @@
-//! E-mail addresses: `local@domain.tld` with letters of any script, `@` of any width, or `%40` as URLs encode it.
+//! E-mail addresses: `name@host.tld` with letters of any script, `@` of any width or as `%40`, and the spellings that
+//! people use to hide one.
 
 use std::ops::Range;
 
-use crate::characters::{fold, is_invisible};
+use crate::fold::{FoldedText, LETTER, WIDE};
+use crate::forms;
+use crate::keywords;
+use crate::line::Line;
 
 /// Maximum length of the local part, in characters.
 const MAX_LOCAL_CHARS: usize = 64;
@@ -11,127 +15,70 @@ const MAX_LOCAL_CHARS: usize = 64;
 const MAX_DOMAIN_CHARS: usize = 253;
 
 /// File extensions, which are no top-level domains: `logo@2x.png` is no address.
-const FILE_EXTENSIONS: [&str; 9] = ["png", "jpg", "jpeg", "gif", "webp", "svg", "ico", "css", "js"];
+const FILE_EXTENSIONS: [&str; 9] = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".ico", ".css", ".js"];
 
 /// Marks that a local part may contain in addition to letters and digits.
-const MARKS: &str = "._+-'&!#$*~^|{}";
+const MARKS: &[u8] = b"._+-'&!#$*~^|{}";
 
-/// The addresses in a text.
-pub(crate) fn find(text: &str) -> Vec<Range<usize>> {
+/// The addresses in a line.
+pub(crate) fn find(line: &Line<'_>) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
-    for (at, end) in at_signs(text) {
+    for sign in (0..line.folded.text.len()).filter_map(|at| sign(&line.folded, at)) {
         let min_start = found.last().map_or(0, |range| range.end);
-        let Some(start) = local_start(text, min_start, at) else { continue };
-        if let Some(end) = domain_end(text, end) {
-            found.push(start..end);
-        }
+        found.extend(address(line, min_start, &sign));
     }
     found
 }
 
-fn at_signs(text: &str) -> impl Iterator<Item = (usize, usize)> {
-    text.char_indices().filter_map(|(at, c)| match fold(c) {
-        '@' => Some((at, at + c.len_utf8())),
-        '%' if text.get(at + 1..at + 3) == Some("40") => Some((at, at + 3)),
-        _ => None,
-    })
+/// The sign between name and host at a position, with the spaces around it: `@`, `%40`, `(at)`, ` at `.
+fn sign(folded: &FoldedText, at: usize) -> Option<Range<usize>> {
+    let bracketed = |open| folded.byte_before(at) == open && folded.from(at, 2).eq_ignore_ascii_case("at");
+    let sign = match folded.byte(at) {
+        b'@' => at..at + 1,
+        b'%' => return (folded.from(at, 3) == "%40").then(|| at..at + 3),
+        b'a' | b'A' if bracketed(b' ') && folded.byte(at + 2) == b' ' => at..at + 2,
+        b'a' | b'A' if b"([{".iter().any(|open| bracketed(*open)) && b")]}".contains(&folded.byte(at + 2)) => {
+            at - 1..at + 3
+        }
+        _ => return None,
+    };
+    let space = |at: usize| usize::from(folded.byte(at) == b' ');
+    Some(sign.start - usize::from(folded.byte_before(sign.start) == b' ')..sign.end + space(sign.end))
 }
 
-/// The start of the local part that ends at `at`; not before `min_start`.
-fn local_start(text: &str, min_start: usize, at: usize) -> Option<usize> {
-    let before = text.get(min_start..at)?;
-    let last = before.chars().rev().find(|c| !is_invisible(*c))?;
-    let is_wide_script = is_wide(last);
-    let (mut start, mut length) = (None, 0);
-    let mut position = at;
-    for c in before.chars().rev() {
-        position -= c.len_utf8();
-        if is_invisible(c) {
-            continue;
-        }
-        let is_local_letter = is_letter(c, is_wide_script);
-        if length == MAX_LOCAL_CHARS || !(is_local_letter || is_mark(c)) {
-            break;
-        }
-        length += 1;
-        // Leading marks belong to the surrounding sentence.
-        if is_local_letter || c == '_' || c == '+' {
-            start = Some(position);
-        }
-    }
-    start
+/// The address around a sign; not from before `min_start`.
+fn address(line: &Line<'_>, min_start: usize, sign: &Range<usize>) -> Option<Range<usize>> {
+    let folded = &line.folded;
+    let start = local_start(folded, min_start, sign.start)?;
+    let (local, spelling) = (folded.text.get(start..sign.start)?, folded.text.get(sign.clone())?);
+    let rest = folded.from(sign.end, MAX_DOMAIN_CHARS);
+    let is_plain = matches!(spelling, "@" | "%40");
+    let plain = if is_plain { forms::captures(&forms::HOST, rest) } else { None };
+    let captures = plain.or_else(|| forms::captures(&forms::SPELLED_HOST, rest))?;
+    let host = captures.iter().skip(1).flatten().next()?;
+    let is_file = FILE_EXTENSIONS.iter().any(|extension| host.as_str().to_ascii_lowercase().ends_with(extension));
+    let is_address = match spelling.trim() {
+        _ if is_plain => !is_file,
+        "@" => is_clear(line, start, local),
+        bracketed if bracketed.len() > 2 => local.len() > 1,
+        _ => host.as_str().to_ascii_lowercase().contains("dot") && is_clear(line, start, local),
+    };
+    is_address.then(|| start..sign.end + host.end())
 }
 
-fn is_mark(c: char) -> bool {
-    MARKS.contains(c) || MARKS.contains(fold(c))
+/// Whether a local part is no ordinary term, so that the spaces after it may belong to an address.
+fn is_clear(line: &Line<'_>, start: usize, local: &str) -> bool {
+    let is_name = local.len() > 2 && local.bytes().take(2).all(|byte| byte.is_ascii_alphabetic());
+    is_name && local.contains(|c: char| "._-+".contains(c) || c.is_ascii_digit())
+        || line.is_after(start, keywords::EMAIL)
 }
 
-fn is_letter(c: char, wide: bool) -> bool {
-    fold(c).is_ascii_alphanumeric() || (c.is_alphanumeric() && (wide || !is_wide(c)))
-}
-
-/// Whether `c` belongs to a script that is written without spaces, so that boundaries between names and text are not
-/// visible.
-fn is_wide(c: char) -> bool {
-    c >= '\u{2e80}' && c.is_alphanumeric() && !fold(c).is_ascii()
-}
-
-/// The end of the domain that begins at `from`: labels separated by dots, the last one only letters.
-fn domain_end(text: &str, from: usize) -> Option<usize> {
-    let mut labels = Labels::default();
-    let mut at = from;
-    for c in text.get(from..)?.chars().take(MAX_DOMAIN_CHARS) {
-        if !is_invisible(c) && !labels.push(c, at) {
-            break;
-        }
-        at += c.len_utf8();
-    }
-    labels.finish();
-    labels.end
-}
-
-#[derive(Default)]
-struct Labels {
-    count: usize,
-    current: String,
-    /// The end of the current label's last letter or digit.
-    solid: usize,
-    /// Whether the current label, or the label before an ideographic dot, is in a wide script.
-    wide: bool,
-    /// The end of the last label that can be a top-level domain.
-    end: Option<usize>,
-}
-
-impl Labels {
-    /// Adds the character at `at`; returns `false` if the domain ended before it.
-    fn push(&mut self, c: char, at: usize) -> bool {
-        let is_dot = fold(c) == '.' && c != '\u{b7}' || (self.wide && c == '\u{3002}');
-        if is_dot {
-            let is_empty = self.current.is_empty();
-            self.finish();
-            return !is_empty;
-        }
-        if self.current.is_empty() && c.is_alphanumeric() {
-            self.wide = is_wide(c);
-        }
-        let is_label_char = fold(c) == '-' && c != '_' || is_letter(c, self.wide);
-        if is_label_char {
-            self.current.extend(fold(c).to_lowercase());
-            if fold(c) != '-' {
-                self.solid = at + c.len_utf8();
-            }
-        }
-        is_label_char
-    }
-
-    fn finish(&mut self) {
-        let label = std::mem::take(&mut self.current);
-        let trimmed = label.trim_end_matches('-');
-        let letters = trimmed.chars().all(char::is_alphabetic) || trimmed.starts_with("xn--");
-        let long = trimmed.chars().count() >= 2;
-        if self.count > 0 && long && letters && !FILE_EXTENSIONS.contains(&trimmed) {
-            self.end = Some(self.solid);
-        }
-        self.count += usize::from(!trimmed.is_empty());
-    }
+/// The start of the local part that ends at `end`; not before `min_start`.
+fn local_start(folded: &FoldedText, min_start: usize, end: usize) -> Option<usize> {
+    let is_wide = folded.byte_before(end) == WIDE;
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == LETTER || (is_wide && byte == WIDE);
+    let local = (min_start..end).rev().take(MAX_LOCAL_CHARS).map(|at| (at, folded.byte(at)));
+    let local = local.take_while(|(_, byte)| is_letter(*byte) || MARKS.contains(byte));
+    // Leading marks belong to the surrounding sentence.
+    local.filter(|(_, byte)| is_letter(*byte) || b"_+".contains(byte)).last().map(|(at, _)| at)
 }

@@ -1,124 +1,93 @@
-//! Numeric identity numbers: Chinese resident identity cards, United States social security numbers, and those of
-//! Korea, Brazil and Spain with check digits.
+//! Identity numbers of people, and bank account numbers, which also begin with letters.
 
-use crate::candidate::{Candidate, to_number};
-use crate::characters::{continues, next_after};
-use crate::groups::Gap;
-use crate::keywords::{self, IDENTITY, PASSPORT};
+use std::ops::Range;
 
-/// The first two digits of region codes: mainland China's provinces, Taiwan, Hong Kong and Macao.
-const PROVINCES: [u64; 36] = [
-    11, 12, 13, 14, 15, 21, 22, 23, 31, 32, 33, 34, 35, 36, 37, 41, 42, 43, 44, 45, 46, 50, 51, 52, 53, 54, 61, 62, 63,
-    64, 65, 71, 81, 82, 83, 91,
-];
+use crate::forms::{self, matches};
+use crate::line::Line;
+use crate::numbers::Candidate;
+use crate::{DataKind, checks, keywords};
 
-/// The check letters of a Spanish DNI, by the number modulo 23.
-const DNI_LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
+/// Maximum length of a number that begins with letters, in bytes of the folded text.
+const MAX_LENGTH: usize = 80;
 
-/// The end of the identity number that these groups form; `is_complete` if nothing that belongs to it follows.
-pub(crate) fn identity_end(candidate: &Candidate<'_>, is_complete: bool) -> Option<usize> {
-    if is_complete {
-        let is_identity = is_resident(candidate)
-            || is_old_resident(candidate)
-            || is_social_security(candidate)
-            || is_korean(candidate)
-            || is_brazilian(candidate)
-            || is_passport(candidate);
-        return is_identity.then(|| candidate.end()).or_else(|| end_with_letter(candidate));
+/// The end of the identity number that groups of digits form.
+pub(crate) fn number_end(candidate: &Candidate<'_>) -> Option<usize> {
+    let Candidate { line, range, form, digits, .. } = candidate;
+    if !(8..=18).contains(&digits.len()) {
+        return None;
     }
-    end_with_letter(candidate)
+    if candidate.is_complete
+        && match digits.len() {
+            18 => matches(&forms::RESIDENT, digits) && checks::is_resident(digits),
+            // The format until 1999. It has no check digit.
+            15 => matches(&forms::RESIDENT, form) && line.is_after(range.start, keywords::IDENTITY),
+            13 => matches(&forms::KOREAN, form) && checks::is_korean(digits),
+            11 => matches(&forms::BRAZILIAN, form) && checks::is_brazilian(digits),
+            9 if candidate.group_count == 1 => line.is_after(range.start, keywords::PASSPORT),
+            9 => matches(&forms::SOCIAL_SECURITY, form),
+            _ => false,
+        }
+    {
+        return Some(range.end);
+    }
+    let mut rest = line.folded.from(range.end, 4).char_indices().skip_while(|(_, c)| " -_".contains(*c));
+    let (offset, letter) = rest.next()?;
+    let number = format!("{digits}{}", letter.to_ascii_uppercase());
+    let end = range.end + offset + 1;
+    let is_number = matches(&forms::RESIDENT, &number) && checks::is_resident(&number)
+        || candidate.group_count == 1 && checks::is_spanish(&number);
+    (is_number && !line.folded.byte(end).is_ascii_alphanumeric()).then_some(end)
 }
 
-fn is_resident(candidate: &Candidate<'_>) -> bool {
-    candidate.digits.split_last().is_some_and(|(check, digits)| has_resident_check(digits, u64::from(*check)))
+/// The numbers of the wanted kinds that begin with a letter.
+pub(crate) fn find_lettered(line: &Line<'_>, kinds: &[DataKind]) -> Vec<(Range<usize>, DataKind)> {
+    let mut found: Vec<(Range<usize>, DataKind)> = Vec::new();
+    for at in 0..line.folded.text.len() {
+        let is_free = found.last().is_none_or(|(last, _)| at >= last.end);
+        if is_free && may_begin(line, at) {
+            let card =
+                || iban_end(line, at).filter(|_| kinds.contains(&DataKind::Card)).map(|end| (end, DataKind::Card));
+            let id = || lettered_end(line, at).filter(|_| kinds.contains(&DataKind::Id)).map(|end| (end, DataKind::Id));
+            found.extend(card().or_else(id).map(|(end, kind)| (at..end, kind)));
+        }
+    }
+    found
 }
 
-/// The end of a number whose check digit is a letter.
-fn end_with_letter(candidate: &Candidate<'_>) -> Option<usize> {
-    let (letter, end) = next_after(candidate.text, candidate.end(), " -")?;
-    let letter = letter.to_ascii_uppercase();
-    let is_resident_card = letter == 'X' && has_resident_check(candidate.digits, 10);
-    let is_dni_number = candidate.has_form(&[8]) && is_dni(to_number(candidate.digits), letter);
-    ((is_resident_card || is_dni_number) && !continues(candidate.text, end)).then_some(end)
+/// Whether a token begins with one or two letters and then a digit.
+fn may_begin(line: &Line<'_>, at: usize) -> bool {
+    let [first, second, third, fourth] = [0, 1, 2, 3].map(|offset| line.folded.byte(at + offset));
+    first.is_ascii_alphabetic()
+        && !line.folded.byte_before(at).is_ascii_alphanumeric()
+        && (second.is_ascii_digit()
+            || second.is_ascii_alphabetic() && (third.is_ascii_digit() || third == b' ' && fourth.is_ascii_digit()))
 }
 
-/// Checks ISO 7064 MOD 11-2 over 17 digits, with a valid region and date of birth.
-fn has_resident_check(digits: &[u8], check: u64) -> bool {
-    let sum = digits.iter().fold(0, |sum, digit| (sum + u64::from(*digit)) * 2 % 11);
-    digits.len() == 17 && (sum + check) % 11 == 1 && is_region(digits) && is_date(digits.get(6..14).unwrap_or_default())
+/// The end of the bank account number that begins at `at`; spaces and hyphens may separate its groups.
+fn iban_end(line: &Line<'_>, at: usize) -> Option<usize> {
+    let text = line.folded.from(at, MAX_LENGTH);
+    let length = checks::iban_length(&text.get(..2)?.to_ascii_uppercase())?;
+    let chars = text.char_indices().take_while(|(_, c)| c.is_ascii_alphanumeric() || " -_".contains(*c));
+    let chars = chars.filter(|(_, c)| c.is_ascii_alphanumeric()).take(length);
+    let (ends, number): (Vec<usize>, String) = chars.map(|(offset, c)| (at + offset + 1, c)).unzip();
+    let end = ends.get(length - 1).copied()?;
+    (checks::passes_mod_97(&number) && !line.folded.byte(end).is_ascii_alphanumeric()).then_some(end)
 }
 
-/// Fifteen digits, the format until 1999. It has no check digit, so a keyword must precede it.
-fn is_old_resident(candidate: &Candidate<'_>) -> bool {
-    let date = || [&[1, 9][..], candidate.digits.get(6..12).unwrap_or_default()].concat();
-    candidate.has_form(&[15])
-        && is_region(candidate.digits)
-        && is_date(&date())
-        && keywords::is_before(candidate.text, candidate.start(), IDENTITY)
-}
-
-fn is_region(digits: &[u8]) -> bool {
-    PROVINCES.contains(&to_number(digits.get(..2).unwrap_or_default()))
-}
-
-/// Whether eight digits are a date of the years 1900 to 2099.
-fn is_date(digits: &[u8]) -> bool {
-    let part = |from: usize, to: usize| to_number(digits.get(from..to).unwrap_or_default());
-    let (year, month, day) = (part(0, 4), part(4, 6), part(6, 8));
-    let is_leap_year = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + u64::from(is_leap_year),
-        _ => 0,
-    };
-    digits.len() == 8 && (1900..2100).contains(&year) && (1..=days).contains(&day)
-}
-
-/// `AAA-GG-SSSS` with assigned parts; also taxpayer numbers, which begin with 9.
-fn is_social_security(candidate: &Candidate<'_>) -> bool {
-    let part = |from: usize, to: usize| to_number(candidate.digits.get(from..to).unwrap_or_default());
-    let has_uniform_gaps = candidate.gaps().all(Gap::is_hyphen) || candidate.gaps().all(Gap::is_space);
-    let (area, group, serial) = (part(0, 3), part(3, 5), part(5, 9));
-    let is_taxpayer = area >= 900 && (50..=99).contains(&group);
-    let is_assigned = (1..900).contains(&area) && area != 666 && group > 0;
-    candidate.has_form(&[3, 2, 4]) && has_uniform_gaps && serial > 0 && (is_assigned || is_taxpayer)
-}
-
-/// `YYMMDD-GNNNNNC`.
-fn is_korean(candidate: &Candidate<'_>) -> bool {
-    const WEIGHTS: [u32; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5];
-    let Some((check, digits)) = candidate.digits.split_last() else { return false };
-    let sum: u32 = digits.iter().zip(WEIGHTS).map(|(digit, weight)| u32::from(*digit) * weight).sum();
-    let date = [&[1, 9][..], digits.get(..6).unwrap_or_default()].concat();
-    candidate.has_form(&[6, 7])
-        && candidate.gaps().all(Gap::is_hyphen)
-        && matches!(digits.get(6), Some(1..=8))
-        && is_date(&date)
-        && (11 - sum % 11) % 10 == u32::from(*check)
-}
-
-/// `000.000.000-00` with two check digits.
-fn is_brazilian(candidate: &Candidate<'_>) -> bool {
-    let check = |length: usize| {
-        let digits =
-            candidate.digits.iter().take(length).zip((2..).take(length).collect::<Vec<u32>>().into_iter().rev());
-        let sum: u32 = digits.map(|(digit, weight)| u32::from(*digit) * weight).sum();
-        let check = sum * 10 % 11 % 10;
-        candidate.digits.get(length).is_some_and(|digit| u32::from(*digit) == check)
-    };
-    let dots = candidate.gaps().take(2).all(Gap::is_dot);
-    let hyphen = candidate.gaps().nth(2).is_some_and(Gap::is_hyphen);
-    candidate.has_form(&[3, 3, 3, 2]) && dots && hyphen && check(9) && check(10)
-}
-
-/// Nine digits after a keyword for a passport.
-fn is_passport(candidate: &Candidate<'_>) -> bool {
-    candidate.has_form(&[9]) && keywords::is_before(candidate.text, candidate.start(), PASSPORT)
-}
-
-/// Whether `letter` is the check letter of a Spanish number.
-pub(crate) fn is_dni(number: u64, letter: char) -> bool {
-    let expected = usize::try_from(number % 23).ok().and_then(|at| DNI_LETTERS.get(at));
-    expected.is_some_and(|expected| char::from(*expected) == letter)
+/// The end of the identity number that begins with letters at `at`.
+fn lettered_end(line: &Line<'_>, at: usize) -> Option<usize> {
+    let captures = forms::captures(&forms::LETTERED, line.folded.from(at, MAX_LENGTH))?;
+    let is_after = |keywords| line.is_after(at, keywords);
+    if let Some(token) = captures.name("token") {
+        let number = token.as_str().to_ascii_uppercase();
+        let is_number = matches(&forms::TAIWANESE, &number) && checks::is_taiwanese(&number)
+            || matches(&forms::SINGAPOREAN, &number) && checks::is_singaporean(&number)
+            || number.starts_with(['X', 'Y', 'Z']) && checks::is_spanish(&number)
+            || matches(&forms::HONG_KONG, &number) && checks::is_hong_kong(&number) && is_after(keywords::IDENTITY)
+            || number.ends_with(|c: char| c.is_ascii_digit()) && is_after(keywords::PASSPORT);
+        return is_number.then_some(at + token.end());
+    }
+    let number = captures.name("hk").or_else(|| captures.name("gb"))?;
+    let text = number.as_str().to_ascii_uppercase().replace(['(', ')'], "");
+    (captures.name("gb").is_some() || checks::is_hong_kong(&text)).then_some(at + number.end())
 }

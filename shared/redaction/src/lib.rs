@@ -1,21 +1,19 @@
 //! Replaces personal data in texts by fixed placeholders.
 //!
-//! The built-in kinds are hand-written scanners: at most a fixed number of passes over the text, bounded work per
-//! character, nothing to compile at startup. Digits of other scripts and full-width characters are read as ASCII. A
-//! scanner recognises data by its form alone; names, postal addresses, prose and images are not recognised.
+//! A line is read once into one ASCII byte per visible character: digits of other scripts, full-width characters, white
+//! space and separators. The built-in kinds are patterns over that form, and check digits. They are compiled when a text
+//! is redacted for the first time. Data is recognised by its form alone; names, postal addresses, prose and images are
+//! not recognised.
 
-mod candidate;
-mod card;
-mod characters;
+mod checks;
 mod email;
-mod groups;
-mod iban;
+mod fold;
+mod forms;
 mod identity;
 mod keywords;
-mod lettered_ids;
+mod line;
 mod numbers;
 mod patterns;
-mod phone;
 mod redactor;
 mod spans;
 #[cfg(test)]

@@ -6,19 +6,30 @@ use std::sync::Arc;
 use platform::settings::{SettingError, Settings};
 use serde_json::Value;
 
+use crate::line::Line;
 use crate::patterns::{self, Pattern};
 use crate::spans::{Span, merge_overlapping, replace_spans};
-use crate::{DataKind, email, lettered_ids, numbers};
+use crate::{DataKind, email, fold, identity, numbers};
 
-/// Maximum number of searches of a part of a text: a replacement may expose data that was joined to it. If the last
-/// search still finds something, the whole part is replaced, so that nothing of a longer chain is left.
+/// Maximum number of searches of a part of a text: a replacement may expose data that was joined to it.
+///
+/// The work is bounded by construction. The parts of one search lie between the replacements of the one before, so they
+/// are disjoint, and all searches together read a text at most this many times. If the last search still finds
+/// something, its whole part is replaced, so that nothing of a longer chain is left.
 const MAX_PASSES: usize = 8;
 
-/// Maximum length of a field name that is read with its value, and how far it applies into the value, in bytes.
+/// Maximum length of a field name that is read with its value, in bytes.
 const MAX_NAME_BYTES: usize = 128;
 
 /// Maximum depth of JSON texts inside JSON texts.
 const MAX_JSON_DEPTH: usize = 4;
+
+/// Maximum number of searches of a JSON text that has personal data across its values; after the last one it is replaced
+/// as a whole.
+const MAX_JSON_PASSES: usize = 2;
+
+/// Minimum number of Chinese numerals of a telephone number.
+const MIN_NUMERALS: usize = 7;
 
 /// The accepted values of `MASK`.
 const ACCEPTED: &str = "all, or some of email, phone, id and card with commas between them";
@@ -63,7 +74,7 @@ impl Redactor {
 
     /// The personal data in a text, in order and without overlap. Time and memory are linear in the text.
     pub fn spans(&self, text: &str) -> Vec<Span<'_>> {
-        self.0.as_ref().map(|rules| rules.spans(text)).unwrap_or_default()
+        self.0.as_ref().map(|rules| rules.spans("", text)).unwrap_or_default()
     }
 
     /// Whether a text contains personal data.
@@ -115,39 +126,32 @@ impl Redactor {
     }
 
     fn redact_named(&self, name: &str, text: &str, depth_left: usize) -> String {
-        if self.is_off() {
-            return text.to_owned();
-        }
+        let Some(rules) = &self.0 else { return text.to_owned() };
+        let lead = if name.is_empty() || name.len() > MAX_NAME_BYTES { String::new() } else { format!("{name}: ") };
+        let may_be_json = |text: &str| depth_left > 0 && text.trim_start().starts_with(['{', '[']);
         let mut redacted = text.to_owned();
-        // Each round but the last replaces something; after the first, little is left to find.
-        loop {
-            let inner = self.redact_json_text(name, &redacted, depth_left);
-            let round = self.redact_text(&self.redact_after_name(name, &inner)).into_owned();
-            if round == redacted {
-                return redacted;
+        for pass in 1.. {
+            if may_be_json(&redacted) {
+                redacted = self.redact_json_text(name, redacted, depth_left - 1);
             }
-            redacted = round;
+            let spans = rules.spans(&lead, &redacted);
+            let Some(first) = spans.first() else { break };
+            if pass > MAX_JSON_PASSES {
+                return first.placeholder.to_owned();
+            }
+            redacted = replace_spans(&redacted, &spans);
+            if !may_be_json(&redacted) {
+                break;
+            }
         }
+        redacted
     }
 
     /// Redacts a text that is JSON as JSON; returns any other text unchanged.
-    fn redact_json_text(&self, name: &str, text: &str, depth_left: usize) -> String {
-        let may_be_json = depth_left > 0 && text.trim_start().starts_with(['{', '[']);
-        let value: Option<Value> = may_be_json.then(|| serde_json::from_str(text).ok()).flatten();
-        let redacted = value.map(|value| (self.redact_nested(name, &value, depth_left - 1), value));
-        redacted.filter(|(new, old)| new != old).map_or_else(|| text.to_owned(), |(new, _)| new.to_string())
-    }
-
-    /// Replaces data in a text that is personal data after this field name.
-    fn redact_after_name(&self, name: &str, text: &str) -> String {
-        if name.is_empty() || name.len() > MAX_NAME_BYTES {
-            return text.to_owned();
-        }
-        let lead = format!("{name}: ");
-        let text_with_name = format!("{lead}{text}");
-        let mut spans = self.spans(&text_with_name);
-        spans.retain(|span| (lead.len()..lead.len() + MAX_NAME_BYTES).contains(&span.range.start));
-        replace_spans(&text_with_name, &spans).split_off(lead.len())
+    fn redact_json_text(&self, name: &str, text: String, depth_left: usize) -> String {
+        let Ok(value) = serde_json::from_str::<Value>(&text) else { return text };
+        let redacted = self.redact_nested(name, &value, depth_left);
+        if redacted == value { text } else { redacted.to_string() }
     }
 }
 
@@ -158,14 +162,14 @@ impl fmt::Debug for Redactor {
 }
 
 impl Rules {
-    /// All personal data in a text. No scanner crosses a placeholder or a line end, so each part between them is
-    /// searched separately.
-    fn spans(&self, text: &str) -> Vec<Span<'_>> {
+    /// All personal data in a text that follows `lead`. No number crosses a placeholder or a line end, so each part
+    /// between them is searched separately.
+    fn spans(&self, lead: &str, text: &str) -> Vec<Span<'_>> {
         let mut spans = Vec::new();
         for part in self.split_at_placeholders(text) {
             let mut start = part.start;
             for line in text.get(part).unwrap_or_default().split_inclusive(['\n', '\r']) {
-                self.search(text, start..start + line.len(), MAX_PASSES, &mut spans);
+                self.search((lead, text), start..start + line.len(), MAX_PASSES, &mut spans);
                 start += line.len();
             }
         }
@@ -173,8 +177,10 @@ impl Rules {
     }
 
     /// Adds the personal data of a part, then that of the remaining parts.
-    fn search<'a>(&'a self, text: &str, part: Range<usize>, passes: usize, spans: &mut Vec<Span<'a>>) {
-        let found = self.find_in_part(text.get(part.clone()).unwrap_or_default());
+    fn search<'a>(&'a self, whole: (&str, &str), part: Range<usize>, passes: usize, spans: &mut Vec<Span<'a>>) {
+        let (lead, text) = whole;
+        let lead = if part.start == 0 { lead } else { "" };
+        let found = self.find_in_part(lead, text.get(part.clone()).unwrap_or_default());
         let Some(first) = found.first() else { return };
         if passes <= 1 {
             spans.push(Span { range: part, placeholder: first.placeholder });
@@ -183,27 +189,36 @@ impl Rules {
         let mut from = part.start;
         for Span { range, placeholder } in found {
             let range = part.start + range.start..part.start + range.end;
-            self.search(text, from..range.start, passes - 1, spans);
+            self.search(whole, from..range.start, passes - 1, spans);
             from = range.end;
             spans.push(Span { range, placeholder });
         }
-        self.search(text, from..part.end, passes - 1, spans);
+        self.search(whole, from..part.end, passes - 1, spans);
     }
 
     /// The result of a single search of a part.
-    fn find_in_part(&self, part: &str) -> Vec<Span<'_>> {
-        let is_wanted = |kind| self.kinds.contains(&kind);
-        let mut spans = Vec::new();
+    fn find_in_part(&self, lead: &str, part: &str) -> Vec<Span<'_>> {
+        #[cfg(test)]
+        crate::tests::count_search(part.len());
         if part.is_empty() {
-            return spans;
+            return Vec::new();
         }
+        let is_wanted = |kind| self.kinds.contains(&kind);
+        let to_spans = |line: &Line<'_>, found: Vec<(Range<usize>, DataKind)>| {
+            let span = |(range, kind): (Range<usize>, DataKind)| (line.folded.source(&range), kind.placeholder());
+            found.into_iter().map(span).map(|(range, placeholder)| Span { range, placeholder }).collect()
+        };
+        let line = Line::new(lead, part, false);
+        let mut found = numbers::find(&line, &self.kinds);
+        found.append(&mut identity::find_lettered(&line, &self.kinds));
         if is_wanted(DataKind::Email) {
-            let found = email::find(part).into_iter();
-            spans.extend(found.map(|range| Span { range, placeholder: DataKind::Email.placeholder() }));
+            found.extend(email::find(&line).into_iter().map(|range| (range, DataKind::Email)));
         }
-        if self.kinds.iter().any(|kind| *kind != DataKind::Email) {
-            let found = numbers::find(part, &is_wanted).into_iter().chain(lettered_ids::find(part, &is_wanted));
-            spans.extend(found.map(|(range, kind)| Span { range, placeholder: kind.placeholder() }));
+        let mut spans: Vec<Span<'_>> = to_spans(&line, found);
+        let numerals = part.chars().filter(|c| fold::numeral(*c).is_some());
+        if is_wanted(DataKind::Phone) && numerals.take(MIN_NUMERALS).count() == MIN_NUMERALS {
+            let line = Line::new(lead, part, true);
+            spans.append(&mut to_spans(&line, numbers::find(&line, &[DataKind::Phone])));
         }
         for pattern in &self.patterns {
             let found = pattern.find(part).into_iter();
