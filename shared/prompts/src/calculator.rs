@@ -57,16 +57,4 @@ declare_texts! {
     unknown_name,
     /// A function `{name}` with a wrong number of arguments.
     argument_count,
-    /// A power of a unit that is not supported.
-    unit_power,
-    /// Arithmetic on temperatures.
-    temperature,
-    /// Units of different dimensions.
-    unit_mismatch,
-    /// A conversion with two readings, a factor of 2π apart.
-    ambiguous_cycle,
-    /// A target of a conversion that has a unit twice.
-    repeated_unit,
-    /// A target of a conversion that is no unit.
-    no_unit,
 }

@@ -1,19 +1,12 @@
 //! `calculator`: calculates an expression, exactly where that is possible.
 
-mod application;
-mod cursor;
-mod evaluate;
 mod fault;
 mod formatting;
 mod functions;
-mod interval;
 mod lexer;
-mod notation;
 mod number;
 mod parser;
-mod quantity;
 mod rational;
-mod units;
 mod work;
 
 use async_trait::async_trait;
@@ -65,7 +58,15 @@ impl Tool for Calculator {
 /// calculation stops if its work budget is spent or this future is dropped. The spent work counts for the owner's next
 /// calculation, which may start when this one has ended.
 async fn calculate(expression: String, owner: &Owner, budget: CalculationBudget) -> Option<Result<Answer, Fault>> {
-    SHORT_WORK.run(owner, move |stop| evaluate::evaluate(&expression, &Limit::new(stop.clone(), budget))).await
+    SHORT_WORK.run(owner, move |stop| evaluate(&expression, &Limit::new(stop.clone(), budget))).await
+}
+
+/// The value of an expression.
+fn evaluate(expression: &str, limit: &Limit) -> Result<Answer, Fault> {
+    limit.check()?;
+    let value = parser::value(lexer::tokens(&lexer::normalise(expression)?)?, limit)?;
+    limit.spend(&[&value])?;
+    Ok(formatting::format_answer(&value))
 }
 
 fn tool_output(expression: &str, answer: &Answer) -> ToolOutput {

@@ -32,12 +32,6 @@ pub(super) enum SyntaxFault {
     UnknownName(String),
     /// The function with a wrong number of arguments.
     ArgumentCount(String),
-    UnitPower,
-    Temperature,
-    UnitMismatch,
-    AmbiguousCycle,
-    RepeatedUnit,
-    NoUnit,
 }
 
 /// Why an expression has no value.
@@ -71,7 +65,7 @@ impl Fault {
         Self::Undefined(ValueFault::Outside(domain))
     }
 
-    pub(super) fn unprovable() -> Self {
+    pub(super) fn imprecise() -> Self {
         Self::Undefined(ValueFault::Imprecise)
     }
 
@@ -111,12 +105,6 @@ impl SyntaxFault {
             Self::Incomplete => texts.incomplete,
             Self::AmbiguousProduct => texts.ambiguous_product,
             Self::PercentAsRemainder => texts.percent_as_remainder,
-            Self::UnitPower => texts.unit_power,
-            Self::Temperature => texts.temperature,
-            Self::UnitMismatch => texts.unit_mismatch,
-            Self::AmbiguousCycle => texts.ambiguous_cycle,
-            Self::RepeatedUnit => texts.repeated_unit,
-            Self::NoUnit => texts.no_unit,
         };
         text.to_owned()
     }

@@ -1,13 +1,10 @@
-//! Formats results: every digit in the text is correct.
+//! Formats results.
 
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{One, Pow, ToPrimitive, Zero};
 
-use super::fault::Fault;
-use super::interval::Interval;
 use super::number::Number;
-use super::quantity::{Factor, Quantity};
 use super::rational::Rational;
 
 /// Longest number that is formatted in full, in characters.
@@ -30,13 +27,11 @@ pub(super) struct Answer {
 }
 
 /// Formats a result.
-pub(super) fn format_answer(value: &Quantity) -> Result<Answer, Fault> {
-    let Answer { text, exact } = match &value.number {
+pub(super) fn format_answer(value: &Number) -> Answer {
+    match value {
         Number::Exact(number) => format_exact(number),
-        number => Answer { text: format_approximate(number.interval()?)?, exact: false },
-    };
-    let units = format_units(&value.units);
-    Ok(Answer { text: if units.is_empty() { text } else { format!("{text} {units}") }, exact })
+        Number::Approximate(value) => Answer { text: format_approximate(*value), exact: false },
+    }
 }
 
 fn format_exact(number: &Rational) -> Answer {
@@ -106,48 +101,23 @@ fn leading_digits(top: &BigUint, bottom: &BigUint, exponent: i64) -> String {
     digits.to_string()
 }
 
-/// Formats a number with the digits on which both bounds agree.
-fn format_approximate(bounds: Interval) -> Result<String, Fault> {
-    let size = bounds.low().abs().max(bounds.high().abs());
-    let agreed = |max_digits: usize, write: fn(f64, usize) -> String| {
-        (1..=max_digits)
-            .rev()
-            .map(|digits| [bounds.low(), bounds.high()].map(|bound| write(bound, digits)))
-            .find(|[low, high]| low == high)
-            .map(|[text, _]| text)
-    };
-    let decimal = |max_digits| agreed(max_digits, |bound, decimals| trim_zeros(&format!("{bound:.decimals$}")));
-    let with_power = |max_digits| agreed(max_digits, |bound, decimals| format!("{bound:.decimals$e}"));
-    let text = if DECIMAL.contains(&size) {
-        decimal(MAX_DECIMALS).or_else(|| with_power(LEADING_DIGITS - 1))
-    } else if size < DECIMAL.start {
-        with_power(MAX_DECIMALS).or_else(|| decimal(MAX_DECIMALS))
-    } else {
-        with_power(LEADING_DIGITS - 1)
-    };
-    text.ok_or_else(Fault::unprovable)
+/// Formats the digits of a float that are correct after a few operations.
+fn format_approximate(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
+    if !DECIMAL.contains(&size) {
+        let decimals = if size < DECIMAL.start { MAX_DECIMALS } else { LEADING_DIGITS - 1 };
+        return format!("{value:.decimals$e}");
+    }
+    let whole_digits = format!("{size:.0}").len();
+    let decimals = LEADING_DIGITS.saturating_sub(whole_digits).min(MAX_DECIMALS);
+    trim_zeros(&format!("{value:.decimals$}"))
 }
 
 /// Removes trailing zeros after the decimal point, and the sign of zero.
 fn trim_zeros(text: &str) -> String {
     let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
-}
-
-/// Formats units: `km/h`, `m^2`, `s^-1`.
-fn format_units(units: &[Factor]) -> String {
-    let name = |factor: &Factor, power: i32| match power {
-        1 => factor.name.clone(),
-        power => format!("{}^{power}", factor.name),
-    };
-    let (over, under): (Vec<&Factor>, Vec<&Factor>) = units.iter().partition(|factor| factor.power > 0);
-    let joined = |factors: &[&Factor], sign: i32| {
-        factors.iter().map(|factor| name(factor, factor.power * sign)).collect::<Vec<_>>().join(" ")
-    };
-    match (over.as_slice(), under.as_slice()) {
-        (over, []) => joined(over, 1),
-        ([], under) => joined(under, 1),
-        (over, [one]) => format!("{}/{}", joined(over, 1), joined(&[one], -1)),
-        (over, under) => format!("{}/({})", joined(over, 1), joined(under, -1)),
-    }
 }

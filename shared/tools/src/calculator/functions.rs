@@ -2,12 +2,19 @@
 
 use std::cmp::Ordering;
 
+use num_traits::ToPrimitive;
+
 use super::fault::{Domain, Fault, SyntaxFault};
-use super::interval::Interval;
-use super::number::Number;
+use super::number::{Number, positive_range};
 use super::rational::Rational;
 
-use Number::{Approximate, Exact, Pi};
+use Number::{Approximate, Exact};
+
+/// Largest argument of sine, cosine and tangent that is no whole number: a larger one has too few correct digits.
+const MAX_ANGLE: f64 = 1e5;
+
+/// Range in which a float represents whole numbers exactly.
+const MAX_WHOLE: f64 = 9e15;
 
 /// A function of numbers; a wrong number of arguments gives `None`.
 type Function = fn(&[Number]) -> Option<Result<Number, Fault>>;
@@ -22,20 +29,20 @@ const UNARY: [(&str, Unary); 20] = [
     ("abs", absolute),
     ("floor", |x| whole(x, Rational::floor, f64::floor)),
     ("ceil", |x| whole(x, |x| x.negate().floor().negate(), f64::ceil)),
-    ("sin", |x| wave(x, 0, f64::sin)),
-    ("cos", |x| wave(x, 3, f64::cos)),
-    ("tan", |x| wave(x, 0, f64::sin)?.divide(&wave(x, 3, f64::cos)?)),
+    ("sin", |x| Ok(Approximate(wave(x, f64::sin)?))),
+    ("cos", |x| Ok(Approximate(wave(x, f64::cos)?))),
+    ("tan", |x| Approximate(wave(x, f64::sin)?).divide(&Approximate(wave(x, f64::cos)?))),
     ("asin", |x| inverse(x, f64::asin)),
     ("arcsin", |x| inverse(x, f64::asin)),
-    ("acos", |x| inverse(&x.negate(), f64::asin)?.add(&Pi(Rational::from(1).divide(&2.into())?))),
-    ("arccos", |x| inverse(&x.negate(), f64::asin)?.add(&Pi(Rational::from(1).divide(&2.into())?))),
-    ("atan", |x| growing(x, f64::atan)),
-    ("arctan", |x| growing(x, f64::atan)),
+    ("acos", |x| inverse(x, f64::acos)),
+    ("arccos", |x| inverse(x, f64::acos)),
+    ("atan", |x| Number::approximate(x.float()?.atan())),
+    ("arctan", |x| Number::approximate(x.float()?.atan())),
     ("ln", |x| logarithm(x, None)),
     ("lg", |x| logarithm(x, Some(10))),
     ("log10", |x| logarithm(x, Some(10))),
     ("log2", |x| logarithm(x, Some(2))),
-    ("exp", exponential),
+    ("exp", |x| if x.is_zero() { Ok(Exact(1.into())) } else { positive_range(x.float()?.exp()) }),
     ("factorial", factorial),
 ];
 
@@ -67,11 +74,6 @@ pub(super) fn takes_several(name: &str) -> bool {
     SEVERAL.iter().any(|(known, _)| *known == name)
 }
 
-/// Whether the function keeps the unit of its argument.
-pub(super) fn keeps_unit(name: &str) -> bool {
-    matches!(name, "abs" | "floor" | "ceil" | "round" | "min" | "max")
-}
-
 /// The value of a function.
 pub(super) fn call(name: &str, arguments: &[Number]) -> Result<Number, Fault> {
     let wrong_count = || Fault::from(SyntaxFault::ArgumentCount(name.to_owned()));
@@ -87,7 +89,7 @@ pub(super) fn call(name: &str, arguments: &[Number]) -> Result<Number, Fault> {
 pub(super) fn factorial(x: &Number) -> Result<Number, Fault> {
     match x {
         Exact(number) => number.factorial().map(Exact),
-        _ => Err(Fault::outside(Domain::Factorial)),
+        Approximate(_) => Err(Fault::outside(Domain::Factorial)),
     }
 }
 
@@ -106,35 +108,30 @@ fn two(arguments: &[Number]) -> Option<(&Number, &Number)> {
 }
 
 fn root(x: &Number, degree: u32) -> Result<Number, Fault> {
-    let is_negative = |x: &Number| x.compare(&Exact(0.into())).is_ok_and(|order| order == Ordering::Less);
-    if x.is_zero() {
-        return Ok(x.clone());
-    }
-    if is_negative(x) {
+    if x.compare(&Exact(0.into()))? == Ordering::Less {
         let negative = || root(&x.negate(), degree).map(|root| root.negate());
         return if degree % 2 == 1 { negative() } else { Err(Fault::outside(Domain::SquareRoot)) };
     }
-    if let Exact(number) = x
-        && let Some(root) = number.root(degree)
-    {
-        return Ok(Exact(root));
+    match x {
+        Exact(number) if let Some(root) = number.root(degree) => Ok(Exact(root)),
+        _ if degree == 2 => Number::approximate(x.float()?.sqrt()),
+        _ => Number::approximate(x.float()?.cbrt()),
     }
-    let interval = x.interval()?;
-    if interval.low() < 0.0 {
-        return Err(Fault::unprovable());
-    }
-    interval.growing(if degree == 2 { f64::sqrt } else { f64::cbrt }).map(Approximate)
 }
 
 fn absolute(x: &Number) -> Result<Number, Fault> {
     Ok(if x.compare(&Exact(0.into()))? == Ordering::Less { x.negate() } else { x.clone() })
 }
 
+/// Rounds to a whole number, if the digits of an approximate number suffice to decide which.
 fn whole(x: &Number, exact: fn(&Rational) -> Rational, approximate: fn(f64) -> f64) -> Result<Number, Fault> {
-    match x {
-        Exact(number) => Ok(Exact(exact(number))),
-        _ => x.interval()?.whole(approximate).map(|whole| Exact(whole.into())),
-    }
+    let value = match x {
+        Exact(number) => return Ok(Exact(exact(number))),
+        Approximate(value) => *value,
+    };
+    let [low, high] = [value.abs(), -value.abs()].map(|error| approximate(value - error * 1e-14));
+    let whole = if (low - high).abs() < 0.5 && low.abs() < MAX_WHOLE { low.to_i64() } else { None };
+    whole.map(|whole| Exact(whole.into())).ok_or_else(Fault::imprecise)
 }
 
 fn round(x: &Number) -> Result<Number, Fault> {
@@ -146,53 +143,21 @@ fn round_to(x: &Number, decimals: &Number) -> Result<Number, Fault> {
     round(&x.multiply(&scale)?)?.divide(&scale)
 }
 
-fn growing(x: &Number, function: fn(f64) -> f64) -> Result<Number, Fault> {
-    if x.is_zero() { Ok(Exact(0.into())) } else { x.interval()?.growing(function).map(Approximate) }
-}
-
-/// The arc sine, which is defined from -1 to 1.
+/// The arc sine or cosine, which are defined from -1 to 1.
 fn inverse(x: &Number, function: fn(f64) -> f64) -> Result<Number, Fault> {
-    let one = Rational::from(1);
-    if let Exact(number) = x
-        && (number.compare(&one).is_gt() || number.compare(&one.negate()).is_lt())
-    {
-        return Err(Fault::outside(Domain::ArcSine));
-    }
-    let interval = x.interval()?;
-    if !interval.is_within(-1.0, 1.0) {
-        return Err(Fault::unprovable());
-    }
-    growing(x, function)
+    let value = function(x.float()?);
+    if value.is_nan() { Err(Fault::outside(Domain::ArcSine)) } else { Number::approximate(value) }
 }
 
-/// Sine, or cosine as a sine that begins `shift` sixths of π later; exact where the value is rational.
-fn wave(x: &Number, shift: i64, function: fn(f64) -> f64) -> Result<Number, Fault> {
-    if x.is_zero() {
-        return Ok(Exact(i64::from(shift != 0).into()));
+/// Sine or cosine; zero at the multiples of π, which a float only approximates.
+fn wave(x: &Number, function: fn(f64) -> f64) -> Result<f64, Fault> {
+    let angle = x.float()?;
+    let is_whole = matches!(x, Exact(number) if number.is_integer());
+    if angle.abs() > if is_whole { MAX_WHOLE } else { MAX_ANGLE } {
+        return Err(Fault::imprecise());
     }
-    if let Pi(factor) = x {
-        let turns = factor.divide(&2.into())?;
-        let turn = turns.add(&turns.floor().negate())?;
-        if let Some(sixths) = turn.multiply(&12.into())?.integer()
-            && let Some(halves) = sine_of_sixths((sixths + shift) % 12)
-        {
-            return Rational::from(halves).divide(&2.into()).map(Exact);
-        }
-        return Pi(turn.multiply(&2.into())?).interval()?.wave(function).map(Approximate);
-    }
-    x.interval()?.wave(function).map(Approximate)
-}
-
-/// Returns twice the sine of `sixths` × π/6, if it is a whole number.
-fn sine_of_sixths(sixths: i64) -> Option<i64> {
-    match sixths {
-        0 | 6 => Some(0),
-        1 | 5 => Some(1),
-        3 => Some(2),
-        7 | 11 => Some(-1),
-        9 => Some(-2),
-        _ => None,
-    }
+    let value = function(angle);
+    Ok(if value.abs() < angle.abs() * f64::EPSILON { 0.0 } else { value })
 }
 
 fn logarithm(x: &Number, base: Option<i64>) -> Result<Number, Fault> {
@@ -209,10 +174,6 @@ fn logarithm_to(x: &Number, base: &Number) -> Result<Number, Fault> {
         return Err(Fault::outside(Domain::LogarithmBase));
     }
     Approximate(x.ln()?).divide(&Approximate(base.ln()?))
-}
-
-fn exponential(x: &Number) -> Result<Number, Fault> {
-    if x.is_zero() { Ok(Exact(1.into())) } else { x.interval().and_then(Interval::exp).map(Approximate) }
 }
 
 fn extreme(arguments: &[Number], wanted: Ordering) -> Option<Result<Number, Fault>> {

@@ -11,7 +11,56 @@ pub(super) enum Token {
     Sign(char),
 }
 
-/// Splits an expression in plain notation into tokens.
+/// Longest expression, in characters.
+const MAX_LENGTH: usize = 1000;
+
+/// Maximum nesting of parentheses; parsing them uses the stack.
+const MAX_DEPTH: usize = 64;
+
+/// Accepted characters in addition to letters and digits.
+const SYMBOLS: &str = " +-*/^!%().,π";
+
+/// Normalises an expression; the error is the reason why it is invalid.
+pub(super) fn normalise(expression: &str) -> Result<String, SyntaxFault> {
+    if expression.chars().count() > MAX_LENGTH {
+        return Err(SyntaxFault::TooLong(MAX_LENGTH));
+    }
+    let plain = |c: char| match c {
+        '×' | '⋅' | '·' => '*',
+        '÷' => '/',
+        '−' | '–' => '-',
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        c if c.is_whitespace() => ' ',
+        c => c,
+    };
+    let text = expression.chars().map(plain).collect::<String>().replace("**", "^");
+    let text = text.trim_end_matches(['=', '?', ' ']).trim();
+    if text.is_empty() {
+        return Err(SyntaxFault::Empty);
+    }
+    if let Some(odd) = text.chars().find(|c| !(c.is_ascii_alphanumeric() || SYMBOLS.contains(*c))) {
+        return Err(SyntaxFault::UnknownSymbol(odd));
+    }
+    check_parentheses(text)?;
+    Ok(text.to_owned())
+}
+
+fn check_parentheses(text: &str) -> Result<(), SyntaxFault> {
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.checked_sub(1).ok_or(SyntaxFault::UnbalancedParentheses)?,
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return Err(SyntaxFault::TooManyParentheses(MAX_DEPTH));
+        }
+    }
+    if depth == 0 { Ok(()) } else { Err(SyntaxFault::UnbalancedParentheses) }
+}
+
+/// Splits a normalised expression into tokens.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
     let mut lexer = Lexer { rest: text, tokens: Vec::new(), separates: Vec::new() };
     while let Some(next) = lexer.rest.chars().next() {
@@ -32,7 +81,7 @@ impl<'a> Lexer<'a> {
         match next {
             ' ' => self.rest = self.rest.trim_start_matches(' '),
             '0'..='9' | '.' => self.number()?,
-            'a'..='z' | 'A'..='Z' | '°' | 'π' => self.name(),
+            'a'..='z' | 'A'..='Z' | 'π' => self.name(),
             _ => self.sign(next)?,
         }
         Ok(())
@@ -54,7 +103,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn name(&mut self) {
-        let letters = self.take_while(|c| c.is_ascii_alphabetic() || matches!(c, '°' | 'π'));
+        let letters = self.take_while(|c| c.is_ascii_alphabetic() || c == 'π');
         // The digits of `log10` and `log2`, but not those of a number after a name.
         let digits = ["10", "2"].into_iter().find(|digits| letters == "log" && self.rest.starts_with(digits));
         self.rest = self.rest.get(digits.map_or(0, str::len)..).unwrap_or_default();

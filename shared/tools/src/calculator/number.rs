@@ -1,42 +1,52 @@
 use std::cmp::Ordering;
 
 use super::fault::{Domain, Fault};
-use super::interval::Interval;
 use super::rational::Rational;
 
 /// Largest denominator of an exponent for which an exact root is tried.
 const MAX_ROOT: u32 = 64;
 
-/// A real number: exact, an exact multiple of π, or between two bounds.
+/// A real number: an exact fraction, or a float of about 15 correct digits, which is finite.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Number {
     Exact(Rational),
-    Pi(Rational),
-    Approximate(Interval),
+    Approximate(f64),
 }
 
-use Number::{Approximate, Exact, Pi};
+use Number::{Approximate, Exact};
+
+type ExactOperation = fn(&Rational, &Rational) -> Result<Rational, Fault>;
 
 impl Number {
-    pub(super) fn interval(&self) -> Result<Interval, Fault> {
+    /// A float; an error if it is out of range.
+    pub(super) fn approximate(value: f64) -> Result<Self, Fault> {
+        if value.is_finite() { Ok(Approximate(value)) } else { Err(Fault::TooLarge) }
+    }
+
+    /// The nearest float; an error if the number is out of its range.
+    pub(super) fn float(&self) -> Result<f64, Fault> {
         match self {
-            Exact(number) => Interval::of(number),
-            Pi(factor) => Interval::of(factor)?.multiply(Interval::PI),
-            Approximate(interval) => Ok(*interval),
+            Exact(number) => number.float().ok_or(Fault::TooLarge),
+            Approximate(value) => Ok(*value),
         }
     }
 
     pub(super) fn is_zero(&self) -> bool {
-        matches!(self, Exact(number) | Pi(number) if number.is_zero())
+        match self {
+            Exact(number) => number.is_zero(),
+            Approximate(value) => *value == 0.0,
+        }
+    }
+
+    fn join(&self, other: &Self, exact: ExactOperation, float: fn(f64, f64) -> f64) -> Result<Self, Fault> {
+        match (self, other) {
+            (Exact(one), Exact(other)) => exact(one, other).map(Exact),
+            _ => Self::approximate(float(self.float()?, other.float()?)),
+        }
     }
 
     pub(super) fn add(&self, other: &Self) -> Result<Self, Fault> {
-        match (self, other) {
-            (Exact(one), Exact(other)) => one.add(other).map(Exact),
-            (Pi(one), Pi(other)) => one.add(other).map(Self::multiple_of_pi),
-            (number, zero) | (zero, number) if zero.is_zero() => Ok(number.clone()),
-            _ => self.interval()?.add(other.interval()?).map(Approximate),
-        }
+        self.join(other, Rational::add, |one, other| one + other)
     }
 
     pub(super) fn subtract(&self, other: &Self) -> Result<Self, Fault> {
@@ -46,85 +56,58 @@ impl Number {
     pub(super) fn negate(&self) -> Self {
         match self {
             Exact(number) => Exact(number.negate()),
-            Pi(factor) => Pi(factor.negate()),
-            Approximate(interval) => Approximate(interval.negate()),
+            Approximate(value) => Approximate(-value),
         }
     }
 
     pub(super) fn multiply(&self, other: &Self) -> Result<Self, Fault> {
-        match (self, other) {
-            (Exact(one), Exact(other)) => one.multiply(other).map(Exact),
-            (Exact(one), Pi(other)) | (Pi(one), Exact(other)) => one.multiply(other).map(Self::multiple_of_pi),
-            (_, zero) | (zero, _) if zero.is_zero() => Ok(Exact(0.into())),
-            _ => self.interval()?.multiply(other.interval()?).map(Approximate),
-        }
+        self.join(other, Rational::multiply, |one, other| one * other)
     }
 
     pub(super) fn divide(&self, other: &Self) -> Result<Self, Fault> {
-        match (self, other) {
-            (_, zero) if zero.is_zero() => Err(Fault::division_by_zero()),
-            (Exact(one), Exact(other)) | (Pi(one), Pi(other)) => one.divide(other).map(Exact),
-            (Pi(one), Exact(other)) => one.divide(other).map(Self::multiple_of_pi),
-            (zero, _) if zero.is_zero() => Ok(Exact(0.into())),
-            _ => self.interval()?.divide(other.interval()?).map(Approximate),
+        if other.is_zero() {
+            return Err(Fault::division_by_zero());
         }
-    }
-
-    fn multiple_of_pi(factor: Rational) -> Self {
-        if factor.is_zero() { Exact(factor) } else { Pi(factor) }
+        self.join(other, Rational::divide, |one, other| one / other)
     }
 
     /// Raises to a power; exact for whole exponents and for exact roots, unless the exact result is too large.
     pub(super) fn power(&self, exponent: &Self) -> Result<Self, Fault> {
-        if let (Exact(base), Exact(exponent)) = (self, exponent) {
-            if let Some(power) = exact_power(base, exponent)? {
-                return Ok(Exact(power));
-            }
-            if base.is_negative() {
-                return negative_power(base, exponent);
-            }
+        let whole = match (self, exponent) {
+            (Exact(base), Exact(exponent)) => match exact_power(base, exponent)? {
+                Some(power) => return Ok(Exact(power)),
+                None => exponent.is_integer(),
+            },
+            _ => false,
+        };
+        let (base, exponent) = (self.float()?, exponent.float()?);
+        if base < 0.0 && !whole && exponent.fract() != 0.0 {
+            return Err(Fault::outside(Domain::NegativePower));
         }
-        if let (Pi(_) | Approximate(_), Exact(exponent)) = (self, exponent)
-            && let Some(whole) = exponent.integer().filter(|whole| whole.unsigned_abs() <= 64)
-        {
-            return self.repeated(whole);
-        }
-        let logarithm = self.ln()?;
-        exponent.interval()?.multiply(logarithm)?.exp().map(Approximate)
+        positive_range(base.powf(exponent))
     }
 
-    /// A small whole power by multiplication, for any sign of the base.
-    fn repeated(&self, exponent: i64) -> Result<Self, Fault> {
-        let mut power = Exact(1.into());
-        for _ in 0..exponent.unsigned_abs() {
-            power = power.multiply(self)?;
-        }
-        if exponent < 0 { Exact(1.into()).divide(&power) } else { Ok(power) }
-    }
-
-    /// The bounds of the natural logarithm.
-    pub(super) fn ln(&self) -> Result<Interval, Fault> {
+    /// The natural logarithm.
+    pub(super) fn ln(&self) -> Result<f64, Fault> {
         match self {
-            Exact(number) => Interval::ln_of(number),
-            _ => self.interval()?.ln(),
+            Exact(number) => number.ln(),
+            Approximate(value) if *value > 0.0 => Some(value.ln()),
+            Approximate(_) => None,
         }
+        .ok_or_else(|| Fault::outside(Domain::Logarithm))
     }
 
     pub(super) fn compare(&self, other: &Self) -> Result<Ordering, Fault> {
-        if let (Exact(one), Exact(other)) | (Pi(one), Pi(other)) = (self, other) {
-            return Ok(one.compare(other));
-        }
-        let (one, other) = (self.interval()?, other.interval()?);
-        if one.high() < other.low() {
-            Ok(Ordering::Less)
-        } else if one.low() > other.high() {
-            Ok(Ordering::Greater)
-        } else if one == other {
-            Ok(Ordering::Equal)
-        } else {
-            Err(Fault::unprovable())
+        match (self, other) {
+            (Exact(one), Exact(other)) => Ok(one.compare(other)),
+            _ => Ok(self.float()?.total_cmp(&other.float()?)),
         }
     }
+}
+
+/// A power or exponential, which is never zero: one that a float cannot represent has no digits.
+pub(super) fn positive_range(value: f64) -> Result<Number, Fault> {
+    if value.abs() < f64::MIN_POSITIVE { Err(Fault::TooLarge) } else { Number::approximate(value) }
 }
 
 /// The exact power, if there is one of bounded size.
@@ -144,16 +127,6 @@ fn exact_power(base: &Rational, exponent: &Rational) -> Result<Option<Rational>,
         2..=MAX_ROOT if !base.is_negative() => base.root(degree),
         _ => None,
     };
-    // A number that is too large to be exact may still have a magnitude.
+    // A number that is too large to be exact may still be in the range of a float.
     Ok(root.and_then(|root| root.power(power).ok()))
-}
-
-/// The power of a negative number that is too large to be exact.
-fn negative_power(base: &Rational, exponent: &Rational) -> Result<Number, Fault> {
-    if !exponent.is_integer() {
-        return Err(Fault::outside(Domain::NegativePower));
-    }
-    let magnitude = Exact(base.negate()).power(&Exact(exponent.clone()))?;
-    let half = exponent.divide(&2.into())?;
-    Ok(if half.is_integer() { magnitude } else { magnitude.negate() })
 }

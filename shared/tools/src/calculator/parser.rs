@@ -1,26 +1,25 @@
 //! Parses an expression and evaluates it at the same time; only the syntax in this module has a meaning.
 
-use super::cursor::TokenCursor;
 use super::fault::{Fault, SyntaxFault};
-use super::interval::Interval;
+use super::functions;
 use super::lexer::Token;
 use super::number::Number;
-use super::quantity::{Factor, Quantity};
 use super::work::Limit;
-use super::{application, functions, units};
 
 /// Maximum nesting of parentheses, exponents and functions without parentheses; parsing them uses the stack.
 const MAX_DEPTH: usize = 100;
 
 /// The value of an expression.
-pub(super) fn value(tokens: Vec<Token>, limit: &Limit) -> Result<Quantity, Fault> {
-    let mut parser = Parser { cursor: TokenCursor::new(tokens), depth: 0, limit, ends_in_power: false };
-    let value = parser.conversion()?;
-    if parser.cursor.peek().is_some() { Err(SyntaxFault::Malformed.into()) } else { Ok(value) }
+pub(super) fn value(tokens: Vec<Token>, limit: &Limit) -> Result<Number, Fault> {
+    let mut parser = Parser { tokens, next: 0, depth: 0, limit, ends_in_power: false };
+    let value = parser.sum()?;
+    if parser.peek().is_some() { Err(SyntaxFault::Malformed.into()) } else { Ok(value) }
 }
 
 struct Parser<'a> {
-    cursor: TokenCursor,
+    tokens: Vec<Token>,
+    /// The position of the next token.
+    next: usize,
     depth: usize,
     limit: &'a Limit,
     /// Whether the last factor ended in an exponent: a directly following factor may belong to either.
@@ -34,52 +33,41 @@ enum Prefix {
 }
 
 impl Parser<'_> {
-    fn conversion(&mut self) -> Result<Quantity, Fault> {
-        let mut value = self.sum()?;
-        while matches!(self.cursor.name_at(0), Some("to" | "into" | "as" | "in")) {
-            self.cursor.advance();
-            let target = self.units()?;
-            self.limit.spend_division(&[&value.number])?;
-            value = value.convert(&target)?;
-        }
-        Ok(value)
-    }
-
-    fn sum(&mut self) -> Result<Quantity, Fault> {
+    fn sum(&mut self) -> Result<Number, Fault> {
         let mut sum = self.product()?;
         loop {
-            if self.cursor.accept('+') {
+            if self.accept('+') {
                 let term = self.product()?;
-                sum = self.add(sum, &term)?;
-            } else if self.cursor.accept('-') {
+                sum = self.add(&sum, &term)?;
+            } else if self.accept('-') {
                 let term = self.product()?.negate();
-                sum = self.add(sum, &term)?;
+                sum = self.add(&sum, &term)?;
             } else {
                 return Ok(sum);
             }
         }
     }
 
-    fn add(&self, sum: Quantity, term: &Quantity) -> Result<Quantity, Fault> {
-        self.limit.spend(&[&sum.number, &term.number])?;
+    fn add(&self, sum: &Number, term: &Number) -> Result<Number, Fault> {
+        self.limit.spend(&[sum, term])?;
         sum.add(term)
     }
 
-    fn product(&mut self) -> Result<Quantity, Fault> {
+    fn product(&mut self) -> Result<Number, Fault> {
         let mut product = self.signed(false)?;
         loop {
-            if self.cursor.accept('*') || self.cursor.accept_name("of") {
+            if self.accept('*') || self.accept_name("of") {
                 let factor = self.signed(false)?;
-                self.limit.spend(&[&product.number, &factor.number])?;
+                self.limit.spend(&[&product, &factor])?;
                 product = product.multiply(&factor)?;
-            } else if self.cursor.accept('/') || self.cursor.accept_name("per") {
+            } else if self.accept('/') {
                 let divisor = self.signed(true)?;
-                self.limit.spend_division(&[&product.number, &divisor.number])?;
+                self.limit.spend_division(&[&product, &divisor])?;
                 product = product.divide(&divisor)?;
-            } else if self.cursor.accept_name("mod") {
-                let divisor = self.signed(false)?.number_like(&product)?;
-                self.limit.spend_division(&[&product.number, &divisor])?;
-                product.number = functions::modulo(&product.number, &divisor)?;
+            } else if self.accept_name("mod") {
+                let divisor = self.signed(false)?;
+                self.limit.spend_division(&[&product, &divisor])?;
+                product = functions::modulo(&product, &divisor)?;
             } else {
                 return Ok(product);
             }
@@ -87,14 +75,14 @@ impl Parser<'_> {
     }
 
     /// Parses an operand with its signs and with functions without parentheses.
-    fn signed(&mut self, is_divisor: bool) -> Result<Quantity, Fault> {
+    fn signed(&mut self, is_divisor: bool) -> Result<Number, Fault> {
         let mut prefixes = Vec::new();
         loop {
-            if self.cursor.accept('-') {
+            if self.accept('-') {
                 prefixes.push(Prefix::Minus);
-            } else if let Some(name) = self.cursor.bare_function() {
+            } else if let Some(name) = self.bare_function() {
                 prefixes.push(Prefix::Function(name));
-            } else if !self.cursor.accept('+') {
+            } else if !self.accept('+') {
                 break;
             }
         }
@@ -102,87 +90,86 @@ impl Parser<'_> {
         let operand = self.juxtaposed(is_divisor || is_argument)?;
         prefixes.into_iter().rev().try_fold(operand, |operand, prefix| match prefix {
             Prefix::Minus => Ok(operand.negate()),
-            Prefix::Function(name) => application::apply(&name, &[operand], self.limit),
+            Prefix::Function(name) => self.apply(&name, &[operand]),
         })
     }
 
-    /// Parses factors without an operator between them: a number with its units, or `2 pi`.
-    fn juxtaposed(&mut self, only_units: bool) -> Result<Quantity, Fault> {
+    /// Parses factors without an operator between them: `2 pi`.
+    fn juxtaposed(&mut self, is_ambiguous: bool) -> Result<Number, Fault> {
         let mut product = self.powered()?;
-        while self.cursor.starts_factor() {
-            if !self.cursor.starts_unit() && (only_units || self.ends_in_power || self.cursor.name_at(0) == Some("min"))
-            {
+        while self.starts_factor() {
+            if is_ambiguous || self.ends_in_power {
                 return Err(SyntaxFault::AmbiguousProduct.into());
             }
             let factor = self.powered()?;
-            self.limit.spend(&[&product.number, &factor.number])?;
+            self.limit.spend(&[&product, &factor])?;
             product = product.multiply(&factor)?;
         }
         Ok(product)
     }
 
-    fn powered(&mut self) -> Result<Quantity, Fault> {
+    fn powered(&mut self) -> Result<Number, Fault> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(SyntaxFault::TooComplex.into());
         }
         let mut base = self.primary()?;
-        while matches!(self.cursor.sign_at(0), Some('!' | '%')) {
-            base = self.apply_suffix(base)?;
+        while matches!(self.sign_at(0), Some('!' | '%')) {
+            base = self.apply_suffix(&base)?;
         }
-        self.ends_in_power = self.cursor.accept('^');
+        self.ends_in_power = self.accept('^');
         if self.ends_in_power {
             let exponent = self.exponent()?;
-            base = self.raise(base, &exponent)?;
+            base = self.raise(&base, &exponent)?;
             self.ends_in_power = true;
         }
         self.depth -= 1;
         Ok(base)
     }
 
-    fn raise(&self, base: Quantity, exponent: &Quantity) -> Result<Quantity, Fault> {
-        let is_whole = matches!(&exponent.number, Number::Exact(exponent) if exponent.is_integer());
+    fn raise(&self, base: &Number, exponent: &Number) -> Result<Number, Fault> {
+        let is_whole = matches!(exponent, Number::Exact(exponent) if exponent.is_integer());
         let spend = if is_whole { Limit::spend } else { Limit::spend_division };
-        spend(self.limit, &[&base.number])?;
+        spend(self.limit, &[base])?;
         let power = base.power(exponent)?;
-        self.limit.spend(&[&power.number])?;
+        self.limit.spend(&[&power])?;
         Ok(power)
     }
 
-    fn exponent(&mut self) -> Result<Quantity, Fault> {
+    fn exponent(&mut self) -> Result<Number, Fault> {
         let mut is_negative = false;
-        while let Some(sign @ ('+' | '-')) = self.cursor.sign_at(0) {
-            self.cursor.advance();
+        while let Some(sign @ ('+' | '-')) = self.sign_at(0) {
+            self.next += 1;
             is_negative ^= sign == '-';
         }
         let exponent = self.powered()?;
         Ok(if is_negative { exponent.negate() } else { exponent })
     }
 
-    fn apply_suffix(&mut self, base: Quantity) -> Result<Quantity, Fault> {
-        if self.cursor.accept('!') {
-            let factorial = functions::factorial(&base.plain()?)?;
+    fn apply_suffix(&mut self, base: &Number) -> Result<Number, Fault> {
+        if self.accept('!') {
+            let factorial = functions::factorial(base)?;
             self.limit.spend(&[&factorial])?;
-            return Ok(factorial.into());
+            return Ok(factorial);
         }
-        self.cursor.advance();
-        if self.cursor.starts_factor() || matches!(self.cursor.peek(), Some(Token::Number(_))) {
+        self.next += 1;
+        if self.starts_factor() || matches!(self.peek(), Some(Token::Number(_))) {
             return Err(SyntaxFault::PercentAsRemainder.into());
         }
-        self.limit.spend_division(&[&base.number])?;
-        base.divide(&Number::Exact(100.into()).into())
+        self.limit.spend_division(&[base])?;
+        base.divide(&Number::Exact(100.into()))
     }
 
-    fn primary(&mut self) -> Result<Quantity, Fault> {
+    fn primary(&mut self) -> Result<Number, Fault> {
         self.limit.check()?;
-        match self.cursor.peek().cloned() {
+        match self.peek().cloned() {
             Some(Token::Number(number)) => {
-                self.cursor.advance();
-                Ok(Number::Exact(number).into())
+                self.next += 1;
+                Ok(Number::Exact(number))
             }
             Some(Token::Sign('(')) => {
-                self.cursor.advance();
-                let value = self.conversion()?;
+                self.next += 1;
+                let value = self.sum()?;
                 self.close().map(|()| value)
             }
             Some(Token::Name(name)) => self.named(&name),
@@ -190,64 +177,87 @@ impl Parser<'_> {
         }
     }
 
-    fn named(&mut self, name: &str) -> Result<Quantity, Fault> {
-        if let Some(name) = self.cursor.bare_function() {
+    fn named(&mut self, name: &str) -> Result<Number, Fault> {
+        if let Some(name) = self.bare_function() {
             let argument = self.powered()?;
-            return application::apply(&name, &[argument], self.limit);
+            return self.apply(&name, &[argument]);
         }
-        self.cursor.advance();
+        self.next += 1;
         let small = name.to_lowercase();
-        if self.cursor.sign_at(0) == Some('(') && functions::exists(&small) {
+        if self.sign_at(0) == Some('(') && functions::exists(&small) {
             let arguments = self.arguments()?;
-            return application::apply(&small, &arguments, self.limit);
+            return self.apply(&small, &arguments);
         }
         match small.as_str() {
-            "pi" | "π" => Ok(Number::Pi(1.into()).into()),
-            "e" => Ok(Number::Approximate(Interval::E).into()),
-            _ => units::find(name).map(|unit| Quantity::of(unit, name)).ok_or_else(|| unknown(name)),
+            "pi" | "π" => Ok(Number::Approximate(std::f64::consts::PI)),
+            "e" => Ok(Number::Approximate(std::f64::consts::E)),
+            _ => Err(unknown(name)),
         }
     }
 
-    fn arguments(&mut self) -> Result<Vec<Quantity>, Fault> {
-        self.cursor.advance();
+    fn arguments(&mut self) -> Result<Vec<Number>, Fault> {
+        self.next += 1;
         let mut arguments = Vec::new();
-        if self.cursor.accept(')') {
+        if self.accept(')') {
             return Ok(arguments);
         }
         loop {
-            arguments.push(self.conversion()?);
-            if !self.cursor.accept(',') {
+            arguments.push(self.sum()?);
+            if !self.accept(',') {
                 return self.close().map(|()| arguments);
             }
         }
     }
 
-    /// Parses the units after `to`.
-    fn units(&mut self) -> Result<Vec<Factor>, Fault> {
-        let mut units = self.powered_unit()?;
-        loop {
-            let is_divisor = self.cursor.accept('/') || self.cursor.accept_name("per");
-            if !is_divisor && !self.cursor.accept('*') && !self.cursor.starts_unit() {
-                return if units.number == Number::Exact(1.into()) {
-                    Ok(units.units)
-                } else {
-                    Err(SyntaxFault::RepeatedUnit.into())
-                };
-            }
-            let unit = self.powered_unit()?;
-            units = if is_divisor { units.divide(&unit)? } else { units.multiply(&unit)? };
-        }
+    fn apply(&self, name: &str, arguments: &[Number]) -> Result<Number, Fault> {
+        let sizes: Vec<_> = arguments.iter().collect();
+        let spend = if sizes.len() > 1 { Limit::spend_division } else { Limit::spend };
+        spend(self.limit, &sizes)?;
+        functions::call(name, arguments)
     }
 
-    fn powered_unit(&mut self) -> Result<Quantity, Fault> {
-        if !self.cursor.starts_unit() {
-            return Err(self.cursor.name_at(0).map_or_else(|| SyntaxFault::NoUnit.into(), unknown));
-        }
-        self.powered()
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next)
+    }
+
+    /// Parses a function whose argument follows without parentheses.
+    fn bare_function(&mut self) -> Option<String> {
+        let name = self.name_at(0)?.to_lowercase();
+        let takes_one = name == "log" || functions::exists(&name) && !functions::takes_several(&name);
+        (takes_one && self.sign_at(1) != Some('(')).then(|| {
+            self.next += 1;
+            name
+        })
+    }
+
+    fn starts_factor(&self) -> bool {
+        self.sign_at(0) == Some('(') || self.name_at(0).is_some_and(|name| !matches!(name, "of" | "mod"))
+    }
+
+    fn name_at(&self, offset: usize) -> Option<&str> {
+        let Some(Token::Name(name)) = self.tokens.get(self.next + offset) else { return None };
+        Some(name)
+    }
+
+    fn sign_at(&self, offset: usize) -> Option<char> {
+        let Some(Token::Sign(sign)) = self.tokens.get(self.next + offset) else { return None };
+        Some(*sign)
+    }
+
+    fn accept(&mut self, sign: char) -> bool {
+        let is_next = self.sign_at(0) == Some(sign);
+        self.next += usize::from(is_next);
+        is_next
+    }
+
+    fn accept_name(&mut self, name: &str) -> bool {
+        let is_next = self.name_at(0) == Some(name);
+        self.next += usize::from(is_next);
+        is_next
     }
 
     fn close(&mut self) -> Result<(), Fault> {
-        if self.cursor.accept(')') { Ok(()) } else { Err(SyntaxFault::Malformed.into()) }
+        if self.accept(')') { Ok(()) } else { Err(SyntaxFault::Malformed.into()) }
     }
 }
 

@@ -149,6 +149,30 @@ impl Rational {
         self.numerator.is_zero()
     }
 
+    /// The nearest float; `None` if it is out of range.
+    pub(super) fn float(&self) -> Option<f64> {
+        let (mantissa, exponent) = self.scaled();
+        let value = mantissa * 2_f64.powi(i32::try_from(exponent).ok().filter(|power| power.abs() < 1000)?);
+        Some(if self.is_negative() { -value } else { value })
+    }
+
+    /// The natural logarithm; `None` if the number is not positive.
+    pub(super) fn ln(&self) -> Option<f64> {
+        let (mantissa, exponent) = self.scaled();
+        let is_positive = !self.is_negative() && !self.is_zero();
+        is_positive.then(|| exponent.to_f64().unwrap_or(0.0).mul_add(std::f64::consts::LN_2, mantissa.ln()))
+    }
+
+    /// The size as a float from 1/2 to 2 times a power of two.
+    fn scaled(&self) -> (f64, i64) {
+        let bits = |number: &BigInt| i64::try_from(number.bits()).unwrap_or(i64::MAX);
+        let exponent = bits(&self.numerator) - bits(&self.denominator);
+        let (top, shift) = (self.numerator.magnitude(), 62 - exponent);
+        let (up, down) = (shift.max(0).unsigned_abs(), shift.min(0).unsigned_abs());
+        let quotient = (top << up) / (self.denominator.magnitude() << down);
+        (quotient.to_f64().unwrap_or(0.0) * 2_f64.powi(-62), exponent)
+    }
+
     pub(super) fn numerator(&self) -> &BigInt {
         &self.numerator
     }

@@ -5,12 +5,10 @@ use prompts::CalculatorTexts;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::evaluate::evaluate;
 use super::*;
 
 mod exactness;
 mod extremes;
-mod units;
 
 fn value(expression: &str) -> Result<Answer, Fault> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -91,7 +89,6 @@ async fn fault_is_explained_in_english() {
         ("1/0", "The calculation failed: division by zero has no result."),
         ("sqrt(-1)", "The calculation failed: it is undefined there (negative numbers have no square root)."),
         ("9^9^9^9", "The calculation failed: the numbers are too large or the steps too many, so use smaller numbers."),
-        ("1 kg + 1 m", "The calculation failed: the expression cannot be read (the units do not match). Supported are"),
         ("pow(1)", "The calculation failed: the expression cannot be read (pow has the wrong number of arguments)."),
         (
             "1;2",
@@ -136,8 +133,6 @@ fn representable_results_are_exact() {
         ("abs(-3.5)", "3.5"),
         ("round(2.5)", "3"),
         ("round(2.345, 2)", "2.35"),
-        ("sin(pi/2)", "1"),
-        ("sin(30 degrees)", "0.5"),
         ("min(3, 1/3, 2)*3", "1"),
         ("max(1, min(5, 4), 2^2 - 1)", "4"),
         ("pow(2, 10) + mod(17, 5)", "1026"),
@@ -160,7 +155,10 @@ fn inexact_results_are_marked_approximate() {
         ("log(8, 2)", "3"),
         ("exp(1)", "2.7182818285"),
         ("pi", "3.1415926536"),
-        ("5 km to miles", "3.1068559612 miles"),
+        ("sin(pi/2)", "1"),
+        ("sin(10*pi)", "0"),
+        ("cos(pi/2)", "0"),
+        ("sin(1)", "0.8414709848"),
     ];
     for (expression, expected) in cases {
         assert_eq!(about(expression), expected, "{expression}");
@@ -169,19 +167,10 @@ fn inexact_results_are_marked_approximate() {
 
 #[test]
 fn typographic_and_programming_operators_are_accepted() {
-    let cases = [
-        ("１＋２×３", "7"),
-        ("（８－２）÷３", "2"),
-        ("2**10", "1024"),
-        ("3²+4²", "25"),
-        ("2¹⁰", "1024"),
-        ("8 − 3 · 2", "2"),
-        ("[1+2]*{3}", "9"),
-    ];
+    let cases = [("１＋２×３", "7"), ("（８－２）÷３", "2"), ("2**10", "1024"), ("8 − 3 · 2", "2")];
     for (expression, expected) in cases {
         assert_eq!(exactly(expression), expected, "{expression}");
     }
-    assert_eq!(about("√2"), "1.4142135624");
 }
 
 #[test]

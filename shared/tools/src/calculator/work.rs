@@ -75,7 +75,7 @@ impl Drop for Limit {
 
 fn exact(number: &Number) -> Option<&Rational> {
     match number {
-        Number::Exact(number) | Number::Pi(number) => Some(number),
+        Number::Exact(number) => Some(number),
         Number::Approximate(_) => None,
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 
 const NUMBERS: [&str; 8] = ["0", "-0.1", "10000", "(2^39000)", "(3^-20000)", "pi", "12000!", "1e999999999"];
 
-const CALLS: [&str; 27] = [
+const CALLS: [&str; 26] = [
     "sqrt",
     "cbrt",
     "abs",
@@ -31,7 +31,6 @@ const CALLS: [&str; 27] = [
     "max",
     "pow",
     "mod",
-    "√",
     "arcsin",
     "arccos",
     "arctan",
@@ -68,16 +67,6 @@ fn f053_every_operator_ends_with_extreme_numbers() {
             for sign in ["+", "-", "*", "/", "^", " mod ", " of ", "!^", "%*"] {
                 ends(&format!("({one}){sign}({other})"));
             }
-        }
-    }
-}
-
-#[test]
-fn f053_every_unit_ends_with_extreme_numbers() {
-    for unit in super::super::units::UNITS {
-        for name in unit.names().take(1) {
-            ends(&format!("1e11000 {name}^12 / {name}^11 to {name}"));
-            ends(&format!("3^-20000 {name}^2 * 7 {name}"));
         }
     }
 }
@@ -122,6 +111,10 @@ fn f053_dice_distributions_and_statements_are_rejected() {
         "ans",
         "_",
         "unitless",
+        "5 km to miles",
+        "sin(30 degrees)",
+        "√2",
+        "2¹⁰",
         "asinh(1e9999)",
         "1 month to days",
         "5 km to words",
