@@ -13,12 +13,13 @@ mod parsing;
 
 use std::time::SystemTime;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{any, get, post};
 use axum::{Extension, Router};
 use domain::Failure;
+use work::watch_slow_work;
 use web::RequestContext;
 
 pub use app::App;
@@ -34,7 +35,7 @@ use self::http::{
 impl App {
     /// The routes, with the layers that every response passes.
     pub fn router(&self) -> Router {
-        let routes = routes(self.clone()).layer(from_fn_with_state(self.clone(), count_rejections));
+        let routes = routes(self.clone()).layer(from_fn_with_state(self.clone(), observe));
         web::wrap_routes(routes, self.config.origins.clone(), self.config.exposure)
     }
 }
@@ -109,14 +110,16 @@ fn openai_routes() -> Router<App> {
         .route("/v1/models/{*model}", get(openai::model))
 }
 
-/// Counts the requests that are rejected.
-async fn count_rejections(
+/// Counts the requests that are rejected, and those whose handlers hold the serving thread for long.
+async fn observe(
     State(app): State<App>,
     Extension(context): Extension<RequestContext>,
     request: Request,
     next: Next,
 ) -> Response {
-    let response = next.run(request).await;
+    let path = request.extensions().get::<MatchedPath>().cloned();
+    let path = path.as_ref().map_or("unknown path", MatchedPath::as_str);
+    let response = watch_slow_work(path, next.run(request)).await;
     if let Some(failure) = response.extensions().get::<Failure>() {
         app.config.metrics.request_rejected(failure.code, &context.request_id, SystemTime::now());
     }

@@ -97,5 +97,13 @@ fn store_notes(data: &Data, embedded: &EmbeddedDatabase) -> Vec<String> {
             folder.display()
         ));
     }
+    if let Data::Folder(folder) = data
+        && let Some(above) = database::movable_in(folder)
+    {
+        notes.push(format!(
+            "WARNING: every user may write to {}, and so move the stored data away; `chmod o-w` takes that from them",
+            above.display()
+        ));
+    }
     notes
 }

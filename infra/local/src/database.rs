@@ -35,7 +35,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::StartError;
 
-pub(crate) use folder::is_open_to_others;
+pub(crate) use folder::{is_open_to_others, movable_in};
 
 /// Interval for removing expired items; readers check the expiry themselves in between.
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);

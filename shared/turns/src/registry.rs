@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use agent::EventLog;
 use domain::{ErrorCode, Event, Owner};
+use work::watch_slow_work;
 use futures_util::FutureExt;
 use store::TurnLease;
 use tokio_util::sync::CancellationToken;
@@ -77,7 +78,7 @@ impl TurnRegistry {
     pub(crate) fn spawn(&self, turn: impl Future<Output = ()> + Send + 'static, events: EventLog) {
         self.tasks.spawn(async move {
             let _close = events.close_guard();
-            if AssertUnwindSafe(turn).catch_unwind().await.is_err() && !events.has_ended() {
+            if AssertUnwindSafe(watch_slow_work("turn", turn)).catch_unwind().await.is_err() && !events.has_ended() {
                 tracing::error!("a turn panicked outside its answer");
                 events.send(Event::Failed(Box::new(ErrorCode::Internal.into())));
             }

@@ -123,6 +123,26 @@ pub(crate) fn is_open_to_others(folder: &Path) -> bool {
     }
 }
 
+/// The folder above `folder` in which every user may rename it, and so move the store away; `None` if there is none.
+///
+/// In a folder with the sticky bit, such as `/tmp`, users rename only what is theirs (source: the manual page unlink(2)).
+pub(crate) fn movable_in(folder: &Path) -> Option<PathBuf> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let is_open = |above: &&Path| {
+            let mode = fs::metadata(above).map_or(0, |metadata| metadata.permissions().mode());
+            mode & 0o002 != 0 && mode & 0o1000 == 0
+        };
+        fs::canonicalize(folder).ok()?.ancestors().skip(1).find(is_open).map(Path::to_owned)
+    }
+    #[cfg(not(unix))]
+    {
+        let _has_no_modes = folder;
+        None
+    }
+}
+
 fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.create(true).truncate(false).read(true).write(true);
@@ -247,6 +267,19 @@ mod tests {
         set(0o755);
         assert!(DataFolder::lock(folder.path()).unwrap().is_some());
         assert!(is_open_to_others(folder.path()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn world_writable_folder_above_is_found() {
+        use std::os::unix::fs::PermissionsExt;
+        let above = TempDir::new().unwrap();
+        let folder = above.path().join("private/data");
+        fs::create_dir_all(&folder).unwrap();
+        for (mode, is_open) in [(0o755, false), (0o777, true), (0o1777, false), (0o772, true)] {
+            fs::set_permissions(above.path(), fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(movable_in(&folder), is_open.then(|| above.path().canonicalize().unwrap()), "{mode:o}");
+        }
     }
 
     #[cfg(unix)]

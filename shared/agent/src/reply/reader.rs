@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use domain::ToolCall;
+use work::watch_slow_work;
 use llm::{Delta, ModelError, Reply};
 use tokio::task::{JoinHandle, yield_now};
 use tracing::Instrument;
@@ -45,6 +46,7 @@ impl ReplyReader {
     pub(super) fn spawn(reply: Reply, state: Arc<Mutex<ReplyState>>, events: EventLog) -> Self {
         let is_stopped = Arc::new(AtomicBool::new(false));
         let task = read_deltas(reply, Arc::clone(&state), events, Arc::clone(&is_stopped));
+        let task = watch_slow_work("reply", task);
         Self { task: tokio::spawn(task.in_current_span()), state, is_stopped }
     }
 

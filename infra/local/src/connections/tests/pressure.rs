@@ -2,10 +2,10 @@
 
 use super::*;
 
-/// More connections than a server with [`few_connections`] has.
+/// More connections than a server with [`scarce_connections`] has.
 const ATTACKERS: usize = 30;
 
-fn few_connections() -> ConnectionLimits {
+fn scarce_connections() -> ConnectionLimits {
     let connections = Limits { total: 20, per_address: 20, local: 20 };
     ConnectionLimits { connections, ..ConnectionLimits::of_this_process() }
 }
@@ -35,7 +35,7 @@ async fn finished_answers_never_block_others() {
         ("a small answer, then half a head", "GET / HTTP/1.1\r\nhost: here\r\n\r\nGET / HT".to_owned(), 0),
         ("a page and half a head", format!("{page}GET / HT"), 100_000),
     ] {
-        let (address, _stop, _serving) = start_server_with(routes(), few_connections()).await;
+        let (address, _stop, _serving) = start_server_with(routes(), scarce_connections()).await;
         let mut held = Vec::new();
         for _ in 0..2 * ATTACKERS {
             let mut client = connect_and_send(address, &sent).await;
@@ -49,7 +49,7 @@ async fn finished_answers_never_block_others() {
 
 #[tokio::test]
 async fn pipelined_requests_do_not_keep_their_connections() {
-    let (address, _stop, _serving) = start_server_with(routes(), few_connections()).await;
+    let (address, _stop, _serving) = start_server_with(routes(), scarce_connections()).await;
     let attackers: Vec<_> = (0..ATTACKERS)
         .map(|_| {
             tokio::spawn(async move {
@@ -76,7 +76,7 @@ async fn pipelined_requests_do_not_keep_their_connections() {
 
 #[tokio::test]
 async fn streams_keep_their_connections() {
-    let (address, _stop, _serving) = start_server_with(routes(), few_connections()).await;
+    let (address, _stop, _serving) = start_server_with(routes(), scarce_connections()).await;
     let mut streams = Vec::new();
     for _ in 0..20 {
         let mut stream = send_get(address, "/stream").await;

@@ -36,10 +36,11 @@ const TOOL_TIME: Metric = Metric("ToolTime", "Milliseconds");
 const MODEL_CALLS: Metric = Metric("ModelCalls", "Count");
 const MODEL_ERRORS: Metric = Metric("ModelErrors", "Count");
 const INTERNAL_ERRORS: Metric = Metric("InternalErrors", "Count");
+const SLOW_WORK: Metric = Metric("SlowWork", "Count");
 
 /// The names of all metrics that are written.
 #[cfg(test)]
-const ALL: [Metric; 22] = [
+const ALL: [Metric; 23] = [
     TURNS,
     FAILED_TURNS,
     STOPPED_TURNS,
@@ -62,6 +63,7 @@ const ALL: [Metric; 22] = [
     MODEL_CALLS,
     MODEL_ERRORS,
     INTERNAL_ERRORS,
+    SLOW_WORK,
 ];
 
 /// Where metrics are written; nowhere by default.
@@ -119,8 +121,15 @@ impl Out {
         matches!(code, ErrorCode::Internal | ErrorCode::NotConfigured).then(line)
     }
 
+    fn slow_work_line(&self, work: &str, count: u32) -> Line {
+        Line::of(&self.function).by([("Work", work)]).metric(SLOW_WORK, count)
+    }
+
+    /// Writes lines, and one for each kind of slow work since the last ones.
     fn write(&self, lines: impl IntoIterator<Item = Line>, now: SystemTime) {
-        let text: String = lines.into_iter().map(|line| line.into_json(now) + "\n").collect();
+        let slow = work::take_slow_work().into_iter();
+        let slow = slow.map(|(work, count)| self.slow_work_line(&work, count));
+        let text: String = lines.into_iter().chain(slow).map(|line| line.into_json(now) + "\n").collect();
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let _lost = writer.write_all(text.as_bytes()).and_then(|()| writer.flush());
     }

@@ -201,6 +201,15 @@ async fn own_faults_are_counted_by_version() {
 }
 
 #[test]
+fn slow_work_is_counted_by_kind() {
+    let buffer = LineBuffer::default();
+    let Metrics(Some(out)) = Metrics::to("chat", "7", buffer.clone()) else { unreachable!() };
+    out.write([out.slow_work_line("/api/chat", 3)], UNIX_EPOCH);
+    let expected = json!({"FunctionName": "chat", "Work": "/api/chat", "SlowWork": 3});
+    assert_eq!(buffer.lines()[0], (vec!["SlowWork".to_owned()], expected));
+}
+
+#[test]
 fn credit_share_and_rejected_searches_are_counted() {
     let buffer = LineBuffer::default();
     let metrics = Metrics::to("chat", "7", buffer.clone());
