@@ -4,6 +4,7 @@
 mod contract;
 mod dependencies;
 mod documents;
+mod foreign_input;
 mod language;
 mod layers;
 mod lexer;

@@ -15,6 +15,7 @@ mod catalog;
 mod flood;
 mod growth;
 mod patterns;
+mod pipelining;
 mod probe;
 mod report;
 mod requests;
@@ -54,6 +55,14 @@ async fn run() -> bool {
         if let Some(heaviest) = growth::measure(&mut bench, &kind, &mut report).await {
             let flood_result = flood::measure(&bench, &heaviest).await;
             report.add_flood(&kind, &heaviest, &flood_result);
+        }
+    }
+    if filters.is_empty() || filters.iter().any(|name| pipelining::KIND.contains(name.as_str())) {
+        for route in pipelining::ROUTES {
+            for connections in pipelining::CONNECTIONS {
+                let result = pipelining::measure(&bench, route, connections).await;
+                report.add_pipelining(route, connections, &result);
+            }
         }
     }
     report.conclude()

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::flood::FloodResult;
 use crate::growth::HeaviestInput;
+use crate::pipelining::{KIND, PipeliningResult};
 use crate::probe::Kind;
 
 /// Target for the longest delay of another user.
@@ -60,6 +61,26 @@ impl Report {
             ));
         }
         self.rows.push(row);
+    }
+
+    /// Adds the result of pipelined requests. No work of theirs is large, so the target is a limit.
+    pub(crate) fn add_pipelining(
+        &mut self,
+        (path, headers): (&str, &str),
+        connections: usize,
+        result: &PipeliningResult,
+    ) {
+        let coding = if headers.is_empty() { "" } else { ", gzip" };
+        let row = format!(
+            "{KIND}, {path}{coding}, {connections} connections: {} MB, wait {:.0} ms in a stream, {:.0} ms for a request",
+            result.megabytes,
+            millis(result.stream_delay),
+            millis(result.request_time),
+        );
+        println!("  {row}");
+        if result.stream_delay.max(result.request_time) >= TARGET_DELAY {
+            self.faults.push(format!("another user waits for {} ms or more: {row}", TARGET_DELAY.as_millis()));
+        }
     }
 
     /// Prints the table and the faults; returns false if there are any.
