@@ -67,6 +67,10 @@ async fn repeated_search_is_served_from_the_cache() {
     assert_eq!(second.events_of("tool_result")[0]["sources"], first.events_of("tool_result")[0]["sources"]);
     let credits = [&first, &second, &own].map(|turn| turn.events_of("usage")[0]["searchCredits"].clone());
     assert_eq!(credits, [json!(2), json!(2), json!(0)]);
+    let repeated = app.as_user("alice").send_message("天气").await;
+    assert_eq!(outcome(&repeated), (json!(true), json!(true)), "a repeat of her own is known as one");
+    assert_eq!(repeated.events_of("usage")[0]["searchCredits"], 0);
+    assert_eq!(outcome(&app.as_user("bob").send_message("天气").await), (json!(true), json!(false)));
     assert_eq!(app.search.queries().len(), 1);
     let requests = app.model.requests();
     let results_text = |n: usize| requests[n].last_message().split("</search_results>").next().unwrap().to_owned();

@@ -173,7 +173,7 @@ async fn failure_of_all_models_keeps_partial_text() {
     assert_eq!(turn.end()["models"], json!(["first", "backup"]));
     assert_eq!(turn.events_of("error").len() + turn.events_of("done").len(), 1);
     let stored = chain.stored_answer(&turn).await;
-    let expected = json!(["一二", "interrupted", ["first", "backup"]]);
+    let expected = json!(["一二", "failed", ["first", "backup"]]);
     assert_eq!(json!([stored["content"], stored["status"], stored["models"]]), expected);
 }
 

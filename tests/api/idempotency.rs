@@ -42,6 +42,31 @@ async fn f098_repeat_of_running_turn_subscribes_to_it() {
 }
 
 #[tokio::test]
+async fn f098_simultaneous_repeats_share_one_turn() {
+    let app = TestApp::start().await;
+    app.model.queue_replies([Completion::of(["一。"])]);
+    let id = app.send_message("问").await.conversation_id();
+    let next = json!({ "message": "又问", "stream": false, "conversationId": id });
+    for (key, body) in [("new", request_body("又问")), ("next", next)] {
+        let gate = Gate::new();
+        app.model.queue_replies([Completion::new().text("半句").wait(&gate).text("，整句。").end()]);
+        let sent = (0..8).map(|_| {
+            let (client, body) = (app.client(), body.to_string());
+            let headers = [("content-type", "application/json"), ("idempotency-key", key)];
+            tokio::spawn(async move { client.send("POST", "/api/chat", &headers, body).await })
+        });
+        let sent: Vec<_> = sent.collect();
+        gate.wait_until_reached().await;
+        gate.open();
+        for sent in sent {
+            assert_eq!(sent.await.unwrap().ok()["content"], "半句，整句。", "{key}");
+        }
+    }
+    assert_eq!(app.model.requests().len(), 3);
+    assert_eq!(app.conversation(&id).await["conversation"]["messageCount"], 4);
+}
+
+#[tokio::test]
 async fn f098_keys_are_per_caller_and_reject_other_requests() {
     let app = TestApp::start().await;
     app.model.respond_with(|_| Completion::of(["答"]));

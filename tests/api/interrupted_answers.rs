@@ -19,14 +19,16 @@ async fn run_broken_turn_with(settings: &[(&str, &str)], end: impl Fn(Reply) -> 
     let turn = turn.read_to_end().await;
     let stored = app.read_finished_conversation(&turn.conversation_id()).await;
     assert_eq!(app.model.requests().len(), 1, "after the first words nothing is asked again");
-    (turn, stored["messages"][1].clone())
+    let (error, answer) = (turn.end(), stored["messages"][1].clone());
+    assert_eq!(answer["error"], json!({ "code": error["code"], "message": error["message"] }), "as the stream ended");
+    (turn, answer)
 }
 
 #[tokio::test]
 async fn f019_stall_mid_answer_keeps_partial_text() {
     let (turn, stored) = run_broken_turn_with(&SHORT_TIMEOUTS, Reply::stall).await;
     assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_stalled"));
-    assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "interrupted"]));
+    assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "failed"]));
 }
 
 #[tokio::test]
@@ -34,7 +36,7 @@ async fn f020_disconnect_mid_answer_keeps_partial_text() {
     for end in [Reply::reset, Reply::disconnect] {
         let (turn, stored) = run_broken_turn(end).await;
         assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_disconnected"));
-        assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "interrupted"]));
+        assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "failed"]));
     }
 }
 
@@ -43,7 +45,7 @@ async fn f021_end_without_finish_reason_is_a_disconnect() {
     for end in [Reply::until_close, |reply| reply] {
         let (turn, stored) = run_broken_turn(end).await;
         assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_disconnected"));
-        assert_eq!(stored["status"], "interrupted");
+        assert_eq!(stored["status"], "failed");
     }
 }
 
@@ -58,7 +60,7 @@ async fn f025_error_in_stream_ends_turn_with_its_code() {
         let event = format!("data: {}\n\n", json!({ "error": error }));
         let (turn, stored) = run_broken_turn(|reply| reply.bytes(event.clone())).await;
         assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", code));
-        assert_eq!(stored["status"], "interrupted");
+        assert_eq!(stored["status"], "failed");
     }
 }
 
@@ -66,7 +68,7 @@ async fn f025_error_in_stream_ends_turn_with_its_code() {
 async fn f043_malformed_json_event_ends_the_turn() {
     let (turn, stored) = run_broken_turn(|reply| reply.bytes("data: {\"choices\": [{]\n\n")).await;
     assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_bad_response"));
-    assert_eq!(stored["status"], "interrupted");
+    assert_eq!(stored["status"], "failed");
 }
 
 #[tokio::test]

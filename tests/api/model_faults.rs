@@ -248,7 +248,7 @@ async fn failed_turn_leaves_the_conversation_free() {
         .collect();
     let expected = [
         json!(["user", "一", "complete"]),
-        json!(["assistant", "", "interrupted"]),
+        json!(["assistant", "", "failed"]),
         json!(["user", "二", "complete"]),
         json!(["assistant", "好。", "complete"]),
     ];

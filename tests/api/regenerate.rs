@@ -123,7 +123,7 @@ async fn failed_or_stopped_turn_can_be_regenerated() {
     app.model.queue_replies([Reply::status(401)]);
     let failed = app.send_message("一").await;
     let id = failed.conversation_id();
-    assert_eq!(read_messages(&app, &id).await[1], json!(["", "interrupted"]));
+    assert_eq!(read_messages(&app, &id).await[1], json!(["", "failed"]));
     app.model.queue_replies([Completion::new().text("半句").wait(&gate).end()]);
     let mut running = app.regenerate(&id, &json!({})).await;
     running.read_until("content").await;

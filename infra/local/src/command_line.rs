@@ -122,10 +122,8 @@ pub fn run() -> ExitCode {
             Command::Articles(command) => {
                 report_outcome(Box::pin(run_unless_stopped(command.run(settings, SystemTime::now()))).await)
             }
-            Command::Backup(command) => {
-                report_outcome(Box::pin(run_unless_stopped(command.run(settings, SystemTime::now()))).await)
-            }
-            Command::Restore(command) => report_outcome(Box::pin(command.run(settings)).await),
+            Command::Backup(command) => report_outcome(Box::pin(run_unless_stopped(command.run())).await),
+            Command::Restore(command) => report_outcome(Box::pin(run_unless_stopped(command.run())).await),
             Command::Replay(command) => run_replay(command).await,
             Command::Smoke(command) => run_smoke_checks(command, &settings).await,
             Command::Check(command) => report_verdict(Box::pin(command.run(&settings)).await, "a check failed"),
@@ -302,7 +300,8 @@ mod tests {
             &["users", "delete", "a", "--issuer", "id.example"],
             &["backup"],
             &["restore"],
-            &["restore", "x", "--aws", "--data", "y"],
+            &["backup", "x", "--aws"],
+            &["restore", "x", "--aws"],
             &["check", "--timeout", "0"],
             &["check", "--slow", "soon"],
             &["check", "openai"],

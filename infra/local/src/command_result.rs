@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use store::{BackupError, StoreError};
+use store::StoreError;
 
 use crate::StartError;
 
@@ -25,9 +25,6 @@ pub(crate) enum CommandError {
     /// A request to the store failed.
     #[error("the database cannot be used: {0}")]
     Store(#[from] StoreError),
-    /// A conversation kept changing during the backup.
-    #[error("the backup cannot be made: {0}")]
-    Backup(BackupError),
     /// A file cannot be read or written.
     #[error("the file cannot be used: {0}")]
     File(#[from] std::io::Error),
@@ -45,22 +42,12 @@ pub(crate) enum CommandError {
     Stopped,
 }
 
-impl From<BackupError> for CommandError {
-    fn from(error: BackupError) -> Self {
-        match error {
-            BackupError::Store(error) => Self::Store(error),
-            BackupError::NeverIdle => Self::Backup(error),
-        }
-    }
-}
-
 impl CommandError {
     /// Exit code: 2 for wrong use, 1 for a failure.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Start(StartError::Store(_))
             | Self::Store(_)
-            | Self::Backup(_)
             | Self::File(_)
             | Self::Absent(_)
             | Self::Failed(_)

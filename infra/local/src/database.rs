@@ -4,11 +4,13 @@ mod answer;
 mod bulk_put;
 mod calls;
 mod connector;
+pub(crate) mod copy;
 mod file;
 mod folder;
 mod health;
 mod http;
 mod operations;
+mod reserve;
 #[cfg_attr(not(unix), path = "database/no_socket.rs")]
 mod socket;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use platform::settings::Settings;
 use secrecy::ExposeSecret;
-use store::{ApiKey, KeyRecord, NewKey};
+use store::{ApiKey, KeyRecord, Keys, NewKey};
 
 use crate::command_result::{CommandError, CommandOutput};
 use crate::store_location::{StoreLocation, user};
@@ -57,16 +57,23 @@ impl KeysCommand {
             }
             Self::Revoke { id, location } => {
                 let opened = location.open(settings).await?;
-                match opened.store.keys.revoke(&id, now).await? {
+                let keys = &opened.store.keys;
+                match keys.revoke(&id, now).await? {
                     Some(key) => Ok(CommandOutput {
                         result: format!("revoked {} of {}", key.id, key.owner),
-                        note: String::new(),
+                        note: if key.administrator { administrator_note(keys).await? } else { String::new() },
                     }),
                     None => Err(CommandError::Absent("there is no key of this id; `keys list` shows all".to_owned())),
                 }
             }
         }
     }
+}
+
+/// A note if nobody can administer any more; empty otherwise.
+pub(crate) async fn administrator_note(keys: &Keys) -> Result<String, CommandError> {
+    let note = "No administrator's key without an end is left; `keys create --user NAME --admin` makes one.";
+    Ok(if keys.has_administrator().await? { String::new() } else { note.to_owned() })
 }
 
 impl Create {

@@ -9,6 +9,7 @@ use platform::settings::Settings;
 use store::{DeletionCounts, Store, StoreError};
 
 use crate::command_result::{CommandError, CommandOutput};
+use crate::keys::administrator_note;
 use crate::store_location::{StoreLocation, user};
 
 #[derive(Subcommand, Debug)]
@@ -102,7 +103,8 @@ async fn delete_user(store: &Store, name: &str, issuer: Option<&str>) -> Result<
         return Err(CommandError::Absent(format!("there is nothing of a user {name}")));
     }
     let result = format!("deleted {name}: {keys} keys, {conversations} conversations, {others} other items");
-    Ok(CommandOutput { result, note: String::new() })
+    let note = if keys > 0 { administrator_note(&store.keys).await? } else { String::new() };
+    Ok(CommandOutput { result, note })
 }
 
 async fn delete_owners(store: &Store, owners: &[Owner]) -> Result<DeletionCounts, StoreError> {

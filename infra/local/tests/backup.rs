@@ -1,4 +1,4 @@
-//! `lambda-chat backup` and `restore` on the command line, while a server runs.
+//! `lambda-chat backup` and `restore` on the command line.
 
 #![expect(clippy::unwrap_used, reason = "what a test stands on must hold, or the test has failed")]
 
@@ -99,48 +99,32 @@ fn file(folder: &TempDir, name: &str) -> (PathBuf, String) {
 }
 
 #[tokio::test]
-async fn restore_repairs_data_while_the_server_runs() {
+async fn copy_of_running_server_restores_everything() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let ada = run_successfully(data.path(), &["keys", "create", "--user", "ada"]).await;
-    let bob = run_successfully(data.path(), &["keys", "create", "--user", "bob"]).await;
     let ada = Chat::over(data.path(), ada.trim()).await;
-    let bob = Chat { server: ada.server, client: ada.client.clone(), key: bob.trim().to_owned() };
-    bob.send_message(None, "你好").await;
-    let bobs = bob.all().await;
-    let ada = Chat { key: ada.key, ..bob };
     let id = ada.send_message(None, "你好").await;
     ada.send_message(Some(&id), "还有呢").await;
     let before = ada.all().await;
-    let (backup, name) = file(&files, "all.jsonl");
-    run_successfully(data.path(), &["backup", "--out", &name]).await;
+    let (backup, name) = file(&files, "all.sqlite");
+    run_successfully(data.path(), &["backup", &name]).await;
     #[cfg(unix)]
     {
         let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&backup).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o600);
     }
-    assert!(!fs::read_to_string(&backup).unwrap().contains(&ada.key), "hashes of keys alone");
-
     assert_eq!(ada.delete(&format!("/api/conversations/{id}")).await, 204);
-    run_successfully(data.path(), &["users", "delete", "bob"]).await;
-    let would = run_successfully(data.path(), &["restore", &name, "--dry-run"]).await;
-    assert_eq!(ada.get(&format!("/api/conversations/{id}")).await.0, 404);
-    let output = run_successfully(data.path(), &["restore", &name]).await;
-    assert_eq!(would, format!("nothing is written; it would be: {output}"));
-    assert_eq!(ada.all().await, before);
-    assert_eq!(
-        run_successfully(data.path(), &["restore", &name]).await,
-        "0 written, 0 written over, 15 already there, 0 kept as they are, 0 left out\n"
-    );
+    let error = run_failing(data.path(), &["restore", &name], 2).await;
+    assert!(error.contains("stop it first"), "{error}");
     ada.server.shut_down().await;
+    let error = run_failing(data.path(), &["restore", &name], 2).await;
+    assert!(error.contains("exists; name an empty folder"), "{error}");
 
     let other_data = TempDir::new().unwrap();
-    let output = run_successfully(other_data.path(), &["restore", &name]).await;
-    assert_eq!(output, "15 written, 0 written over, 0 already there, 0 kept as they are, 0 left out\n");
+    run_successfully(other_data.path(), &["restore", &name]).await;
     let ada = Chat::over(other_data.path(), &ada.key).await;
     assert_eq!(ada.all().await, before);
-    let bob = Chat { key: bob.key, ..ada };
-    assert_eq!(bob.all().await, bobs);
-    bob.server.shut_down().await;
+    ada.server.shut_down().await;
 }
 
 #[tokio::test]
@@ -149,12 +133,12 @@ async fn backup_during_turns_restores_usable_conversations() {
     let chat = Chat::over(data.path(), "").await;
     let ids = futures_util::future::join_all((0..6).map(|_| chat.send_message(None, "你好"))).await;
     let talks = futures_util::future::join_all(ids.iter().map(|id| chat.send_message(Some(id), "还有呢")));
-    let (backup, name) = file(&files, "all.jsonl");
-    let arguments = ["backup", "--out", &name];
+    let (_, name) = file(&files, "all.sqlite");
+    let arguments = ["backup", &name];
     let _ = tokio::join!(talks, run_successfully(data.path(), &arguments));
     chat.server.shut_down().await;
     let other_data = TempDir::new().unwrap();
-    run_successfully(other_data.path(), &["restore", backup.to_str().unwrap()]).await;
+    run_successfully(other_data.path(), &["restore", &name]).await;
     let chat = Chat::over(other_data.path(), "").await;
     let conversations = chat.all().await.split_off(2);
     assert_eq!(conversations.len(), ids.len());
@@ -169,87 +153,88 @@ async fn backup_during_turns_restores_usable_conversations() {
     chat.server.shut_down().await;
 }
 
+/// What a process that died has left: the main file and a log that holds the newest data.
 #[tokio::test]
-async fn backup_can_be_piped_and_never_overwrites() {
+async fn backup_alone_recovers_log_of_killed_server() {
+    let (data, copied, files) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
+    let chat = Chat::over(data.path(), "").await;
+    chat.send_message(None, "你好").await;
+    let before = chat.all().await;
+    for name in ["dynamodb.sqlite", "dynamodb.sqlite-wal"] {
+        fs::copy(data.path().join(name), copied.path().join(name)).unwrap();
+    }
+    chat.server.shut_down().await;
+    assert!(fs::metadata(copied.path().join("dynamodb.sqlite-wal")).unwrap().len() > 0, "the log has the data");
+    let (_, name) = file(&files, "all.sqlite");
+    run_successfully(copied.path(), &["backup", &name]).await;
+    let restored = TempDir::new().unwrap();
+    run_successfully(restored.path(), &["restore", &name]).await;
+    let chat = Chat::over(restored.path(), "").await;
+    assert_eq!(chat.all().await, before);
+    chat.server.shut_down().await;
+}
+
+#[tokio::test]
+async fn backup_never_overwrites_and_needs_a_database() {
+    let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (_, name) = file(&files, "all.sqlite");
+    let error = run_failing(data.path(), &["backup", &name], 1).await;
+    assert!(error.contains("there is no database"), "{error}");
+    assert_eq!(fs::read_dir(files.path()).unwrap().count(), 0);
+    run_successfully(data.path(), &["keys", "create", "--user", "ada"]).await;
+    fs::write(&name, "mine").unwrap();
+    let error = run_failing(data.path(), &["backup", &name], 2).await;
+    assert!(error.contains("exists") && error.contains(&name), "{error}");
+    assert_eq!(fs::read_to_string(&name).unwrap(), "mine");
+}
+
+#[tokio::test]
+async fn damaged_database_leaves_no_backup() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     run_successfully(data.path(), &["keys", "create", "--user", "ada"]).await;
-    let (code, out, error) = lambda_chat(data.path(), &["backup", "--out", "-"]).await;
-    assert_eq!((code, error.as_str()), (0, "backed up 1 items of the table lambda-chat-data\n"));
-    let (_, name) = file(&files, "piped.jsonl");
-    fs::write(&name, out).unwrap();
-    let output = run_successfully(data.path(), &["restore", &name, "--without-keys"]).await;
-    assert_eq!(output, "0 written, 0 written over, 0 already there, 0 kept as they are, 1 left out\n");
-    let error = run_failing(data.path(), &["backup", "--out", &name], 2).await;
-    assert!(error.contains("exists") && error.contains(&name), "{error}");
-}
-
-#[tokio::test]
-async fn empty_table_leaves_no_backup_file() {
-    let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    let (_, name) = file(&files, "all.jsonl");
-    let error = run_failing(data.path(), &["backup", "--out", &name], 1).await;
-    assert!(error.contains("nothing"), "{error}");
-    assert_eq!(fs::read_dir(files.path()).unwrap().count(), 0);
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn stopped_backup_leaves_no_file() {
-    use std::process::Stdio;
-    use std::time::Duration;
-
-    use rustix::process::{Pid, Signal, kill_process};
-    use tokio::net::TcpListener;
-
-    let (files, silent) = (TempDir::new().unwrap(), TcpListener::bind("127.0.0.1:0").await.unwrap());
-    let (_, name) = file(&files, "all.jsonl");
-    let endpoint = format!("http://{}", silent.local_addr().unwrap());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lambda-chat"));
-    command.args(["backup", "--out", &name]).env_clear().env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
-    let backup = command.stderr(Stdio::piped()).spawn().unwrap();
-    // It has connected, so it has created its draft file, and waits.
-    let _connection = tokio::time::timeout(Duration::from_secs(20), silent.accept()).await.unwrap().unwrap();
-    assert_eq!(fs::read_dir(files.path()).unwrap().count(), 1);
-    kill_process(Pid::from_child(&backup), Signal::INT).unwrap();
-    let Output { status, stderr, .. } = backup.wait_with_output().unwrap();
-    assert_eq!((status.code(), String::from_utf8(stderr).unwrap().as_str()), (Some(1), "lambda-chat: stopped\n"));
+    let database = data.path().join("dynamodb.sqlite");
+    let mut bytes = fs::read(&database).unwrap();
+    bytes.iter_mut().skip(4096).for_each(|byte| *byte = 0xA5);
+    fs::write(&database, bytes).unwrap();
+    let (_, name) = file(&files, "all.sqlite");
+    let error = run_failing(data.path(), &["backup", &name], 1).await;
+    assert!(error.contains("cannot be copied"), "{error}");
     assert_eq!(fs::read_dir(files.path()).unwrap().count(), 0);
 }
 
 #[tokio::test]
-async fn invalid_backup_is_one_line_without_writes() {
+async fn other_file_is_not_restored() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    run_successfully(data.path(), &["keys", "create", "--user", "olga_the_user"]).await;
-    let (_, whole) = file(&files, "whole.jsonl");
-    run_successfully(data.path(), &["backup", "--out", &whole]).await;
-    let whole = fs::read(&whole).unwrap();
-    let text = String::from_utf8(whole.clone()).unwrap();
-    let cases: [(&[u8], &str); 6] = [
-        (b"", "no backup"),
-        (b"\x1f\x8b\x08\x00\xff", "unpack"),
-        (&whole[..whole.len() / 2], "cut"),
-        (text.lines().next().unwrap().as_bytes(), "cut"),
-        (&text.replace("\"form\":1", "\"form\":2").into_bytes(), "form 2"),
-        (&text.replace("\"K\"", "\"Q\"").into_bytes(), "line 2"),
+    let earlier: &[u8] = br#"{"backup":{"form":1,"table":"data"}}"#;
+    let cases: [(&[u8], &str); 4] = [
+        (b"", "not a copy"),
+        (b"olga_the_user", "not a copy"),
+        (earlier, "earlier release"),
+        (b"\x1f\x8b\x08\x00\xff", "earlier release"),
     ];
-    let empty = TempDir::new().unwrap();
     for (number, (bytes, why)) in cases.into_iter().enumerate() {
-        let (file, name) = file(&files, &format!("{number}.jsonl"));
-        fs::write(file, bytes).unwrap();
-        let error = run_failing(empty.path(), &["restore", &name, "--replace"], 2).await;
+        let (path, name) = file(&files, &number.to_string());
+        fs::write(path, bytes).unwrap();
+        let error = run_failing(data.path(), &["restore", &name], 2).await;
         assert!(error.contains(&name) && error.contains(why) && !error.contains("olga_the_user"), "{error}");
     }
-    for name in ["-", files.path().to_str().unwrap()] {
-        assert!(run_failing(empty.path(), &["restore", name], 2).await.contains("a file is accepted"));
-    }
-    run_failing(empty.path(), &["restore", "/nowhere/x"], 1).await;
-    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "the store was not even opened");
+    assert!(run_failing(data.path(), &["restore", files.path().to_str().unwrap()], 2).await.contains("a file"));
+    run_failing(data.path(), &["restore", "/nowhere/x"], 1).await;
+    assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0, "nothing was made");
 }
 
 #[tokio::test]
-async fn too_long_line_is_rejected() {
-    let files = TempDir::new().unwrap();
-    let (path, name) = file(&files, "long.jsonl");
-    fs::write(path, vec![b'x'; 8 * 1024 * 1024]).unwrap();
-    assert!(run_failing(files.path(), &["restore", &name], 2).await.contains("longer line"));
+async fn stale_log_beside_missing_database_is_kept() {
+    let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    run_successfully(data.path(), &["keys", "create", "--user", "ada"]).await;
+    let (_, name) = file(&files, "all.sqlite");
+    run_successfully(data.path(), &["backup", &name]).await;
+    fs::remove_file(data.path().join("dynamodb.sqlite")).unwrap();
+    let log = data.path().join("dynamodb.sqlite-wal");
+    fs::write(&log, "older").unwrap();
+    let error = run_failing(data.path(), &["restore", &name], 2).await;
+    assert!(error.contains("dynamodb.sqlite-wal exists"), "{error}");
+    fs::remove_file(&log).unwrap();
+    run_successfully(data.path(), &["restore", &name]).await;
+    assert!(run_successfully(data.path(), &["keys", "list"]).await.contains("ada"));
 }

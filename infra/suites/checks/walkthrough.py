@@ -222,17 +222,6 @@ def backup(person):
         yield f"the backups are of {tables}"
 
 
-def file_backup(person):
-    """The data table as a file, which has nothing to restore into the table that it is from."""
-    lines = block("data.md", "Backup and restore", "backup --out all.jsonl").splitlines()
-    variables = [line for line in block("deploy.md", "The first key", "keys create").splitlines() if "'Variables'" in line]
-    commands = [line.split("  #")[0] for line in lines if "age -r" not in line]
-    person.run("\n".join([*variables, *(f"{line} --aws" for line in commands)]))
-    lines = (person.folder / "all.jsonl").read_text().splitlines()
-    if sum('"Item"' in line for line in lines) != len(boto3.client("dynamodb").scan(TableName=person.names["DATA_TABLE"])["Items"]):
-        yield f"the file has {len(lines)} lines"
-
-
 def domain(person):
     """The certificate of a domain of one's own, in the region of CloudFront."""
     request, describe = block("deploy.md", "A domain of your own", "request-certificate").splitlines()
@@ -380,7 +369,6 @@ STEPS = {
     "switching off and on": switch,
     "the key of CloudFront": origin_key,
     "backups": backup,
-    "a backup as a file": file_backup,
     "a certificate": domain,
     "a restore": restore,
     "the end": tear_down,

@@ -7,7 +7,7 @@ pub(crate) struct SearchOutcome<A> {
     pub(crate) answer: A,
     /// Whether an earlier or a concurrent equal request fetched it.
     pub(crate) cached: bool,
-    /// Whether the caller's own request fetched it; callers cannot see each other's searches.
+    /// Whether an earlier request of the caller got it already; callers cannot see each other's searches.
     pub(crate) own: bool,
     /// The credits spent by this request.
     pub(crate) credits: u64,
@@ -40,6 +40,9 @@ pub(crate) struct CachedAnswer<A> {
     /// A digest of the caller and the request, equal only for equal requests of the same caller.
     #[serde(default)]
     pub(crate) asker: String,
+    /// A ULID of the fetch; empty in answers of earlier releases.
+    #[serde(default)]
+    pub(crate) fetch: String,
 }
 
 impl<A: DeserializeOwned> CachedAnswer<A> {
@@ -50,9 +53,8 @@ impl<A: DeserializeOwned> CachedAnswer<A> {
 }
 
 impl<A> CachedAnswer<A> {
-    /// Converts a cached answer to the outcome for this caller, which costs nothing.
-    pub(crate) fn into_outcome(self, asker: &str) -> SearchOutcome<A> {
-        let own = self.asker == asker;
+    /// Converts a cached answer to the outcome for a caller, which costs nothing.
+    pub(crate) fn into_outcome(self, own: bool) -> SearchOutcome<A> {
         let (notice, others_credits) =
             (self.cheap.then_some(SearchNotice::BasicOnly), if own { 0 } else { self.credits });
         SearchOutcome { answer: self.answer, cached: true, own, credits: 0, others_credits, notice }
@@ -65,7 +67,7 @@ impl<A> SearchOutcome<A> {
         self.cached && self.own
     }
 
-    /// Returns the credits that are reported to the caller. Another caller's answer is reported at its original cost,
+    /// Returns the credits that are reported to the caller. Another caller's answer is first reported at its original cost,
     /// as if fetched again.
     pub(crate) fn reported_credits(&self) -> u64 {
         self.credits + self.others_credits

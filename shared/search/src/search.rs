@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::Owner;
+use domain::{Owner, new_id};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use store::{Admission, Claim, FetchLease, RateLimit, RateLimiter, SearchCache, Store};
@@ -82,11 +82,11 @@ impl Search {
         clock: &Clock,
     ) -> Result<SearchOutcome<R::Answer>, SearchFailure> {
         match self.check_cache::<R>(&self.cache_key(request), clock).await {
-            CacheLookup::Hit(cached) => Ok(cached.into_outcome(&self.asker_digest(request, owner))),
+            CacheLookup::Hit(cached) => Ok(self.outcome_for_caller(cached, request, owner, clock).await),
             CacheLookup::Fetch { lease, stale } => self.fetch_and_cache(lease, stale, request, owner, clock).await,
             CacheLookup::TimedOut { stale } => {
-                let asker = self.asker_digest(request, owner);
-                stale.map(|cached| cached.into_outcome(&asker)).ok_or(SearchFailure::Timeout)
+                let cached = stale.ok_or(SearchFailure::Timeout)?;
+                Ok(self.outcome_for_caller(cached, request, owner, clock).await)
             }
             CacheLookup::StoreUnavailable => {
                 require_admission(self.local_limiter.admit(clock.now()))?;
@@ -111,6 +111,25 @@ impl Search {
     fn asker_digest<R: ProviderRequest>(&self, request: &R, owner: &Owner) -> String {
         let identity = serde_json::json!([self.cache_key(request), owner.as_str()]);
         format!("{:x}", Sha256::digest(identity.to_string()))
+    }
+
+    /// Converts a cached answer to the outcome for this caller. It is the caller's own if the caller fetched it, or was
+    /// given it before, which is remembered.
+    async fn outcome_for_caller<R: ProviderRequest>(
+        &self,
+        cached: CachedAnswer<R::Answer>,
+        request: &R,
+        owner: &Owner,
+        clock: &Clock,
+    ) -> SearchOutcome<R::Answer> {
+        let asker = self.asker_digest(request, owner);
+        if cached.asker == asker {
+            return cached.into_outcome(true);
+        }
+        let delivery = format!("{:x}", Sha256::digest(format!("{asker} {}", cached.fetch)));
+        let was_delivered = self.cache.was_delivered(&delivery, self.ttl, clock.now()).await;
+        let was_delivered = was_delivered.inspect_err(|_| tracing::warn!("a cached search could not be remembered"));
+        cached.into_outcome(was_delivered.unwrap_or(false))
     }
 
     async fn check_cache<R: ProviderRequest>(&self, key: &str, clock: &Clock) -> CacheLookup<R::Answer> {
@@ -144,7 +163,6 @@ impl Search {
         owner: &Owner,
         clock: &Clock,
     ) -> Result<SearchOutcome<R::Answer>, SearchFailure> {
-        let asker = self.asker_digest(request, owner);
         match self.fetch_within_limits(request, owner, clock).await {
             Ok((cached, credits)) => {
                 let freshness = R::freshness(&cached.answer, self.ttl);
@@ -152,13 +170,14 @@ impl Search {
                     self.store_answer(lease, &cached, freshness, clock),
                     self.credit_account.record_spent(credits, clock.now())
                 );
-                Ok(SearchOutcome { cached: false, credits, ..cached.into_outcome(&asker) })
+                Ok(SearchOutcome { cached: false, credits, ..cached.into_outcome(true) })
             }
             Err(failure) => {
                 tokio::join!(self.release_lease(lease), self.credit_account.record_failure(failure, clock.now()));
-                let stale_notice =
+                let notice =
                     matches!(failure, SearchFailure::Exhausted | SearchFailure::Spent).then_some(SearchNotice::Stale);
-                stale.map(|cached| SearchOutcome { notice: stale_notice, ..cached.into_outcome(&asker) }).ok_or(failure)
+                let outcome = self.outcome_for_caller(stale.ok_or(failure)?, request, owner, clock).await;
+                Ok(SearchOutcome { notice, ..outcome })
             }
         }
     }
@@ -186,7 +205,7 @@ impl Search {
         let PaidAnswer { answer, credits } =
             self.request_within_quota(cheaper.as_ref().unwrap_or(request), owner, clock).await?;
         let asker = self.asker_digest(request, owner);
-        Ok((CachedAnswer { answer, cheap: cheaper.is_some(), credits, asker }, credits))
+        Ok((CachedAnswer { answer, cheap: cheaper.is_some(), credits, asker, fetch: new_id() }, credits))
     }
 
     /// Sends the request to the provider within the daily quotas.

@@ -11,7 +11,7 @@ use crate::StoreError;
 use crate::backoff::back_off;
 use crate::clock::{millis, rfc3339};
 use crate::item::{Item, ItemExt, item, n, s};
-use crate::key::{Key, PK, SK, encode};
+use crate::key::{Key, encode};
 use crate::table::{Expression, Table};
 use crate::transaction::{TransactionOutcome, transact};
 
@@ -87,24 +87,6 @@ impl DefinitionKind {
     fn name_key(self, name: &str) -> Key {
         Key::new(self.partition(), format!("{NAME_PREFIX}{}", encode(name)))
     }
-}
-
-/// Whether this is the key of a document, or of the item that reserves a name for one.
-pub(crate) fn is_definition(pk: &str, sk: &str) -> bool {
-    let is_kind_partition = [DefinitionKind::Tool, DefinitionKind::Agent].iter().any(|kind| kind.partition() == pk);
-    is_kind_partition && (sk.starts_with(DOCUMENT_PREFIX) || sk.starts_with(NAME_PREFIX))
-}
-
-/// The key of the item that reserves a document's name, and the document's id; `None` for an item that is no document.
-pub(crate) fn name_key_and_id(document: &Item) -> Option<(Key, &str)> {
-    let (pk, sk) = (document.text(PK).ok()?, document.text(SK).ok()?);
-    let (id, name) = (document.text("id").ok()?, document.text("title").ok()?);
-    sk.starts_with(DOCUMENT_PREFIX).then(|| (Key::new(pk, format!("{NAME_PREFIX}{}", encode(name))), id))
-}
-
-/// Whether the item of a name reserves it for the document with this id.
-pub(crate) fn names_document(name: &Item, id: &str) -> bool {
-    name.text(DOCUMENT_ID).is_ok_and(|named| named == id)
 }
 
 impl Definitions {

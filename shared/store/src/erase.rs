@@ -8,7 +8,7 @@ use crate::conversations::HEAD_PREFIX;
 use crate::item::ItemExt;
 use crate::key::{OwnerPartitions, SK};
 use crate::owners::list_error;
-use crate::{ConversationStore, DeletionCounts, RateLimit, ReadError, Store, StoreError};
+use crate::{ConversationStore, DeletionCounts, KeyError, RateLimit, ReadError, Store, StoreError};
 use domain::Owner;
 
 /// The maximum time until a turn at another instance has noticed that its conversation is gone and has recorded its
@@ -21,9 +21,11 @@ impl Store {
     /// Conversations are deleted first, each with its messages before its head, so that the next call completes an
     /// interrupted one. If a turn ran, this waits for its end, because its usage is recorded in any case. Conversations
     /// begun meanwhile are deleted the same way, so this lasts while new turns begin. Keys are deleted last, or the
-    /// owner could not call again. Leftovers of earlier interrupted deletions of single conversations remain;
+    /// owner could not call again; an administrator's keys first lose their rights, unless nobody else could administer.
+    /// Leftovers of earlier interrupted deletions of single conversations remain;
     /// [`delete_owner`](Store::delete_owner) finds those too.
-    pub async fn erase(&self, owner: &Owner, limit: RateLimit, now: SystemTime) -> Result<DeletionCounts, StoreError> {
+    pub async fn erase(&self, owner: &Owner, limit: RateLimit, now: SystemTime) -> Result<DeletionCounts, KeyError> {
+        self.keys.resign(owner).await?;
         let mut conversations = 0;
         loop {
             let (found, ran) = self.erase_conversations(owner, now).await?;
@@ -41,7 +43,7 @@ impl Store {
         others += self.idempotency.delete_by_owner(owner).await?;
         others += self.executions.delete_by_owner(owner).await?;
         others += self.rate_limiter.delete_counter(&owner.turn_limit_key(), limit).await?;
-        let keys = self.keys.delete_by_owner(owner).await?;
+        let keys = self.keys.delete_resigned(owner).await?;
         Ok(DeletionCounts { keys, conversations, others })
     }
 

@@ -1,24 +1,24 @@
 //! Idempotency keys: a caller's key maps to the turn that its first request began.
 //!
-//! A key is claimed before its turn begins and maps to the turn afterwards. A claim whose process died before the turn
-//! began expires. Records are stored under their owner, so that those of a deleted conversation can be found.
+//! The record of a key is written in the transaction that begins its turn, so that no moment at which a process dies
+//! leaves one without the other. Records are stored under their owner, so that those of a deleted conversation can be
+//! found.
 
 use std::time::{Duration, SystemTime};
 
+use aws_sdk_dynamodb::types::TransactWriteItem;
+
 use crate::clock::millis;
 use crate::conversations::TurnLease;
-use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};
-use crate::key::{Key, OwnerPartitions, digest};
-use crate::table::{Expression, Table, WriteOutcome};
+use crate::item::{Item, ItemExt, item, n, s};
+use crate::key::{Key, OwnerPartitions, PK, SK, digest};
+use crate::table::{Expression, Table};
 use crate::turn_ref::TurnRef;
 use crate::{EXPIRES, StoreError};
 use domain::Owner;
 
 /// How long a key maps to its turn.
 const TTL: Duration = Duration::from_hours(24);
-
-/// How long a claim is valid until its turn begins.
-const CLAIM_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Idempotency keys in the ephemeral table, each under its owner.
 #[derive(Clone)]
@@ -27,23 +27,30 @@ pub struct Idempotency {
 }
 
 /// The status of a key, which decides the caller's next step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum IdempotencyStatus {
-    /// The key is new: begin the turn, then `record` or `release` it.
+    /// The key is free: begin the turn with this claim.
     New(IdempotencyClaim),
     /// The same request began this turn: attach to it or replay it.
     Existing(TurnRef),
-    /// The same request is about to begin its turn: retry shortly.
+    /// An instance of an earlier release, which claims a key before its turn begins, is about to begin it.
     Pending,
     /// The key was used for another request.
     Mismatch,
 }
 
-/// The right to set the turn of a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A key that was free, to be mapped to the turn that begins with it.
+#[derive(Clone)]
 pub struct IdempotencyClaim {
+    table: Table,
     key: Key,
-    turn_id: String,
+    print: String,
+}
+
+impl std::fmt::Debug for IdempotencyClaim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IdempotencyClaim").field("key", &self.key).finish_non_exhaustive()
+    }
 }
 
 impl Idempotency {
@@ -51,38 +58,20 @@ impl Idempotency {
         Self { table }
     }
 
-    /// Claims `key` of this owner for the turn `turn_id`; equal requests have equal `fingerprint`s.
-    pub async fn claim(
+    /// The status of `key` of this owner; equal requests have equal `fingerprint`s.
+    pub async fn status(
         &self,
         owner: &Owner,
         key: &str,
         fingerprint: &[u8],
-        turn_id: &str,
         now: SystemTime,
     ) -> Result<IdempotencyStatus, StoreError> {
-        let claim = IdempotencyClaim { key: record_key(owner, key), turn_id: turn_id.to_owned() };
         let print = digest(&String::from_utf8_lossy(fingerprint));
-        match self.table.update(&claim.key, claim.claim_update(&print, now)).await? {
-            WriteOutcome::Written(_) => Ok(IdempotencyStatus::New(claim)),
-            WriteOutcome::ConditionFailed(record) => claim.status_of_record(&record.unwrap_or_default(), &print),
+        let claim = IdempotencyClaim { table: self.table.clone(), key: record_key(owner, key), print };
+        match self.table.get(&claim.key).await? {
+            Some(record) if !is_free(&record, now)? => claim.status_of_record(&record),
+            _ => Ok(IdempotencyStatus::New(claim)),
         }
-    }
-
-    /// Maps the key to its turn.
-    pub async fn record(&self, claim: &IdempotencyClaim, turn: &TurnLease) -> Result<(), StoreError> {
-        let change = Expression::update("SET conversation = :conversation, answer = :answer")
-            .and_when("turn = :turn")
-            .value(":turn", s(&claim.turn_id))
-            .value(":conversation", s(&turn.conversation_id))
-            .value(":answer", n(turn.answer_seq));
-        self.table.update(&claim.key, change).await.map(|_| ())
-    }
-
-    /// Releases the key, because its turn did not begin.
-    pub async fn release(&self, claim: &IdempotencyClaim) -> Result<(), StoreError> {
-        let change = Expression::update("SET claimedUntil = :never").and_when("turn = :turn");
-        let change = change.value(":turn", s(&claim.turn_id)).value(":never", n(0));
-        self.table.update(&claim.key, change).await.map(|_| ())
     }
 
     /// Deletes the keys of an owner; returns their number.
@@ -110,32 +99,30 @@ impl Idempotency {
 }
 
 impl IdempotencyClaim {
-    /// Builds the update that claims a key without a record, with an expired record, or with an expired claim.
-    fn claim_update(&self, print: &str, now: SystemTime) -> Expression {
-        let seconds = |time: SystemTime| millis(time) / 1000;
-        Expression::update(format!(
-            "SET turn = :turn, print = :print, claimedUntil = :until, {EXPIRES} = :expires, v = :v \
-             REMOVE conversation, answer"
-        ))
-        .and_when(format!(
+    /// The write that maps the key to its turn, if the key is still free.
+    pub(crate) fn write(&self, turn: &TurnLease, now: SystemTime) -> Result<TransactWriteItem, StoreError> {
+        let attributes = [
+            ("turn", s(&turn.turn_id)),
+            ("print", s(&self.print)),
+            ("conversation", s(&turn.conversation_id)),
+            ("answer", n(turn.answer_seq)),
+            (EXPIRES, n(seconds(now + TTL))),
+        ];
+        let free = Expression::when(format!(
             "attribute_not_exists(pk) OR {EXPIRES} <= :seconds \
              OR (attribute_not_exists(conversation) AND claimedUntil <= :now)"
-        ))
-        .value(":turn", s(&self.turn_id))
-        .value(":print", s(print))
-        .value(":until", n(millis(now + CLAIM_TIMEOUT)))
-        .value(":expires", n(seconds(now + TTL)))
-        .value(":seconds", n(seconds(now)))
-        .value(":now", n(millis(now)))
-        .value(":v", n(SCHEMA_VERSION))
+        ));
+        let free = free.value(":seconds", n(seconds(now))).value(":now", n(millis(now)));
+        self.table.put_write(item(&self.key, attributes), free)
     }
 
-    fn status_of_record(self, record: &Item, print: &str) -> Result<IdempotencyStatus, StoreError> {
-        // An earlier attempt of this same call may have been written although its response was lost.
-        if record.text("turn")? == self.turn_id {
-            return Ok(IdempotencyStatus::New(self));
-        }
-        if record.text("print")? != print {
+    /// Whether an item is the record of this key.
+    pub(crate) fn is_record(&self, item: &Item) -> bool {
+        item.text(PK).is_ok_and(|pk| pk == self.key.pk) && item.text(SK).is_ok_and(|sk| sk == self.key.sk)
+    }
+
+    fn status_of_record(self, record: &Item) -> Result<IdempotencyStatus, StoreError> {
+        if record.text("print")? != self.print {
             return Ok(IdempotencyStatus::Mismatch);
         }
         if !record.contains_key("conversation") {
@@ -147,6 +134,17 @@ impl IdempotencyClaim {
             answer_seq: record.number("answer")?,
         }))
     }
+}
+
+/// Whether a record no longer counts: it is expired, or a claim of an earlier release whose turn did not begin.
+fn is_free(record: &Item, now: SystemTime) -> Result<bool, StoreError> {
+    let is_expired = record.number::<i64>(EXPIRES)? <= seconds(now);
+    let is_abandoned = !record.contains_key("conversation") && record.number::<i64>("claimedUntil")? <= millis(now);
+    Ok(is_expired || is_abandoned)
+}
+
+fn seconds(time: SystemTime) -> i64 {
+    millis(time) / 1000
 }
 
 fn partition(owner: &Owner) -> String {

@@ -1,5 +1,6 @@
 //! API keys of callers, proven by a secret of which only the SHA-256 is stored.
 
+mod administrators;
 mod api_key;
 mod record;
 
@@ -7,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
+pub use administrators::KeyError;
 pub use api_key::ApiKey;
 pub use record::{KeyChange, KeyRecord, NewKey};
 
@@ -19,7 +21,7 @@ use crate::table::{Expression, Table, WriteOutcome};
 use domain::Owner;
 
 /// The partition of all keys: it makes them listable, and some hundred bytes each are read at most once a minute.
-pub(crate) const PARTITION: &str = "K";
+const PARTITION: &str = "K";
 
 /// Timeout of one lookup; a caller waits for it.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(4);
@@ -64,48 +66,25 @@ impl Keys {
 
     /// The oldest keys, at most `limit`.
     pub async fn list_oldest(&self, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
-        let (mut start, mut records) = (None, Vec::new());
-        loop {
-            let query = self.table.query(PARTITION).key_condition_expression("pk = :pk");
-            let (items, next) = self.table.query_page(query, start).await?;
-            for item in items {
-                records.push(KeyRecord::read(&item)?);
-            }
-            start = next;
-            if start.is_none() || records.len() >= limit {
-                records.truncate(limit);
-                return Ok(records);
-            }
-        }
+        let items = self.items(limit).await?;
+        items.iter().take(limit).map(KeyRecord::read).collect()
     }
 
     /// Revokes a key permanently, also a revoked one; `None` when there is no such key.
     pub async fn revoke(&self, id: &str, now: SystemTime) -> Result<Option<KeyRecord>, StoreError> {
-        if !is_ulid(id) {
-            return Ok(None);
-        }
-        let change = Expression::update("SET revokedAt = if_not_exists(revokedAt, :now)")
-            .and_when("attribute_exists(pk)")
-            .value(":now", n(millis(now)));
-        match self.table.update_and_read(&key(id), change).await? {
-            WriteOutcome::Written(item) => KeyRecord::read(&item.unwrap_or_default()).map(Some),
-            WriteOutcome::ConditionFailed(_) => Ok(None),
-        }
+        self.change(id, revoke_update(now)).await
     }
 
     /// Changes a key; `None` when there is no such key, or it is revoked.
     pub async fn update(&self, id: &str, change: &KeyChange) -> Result<Option<KeyRecord>, StoreError> {
+        self.change(id, change_update(change)).await
+    }
+
+    async fn change(&self, id: &str, change: Expression) -> Result<Option<KeyRecord>, StoreError> {
         if !is_ulid(id) {
             return Ok(None);
         }
-        let update = match change.expires {
-            Some(end) => Expression::update("SET admin = :admin, expiresAt = :end").value(":end", n(millis(end))),
-            None => Expression::update("SET admin = :admin REMOVE expiresAt"),
-        };
-        let update = update
-            .value(":admin", AttributeValue::Bool(change.administrator))
-            .and_when("attribute_exists(pk) AND attribute_not_exists(revokedAt)");
-        match self.table.update_and_read(&key(id), update).await? {
+        match self.table.update_and_read(&key(id), change).await? {
             WriteOutcome::Written(item) => KeyRecord::read(&item.unwrap_or_default()).map(Some),
             WriteOutcome::ConditionFailed(_) => Ok(None),
         }
@@ -113,20 +92,44 @@ impl Keys {
 
     /// Deletes the keys of an owner, readable or not; returns their number.
     pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
-        let (mut start, mut count) = (None, 0);
+        let items: Vec<Item> = self.items_of(owner).await?.into_iter().map(primary_key).collect();
+        self.table.delete_all(&items).await?;
+        Ok(items.len())
+    }
+
+    /// The items of an owner's keys, readable or not.
+    async fn items_of(&self, owner: &Owner) -> Result<Vec<Item>, StoreError> {
+        let is_owned = |item: &Item| item.text("owner").is_ok_and(|name| Owner::key_holder(name) == *owner);
+        Ok(self.items(usize::MAX).await?.into_iter().filter(is_owned).collect())
+    }
+
+    /// The items of the oldest keys, at least `limit` if there are as many.
+    async fn items(&self, limit: usize) -> Result<Vec<Item>, StoreError> {
+        let (mut start, mut items) = (None, Vec::new());
         loop {
             let query = self.table.query(PARTITION).key_condition_expression("pk = :pk");
-            let (items, next) = self.table.query_page(query, start).await?;
-            let is_owned = |item: &Item| item.text("owner").is_ok_and(|name| Owner::key_holder(name) == *owner);
-            let keys: Vec<Item> = items.into_iter().filter(is_owned).map(primary_key).collect();
-            self.table.delete_all(&keys).await?;
-            count += keys.len();
+            let (page, next) = self.table.query_page(query, start).await?;
+            items.extend(page);
             start = next;
-            if start.is_none() {
-                return Ok(count);
+            if start.is_none() || items.len() >= limit {
+                return Ok(items);
             }
         }
     }
+}
+
+fn revoke_update(now: SystemTime) -> Expression {
+    let change = Expression::update("SET revokedAt = if_not_exists(revokedAt, :now)");
+    change.and_when("attribute_exists(pk)").value(":now", n(millis(now)))
+}
+
+fn change_update(change: &KeyChange) -> Expression {
+    let update = match change.expires {
+        Some(end) => Expression::update("SET admin = :admin, expiresAt = :end").value(":end", n(millis(end))),
+        None => Expression::update("SET admin = :admin REMOVE expiresAt"),
+    };
+    let update = update.value(":admin", AttributeValue::Bool(change.administrator));
+    update.and_when("attribute_exists(pk) AND attribute_not_exists(revokedAt)")
 }
 
 fn key(id: &str) -> Key {

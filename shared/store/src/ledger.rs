@@ -218,13 +218,6 @@ fn addition_update(totals: UsageTotals) -> Expression {
     }
 }
 
-/// Whether this is the key of daily totals.
-pub(crate) fn is_day(pk: &str, sk: &str) -> bool {
-    let is_user_partition =
-        pk.strip_prefix("U#").and_then(|rest| rest.strip_suffix("#U")).is_some_and(|one| !one.contains('#'));
-    (is_user_partition || pk == GLOBAL_PARTITION) && sk.strip_prefix("D#").and_then(Day::parse).is_some()
-}
-
 /// The sort key of a day; keys sort by date.
 fn day_sk(day: Day) -> String {
     format!("D#{day}")

@@ -23,8 +23,9 @@
 //! | | `W#{id}#{generation}` | chunks that no article refers to, or not yet: `article`, `generation`, `chunkCount`, `changedAt` | [`Articles`] |
 //! | `U#{o}#A#{shard}`, `A#{shard}` | `P#{id}#{generation}#{n}` | several chunks of an article: `article`, `generation`, `texts` (JSON); with vectors `vectors` (for each chunk its scale as four bytes, lowest first, and a signed byte for each component) | [`Articles`] |
 //! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; during a fetch `leader`, `leaseUntil` | [`SearchCache`] |
+//! | `SD#{SHA-256 of the search, the caller and the fetch}` (ephemeral) | `-` | that a caller was given another caller's result: `expires` | [`SearchCache`] |
 //! | `CR#{SHA-256 of the provider's address}#{year}-{month}` (ephemeral) | `-` | search costs: `credits`, `day{nn}` (credits of a day), `expires`; after the provider refused a search `pausedUntil` | [`SearchCredits`] |
-//! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `claimedUntil`, `expires`; once the turn has begun `conversation`, `answer` (its seq) | [`Idempotency`] |
+//! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `conversation`, `answer` (its seq), `expires`; a claim of an earlier release whose turn has not begun has `claimedUntil` instead of `conversation` and `answer` | `begin` |
 //! | `U#{o}#S#{conversation}` (ephemeral) | `T#{turn}#{event}` | events of a turn, starting with that number (twelve digits, from 0): `events` (a line of JSON each, or a list of texts), `answer` (the seq of the turn's answer), `expires` | [`StreamLog`], `finish_with_log` |
 //! | `U#{o}#X` (ephemeral) | `{answer}-{index}` | a tool call: `call` (JSON), `owner`, `conversation`, `madeAt`, `expires` | [`Executions`] |
 //! | `X#{day}` (ephemeral) | the same | pointer to that row: `under` (its partition), `expires` | [`Executions`] |
@@ -44,7 +45,6 @@ mod articles;
 mod attributes;
 mod aws;
 mod backoff;
-mod backup;
 mod batch;
 mod breakers;
 mod clock;
@@ -83,13 +83,11 @@ pub use articles::{
     IndexedGeneration, NewArticle, PageStart, QuantisedVector, SHARDS, StoredArticle,
 };
 pub use aws::sdk_config;
-pub use backup::{
-    Backup, BackupCheck, BackupError, BackupFileError, BackupSummary, Restore, RestoreOptions, RestoreReport,
-};
 pub use breakers::{BreakerRecord, BreakerTable};
 pub use conversations::{
-    Answer, BeginError, Conversation, ConversationStore, LeaseError, LeaseState, NewTurn, Page, ReadError, Role,
-    ShortTurn, Status, StoredCall, StoredMessage, StoredTurn, TurnEnd, TurnLease, TurnOutcome, UserInput,
+    Answer, BeginError, Conversation, ConversationStore, LeaseError, LeaseState, MessageError, NewTurn, Page,
+    ReadError, Role, ShortTurn, Status, StoredCall, StoredMessage, StoredTurn, TurnEnd, TurnLease, TurnOutcome,
+    UserInput,
 };
 pub use day::Day;
 pub use definitions::{DefineError, Definition, DefinitionKind, Definitions};
@@ -97,7 +95,7 @@ pub use error::{STORAGE_DAMAGED, STORAGE_FULL, StoreError};
 pub use executions::{Execution, Executions, ListedExecution};
 pub use export::{Export, ExportRow};
 pub use idempotency::{Idempotency, IdempotencyClaim, IdempotencyStatus};
-pub use keys::{ApiKey, KeyChange, KeyRecord, Keys, NewKey, is_user_name};
+pub use keys::{ApiKey, KeyChange, KeyError, KeyRecord, Keys, NewKey, is_user_name};
 pub use ledger::{UsageLedger, UsageScope, UsageTotals};
 pub use limits::{Admission, RateLimit, RateLimiter};
 pub use log_tail::LogTail;

@@ -100,6 +100,19 @@ impl SearchCache {
         with_timeout(self.table.update(&lease.key, lease.store_update(value, ttl, now))).await.map(|_| ())
     }
 
+    /// Remembers that a caller was given a value that is fresh for `ttl` at most; returns whether this was known before.
+    /// `delivery` is a digest of the value and the caller.
+    pub async fn was_delivered(&self, delivery: &str, ttl: Duration, now: SystemTime) -> Result<bool, StoreError> {
+        let expires = expires_at_secs(millis_after(now, ttl));
+        let change = Expression::update(format!("SET {EXPIRES} = :expires, v = :v"))
+            .and_when(format!("attribute_not_exists(pk) OR {EXPIRES} <= :seconds"))
+            .value(":expires", n(expires))
+            .value(":seconds", n(millis(now) / 1000))
+            .value(":v", n(SCHEMA_VERSION));
+        let outcome = with_timeout(self.table.update(&Key::new(format!("SD#{delivery}"), "-"), change)).await?;
+        Ok(matches!(outcome, WriteOutcome::ConditionFailed(_)))
+    }
+
     /// Releases the lease without a value, so that the next caller leads.
     pub async fn release(&self, lease: FetchLease) -> Result<(), StoreError> {
         let change = Expression::update("REMOVE leader, leaseUntil").and_when("leader = :leader");

@@ -8,8 +8,8 @@ use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure as OnRefusal, TransactWriteItem,
-    Update,
+    AttributeValue, ConditionCheck, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure as OnRefusal,
+    TransactWriteItem, Update,
 };
 
 use crate::StoreError;
@@ -188,6 +188,14 @@ impl Table {
     pub(crate) fn delete_write(&self, key: &Key) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder().table_name(&*self.name).set_key(Some(key.attributes())).build();
         Ok(TransactWriteItem::builder().delete(delete.map_err(|_| build_error())?).build())
+    }
+
+    /// Builds a check of one item for a transaction.
+    pub(crate) fn check_write(&self, key: &Key, rule: Expression) -> Result<TransactWriteItem, StoreError> {
+        let check = ConditionCheck::builder().table_name(&*self.name).set_key(Some(key.attributes()));
+        let check = check.set_condition_expression(rule.condition.clone());
+        let check = check.set_expression_attribute_values(rule.values()).build();
+        Ok(TransactWriteItem::builder().condition_check(check.map_err(|_| build_error())?).build())
     }
 
     /// Builds an update for a transaction.

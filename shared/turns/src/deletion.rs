@@ -30,8 +30,10 @@ pub async fn delete_conversation(
 /// Deletes all data of an owner, including the API keys, and ends the owner's running turns first.
 ///
 /// # Errors
-/// The failure of the store; some of the data may be deleted then.
+/// `invalid_request` for the last administrator, or the failure of the store; some of the data may be deleted then.
 pub async fn erase(services: &TurnServices, owner: &Owner) -> Result<DeletionCounts, ApiError> {
+    // Before anything ends.
+    services.store.keys.resign(owner).await?;
     services.registry.cancel_all_deleted(owner);
     let erased = services.store.erase(owner, services.limits.rate, SystemTime::now()).await;
     services.registry.forget_all_completed(owner);

@@ -1,10 +1,10 @@
 //! Requests that may be sent twice: `Idempotency-Key`.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use domain::{ErrorCode, new_id};
-use store::IdempotencyStatus;
-use tokio::time::{Instant, sleep};
+use domain::{ErrorCode, Owner};
+use store::{IdempotencyClaim, IdempotencyStatus};
+use tokio::time::Instant;
 use web::ApiError;
 
 use crate::handle::TurnStream;
@@ -12,9 +12,6 @@ use crate::replay;
 use crate::request::StartTurn;
 use crate::services::TurnServices;
 use crate::start::start;
-
-/// Poll interval while another instance is about to start the turn.
-const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What makes two requests the same request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,39 +23,48 @@ pub struct IdempotencyKey {
 }
 
 /// Starts a turn. Repeating a request with the same key within 24 hours returns the same turn: live while it runs, replayed
-/// once it has finished.
+/// once it has finished, and interrupted if its process died.
 ///
 /// # Errors
-/// `idempotency_mismatch` for a key that was used for another request; `turn_in_progress` if another instance has claimed
-/// the key and started no turn until the deadline.
+/// `idempotency_mismatch` for a key that was used for another request.
 pub async fn start_or_replay(
     services: &TurnServices,
     key: Option<IdempotencyKey>,
     request: StartTurn,
 ) -> Result<TurnStream, ApiError> {
-    let turn_id = new_id();
-    let Some(IdempotencyKey { key, fingerprint }) = key else {
-        return Ok(start(services, turn_id, request).await?.1);
+    let Some(key) = key else { return start(services, request, None).await };
+    let (owner, deadline) = (request.owner.clone(), request.deadline);
+    let claim = match find(services, &owner, &key, deadline).await? {
+        KeyUse::Free(claim) => claim,
+        KeyUse::Began(turn) => return Ok(turn),
     };
-    let idempotency = &services.store.idempotency;
-    loop {
-        match idempotency.claim(&request.owner, &key, &fingerprint, &turn_id, SystemTime::now()).await? {
-            IdempotencyStatus::New(claim) => {
-                let started = start(services, turn_id, request).await;
-                match &started {
-                    Ok((lease, _)) => idempotency.record(&claim, lease).await?,
-                    Err(_) => idempotency.release(&claim).await?,
-                }
-                return Ok(started?.1);
-            }
-            IdempotencyStatus::Existing(turn) => {
-                return replay::repeated(services, &request.owner, turn, request.deadline).await;
-            }
-            IdempotencyStatus::Mismatch => return Err(ErrorCode::IdempotencyMismatch.into()),
-            IdempotencyStatus::Pending if Instant::now() + POLL_INTERVAL < request.deadline => {
-                sleep(POLL_INTERVAL).await;
-            }
-            IdempotencyStatus::Pending => return Err(ErrorCode::TurnInProgress.into()),
-        }
+    match start(services, request, Some(claim)).await {
+        Ok(turn) => Ok(turn),
+        // The same request may have begun the turn meanwhile, here or at another instance.
+        Err(error) => match find(services, &owner, &key, deadline).await? {
+            KeyUse::Free(_) => Err(error),
+            KeyUse::Began(turn) => Ok(turn),
+        },
+    }
+}
+
+/// What a key is used for so far.
+enum KeyUse {
+    Free(IdempotencyClaim),
+    Began(TurnStream),
+}
+
+async fn find(
+    services: &TurnServices,
+    owner: &Owner,
+    key: &IdempotencyKey,
+    deadline: Instant,
+) -> Result<KeyUse, ApiError> {
+    let IdempotencyKey { key, fingerprint } = key;
+    match services.store.idempotency.status(owner, key, fingerprint, SystemTime::now()).await? {
+        IdempotencyStatus::New(claim) => Ok(KeyUse::Free(claim)),
+        IdempotencyStatus::Existing(turn) => replay::repeated(services, owner, turn, deadline).await.map(KeyUse::Began),
+        IdempotencyStatus::Mismatch => Err(ErrorCode::IdempotencyMismatch.into()),
+        IdempotencyStatus::Pending => Err(ErrorCode::TurnInProgress.into()),
     }
 }

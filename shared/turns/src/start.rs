@@ -3,7 +3,7 @@ use std::time::SystemTime;
 
 use agent::EventLog;
 use domain::{Event, Language, TurnStart, new_id};
-use store::{BeginError, ConversationStore, NewTurn, TurnLease, UserInput};
+use store::{BeginError, ConversationStore, IdempotencyClaim, NewTurn, TurnLease, UserInput};
 use tracing::{Instrument, Span};
 use web::{ApiError, RequestContext};
 
@@ -18,15 +18,15 @@ const MAX_TITLE: usize = 60;
 /// Stores the turn as running and spawns it. It runs to its end whether or not a client reads its events.
 pub(crate) async fn start(
     services: &TurnServices,
-    turn_id: String,
     request: StartTurn,
-) -> Result<(TurnLease, TurnStream), ApiError> {
+    idempotency: Option<IdempotencyClaim>,
+) -> Result<TurnStream, ApiError> {
     let _permit = services.admit(&request.owner).await?;
     // By the wall clock a lease may seem to have expired that this very process renews.
     if request.conversation_id.as_ref().is_some_and(|id| services.registry.holds(&request.owner, id)) {
         return Err(BeginError::InProgress { retry_after: ConversationStore::LEASE }.into());
     }
-    let new_turn = new_turn(turn_id, &request);
+    let new_turn = new_turn(&request, idempotency);
     let lease = services.store.conversations.begin(&request.owner, &new_turn, SystemTime::now()).await?;
     let events = EventLog::default();
     let subscriber = events.subscribe(0);
@@ -38,12 +38,12 @@ pub(crate) async fn start(
         events: events.clone(),
         started: started(&lease, new_turn.assistant_message_id.clone(), new_turn.model),
         message_id: new_turn.assistant_message_id,
-        lease: lease.clone(),
+        lease,
         request,
         sources: OnceLock::new(),
     };
     services.registry.spawn(turn.run().instrument(span), events);
-    Ok((lease, TurnStream::of_subscriber(new_turn.turn_id, subscriber)))
+    Ok(TurnStream::of_subscriber(new_turn.turn_id, subscriber))
 }
 
 /// The span of every log line that a turn writes; of the highest level, so that no filter drops it.
@@ -51,11 +51,11 @@ pub(crate) fn turn_span(request: &RequestContext, conversation_id: &str, turn_id
     tracing::error_span!("turn", requestId = request.request_id, conversationId = conversation_id, turnId = turn_id)
 }
 
-fn new_turn(turn_id: String, request: &StartTurn) -> NewTurn {
+fn new_turn(request: &StartTurn, idempotency: Option<IdempotencyClaim>) -> NewTurn {
     NewTurn {
         conversation_id: request.conversation_id.clone(),
         chat_id: request.chat_id.clone(),
-        turn_id,
+        turn_id: new_id(),
         user_message_id: new_id(),
         assistant_message_id: new_id(),
         input: request.question.clone(),
@@ -68,6 +68,7 @@ fn new_turn(turn_id: String, request: &StartTurn) -> NewTurn {
             UserInput::Message(message) => title(message),
             UserInput::Regenerate => String::new(),
         },
+        idempotency,
     }
 }
 

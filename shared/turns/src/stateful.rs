@@ -219,6 +219,10 @@ impl StatefulTurn {
         };
         let mut answer = stored_answer(self.events.turn_state().clone(), end, self.added_sources());
         answer.title.clone_from(&self.title);
+        answer.error_message = match &ending {
+            Ending::Failed(failure) if failure.message != failure.code.message() => Some(failure.message.clone()),
+            _ => None,
+        };
         let mut stored = self.finish(&mut answer, &ending, log).await;
         if matches!(stored, Err(LeaseError::Renamed)) {
             // The user has named the conversation: there is no title to announce.

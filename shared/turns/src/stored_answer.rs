@@ -12,6 +12,7 @@ pub(crate) fn stored_answer(state: TurnState, end: TurnEnd, added_sources: Optio
         sources: state.answer.sources.clone(),
         added_sources,
         end,
+        error_message: None,
         usage: state.usage(),
         summary: state.summary.clone(),
         models: state.models().to_vec(),

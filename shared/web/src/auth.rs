@@ -133,21 +133,20 @@ impl Auth {
         now: SystemTime,
     ) -> Result<Caller, RequestRejection> {
         let token = verifier.parse(text, now)?;
-        if verifier.is_cached(&token, now).await? {
-            return Ok(token.into_caller());
+        if let Some(caller) = verifier.cached(&token, now).await? {
+            return Ok(caller);
         }
         match self.0.attempt_limiter.take(source, 1, now) {
-            Ok(()) => self.refund_unless_rejected(verifier.verify(&token, now).await, source)?,
+            Ok(()) => self.refund_unless_rejected(verifier.verify(&token, now).await, source),
             Err(wait) => {
                 let cost = verifier.candidate_count(&token, now).await?;
                 self.0.signature_limiter.take(source, cost, now).map_err(|_| RequestRejection::RateLimited(wait))?;
                 verifier.verify(&token, now).await.map_err(|error| match error {
                     AuthError::Rejected => RequestRejection::RateLimited(wait),
                     error => RequestRejection::Auth(error),
-                })?;
+                })
             }
         }
-        Ok(token.into_caller())
     }
 
     /// Returns the attempt taken for a credential, unless the credential was rejected.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { exchange, messageBox, prose, sendMessage, setUp, waitForText } from "../support/fixture.js";
+import { exchange, lastAnswer, messageBox, prose, sendMessage, setUp, waitForText } from "../support/fixture.js";
 
 const toast = (page) => page.locator("#toast");
 
@@ -168,4 +168,16 @@ test("a proxy's error response is shown", async (t) => {
   await page.goto(url);
   await sendMessage(page, "Hello");
   await toast(page).getByText("The server answered with status 502. Your message is back in the box.").waitFor();
+});
+
+test("a failed answer keeps its error after a reload", async (t) => {
+  const { page, url, model } = await setUp(t);
+  await page.goto(url);
+  await sendMessage(page, "Tell me.");
+  (await model.next()).fail(401);
+  const note = lastAnswer(page).locator(".note.failed");
+  await note.getByText("The model’s provider rejected the server’s key.").waitFor();
+  await page.reload();
+  await note.getByText("The model’s provider rejected the server’s key.").waitFor();
+  await lastAnswer(page).getByRole("button", { name: "Try again" }).waitFor();
 });

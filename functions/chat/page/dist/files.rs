@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-2zJefAkWTaLBLO2WwskdHnSKD8OE9DRBuuAVgIcKvjY=' 'sha256-Yamo1V4bldir6VeCDAbm7TRg+9qdR4LzcivR/iXA76Q='; style-src 'sha256-f6z9vMg50ZAkmpuyFafH1oFj1aZ7C+qWPgVpSAU/XFU='; connect-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-2zJefAkWTaLBLO2WwskdHnSKD8OE9DRBuuAVgIcKvjY=' 'sha256-qg9hY7C83DO060FJMX2t/Bd9qxfNghcUH0BH0tCmzJU='; style-src 'sha256-f6z9vMg50ZAkmpuyFafH1oFj1aZ7C+qWPgVpSAU/XFU='; connect-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "11484057a4da248f";
+const DOCUMENT_HASH: &str = "772e35db20e173f2";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");

@@ -1,5 +1,6 @@
 //! Who the caller is, and what callers may do with all of their data: export and erase it.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::SystemTime;
 
@@ -12,7 +13,7 @@ use futures_util::stream::unfold;
 use http::{HeaderMap, header};
 use serde::Serialize;
 use serde_json::json;
-use store::{DeletionCounts, Export, ExportRow};
+use store::{DeletionCounts, Export, ExportRow, StoreError};
 use web::{ApiError, Caller, Credentials};
 
 use crate::App;
@@ -34,21 +35,20 @@ pub(crate) async fn describe(State(app): State<App>, caller: Caller) -> Json<Acc
     Json(Account { user, admin, auth: app.config.auth.name() })
 }
 
+/// How much of an export is written before other requests have their turn, in bytes; a row may be longer.
+const CHUNK_BYTES: usize = 64 * 1024;
+
 /// `GET /api/me/export`: all data of the caller, one JSON object in a line. The last one is of the kind `end`, or `error` if
 /// the rest could not be read.
 pub(crate) async fn export(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Response, ApiError> {
-    let mut export = app.store.export(&owner, SystemTime::now());
+    let mut lines = Lines { export: app.store.export(&owner, SystemTime::now()), rows: VecDeque::new() };
     // The second step is the first that reads: if it fails, the response still gets an error status.
-    let mut first = Vec::new();
     for _ in 0..2 {
-        first.extend(export.next().await?.unwrap_or_default());
+        lines.rows.extend(lines.export.next().await?.unwrap_or_default());
     }
-    let state = Some((export, first));
-    let body = Body::from_stream(unfold(state, |state| async move {
-        let (mut export, rows) = state?;
-        let lines = lines(&rows);
-        let (lines, next) = more(&mut export, lines).await;
-        Some((Ok::<_, Infallible>(lines), next.map(|rows| (export, rows))))
+    let body = Body::from_stream(unfold(Some(lines), |lines| async move {
+        let (chunk, lines) = lines?.next_chunk().await?;
+        Some((Ok::<_, Infallible>(chunk), lines))
     }));
     let headers = [
         (header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8"),
@@ -58,24 +58,39 @@ pub(crate) async fn export(State(app): State<App>, Caller { owner, .. }: Caller)
     Ok((headers, body).into_response())
 }
 
-/// The next chunk, and the rows after it, if there are any.
-async fn more(export: &mut Export, mut lines: String) -> (Bytes, Option<Vec<ExportRow>>) {
-    let next = match export.next().await {
-        Ok(next) => next,
-        Err(error) => {
-            tracing::error!(%error, "an export could not be completed");
-            let code = error.code();
-            lines.push_str(&json!({ "kind": "error", "error": { "code": code } }).to_string());
-            lines.push('\n');
-            None
-        }
-    };
-    (Bytes::from(lines), next)
+/// The lines of an export.
+struct Lines {
+    export: Export,
+    /// The rows that were read and not written yet.
+    rows: VecDeque<ExportRow>,
 }
 
-fn lines(rows: &[ExportRow]) -> String {
-    let lines = rows.iter().filter_map(|row| serde_json::to_string(row).ok());
-    lines.fold(String::new(), |text, line| text + &line + "\n")
+impl Lines {
+    /// The next lines, with the lines after them unless they are the last; `None` after these.
+    async fn next_chunk(mut self) -> Option<(Bytes, Option<Self>)> {
+        while self.rows.is_empty() {
+            match self.export.next().await {
+                Ok(rows) => self.rows = rows?.into(),
+                Err(error) => return Some((error_line(&error), None)),
+            }
+        }
+        tokio::task::yield_now().await;
+        let mut chunk = Vec::new();
+        while chunk.len() < CHUNK_BYTES
+            && let Some(row) = self.rows.pop_front()
+        {
+            if let Err(error) = serde_json::to_writer(&mut chunk, &row) {
+                tracing::error!(%error, "a row of an export could not be written");
+            }
+            chunk.push(b'\n');
+        }
+        Some((chunk.into(), Some(self)))
+    }
+}
+
+fn error_line(error: &StoreError) -> Bytes {
+    tracing::error!(%error, "an export could not be completed");
+    format!("{}\n", json!({ "kind": "error", "error": { "code": error.code() } })).into()
 }
 
 #[derive(Serialize)]

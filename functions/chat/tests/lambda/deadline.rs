@@ -28,7 +28,7 @@ async fn f091_turn_without_content_fails_at_the_deadline() {
     let mut answer = start_turn(&instance, Duration::from_secs(5)).await;
     let events = events(&answer.rest().await);
     assert_eq!(only(&events, "error")["code"], "deadline");
-    assert_eq!(read_stored(&instance, &events).await, (json!(""), json!("interrupted")));
+    assert_eq!(read_stored(&instance, &events).await, (json!(""), json!("failed")));
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::answer::Answer;
 use super::health::Health;
 use super::operations::Operation;
+use super::trouble::Trouble;
 
 /// A request in the queue of the database thread.
 #[derive(Debug)]
@@ -28,11 +29,22 @@ impl DatabaseCall {
         }
         let answer = match health.check() {
             Some(trouble) => trouble.into(),
-            None => (self.operation)(database, self.body.bytes().unwrap_or_default()),
+            None => self.execute(database, health),
         };
         health.record(&answer, database, Instant::now());
         // The caller may be gone by now.
         let _received = self.answer.send(answer);
+    }
+
+    fn execute(&self, database: &Database, health: &Health) -> Answer {
+        let body = self.body.bytes().unwrap_or_default();
+        let execute = || (self.operation.execute)(database, body);
+        match (execute(), &health.reserve) {
+            (answer, Some(reserve)) if answer.trouble == Some(Trouble::Full) && (self.operation.is_deletion)(body) => {
+                reserve.delete(execute)
+            }
+            (answer, _) => answer,
+        }
     }
 }
 

@@ -70,7 +70,7 @@ fn check_kind(path: &Path, is_kind: fn(&fs::FileType) -> bool, kind: &str) -> io
 }
 
 /// The database file and those that SQLite keeps next to it.
-fn companions(path: &Path) -> impl Iterator<Item = PathBuf> {
+pub(super) fn companions(path: &Path) -> impl Iterator<Item = PathBuf> {
     let name = path.as_os_str();
     COMPANIONS.iter().map(move |end| {
         let mut companion = name.to_owned();

@@ -17,7 +17,7 @@ const LOCK_FILE: &str = "lock";
 const HAS_STORE: &str = "this folder holds a store\n";
 
 /// The database file.
-const DATABASE_FILE: &str = "dynamodb.sqlite";
+pub(super) const DATABASE_FILE: &str = "dynamodb.sqlite";
 
 /// File in which a server of an earlier version published the TCP address of its database.
 const OLD_ADDRESS_FILE: &str = "dynamodb.address";
@@ -80,10 +80,12 @@ impl DataFolder {
             FileContent::Store => Ok(false),
             FileContent::Nothing if !had_store => Ok(true),
             FileContent::Nothing => Err(self.unusable(&format!(
-                "{DATABASE_FILE}, which holds the conversations, is missing or empty; put it back or restore a backup into \
-                 another folder, or remove the file {LOCK_FILE} there to begin with nothing"
+                "{DATABASE_FILE}, which holds the conversations, is missing or empty; put it back or restore a backup, \
+                 or remove the file {LOCK_FILE} there to begin with nothing"
             ))),
-            FileContent::Foreign => Err(self.unusable(&format!("{DATABASE_FILE} there is not a database of this program"))),
+            FileContent::Foreign => {
+                Err(self.unusable(&format!("{DATABASE_FILE} there is not a database of this program")))
+            }
         }
     }
 

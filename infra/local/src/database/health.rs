@@ -10,6 +10,7 @@ use dynoxide::Database;
 
 use super::answer::Answer;
 use super::file::{self, Identity};
+use super::reserve::Reserve;
 use super::trouble::Trouble;
 
 /// A problem that did not occur for this long counts as over; it is logged again the next time.
@@ -19,6 +20,8 @@ const RELOG_AFTER: Duration = Duration::from_mins(10);
 pub(super) struct Health {
     /// `None` for a database in memory.
     file: Option<(PathBuf, Option<Identity>)>,
+    /// Disk space for deletions; `None` for a database in memory.
+    pub(super) reserve: Option<Reserve>,
     /// Last time of each problem.
     last_seen: Mutex<HashMap<Trouble, Instant>>,
 }
@@ -26,8 +29,9 @@ pub(super) struct Health {
 impl Health {
     /// Starts to watch the file, which must be open.
     pub(super) fn of(file: Option<&Path>) -> Self {
+        let reserve = file.map(Reserve::of);
         let file = file.map(|file| (file.to_owned(), file::identity(file)));
-        Self { file, last_seen: Mutex::default() }
+        Self { file, reserve, last_seen: Mutex::default() }
     }
 
     /// Returns [`Trouble::Gone`] when the open file no longer has its name: later writes would be lost.
@@ -81,8 +85,8 @@ impl Display for Advice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self.0 {
             Trouble::Full => {
-                "the disk of the database is full: nothing is stored until there is room; what was acknowledged is kept, \
-                 and the server goes on by itself once some is freed"
+                "the disk of the database is full: nothing is stored until there is room, but users can delete; what was \
+                 acknowledged is kept, and the server goes on by itself once some is freed"
             }
             Trouble::Damaged => {
                 "the database file is damaged: stop the server, keep a copy of the folder, and restore a backup into a \

@@ -1,6 +1,6 @@
 //! The DynamoDB operations that the embedded database supports, by their names in requests.
 
-use dynoxide::actions::batch_write_item::BatchWriteItemResponse;
+use dynoxide::actions::batch_write_item::{BatchWriteItemRequest, BatchWriteItemResponse};
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,20 +15,40 @@ pub(super) const TARGET: &str = "x-amz-target";
 const VERSION: &str = "DynamoDB_20120810.";
 
 /// Executes a request body.
-pub(super) type Operation = fn(&Database, &[u8]) -> Answer;
+type Execute = fn(&Database, &[u8]) -> Answer;
+
+/// An operation of a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    pub(super) execute: Execute,
+    /// Whether a request body only deletes items.
+    pub(super) is_deletion: fn(&[u8]) -> bool,
+}
 
 /// Returns the operation that [`TARGET`] names, or one that rejects unknown operations.
 pub(super) fn operation_named(target: &str) -> Operation {
-    target.strip_prefix(VERSION).and_then(find_operation).unwrap_or(|_, _| {
+    let name = target.strip_prefix(VERSION).unwrap_or_default();
+    let execute = find_operation(name).unwrap_or(|_, _| {
         Answer::rejection("UnknownOperationException", "There is no such operation in the embedded database.")
-    })
+    });
+    let is_deletion: fn(&[u8]) -> bool = match name {
+        "DeleteItem" => |_| true,
+        "BatchWriteItem" => is_deletion_of_batch,
+        _ => |_| false,
+    };
+    Operation { execute, is_deletion }
 }
 
-fn find_operation(name: &str) -> Option<Operation> {
+fn is_deletion_of_batch(body: &[u8]) -> bool {
+    let Ok(BatchWriteItemRequest { request_items, .. }) = serde_json::from_slice(body) else { return false };
+    request_items.values().flatten().all(|request| request.put_request.is_none())
+}
+
+fn find_operation(name: &str) -> Option<Execute> {
     item_operation(name).or_else(|| table_operation(name)).or_else(|| other_operation(name))
 }
 
-fn item_operation(name: &str) -> Option<Operation> {
+fn item_operation(name: &str) -> Option<Execute> {
     Some(match name {
         "BatchGetItem" => |database, body| run(body, |request| database.batch_get_item(request)),
         "BatchWriteItem" => write_batch,
@@ -44,7 +64,7 @@ fn item_operation(name: &str) -> Option<Operation> {
     })
 }
 
-fn table_operation(name: &str) -> Option<Operation> {
+fn table_operation(name: &str) -> Option<Execute> {
     Some(match name {
         "CreateTable" => |database, body| run(body, |request| database.create_table(request)),
         "DeleteTable" => |database, body| run(body, |request| database.delete_table(request)),
@@ -58,7 +78,7 @@ fn table_operation(name: &str) -> Option<Operation> {
 }
 
 /// Operations that the product does not use, for programs that connect through `--dynamodb`.
-fn other_operation(name: &str) -> Option<Operation> {
+fn other_operation(name: &str) -> Option<Execute> {
     Some(match name {
         "BatchExecuteStatement" => |database, body| run(body, |request| database.batch_execute_statement(request)),
         "ExecuteStatement" => |database, body| run(body, |request| database.execute_statement(request)),

@@ -55,15 +55,17 @@ fn damaged_file_is_reported_once() {
     assert_eq!((count(&log, "connection_poisoning"), count(&log, "the storage failed")), (0, 0), "{log}");
 }
 
-/// A file system of 6 MiB, unmounted when dropped; `None` if this user may not mount one.
+/// A small file system, unmounted when dropped; `None` if this user may not mount one.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    fn mount(folder: &Path) -> Option<Self> {
+    fn mount(folder: &Path, mebibytes: u32) -> Option<Self> {
         let path = folder.join("disk");
         fs::create_dir(&path).unwrap();
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs"]).arg(&path).output();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={mebibytes}m,mode=700"), "tmpfs"])
+            .arg(&path)
+            .output();
         mounted.is_ok_and(|output| output.status.success()).then_some(Self(path))
     }
 }
@@ -74,20 +76,25 @@ impl Drop for SmallDisk {
     }
 }
 
+/// Fills a disk with a file, which is returned.
+fn fill(disk: &Path) -> PathBuf {
+    let filler = disk.join("filler");
+    let mut file = File::create(&filler).unwrap();
+    while file.write_all(&[0; 4096]).is_ok() {}
+    filler
+}
+
 #[test]
 fn full_disk_is_reported_once_and_recovers() {
     let folder = TempDir::new().unwrap();
-    let Some(disk) = SmallDisk::mount(folder.path()) else {
+    let Some(disk) = SmallDisk::mount(folder.path(), 6) else {
         eprintln!("skipped: only root can make a small disk");
         return;
     };
     let data = disk.0.join("data");
     let server = start(&data);
     assert_eq!(chat(server.address, "before").status, 200);
-    let filler = disk.0.join("filler");
-    let mut file = File::create(&filler).unwrap();
-    while file.write_all(&[0; 4096]).is_ok() {}
-    drop(file);
+    let filler = fill(&disk.0);
     let refused = (0..200).map(|_| chat(server.address, &"words ".repeat(2000))).find(|answer| answer.status != 200);
     let refused = refused.unwrap_or_else(|| panic!("the disk is full"));
     assert!(refused.status == 507 && refused.body.contains(r#""code":"storage_full""#), "{refused:?}");
@@ -103,6 +110,43 @@ fn full_disk_is_reported_once_and_recovers() {
     let server = start(&data);
     let listed = conversations(server.address);
     assert!(listed.contains("before") && listed.contains("after"), "{listed}");
+}
+
+#[test]
+fn conversations_can_be_deleted_on_a_full_disk() {
+    let folder = TempDir::new().unwrap();
+    let Some(disk) = SmallDisk::mount(folder.path(), 24) else {
+        eprintln!("skipped: only root can make a small disk");
+        return;
+    };
+    let server = start(&disk.0.join("data"));
+    let long = "words ".repeat(2000);
+    for _ in 0..40 {
+        assert_eq!(chat(server.address, &long).status, 200);
+    }
+    fill(&disk.0);
+    for round in 0..3 {
+        let full = (0..200).map(|_| chat(server.address, &long)).find(|answer| answer.status != 200);
+        assert_eq!(full.unwrap().status, 507, "round {round}");
+        let listed = listed(server.address);
+        for id in listed.iter().take(10) {
+            let head = format!("DELETE /api/conversations/{id} HTTP/1.1\nhost: {}", server.address);
+            let deleted = exchange(server.address, &head, "");
+            assert_eq!(deleted.status, 204, "round {round}: {deleted:?}");
+        }
+        let stored = (0..5).map(|_| chat(server.address, &long)).filter(|answer| answer.status == 200).count();
+        assert_eq!(stored, 5, "round {round}: there is space again");
+    }
+    let log = server.kill();
+    assert_eq!(count(&log, "the disk of the database is full"), 1, "{log}");
+    let server = start(&disk.0.join("data"));
+    assert!(!listed(server.address).is_empty());
+}
+
+/// The ids of the first conversations.
+fn listed(address: SocketAddr) -> Vec<String> {
+    let body = conversations(address);
+    body.split(r#""id":""#).skip(1).filter_map(|rest| rest.split('"').next().map(str::to_owned)).collect()
 }
 
 fn conversations(address: SocketAddr) -> String {

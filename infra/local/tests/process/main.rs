@@ -4,5 +4,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test expects and does not find ends it")]
 
 mod disk;
+mod kills;
 mod reach;
 mod running;

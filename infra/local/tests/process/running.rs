@@ -70,7 +70,7 @@ impl Drop for RunningServer {
 }
 
 /// An answer: status, head in lower case, body.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -79,12 +79,19 @@ pub(crate) struct Answer {
 
 /// Sends a raw request and reads until the connection ends. Lines of `head` end with `\n`.
 pub(crate) fn exchange(address: SocketAddr, head: &str, body: &str) -> Answer {
-    let mut stream = TcpStream::connect_timeout(&address, WAIT_TIMEOUT).unwrap();
-    stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
+    exchange_within(address, head, body, WAIT_TIMEOUT)
+}
+
+/// The same with a timeout; the status is 0 if there is no response.
+pub(crate) fn exchange_within(address: SocketAddr, head: &str, body: &str, timeout: Duration) -> Answer {
+    let mut bytes = Vec::new();
     let head = head.trim_end().replace('\n', "\r\n");
     let request = format!("{head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut bytes = Vec::new();
+    let Ok(mut stream) = TcpStream::connect_timeout(&address, timeout) else { return Answer::default() };
+    stream.set_read_timeout(Some(timeout)).unwrap();
+    if stream.write_all(request.as_bytes()).is_err() {
+        return Answer::default();
+    }
     let _may_be_reset = stream.read_to_end(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));

@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 
 use super::SHARDS;
 use crate::clock::millis;
-use crate::item::{Item, ItemExt, item, n, s};
-use crate::key::{Key, OwnerPartitions, PK, SK, encode};
+use crate::item::{Item, item, n, s};
+use crate::key::{Key, OwnerPartitions, encode};
 
 /// The sort key of a collection's own row.
 const OWN_ROW: &str = "C";
@@ -86,39 +86,4 @@ impl ArticleCollection {
 /// The prefix of the sort keys of one generation of an article's chunks.
 pub(super) fn chunks_prefix(id: &str, generation: &str) -> String {
     format!("{CHUNKS_PREFIX}{}#{generation}#", encode(id))
-}
-
-/// Whether this is the key of an item of a collection.
-pub(crate) fn is_article_item(pk: &str, sk: &str) -> bool {
-    let is_row = sk == OWN_ROW || sk.starts_with(ARTICLE_PREFIX) || sk.starts_with(UNUSED_PREFIX);
-    match pk.split('#').collect::<Vec<_>>().as_slice() {
-        [SHARED_PARTITION] | ["U", _, "A"] => is_row,
-        [SHARED_PARTITION, shard] | ["U", _, "A", shard] => is_shard(shard) && sk.starts_with(CHUNKS_PREFIX),
-        _ => false,
-    }
-}
-
-/// The key of the article whose chunks an item has, and their generation; `None` for another item.
-pub(crate) fn article_of_chunks(item: &Item) -> Option<(Key, &str)> {
-    let (partition, _) = item.text(PK).ok()?.rsplit_once('#')?;
-    item.text(SK).ok()?.strip_prefix(CHUNKS_PREFIX)?;
-    let (id, generation) = (item.text("article").ok()?, item.text("generation").ok()?);
-    Some((Key::new(partition, format!("{ARTICLE_PREFIX}{}", encode(id))), generation))
-}
-
-/// The row that lists the chunks of an article that another version of it has replaced; `None` for another item.
-pub(crate) fn unused_after(old: &Item, new: &Item) -> Option<Item> {
-    old.text(SK).ok()?.strip_prefix(ARTICLE_PREFIX)?;
-    let (id, generation) = (old.text("id").ok()?, old.text("generation").ok()?);
-    if new.text("generation").ok()? == generation {
-        return None;
-    }
-    let key = Key::new(old.text(PK).ok()?, format!("{UNUSED_PREFIX}{}#{generation}", encode(id)));
-    let chunks: u32 = old.number(CHUNK_COUNT).unwrap_or_default();
-    let attributes = [("article", s(id)), ("generation", s(generation)), (CHUNK_COUNT, n(chunks)), ("changedAt", n(0))];
-    Some(item(&key, attributes))
-}
-
-fn is_shard(text: &str) -> bool {
-    text.parse().is_ok_and(|shard: u8| shard < SHARDS)
 }

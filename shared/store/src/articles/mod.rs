@@ -25,7 +25,6 @@ pub use self::article::{EmbeddingModel, NewArticle, StoredArticle};
 pub use self::chunk::{ArticleChunk, QuantisedVector};
 pub use self::chunk_index::{ChunkIndex, ChunkPosition, IndexedGeneration};
 pub use self::collection::ArticleCollection;
-pub(crate) use self::collection::{article_of_chunks, is_article_item, unused_after};
 pub use self::part::{ChunkPage, ChunkPart, PageStart};
 
 use self::article::{article_item, read_article};
@@ -210,7 +209,7 @@ impl Articles {
         let mut cleaned = 0;
         for row in items.iter().filter(|row| row.number("changedAt").is_ok_and(|at: i64| at <= oldest)) {
             let (id, generation) = (row.text("article")?, row.text("generation")?);
-            // A restored backup may list chunks that were put to use after it was made.
+            // A restored table may list chunks that were put to use after its moment.
             if self.get(collection, id).await?.is_some_and(|article| article.generation == generation) {
                 self.table.delete_all(&[collection.unused_key(id, generation).attributes()]).await?;
             } else {

@@ -10,7 +10,7 @@ use super::message::{interrupt_update, running_answer_item, user_message_items};
 use super::turn::{BeginError, NewTurn, TurnLease, UserInput};
 use crate::StoreError;
 use crate::backoff::back_off;
-use crate::item::{ItemExt, s};
+use crate::item::{Item, ItemExt, s};
 use crate::table::Expression;
 use crate::transaction::{TransactionOutcome, transact};
 use domain::Owner;
@@ -21,6 +21,8 @@ const MAX_ATTEMPTS: u32 = 5;
 impl ConversationStore {
     /// Creates or acquires the conversation. Stores the user's message, if it is a new one, and a running answer in the
     /// same transaction.
+    ///
+    /// The idempotency key of the turn is mapped to it in that transaction too.
     ///
     /// A repeated call with the same turn id returns the same lease while that turn runs. If a concurrent request has
     /// created a conversation for the chat id, the turn continues that one: a chat id maps to one conversation.
@@ -39,6 +41,9 @@ impl ConversationStore {
         for attempt in 0..MAX_ATTEMPTS {
             match transact(&self.table.client, writes.clone()).await {
                 Ok(TransactionOutcome::Committed) => return Ok(lease),
+                Ok(TransactionOutcome::ConditionFailed(Some(item))) if turn.is_key_record(&item) => {
+                    return Err(BeginError::KeyInUse);
+                }
                 Ok(TransactionOutcome::ConditionFailed(Some(pointer))) if turn.chat_id.is_some() => {
                     return self.begin_next(owner, pointer.text(CONVERSATION_ATTRIBUTE)?, turn, now).await;
                 }
@@ -87,6 +92,9 @@ impl ConversationStore {
             let lease = next_lease(owner, &before, turn);
             head = match self.acquire(&before, &lease, turn, now).await {
                 Ok(TransactionOutcome::Committed) => return Ok(lease),
+                Ok(TransactionOutcome::ConditionFailed(Some(item))) if turn.is_key_record(&item) => {
+                    return Err(BeginError::KeyInUse);
+                }
                 Ok(TransactionOutcome::ConditionFailed(item)) => item.map(|item| Head::read(&item)).transpose()?,
                 Ok(TransactionOutcome::Conflict) => {
                     back_off(attempt).await;
@@ -125,7 +133,8 @@ impl ConversationStore {
             UserInput::Regenerate => Vec::new(),
         };
         items.push(running_answer_item(lease, turn, now));
-        items.into_iter().map(|item| self.table.put_write(item, Expression::default())).collect()
+        let writes = items.into_iter().map(|item| self.table.put_write(item, Expression::default()));
+        writes.chain(turn.idempotency.iter().map(|claim| claim.write(lease, now))).collect()
     }
 
     /// Resolves a write without a response, which may have been applied: the head shows whether this turn runs.
@@ -142,6 +151,13 @@ impl ConversationStore {
         let head = head.ok().and_then(Result::ok).flatten();
         let lease = head.and_then(|head| head.lease_of(owner, &requested.turn_id)).ok_or(BeginError::Store(error))?;
         Ok(TurnLease { interrupted: requested.interrupted.clone(), ..lease })
+    }
+}
+
+impl NewTurn {
+    /// Whether an item is the record of the turn's idempotency key.
+    fn is_key_record(&self, item: &Item) -> bool {
+        self.idempotency.as_ref().is_some_and(|claim| claim.is_record(item))
     }
 }
 

@@ -7,13 +7,13 @@ use crate::table::Expression;
 use domain::Owner;
 
 /// The prefix of the sort keys of chat ids.
-pub(crate) const CHAT_ID_PREFIX: &str = "N#";
+const CHAT_ID_PREFIX: &str = "N#";
 
 /// The attribute of a head with the chat id under which its conversation was created.
-pub(crate) const CHAT_ID_ATTRIBUTE: &str = "chat";
+pub(super) const CHAT_ID_ATTRIBUTE: &str = "chat";
 
 /// The attribute of a chat id's item with the id of its conversation.
-pub(crate) const CONVERSATION_ATTRIBUTE: &str = "conversation";
+pub(super) const CONVERSATION_ATTRIBUTE: &str = "conversation";
 
 impl ConversationStore {
     /// The conversation for a client's chat id: the one created under it, else the one whose own id it is.
@@ -49,10 +49,5 @@ pub(super) fn chat_id_item(owner: &Owner, chat_id: &str, conversation: &str) -> 
 }
 
 fn chat_id_key(owner: &Owner, chat_id: &str) -> Key {
-    chat_id_key_in(owner.partition(), chat_id)
-}
-
-/// The key of a chat id in its owner's partition.
-pub(crate) fn chat_id_key_in(partition: impl Into<String>, chat_id: &str) -> Key {
-    Key::new(partition, format!("{CHAT_ID_PREFIX}{}", encode(chat_id)))
+    Key::new(owner.partition(), format!("{CHAT_ID_PREFIX}{}", encode(chat_id)))
 }

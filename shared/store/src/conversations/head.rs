@@ -6,7 +6,6 @@ use super::{Conversation, ConversationStore};
 use crate::clock::{millis, rfc3339, span_millis};
 use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, OwnerPartitions, is_ulid};
-use crate::schema::SCHEMA;
 use crate::table::Expression;
 use crate::turn_ref::TurnRef;
 use crate::{StoreError, UPDATED_AT};
@@ -75,11 +74,6 @@ impl ConversationStore {
         }
         self.table.get(&head_key(owner, id)).await?.map(|item| Head::read(&item)).transpose()
     }
-}
-
-/// Whether this release can read an item as the head of a conversation, also one of an older release.
-pub(crate) fn is_head(item: &Item) -> bool {
-    Head::read(&SCHEMA.upgrade(item.clone())).is_ok()
 }
 
 pub(super) fn head_key(owner: &Owner, id: &str) -> Key {

@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use domain::{FinishReason, Source};
+use domain::{ErrorCode, Failure, FinishReason, Source};
 
 use super::bounds::{Piece, bounded_calls, bounded_sources, split_pieces};
 use super::head::Head;
@@ -8,7 +8,7 @@ use super::sort_keys::{MESSAGE_PREFIX, MESSAGE_SK_LEN, message_key, message_sk};
 use super::superseded::{SUPERSEDED, activate, mark_pending};
 use super::transcript::{TRANSCRIPT, Transcript};
 use super::turn::{Answer, NewTurn, TurnEnd, TurnLease, TurnOutcome};
-use super::{Role, Status, StoredCall, StoredMessage};
+use super::{MessageError, Role, Status, StoredCall, StoredMessage};
 use crate::StoreError;
 use crate::clock::{millis, rfc3339, span_millis};
 use crate::item::{Item, ItemExt, item, n, s, to_json};
@@ -95,7 +95,8 @@ pub(super) fn end_answer(
         activate(RECOVERED, lease, answer)
     );
     let (usage, models) = (answer.usage, answer.models.clone());
-    let outcome = TurnOutcome { usage, end: answer.end, models, thinking_ms: answer.thinking_ms };
+    let (thinking_ms, error_message) = (answer.thinking_ms, answer.error_message.clone());
+    let outcome = TurnOutcome { usage, end: answer.end, models, thinking_ms, error_message };
     let change = Expression::update(change).and_when("turn = :turn").value(":turn", s(&lease.turn_id));
     let mut change = with_answer_values(change, &pieces, &answer.tool_calls, &answer.sources, &outcome)?
         .value(":progress", s(status.as_str()))
@@ -171,6 +172,8 @@ impl AssembledMessage {
         // A recovered answer has no outcome: its turn did not end.
         let outcome = outcome.filter(|_| !is_recovered);
         let created_at = item.number("createdAt")?;
+        let error = outcome.as_ref().and_then(message_error);
+        let status = require(Status::parse(item.text("progress")?))?;
         let message = StoredMessage {
             id: item.text("id")?.to_owned(),
             role: require(Role::parse(item.text("author")?))?,
@@ -181,9 +184,10 @@ impl AssembledMessage {
             model: item.text("model")?.to_owned(),
             tool_calls: item.json("calls")?,
             sources: item.json("sources")?,
-            status: require(Status::parse(item.text("progress")?))?,
+            status: if error.is_some() { Status::Failed } else { status },
             models,
             finish_reason: outcome.as_ref().and_then(early_finish_reason),
+            error,
             created_at: rfc3339(created_at),
         };
         let seq = require(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|seq| seq.parse().ok()))?;
@@ -255,6 +259,12 @@ fn early_finish_reason(outcome: &TurnOutcome) -> Option<FinishReason> {
         TurnEnd::Done(FinishReason::Stop) | TurnEnd::Failed(_) => None,
         TurnEnd::Done(reason) => Some(reason),
     }
+}
+
+/// The error of a failed answer; an interrupted one has only its status.
+fn message_error(outcome: &TurnOutcome) -> Option<MessageError> {
+    let Failure { code, message, .. } = outcome.failure().filter(|failure| failure.code != ErrorCode::Interrupted)?;
+    Some(MessageError { code, message })
 }
 
 fn require<T>(value: Option<T>) -> Result<T, StoreError> {

@@ -25,11 +25,9 @@ mod superseded;
 mod transcript;
 mod turn;
 
-pub(crate) use chat_id::{CHAT_ID_ATTRIBUTE, CHAT_ID_PREFIX, CONVERSATION_ATTRIBUTE, chat_id_key_in};
-pub(crate) use head::{HEAD_PREFIX, is_head};
-pub use page::{Conversation, Page, ReadError, Role, Status, StoredCall, StoredMessage};
+pub(crate) use head::HEAD_PREFIX;
+pub use page::{Conversation, MessageError, Page, ReadError, Role, Status, StoredCall, StoredMessage};
 pub(crate) use read::AllMessages;
-pub(crate) use sort_keys::{is_message, seq_in_sk};
 pub use turn::{
     Answer, BeginError, LeaseError, LeaseState, NewTurn, ShortTurn, StoredTurn, TurnEnd, TurnLease, TurnOutcome,
     UserInput,

@@ -1,4 +1,4 @@
-use domain::{CallPosition, FinishReason, Source, ToolCall, ToolFailure, ToolOutcome, Usage};
+use domain::{CallPosition, ErrorCode, FinishReason, Source, ToolCall, ToolFailure, ToolOutcome, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
@@ -52,8 +52,10 @@ pub enum Status {
     Running,
     /// Complete.
     Complete,
-    /// Interrupted; the partial text is kept.
+    /// Interrupted, because its process died or was shut down; the partial text is kept.
     Interrupted,
+    /// Ended with an error; the partial text is kept. It is stored as interrupted, which earlier releases can read too.
+    Failed,
 }
 
 impl Status {
@@ -62,6 +64,7 @@ impl Status {
             Self::Running => "running",
             Self::Complete => "complete",
             Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
         }
     }
 
@@ -116,6 +119,15 @@ impl StoredCall {
     }
 }
 
+/// Why a stored answer failed, as its stream ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MessageError {
+    /// The error code.
+    pub code: ErrorCode,
+    /// One sentence for users; never contains upstream text, an address or a secret.
+    pub message: String,
+}
+
 /// A message for clients.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -148,6 +160,9 @@ pub struct StoredMessage {
     /// Why a complete answer ends early; `None` if the model stopped by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
+    /// Why it failed; `None` for any other status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<MessageError>,
     /// RFC 3339, UTC.
     pub created_at: String,
 }

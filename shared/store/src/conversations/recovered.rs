@@ -67,6 +67,7 @@ fn recovered_answer(
         end: TurnEnd::Failed(ErrorCode::Interrupted),
         models: logged.attribution.after_failover().to_vec(),
         thinking_ms: None,
+        error_message: None,
     };
     let change = Expression::update(format!("SET {ANSWER_CHANGE}, {RECOVERED} = :events"))
         .and_when(format!(

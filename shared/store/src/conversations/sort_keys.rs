@@ -23,7 +23,7 @@ pub(super) fn message_sk(seq: u64) -> String {
 }
 
 /// The seq in a sort key under a conversation; the maximum for a summary, `None` for any other key.
-pub(crate) fn seq_in_sk(sk: &str) -> Option<u64> {
+pub(super) fn seq_in_sk(sk: &str) -> Option<u64> {
     if sk == SUMMARY {
         return Some(u64::MAX);
     }
@@ -35,11 +35,6 @@ pub(crate) fn seq_in_sk(sk: &str) -> Option<u64> {
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
     let is_piece = is_message && piece.strip_prefix('#').and_then(number).is_some();
     number(seq).filter(|_| piece.is_empty() || is_piece)
-}
-
-/// Whether this is the sort key of a message itself, not of a piece or transcript.
-pub(crate) fn is_message(sk: &str) -> bool {
-    sk.starts_with(MESSAGE_PREFIX) && sk.len() == MESSAGE_SK_LEN
 }
 
 pub(super) fn message_key(partition: &str, seq: u64) -> Key {

@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use domain::{ErrorCode, FinishReason, Language, Message, NumberedSources, Source, Summary, Usage};
+use domain::{ErrorCode, Failure, FinishReason, Language, Message, NumberedSources, Source, Summary, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::{StoredCall, StoredMessage};
-use crate::StoreError;
 use crate::key::Key;
 use crate::turn_ref::TurnRef;
+use crate::{IdempotencyClaim, StoreError};
 
 /// A turn to be started.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct NewTurn {
     pub language: Language,
     /// For a new conversation.
     pub title: String,
+    /// The idempotency key of the request, which maps to the turn from its begin on.
+    pub idempotency: Option<IdempotencyClaim>,
 }
 
 /// The input of a turn.
@@ -55,6 +57,9 @@ pub enum BeginError {
         /// The time until its lease expires.
         retry_after: Duration,
     },
+    /// The idempotency key maps to another turn since its status was read.
+    #[error("idempotency key in use")]
+    KeyInUse,
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -136,6 +141,17 @@ pub struct TurnOutcome {
     /// The time that models spent on reasoning, in milliseconds; `None` without reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking_ms: Option<u64>,
+    /// [`Answer::error_message`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+}
+
+impl TurnOutcome {
+    /// The failure with which the turn ended; `None` if it ended with an answer.
+    pub fn failure(&self) -> Option<Failure> {
+        let TurnEnd::Failed(code) = self.end else { return None };
+        Some(self.error_message.as_ref().map_or_else(|| code.into(), |message| Failure::new(code, message)))
+    }
 }
 
 /// A stored turn: its answer so far, and its outcome once it has ended.
@@ -162,8 +178,10 @@ pub struct Answer {
     pub sources: Vec<Source>,
     /// The numbered pages that the turn adds to its conversation; `None` if the earlier ones were not read.
     pub added_sources: Option<NumberedSources>,
-    /// Why it ended; after a failure the answer is interrupted.
+    /// Why it ended.
     pub end: TurnEnd,
+    /// The message of the failure, unless it is the code's default one.
+    pub error_message: Option<String>,
     /// The models that generated the answer, in order; empty if only the requested one did.
     pub models: Vec<String>,
     /// The model's messages and tool results of this turn after the user's message, for later prompts.

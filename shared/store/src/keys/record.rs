@@ -72,6 +72,11 @@ impl KeyRecord {
         self.revoked.is_none() && self.expires.is_none_or(|end| now < end)
     }
 
+    /// Whether it can administer without an end.
+    pub fn is_lasting(&self) -> bool {
+        self.administrator && self.expires.is_none() && self.revoked.is_none()
+    }
+
     /// Its state for people: `valid`, `expired` or `revoked`.
     pub fn state(&self, now: SystemTime) -> &'static str {
         match self.revoked {

@@ -1,10 +1,9 @@
 use domain::Owner;
 use store::{
-    ArticleChunk, ArticleCollection, EmbeddingModel, NewArticle, QuantisedVector, RestoreOptions, SHARDS, Store,
-    StoreError, StoredArticle,
+    ArticleChunk, ArticleCollection, EmbeddingModel, NewArticle, QuantisedVector, SHARDS, Store, StoreError,
+    StoredArticle,
 };
 
-use crate::backup::{backup_lines, restore_all};
 use crate::support::{alice, at, config, database, names, rows, store_at, store_without_retries_at};
 use crate::wire::{Fault, Gate, Wire};
 
@@ -159,40 +158,4 @@ async fn simultaneous_replacements_leave_one_generation() {
     let kept = store.articles.get(&shared, "a").await.unwrap().unwrap();
     assert!([one, two, three].iter().any(|one| one.generation == kept.generation));
     assert_eq!(all_texts(&store, &shared).await.len(), 40);
-}
-
-#[tokio::test]
-async fn backup_restores_collections_with_vectors() {
-    let (store, other) = (store_at(&database().await).await, store_at(&database().await).await);
-    let collections = [ArticleCollection::Shared, ArticleCollection::Of(alice())];
-    for collection in &collections {
-        store.articles.put(collection, &article("a", "one", 300), at(0)).await.unwrap();
-    }
-    let lines = backup_lines(&store).await;
-    let report = restore_all(&other, &lines, RestoreOptions::default()).await;
-    assert_eq!(report.written, report.all());
-    for collection in &collections {
-        let restored = other.articles.get(collection, "a").await.unwrap().unwrap();
-        assert_eq!(Some(&restored), store.articles.get(collection, "a").await.unwrap().as_ref());
-        assert_eq!(other.articles.chunks(collection, &restored).await.unwrap(), article("a", "one", 300).chunks);
-        assert!(other.articles.revision(collection).await.unwrap().is_some());
-    }
-}
-
-#[tokio::test]
-async fn restore_over_newer_article_leaves_one_version() {
-    let store = store_at(&database().await).await;
-    let shared = ArticleCollection::Shared;
-    store.articles.put(&shared, &article("a", "one", 300), at(0)).await.unwrap();
-    let lines = backup_lines(&store).await;
-    store.articles.put(&shared, &article("a", "two", 200), at(0)).await.unwrap();
-    restore_all(&store, &lines, RestoreOptions::default()).await;
-    assert_eq!(listed(&store, &shared).await, [("a".to_owned(), "two".to_owned())]);
-    assert_eq!(all_texts(&store, &shared).await.len(), 200, "the chunks of the older version are left out");
-    restore_all(&store, &lines, RestoreOptions { replace: true, ..RestoreOptions::default() }).await;
-    assert_eq!(listed(&store, &shared).await, [("a".to_owned(), "one".to_owned())]);
-    assert_eq!(store.articles.clean(&shared, at(9)).await, Ok(1));
-    let kept = store.articles.get(&shared, "a").await.unwrap().unwrap();
-    assert_eq!(store.articles.chunks(&shared, &kept).await.unwrap(), article("a", "one", 300).chunks);
-    assert_eq!(all_texts(&store, &shared).await.len(), 300);
 }

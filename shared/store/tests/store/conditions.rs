@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::new_id;
-use store::{ApiKey, Claim, IdempotencyStatus, LeaseError, ReadError, Store};
+use store::{ApiKey, BeginError, Claim, IdempotencyStatus, LeaseError, NewTurn, ReadError, Store};
 
 use crate::support::{alice, answer, at, first_turn, next_turn, store_at};
 use crate::wire::Wire;
@@ -48,13 +48,15 @@ async fn f080_ended_lease_is_lost_on_renewal() {
 }
 
 #[tokio::test]
-async fn f080_second_claim_returns_first_turn() {
+async fn f080_key_in_use_refuses_second_turn() {
     let (store, wire) = store_and_wire().await;
-    let claim = async |turn, body| store.idempotency.claim(&alice(), "k", body, turn, at(0)).await.unwrap();
-    assert!(matches!(claim("t1", b"x".as_slice()).await, IdempotencyStatus::New(_)));
-    assert_eq!(claim("t2", b"x".as_slice()).await, IdempotencyStatus::Pending);
-    assert_eq!(claim("t3", b"other".as_slice()).await, IdempotencyStatus::Mismatch);
-    assert_eq!(wire.seen(), ["UpdateItem"; 3], "the refusal itself brings the stored item");
+    let status = store.idempotency.status(&alice(), "k", b"x", at(0)).await.unwrap();
+    let IdempotencyStatus::New(claim) = status else { panic!("a fresh key is new") };
+    let turn = || NewTurn { idempotency: Some(claim.clone()), ..first_turn("Q") };
+    store.conversations.begin(&alice(), &turn(), at(0)).await.unwrap();
+    wire.seen();
+    assert_eq!(store.conversations.begin(&alice(), &turn(), at(0)).await.unwrap_err(), BeginError::KeyInUse);
+    assert_eq!(wire.seen(), ["TransactWriteItems"], "the refusal itself brings the stored item");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 use store::{ApiKey, ArticleChunk, ArticleCollection, Day, Execution, NewArticle, NewKey, RateLimit, Store};
 
 use crate::stream_log::entries;
-use crate::support::{answer, at, config, database, first_turn, names, next_turn, rows, store_at};
+use crate::support::{answer, at, config, database, first_turn, keyed_turn, names, next_turn, rows, store_at};
 use crate::wire::{Fault, Gate, Wire};
 
 const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_mins(1) };
@@ -15,8 +15,7 @@ async fn store_everything(store: &Store, name: &str) -> Owner {
     let new = NewKey { owner: name.to_owned(), administrator: false, expires: None };
     store.keys.create(&key, &new, at(0)).await.unwrap();
     store.rate_limiter.admit(&owner.turn_limit_key(), LIMIT, at(0)).await.unwrap();
-    store.idempotency.claim(&owner, "key", b"{}", "turn", at(0)).await.unwrap();
-    let mut first = first_turn("Q");
+    let mut first = keyed_turn(store, &owner, "key").await;
     first.chat_id = Some("chat".to_owned());
     let lease = store.conversations.begin(&owner, &first, at(0)).await.unwrap();
     store.conversations.finish(&lease, &answer(&"A".repeat(500_000)), at(1)).await.unwrap();

@@ -7,7 +7,8 @@ use secrecy::ExposeSecret;
 use store::{ApiKey, KeyChange, KeyRecord, NewKey, Store, StoreError};
 
 use crate::support::{
-    alice, answer, at, config, database, first_turn, next_turn, rows, store, store_at, store_without_retries_at,
+    alice, answer, at, config, database, first_turn, keyed_turn, next_turn, rows, store, store_at,
+    store_without_retries_at,
 };
 use crate::wire::{Fault, Wire};
 
@@ -129,15 +130,15 @@ async fn f150_deleted_owner_leaves_nothing() {
         let lease = store.conversations.begin(owner, &first_turn("kept"), at(0)).await.unwrap();
         store.conversations.finish(&lease, &answer("A"), at(1)).await.unwrap();
     }
-    let before = rows(&endpoint, "data").await.len();
+    let before = rows(&endpoint, "data").await.len() + 3;
     let (gone, _) = create_key(&store, &new_key("ada")).await;
     create_key(&store, &new_key("ada")).await;
     let lease = store.conversations.begin(&ada, &first_turn("Q"), at(0)).await.unwrap();
     store.conversations.finish(&lease, &answer("A"), at(1)).await.unwrap();
     store.conversations.begin(&ada, &next_turn(&lease.conversation_id, "Q"), at(2)).await.unwrap();
-    store.conversations.begin(&ada, &first_turn("Q"), at(0)).await.unwrap();
     for owner in [&ada, &other] {
-        store.idempotency.claim(owner, "key", b"{}", "turn", at(0)).await.unwrap();
+        let turn = keyed_turn(&store, owner, "key").await;
+        store.conversations.begin(owner, &turn, at(0)).await.unwrap();
     }
     let deleted = store.delete_owner(&ada).await.unwrap();
     assert_eq!((deleted.keys, deleted.conversations, deleted.others), (2, 2, 1), "one is an idempotency key");

@@ -2,9 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test stands on must hold, or the test has failed")]
 
+mod administrators;
 mod articles;
-mod backup;
-mod backup_lines;
 mod breakers;
 mod cache;
 mod chats;
@@ -25,7 +24,6 @@ mod owners;
 mod races;
 mod recovery;
 mod regeneration;
-mod restore_over;
 mod schema_versions;
 mod search_credits;
 mod size;

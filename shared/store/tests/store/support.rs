@@ -11,7 +11,8 @@ use domain::{FinishReason, Message, Usage, new_id};
 use dynoxide::Database;
 use platform::settings::Settings;
 use store::{
-    Answer, ConversationStore, NewTurn, Store, TableNames, TurnEnd, TurnLease, UserInput, create_tables, sdk_config,
+    Answer, ConversationStore, IdempotencyStatus, NewTurn, Store, TableNames, TurnEnd, TurnLease, UserInput,
+    create_tables, sdk_config,
 };
 use tokio::net::TcpListener;
 
@@ -86,12 +87,21 @@ pub(crate) fn first_turn(text: &str) -> NewTurn {
         input: UserInput::Message(text.to_owned()),
         model: "volcano".to_owned(),
         title: format!("About {text}"),
+        idempotency: None,
     }
 }
 
 /// A turn that continues one.
 pub(crate) fn next_turn(conversation: &str, text: &str) -> NewTurn {
     NewTurn { conversation_id: Some(conversation.to_owned()), ..first_turn(text) }
+}
+
+/// A turn that begins a conversation under an idempotency key.
+pub(crate) async fn keyed_turn(store: &Store, owner: &Owner, key: &str) -> NewTurn {
+    match store.idempotency.status(owner, key, b"{}", at(0)).await.unwrap() {
+        IdempotencyStatus::New(claim) => NewTurn { idempotency: Some(claim), ..first_turn("Q") },
+        other => panic!("the key is not free: {other:?}"),
+    }
 }
 
 /// An answer without tools.
@@ -104,6 +114,7 @@ pub(crate) fn answer(text: &str) -> Answer {
         sources: Vec::new(),
         added_sources: None,
         end: TurnEnd::Done(FinishReason::Stop),
+        error_message: None,
         transcript: vec![assistant_message(text)],
         usage: Usage::default(),
         models: Vec::new(),

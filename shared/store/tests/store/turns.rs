@@ -2,7 +2,9 @@ use std::time::Duration;
 
 use domain::{CallPosition, ErrorCode, FinishReason, Source, Usage};
 use serde_json::json;
-use store::{Answer, BeginError, LeaseError, Role, Status, StoredCall, StoredMessage, TurnEnd, TurnOutcome};
+use store::{
+    Answer, BeginError, LeaseError, MessageError, Role, Status, StoredCall, StoredMessage, TurnEnd, TurnOutcome,
+};
 
 use crate::support::{
     alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store, store_at,
@@ -58,6 +60,7 @@ async fn turn_is_stored_and_counted() {
         sources: Vec::new(),
         status: Status::Complete,
         finish_reason: None,
+        error: None,
         created_at: "2027-01-15T08:00:00.000Z".to_owned(),
     };
     let assistant = StoredMessage {
@@ -80,6 +83,7 @@ async fn turn_is_stored_and_counted() {
         end: TurnEnd::Done(FinishReason::Stop),
         models: Vec::new(),
         thinking_ms: Some(30),
+        error_message: None,
     };
     assert_eq!((turn.message, turn.outcome), (assistant, Some(tally)));
     let head = store.get(&alice(), &lease.conversation_id).await.unwrap();
@@ -205,6 +209,25 @@ async fn interrupted_answer_keeps_partial_text() {
     store.finish(&lease, &cut, at(1)).await.unwrap();
     let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(2)).await.unwrap();
     assert_eq!((page.items[1].content.as_str(), page.items[1].status), ("half an ans", Status::Interrupted));
+}
+
+#[tokio::test]
+async fn failed_answer_keeps_its_error() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await.conversations;
+    for (own, message) in [(None, "The model stopped answering."), (Some("No answer came."), "No answer came.")] {
+        let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+        let end = TurnEnd::Failed(ErrorCode::UpstreamStalled);
+        let failed = Answer { end, error_message: own.map(str::to_owned), ..answer("half") };
+        store.finish(&lease, &failed, at(1)).await.unwrap();
+        let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(2)).await.unwrap();
+        assert_eq!((page.items[1].content.as_str(), page.items[1].status), ("half", Status::Failed));
+        let error = MessageError { code: ErrorCode::UpstreamStalled, message: message.to_owned() };
+        assert_eq!(page.items[1].error, Some(error));
+    }
+    let stored = rows(&endpoint, "data").await;
+    let progress: Vec<_> = stored.iter().filter_map(|row| row.get("progress")?.as_s().ok()).collect();
+    assert!(progress.iter().all(|text| ["complete", "interrupted"].contains(&text.as_str())), "{progress:?}");
 }
 
 #[tokio::test]

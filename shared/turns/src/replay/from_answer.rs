@@ -65,7 +65,7 @@ impl Delivered {
 pub(super) fn terminal_event(outcome: &TurnOutcome) -> Event {
     match outcome.end {
         TurnEnd::Done(finish_reason) => Event::Done { finish_reason },
-        TurnEnd::Failed(code) => Event::Failed(Box::new(code.into())),
+        TurnEnd::Failed(code) => Event::Failed(Box::new(outcome.failure().unwrap_or_else(|| code.into()))),
     }
 }
 
@@ -136,6 +136,7 @@ mod tests {
             models: vec!["first".to_owned(), "second".to_owned()],
             status: Status::Complete,
             finish_reason: None,
+            error: None,
             created_at: String::new(),
         };
         StoredTurn { message, outcome: tally }
@@ -143,7 +144,7 @@ mod tests {
 
     fn ended() -> TurnOutcome {
         let end = TurnEnd::Done(FinishReason::Stop);
-        TurnOutcome { usage: Usage::default(), end, models: Vec::new(), thinking_ms: None }
+        TurnOutcome { usage: Usage::default(), end, models: Vec::new(), thinking_ms: None, error_message: None }
     }
 
     /// What a client has read once the rest has arrived.

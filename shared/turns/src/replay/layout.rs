@@ -253,10 +253,12 @@ mod tests {
             models: Vec::new(),
             status: Status::Complete,
             finish_reason: None,
+            error: None,
             created_at: String::new(),
         };
         let end = TurnEnd::Done(FinishReason::Stop);
-        let outcome = TurnOutcome { usage: Usage::default(), end, models: Vec::new(), thinking_ms: None };
+        let outcome =
+            TurnOutcome { usage: Usage::default(), end, models: Vec::new(), thinking_ms: None, error_message: None };
         ShortTurn { turn: StoredTurn { message, outcome: Some(outcome) }, layout, title: "茶".to_owned() }
     }
 

@@ -41,16 +41,9 @@ pub(super) struct TokenVerifier {
 /// A token whose claims are valid and whose signature is not verified yet.
 pub(super) struct UnverifiedToken<'a> {
     jws: Jws<'a>,
-    /// The caller that it names.
+    /// The caller that it names, which only a verification returns.
     caller: Caller,
     digest: [u8; 32],
-}
-
-impl UnverifiedToken<'_> {
-    /// Returns the caller that the token names. Call it only after verifying the issuer's signature.
-    pub(super) fn into_caller(self) -> Caller {
-        self.caller
-    }
 }
 
 impl TokenVerifier {
@@ -71,10 +64,15 @@ impl TokenVerifier {
         Ok(UnverifiedToken { jws, caller: Caller::new(owner, claims.is_administrator()), digest: sha256 })
     }
 
-    /// Whether the issuer's current keys already verified this exact token; checks no signature.
-    pub(super) async fn is_cached(&self, token: &UnverifiedToken<'_>, now: SystemTime) -> Result<bool, AuthError> {
+    /// The caller of a token that the issuer's current keys have verified already; checks no signature.
+    pub(super) async fn cached(
+        &self,
+        token: &UnverifiedToken<'_>,
+        now: SystemTime,
+    ) -> Result<Option<Caller>, AuthError> {
         let keys = self.issuer.keys(now).await.ok_or(AuthError::Unavailable)?;
-        Ok(self.lock_verified().get(&token.digest).is_some_and(|verified_with| Arc::ptr_eq(verified_with, &keys)))
+        let verified_by = self.lock_verified().get(&token.digest).cloned();
+        Ok(verified_by.filter(|verified_by| Arc::ptr_eq(verified_by, &keys)).map(|_| token.caller.clone()))
     }
 
     /// The number of keys the signature would be checked against; at least one.
@@ -83,8 +81,8 @@ impl TokenVerifier {
         Ok(u32::try_from(keys.candidates(&token.jws).count()).unwrap_or(u32::MAX).max(1))
     }
 
-    /// Checks the signature.
-    pub(super) async fn verify(&self, token: &UnverifiedToken<'_>, now: SystemTime) -> Result<(), AuthError> {
+    /// Checks the signature; returns the caller.
+    pub(super) async fn verify(&self, token: &UnverifiedToken<'_>, now: SystemTime) -> Result<Caller, AuthError> {
         let keys = self.issuer.keys(now).await.ok_or(AuthError::Unavailable)?;
         let key_set = match keys.verify(&token.jws) {
             SignatureCheck::Valid => Some(keys),
@@ -95,7 +93,7 @@ impl TokenVerifier {
             }
         };
         self.cache_verified(token.digest, key_set.ok_or(AuthError::Rejected)?);
-        Ok(())
+        Ok(token.caller.clone())
     }
 
     fn cache_verified(&self, digest: [u8; 32], keys: Arc<KeySet>) {

@@ -1,6 +1,6 @@
 //! Conversion of the failures of the store.
 
-use ::store::{BeginError, DefineError, ReadError, StoreError};
+use ::store::{BeginError, DefineError, KeyError, ReadError, StoreError};
 use domain::{ErrorCode, Failure};
 
 use crate::ApiError;
@@ -38,6 +38,7 @@ impl From<BeginError> for ApiError {
             BeginError::InProgress { retry_after } => {
                 Failure::from(ErrorCode::TurnInProgress).with_retry_after(retry_after.as_secs() + 1).into()
             }
+            BeginError::KeyInUse => ErrorCode::TurnInProgress.into(),
             BeginError::Store(error) => error.into(),
         }
     }
@@ -49,6 +50,18 @@ impl From<DefineError> for ApiError {
             DefineError::NotFound => ErrorCode::NotFound.into(),
             DefineError::Taken => Self::new(ErrorCode::InvalidRequest, "`name` or `id` is taken by another one"),
             DefineError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<KeyError> for ApiError {
+    fn from(error: KeyError) -> Self {
+        match error {
+            KeyError::LastAdministrator => Self::new(
+                ErrorCode::InvalidRequest,
+                "This is the last administrator's key without an end; make one for another user first",
+            ),
+            KeyError::Store(error) => error.into(),
         }
     }
 }

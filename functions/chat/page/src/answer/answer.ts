@@ -127,6 +127,7 @@ export class AnswerView {
     if (message.usage) this.#showUsage(message.usage);
     const running = message.status === "running";
     if (running) this.showStatus(t.answer.stillWriting);
+    else if (message.error) this.showFailed(new ApiError({ ...message.error, retryable: true }));
     else if (message.status === "interrupted") this.#showInterrupted(t.answer.interrupted);
     else this.#complete(message.finishReason);
     return running;

@@ -52,8 +52,10 @@ export interface Message {
   sources?: Source[];
   /** Missing before the end. */
   usage?: Usage;
-  status: "running" | "complete" | "interrupted";
+  status: "running" | "complete" | "interrupted" | "failed";
   finishReason?: string;
+  /** Why a failed answer failed. */
+  error?: { code: string; message: string };
   createdAt: string;
 }
 

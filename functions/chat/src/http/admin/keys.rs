@@ -104,11 +104,13 @@ pub(crate) async fn replace(
     let (id, now) = (path_id(path)?, SystemTime::now());
     let body = web::read_json_body(&headers, body).await?;
     let change = parsing::parse(&administrator.0.owner, body.len(), move || parse_change(&body, now)).await?;
-    if !change.administrator || change.expires.is_some() {
-        keep_an_administrator(&app, &id, now).await?;
-    }
-    let record = app.store.keys.get(&id).await?.ok_or(ErrorCode::NotFound)?;
-    let changed = if record.revoked.is_none() { app.store.keys.update(&id, &change).await? } else { None };
+    let keys = &app.store.keys;
+    let record = keys.get(&id).await?.ok_or(ErrorCode::NotFound)?;
+    let changed = match record.revoked {
+        Some(_) => None,
+        None if app.config.auth.uses_keys() => keys.update_unless_last(&id, &change).await?,
+        None => keys.update(&id, &change).await?,
+    };
     let revoked = || ApiError::new(ErrorCode::InvalidRequest, "The key is revoked; make another one");
     Ok(Json(KeyView::new(&changed.ok_or_else(revoked)?, now)))
 }
@@ -120,26 +122,14 @@ pub(crate) async fn revoke(
     path: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, ApiError> {
     let (id, now) = (path_id(path)?, SystemTime::now());
-    keep_an_administrator(&app, &id, now).await?;
-    let revoked = app.store.keys.revoke(&id, now).await?;
+    let keys = &app.store.keys;
+    // Only keys admit callers where `AUTH` is `api_key`; elsewhere none has to remain.
+    let revoked = if app.config.auth.uses_keys() {
+        keys.revoke_unless_last(&id, now).await?
+    } else {
+        keys.revoke(&id, now).await?
+    };
     revoked.map(|_| StatusCode::NO_CONTENT).ok_or_else(|| ErrorCode::NotFound.into())
-}
-
-/// Rejects a change to the last key that is an administrator's and never expires: without it nobody could use these
-/// routes. Only keys admit callers where `AUTH` is `api_key`.
-async fn keep_an_administrator(app: &App, id: &str, now: SystemTime) -> Result<(), ApiError> {
-    if !app.config.auth.uses_keys() {
-        return Ok(());
-    }
-    let lasting = |record: &KeyRecord| record.administrator && record.expires.is_none() && record.is_valid(now);
-    let records = app.store.keys.list().await?;
-    let (changed, others): (Vec<_>, Vec<_>) =
-        records.iter().filter(|record| lasting(record)).partition(|record| record.id == id);
-    if changed.is_empty() || !others.is_empty() {
-        return Ok(());
-    }
-    let message = "This is the last administrator's key without an end; make another one first";
-    Err(ApiError::new(ErrorCode::InvalidRequest, message))
 }
 
 fn parse_new(body: &[u8], now: SystemTime) -> Result<NewKey, Failure> {

@@ -1,0 +1,51 @@
+//! The commands `backup` and `restore`: a copy of the database of a data folder, and back.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::command_result::{CommandError, CommandOutput};
+use crate::database::copy;
+
+/// Copies the database of this machine to a file, also while a server uses it.
+///
+/// It holds what users wrote, and hashes of their keys. A file is there whole or not at all. The tables of a deployed
+/// function are backed up by AWS: docs/data.md.
+#[derive(Args, Debug)]
+pub(crate) struct BackupCommand {
+    /// The file to write, which must not exist.
+    file: PathBuf,
+    /// The folder of the local server.
+    #[arg(long, value_name = "DIR", default_value = ".data")]
+    data: PathBuf,
+}
+
+/// Puts a copy that `backup` made into a folder without a database.
+#[derive(Args, Debug)]
+pub(crate) struct RestoreCommand {
+    /// What `backup` wrote.
+    file: PathBuf,
+    /// The folder, in which no server may run.
+    #[arg(long, value_name = "DIR", default_value = ".data")]
+    data: PathBuf,
+}
+
+impl BackupCommand {
+    /// Runs the command and returns its messages.
+    pub(crate) async fn run(self) -> Result<CommandOutput, CommandError> {
+        copy::back_up(&self.data, &self.file).await?;
+        let result = format!("copied the database of {} to {}", self.data.display(), self.file.display());
+        Ok(CommandOutput { result, note: String::new() })
+    }
+}
+
+impl RestoreCommand {
+    /// Runs the command and returns its messages.
+    pub(crate) async fn run(self) -> Result<CommandOutput, CommandError> {
+        copy::restore(&self.file, &self.data).await?;
+        let note = "Keys that were revoked since the backup are valid again, and users who were erased are back: \
+                    `keys list` and `keys revoke`, `users delete`.";
+        let result = format!("restored {} into {}", self.file.display(), self.data.display());
+        Ok(CommandOutput { result, note: note.to_owned() })
+    }
+}
