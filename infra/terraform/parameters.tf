@@ -517,6 +517,17 @@ variable "mask_results" {
   }
 }
 
+variable "mask_answers" {
+  description = "Whether Mask and MaskPatterns also replace personal data in answers, as they stream and as they are stored."
+  type        = string
+  default     = "no"
+  nullable    = false
+  validation {
+    condition     = contains(["yes", "no"], var.mask_answers)
+    error_message = "The parameter MaskAnswers does not accept this value: its description and docs/deploy.md name what it accepts."
+  }
+}
+
 variable "tool_secrets_under" {
   description = "What the names of the SSM parameters and of the secrets of Secrets Manager begin with that defined tools may send, such as /lambda-chat/tools/; empty for none. The function may read all of them, so keep nothing else there."
   type        = string
@@ -1091,6 +1102,7 @@ locals {
     Mask                       = var.mask
     MaskPatterns               = var.mask_patterns
     MaskResults                = var.mask_results
+    MaskAnswers                = var.mask_answers
     ToolSecretsUnder           = var.tool_secrets_under
     DocumentsDir               = var.documents_dir
     DocumentsBucket            = var.documents_bucket

@@ -19,7 +19,7 @@ async fn add(client: &Client, article: &Value) -> Value {
 /// Sends a message whose turn searches articles; returns the result event, and what the model got.
 async fn search(app: &TestApp, client: &Client, query: &str) -> (Value, Value) {
     let before = app.model.requests().len();
-    app.model.queue_replies([Completion::of([articles_call(query)]), Completion::of(["见 [1]，不是 [7]。"])]);
+    app.model.queue_replies([Completion::of([articles_call(query)]), Completion::of(["见 [1]，不对 [7]。"])]);
     let turn = client.send_message("文章里怎么说？").await;
     let request = app.model.wait_for_request(before + 2).await;
     let message = request.body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();

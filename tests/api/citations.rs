@@ -1,4 +1,5 @@
-//! Citations: a number represents one page in its whole conversation, and no other number is shown.
+//! Citations: a number represents one page in its whole conversation. An invented note is not shown, and all other brackets
+//! are.
 
 use std::collections::BTreeMap;
 
@@ -91,14 +92,16 @@ async fn later_turn_after_restart_cites_earlier_pages() {
     let (id, known) = (turn.conversation_id(), pages_of_events(&turn));
     app.restart().await;
     app.search.respond_with(pages_of_query);
-    app.model
-        .queue_replies([Completion::of([search_call("gamma")]), Completion::of(["旧 [2]，新 [6]，", "错 [7, 8]。"])]);
+    app.model.queue_replies([
+        Completion::of([search_call("gamma")]),
+        Completion::of(["旧 [2]，新 [6]，", "错 [7, 8]，多 [9]。"]),
+    ]);
     let body = json!({"message": "再查 gamma", "conversationId": id, "stream": false});
     let document = app.chat_once(&body).await.ok();
-    assert_eq!(document["content"], "旧 [2]，新 [6]，错 [7]。");
+    assert_eq!(document["content"], "旧 [2]，新 [6]，错 [7, 8]，多。");
     let own = [(2, "shared"), (6, "gamma/1"), (7, "gamma/2")];
     assert_eq!(pages(&document["sources"]), expected(&own), "the page of both searches keeps its number");
-    app.model.queue_replies([Completion::of(["只有旧的【3】【99】。"])]);
+    app.model.queue_replies([Completion::of(["只有旧的【3】【9】。"])]);
     let last = app.follow_up(&id, "总结").await;
     assert_eq!((last.content().as_str(), last.events_of("tool_result").len()), ("只有旧的[3]。", 0));
     let messages = app.read_finished_conversation(&id).await["messages"].clone();
@@ -151,10 +154,10 @@ async fn english_conversation_reads_english_results() {
     app.model.queue_replies([
         Completion::of([search_call("alpha")]),
         Completion::of([read_call("https://example.com/alpha/2")]),
-        Completion::of(["It is [3], not [4]."]),
+        Completion::of(["It is sunny [3], also windy [4]."]),
     ]);
     let turn = app.send_message("Search for alpha, please").await;
-    assert_eq!(turn.content(), "It is [3], not.");
+    assert_eq!(turn.content(), "It is sunny [3], also windy.");
     let prompt = app.model.requests()[2].dialogue().into_iter().map(|(_, text)| text).collect::<String>();
     let block =
         "<search_results>\nQuery: alpha\nSearch results:\n\n1. alpha/1\nSource: https://example.com/alpha/1\nContent: ";
@@ -173,5 +176,30 @@ async fn stateless_requests_count_from_one() {
         let citation = &message["annotations"][0]["url_citation"];
         let span = (&citation["start_index"], &citation["end_index"], &citation["url"]);
         assert_eq!(span, (&json!(2), &json!(5), &json!("https://example.com/alpha/2")));
+    }
+}
+
+/// An answer with values in brackets, and one that is data.
+const VALUES: &str = "概率的取值范围是 [0, 1]，温度区间 [20, 30]，列表 [1, 2, 3]；choose option [2] or [9].";
+const DATA: &str = r#"{"revenue": [281, 279], "scores": [0, 1, 15], "ids": [99, 100], "text": "very sunny [9]."}"#;
+
+#[tokio::test]
+async fn values_and_data_stay_whole_in_every_form() {
+    let app = start().await;
+    for answer in [VALUES, DATA] {
+        let pieces: Vec<String> = answer.chars().map(String::from).collect();
+        let reply = || Completion::of(&pieces);
+        app.model.queue_replies([Completion::of([search_call("alpha")]), reply(), reply()]);
+        let turn = app.send_message("查 alpha").await;
+        let later = app.follow_up(&turn.conversation_id(), "再说").await;
+        assert_eq!((turn.content().as_str(), later.content().as_str()), (answer, answer));
+        let stored = app.read_finished_conversation(&turn.conversation_id()).await;
+        assert_eq!(
+            (&stored["messages"][1]["content"], &stored["messages"][3]["content"]),
+            (&json!(answer), &json!(answer))
+        );
+        app.model.queue_replies([Completion::of([search_call("alpha")]), reply()]);
+        let whole = complete(&app, &greeting(), &json!({})).await.ok();
+        assert_eq!(whole["choices"][0]["message"]["content"], answer);
     }
 }

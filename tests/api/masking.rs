@@ -95,6 +95,42 @@ async fn results_reach_models_masked_where_wanted() {
 }
 
 #[tokio::test]
+async fn answers_are_masked_as_they_stream_where_wanted() {
+    let answer = format!("{}查到了：{}\n好的。{} 再见", "汉字".repeat(120), all_personal_data(), all_personal_data());
+    let expected = answer.replace(&all_personal_data(), MASKED);
+    let app = NativeApp::start_with(&[&ALL[..], &[("MASK_ANSWERS", "yes")]].concat()).await;
+    let pieces: Vec<String> = answer.chars().map(String::from).collect();
+    app.model.queue_replies([pieces.iter().fold(Completion::new().thinking(&answer), |all, one| all.text(one)).end()]);
+    let turn = app.send_message("谁？").await;
+    assert_eq!((turn.content(), turn.thinking()), (expected.clone(), expected.clone()));
+    assert!(turn.events_of("content").len() > 3, "it streams");
+    let stored = app.read_finished_conversation(&turn.conversation_id()).await["messages"][1].clone();
+    assert_eq!((&stored["content"], &stored["thinking"]), (&json!(expected), &json!(expected)));
+    for (at, _) in answer.char_indices().skip(240) {
+        let (before, after) = answer.split_at(at);
+        app.model.queue_replies([Completion::of([before, after])]);
+        let body = json!({"model": "native", "messages": [{"role": "user", "content": "谁？"}]});
+        let whole = app.post("/v1/chat/completions", &body).await.ok();
+        assert_eq!(whole["choices"][0]["message"]["content"], expected, "{before}|");
+    }
+}
+
+#[tokio::test]
+async fn direct_results_are_masked_like_answers() {
+    let app = TestApp::start_with(&[&ALL[..], &[("MASK_ANSWERS", "yes")]].concat()).await;
+    app.search.respond_with(|_| {
+        let page = json!({"title": "茶", "url": "https://a.example/", "content": all_personal_data(), "score": 0.9});
+        Reply::json(200, &json!({"results": [page]}))
+    });
+    let agent =
+        create(&app, "agents", &json!({"name": "直接", "tools": [{"tool": "search_web", "direct": true}]})).await;
+    app.model.queue_replies([Completion::of([search_call("茶")])]);
+    let turn = app.chat(&json!({"message": "谁？", "agentId": agent})).await;
+    assert!(turn.content().contains(MASKED), "{}", turn.content());
+    assert_free(&turn.content(), "the answer");
+}
+
+#[tokio::test]
 async fn equal_masked_queries_share_one_search() {
     let app = TestApp::start_with(&[("MASK", "phone")]).await;
     for (user, number) in [("ada", "13800138000"), ("bob", "139 0013 9000")] {

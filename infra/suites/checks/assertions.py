@@ -19,6 +19,7 @@ ACCEPTED = [
     MODEL | {"BackupDays": "90"},
     MODEL | {"BackupDays": "90", "ExistingBackupVault": "chat"},
     MODEL | {"MaskResults": "yes", "Mask": "all"},
+    MODEL | {"MaskAnswers": "yes", "Mask": "all"},
     MODEL | {"ArticlesVectorBucket": "chat-vectors", "EmbeddingsModel": "m"},
     MODEL | {"TotalDailyCost": "0.50", "UserDailyCost": "10", "AlarmEmail": "ann@example.com"},
 ]
@@ -34,6 +35,7 @@ REJECTED = [
     (MODEL | {"DefaultModel": "openai"}, "OpenaiIsConfigured"),
     (MODEL | {"DefaultModel": "local"}, "LocalIsConfigured"),
     (MODEL | {"MaskResults": "yes"}, "MaskedResultsNeedKinds"),
+    (MODEL | {"MaskAnswers": "yes"}, "MaskedAnswersNeedKinds"),
     (MODEL | {"ArticlesVectorBucket": "chat-vectors"}, "VectorsNeedEmbeddings"),
     ({"OpenaiModel": "m", "OpenaiBaseUrl": "https://a.example", "DefaultModel": "volcano"}, "VolcanoIsConfigured"),
     (MODEL | {"Auth": "jwt"}, "TokensNeedAnIssuer"),

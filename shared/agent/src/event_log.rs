@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use domain::{Event, EventBatch, MAX_ANSWER_BYTES, MAX_THINKING_BYTES, TurnAccumulator};
 use futures_util::stream::{Stream, unfold};
 use llm::AttemptLog;
+use redaction::StreamRedactor;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tools::SourceNumbers;
 
-use crate::citation_filter::{CitationFilter, FilteredText};
+use crate::answer_filter::{AnswerFilter, FilteredAnswer};
 use crate::{TurnRecorder, TurnState};
 
 /// The events of a turn, with the state that they add up to; clones share one log.
@@ -39,7 +40,7 @@ struct LogState {
     bytes: usize,
     /// How many bytes a task waits for, if one does.
     awaited_bytes: Option<usize>,
-    citations: CitationFilter,
+    filter: AnswerFilter,
     turn_state: TurnState,
 }
 
@@ -60,17 +61,21 @@ impl EventLog {
 
     /// Appends the event and leaves the subscribers asleep: [`Self::notify`] must follow.
     ///
-    /// Citations of sources that do not exist are removed from text; what may become a citation is held back.
+    /// Text and reasoning are filtered; what cannot be decided yet is held back.
     pub(crate) fn append(&self, event: Event) {
         let mut state = self.lock();
         match event {
             Event::Text { delta } => {
-                let filtered = state.citations.push(delta);
-                self.append_text(&mut state, filtered);
+                let filtered = state.filter.push_text(delta);
+                self.append_answer(&mut state, filtered);
+            }
+            Event::Thinking { delta } => {
+                let filtered = state.filter.push_thinking(delta);
+                self.append_answer(&mut state, filtered);
             }
             Event::ToolCall(_) | Event::ClientToolCall(_) => {
-                let held = state.citations.finish();
-                self.append_text(&mut state, held);
+                let held = state.filter.finish();
+                self.append_answer(&mut state, held);
                 self.append_filtered(&mut state, event);
             }
             event => self.append_filtered(&mut state, event),
@@ -80,29 +85,44 @@ impl EventLog {
     /// Appends the text that is held back at the end of a reply: [`Self::notify`] must follow.
     pub(crate) fn append_held(&self) {
         let mut state = self.lock();
-        let held = state.citations.finish();
-        self.append_text(&mut state, held);
+        let held = state.filter.finish();
+        self.append_answer(&mut state, held);
+    }
+
+    /// Appends a part of an answer that no model wrote, as it is, and wakes all subscribers.
+    pub(crate) fn send_result(&self, text: String) {
+        self.append_answer(&mut self.lock(), FilteredAnswer { text, ..FilteredAnswer::default() });
+        self.notify();
     }
 
     /// Drops the text that is held back of a reply that did not end.
     pub(crate) fn discard_held(&self) {
-        self.lock().citations.discard();
+        self.lock().filter.discard();
     }
 
-    /// Removes citations of other sources than these from the text that follows.
-    pub(crate) fn check_citations(&self, sources: SourceNumbers) {
-        self.lock().citations = CitationFilter::new(sources);
+    /// Filters the answer that follows by these sources, and masks personal data in it if there is a redactor.
+    pub(crate) fn filter_answer(&self, sources: SourceNumbers, redactor: Option<StreamRedactor>) {
+        self.lock().filter = AnswerFilter::new(sources, redactor);
     }
 
-    fn append_text(&self, state: &mut LogState, filtered: FilteredText) {
+    fn append_answer(&self, state: &mut LogState, filtered: FilteredAnswer) {
+        if !filtered.thinking.is_empty() {
+            self.append_filtered(state, Event::Thinking { delta: filtered.thinking });
+        }
         for source in filtered.cited {
             if !state.turn_state.answer.sources.iter().any(|known| known.url == source.url) {
                 self.append_filtered(state, Event::EarlierSource(Box::new(source)));
             }
         }
-        if !filtered.text.is_empty() {
-            self.append_filtered(state, Event::Text { delta: filtered.text });
+        if filtered.text.is_empty() {
+            return;
         }
+        let line_breaks = state.turn_state.line_breaks_before(&filtered.text);
+        if !line_breaks.is_empty() {
+            self.append_filtered(state, Event::Text { delta: line_breaks.to_owned() });
+            state.turn_state.skip_line_breaks();
+        }
+        self.append_filtered(state, Event::Text { delta: filtered.text });
     }
 
     fn append_filtered(&self, state: &mut LogState, mut event: Event) {

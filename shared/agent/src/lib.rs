@@ -11,13 +11,14 @@
 //! * `prompt`, `message_format`, `call_ids`, `alternation`: what the model reads
 //! * `context`, `compactness`: what fits into the context window of a model
 //! * `turn_state`, `event_log`: the events of a turn and what they add up to
-//! * `citation_filter`: removes citations of sources that do not exist
+//! * `answer_filter`, `citation_filter`: personal data and invented citations in an answer as it streams
 //! * `client_context`: history and tools of a client that keeps its conversation itself
 //! * `tokens`, `estimate`, `token_count_cache`: token counts without a tokenizer
 //! * `usage`: tokens and cost of a reply
 //! * `fallback`: answers without a model
 
 mod alternation;
+mod answer_filter;
 mod call_ids;
 mod citation_filter;
 mod client_context;

@@ -42,13 +42,22 @@ pub(crate) struct ReplyOptions<'a> {
     pub(crate) tool_mode: ToolMode,
     /// Whether a faulty reply may be returned to the model; otherwise a call that cannot be parsed is dropped.
     pub(crate) may_correct: bool,
-    /// Whether the client requires a call, which a model with prompted tools may ignore. Text is held until there is a
-    /// call: a reply without one is not shown, because the request is repeated once. The second reply is shown as it is.
-    pub(crate) requires_call: bool,
+    /// Why text is not shown, if it is not.
+    pub(crate) unshown: Option<Unshown>,
     /// The text of this reply by a model that failed.
     pub(crate) previous_text: &'a str,
     /// Whether another model can continue if this one fails.
     pub(crate) has_fallback: bool,
+}
+
+/// Why the text of a reply is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unshown {
+    /// The client requires a call, which a model with prompted tools may ignore. Text is held until there is a call: a reply
+    /// without one is not shown, because the request is repeated once. The second reply is shown as it is.
+    NoCall,
+    /// The client wants a format, in which the last round repeats the answer.
+    Draft,
 }
 
 /// When a reply is dropped.

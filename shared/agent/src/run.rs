@@ -101,6 +101,8 @@ struct Run<'a> {
     has_trimmed: bool,
     /// Whether search results follow the user message as reference information: one reply without tools answers it.
     has_reference: bool,
+    /// Whether the rounds with tools are over because the model began to answer, and its answer must have a format.
+    has_drafted: bool,
 }
 
 impl<'a> Run<'a> {
@@ -114,7 +116,7 @@ impl<'a> Run<'a> {
         if let Some(recorder) = &recorder {
             events.record(recorder);
         }
-        events.check_citations(turn.context.sources.clone());
+        events.filter_answer(turn.context.sources.clone(), turn.context.redactor.stream_redactor());
         let deadlines = Deadlines::new(turn.context.deadline);
         let specs = turn.specs(&agent.tools);
         let are_agent_specs = Arc::ptr_eq(&specs, agent.tools.specs(turn.context.language));
@@ -148,6 +150,7 @@ impl<'a> Run<'a> {
             has_corrected: false,
             has_trimmed: false,
             has_reference: false,
+            has_drafted: false,
         }
     }
 
@@ -175,7 +178,7 @@ impl<'a> Run<'a> {
         let default_rounds = if self.is_native() { NATIVE_ROUNDS } else { PROMPTED_ROUNDS };
         let max_rounds = self.agent.max_rounds.unwrap_or(default_rounds);
         let is_repeating = self.equal_calls.values().any(|count| *count >= MAX_EQUAL_CALLS);
-        if self.specs.is_empty() || self.has_reference {
+        if self.specs.is_empty() || self.has_reference || self.has_drafted {
             Phase::Last(FinishReason::Stop)
         } else if self.deadlines.is_closing() {
             Phase::Last(FinishReason::Deadline)
@@ -209,6 +212,10 @@ impl<'a> Run<'a> {
             && matches!(phase, Phase::Tools)
         {
             self.request_correction(correction);
+            return None;
+        }
+        if matches!(phase, Phase::Tools) && self.formats_last_round() && round.finish != Finish::ContentFilter {
+            self.has_drafted = true;
             return None;
         }
         let reason = match (round.finish, phase) {

@@ -39,6 +39,8 @@ pub struct TurnState {
     transcript: Vec<Message>,
     /// Where the finished rounds end.
     rounds_end: Position,
+    /// Where the next text begins a paragraph, in `content` in bytes: after a round, or a reply that was rejected.
+    paragraph_start: usize,
 }
 
 /// A position in an answer.
@@ -141,19 +143,40 @@ impl TurnState {
             return;
         }
         self.rounds_end = self.end();
-        // Line breaks between two rounds serve a client, which reads both as one answer.
+        self.end_paragraph();
+        // As in the prompts of this turn, which leave out line breaks between two rounds.
         let text = text.trim_start_matches('\n').to_owned();
         self.transcript.push(Message::Assistant { text, thinking, calls, provider_data });
         self.transcript.extend(results.into_iter().map(Message::Tool));
     }
 
-    /// The line breaks that put a blank line between the text so far and the next text.
-    pub(crate) fn separator(&self) -> &'static str {
-        match self.answer.content.trim_end_matches([' ', '\t']) {
-            content if content.trim().is_empty() || content.ends_with("\n\n") => "",
-            content if content.ends_with('\n') => "\n",
-            _ => "\n\n",
+    /// Ends a paragraph: other text than that so far is not glued to it.
+    pub(crate) fn end_paragraph(&mut self) {
+        self.paragraph_start = self.answer.content.len();
+    }
+
+    /// The line breaks that complete a blank line before this text, if it is the first one after another round's.
+    pub(crate) fn line_breaks_before(&self, text: &str) -> &'static str {
+        let (before, since) = self.answer.content.split_at(self.paragraph_start);
+        if before.trim().is_empty() || !since.trim().is_empty() || text.trim().is_empty() {
+            return "";
         }
+        let is_white = |character: &char| character.is_whitespace();
+        let around = self.answer.content.chars().rev().take_while(is_white).chain(text.chars().take_while(is_white));
+        match around.filter(|character| *character == '\n').count() {
+            0 => "\n\n",
+            1 => "\n",
+            _ => "",
+        }
+    }
+
+    /// Excludes line breaks that serve only clients, which read all rounds as one answer, from the round and its reply.
+    pub(crate) fn skip_line_breaks(&mut self) {
+        if self.rounds_end.content == self.paragraph_start {
+            self.rounds_end.content = self.answer.content.len();
+        }
+        self.reply_start.content = self.answer.content.len();
+        self.end_paragraph();
     }
 
     /// What the model wrote and read in this turn, including the unfinished round.
@@ -268,13 +291,30 @@ mod tests {
     }
 
     #[test]
-    fn separator_completes_a_blank_line() {
-        let separators = ["", " \n", "好的。", "好的。\n", "好的。 \n\n", "a\n\n "].map(|content| {
+    fn line_breaks_complete_a_blank_line() {
+        let between = |before: &str, after: &str| {
             let mut state = TurnState::default();
-            text(&mut state, content);
-            state.separator()
-        });
-        assert_eq!(separators, ["", "", "\n\n", "\n", "", ""]);
+            text(&mut state, before);
+            state.end_paragraph();
+            state.line_breaks_before(after)
+        };
+        for (before, after, expected) in [
+            ("", "a", ""),
+            (" \n", "a", ""),
+            ("好的。", "a", "\n\n"),
+            ("好的。\n", "a", "\n"),
+            ("好的。", " \na", "\n"),
+            ("好的。\n", "\na", ""),
+            ("好的。 \n\n", "a", ""),
+            ("好的。", "\n\na", ""),
+            ("a\n\n ", "a", ""),
+            ("好的。", " \n", ""),
+        ] {
+            assert_eq!(between(before, after), expected, "{before:?} {after:?}");
+        }
+        let mut state = TurnState::default();
+        text(&mut state, "a");
+        assert_eq!(state.line_breaks_before("b"), "", "of one reply");
     }
 
     #[test]

@@ -63,11 +63,13 @@ impl AiSdkStream {
 
     /// Writes a delta into the open block, or into a new one of this kind.
     fn write_delta(&mut self, thinking: bool, delta: &str, out: &mut String) {
-        if delta.is_empty() {
+        // Blocks are paragraphs: line breaks between two rounds have no use.
+        let needs_block = |block: &Option<Block>| block.as_ref().is_none_or(|block| block.thinking != thinking);
+        if delta.is_empty() || (needs_block(&self.block) && delta.trim_matches('\n').is_empty()) {
             return;
         }
         self.ensure_step(out);
-        if self.block.as_ref().is_none_or(|block| block.thinking != thinking) {
+        if needs_block(&self.block) {
             self.close_block(out);
             self.open_block(thinking, out);
         }

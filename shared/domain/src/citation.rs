@@ -191,8 +191,9 @@ fn parse_numbers(text: &str) -> Option<Vec<usize>> {
     Some(numbers)
 }
 
+/// Parses a number of a source, from 1.
 fn parse_number(text: &str) -> Option<usize> {
     let text = text.trim();
     let is_number = text.len() <= MAX_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| is_number)
+    text.parse().ok().filter(|number| is_number && *number > 0)
 }

@@ -16,11 +16,13 @@ mod numbers;
 mod patterns;
 mod redactor;
 mod spans;
+mod stream;
 #[cfg(test)]
 mod tests;
 
 pub use redactor::Redactor;
 pub use spans::Span;
+pub use stream::StreamRedactor;
 
 /// The placeholder for card and account numbers.
 pub const CARD: &str = "[card]";

@@ -43,22 +43,28 @@ struct Rules {
     patterns: Vec<Pattern>,
     /// Whether results of tools are redacted before a model reads them.
     redacts_results: bool,
+    /// Whether answers are redacted before a client gets them.
+    redacts_answers: bool,
 }
 
 impl Redactor {
-    /// Reads `MASK`, `MASK_PATTERNS` and `MASK_RESULTS`.
+    /// Reads `MASK`, `MASK_PATTERNS`, `MASK_RESULTS` and `MASK_ANSWERS`.
     ///
     /// # Errors
-    /// An unknown kind, an invalid pattern, or results that are to be redacted without any of them.
+    /// An unknown kind, an invalid pattern, or results or answers that are to be redacted without any of them.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let kinds = settings.parse("MASK", ACCEPTED, parse_kinds)?.unwrap_or_default();
         let patterns = settings.parse("MASK_PATTERNS", patterns::ACCEPTED, patterns::parse)?.unwrap_or_default();
         let redacts_results = settings.is_yes("MASK_RESULTS")?;
+        let redacts_answers = settings.is_yes("MASK_ANSWERS")?;
         let is_on = !kinds.is_empty() || !patterns.is_empty();
         if redacts_results && !is_on {
             return Err(SettingError::new("MASK_RESULTS", "yes only with MASK or MASK_PATTERNS"));
         }
-        Ok(Self(is_on.then(|| Arc::new(Rules { kinds, patterns, redacts_results }))))
+        if redacts_answers && !is_on {
+            return Err(SettingError::new("MASK_ANSWERS", "yes only with MASK or MASK_PATTERNS"));
+        }
+        Ok(Self(is_on.then(|| Arc::new(Rules { kinds, patterns, redacts_results, redacts_answers }))))
     }
 
     /// Whether redaction is off.
@@ -92,6 +98,11 @@ impl Redactor {
     pub fn redact_result<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let wants_it = self.0.as_ref().is_some_and(|rules| rules.redacts_results);
         if wants_it { self.redact_text(text) } else { Cow::Borrowed(text) }
+    }
+
+    /// Whether the answers of models are redacted.
+    pub fn redacts_answers(&self) -> bool {
+        self.0.as_ref().is_some_and(|rules| rules.redacts_answers)
     }
 
     /// Replaces personal data in JSON with placeholders: in texts, and whole numbers that are personal data. Field

@@ -70,6 +70,7 @@ fn setting_error_names_variable_and_accepted_values() {
         assert_eq!(error("MASK", value), kinds);
     }
     assert_eq!(error("MASK_RESULTS", "yes"), "MASK_RESULTS: expected yes only with MASK or MASK_PATTERNS");
+    assert_eq!(error("MASK_ANSWERS", "yes"), "MASK_ANSWERS: expected yes only with MASK or MASK_PATTERNS");
     for value in [
         "canary",
         "{}",

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use redaction::{CARD, Redactor};
+use redaction::{CARD, Redactor, StreamRedactor};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -43,6 +43,16 @@ impl OutboundRedactor {
             Cow::Borrowed(_) => text,
             Cow::Owned(redacted) => redacted,
         }
+    }
+
+    /// Redacts an answer that no model wrote, if the settings want that.
+    pub fn redact_answer<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.redactor.redacts_answers() { self.redactor.redact_text(text) } else { Cow::Borrowed(text) }
+    }
+
+    /// What redacts the answer of a model as it streams, if the settings want that.
+    pub fn stream_redactor(&self) -> Option<StreamRedactor> {
+        self.redactor.redacts_answers().then(|| StreamRedactor::new(self.redactor.clone()))
     }
 
     /// Redacts the arguments of a call.

@@ -65,6 +65,12 @@ impl ToolRegistry {
         Self::new(more.into_iter().chain(own).collect())
     }
 
+    /// Returns these tools and the one of that name among `others`; `None` if there is none.
+    pub fn with_one_of(&self, others: &Self, name: &str) -> Option<Self> {
+        let added = others.entries.iter().find(|entry| entry.name == name)?;
+        Some(Self::from_entries(self.entries.iter().chain([added]).cloned()))
+    }
+
     /// Whether there is a tool of that name.
     pub fn has(&self, name: &str) -> bool {
         self.entries.iter().any(|entry| entry.name == name)

@@ -61,6 +61,11 @@ impl SourceNumbers {
         self.lock().sources.get(&index).cloned()
     }
 
+    /// The highest number that was given to a page.
+    pub fn last(&self) -> usize {
+        self.lock().last
+    }
+
     /// Whether there is no page.
     pub fn is_empty(&self) -> bool {
         self.lock().sources.is_empty()

@@ -21,14 +21,15 @@ const MAX_BINDINGS: usize = 64;
 const MAX_ROUNDS: u32 = 50;
 
 const ACCEPTED_FIELDS: &str = "`name`, `description`, `systemPrompt`, `model`, `tools`, `maxRounds`, `toolChoice`, `summarise`, `preSearch`, \
-    `enabled`";
+    `citationLinks`, `enabled`";
 
 /// Other accepted spellings of fields.
-const ALIASES: [(&str, &str); 4] = [
+const ALIASES: [(&str, &str); 5] = [
     ("system_prompt", "systemPrompt"),
     ("max_rounds", "maxRounds"),
     ("tool_choice", "toolChoice"),
     ("pre_search", "preSearch"),
+    ("citation_links", "citationLinks"),
 ];
 
 const ACCEPTED_BINDING_FIELDS: &str = "`tool`, `enabled`, `config`, `direct`";
@@ -54,6 +55,8 @@ pub(crate) struct AgentDefinition {
     pub(crate) summarise: Option<bool>,
     /// Whether, and for what, the web is searched for the user message before the model requests it.
     pub(crate) pre_search: PreSearch,
+    /// Whether answers over OpenAI's wire end with link definitions of the cited pages.
+    pub(crate) citation_links: bool,
     /// Whether requests may use it.
     pub(crate) enabled: bool,
     /// Decides its built-in system prompt; not part of the document, because it follows from the id.
@@ -96,6 +99,7 @@ impl AgentDefinition {
             tool_choice: ToolChoice::Auto,
             summarise: None,
             pre_search: PreSearch::Off,
+            citation_links: false,
             enabled: true,
             purpose: Purpose::General,
         }
@@ -132,6 +136,7 @@ impl AgentDefinition {
             tool_choice: fields.take_tool_choice("toolChoice")?.unwrap_or_default(),
             summarise: fields.take_bool("summarise")?,
             pre_search: parse_pre_search(&mut fields)?,
+            citation_links: fields.take_bool("citationLinks")?.unwrap_or(false),
             enabled: fields.take_bool("enabled")?.unwrap_or(true),
             purpose: Purpose::General,
         };
@@ -151,6 +156,7 @@ impl AgentDefinition {
             "toolChoice": tool_choice_document(&self.tool_choice),
             "summarise": self.summarise,
             "preSearch": pre_search_document(self.pre_search),
+            "citationLinks": self.citation_links,
             "enabled": self.enabled,
         })
     }
@@ -225,7 +231,8 @@ mod tests {
         let full = json!({
             "name": "天气", "description": "Knows the weather.", "systemPrompt": "Be brief.", "model": "openai",
             "tools": [{"tool": "search_web", "config": {"mode": "quick"}, "direct": true}, {"tool": "read_url", "enabled": false}],
-            "maxRounds": 2, "toolChoice": {"name": "search_web"}, "summarise": true, "preSearch": true, "enabled": false,
+            "maxRounds": 2, "toolChoice": {"name": "search_web"}, "summarise": true, "preSearch": true,
+            "citationLinks": true, "enabled": false,
         });
         let definition = parse(&full).unwrap();
         assert_eq!(parse(&definition.document()), Ok(definition.clone()));

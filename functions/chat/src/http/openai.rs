@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agent::ClientContext;
+use agent::{Agent, ClientContext, TokenCountCache};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
@@ -15,6 +15,7 @@ use domain::{ErrorCode, Failure, Owner, ToolChoice, new_id};
 use http::{HeaderValue, header};
 use llm::{Effort, GenerationParams, ModelClient, Thinking, Wire};
 use serde::Serialize;
+use tools::url_allowlist::SEARCH_WEB;
 use tools::{SourceNumbers, ToolRegistry};
 use turns::{PromptInput, ResolvedAgent, StartStatelessTurn};
 use web::{ApiError, Caller, ErrorFormat};
@@ -34,8 +35,8 @@ pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Res
     let body = web::read_json_body(&head.headers, body).await?;
     let request = head.parse(&body, ChatRequest::parse).await?;
     let (app, owner) = (head.app.clone(), head.owner(None)?);
-    let agent = resolve(&app, &owner, &request).await?;
-    let meta = completion_meta(&request);
+    let (agent, has_links) = resolve(&app, &owner, &request).await?;
+    let meta = completion_meta(&request, has_links);
     let (stream, include_usage) = (request.stream, request.include_usage);
     let (input, context) = (prompt_input(request), head.into_context());
     let deadline = turns::deadline(&app.turns.limits, Some(&context));
@@ -51,9 +52,9 @@ pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Res
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], document).into_response())
 }
 
-fn completion_meta(request: &ChatRequest) -> CompletionMeta {
+fn completion_meta(request: &ChatRequest, citation_links: bool) -> CompletionMeta {
     let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    CompletionMeta { id: format!("chatcmpl-{}", new_id()), created, model: request.model.clone() }
+    CompletionMeta { id: format!("chatcmpl-{}", new_id()), created, model: request.model.clone(), citation_links }
 }
 
 fn prompt_input(request: ChatRequest) -> PromptInput {
@@ -85,8 +86,9 @@ fn generation_params(sampling: Sampling) -> GenerationParams {
     }
 }
 
-/// Resolves the requested model: the default agent with that model, or the agent of that name with its own model.
-async fn resolve(app: &App, owner: &Owner, request: &ChatRequest) -> Result<ResolvedAgent, ApiError> {
+/// Resolves the requested model: the default agent with that model, or the agent of that name with its own model. Also
+/// returns whether answers end with link definitions.
+async fn resolve(app: &App, owner: &Owner, request: &ChatRequest) -> Result<(ResolvedAgent, bool), ApiError> {
     let agent_id = request.model.strip_prefix(AGENT_PREFIX);
     let model = agent_id.is_none().then_some(request.model.as_str());
     let id = agent_id.unwrap_or(DEFAULT_AGENT).to_owned();
@@ -102,8 +104,24 @@ async fn resolve(app: &App, owner: &Owner, request: &ChatRequest) -> Result<Reso
         locale: app.catalog.locale_in(request.time_zone.as_deref())?,
         id,
     };
+    if request.web_search {
+        add_web_search(&mut resolved.agent, &app.catalog.built_in)?;
+    }
     apply_request(&mut resolved, &definition, request)?;
-    Ok(resolved)
+    let has_links = request.citation_links.unwrap_or(definition.citation_links) && request.sampling.format.is_none();
+    Ok((resolved, has_links))
+}
+
+/// Adds the web search of the deployment to an agent that has none.
+fn add_web_search(agent: &mut Agent, built_in: &ToolRegistry) -> Result<(), ApiError> {
+    if agent.tools.has(SEARCH_WEB) {
+        return Ok(());
+    }
+    let message = "`tools` must have no `web_search`: this deployment has no search";
+    let missing = || Failure::new(ErrorCode::InvalidRequest, message).with_param("tools");
+    agent.tools = agent.tools.with_one_of(built_in, SEARCH_WEB).ok_or_else(missing)?;
+    agent.token_counts = TokenCountCache::default();
+    Ok(())
 }
 
 /// On these routes an unknown agent is an unknown model.
@@ -126,8 +144,9 @@ fn apply_request(
         None => {}
     }
     let must_call = request.tool_choice == Some(ToolChoice::Required) && !request.tools.is_empty();
-    if must_call || request.sampling.format.is_some() {
-        // The client expects one of its own calls, or formatted data and nothing else.
+    let has_format_and_tools = request.sampling.format.is_some() && !request.tools.is_empty();
+    if (must_call || has_format_and_tools) && !request.web_search {
+        // The client expects one of its own calls, or formatted data in any reply.
         agent.tools = ToolRegistry::default();
     }
     if request.sampling.format.is_some() {

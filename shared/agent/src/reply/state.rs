@@ -11,7 +11,7 @@ use tool_calls::{
 };
 
 use self::after_call::AfterCall;
-use super::ReplyOptions;
+use super::{ReplyOptions, Unshown};
 use crate::EventLog;
 use crate::continuation::ContinuationTrimmer;
 use crate::round::Correction;
@@ -41,8 +41,9 @@ pub(super) struct ReplyState {
     /// Whether there were native calls, which the text may repeat.
     has_native_calls: bool,
     trimmer: ContinuationTrimmer,
-    /// The text so far, while a required call is missing.
+    /// The text so far, while it is not shown.
     unshown_text: Option<String>,
+    is_draft: bool,
     /// The rest of a reply with prompted tools after its last call.
     after_call: Option<AfterCall>,
     /// Whether the rest of the reply has no use.
@@ -78,7 +79,8 @@ impl ReplyState {
             held: Vec::new(),
             has_native_calls: false,
             trimmer: ContinuationTrimmer::new(options.previous_text),
-            unshown_text: options.requires_call.then(String::new),
+            unshown_text: options.unshown.map(|_| String::new()),
+            is_draft: options.unshown == Some(Unshown::Draft),
             after_call: None,
             is_over: false,
             correction: None,

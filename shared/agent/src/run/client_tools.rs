@@ -3,7 +3,7 @@
 use domain::{Event, FinishReason, Message, ToolCall};
 use llm::GenerationParams;
 
-use super::Run;
+use super::{Phase, Run};
 use crate::ClientContext;
 
 impl Run<'_> {
@@ -21,8 +21,19 @@ impl Run<'_> {
     }
 
     /// The client's parameters, which override the operator's options.
-    pub(super) fn generation_params(&self) -> GenerationParams {
-        self.turn.client.as_ref().map(|client| client.params.clone()).unwrap_or_default()
+    pub(super) fn generation_params(&self, phase: &Phase) -> GenerationParams {
+        let mut params = self.turn.client.as_ref().map(|client| client.params.clone()).unwrap_or_default();
+        if matches!(phase, Phase::Tools) && self.formats_last_round() {
+            params.format = None;
+        }
+        params
+    }
+
+    /// Whether only the last round has the format that the client wants, because models in a format make no calls. With
+    /// tools of the client every reply may be the last one, so all of them have it.
+    pub(super) fn formats_last_round(&self) -> bool {
+        let wants = |client: &ClientContext| client.params.format.is_some() && client.tools.is_empty();
+        self.turn.client.as_ref().is_some_and(wants)
     }
 
     /// Whether tools or parameters of prompts came with the client's request.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use domain::{Event, FinishReason, Language};
+use domain::{FinishReason, Language};
 use prompts::AgentTexts;
 use tools::ToolRun;
 
@@ -42,20 +42,16 @@ impl Run<'_> {
         self.deadlines.is_closing().then(|| truncate(&answer, note))
     }
 
-    /// Emits the answer below the text of the model.
+    /// Emits the answer below the text of the model. It is data: its brackets are no citations of the model.
     pub(super) fn emit_result(&self, answer: &str) -> FinishReason {
         self.events.discard_held();
-        let separator = self.events.turn_state().separator();
-        let mut rest = answer;
-        let mut delta = separator.to_owned();
+        let answer = self.turn.context.redactor.redact_answer(answer);
+        let mut rest = answer.as_ref();
         while !rest.is_empty() {
             let (part, more) = rest.split_at(rest.floor_char_boundary(MAX_DELTA_BYTES));
-            delta.push_str(part);
-            self.events.send(Event::Text { delta: std::mem::take(&mut delta) });
+            self.events.send_result(part.to_owned());
             rest = more;
         }
-        self.events.append_held();
-        self.events.notify();
         FinishReason::Stop
     }
 }

@@ -48,7 +48,8 @@ impl Run<'_> {
 
     /// The text of the reply that is being written. A model that continues it must know it.
     pub(super) fn partial_text(&self) -> String {
-        self.events.turn_state().answer.content[self.text_in_messages..].to_owned()
+        // Line breaks between two rounds serve clients, which read both as one answer.
+        self.events.turn_state().answer.content[self.text_in_messages..].trim_start_matches('\n').to_owned()
     }
 
     /// The messages of this turn for the next prompt; `partial_text` is the interrupted answer to them.

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use tool_calls::{ReplyPart, ThinkingFilter};
 
-use super::Run;
+use super::{Phase, Run};
 use crate::context::{self, SelectedHistory, Target};
 use crate::usage::PendingReply;
 use crate::{estimate, prompt};
@@ -101,7 +101,7 @@ impl Run<'_> {
     fn prompt_budget(&self) -> u64 {
         let window = self.model().context_tokens();
         let of_operator = self.model().config().options.sampling.max_tokens;
-        let max_reply = self.generation_params().max_tokens.into_iter().chain(of_operator).min();
+        let max_reply = self.generation_params(&Phase::Tools).max_tokens.into_iter().chain(of_operator).min();
         let reply = max_reply.map_or(REPLY_TOKENS, u64::from);
         let of_window = window.saturating_sub(reply.min(window / 4));
         self.max_prompt_tokens.map_or(of_window, |max| max.min(of_window))

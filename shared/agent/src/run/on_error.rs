@@ -43,6 +43,7 @@ impl Run<'_> {
 
     /// Ends the turn without an answer of the model: with its text so far, else with the sources, else with the failure.
     fn finish_late(&self, failure: Failure) -> Result<FinishReason, Failure> {
+        self.events.append_held();
         if self.has_no_text() {
             if !self.has_sources() {
                 return Err(failure);
@@ -63,10 +64,7 @@ impl Run<'_> {
 
     pub(super) fn emit_fallback(&self, reason: FallbackReason) {
         self.events.discard_held();
-        let delta = {
-            let state = self.events.turn_state();
-            format!("{}{}", state.separator(), fallback::answer(&self.turn.text, &state.answer.sources, reason))
-        };
+        let delta = fallback::answer(&self.turn.text, &self.events.turn_state().answer.sources, reason);
         self.events.append(Event::Text { delta });
         self.events.append_held();
         self.events.notify();

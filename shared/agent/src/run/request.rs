@@ -11,7 +11,7 @@ use super::{Phase, Run};
 use crate::compactness::Compactness;
 use crate::message_format;
 use crate::prompt::{SystemPrompt, ToolOffer};
-use crate::reply::{self, GiveUp, ReplyOptions};
+use crate::reply::{self, GiveUp, ReplyOptions, Unshown};
 use crate::round::{Round, RoundError};
 use crate::usage::PendingReply;
 
@@ -53,7 +53,7 @@ impl Run<'_> {
             give_up: GiveUp { at: self.deadlines.tools_until, has_results },
             tool_mode: self.tool_mode,
             may_correct: !self.has_corrected && tools_on,
-            requires_call: tools_on && self.requires_call(),
+            unshown: self.unshown(phase),
             previous_text: &partial_text,
             has_fallback,
         };
@@ -67,11 +67,18 @@ impl Run<'_> {
         read
     }
 
-    /// Whether the reply must have a call and the model has not been reminded of it. Endpoints enforce that for native
-    /// tools.
-    fn requires_call(&self) -> bool {
+    /// Whether the text of the reply is held. A required call may be missing once, and is requested again then; endpoints
+    /// enforce it for native tools.
+    fn unshown(&self, phase: &Phase) -> Option<Unshown> {
         let is_forced = matches!(self.turn.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
-        is_forced && !self.is_native() && self.rounds == 0 && !self.has_corrected
+        match phase {
+            Phase::Last(_) => None,
+            Phase::Tools if self.formats_last_round() => Some(Unshown::Draft),
+            Phase::Tools if is_forced && !self.is_native() && self.rounds == 0 && !self.has_corrected => {
+                Some(Unshown::NoCall)
+            }
+            Phase::Tools => None,
+        }
     }
 
     /// A recorder of the next response of the current model, if the turn is recorded.
@@ -115,16 +122,16 @@ impl Run<'_> {
         }
         let current = self.with_reference(self.fit_messages(self.messages_to_continue(partial_text), &system));
         let messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
-        // Several endpoints accept past calls in native fields only together with the tools that they called.
-        if self.is_native() && !self.specs.is_empty() {
+        let (params, from_caller) = (self.generation_params(phase), self.has_client_input());
+        // Several endpoints accept past calls in native fields only together with the tools that they called, and tools
+        // not together with a format.
+        if self.is_native() && !self.specs.is_empty() && (tools_on || !self.formats_last_round()) {
             let tool_choice = if tools_on { choice.clone() } else { ToolChoice::None };
             let (messages, tools) = (message_format::to_native(&messages), Arc::clone(&self.specs));
-            let (params, from_caller) = (self.generation_params(), self.has_client_input());
             return Prompt { system, messages, tools, tool_choice, params, from_caller, ..Prompt::default() };
         }
         let messages = self.to_text(&self.sanitised(messages));
         let stop_markers = if tools_on && !self.specs.is_empty() { tool_calls::STOP_SEQUENCES } else { &[] };
-        let (params, from_caller) = (self.generation_params(), self.has_client_input());
         Prompt { system, messages, params, from_caller, stop_markers, ..Prompt::default() }
     }
 

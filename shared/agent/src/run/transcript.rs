@@ -22,7 +22,8 @@ fn data_for_later_turns(data: &ProviderData) -> Option<Box<ProviderData>> {
 impl Run<'_> {
     /// Records a round with calls; returns how the turn ends if the results are the answer.
     pub(super) fn end_after_calls(&mut self, round: Round) -> Option<FinishReason> {
-        let answer = direct_results::answer(&round).and_then(|answer| self.shown(answer));
+        let answer = direct_results::answer(&round).filter(|_| !self.formats_last_round());
+        let answer = answer.and_then(|answer| self.shown(answer));
         self.record_round(round);
         self.make_space_for_results();
         answer.map(|answer| self.emit_result(&answer))
@@ -49,8 +50,10 @@ impl Run<'_> {
     /// Returns a faulty reply to the model, once in a turn.
     pub(super) fn request_correction(&mut self, correction: &Correction) {
         self.has_corrected = true;
-        let (text, (_, thinking)) = (self.partial_text(), self.events.turn_state().current_round());
-        self.text_in_messages += text.len();
+        let text = self.partial_text();
+        let (_, thinking) = self.events.turn_state().current_round();
+        self.text_in_messages = self.events.turn_state().answer.content.len();
+        self.events.turn_state().end_paragraph();
         let written = match correction {
             // A truncated call is of no use to the model, and may be long.
             Correction::Malformed(Malformed { reason: MalformedReason::Truncated, .. }) | Correction::Invention => text,

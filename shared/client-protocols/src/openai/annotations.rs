@@ -37,14 +37,14 @@ impl<'a> Annotation<'a> {
     }
 }
 
-struct Mark {
+pub(super) struct Mark {
     start: usize,
     end: usize,
-    numbers: Vec<usize>,
+    pub(super) numbers: Vec<usize>,
 }
 
 /// Finds the citations of an answer, with their spans.
-fn find_marks(text: &str) -> Vec<Mark> {
+pub(super) fn find_marks(text: &str) -> Vec<Mark> {
     let (mut scanner, mut parts) = (CitationScanner::default(), Vec::new());
     scanner.push(text, &mut parts);
     scanner.finish(&mut parts);

@@ -2,6 +2,7 @@ use domain::{Event, FinishReason, ToolCall, TurnAccumulator};
 use serde::Serialize;
 
 use super::annotations::{Annotation, annotate};
+use super::citation_links::definitions;
 use super::error::ErrorDocument;
 use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
 use crate::Protocol;
@@ -79,6 +80,10 @@ impl CompletionChunks {
     }
 
     fn write_done(&self, reason: FinishReason, out: &mut String) {
+        let links = if self.head.citation_links { definitions(&self.turn) } else { String::new() };
+        if !links.is_empty() {
+            self.write_delta(Delta { content: Some(&links), ..Delta::default() }, out);
+        }
         let annotations = annotate(&self.turn.content, &self.turn.sources);
         if !annotations.is_empty() {
             self.write_delta(Delta { annotations, ..Delta::default() }, out);
@@ -95,7 +100,7 @@ impl CompletionChunks {
     }
 
     fn write_chunk(&self, choices: &[ChunkChoice<'_>], usage: Option<TokenUsage>, out: &mut String) {
-        let CompletionMeta { id, created, model } = &self.head;
+        let CompletionMeta { id, created, model, .. } = &self.head;
         let usage = self.include_usage.then(|| usage.map_or(UsageField::Pending(()), UsageField::Final));
         write_frame(
             &CompletionChunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage },
@@ -149,7 +154,8 @@ mod tests {
     use super::*;
 
     fn frames(include_usage: bool, events: &[Event]) -> String {
-        let head = CompletionMeta { id: "chatcmpl-1".into(), created: 7, model: "volcano".into() };
+        let head =
+            CompletionMeta { id: "chatcmpl-1".into(), created: 7, model: "volcano".into(), citation_links: false };
         let mut protocol = CompletionChunks::new(head, include_usage);
         let mut out = String::new();
         for event in events {

@@ -2,6 +2,7 @@ use domain::TurnAccumulator;
 use serde::Serialize;
 
 use super::annotations::{Annotation, annotate};
+use super::citation_links::definitions;
 use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
 use crate::TurnDocument;
 
@@ -27,7 +28,7 @@ struct CompletionChoice<'a> {
 struct CompletionMessage<'a> {
     role: &'static str,
     /// `null` if there are only calls.
-    content: Option<&'a str>,
+    content: Option<String>,
     refusal: Option<()>,
     #[serde(skip_serializing_if = "str::is_empty")]
     reasoning_content: &'a str,
@@ -38,12 +39,13 @@ struct CompletionMessage<'a> {
 
 /// Renders a whole answer as one `chat.completion` object in JSON.
 pub fn render_completion(head: &CompletionMeta, document: &TurnDocument) -> String {
-    let CompletionMeta { id, created, model } = head;
+    let CompletionMeta { id, created, model, citation_links } = head;
     let TurnAccumulator { content, thinking, client_tool_calls, sources, usage, .. } = &document.turn;
+    let links = if *citation_links { definitions(&document.turn) } else { String::new() };
     let only_calls = content.is_empty() && !client_tool_calls.is_empty();
     let message = CompletionMessage {
         role: "assistant",
-        content: (!only_calls).then_some(content),
+        content: (!only_calls).then(|| format!("{content}{links}")),
         refusal: None,
         reasoning_content: thinking,
         annotations: annotate(content, sources),
@@ -69,7 +71,7 @@ mod tests {
             turn.apply(event);
         }
         let document = TurnDocument::new(turn).unwrap();
-        let head = CompletionMeta { id: "chatcmpl-1".into(), created: 7, model: "m".into() };
+        let head = CompletionMeta { id: "chatcmpl-1".into(), created: 7, model: "m".into(), citation_links: false };
         serde_json::from_str(&render_completion(&head, &document)).unwrap()
     }
 

@@ -5,6 +5,7 @@
 
 mod annotations;
 mod chunks;
+mod citation_links;
 mod completion;
 mod error;
 mod messages;
@@ -31,6 +32,8 @@ pub struct CompletionMeta {
     pub created: u64,
     /// The model as the request named it.
     pub model: String,
+    /// Whether the text ends with link definitions of the cited pages, for clients that ignore annotations.
+    pub citation_links: bool,
 }
 
 /// Token counts.

@@ -28,6 +28,8 @@ pub struct ChatRequest {
     pub trailing_messages: Vec<Message>,
     /// The client tools.
     pub tools: Vec<ToolSpec>,
+    /// Whether the request has OpenAI's own web search, as a tool or by its options.
+    pub web_search: bool,
     /// Whether and which tool must be called.
     pub tool_choice: Option<ToolChoice>,
     /// Whether the model may make several calls in one reply.
@@ -36,6 +38,8 @@ pub struct ChatRequest {
     pub sampling: Sampling,
     /// The IANA name of the user's time zone; absent for the deployment's. An addition to OpenAI's fields.
     pub time_zone: Option<String>,
+    /// Whether the text ends with link definitions of the cited pages; absent for the agent's choice. An addition too.
+    pub citation_links: Option<bool>,
     /// Whether the answer comes in chunks.
     pub stream: bool,
     /// Whether the last chunk reports the usage.
@@ -76,7 +80,8 @@ impl ChatRequest {
         let model = fields.take_string("model")?.ok_or_else(|| fields.field_error("model", "given: a string"))?;
         let ParsedConversation { system, history, text, trailing_messages: since } =
             messages::parse_messages(&mut fields)?;
-        let tools = tools::parse_tools(&mut fields)?;
+        let (tools, has_web_search) = tools::parse_tools(&mut fields)?;
+        let web_search = fields.take_object("web_search_options")?.is_some() || has_web_search;
         let stream = fields.take_bool("stream")?.unwrap_or(false);
         Ok(Self {
             model,
@@ -85,10 +90,12 @@ impl ChatRequest {
             text,
             trailing_messages: since,
             tools,
+            web_search,
             tool_choice: tools::parse_tool_choice(&mut fields)?,
             parallel_tool_calls: fields.take_bool("parallel_tool_calls")?.unwrap_or(true),
             sampling: parse_sampling(&mut fields)?,
             time_zone: fields.take_string("timeZone")?,
+            citation_links: fields.take_bool("citationLinks")?,
             stream,
             include_usage: parse_include_usage(&mut fields)?,
         })
@@ -183,10 +190,12 @@ mod tests {
             text: "hi".into(),
             trailing_messages: Vec::new(),
             tools: Vec::new(),
+            web_search: false,
             tool_choice: None,
             parallel_tool_calls: true,
             sampling: Sampling::default(),
             time_zone: None,
+            citation_links: None,
             stream: false,
             include_usage: false,
         };
@@ -235,6 +244,8 @@ mod tests {
             (json!({"seed": 0.5}), "seed"),
             (json!({"reasoning_effort": "extreme"}), "reasoning_effort"),
             (json!({"response_format": {"type": "xml"}}), "response_format"),
+            (json!({"citationLinks": "yes"}), "citationLinks"),
+            (json!({"web_search_options": true}), "web_search_options"),
             (json!({"stream_options": {"include_usage": 1}}), "stream_options.include_usage"),
         ] {
             let failure = parse(&body).unwrap_err();

@@ -8,26 +8,39 @@ use domain::StrictObject;
 /// Maximum number of tools in a request.
 const MAX_TOOLS: usize = 128;
 
+/// The web search of OpenAI's models, as a prefix: versions have a date in their names.
+// Source: OpenAI, "Web search", https://platform.openai.com/docs/guides/tools-web-search (2026-11-24).
+const WEB_SEARCH: &str = "web_search";
+
+/// The tool that searches the web here.
+const SEARCH_TOOL: &str = "search_web";
+
 /// Maximum length of a tool's name, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
-/// Parses the client tools. `strict` is dropped: models receive the schema, and their arguments are not validated.
-pub(super) fn parse_tools(fields: &mut StrictObject) -> Result<Vec<ToolSpec>, Failure> {
+/// Parses the client tools, and whether the web search is among the tools. `strict` is dropped: models receive the schema,
+/// and their arguments are not validated.
+pub(super) fn parse_tools(fields: &mut StrictObject) -> Result<(Vec<ToolSpec>, bool), Failure> {
     let mut names = HashSet::new();
-    let mut specs = Vec::new();
-    for row in fields.take_objects("tools", MAX_TOOLS)?.unwrap_or_default() {
-        let (spec, function) = parse_tool(row)?;
+    let (mut specs, mut has_web_search) = (Vec::new(), false);
+    for mut row in fields.take_objects("tools", MAX_TOOLS)?.unwrap_or_default() {
+        let kind = row.take_string("type")?;
+        if kind.as_deref().is_some_and(|kind| kind.starts_with(WEB_SEARCH)) {
+            has_web_search = true;
+            continue;
+        }
+        let (spec, function) = parse_function(row, kind.as_deref())?;
         if !names.insert(spec.name.clone()) {
             return Err(function.field_error("name", "used for one tool only"));
         }
         specs.push(spec);
     }
-    Ok(specs)
+    Ok((specs, has_web_search))
 }
 
-fn parse_tool(mut row: StrictObject) -> Result<(ToolSpec, StrictObject), Failure> {
-    if row.take_string("type")?.as_deref() != Some("function") {
-        return Err(row.field_error("type", "`function`: other tools are not known here"));
+fn parse_function(mut row: StrictObject, kind: Option<&str>) -> Result<(ToolSpec, StrictObject), Failure> {
+    if kind != Some("function") {
+        return Err(row.field_error("type", "`function` or `web_search`: other tools are not known here"));
     }
     let mut function = row.take_nested("function")?.ok_or_else(|| row.field_error("function", "given: an object"))?;
     let name = function.take_string("name")?.filter(|name| is_name(name));
@@ -57,6 +70,9 @@ pub(super) fn parse_tool_choice(fields: &mut StrictObject) -> Result<Option<Tool
         Some(choice) if choice["type"] == "function" => {
             choice["function"]["name"].as_str().map(|name| ToolChoice::Tool(name.to_owned()))
         }
+        Some(choice) if choice["type"].as_str().is_some_and(|kind| kind.starts_with(WEB_SEARCH)) => {
+            Some(ToolChoice::Tool(SEARCH_TOOL.to_owned()))
+        }
         Some(_) => None,
     };
     choice.map(Some).ok_or_else(|| fields.field_error("tool_choice", accepted))
@@ -76,7 +92,9 @@ mod tests {
         let parameters = json!({"type": "object", "properties": {}});
         let expected =
             ToolSpec { name: "get-now".into(), description: String::new(), parameters, examples: Vec::new() };
-        assert_eq!(parse_tools(&mut fields(&json!({ "tools": tools }))), Ok(vec![expected]));
+        assert_eq!(parse_tools(&mut fields(&json!({ "tools": tools }))), Ok((vec![expected], false)));
+        let search = json!([{"type": "web_search_preview", "search_context_size": "low"}]);
+        assert_eq!(parse_tools(&mut fields(&json!({ "tools": search }))), Ok((Vec::new(), true)));
         let twice = json!({"type": "function", "function": {"name": "f"}});
         for (tool, param) in [
             (json!({"type": "custom", "custom": {"name": "f"}}), "tools[0].type"),
@@ -96,6 +114,7 @@ mod tests {
         assert_eq!(of(json!("required")), Some(ToolChoice::Required));
         let named = json!({"type": "function", "function": {"name": "f"}});
         assert_eq!(of(named), Some(ToolChoice::Tool("f".into())));
+        assert_eq!(of(json!({"type": "web_search"})), Some(ToolChoice::Tool("search_web".into())));
         assert_eq!((of(json!("any")), of(json!({"type": "allowed_tools"}))), (None, None));
     }
 }

@@ -72,6 +72,7 @@ const INVALID: &[(&str, &str, &[Pair])] = &[
     ("MASK", "nonsense", &[]),
     ("MASK_PATTERNS", "nonsense", &[]),
     ("MASK_RESULTS", "nonsense", &[]),
+    ("MASK_ANSWERS", "nonsense", &[]),
     ("DATA_TABLE", "non sense", &[]),
     ("EPHEMERAL_TABLE", "non sense", &[]),
     ("RESPONSE_MODE", "nonsense", &[]),

@@ -11,6 +11,9 @@ use crate::round::Correction;
 /// Maximum length of text that is held while a required call is missing, in bytes.
 const MAX_UNSHOWN_BYTES: usize = 64 * 1024;
 
+/// Maximum length of a draft, in bytes: a model that writes more without a call answers, so that the last round can begin.
+const MAX_DRAFT_BYTES: usize = 1024;
+
 impl ReplyState {
     pub(super) fn text(&mut self, text: String) -> Vec<ToolCall> {
         let (Some(filter), Some(scanner)) = (&mut self.filter, &mut self.scanner) else { return Vec::new() };
@@ -74,8 +77,11 @@ impl ReplyState {
         if let Some(rest) = &mut self.after_call {
             self.is_over = rest.has_no_use_after(&text);
         } else if let Some(unshown) = &mut self.unshown_text {
+            if self.is_draft && !self.calls.is_empty() {
+                return;
+            }
             unshown.push_str(&text);
-            if unshown.len() > MAX_UNSHOWN_BYTES {
+            if unshown.len() > if self.is_draft { MAX_DRAFT_BYTES } else { MAX_UNSHOWN_BYTES } {
                 self.is_over = true;
                 self.end_unshown_text(Finish::Stop);
             }
@@ -87,7 +93,9 @@ impl ReplyState {
 
     /// Emits all text before a call. With prompted tools the text after it is dropped.
     pub(super) fn show_text_before_call(&mut self) {
-        if let Some(unshown) = self.unshown_text.take() {
+        if self.is_draft {
+            self.unshown_text = Some(String::new());
+        } else if let Some(unshown) = self.unshown_text.take() {
             let delta = self.trimmer.push(unshown);
             self.emit(delta);
         }
@@ -99,7 +107,7 @@ impl ReplyState {
 
     /// Ends a reply in which a required call is missing.
     pub(super) fn end_unshown_text(&mut self, finish: Finish) {
-        let Some(unshown) = self.unshown_text.take() else { return };
+        let Some(unshown) = self.unshown_text.take_if(|_| !self.is_draft) else { return };
         if finish == Finish::ContentFilter {
             self.show(unshown);
         } else if self.correction.is_none() {
