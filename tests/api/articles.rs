@@ -25,7 +25,7 @@ async fn search(app: &TestApp, client: &Client, query: &str) -> (Value, Value) {
     let message = request.body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
     let json = &message[message.find("{\"query\"").unwrap()..];
     let content = serde_json::Deserializer::from_str(json).into_iter().next().unwrap().unwrap();
-    assert_eq!(turn.content(), "见 [1]，不是。", "citations of articles are checked");
+    assert_eq!(turn.content(), "见 [1]，不对。", "citations of articles are checked");
     (turn.events_of("tool_result")[0].clone(), content)
 }
 

@@ -81,7 +81,7 @@ async fn f060_closing_deadline_stops_a_running_tool() {
 async fn f060_stalled_reply_with_call_gets_final_request() {
     let stalled = Completion::new().text("好的。").text(&search_call("天气")).reply().stall();
     let (app, turn) = run_short_turn([stalled, Completion::of(["晴。"])]).await;
-    assert_eq!(outcome(&turn), ("好的。晴。".to_owned(), "deadline"));
+    assert_eq!(outcome(&turn), ("好的。\n\n晴。".to_owned(), "deadline"));
     let request = app.model.wait_for_request(2).await;
     assert!(is_final_request(&request) && request.last_message().contains("天气：第1页"), "{request:?}");
 }

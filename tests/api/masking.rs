@@ -263,7 +263,7 @@ async fn recordings_hold_placeholders_and_still_replay() {
     let pieces = ["电话 138", " 0013", " 8000，邮箱 ada@exa", "mple.com。卡 4111", "2222", "33334448 完"];
     app.model.queue_replies([Completion::of(["查 E123", "456：", start, rest]), Completion::of(pieces)]);
     let turn = app.send_message(&format!("谁是 {}？", all_personal_data())).await;
-    assert_eq!(turn.content(), format!("查 E123456：{}", pieces.concat()), "the user sees the originals");
+    assert_eq!(turn.content(), format!("查 E123456：\n\n{}", pieces.concat()), "the user sees the originals");
     let text = replay_and_read(&folder).await;
     assert_free(&text, "the recording");
     for piece in ["138", " 0013", " 8000", "mple.com", "2222", "33334448", "456"] {

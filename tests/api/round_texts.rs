@@ -86,7 +86,7 @@ async fn existing_blank_line_is_not_doubled() {
         (["a.\n\n", "\n\nb.\n", "\nc."], "a.\n\n\n\nb.\n\nc."),
         (["a.\n", "b.", "\nc."], "a.\n\nb.\n\nc."),
         (["", "", "c."], "c."),
-        (["\n", "b.", "c."], "\nb.\n\nc."),
+        (["\n", "b.", "c."], "b.\n\nc."),
     ] {
         app.model.queue_replies(native(texts));
         assert_eq!(app.send_message("What is it?").await.content(), expected);

@@ -19,7 +19,7 @@ const MAX_RUN: usize = 8;
 /// Removes citations without a source from text, as soon as there is any source; before, `[1]` is the user's own
 /// notation.
 ///
-/// Only a single number near those of the pages, as a note after a word or a sentence, is removed ([`Context`]). All other
+/// Only a single number near those of the pages, as a note after a phrase or a sentence, is removed ([`Context`]). All other
 /// brackets are kept as they are: lists, ranges, data, code, labels. At most a space, adjacent citations and one character
 /// after them are held back. A citation in other brackets becomes `[1]`, which all clients read.
 #[derive(Clone, Debug, Default)]

@@ -3,10 +3,10 @@
 /// Maximum length of the remembered end of a line, in bytes.
 const MAX_TAIL_BYTES: usize = 128;
 
-/// Minimum number of words before a citation at the end of a line: code such as `return a [2]` has fewer.
-const MIN_WORDS: usize = 3;
+/// Minimum number of terms before a citation at the end of a line: code such as `return a [2]` has fewer.
+const MIN_TERMS: usize = 3;
 
-/// Words that a number in brackets completes: `option [4]`, `see [4]`, `else [4]`.
+/// Terms that a number in brackets completes: `option [4]`, `see [4]`, `else [4]`.
 const LABELS: &str = " and appendix are arr array article as at be by case cell chapter choice choose column else element \
     elements equation example fig figure footnote for from id if in index interval is item items key level line lines list \
     matrix no not note number of on option options or page pages per pick point print question range ref reference return \
@@ -16,7 +16,7 @@ const LABELS: &str = " and appendix are arr array article as at be by case cell 
 const WIDE_LABELS: &str = "步骤 选项 方案 元素 下标 索引 编号 序号 数组 列表 集合 区间 范围 变量 参数 文献 参考 脚注 来源 公式 案例 选择 坐标 向量 矩阵 附录 问题 答案 \
     第 图 表 题 项 例 条 行 列 章 节 页 见 和 与 或 为 是 在 于 号";
 
-/// Words that begin a line of code, which in prose have a capital letter there.
+/// Terms that begin a line of code, which in prose have a capital letter there.
 const CODE_STARTS: &str = " async assert class const def del elif except for from function if import let raise return try var \
     while with yield ";
 
@@ -26,7 +26,7 @@ pub(super) struct Context {
     /// The end of the current line.
     tail: String,
     has_letter: bool,
-    words: usize,
+    terms: usize,
     data: Data,
     /// Whether there is a line before this one.
     has_line: bool,
@@ -48,8 +48,8 @@ enum Data {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Sentence,
-    /// A word of a script with spaces, as in code.
-    Word,
+    /// A term of a script with spaces, as in code.
+    Term,
     /// A text of another script, a number with `%`, or a closing bracket or quotation mark.
     Clause,
 }
@@ -77,7 +77,7 @@ impl Context {
             self.data = Data::None;
         }
         self.has_line |= !is_blank;
-        (self.has_letter, self.words) = (false, 0);
+        (self.has_letter, self.terms) = (false, 0);
         self.tail.clear();
     }
 
@@ -88,7 +88,7 @@ impl Context {
         };
         self.data = self.data.max(data);
         self.has_letter |= character.is_alphabetic();
-        self.words += usize::from(character.is_alphanumeric() && !self.tail.ends_with(char::is_alphanumeric));
+        self.terms += usize::from(character.is_alphanumeric() && !self.tail.ends_with(char::is_alphanumeric));
         if self.tail.len() >= MAX_TAIL_BYTES {
             self.tail.drain(..self.tail.ceil_char_boundary(MAX_TAIL_BYTES / 2));
         }
@@ -121,7 +121,7 @@ impl Context {
         let Some(before) = self.before().filter(|_| self.data == Data::None && self.has_letter) else { return false };
         let mut following = after.chars();
         match (following.next(), following.next()) {
-            (None | Some('\n'), _) => before != Before::Word || self.words >= MIN_WORDS,
+            (None | Some('\n'), _) => before != Before::Term || self.terms >= MIN_TERMS,
             (Some(' '), _) => before == Before::Sentence && !has_space,
             (Some('.' | ',' | ';' | '!' | '?'), next) => next.is_none_or(char::is_whitespace),
             (Some(next), _) => "。，；！？）”」』".contains(next),
@@ -142,9 +142,9 @@ impl Context {
             // Han, kana, hangul and full-width letters have code points from this one on.
             '\u{2E80}'.. => (!WIDE_LABELS.split(' ').any(|label| text.ends_with(label))).then_some(Before::Clause),
             _ => {
-                let word = text.rsplit(|character: char| !character.is_alphanumeric() && character != '-').next()?;
-                let is_label = word.chars().nth(1).is_none() || LABELS.contains(&format!(" {} ", word.to_lowercase()));
-                (!is_label).then_some(Before::Word)
+                let term = text.rsplit(|character: char| !character.is_alphanumeric() && character != '-').next()?;
+                let is_label = term.chars().nth(1).is_none() || LABELS.contains(&format!(" {} ", term.to_lowercase()));
+                (!is_label).then_some(Before::Term)
             }
         }
     }

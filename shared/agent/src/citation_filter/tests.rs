@@ -202,7 +202,7 @@ fn discarded_text_never_appears() {
 
 /// A text as a value of data, often with something that looks like a citation.
 fn value() -> impl Strategy<Value = String> {
-    let word = prop::sample::select(vec![
+    let piece = prop::sample::select(vec![
         "晴",
         "sunny weather",
         "[9]",
@@ -217,7 +217,7 @@ fn value() -> impl Strategy<Value = String> {
         "【9】",
         "x",
     ]);
-    prop::collection::vec(word, 1..5).prop_map(|words| words.concat())
+    prop::collection::vec(piece, 1..5).prop_map(|pieces| pieces.concat())
 }
 
 fn json_value() -> impl Strategy<Value = Value> {
