@@ -47,6 +47,10 @@ use crate::declared_tools::DeclaredTools;
 use crate::result_block::ResultBlock;
 use crate::segment::{MalformedReason, ReplyEnd, ResultBlocks, Segment};
 
+/// Maximum number of candidates that the end of a reply decides. Each is read up to that end, because only it shows that
+/// nothing closes them; a reply with more is no prose.
+const MAX_UNDECIDED: usize = 64;
+
 /// Finds calls in text that arrives in chunks; see the crate's documentation.
 #[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
 pub struct CallScanner {
@@ -185,9 +189,13 @@ impl CallScanner {
     /// Ends the reply: every byte still held becomes a call, text or a malformed call.
     pub fn finish(mut self, end: ReplyEnd) -> Vec<Segment> {
         let mut segments = Vec::new();
-        loop {
+        for number in 0.. {
             while self.step(Some(end), &mut segments) {}
             let ScannerState::Open(mut candidate) = std::mem::take(&mut self.state) else { break };
+            if number == MAX_UNDECIDED {
+                self.emit_malformed(self.buffer.len() - self.start, MalformedReason::TooLong, &mut segments);
+                break;
+            }
             if end == ReplyEnd::Truncated && candidate.is_meant_as_call(&self.declared) && !candidate.is_complete() {
                 self.emit_malformed(self.buffer.len() - self.start, MalformedReason::Truncated, &mut segments);
                 break;

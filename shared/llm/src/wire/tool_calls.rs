@@ -9,6 +9,10 @@ use crate::attempt_error::AttemptError;
 use crate::wire::delta_queue::DeltaQueue;
 use crate::{Finish, NativeCall, TokenUsage};
 
+/// Maximum number of calls of one reply, one more than run. What belongs to further ones is dropped as it comes, so that routing
+/// a fragment takes constant time.
+const MAX_CALLS: usize = 128;
+
 /// A fragment of a call; an empty string means that the field was absent.
 #[derive(Debug, Default)]
 pub(crate) struct CallFragment<'a> {
@@ -32,7 +36,7 @@ struct PendingCall {
 #[derive(Debug, Default)]
 pub(crate) struct CallAssembler {
     pending: Vec<PendingCall>,
-    /// The index of the call that received the last fragment.
+    /// The position of the call that received the last fragment; [`MAX_CALLS`] if that was dropped.
     current: usize,
 }
 
@@ -51,8 +55,12 @@ impl CallAssembler {
     /// Adds a fragment and counts it as progress.
     pub(crate) fn add(&mut self, fragment: &CallFragment<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         self.current = self.route(fragment).unwrap_or_else(|| {
-            self.pending.push(PendingCall::default());
-            self.pending.len() - 1
+            if self.pending.len() < MAX_CALLS {
+                self.pending.push(PendingCall::default());
+                self.pending.len() - 1
+            } else {
+                MAX_CALLS
+            }
         });
         if let Some(slot) = self.pending.get_mut(self.current) {
             slot.append(fragment);
@@ -151,5 +159,7 @@ impl NativeCall {
 }
 
 fn is_object(json: &str) -> bool {
-    json.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(json).is_ok()
+    json.trim_start().starts_with('{')
+        && json.trim_end().ends_with('}')
+        && serde_json::from_str::<&RawValue>(json).is_ok()
 }

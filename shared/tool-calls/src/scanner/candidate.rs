@@ -90,6 +90,10 @@ pub(super) struct Candidate {
     pub(super) nested: usize,
     /// In inline code: no backtick before this position ends it.
     quoted_up_to: Option<usize>,
+    /// Where the current window ends.
+    limit: usize,
+    /// Whether it was certain at the end of the last window.
+    was_certain: bool,
     pub(super) stage: CandidateStage,
     /// Everything before this position has been read.
     pub(super) at: usize,
@@ -166,6 +170,8 @@ impl Candidate {
             certainty: Certainty::Unchecked,
             nested: 0,
             quoted_up_to: None,
+            limit: MAX_UNCERTAIN_BYTES,
+            was_certain: false,
             stage,
             at: marker_len,
             is_gemma: false,
@@ -214,12 +220,11 @@ impl Candidate {
 
     /// Continues reading `text`, which begins with the opening marker and all that was read before.
     ///
-    /// It reads in windows whose ends do not depend on the chunking of the text.
+    /// It reads in windows whose ends do not depend on the chunking of the text. Where a window ends, a candidate goes on that
+    /// is certain, or was at the window's beginning: so nothing before it lifts the bound of what is uncertain.
     pub(super) fn advance(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
         loop {
-            let cap =
-                if self.is_certain() || self.at > MAX_UNCERTAIN_BYTES { MAX_CALL_BYTES } else { MAX_UNCERTAIN_BYTES };
-            let end = text.floor_char_boundary(cap);
+            let end = text.floor_char_boundary(self.limit);
             let window = end.min(self.find_tick(text));
             match self.run(&text[..window], declared) {
                 Verdict::NeedMore if window == text.len() => return Verdict::NeedMore,
@@ -229,7 +234,10 @@ impl Candidate {
                     }
                     _ => return Verdict::Text,
                 },
-                Verdict::NeedMore if cap < MAX_CALL_BYTES && self.is_certain() => {}
+                Verdict::NeedMore if self.limit < MAX_CALL_BYTES && (self.is_certain() || self.was_certain) => {
+                    self.was_certain = self.is_certain();
+                    self.limit += MAX_UNCERTAIN_BYTES;
+                }
                 Verdict::NeedMore => return self.give_up(window),
                 verdict => return verdict,
             }

@@ -1,5 +1,6 @@
 //! The states and the steps of reading a function's content.
 
+use super::end_tag::LiteralSection;
 use super::parameter::Parameter;
 use crate::json::JsonScan;
 use crate::segment::{MalformedReason, ParsedCall};
@@ -15,9 +16,9 @@ pub(super) enum ElementStage {
     /// In a value.
     Value(Parameter),
     /// In the value of an element that is named after its parameter, which began at `start`.
-    Named { key: String, start: usize },
-    /// In an element that is no parameter.
-    Unknown { name: String },
+    Named { key: String, start: usize, literal: LiteralSection },
+    /// In an element that is no parameter; its content began at `start`.
+    Unknown { name: String, start: usize },
     /// In parameters written as YAML, which began at `start`; certain if the first of them is known.
     Yaml { start: usize, is_certain: bool },
     /// In a JSON object that began at `start`.

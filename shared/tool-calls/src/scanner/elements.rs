@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use super::attributes::{TAG_END, TOKEN_END, read_attributes, read_name, space_len};
 use super::element_stage::{ElementStage, ElementStep};
-use super::end_tag::is_open_cdata;
 use super::markup_end::find_closer_after_markup;
 use super::nested_elements;
 use super::parameter::{Parameter, TOKEN_PREFIX, element_prefix};
@@ -16,6 +15,9 @@ use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS, VALUES};
 use crate::parameter_value;
 use crate::repair::repair;
 use crate::segment::{JsonFault, MalformedReason, ParsedCall};
+
+/// Maximum length of a key between its tags, in bytes.
+const MAX_KEY_BYTES: usize = 256;
 
 /// The content of a function written as XML: parameters one by one, or its arguments as one JSON object.
 pub(super) struct FunctionElements {
@@ -92,7 +94,7 @@ impl FunctionElements {
             ElementStage::Key => self.read_key(text, at, declared),
             ElementStage::Value(_) => self.read_value(text, at, declared),
             ElementStage::Named { .. } => self.read_named(text, at, declared),
-            ElementStage::Unknown { .. } => self.skip_unknown_element(text, at),
+            ElementStage::Unknown { .. } => self.skip_unknown_element(text, at, declared),
             ElementStage::Yaml { .. } => self.read_yaml(text, at, declared),
             ElementStage::Json { .. } => self.read_json(text, at),
         }
@@ -225,7 +227,15 @@ impl FunctionElements {
     }
 
     fn read_key(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
-        let Some(end) = text[at..].find('<') else { return ElementStep::NeedMore(at) };
+        let window = &text[at..text.floor_char_boundary(at + MAX_KEY_BYTES)];
+        let Some(end) = window.find('<') else {
+            let is_too_long = at + window.len() < text.len();
+            return if is_too_long {
+                ElementStep::Unreadable(MalformedReason::NotParameters, at)
+            } else {
+                ElementStep::NeedMore(at)
+            };
+        };
         let key = text[at..at + end].trim().to_owned();
         let at_end = at + end;
         let (role, length) = match PARAMETERS.match_prefix(&text[at_end..]) {
@@ -274,18 +284,21 @@ impl FunctionElements {
             {
                 ElementStep::Continue(after)
             }
-            Ok((end, Role::Key, after)) if !parameter.prefix.is_empty() => match PARAMETERS.find(text, after) {
-                Ok((_, Role::KeyEnd, _)) => {
-                    // The value lacks its end tag.
-                    let start = parameter.start;
-                    self.set_argument(&text[start..end], declared);
-                    self.last_argument_end = end;
-                    ElementStep::Continue(end)
+            Ok((end, Role::Key, after)) if !parameter.prefix.is_empty() => {
+                let window = &text[..text.floor_char_boundary(after + MAX_KEY_BYTES)];
+                match PARAMETERS.find(window, after) {
+                    Ok((_, Role::KeyEnd, _)) => {
+                        // The value lacks its end tag.
+                        let start = parameter.start;
+                        self.set_argument(&text[start..end], declared);
+                        self.last_argument_end = end;
+                        ElementStep::Continue(end)
+                    }
+                    Err(_) if window.len() == text.len() => ElementStep::NeedMore(end),
+                    _ => ElementStep::Continue(after),
                 }
-                Ok(_) => ElementStep::Continue(after),
-                Err(_) => ElementStep::NeedMore(end),
-            },
-            Ok((end, _, after)) if is_open_cdata(&text[parameter.start..end]) => ElementStep::Continue(after),
+            }
+            Ok((end, _, after)) if parameter.literal.is_open_at(text, parameter.start, end) => ElementStep::Continue(after),
             Ok((end, _, after)) if parameter.ends_in_json_string(&text[..end], &self.name, declared) => {
                 ElementStep::Continue(after)
             }

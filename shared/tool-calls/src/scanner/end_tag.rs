@@ -60,9 +60,27 @@ pub(super) fn find_end_tag(text: &str, from: usize, name: &str) -> Result<(usize
     Err(text.len())
 }
 
-/// Whether the text is a section of literal text that has not ended.
-pub(super) fn is_open_cdata(text: &str) -> bool {
-    text.trim_start().starts_with("<![CDATA[") && !text.contains("]]>")
+/// A section of literal text with which a value may begin: `<![CDATA[…]]>`.
+#[derive(Default)]
+pub(super) struct LiteralSection {
+    /// Known at the first marker in the value.
+    is_open: Option<bool>,
+    /// Before this position it has no end.
+    searched: usize,
+}
+
+impl LiteralSection {
+    /// Whether a value that begins at `start` is in such a section at `end`, where a marker is.
+    pub(super) fn is_open_at(&mut self, text: &str, start: usize, end: usize) -> bool {
+        const END: &str = "]]>";
+        let begins = || text[start..end].trim_start().starts_with("<![CDATA[");
+        let is_open = self.is_open.get_or_insert_with(begins);
+        if *is_open {
+            *is_open = !text[self.searched.max(start)..end].contains(END);
+            self.searched = text.floor_char_boundary(end.saturating_sub(END.len()));
+        }
+        *is_open
+    }
 }
 
 #[cfg(test)]

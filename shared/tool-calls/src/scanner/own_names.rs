@@ -2,11 +2,11 @@
 
 use super::element_stage::{ElementStage, ElementStep};
 use super::elements::FunctionElements;
-use super::end_tag::{find_end_tag, is_open_cdata, match_end_tag, match_other_end_tag};
-use super::tool_tag::{match_parameter_tag, match_tag};
+use super::end_tag::{LiteralSection, find_end_tag, match_end_tag, match_other_end_tag};
+use super::tool_tag::{match_parameter_tag, match_tag, match_tool_tag};
 use super::yaml;
 use crate::declared_tools::DeclaredTools;
-use crate::markers::Match;
+use crate::markers::{Match, OPENERS};
 use crate::segment::{MalformedReason, ParsedCall};
 
 impl FunctionElements {
@@ -23,7 +23,11 @@ impl FunctionElements {
         }
         match match_parameter_tag(rest, &self.name, declared) {
             Match::Full(tag, length) => {
-                self.stage = ElementStage::Named { key: tag.name.to_owned(), start: at + length };
+                self.stage = ElementStage::Named {
+                    key: tag.name.to_owned(),
+                    start: at + length,
+                    literal: LiteralSection::default(),
+                };
                 if tag.is_empty {
                     self.set_argument("", declared);
                     self.last_argument_end = at + length;
@@ -64,10 +68,16 @@ impl FunctionElements {
 
     /// Reads parameters written as YAML up to the function's end tag.
     pub(super) fn read_yaml(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
-        let ElementStage::Yaml { start, .. } = self.stage else { return ElementStep::Continue(at) };
-        let (content_end, end) = match find_end_tag(text, at, &self.name) {
+        let ElementStage::Yaml { start, is_certain } = self.stage else { return ElementStep::Continue(at) };
+        let found = if is_certain {
+            find_end_tag(text, at, &self.name).map_err(Some)
+        } else {
+            find_end_before_call(text, at, text.len(), &[&self.name], declared).map(|(_, from, to)| (from, to))
+        };
+        let (content_end, end) = match found {
             Ok(found) => found,
-            Err(resume) => return ElementStep::NeedMore(resume),
+            Err(Some(resume)) => return ElementStep::NeedMore(resume),
+            Err(None) => return ElementStep::Unreadable(MalformedReason::NotParameters, at),
         };
         match yaml::parse_parameters(&text[start..content_end], &self.name, declared, true) {
             Some(arguments) if declared.has_required(&self.name, &arguments) => {
@@ -101,7 +111,7 @@ impl FunctionElements {
 
     /// Reads the value of an element that is named after its parameter. It ends where markup follows its end tag.
     pub(super) fn read_named(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
-        let ElementStage::Named { key, start } = &self.stage else { return ElementStep::Continue(at) };
+        let ElementStage::Named { key, start, .. } = &self.stage else { return ElementStep::Continue(at) };
         let start = *start;
         let (end, after) = match find_end_tag(text, at, key) {
             Ok(found) => found,
@@ -109,7 +119,7 @@ impl FunctionElements {
         };
         match text[self.space.end(text, after)..].chars().next() {
             None => ElementStep::NeedMore(end),
-            Some(next) if self.ends_value(next) && !is_open_cdata(&text[start..end]) => {
+            Some(next) if self.ends_value(next) && !self.is_in_literal(text, end) => {
                 self.set_argument(&text[start..end], declared);
                 self.last_argument_end = after;
                 ElementStep::Continue(after)
@@ -123,6 +133,11 @@ impl FunctionElements {
         self.is_after_name_line || matches!(next, '<' | '[' | ']')
     }
 
+    fn is_in_literal(&mut self, text: &str, end: usize) -> bool {
+        let ElementStage::Named { start, literal, .. } = &mut self.stage else { return false };
+        literal.is_open_at(text, *start, end)
+    }
+
     /// Ends the text in an element that is named after its parameter: its end tag ends the text, only the function has an end
     /// tag, or text follows the first end tag.
     pub(super) fn finish_named(
@@ -130,7 +145,7 @@ impl FunctionElements {
         text: &str,
         declared: &DeclaredTools,
     ) -> Result<(ParsedCall, usize), MalformedReason> {
-        let ElementStage::Named { key, start } = &self.stage else { return Err(MalformedReason::NotParameters) };
+        let ElementStage::Named { key, start, .. } = &self.stage else { return Err(MalformedReason::NotParameters) };
         let start = *start;
         let trimmed = text.trim_end();
         let mut found = find_last_end_tag(&trimmed[start..], key).map(|(from, to)| (start + from, start + to));
@@ -158,7 +173,7 @@ impl FunctionElements {
         match match_tag(rest) {
             Match::Full(tag, length) => {
                 if !tag.is_empty {
-                    self.stage = ElementStage::Unknown { name: tag.name.to_owned() };
+                    self.stage = ElementStage::Unknown { name: tag.name.to_owned(), start: at + length };
                 }
                 Some(ElementStep::Continue(at + length))
             }
@@ -167,20 +182,55 @@ impl FunctionElements {
         }
     }
 
-    /// Reads past an element that is no parameter: to its end tag, or to the function's.
-    pub(super) fn skip_unknown_element(&mut self, text: &str, at: usize) -> ElementStep {
-        let ElementStage::Unknown { name } = &self.stage else { return ElementStep::Continue(at) };
-        let next = match (find_end_tag(text, at, name), find_end_tag(text, at, &self.name)) {
-            (Ok((_, end)), Ok((own, _))) => end.min(own),
-            (Ok((_, end)), Err(resume)) if end <= resume => end,
-            (Err(resume), Ok((own, _))) if own <= resume => own,
-            (Ok((start, _)) | Err(start), Ok((other, _)) | Err(other)) => {
-                return ElementStep::NeedMore(start.min(other));
+    /// Reads past an element that is no parameter: to its end tag, or to the function's. Where another call begins before it,
+    /// or after [`MAX_UNKNOWN_BYTES`], the function ends.
+    pub(super) fn skip_unknown_element(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
+        let ElementStage::Unknown { name, start } = &self.stage else { return ElementStep::Continue(at) };
+        let limit = text.floor_char_boundary(start + MAX_UNKNOWN_BYTES);
+        let next = match find_end_before_call(text, at, limit, &[&self.name, name], declared) {
+            Ok((0, own, _)) => own,
+            Ok((_, _, end)) => end,
+            Err(Some(resume)) => return ElementStep::NeedMore(resume),
+            Err(None) if self.may_end_unclosed(declared) => {
+                return ElementStep::Call(self.take_call(), self.last_argument_end);
             }
+            Err(None) => return ElementStep::Unreadable(MalformedReason::NotParameters, at),
         };
         self.stage = ElementStage::Between;
         ElementStep::Continue(next)
     }
+}
+
+/// Maximum size of an element that is no parameter, in bytes.
+const MAX_UNKNOWN_BYTES: usize = 4096;
+
+/// Finds the first end tag of one of these names: which of them, where it begins and ends. The error is the position at which
+/// to resume, or `None` if another call or the limit precedes it: text up to there is not read again for that call.
+fn find_end_before_call(
+    text: &str,
+    from: usize,
+    limit: usize,
+    names: &[&str],
+    declared: &DeclaredTools,
+) -> Result<(usize, usize, usize), Option<usize>> {
+    let mut at = from;
+    while let Some(found) = text.get(at..limit).unwrap_or_default().find('<') {
+        at += found;
+        let rest = &text[at..];
+        let mut is_partial = false;
+        for (index, name) in names.iter().enumerate() {
+            match match_end_tag(rest, name) {
+                Match::Full((), length) => return Ok((index, at, at + length)),
+                matched => is_partial |= matched == Match::Partial,
+            }
+        }
+        match (OPENERS.match_prefix(rest), match_tool_tag(rest, declared)) {
+            (Match::Full(..), _) | (_, Match::Full(..)) => return Err(None),
+            (opener, tag) if is_partial || opener.is_found() || tag.is_found() => return Err(Some(at)),
+            _ => at += 1,
+        }
+    }
+    Err((limit == text.len()).then_some(limit))
 }
 
 /// The last end tag of this name: where it begins and ends.

@@ -1,3 +1,4 @@
+use super::end_tag::LiteralSection;
 use crate::declared_tools::DeclaredTools;
 use crate::json::{JsonScan, ScanStep};
 use crate::parameter_value;
@@ -32,13 +33,26 @@ pub(super) struct Parameter {
     pub(super) follows_element: bool,
     /// Whether a line break before its end tag may be part of the value.
     pub(super) keeps_line_end: bool,
+    pub(super) literal: LiteralSection,
     /// JSON in the value, read up to a position; created at the first marker.
     json: Option<(Box<JsonScan>, usize)>,
+    /// Whether the value was found to be no JSON at the first marker.
+    is_no_json: bool,
 }
 
 impl Parameter {
     pub(super) fn new(key: String, string: Option<bool>, start: usize, prefix: String) -> Self {
-        Self { key, string, start, prefix, follows_element: false, keeps_line_end: false, json: None }
+        Self {
+            key,
+            string,
+            start,
+            prefix,
+            follows_element: false,
+            keeps_line_end: false,
+            literal: LiteralSection::default(),
+            json: None,
+            is_no_json: false,
+        }
     }
 
     /// The parameter whose value may end in a line break.
@@ -58,7 +72,8 @@ impl Parameter {
 
     /// Whether the text ends inside a JSON string of the value, where no marker counts.
     pub(super) fn ends_in_json_string(&mut self, text: &str, tool: &str, declared: &DeclaredTools) -> bool {
-        if self.json.is_none() && !self.may_be_json(text, tool, declared) {
+        self.is_no_json = self.is_no_json || self.json.is_none() && !self.may_be_json(text, tool, declared);
+        if self.is_no_json {
             return false;
         }
         let (json, at) = self.json.get_or_insert_with(|| (Box::default(), self.start));

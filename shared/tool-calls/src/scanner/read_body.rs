@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::body::{Body, BodyState};
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Step, Verdict};
+use super::tail::end_before_next_call;
 use crate::declared_tools::DeclaredTools;
 use crate::json::{JsonScan, ScanStep};
 use crate::json_calls;
@@ -109,10 +110,14 @@ impl Candidate {
                 Ok(()) => self.set_state(BodyState::Tail),
                 Err(_) => Break(Verdict::Text),
             },
-            None => {
-                let end = self.at;
-                self.set_state(BodyState::Broken { end })
-            }
+            None => match end_before_next_call(&text[from..self.at]) {
+                Some(cut) => {
+                    // An open string ran into the next call.
+                    self.at = from + cut;
+                    self.mark_unreadable(MalformedReason::NotJson(JsonFault::OpenString), true)
+                }
+                None => self.set_state(BodyState::Broken { end: self.at }),
+            },
         }
     }
 

@@ -11,18 +11,20 @@ const MIN_KNOWN_BYTES: usize = 32;
 /// of them is remembered, so that its next character does not read all of it again.
 #[derive(Default)]
 pub(super) struct SpaceScan {
-    /// The last long run of white space.
-    known: Range<usize>,
+    /// The last two long runs of white space: some readers look past a comma or a bracket between two of them.
+    known: [Range<usize>; 2],
 }
 
 impl SpaceScan {
     /// The end of the white space that begins at `from`, which may be `from` itself.
     pub(super) fn end(&mut self, text: &str, from: usize) -> usize {
         // The text may be shorter than before: a candidate is read in windows.
-        let read = if self.known.contains(&from) { self.known.end.min(text.len()) } else { from };
+        let known = self.known.iter().position(|run| run.contains(&from));
+        let read = known.map_or(from, |run| self.known[run].end.min(text.len()));
         let end = read + space_len(&text[read..]);
         if end - from >= MIN_KNOWN_BYTES {
-            self.known = from..end;
+            self.known.swap(0, known.unwrap_or(1));
+            self.known[0] = from..end;
         }
         end
     }

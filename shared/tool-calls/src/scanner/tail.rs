@@ -48,7 +48,7 @@ fn match_line_end(text: &str) -> Match<()> {
 
 /// Where a call ends that another one follows, in the text of one that seemed to contain both: before its end marker, or
 /// before the control token that opens the next one.
-fn end_before_next_call(text: &str) -> Option<usize> {
+pub(super) fn end_before_next_call(text: &str) -> Option<usize> {
     let closer = CLOSERS.find(text, 0).ok().and_then(|(at, _, end)| {
         let rest = text[end..].trim_start();
         let follows = |markers: Markers| matches!(markers.match_prefix(rest), Match::Full(..));
@@ -166,12 +166,6 @@ impl Candidate {
 
     /// Reads after JSON that needs repair: the wrapper's end decides what belongs to the JSON.
     pub(super) fn read_broken_tail(&mut self, text: &str, end: usize, declared: &DeclaredTools) -> Step {
-        let from = self.json_start();
-        if let Some(cut) = end_before_next_call(&text[from..end]) {
-            // An open string ran into the next call.
-            self.at = from + cut;
-            return self.mark_unreadable(MalformedReason::NotJson(JsonFault::OpenString), true);
-        }
         match self.classify_tail(text) {
             TailKind::NeedMore => return Break(Verdict::NeedMore),
             TailKind::Residue(at) => {
@@ -180,7 +174,7 @@ impl Candidate {
             }
             TailKind::Close(_) | TailKind::Value(_) | TailKind::Other => {}
         }
-        let whole = self.at;
+        let (from, whole) = (self.json_start(), self.at);
         match self
             .repair_and_accept(&text[from..end], declared)
             .or_else(|_| self.repair_and_accept(&text[from..whole], declared))

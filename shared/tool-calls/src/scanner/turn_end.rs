@@ -19,6 +19,8 @@ impl Candidate {
             }
             Match::Partial => Break(Verdict::NeedMore),
             Match::None if rest.starts_with(SECTION) => {
+                // If no call follows, all tokens of the run are text, so that none is read twice.
+                self.marker_len = at;
                 self.nest(Self::from_marker(Role::Wrapper, SECTION, true), at + SECTION.len())
             }
             Match::None if SECTION.starts_with(rest) => Break(Verdict::NeedMore),

@@ -28,6 +28,8 @@ struct OpenCalls {
     /// How many bytes from the opening marker on were read.
     read: usize,
     has_call: bool,
+    /// Up to here text was read when the last call was complete; before it nothing else opens one.
+    called_up_to: usize,
 }
 
 impl HiddenCalls {
@@ -49,7 +51,7 @@ impl HiddenCalls {
     pub(super) fn open(&mut self, marker_len: usize) {
         self.candidates += 1;
         let scanner = CallScanner::with_declared(Arc::clone(&self.declared));
-        self.open = Some(OpenCalls { scanner, marker_len, read: 0, has_call: false });
+        self.open = Some(OpenCalls { scanner, marker_len, read: 0, has_call: false, called_up_to: 0 });
     }
 
     /// The position up to which `text`, which begins with the opening marker, was read.
@@ -57,12 +59,15 @@ impl HiddenCalls {
         self.open.as_ref().map_or(0, |open| open.read)
     }
 
-    /// Reads up to this position. If this is no call, returns the length of the opening marker, which is text.
+    /// Reads up to this position. If this is no call, returns the length of what is text: the opening marker, or the calls before
+    /// the text that shows that they were quoted.
     pub(super) fn read(&mut self, text: &str, up_to: usize) -> Option<usize> {
         let open = self.open.as_mut()?;
         let segments = open.scanner.push(&text[open.read..up_to]);
+        if segments.iter().any(is_call) {
+            (open.has_call, open.called_up_to) = (true, open.read);
+        }
         open.read = up_to;
-        open.has_call |= segments.iter().any(is_call);
         if segments.iter().all(|segment| is_call(segment) || is_blank(segment)) {
             return None;
         }
@@ -71,7 +76,7 @@ impl HiddenCalls {
 
     /// Gives up the wrapper; returns the length of its marker.
     pub(super) fn close(&mut self) -> Option<usize> {
-        self.open.take().map(|open| open.marker_len)
+        self.open.take().map(|open| open.marker_len.max(open.called_up_to))
     }
 
     /// If the reply has ended: whether it ends with calls. The error is the length of the opening marker, which is text.
@@ -80,7 +85,7 @@ impl HiddenCalls {
         let segments = open.scanner.finish(ReplyEnd::Complete);
         let has_call = open.has_call || segments.iter().any(is_call);
         let is_whole = segments.iter().all(|segment| is_call(segment) || is_blank(segment));
-        Some(if has_call && is_whole { Ok(()) } else { Err(open.marker_len) })
+        Some(if has_call && is_whole { Ok(()) } else { Err(open.marker_len.max(open.called_up_to)) })
     }
 }
 

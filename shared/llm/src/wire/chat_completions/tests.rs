@@ -298,3 +298,24 @@ fn tool_choice_is_sent_only_with_tools() {
     }
     assert_eq!(sent(true, named(), Quirks { forced_choice: false, ..quirks() }), None);
 }
+
+#[test]
+fn calls_beyond_the_limit_are_dropped() {
+    let orders: [fn(usize) -> usize; 3] = [|at| at, |at| 100_000 - at, |_| 0];
+    for order in orders {
+        let call = |at: usize| {
+            let index = order(at);
+            format!(
+                "data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"id\":\"c{at}\",\"function\":{{\"name\":\"now\",\"arguments\":\"{{}}\"}}}}]}}}}]}}\n\n"
+            )
+        };
+        let stream = (0..100_000).map(call).collect::<String>() + STOP + "\n\n";
+        let deltas = decode(Wire::Openai, false, [stream.as_bytes()]);
+        let ids: Vec<&str> = deltas
+            .iter()
+            .filter_map(|delta| if let Ok(Delta::Call(call)) = delta { Some(&*call.id) } else { None })
+            .collect();
+        let first: Vec<String> = (0..128).map(|at| format!("c{at}")).collect();
+        assert_eq!(ids, first);
+    }
+}
