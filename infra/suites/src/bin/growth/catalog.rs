@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::patterns::{repeat_to_json_size, repeat_to_size, units};
 use crate::probe::{Kind, Make, Pattern, Probe, UpstreamResponses};
+use crate::replies;
 use crate::requests::{
     call, completion, definition, message, page_turn, part, row, search_turn, stream, tool, turn, ui_request, user,
 };
@@ -15,7 +16,7 @@ const FRAME_BYTES: usize = 4096;
 
 /// All kinds, cheap ones first.
 pub(crate) fn kinds() -> Vec<Kind> {
-    vec![
+    let mut kinds = vec![
         texts("message", 31_000, message),
         texts_in_json("/v1 message", MIB - FRAME_BYTES, |text| completion(&json!([user(text)]))),
         history(),
@@ -46,21 +47,21 @@ pub(crate) fn kinds() -> Vec<Kind> {
             turn(answer([json!({ "reasoning_content": text })]))
         }),
         texts("answer, small deltas", 64 * 1024, |text| turn(answer(pieces(text)))),
-        attributes(),
-        calls(),
         expressions(),
         schemas(),
         transforms(),
         imports(),
-    ]
+    ];
+    kinds.extend(replies::kinds());
+    kinds
 }
 
-fn answer(deltas: impl IntoIterator<Item = Value>) -> UpstreamResponses {
+pub(crate) fn answer(deltas: impl IntoIterator<Item = Value>) -> UpstreamResponses {
     UpstreamResponses { model: stream(deltas), ..UpstreamResponses::default() }
 }
 
 /// Splits a text into deltas of four characters.
-fn pieces(text: &str) -> Vec<Value> {
+pub(crate) fn pieces(text: &str) -> Vec<Value> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(4).map(|piece| json!({ "content": piece.iter().collect::<String>() })).collect()
 }
@@ -281,43 +282,6 @@ fn search_rows() -> Kind {
         }),
     ];
     Kind { name: "search rows", largest: 2 * MIB - 64 * 1024, patterns }
-}
-
-/// The start of a call with an endless list of attributes.
-fn attributes() -> Kind {
-    let of = |name: &'static str, unit: &'static str| {
-        pattern(name, move |size| turn(answer(pieces(&format!("<function{}", repeat_to_size(unit, size))))))
-    };
-    let patterns = vec![of("equal", " name=\"f\""), of("short", " a=b"), of("open", " a=\"")];
-    Kind { name: "answer, attributes", largest: 64 * 1024, patterns }
-}
-
-/// Calls that a model emits.
-fn calls() -> Kind {
-    let native = |count: usize| {
-        let call = |at: usize| json!({ "index": at, "id": format!("c{at}"), "type": "function", "function": { "name": "current_time", "arguments": "{}" } });
-        turn(answer((0..count).map(|at| json!({ "tool_calls": [call(at)] }))))
-    };
-    let pieces = |count: usize| {
-        let piece = |at: usize| json!({ "tool_calls": [{ "index": 0, "id": if at == 0 { "c" } else { "" }, "function": { "name": if at == 0 { "current_time" } else { "" }, "arguments": "   " } }] });
-        turn(answer((0..count).map(piece)))
-    };
-    let written = |count: usize| {
-        let calls = "<tool_call>{\"tool\": \"current_time\"}</tool_call>\n".repeat(count);
-        turn(answer([json!({ "content": calls })]))
-    };
-    let unknown = |count: usize| {
-        let calls =
-            (0..count).map(|at| format!("<tool_call>{{\"tool\": \"tool_{at}\"}}</tool_call>\n")).collect::<Vec<_>>();
-        turn(answer([json!({ "content": calls.concat() })]))
-    };
-    let patterns = vec![
-        pattern("native", native),
-        pattern("native, in pieces", pieces),
-        pattern("written", written),
-        pattern("unknown", unknown),
-    ];
-    Kind { name: "calls of a reply", largest: 4_000, patterns }
 }
 
 fn expressions() -> Kind {

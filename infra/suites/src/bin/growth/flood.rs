@@ -6,6 +6,7 @@ use futures_util::future::join_all;
 
 use crate::Bench;
 use crate::growth::HeaviestInput;
+use crate::probe::Kind;
 
 /// Number of concurrent connections.
 const CONNECTIONS: usize = 4;
@@ -21,8 +22,22 @@ pub(crate) struct FloodResult {
     pub(crate) answered_inputs: usize,
 }
 
+/// Number of floods while the delay is too long; the shortest counts, because other processes of the machine delay too.
+const MAX_FLOODS: usize = 3;
+
 /// Floods the product with the heaviest input of a kind.
-pub(crate) async fn measure(bench: &Bench, heaviest: &HeaviestInput) -> FloodResult {
+pub(crate) async fn measure(bench: &Bench, kind: &Kind, heaviest: &HeaviestInput) -> FloodResult {
+    let mut least = flood(bench, heaviest).await;
+    for _ in 1..MAX_FLOODS {
+        if least.longest_delay > kind.max_delay() {
+            let other = flood(bench, heaviest).await;
+            least = if other.longest_delay < least.longest_delay { other } else { least };
+        }
+    }
+    least
+}
+
+async fn flood(bench: &Bench, heaviest: &HeaviestInput) -> FloodResult {
     bench.upstream.set_plan(&heaviest.probe.plan);
     let watch = bench.watcher.watch(&bench.server.url).await;
     let begun = Instant::now();

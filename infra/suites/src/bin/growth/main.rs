@@ -17,6 +17,7 @@ mod growth;
 mod patterns;
 mod pipelining;
 mod probe;
+mod replies;
 mod report;
 mod requests;
 mod server;
@@ -53,7 +54,7 @@ async fn run() -> bool {
             continue;
         }
         if let Some(heaviest) = growth::measure(&mut bench, &kind, &mut report).await {
-            let flood_result = flood::measure(&bench, &heaviest).await;
+            let flood_result = flood::measure(&bench, &kind, &heaviest).await;
             report.add_flood(&kind, &heaviest, &flood_result);
         }
     }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use bytes::Bytes;
 
 /// One request of a given size, with the upstream servers' responses to it.
@@ -67,4 +69,16 @@ pub(crate) struct Kind {
     /// The largest size that the product accepts, or slightly less.
     pub(crate) largest: usize,
     pub(crate) patterns: Vec<Pattern>,
+}
+
+impl Kind {
+    /// The delay of another user that fails the suite, even on a busy machine and with an unoptimised build. Replies have a
+    /// stricter one, because any user can ask a model for one.
+    pub(crate) fn max_delay(&self) -> Duration {
+        Duration::from_millis(match self.name.starts_with("reply,") {
+            true if self.largest > 64 * 1024 => 500,
+            true => 250,
+            false => 2_000,
+        })
+    }
 }

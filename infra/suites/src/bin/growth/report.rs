@@ -10,9 +10,6 @@ use crate::probe::Kind;
 /// Target for the longest delay of another user.
 const TARGET_DELAY: Duration = Duration::from_millis(250);
 
-/// Delay that fails the suite, even on a busy machine and with an unoptimised build.
-const MAX_DELAY: Duration = Duration::from_secs(2);
-
 /// The results so far.
 #[derive(Default)]
 pub(crate) struct Report {
@@ -53,7 +50,7 @@ impl Report {
             millis(flood_result.longest_delay),
         );
         println!("  {row}");
-        if flood_result.longest_delay > MAX_DELAY {
+        if flood_result.longest_delay > kind.max_delay() {
             self.faults.push(format!(
                 "another user waits for {:.0} ms: {}",
                 millis(flood_result.longest_delay),
