@@ -127,11 +127,29 @@ async fn chosen_call_format_is_taught_and_read() {
     let settings = [("MODELS", &*actor.to_string()), ("OTHER_KEY", MODEL_KEY), ("DEFAULT_MODEL", "actor")];
     let app = TestApp::start_with(&settings).await;
     let call = "Thought: 要查。\nAction: search_web\nAction Input: {\"query\": \"天气\"}\n";
-    first.model.queue_replies([Completion::of([call]), Completion::of(["晴。"])]);
+    first.model.queue_replies([Completion::of([call]), Completion::of(["Final Ans", "wer: 晴。"])]);
     let turn = app.send_message("天气").await;
     assert_eq!(turn.events_of("tool_call")[0]["arguments"], json!({ "query": "天气" }));
-    assert_eq!(turn.content().replace('\n', ""), "Thought: 要查。晴。");
+    assert_eq!((turn.content().trim(), turn.thinking().trim()), ("晴。", "要查。"));
     let prompt = first.model.wait_for_request(1).await.system_prompt();
     assert!(prompt.contains("Action: search_web\nAction Input: {"), "{prompt}");
     assert!(!prompt.contains("<tool_call>"), "{prompt}");
+    first.model.queue_replies([Completion::of(["Thought: 你好。"])]);
+    assert_eq!(app.send_message("你好").await.content(), "你好。", "a thought without an answer is the answer");
+}
+
+#[tokio::test]
+async fn plain_call_as_whole_reply_runs() {
+    for call in [
+        "search_web(\"天气\")",
+        "search_web(query=\"天气\")\n",
+        "{\"action\": \"search_web\", \"action_input\": {\"query\": \"天气\"}}",
+        "```json\n{\"action\": \"search_web\", \"action_input\": \"天气\"}\n```",
+    ] {
+        let app = TestApp::start().await;
+        app.model.queue_replies([Completion::of([call]), Completion::of(["晴。"])]);
+        let turn = app.send_message("天气").await;
+        assert_eq!((turn.content().as_str(), turn.finish_reason()), ("晴。", "stop"), "{call}");
+        assert_eq!(app.search.queries(), ["天气"], "{call}");
+    }
 }

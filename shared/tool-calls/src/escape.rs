@@ -1,5 +1,9 @@
 use std::borrow::Cow;
 
+use crate::scanner::action::INPUT;
+use crate::scanner::name::is_name;
+use crate::scanner::prose::{ACTION, RECIPIENT};
+
 /// The bracketed control tokens without an underscore; those with one need no list.
 const BARE_TOKENS: [&str; 6] = ["ARGS", "INST", "THINK", "IMG", "BEGIN FINAL RESPONSE", "END FINAL RESPONSE"];
 
@@ -18,14 +22,43 @@ const ESCAPED_FENCE: &str = "``&#96;tool";
 /// Every `<` becomes `&lt;`, because nearly all elements and control tokens begin with it. Brackets become `&#91;` only
 /// if they open a control token (`[TOOL_CALLS]`, `[/INST]`) or a list of calls (`functools[`, `[f(a=1)]`), and a brace
 /// becomes `&#123;` after `functools`; links, lists
-/// and JSON stay as they are. A fence named after tool calls has its last backtick replaced by `&#96;`. `&` is kept:
+/// and JSON stay as they are. The colon of `Action:` at the beginning of a line and of `Action Input:` becomes `&#58;`, and
+/// the last `>` of `>>>` before a name `&gt;`. A fence named after tool calls has its last backtick replaced by `&#96;`. `&` is kept:
 /// models read the result, not an XML parser.
 ///
 /// JSON without a marker is not changed, because it cannot be distinguished from data. If a model ends a line of
 /// its reply with the JSON of a declared tool's call, that is a call, regardless of the text's source.
 pub fn escape(text: &str) -> String {
     let text = text.replace('<', "&lt;").replace(FENCE, ESCAPED_FENCE);
-    escape_brackets(&text).into_owned()
+    let text = escape_brackets(&text);
+    escape_words(&text).into_owned()
+}
+
+/// Escapes what begins a call without a bracket: the labels of `ReAct`, and a recipient.
+fn escape_words(text: &str) -> Cow<'_, str> {
+    let mut positions = text.match_indices([':', '>']).map(|(at, _)| at).filter(|at| begins_call(text, *at)).peekable();
+    if positions.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let (mut safe, mut from) = (String::with_capacity(text.len() + 16), 0);
+    for at in positions {
+        safe.push_str(text.get(from..at).unwrap_or_default());
+        safe.push_str(if text.get(at..).is_some_and(|rest| rest.starts_with(':')) { "&#58;" } else { "&gt;" });
+        from = at + 1;
+    }
+    safe.push_str(text.get(from..).unwrap_or_default());
+    Cow::Owned(safe)
+}
+
+/// Whether the colon or bracket at `at` ends what begins a call. Text in a JSON string begins a line after `\n`, and in it.
+fn begins_call(text: &str, at: usize) -> bool {
+    let (Some(before), Some(after)) = (text.get(..=at), text.get(at + 1..)) else { return false };
+    if before.ends_with(RECIPIENT) {
+        return after.starts_with(is_name);
+    }
+    let Some(line) = before.strip_suffix(ACTION) else { return before.ends_with(INPUT) };
+    let start = line.trim_end_matches([' ', '\t', '\r']);
+    start.is_empty() || ["\n", "\\n", "\\t", "\""].into_iter().any(|end| start.ends_with(end))
 }
 
 /// Escapes the brackets that open a marker.
@@ -91,6 +124,8 @@ fn skip_space(text: &str) -> &str {
 mod tests {
     use super::escape;
     use crate::formats;
+    use crate::scanner::action::INPUT;
+    use crate::scanner::prose::{ACTION, FUNCTOOLS, RECIPIENT, SECTION};
 
     #[test]
     fn f058_result_cannot_open_a_marker() {
@@ -102,6 +137,12 @@ mod tests {
     fn f135_every_marker_of_every_format_is_broken() {
         for (marker, _) in formats::markers() {
             assert!(!escape(&format!("x {marker} y")).contains(&marker), "{marker}");
+        }
+        let recipient = format!("{RECIPIENT}f");
+        for marker in FUNCTOOLS.into_iter().chain([SECTION, ACTION, INPUT, &recipient]) {
+            for before in ["", "x\n", "x\n \t", "{\"text\": \"", "{\"text\": \"x\\n"] {
+                assert!(!escape(&format!("{before}{marker} y")).contains(marker), "{before}{marker}");
+            }
         }
         assert_eq!(escape("functools[{}] functools{} {}"), "functools&#91;{}] functools&#123;} {}");
         assert_eq!(escape("[BEGIN FINAL RESPONSE] [A B]"), "&#91;BEGIN FINAL RESPONSE] [A B]");
@@ -134,6 +175,13 @@ mod tests {
             "[",
             "[]",
             "[A_",
+            "Call to Action: buy",
+            "Action",
+            "Reaction: x",
+            ">>> print(1)",
+            ">>",
+            "a >>>> b",
+            "> > >f",
         ] {
             assert_eq!(escape(text), text);
         }

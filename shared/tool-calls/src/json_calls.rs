@@ -88,6 +88,9 @@ pub(crate) fn has_only_known_fields(value: &Value, declared: &DeclaredTools) -> 
 }
 
 fn parse_unnamed(mut object: Map<String, Value>, declared: &DeclaredTools) -> Result<Vec<ParsedCall>, MalformedReason> {
+    if let Some(call) = take_action(&mut object, declared) {
+        return Ok(vec![call]);
+    }
     if let Some(inner) = object.get_mut("function").filter(|inner| inner.is_object()) {
         return parse_calls(inner.take(), None, declared);
     }
@@ -102,6 +105,26 @@ fn parse_unnamed(mut object: Map<String, Value>, declared: &DeclaredTools) -> Re
     };
     let arguments = take_arguments(object, &name, declared);
     Ok(vec![ParsedCall { name, arguments }])
+}
+
+/// The keys of a call as LangChain's agents write it: `{"action": "f", "action_input": {…}}`. It has no others.
+pub(crate) const ACTION_KEYS: [&str; 2] = ["action", "action_input"];
+
+/// Takes such a call out of an object. A string is the argument of a tool that needs only one.
+fn take_action(object: &mut Map<String, Value>, declared: &DeclaredTools) -> Option<ParsedCall> {
+    let [action, input] = ACTION_KEYS;
+    let name = object.get(action)?.as_str().filter(|name| declared.has(name))?.to_owned();
+    if object.len() > ACTION_KEYS.len() || !object.keys().all(|key| ACTION_KEYS.contains(&key.as_str())) {
+        return None;
+    }
+    let arguments = match unwrap_arguments(object.remove(input)?) {
+        text @ Value::String(_) => {
+            let parameter = declared.unnamed_parameter(&name)?.to_owned();
+            Value::Object(Map::from_iter([(parameter, text)]))
+        }
+        arguments => arguments,
+    };
+    Some(ParsedCall { name, arguments })
 }
 
 /// Parses a call as Apertus writes it: `{"f": {…}}`.
@@ -268,6 +291,8 @@ mod tests {
         let call = json!([["search_web", {"query": "x"}]]);
         for text in [
             json!({"tool": "search_web", "query": "x"}),
+            json!({"action": "search_web", "action_input": {"query": "x"}}),
+            json!({"action": "search_web", "action_input": "x"}),
             json!({"tool": "search_web", "arguments": {"query": "x"}}),
             json!({"name": "search_web", "parameters": {"query": "x"}, "id": "1"}),
             json!({"function": "search_web", "args": {"query": "x"}}),

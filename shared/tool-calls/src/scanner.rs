@@ -1,6 +1,6 @@
 //! The scanner's state machine: ordinary text, one candidate at a time, and unconfirmed calls.
 
-mod action;
+pub(crate) mod action;
 mod attributes;
 mod body;
 mod candidate;
@@ -10,14 +10,14 @@ mod end_tag;
 mod fence;
 mod gemma;
 mod markup_end;
-mod name;
+pub(crate) mod name;
 mod nested_elements;
 mod opening;
 mod output;
 mod own_names;
 mod parameter;
 mod payload;
-mod prose;
+pub(crate) mod prose;
 mod pythonic;
 mod read_body;
 mod read_gemma;
@@ -115,6 +115,11 @@ impl CallScanner {
             bare_from: 0,
             results_from: 0,
         }
+    }
+
+    /// The number of bytes that were pushed and are not settled.
+    pub(crate) fn unsettled_len(&self) -> usize {
+        self.buffer.len() - self.start
     }
 
     pub(crate) fn declared_tools(&self) -> Arc<DeclaredTools> {

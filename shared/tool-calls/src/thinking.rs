@@ -2,11 +2,13 @@ mod answer;
 mod frames;
 mod hidden_calls;
 mod tags;
+mod thoughts;
 
 use self::answer::AnswerState;
 use self::frames::{Frame, MESSAGE_START, Recipient, match_frame, match_recipient};
 use self::hidden_calls::HiddenCalls;
 use self::tags::{ThinkingTag, match_tag};
+use self::thoughts::Thoughts;
 use crate::markers::{Match, OPENERS};
 use crate::scanner::CallScanner;
 
@@ -37,6 +39,8 @@ pub struct ThinkingFilter {
     state: FilterState,
     answer: AnswerState,
     calls: HiddenCalls,
+    /// Divides the answer at its labels, if it has any.
+    thoughts: Option<Thoughts>,
     /// Whether white space at the current position is dropped.
     trim: bool,
 }
@@ -85,6 +89,12 @@ impl ThinkingFilter {
         Self { calls: HiddenCalls::new(scanner.declared_tools()), ..self }
     }
 
+    /// Also moves what follows `Thought:` to the reasoning, and drops `Final Answer:`, for models that are taught `ReAct`.
+    #[must_use]
+    pub fn with_thoughts(self) -> Self {
+        Self { thoughts: Some(Thoughts::default()), ..self }
+    }
+
     /// Begins in reasoning, as models do whose prompt ends with its opening tag.
     #[must_use]
     pub fn with_open_thinking(self) -> Self {
@@ -95,6 +105,11 @@ impl ThinkingFilter {
     /// Whether the reply began in reasoning that has not ended.
     pub fn is_in_open_thinking(&self) -> bool {
         matches!(self.state, FilterState::Reasoning { opened_by: Opening::Prompt, .. })
+    }
+
+    /// Whether the last label was `Thought:`, so that no answer follows.
+    pub fn is_in_thought(&self) -> bool {
+        self.thoughts.as_ref().is_some_and(|thoughts| thoughts.in_thought)
     }
 
     /// The reasoning arrives outside of the text: this is the answer, and an end tag in it closes nothing.
@@ -115,15 +130,17 @@ impl ThinkingFilter {
     /// Takes more text and appends the parts that are certain by now. Text is appended to a last part of its kind.
     pub fn push_into(&mut self, text: &str, parts: &mut Vec<ReplyPart>) {
         self.buffer.push_str(text);
-        self.run(false, parts);
+        self.run_with_thoughts(false, parts);
     }
 
     /// Fast path for text that continues a line of the answer and starts nothing, as in typical deltas. On `true` the
     /// whole text is answer text and the caller emits it unchanged; on `false` nothing was consumed.
     pub fn try_passthrough(&mut self, text: &str) -> bool {
         // White space is dropped only if no text precedes it on its line.
-        let passes =
-            self.buffer.is_empty() && matches!(self.state, FilterState::Answer) && self.answer.code.is_inert(text);
+        let passes = self.buffer.is_empty()
+            && matches!(self.state, FilterState::Answer)
+            && self.answer.code.is_inert(text)
+            && self.thoughts.as_ref().is_none_or(Thoughts::is_inert);
         if passes {
             self.answer.set_last(text);
         }
@@ -133,8 +150,28 @@ impl ThinkingFilter {
     /// Ends the reply and returns the held parts.
     pub fn finish(mut self) -> Vec<ReplyPart> {
         let mut parts = Vec::new();
-        self.run(true, &mut parts);
+        self.run_with_thoughts(true, &mut parts);
         parts
+    }
+
+    fn run_with_thoughts(&mut self, ended: bool, parts: &mut Vec<ReplyPart>) {
+        let Some(mut thoughts) = self.thoughts.take() else { return self.run(ended, parts) };
+        let mut found = Vec::new();
+        self.run(ended, &mut found);
+        for part in found {
+            match part {
+                ReplyPart::Text(text) => thoughts.push(&text, false, parts),
+                ReplyPart::Thinking(text) => parts.push(ReplyPart::Thinking(text)),
+                ReplyPart::TextWasThinking => {
+                    thoughts = Thoughts::default();
+                    parts.push(ReplyPart::TextWasThinking);
+                }
+            }
+        }
+        if ended {
+            thoughts.push("", true, parts);
+        }
+        self.thoughts = Some(thoughts);
     }
 
     fn run(&mut self, ended: bool, parts: &mut Vec<ReplyPart>) {

@@ -69,7 +69,7 @@ impl ReplyState {
             tools_on: options.tools_on,
             tool_mode: options.tool_mode,
             may_correct: options.may_correct,
-            filter: Some(if opens_in_thinking(options.model) { filter.with_open_thinking() } else { filter }),
+            filter: Some(with_reasoning_of(options, filter)),
             model: options.model.clone(),
             scanner: Some(scanner),
             parts: Vec::new(),
@@ -128,6 +128,7 @@ impl ReplyState {
     fn end(&mut self, finish: Finish) -> Vec<ToolCall> {
         self.finish = Some(finish);
         let is_unclosed = self.filter.as_ref().is_some_and(ThinkingFilter::is_in_open_thinking);
+        let is_thought = self.filter.as_ref().is_some_and(ThinkingFilter::is_in_thought);
         let mut parts = self.filter.take().map(ThinkingFilter::finish).unwrap_or_default();
         let mut calls = self.parts(&mut parts);
         let end = if finish == Finish::Length { ReplyEnd::Truncated } else { ReplyEnd::Complete };
@@ -139,8 +140,8 @@ impl ReplyState {
                 calls.extend(self.accept(String::new(), parsed.name, parsed.arguments));
             }
         }
-        if is_unclosed && calls.is_empty() && finish != Finish::Length {
-            self.show_unclosed_thinking();
+        if (is_unclosed || is_thought) && calls.is_empty() && finish != Finish::Length {
+            self.show_unclosed_thinking(is_unclosed);
         }
         self.end_unshown_text(finish);
         self.emit_held();
@@ -150,6 +151,9 @@ impl ReplyState {
 
     fn native_call(&mut self, call: NativeCall) -> Option<ToolCall> {
         self.has_native_calls = true;
+        if self.has_enough_calls() {
+            return None;
+        }
         let text = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
         // Arguments that cannot be parsed stay a string, which every tool rejects with a message for the model.
         let arguments = tool_calls::repair(text).unwrap_or_else(|| Value::String(call.arguments.clone()));
@@ -160,8 +164,13 @@ impl ReplyState {
         Some(accepted)
     }
 
+    /// Whether further calls are dropped: one more than run is reported to the model.
+    fn has_enough_calls(&self) -> bool {
+        self.calls.len() + self.client_calls.len() > MAX_RUN_CALLS
+    }
+
     fn accept(&mut self, id: String, name: String, arguments: Value) -> Option<ToolCall> {
-        if !self.tools_on || self.calls.len() + self.client_calls.len() > MAX_RUN_CALLS {
+        if !self.tools_on || self.has_enough_calls() {
             return None;
         }
         self.show_text_before_call();
@@ -200,6 +209,15 @@ impl ReplyState {
 /// Whether the replies of a model begin in reasoning that only their end tag shows.
 fn opens_in_thinking(model: &ModelClient) -> bool {
     model.thinking_open().unwrap_or_else(|| tool_calls::opens_in_thinking(&model.config().model))
+}
+
+/// The filter with the forms of reasoning that this model's replies have.
+fn with_reasoning_of(options: &ReplyOptions<'_>, filter: ThinkingFilter) -> ThinkingFilter {
+    let config = options.model.config();
+    let is_react = options.tool_mode == ToolMode::Prompted
+        && tool_calls::format_of(config.call_format.as_deref(), &config.model).name() == "react";
+    let filter = if is_react { filter.with_thoughts() } else { filter };
+    if opens_in_thinking(options.model) { filter.with_open_thinking() } else { filter }
 }
 
 /// The scanner of a reply. Models whose calls are text may also write them as actions.

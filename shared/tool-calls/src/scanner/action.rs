@@ -10,7 +10,7 @@ use super::candidate::{Candidate, CandidateStage, Step, Verdict};
 use crate::declared_tools::DeclaredTools;
 use crate::segment::ParsedCall;
 
-const INPUT: &str = "Action Input:";
+pub(crate) const INPUT: &str = "Action Input:";
 /// Maximum size of a call of this form whose input is not JSON, in bytes.
 const MAX_PLAIN_BYTES: usize = 4096;
 
@@ -30,7 +30,8 @@ impl Candidate {
 
     fn read_action_up_to(&mut self, text: &str, declared: &DeclaredTools, ended: bool) -> Step {
         let more = if text.len() > MAX_PLAIN_BYTES { Break(Verdict::Text) } else { Break(Verdict::NeedMore) };
-        let Some(line) = text[self.at..].find('\n') else { return more };
+        let window = &text[..text.floor_char_boundary(MAX_PLAIN_BYTES + 1)];
+        let Some(line) = window.get(self.at..).and_then(|rest| rest.find('\n')) else { return more };
         let name = text[self.at..self.at + line].trim();
         if !declared.has(name) {
             return Break(Verdict::Text);

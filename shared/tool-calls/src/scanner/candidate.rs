@@ -183,6 +183,14 @@ impl Candidate {
         }
     }
 
+    /// Creates a candidate that begins with the name of a declared tool, before its arguments in round brackets. It is a call only
+    /// if the reply is nothing else.
+    pub(super) fn plain_call(name: &str) -> Self {
+        let stage = CandidateStage::Python { brackets: BracketTracker::default(), start: name.len() };
+        let candidate = Self::new(CandidateKind::Json, stage, 0);
+        Self { at: name.len(), name: Some(name.to_owned()), certainty: Certainty::Possible, ..candidate }
+    }
+
     /// Records whether the marker begins a line or follows a call.
     pub(super) fn with_line_start(self, begins_line: bool) -> Self {
         Self { begins_line, ..self }

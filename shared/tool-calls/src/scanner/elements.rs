@@ -298,7 +298,9 @@ impl FunctionElements {
                     _ => ElementStep::Continue(after),
                 }
             }
-            Ok((end, _, after)) if parameter.literal.is_open_at(text, parameter.start, end) => ElementStep::Continue(after),
+            Ok((end, _, after)) if parameter.literal.is_open_at(text, parameter.start, end) => {
+                ElementStep::Continue(after)
+            }
             Ok((end, _, after)) if parameter.ends_in_json_string(&text[..end], &self.name, declared) => {
                 ElementStep::Continue(after)
             }

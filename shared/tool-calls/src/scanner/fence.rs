@@ -60,7 +60,7 @@ fn count_ticks(text: &str) -> usize {
 pub(super) fn match_closing(text: &str, ticks: usize) -> Match<()> {
     let found = count_ticks(text);
     if found == text.len() {
-        return Match::Partial;
+        return if found < MAX_OPENING_BYTES { Match::Partial } else { Match::None };
     }
     let end = found + text[found..].len() - text[found..].trim_start_matches([' ', '\t', '\r']).len();
     match text[end..].chars().next() {

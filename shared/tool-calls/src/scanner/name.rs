@@ -1,4 +1,4 @@
 /// Whether a tool's name may contain the character.
-pub(super) fn is_name(c: char) -> bool {
+pub(crate) fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/')
 }

@@ -3,7 +3,7 @@
 use super::attributes::space_len;
 use super::fence::{match_closing, match_reply_fence};
 use super::name::is_name;
-use super::tool_tag::{match_name_line, match_tool_tag};
+use super::tool_tag::{match_name_line, match_tool_tag, name_at};
 use crate::code::CodeTracker;
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
@@ -62,6 +62,8 @@ pub(super) enum ProseEvent {
     ToolTag,
     /// The name of a declared tool on its own line, before the tag of a parameter.
     NameLine,
+    /// The name of a declared tool, of this length, with which the reply begins, before its arguments in round brackets.
+    PlainCall(usize),
     /// A code fence of this many backticks and this length that may hold a call.
     Fence(usize, usize),
     /// The end of that fence, of this length.
@@ -88,12 +90,13 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 
 /// The bars of control tokens.
 const BARS: [char; 3] = ['|', '｜', '‖'];
-const FUNCTOOLS: [&str; 3] = ["functools[", "functools{\"", "functools{'"];
+pub(crate) const FUNCTOOLS: [&str; 3] = ["functools[", "functools{\"", "functools{'"];
 /// What `GigaChat` 3 writes before a call.
-pub(super) const SECTION: &str = "function call<|role_sep|>";
+pub(crate) const SECTION: &str = "function call<|role_sep|>";
 /// What Functionary 3.2 writes before a recipient.
-const RECIPIENT: &str = ">>>";
-const ACTION: &str = "Action:";
+pub(crate) const RECIPIENT: &str = ">>>";
+/// What `ReAct` writes before a tool's name.
+pub(crate) const ACTION: &str = "Action:";
 
 /// Skips text up to the next event; returns the length of that text.
 pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: &ScanContext<'_>) -> (usize, ProseEvent) {
@@ -189,9 +192,23 @@ fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: &Scan
     };
     match matched {
         Match::None if allows_brackets(at, context) && !code.is_in_inline_code() => {
-            match_name_line(rest, context.declared).map(|_| ProseEvent::NameLine)
+            match match_name_line(rest, context.declared).map(|_| ProseEvent::NameLine) {
+                Match::None if context.no_text_shown && code.fence().is_none() => {
+                    match_plain_call(rest, context.declared)
+                }
+                matched => matched,
+            }
         }
         matched => matched,
+    }
+}
+
+/// Matches `f(`, with which a reply begins that is nothing but a call as in source code.
+fn match_plain_call(rest: &str, declared: &DeclaredTools) -> Match<ProseEvent> {
+    let name = name_at(rest);
+    match rest[name.len()..].chars().next() {
+        Some('(') if declared.has(name) => Match::Full(ProseEvent::PlainCall(name.len()), name.len()),
+        _ => Match::None,
     }
 }
 

@@ -251,9 +251,13 @@ pub(super) fn has_json_signs(text: &str) -> bool {
     text.contains([':', '：', '"', '“', '\''])
 }
 
+/// Maximum length of the brackets with which such a call begins, with white space, in bytes.
+const MAX_OPENING_BYTES: usize = 64;
+
 /// Matches the beginning of a call that is written as Python's dictionary: `[{'name'`.
 fn match_python(text: &str) -> Match<()> {
-    let begin = text.len() - text.trim_start_matches(['[', '{', ' ', '\n']).len();
+    let opening = &text[..text.floor_char_boundary(MAX_OPENING_BYTES)];
+    let begin = opening.len() - opening.trim_start_matches(['[', '{', ' ', '\n']).len();
     let Some(key) = text[begin..].strip_prefix('\'') else { return Match::None };
     match key.split_once('\'') {
         Some((key, _)) if json_calls::NAME_KEYS.contains(&key) => Match::Full((), begin + key.len() + 2),
@@ -269,7 +273,13 @@ fn may_be_call(scan: &JsonScan, declared: &DeclaredTools) -> bool {
     if names().any(|(_, name)| declared.has(name)) {
         return true;
     }
-    let possible = |key: &str| json_calls::is_call_key(key) || declared.any_has_parameter(key);
+    let is_action_key = |key: &str| json_calls::ACTION_KEYS.contains(&key);
+    let possible = |key: &str| json_calls::is_call_key(key) || is_action_key(key) || declared.any_has_parameter(key);
+    let [action, _] = json_calls::ACTION_KEYS;
+    let other_action = members.get(action).and_then(Value::as_str).is_some_and(|name| !declared.has(name));
+    if other_action && !declared.any_has_parameter(action) {
+        return false;
+    }
     !scan.is_broken()
         && scan.outer_key().is_none_or(possible)
         && names().all(|(key, _)| declared.any_has_parameter(key))

@@ -23,6 +23,7 @@ enum Recipient<'a> {
 
 /// Reads a recipient's line. Blanks may follow the name.
 fn read_line<'a>(text: &'a str, declared: &DeclaredTools) -> Recipient<'a> {
+    let text = &text[..text.floor_char_boundary(MAX_RECIPIENT_BYTES + 1)];
     let length = text.find('\n');
     let line = &text[..length.unwrap_or(text.len())];
     let name = line.trim_end_matches([' ', '\t', '\r']);

@@ -85,6 +85,10 @@ impl CallScanner {
                     self.open_candidate(Candidate::new(CandidateKind::Function, stage, length));
                 }
             }
+            ProseEvent::PlainCall(length) => {
+                let name = &self.buffer[self.start..self.start + length];
+                self.open_candidate(Candidate::plain_call(name));
+            }
             ProseEvent::Action(length) => {
                 self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Action, length));
             }

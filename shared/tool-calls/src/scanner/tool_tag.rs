@@ -103,7 +103,7 @@ fn tag_name(text: &str) -> &str {
 }
 
 /// The name at the beginning of a text.
-fn name_at(text: &str) -> &str {
+pub(super) fn name_at(text: &str) -> &str {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     &text[..text.find(|c| !is_name(c)).unwrap_or(text.len())]
 }

@@ -28,8 +28,8 @@ struct OpenCalls {
     /// How many bytes from the opening marker on were read.
     read: usize,
     has_call: bool,
-    /// Up to here text was read when the last call was complete; before it nothing else opens one.
-    called_up_to: usize,
+    /// What precedes this position is calls and the white space between them: nothing in it opens another one.
+    settled: usize,
 }
 
 impl HiddenCalls {
@@ -51,7 +51,7 @@ impl HiddenCalls {
     pub(super) fn open(&mut self, marker_len: usize) {
         self.candidates += 1;
         let scanner = CallScanner::with_declared(Arc::clone(&self.declared));
-        self.open = Some(OpenCalls { scanner, marker_len, read: 0, has_call: false, called_up_to: 0 });
+        self.open = Some(OpenCalls { scanner, marker_len, read: 0, has_call: false, settled: 0 });
     }
 
     /// The position up to which `text`, which begins with the opening marker, was read.
@@ -64,11 +64,10 @@ impl HiddenCalls {
     pub(super) fn read(&mut self, text: &str, up_to: usize) -> Option<usize> {
         let open = self.open.as_mut()?;
         let segments = open.scanner.push(&text[open.read..up_to]);
-        if segments.iter().any(is_call) {
-            (open.has_call, open.called_up_to) = (true, open.read);
-        }
         open.read = up_to;
+        open.has_call |= segments.iter().any(is_call);
         if segments.iter().all(|segment| is_call(segment) || is_blank(segment)) {
+            open.settled = up_to - open.scanner.unsettled_len();
             return None;
         }
         self.close()
@@ -76,7 +75,7 @@ impl HiddenCalls {
 
     /// Gives up the wrapper; returns the length of its marker.
     pub(super) fn close(&mut self) -> Option<usize> {
-        self.open.take().map(|open| open.marker_len.max(open.called_up_to))
+        self.open.take().map(|open| open.marker_len.max(open.settled))
     }
 
     /// If the reply has ended: whether it ends with calls. The error is the length of the opening marker, which is text.
@@ -85,7 +84,7 @@ impl HiddenCalls {
         let segments = open.scanner.finish(ReplyEnd::Complete);
         let has_call = open.has_call || segments.iter().any(is_call);
         let is_whole = segments.iter().all(|segment| is_call(segment) || is_blank(segment));
-        Some(if has_call && is_whole { Ok(()) } else { Err(open.marker_len.max(open.called_up_to)) })
+        Some(if has_call && is_whole { Ok(()) } else { Err(open.marker_len.max(open.settled)) })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Malformed calls: unreadable, truncated, too long; and text that is held only temporarily.
 
-use tool_calls::CallScanner;
+use tool_calls::{CallScanner, ReplyEnd, Segment};
 
-use crate::support::{tools, transcript, truncated_transcript, whole};
+use crate::support::{scan, tools, transcript, truncated_transcript, whole};
 
 const CALL: &str = "<tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</tool_call>";
 const BARE: &str = "{\"tool\": \"search_web\", \"query\": \"x\"}";
@@ -42,6 +42,25 @@ fn incomplete_call_does_not_swallow_following_text() {
         "<function=search_web> what?",
     ] {
         assert_eq!(transcript(text), [text], "{text}");
+    }
+}
+
+#[test]
+fn well_formed_beginning_does_not_lift_the_bound() {
+    let long = "x".repeat(70_000);
+    let text = format!("<tool_call>{{\"name\": \"search_web\", \"a\": \"{long}\", \"b\": {}", "[".repeat(300_000));
+    let whole = whole(&text);
+    let chunks: Vec<&str> = text.as_bytes().chunks(4_093).filter_map(|chunk| std::str::from_utf8(chunk).ok()).collect();
+    assert_eq!(scan(&tools(), chunks, ReplyEnd::Complete), whole);
+    let Some(Segment::Malformed(malformed)) = whole.segments.first() else { panic!("no malformed call") };
+    assert!(malformed.raw.len() <= 192 * 1024, "{}", malformed.raw.len());
+}
+
+#[test]
+fn many_undecided_candidates_stay_text() {
+    for (unit, count) in [("<search_web>\nzzz: 1\n", 3_000), ("a <search_web><b>\n", 3_000)] {
+        let text = unit.repeat(count);
+        assert_eq!(transcript(&text), [text.as_str()]);
     }
 }
 

@@ -6,6 +6,7 @@ mod escaped;
 mod hidden;
 mod limits;
 mod other_formats;
+mod plain_calls;
 mod prose;
 mod results;
 mod splits;

@@ -262,3 +262,32 @@ proptest! {
         prop_assert_eq!(all, text);
     }
 }
+
+#[test]
+fn thoughts_are_reasoning_at_every_split() {
+    let text =
+        "Thought: 要查。\nAction: search_web\nAction Input: x\nThought: done\n  Final Answer:\n完成 Thought: x\nFinal";
+    let expected =
+        ("要查。\ndone\n".to_owned(), "Action: search_web\nAction Input: x\n完成 Thought: x\nFinal".to_owned());
+    for cut in (0..text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+        let mut filter = ThinkingFilter::default().with_thoughts();
+        let mut found = (String::new(), String::new());
+        let mut parts = filter.push(&text[..cut]);
+        for piece in text[cut..].chars().map(String::from) {
+            if filter.try_passthrough(&piece) {
+                parts.push(ReplyPart::Text(piece));
+            } else {
+                filter.push_into(&piece, &mut parts);
+            }
+        }
+        parts.extend(filter.finish());
+        for part in parts {
+            match part {
+                ReplyPart::Thinking(text) => found.0 += &text,
+                ReplyPart::Text(text) => found.1 += &text,
+                ReplyPart::TextWasThinking => panic!("nothing closes reasoning"),
+            }
+        }
+        assert_eq!(found, expected, "{cut}");
+    }
+}

@@ -26,12 +26,14 @@ impl ReplyState {
         }
     }
 
-    /// Ends a reply that was to begin in reasoning and did not close it: the reasoning was the answer.
-    pub(super) fn show_unclosed_thinking(&mut self) {
+    /// Ends a reply whose reasoning was not closed, neither the one in which it was to begin nor a thought: that was the answer.
+    pub(super) fn show_unclosed_thinking(&mut self, was_to_begin: bool) {
         self.events.append_held();
         let (text, thinking) = self.events.turn_state().reply();
         if text.trim().is_empty() && self.unshown_text.as_ref().is_none_or(String::is_empty) && !thinking.is_empty() {
-            self.model.record_thinking_open(false);
+            if was_to_begin {
+                self.model.record_thinking_open(false);
+            }
             self.show(thinking);
         }
     }
