@@ -23,7 +23,6 @@ mod custom_tools;
 mod deadline;
 mod demo;
 mod direct_results;
-#[cfg(unix)]
 mod document_rounds;
 mod documents;
 mod documents_in_s3;

@@ -49,7 +49,6 @@ async fn recordings_are_readable_only_by_their_user() {
     let files = list_recordings(&inner);
     assert_eq!(fs::read_dir(&inner).unwrap().count(), 2, "nothing else is left there");
     assert_eq!(files.len(), 2);
-    #[cfg(unix)]
     for (path, expected) in [(&files[0], 0o600), (&inner, 0o700)] {
         let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions());
         assert_eq!(mode & 0o777, expected, "{}", path.display());

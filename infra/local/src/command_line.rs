@@ -215,18 +215,15 @@ async fn serve_until_stopped(serve: Serve, mut settings: Settings) -> ExitCode {
 
 /// Waits for Ctrl-C or for the signal that service managers send to stop a process.
 async fn stop_signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        let _ = tokio::signal::ctrl_c().await;
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
     }
-    let _ = tokio::signal::ctrl_c().await;
 }
 
 fn report_failure(line: &str, code: u8) -> ExitCode {

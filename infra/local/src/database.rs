@@ -11,7 +11,6 @@ mod health;
 mod http;
 mod operations;
 mod reserve;
-#[cfg_attr(not(unix), path = "database/no_socket.rs")]
 mod socket;
 #[cfg(test)]
 mod tests;
@@ -121,8 +120,7 @@ impl EmbeddedDatabase {
             }
             tokio::time::sleep(pause).await;
         }
-        let user = if cfg!(unix) { "another command uses it" } else { "a server uses it; stop it first" };
-        Err(unusable(path, &user))
+        Err(unusable(path, &"another command uses it"))
     }
 
     /// The database that another process has open in a folder.

@@ -3,7 +3,6 @@
 /// Raises the limit of open files to the system's maximum.
 ///
 /// A stream takes two connections, so with a limit of 1,024 some hundred concurrent turns would be rejected needlessly.
-#[cfg(unix)]
 pub(crate) fn raise_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
@@ -14,17 +13,6 @@ pub(crate) fn raise_limit() {
 }
 
 /// Returns the limit of open files; `None` for no limit.
-#[cfg(unix)]
 pub(crate) fn limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current
 }
-
-/// Other systems have no such limit.
-#[cfg(not(unix))]
-pub(crate) fn limit() -> Option<u64> {
-    None
-}
-
-/// Other systems have no such limit.
-#[cfg(not(unix))]
-pub(crate) fn allow_as_many_as_may_be() {}

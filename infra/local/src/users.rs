@@ -81,7 +81,6 @@ pub(crate) fn open_output(file: Option<&Path>) -> io::Result<Box<dyn Write + Sen
     let Some(file) = file else { return Ok(Box::new(BufWriter::new(io::stdout()))) };
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     Ok(Box::new(BufWriter::new(options.open(file)?)))
 }

@@ -108,7 +108,6 @@ async fn copy_of_running_server_restores_everything() {
     let before = ada.all().await;
     let (backup, name) = file(&files, "all.sqlite");
     run_successfully(data.path(), &["backup", &name]).await;
-    #[cfg(unix)]
     {
         let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&backup).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o600);

@@ -6,8 +6,8 @@
 
 mod ascii;
 
-pub use regex::{Captures, Regex};
 use regex::RegexBuilder;
+pub use regex::{Captures, Regex};
 
 /// Deepest nesting of groups, repetitions and classes.
 const MAX_NESTING: u32 = 50;

@@ -45,17 +45,6 @@ impl FileStart {
         let is_whole = read < usize::try_from(PREFIX_BYTES).unwrap_or(usize::MAX);
         Ok(Self { bytes: buffer, file, marked, is_whole })
     }
-
-    /// The bytes of the whole file, if an ASCII text in it is the same bytes whatever its encoding is; `None` for a longer
-    /// file and for UTF-16.
-    pub(crate) fn as_ascii_compatible(&self) -> Option<&[u8]> {
-        (self.is_whole && self.marked.is_none_or(|encoding| encoding == UTF_8)).then_some(&self.bytes)
-    }
-
-    /// The buffer, to be used again.
-    pub(crate) fn into_buffer(self) -> Vec<u8> {
-        self.bytes
-    }
 }
 
 impl TextFile {

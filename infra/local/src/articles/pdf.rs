@@ -21,7 +21,6 @@ const MAX_RESULT_BYTES: u64 = 32 * 1024 * 1024;
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 
 /// The address space of the process, in bytes.
-#[cfg(unix)]
 const MAX_MEMORY_BYTES: u64 = 512 * 1024 * 1024;
 
 /// The hidden command that reads a document.
@@ -96,7 +95,6 @@ pub(crate) fn run_reader() -> ExitCode {
 }
 
 /// Limits memory and processor time, and forbids files and core dumps; the process that started this one limits the time.
-#[cfg(unix)]
 fn limit_process() {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let limits = [
@@ -111,11 +109,7 @@ fn limit_process() {
     }
 }
 
-/// Other systems have the limit of the time alone.
-#[cfg(not(unix))]
-fn limit_process() {}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -23,7 +23,6 @@ impl Answer {
     }
 
     /// An answer that was received from the database of another process.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only a Unix socket leads to another process"))]
     pub(super) fn from_remote(status: u16, json: Vec<u8>) -> Self {
         Self { status, json, trouble: None }
     }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
@@ -30,14 +31,7 @@ pub(super) enum FileContent {
 /// Returns the identity of the file at a path; `None` if there is none.
 pub(super) fn identity(path: &Path) -> Option<Identity> {
     let metadata = fs::metadata(path).ok()?;
-    #[cfg(unix)]
-    let identity = {
-        use std::os::unix::fs::MetadataExt;
-        Identity(metadata.dev(), metadata.ino())
-    };
-    #[cfg(not(unix))]
-    let identity = Identity(0, u64::from(metadata.is_file()));
-    Some(identity)
+    Some(Identity(metadata.dev(), metadata.ino()))
 }
 
 /// Checks that a path of the store is a plain file of this process's user, or does not exist.
@@ -48,7 +42,6 @@ pub(super) fn check(path: &Path) -> io::Result<()> {
 }
 
 /// Checks the same for a folder.
-#[cfg_attr(not(unix), expect(dead_code, reason = "only a Unix socket needs a folder"))]
 pub(super) fn check_folder(path: &Path) -> io::Result<()> {
     check_kind(path, fs::FileType::is_dir, "a folder")
 }
@@ -62,8 +55,7 @@ fn check_kind(path: &Path, is_kind: fn(&fs::FileType) -> bool, kind: &str) -> io
     if !is_kind(&metadata.file_type()) {
         return Err(io::Error::other(format!("{name} there is not {kind}")));
     }
-    #[cfg(unix)]
-    if std::os::unix::fs::MetadataExt::uid(&metadata) != rustix::process::geteuid().as_raw() {
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
         return Err(io::Error::other(format!("{name} there belongs to another user")));
     }
     Ok(())
@@ -83,7 +75,6 @@ pub(super) fn companions(path: &Path) -> impl Iterator<Item = PathBuf> {
 pub(super) fn create(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
@@ -130,17 +121,10 @@ pub(super) fn restrict_all(path: &Path) -> io::Result<()> {
 /// Restricts a file to its owner, if it exists and passes [`check`].
 pub(super) fn restrict(path: &Path) -> io::Result<()> {
     check(path)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        match fs::set_permissions(path, fs::Permissions::from_mode(0o600)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+    match fs::set_permissions(path, fs::Permissions::from_mode(0o600)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
-    #[cfg(not(unix))]
-    let _has_no_modes = path;
-    Ok(())
 }
 
 /// Returns the names of the tables; an error if the file is damaged.
@@ -177,10 +161,8 @@ mod tests {
         assert_eq!(found(), FileContent::Store);
     }
 
-    #[cfg(unix)]
     #[test]
     fn keep_private_removes_other_users_permissions() {
-        use std::os::unix::fs::PermissionsExt;
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("a.sqlite");
         let names = ["a.sqlite", "a.sqlite-wal"].map(|name| folder.path().join(name));

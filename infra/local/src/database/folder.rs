@@ -27,7 +27,7 @@ pub(super) struct DataFolder {
     path: PathBuf,
     lock: File,
     /// A lock on the folder itself, because the lock file may be removed.
-    _itself: Option<File>,
+    _itself: File,
 }
 
 /// The open database of a folder.
@@ -46,13 +46,8 @@ impl DataFolder {
         let file = path.join(LOCK_FILE);
         file::restrict(&file).map_err(|error| unusable(path, &error))?;
         let Some(lock) = try_lock(open_lock(&file)).map_err(|error| unusable(path, &error))? else { return Ok(None) };
-        let itself = if cfg!(unix) {
-            let Some(itself) = try_lock(File::open(path)).map_err(|error| unusable(path, &error))? else {
-                return Ok(None);
-            };
-            Some(itself)
-        } else {
-            None
+        let Some(itself) = try_lock(File::open(path)).map_err(|error| unusable(path, &error))? else {
+            return Ok(None);
         };
         let _gone = fs::remove_file(path.join(OLD_ADDRESS_FILE));
         Ok(Some(Self { path: path.to_owned(), lock, _itself: itself }))
@@ -113,42 +108,25 @@ pub(super) fn unusable(folder: &Path, reason: &dyn Display) -> StartError {
 
 /// Whether other users may list a folder.
 pub(crate) fn is_open_to_others(folder: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::metadata(folder).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
-    }
-    #[cfg(not(unix))]
-    {
-        let _has_no_modes = folder;
-        false
-    }
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(folder).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
 }
 
 /// The folder above `folder` in which every user may rename it, and so move the store away; `None` if there is none.
 ///
 /// In a folder with the sticky bit, such as `/tmp`, users rename only what is theirs (source: the manual page unlink(2)).
 pub(crate) fn movable_in(folder: &Path) -> Option<PathBuf> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let is_open = |above: &&Path| {
-            let mode = fs::metadata(above).map_or(0, |metadata| metadata.permissions().mode());
-            mode & 0o002 != 0 && mode & 0o1000 == 0
-        };
-        fs::canonicalize(folder).ok()?.ancestors().skip(1).find(is_open).map(Path::to_owned)
-    }
-    #[cfg(not(unix))]
-    {
-        let _has_no_modes = folder;
-        None
-    }
+    use std::os::unix::fs::PermissionsExt;
+    let is_open = |above: &&Path| {
+        let mode = fs::metadata(above).map_or(0, |metadata| metadata.permissions().mode());
+        mode & 0o002 != 0 && mode & 0o1000 == 0
+    };
+    fs::canonicalize(folder).ok()?.ancestors().skip(1).find(is_open).map(Path::to_owned)
 }
 
 fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.create(true).truncate(false).read(true).write(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
@@ -165,13 +143,11 @@ fn try_lock(file: io::Result<File>) -> io::Result<Option<File>> {
 /// Creates a folder that only its owner may read, because it holds conversations.
 fn create(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(folder)
 }
 
 /// Rejects a folder that another user may write to: that user could replace the database.
-#[cfg(unix)]
 fn check_owner(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
     const ROOT: u32 = 0;
@@ -186,11 +162,6 @@ fn check_owner(folder: &Path) -> io::Result<()> {
     if ![rustix::process::geteuid().as_raw(), ROOT].contains(&metadata.uid()) {
         return Err(io::Error::other("it belongs to another user"));
     }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn check_owner(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -245,7 +216,6 @@ mod tests {
         assert!(refusal(folder.path()).contains("missing"));
     }
 
-    #[cfg(unix)]
     #[test]
     fn removed_lock_file_admits_no_second_server() {
         let folder = TempDir::new().unwrap();
@@ -256,7 +226,6 @@ mod tests {
         assert!(DataFolder::lock(folder.path()).unwrap().is_some());
     }
 
-    #[cfg(unix)]
     #[test]
     fn world_writable_folder_is_rejected() {
         use std::os::unix::fs::PermissionsExt;
@@ -271,7 +240,6 @@ mod tests {
         assert!(is_open_to_others(folder.path()));
     }
 
-    #[cfg(unix)]
     #[test]
     fn world_writable_folder_above_is_found() {
         use std::os::unix::fs::PermissionsExt;
@@ -284,7 +252,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn link_or_pipe_instead_of_file_is_rejected() {
         use std::os::unix::fs::symlink;

@@ -44,7 +44,6 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Guard {
     /// The listener itself admits only the owner of the data folder.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only a Unix socket knows its peer"))]
     OwnerOnly,
     /// Any program on this machine, but no page in a browser.
     NoBrowsers,

@@ -95,7 +95,6 @@ async fn all_routes_return_the_same_answers() {
     );
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn command_gets_same_answers_through_running_server() {
     let folder = tempfile::TempDir::new().unwrap();
@@ -157,7 +156,6 @@ fn non_loopback_address_is_rejected() {
     }
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn removed_file_stops_writes_and_is_rescued() {
     let folder = tempfile::TempDir::new().unwrap();

@@ -66,7 +66,6 @@ async fn unknown_key_cannot_be_revoked() {
     }
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn commands_use_the_store_of_a_running_server() {
     let folder = TempDir::new().unwrap();

@@ -65,7 +65,6 @@ impl TurnRecorderFactory for RecordingFolder {
 /// Creates a folder, if needed, and tries to create a file in it.
 fn prepare(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(path)?;
     let probe = path.join(format!(".{}.trial", domain::new_id()));
@@ -77,7 +76,6 @@ fn prepare(path: &Path) -> io::Result<()> {
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }

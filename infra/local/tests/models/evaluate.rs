@@ -185,7 +185,6 @@ async fn demo_pages_are_found_without_search_settings() {
 }
 
 /// Ctrl-C, while the second question waits for the model.
-#[cfg(unix)]
 #[tokio::test]
 async fn stopped_evaluation_reports_finished_questions() {
     let (model, gate, folder) = (FakeModel::start().await, support::Gate::new(), TempDir::new().unwrap());

@@ -1,15 +1,9 @@
 //! Open folders. A folder opens its own entries only, and never through a link.
 
-#[cfg(any(not(unix), test))]
-mod portable;
-#[cfg(unix)]
 mod unix;
 
 use std::time::SystemTime;
 
-#[cfg(not(unix))]
-pub(crate) use portable::Directory;
-#[cfg(unix)]
 pub(crate) use unix::Directory;
 
 /// The kind of an entry. Links, pipes, sockets and devices are none of them.

@@ -1,10 +1,10 @@
-//! Both kinds of folders refuse the same entries.
+//! Folders refuse everything but their own files and folders.
 
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use super::{Kind, portable};
+use super::{Directory, Kind};
 use tempfile::TempDir;
 
 /// Entries that are no files or folders of the root.
@@ -29,7 +29,6 @@ const REFUSED: &[&str] = &[
 ];
 
 /// A tree in `root` with a file, a folder, links of every kind, a pipe and a socket; a file is outside of it.
-#[cfg(unix)]
 fn tree() -> TempDir {
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
@@ -58,57 +57,48 @@ fn tree() -> TempDir {
     dir
 }
 
-macro_rules! check {
-    ($implementation:ty, $root:expr) => {{
-        let root: &Path = $root;
-        let directory = <$implementation>::open(root).unwrap();
-        let kinds: Vec<(String, bool)> =
-            directory.entries().unwrap().into_iter().map(|entry| (entry.name, entry.kind == Kind::Folder)).collect();
-        assert_eq!(kinds, [("file".to_owned(), false), ("folder".to_owned(), true)]);
-        let mut text = String::new();
-        directory.file("file").unwrap().read_to_string(&mut text).unwrap();
-        assert_eq!(text, "text");
-        directory.folder("folder").unwrap().file("inner.md").unwrap();
-        assert!(directory.folder("file").is_err() && directory.file("folder").is_err());
-        for name in REFUSED {
-            assert!(directory.file(name).is_err(), "the file {name:?}");
-            assert!(directory.folder(name).is_err(), "the folder {name:?}");
-        }
-        assert!(<$implementation>::open(&root.join("file")).is_err(), "a root is a folder");
-        assert!(<$implementation>::open(&root.join("missing")).is_err());
-    }};
-}
-
-#[cfg(unix)]
 #[test]
 fn links_pipes_and_sockets_are_never_opened() {
     let tree = tree();
-    check!(super::Directory, &tree.path().join("root"));
-    check!(portable::Directory, &tree.path().join("root"));
+    let root = tree.path().join("root");
+    let directory = Directory::open(&root).unwrap();
+    let kinds: Vec<(String, bool)> =
+        directory.entries().unwrap().into_iter().map(|entry| (entry.name, entry.kind == Kind::Folder)).collect();
+    assert_eq!(kinds, [("file".to_owned(), false), ("folder".to_owned(), true)]);
+    let mut text = String::new();
+    directory.file("file").unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "text");
+    directory.folder("folder").unwrap().file("inner.md").unwrap();
+    assert!(directory.folder("file").is_err() && directory.file("folder").is_err());
+    for name in REFUSED {
+        assert!(directory.file(name).is_err(), "the file {name:?}");
+        assert!(directory.folder(name).is_err(), "the folder {name:?}");
+    }
+    assert!(Directory::open(&root.join("file")).is_err(), "a root is a folder");
+    assert!(Directory::open(&root.join("missing")).is_err());
 }
 
-#[cfg(unix)]
 #[test]
 fn root_may_be_a_link() {
     let tree = tree();
     let link = tree.path().join("root_link");
     std::os::unix::fs::symlink("root", &link).unwrap();
-    assert!(super::Directory::open(&link).is_ok() && portable::Directory::open(&link).is_ok());
+    assert!(Directory::open(&link).is_ok());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn other_file_systems_are_not_opened() {
-    let directory = super::Directory::open(Path::new("/")).unwrap();
+    let directory = Directory::open(Path::new("/")).unwrap();
     assert!(directory.folder("proc").is_err());
-    assert!(super::Directory::open(Path::new("/dev")).unwrap().file("null").is_err());
+    assert!(Directory::open(Path::new("/dev")).unwrap().file("null").is_err());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn path_opens_files_below_the_root_only() {
     let dir = tree();
-    let root = super::Directory::open(&dir.path().join("root")).unwrap();
+    let root = Directory::open(&dir.path().join("root")).unwrap();
     for path in ["file", "folder/inner.md"] {
         let mut text = String::new();
         root.file_below(path).unwrap().read_to_string(&mut text).unwrap();
@@ -119,5 +109,5 @@ fn path_opens_files_below_the_root_only() {
     for path in REFUSED.iter().filter(|path| **path != "folder/inner.md").chain(&through_links) {
         assert!(root.file_below(path).is_none(), "{path}");
     }
-    assert!(super::Directory::open(Path::new("/")).unwrap().file_below("proc/self/status").is_none(), "a mount point");
+    assert!(Directory::open(Path::new("/")).unwrap().file_below("proc/self/status").is_none(), "a mount point");
 }

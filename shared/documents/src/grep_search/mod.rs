@@ -3,7 +3,6 @@
 #[cfg(test)]
 mod fuzz;
 mod matches;
-mod required_literals;
 mod scan;
 mod sink;
 

@@ -12,7 +12,6 @@ use tools::Progress;
 
 use super::Arguments;
 use super::matches::{FileMatches, Matches};
-use super::required_literals::RequiredLiterals;
 use super::sink::LineSink;
 use crate::directory::Directory;
 use crate::document_path::DocumentPath;
@@ -49,8 +48,6 @@ pub(super) struct Scan<'a> {
     found: FoundFiles,
     root: Directory,
     matcher: RegexMatcher,
-    /// `None` if any text may match.
-    literals: Option<RequiredLiterals>,
     context: usize,
     interrupt: &'a Interrupt,
     /// The length of all matching lines so far.
@@ -78,7 +75,7 @@ impl<'a> Scan<'a> {
         interrupt: &'a Interrupt,
     ) -> Result<Self, DocumentError> {
         let Arguments { pattern, path, include, context } = arguments;
-        let (matcher, literals) = (compile(pattern)?, RequiredLiterals::of(pattern));
+        let matcher = compile(pattern)?;
         let include = compile_include(include.as_deref().unwrap_or_default())?;
         let start = DocumentPath::parse(path.as_deref().unwrap_or_default())?;
         let mut found = find_files(root, &start, interrupt)?;
@@ -87,7 +84,7 @@ impl<'a> Scan<'a> {
         }
         let context = context.unwrap_or_default().into();
         let root = root.root_folder()?.directory;
-        Ok(Self { found, root, matcher, literals, context, interrupt, scanned_bytes: AtomicUsize::new(0) })
+        Ok(Self { found, root, matcher, context, interrupt, scanned_bytes: AtomicUsize::new(0) })
     }
 
     /// Searches the files; those that are binary or cannot be read are skipped.
@@ -115,12 +112,6 @@ impl<'a> Scan<'a> {
 
     fn threads(&self) -> usize {
         (self.found.files.len() / FILES_PER_THREAD).clamp(1, max_threads())
-    }
-
-    /// Whether a file may have a match in the encoding that it turns out to have.
-    fn may_match(&self, start: &FileStart) -> bool {
-        let (Some(literals), Some(bytes)) = (&self.literals, start.as_ascii_compatible()) else { return true };
-        literals.occur_in(bytes)
     }
 
     fn must_end(&self) -> bool {
@@ -151,10 +142,6 @@ impl<'a> Worker<'a> {
     fn search(&mut self, path: &DocumentPath) -> Result<Option<FileMatches>, DocumentError> {
         let Scan { interrupt, scanned_bytes, .. } = self.scan;
         let start = FileStart::read(self.opener.open(path)?, std::mem::take(&mut self.buffer))?;
-        if !self.scan.may_match(&start) {
-            self.buffer = start.into_buffer();
-            return Ok(None);
-        }
         let text = TextFile::of(start)?;
         let max_bytes = MAX_SCANNED_BYTES.saturating_sub(scanned_bytes.load(Ordering::Relaxed));
         let mut sink = LineSink::new(&self.matcher, interrupt, max_bytes);

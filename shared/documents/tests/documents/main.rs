@@ -1,5 +1,4 @@
 //! The document tools over real folders.
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
 
 mod bucket;
