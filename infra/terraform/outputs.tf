@@ -15,11 +15,6 @@ output "domain_target" {
   value       = lookup(aws_cloudformation_stack.chat.outputs, "DomainTarget", null)
 }
 
-output "managed_url" {
-  description = "The same on managed instances."
-  value       = lookup(aws_cloudformation_stack.chat.outputs, "ManagedUrl", null)
-}
-
 output "buffered_url" {
   description = "Where answers come whole."
   value       = lookup(aws_cloudformation_stack.chat.outputs, "BufferedUrl", null)

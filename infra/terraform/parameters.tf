@@ -209,39 +209,6 @@ variable "security_group_ids" {
   }
 }
 
-variable "capacity_provider" {
-  description = "The ARN of a capacity provider, to deploy the function a second time on Lambda Managed Instances, with a URL of its own; empty for none. infra/capacity.yaml makes one."
-  type        = string
-  default     = ""
-  nullable    = false
-  validation {
-    condition     = can(regex("^$|^arn:aws[a-z-]*:lambda:[a-z0-9-]+:[0-9]{12}:capacity-provider:[A-Za-z0-9_-]+$", var.capacity_provider))
-    error_message = "The parameter CapacityProvider does not accept this value: its description and docs/deploy.md name what it accepts."
-  }
-}
-
-variable "streams_per_instance" {
-  description = "For managed instances, the most turns at one time in one of them."
-  type        = number
-  default     = 64
-  nullable    = false
-  validation {
-    condition     = var.streams_per_instance >= 1 && var.streams_per_instance <= 1600
-    error_message = "The parameter StreamsPerInstance does not accept this value: its description and docs/deploy.md name what it accepts."
-  }
-}
-
-variable "most_instances" {
-  description = "For managed instances, the most of them at one time."
-  type        = number
-  default     = 4
-  nullable    = false
-  validation {
-    condition     = var.most_instances >= 1 && var.most_instances <= 1000
-    error_message = "The parameter MostInstances does not accept this value: its description and docs/deploy.md name what it accepts."
-  }
-}
-
 variable "deployment" {
   description = "How calls go over to a new version; one that fails is taken back. With AllAtOnce it has all callers before an alarm can fire."
   type        = string
@@ -1074,9 +1041,6 @@ locals {
     PriceClass                 = var.price_class
     SubnetIds                  = var.subnet_ids
     SecurityGroupIds           = var.security_group_ids
-    CapacityProvider           = var.capacity_provider
-    StreamsPerInstance         = var.streams_per_instance
-    MostInstances              = var.most_instances
     Deployment                 = var.deployment
     CheckKeyParameter          = var.check_key_parameter
     AlarmEmail                 = var.alarm_email

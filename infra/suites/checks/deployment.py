@@ -22,7 +22,7 @@ NOTIFIED = [
     {"Fn::If": ["HasAlarmEmail", {"Ref": "AlarmTopic"}, {"Ref": "AWS::NoValue"}]},
     {"Fn::If": ["HasAlarmTopic", {"Ref": "AlarmTopicArn"}, {"Ref": "AWS::NoValue"}]},
 ]
-# What versions contain besides variables. Only one function is in a network: managed instances have one of their own.
+# What versions contain besides variables.
 CONFIGURATION = [{"Ref": "Architecture"}, {"Ref": "SubnetIds"}, {"Ref": "SecurityGroupIds"}]
 # A dimension with the number of the published version.
 OF_THE_VERSION = re.compile(r'"(Executed)?Version", "Value": \{"Fn::GetAtt": \["ChatFunctionVersion')
@@ -32,7 +32,7 @@ IN_THE_DESCRIPTION = [{"Ref": "MemorySize"}, {"Fn::If": ["HasCloudFront", "x-vie
 
 def addresses(template, _calls):
     urls = template.of_type("AWS::Lambda::Url")
-    if set(urls) != {"ChatFunctionUrl", "ManagedFunctionUrl", "CheckModelFunctionUrl"}:
+    if set(urls) != {"ChatFunctionUrl", "CheckModelFunctionUrl"}:
         yield f"there are other URLs than known: {sorted(urls)}"
     if urls.get("ChatFunctionUrl", {}).get("Condition") != "HasUrl":
         yield "a REST API needs a function URL, which some regions lack"
@@ -66,7 +66,7 @@ def ways_around(template, _calls):
         yield "tokens may be switched on without an issuer"
     around = rules.get("NothingLeadsAroundAFrontDoor", {})
     closed = [one["Assert"] for one in around.get("Assertions", [])]
-    wanted = [{"Fn::Equals": [{"Ref": "BufferedApi"}, "false"]}, {"Fn::Equals": [{"Ref": "CapacityProvider"}, ""]}]
+    wanted = [{"Fn::Equals": [{"Ref": "BufferedApi"}, "false"]}]
     if closed != wanted or around.get("RuleCondition") != {"Fn::Not": [{"Fn::Equals": [{"Ref": "FrontDoor"}, "url"]}]}:
         yield "another address leads around the front door"
     if template.environment("ChatFunction").get("SOURCE_IP_HEADER") != IN_THE_DESCRIPTION[1]:
@@ -122,7 +122,7 @@ def doors(template, _calls):
 def versions(template, _calls):
     """Callers use an alias, so a changed setting must publish a new version."""
     kept = template.properties("SettingsVersion")["Content"]["Fn::Join"][1]
-    for name in ("ChatFunction", "ManagedFunction"):
+    for name in ("ChatFunction",):
         variables = [value for key, value in template.environment(name).items() if key != "SOURCE_IP_HEADER"]
         for value in variables + CONFIGURATION:
             if value not in kept:
@@ -144,7 +144,7 @@ def versions(template, _calls):
                 yield f"{name} does not follow its own settings"
             if (version.get("DeletionPolicy"), version.get("UpdateReplacePolicy")) != ("Retain", "Retain"):
                 yield f"{name} does not stay for a way back"
-    if len(published) != 2:
+    if len(published) != 1:
         yield f"versions are published of {sorted(published)}"
 
 

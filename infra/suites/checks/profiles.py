@@ -16,7 +16,6 @@ from samtranslator.yaml_helper import yaml_parse
 
 FIREWALL = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/chat/00000000-0000-4000-8000-000000000000"
 REGIONAL = "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/chat/00000000-0000-4000-8000-000000000000"
-PROVIDER = "arn:aws:lambda:eu-west-1:123456789012:capacity-provider:chat"
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-4000-8000-000000000000"
 DOMAIN = {"DomainName": "chat.example.com", "CertificateArn": CERTIFICATE, "HostedZoneId": "Z0123456789"}
 LAYER = "arn:aws:lambda:eu-west-1:123456789012:layer:documents:1"
@@ -29,7 +28,7 @@ PROFILES = {
     "plain": {},
     "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20", "PermissionsBoundaryArn": BOUNDARY, "BackupDays": "90"},
     "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce"},
-    "managed": {"CapacityProvider": PROVIDER, "BufferedApi": "true", "MaxTableUnits": "500", "DocumentsDir": "/opt/documents", "DocumentsLayer": LAYER, "EmbeddingsModel": "m", "ArticlesVectorBucket": "lambda-chat-vectors-1"},
+    "buffered": {"BufferedApi": "true", "MaxTableUnits": "500", "DocumentsDir": "/opt/documents", "DocumentsLayer": LAYER, "EmbeddingsModel": "m", "ArticlesVectorBucket": "lambda-chat-vectors-1"},
     "own-domain": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, **DOMAIN, **ORIGIN_KEYS, "ExistingDataTable": TABLE, **VAULT, "AlarmEmail": "ann@example.com"},
     "own-rest-domain": {"FrontDoor": "rest", **DOMAIN, "SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1", "DocumentsBucket": "lambda-chat-documents-1", "DocumentsPrefix": "team/"},
 }
