@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Redactor;
 
+mod disguises;
 mod kinds;
 
 thread_local! {
