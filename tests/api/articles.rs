@@ -131,6 +131,26 @@ async fn unusable_articles_are_refused() {
 }
 
 #[tokio::test]
+async fn f156_hostile_articles_are_refused_with_their_bound() {
+    let app = TestApp::start_with(&[ON]).await;
+    let hidden = format!("{}</body><!--x-->", "<div>".repeat(700));
+    let formatting: String = (0..400).map(|at| format!("<b a{at}>")).collect();
+    let attributes: String = (0..50_000).map(|at| format!(" a{at}")).collect();
+    for (html, reason) in [
+        (hidden.repeat(100), "nested deeper than 1000"),
+        (format!("<p>{formatting}{}", "<p>x".repeat(1_000)), "more than 200000 elements"),
+        (format!("<a{attributes}>"), "more than 256 attributes"),
+    ] {
+        let answer = app.post("/api/admin/articles", &json!({ "title": "a", "html": html })).await;
+        assert_eq!(answer.error(), (400, "invalid_request".to_owned()), "{reason}");
+        assert!(answer.text().contains(reason), "{}", answer.text());
+    }
+    for markdown in ["](".repeat(400_000), "](x)".repeat(200_000)] {
+        add(&app, &json!({ "title": "a", "markdown": markdown })).await;
+    }
+}
+
+#[tokio::test]
 async fn tool_exists_only_where_articles_are() {
     let names = async |app: &TestApp| app.get("/api/tools").await.text();
     let mut app = TestApp::start_on_disk().await;

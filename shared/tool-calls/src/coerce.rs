@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use self::errors::MAX_ERRORS;
 pub use self::errors::{Accepted, ArgumentErrors, FieldError};
 use self::schema_index::SchemaIndex;
-use self::values::{accepts_null, alternatives, convert, has_type, required_fields, weight};
+use self::values::{alternatives, convert, has_type, required_fields, weight};
 use crate::parameter_value::schema_types;
 use crate::schema_refs::resolve_refs;
 
@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Maximum number of steps of a check: a value against a schema, a field against a list of names, 64 bytes of a text against
 /// an alternative. A list of 5,000 objects with 10 fields takes about 100,000.
-const MAX_STEPS: usize = 400_000;
+const MAX_STEPS: usize = 200_000;
 
 /// Coerces arguments to a schema of type `object`; converts only without loss.
 ///
@@ -64,22 +64,19 @@ struct Coercion<'a> {
 
 impl<'a> Coercion<'a> {
     fn record_error(&mut self, accepted: impl FnOnce() -> Accepted) {
-        match &mut self.trial {
-            Some(has_failed) => *has_failed = true,
-            None => {
-                let accepted = accepted();
-                self.errors.invalid.push(FieldError { field: self.path.join("."), accepted });
-            }
+        if self.trial.is_some() {
+            self.trial = Some(true);
+        } else {
+            self.errors.invalid.push(FieldError { field: self.path.join("."), accepted: accepted() });
         }
     }
 
     fn record_missing(&mut self, name: &str) {
-        match &mut self.trial {
-            Some(has_failed) => *has_failed = true,
-            None => self
-                .errors
-                .missing
-                .push(self.path.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(".")),
+        if self.trial.is_some() {
+            self.trial = Some(true);
+        } else {
+            let path: Vec<&str> = self.path.iter().map(String::as_str).chain([name]).collect();
+            self.errors.missing.push(path.join("."));
         }
     }
 
@@ -100,7 +97,7 @@ impl<'a> Coercion<'a> {
         }
         let index = &mut self.index;
         members.retain(|name, value| match properties.and_then(|all| all.get(name)) {
-            Some(property) => !value.is_null() || accepts_null(property, &index.types(property)),
+            Some(property) => !value.is_null() || index.accepts_null(property),
             None => !closed,
         });
         for name in required_fields(schema) {
@@ -127,7 +124,7 @@ impl<'a> Coercion<'a> {
             return self.coerce_any_of(choices, &value);
         }
         if let Some(allowed) = schema.get("enum").and_then(Value::as_array) {
-            return self.coerce_enum(allowed, value);
+            return self.coerce_enum(allowed, &value);
         }
         let kinds = self.index.types(schema);
         let direct = kinds.is_empty() || kinds.iter().any(|kind| has_type(&value, kind));
@@ -169,7 +166,7 @@ impl<'a> Coercion<'a> {
             if !self.step(weight) {
                 return Value::Null;
             }
-            let outer = mem::replace(&mut self.trial, Some(false));
+            let outer = self.trial.replace(false);
             let fitted = self.coerce_value(choice, value.clone());
             if mem::replace(&mut self.trial, outer) == Some(false) {
                 return fitted;
@@ -179,14 +176,12 @@ impl<'a> Coercion<'a> {
         Value::Null
     }
 
-    fn coerce_enum(&mut self, allowed: &'a [Value], value: Value) -> Value {
-        match self.index.enumeration(allowed).find(&value) {
-            Some(only) => only.clone(),
-            None => {
-                self.record_error(|| Accepted::one_of(allowed));
-                Value::Null
-            }
+    fn coerce_enum(&mut self, allowed: &'a [Value], value: &Value) -> Value {
+        if let Some(only) = self.index.enumeration(allowed).find(value) {
+            return only.clone();
         }
+        self.record_error(|| Accepted::one_of(allowed));
+        Value::Null
     }
 
     fn check_range(&mut self, schema: &Value, number: Value) -> Value {

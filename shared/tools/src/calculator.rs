@@ -9,13 +9,13 @@ mod parser;
 mod rational;
 mod work;
 
+use ::work::SHORT_WORK;
 use async_trait::async_trait;
 use domain::{Language, Owner, ToolFailure, ToolSpec};
 use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use ::work::SHORT_WORK;
 
 use self::fault::Fault;
 use self::formatting::Answer;

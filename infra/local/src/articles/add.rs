@@ -5,9 +5,9 @@ use articles::{AddOutcome, ArticleWriter, article_id};
 use futures_util::{StreamExt, stream};
 use store::{ArticleCollection, StoredArticle};
 
-use super::{Opened, operator};
 use super::page::PageReader;
 use super::source::{Source, find_sources};
+use super::{Opened, operator};
 use crate::command_result::{CommandError, CommandOutput, print_line};
 use crate::progress_line::ProgressLine;
 

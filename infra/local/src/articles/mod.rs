@@ -119,7 +119,7 @@ impl CollectionChoice {
     }
 }
 
-/// Whose heavy work the documents of a command are.
+/// The owner in the pool for heavy work of the documents that a command reads.
 fn operator() -> Owner {
     Owner::new("operator")
 }

@@ -147,7 +147,10 @@ fn f051_large_enumerations_are_read_once() {
     let schema = list_of(&json!({"enum": allowed}));
     let given: Vec<String> = (0..32_000).map(|at| format!("VALUE {}", at % 1_800)).collect();
     let fitted = coerce_arguments(&schema, json!({"a": given})).unwrap();
-    assert_eq!((&fitted["a"][0], &fitted["a"][31_999]), (&json!("Value 0"), &json!(format!("Value {}", 31_999 % 1_800))));
+    assert_eq!(
+        (&fitted["a"][0], &fitted["a"][31_999]),
+        (&json!("Value 0"), &json!(format!("Value {}", 31_999 % 1_800)))
+    );
     let ambiguous = list_of(&json!({"enum": ["a", "A", 1, "1", "a"]}));
     assert_eq!(coerce_arguments(&ambiguous, json!({"a": ["a", "A", 1, "1"]})), Ok(json!({"a": ["a", "A", 1, "1"]})));
     assert!(coerce_arguments(&ambiguous, json!({"a": [" a"]})).is_err());
@@ -177,7 +180,8 @@ fn f051_check_that_would_take_long_is_given_up() {
     let rows = json!({"a": vec![json!({"p1": 1}); 7_000]});
     assert_eq!(coerce_arguments(&schema, rows.clone()), Ok(rows));
     let optional = list_of(&json!({"anyOf": [{"type": "string"}, {"type": "null"}]}));
-    let texts = json!({"a": vec![json!("x"), json!(null)].repeat(8_000)});
+    let texts =
+        json!({"a": (0..16_000).map(|at| if at % 2 == 0 { json!("x") } else { json!(null) }).collect::<Vec<_>>()});
     assert_eq!(coerce_arguments(&optional, texts.clone()), Ok(texts));
 }
 

@@ -12,11 +12,6 @@ pub(super) fn alternatives(schema: &Value) -> Option<&[Value]> {
     ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array()).map(Vec::as_slice)
 }
 
-pub(super) fn accepts_null(schema: &Value, kinds: &[&str]) -> bool {
-    let listed = schema.get("enum").and_then(Value::as_array);
-    kinds.contains(&"null") || listed.map_or(kinds.is_empty(), |values| values.contains(&Value::Null))
-}
-
 /// The size of a value in steps: one for each value in it and for each 64 bytes of its texts.
 pub(super) fn weight(value: &Value) -> usize {
     let text = |text: &str| 1 + text.len() / 64;

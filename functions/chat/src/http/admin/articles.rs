@@ -192,8 +192,9 @@ fn add_failure(error: AddError) -> ApiError {
             VectorIndexError::Unavailable => ErrorCode::UpstreamUnavailable,
             _ => ErrorCode::UpstreamRejected,
         },
-        AddError::TooLong | AddError::TooComplex(_) => ErrorCode::TooLarge,
-        AddError::NoText | AddError::InvalidUrl => ErrorCode::InvalidRequest,
+        AddError::NoText | AddError::TooLong | AddError::TooComplex(_) | AddError::InvalidUrl => {
+            ErrorCode::InvalidRequest
+        }
         AddError::Unreadable => ErrorCode::Internal,
     };
     ApiError::new(code, format!("The article was not stored: {error}"))

@@ -22,7 +22,7 @@ const MAX_PIECE_BYTES: usize = 1024;
 
 /// The maximum sum over all tags of the elements that are open at each. A page of 100,000 tags with 50 open elements each
 /// has 5 million.
-const MAX_WORK: usize = 40_000_000;
+const MAX_WORK: usize = 10_000_000;
 
 /// Parses a page.
 ///
