@@ -19,7 +19,7 @@ fn kind_of_keys(pk: &str, sk: &str) -> &'static str {
         "K" => "key",
         "D" => "definitions",
         "USAGE" => "day of all",
-        "SC" => "search result",
+        "SC" | "SD" => "search result",
         "CR" => "credits",
         "X" => "day of calls",
         "TF" => "model's tools",

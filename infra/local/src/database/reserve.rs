@@ -11,11 +11,14 @@ use super::file;
 /// File name of the reserve, in the data folder.
 const RESERVE_FILE: &str = "reserve-for-deletions";
 
-/// Size of the reserve. `SQLite` copies its write-ahead log into the main file at every 1,000 pages of 4 KiB, and fails
-/// to do so on a full disk: until the disk is full, the log is at most two times that.
+/// Size of the reserve. SQLite copies its write-ahead log into the main file at every 1,000 pages of 4 KiB, and fails to
+/// do so on a full disk: until the disk is full, the log is at most two times that.
 const RESERVE_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The reserve of a database file; a disk too small for it has none.
+/// The smallest reserve. The log keeps its space when it was copied, so a later deletion needs less.
+const MIN_RESERVE_BYTES: u64 = 1024 * 1024;
+
+/// The reserve of a database file; without space for the smallest one there is none.
 pub(super) struct Reserve {
     database: PathBuf,
     path: PathBuf,
@@ -33,8 +36,8 @@ impl Reserve {
 
     /// Runs a deletion that found the disk full: once more with the space of the reserve.
     ///
-    /// The log is copied into the main file before and after it, so that the log's own space is free for the next writes
-    /// and the reserve can be allocated again.
+    /// The log is copied into the main file before and after it, so that the log's own space is free for the next writes.
+    /// Then what is left is reserved again.
     pub(super) fn delete<T>(&self, deletion: impl FnOnce() -> T) -> T {
         let _absent = fs::remove_file(&self.path);
         self.copy_log();
@@ -49,9 +52,14 @@ impl Reserve {
         if self.path.metadata().is_ok_and(|metadata| metadata.len() == RESERVE_BYTES) {
             return Ok(());
         }
-        let _absent = fs::remove_file(&self.path);
-        let filled = file::create(&self.path).and_then(|file| allocate(&file));
-        filled.inspect_err(|_| drop(fs::remove_file(&self.path)))
+        let mut bytes = RESERVE_BYTES;
+        loop {
+            let _absent = fs::remove_file(&self.path);
+            match file::create(&self.path).and_then(|file| allocate(&file, bytes)) {
+                Err(_) if bytes > MIN_RESERVE_BYTES => bytes /= 2,
+                filled => return filled.inspect_err(|_| drop(fs::remove_file(&self.path))),
+            }
+        }
     }
 
     /// Copies the write-ahead log into the main file; the log then begins anew in its own space.
@@ -66,19 +74,19 @@ impl Reserve {
 }
 
 #[cfg(target_os = "linux")]
-fn allocate(file: &File) -> io::Result<()> {
+fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
-    match fallocate(file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
-        Err(rustix::io::Errno::OPNOTSUPP) => write_zeros(file),
+    match fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        Err(rustix::io::Errno::OPNOTSUPP) => write_zeros(file, bytes),
         allocated => Ok(allocated?),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn allocate(file: &File) -> io::Result<()> {
-    write_zeros(file)
+fn allocate(file: &File, bytes: u64) -> io::Result<()> {
+    write_zeros(file, bytes)
 }
 
-fn write_zeros(mut file: &File) -> io::Result<()> {
-    io::copy(&mut io::Read::take(io::repeat(0), RESERVE_BYTES), &mut file).map(drop)
+fn write_zeros(mut file: &File, bytes: u64) -> io::Result<()> {
+    io::copy(&mut io::Read::take(io::repeat(0), bytes), &mut file).map(drop)
 }

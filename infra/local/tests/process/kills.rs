@@ -19,11 +19,11 @@ use crate::running::{Answer, RunningServer, exchange_within};
 /// Clients that send at the same time.
 const CLIENTS: u64 = 6;
 
-/// How long a server lives at most, in milliseconds.
-const MAX_LIFE: u64 = 400;
+/// How many answers a server gives before it is killed, at most, and how long after the last of them, in milliseconds.
+const MAX_LIFE: (u64, u64) = (12, 60);
 
 /// Timeout of a request while servers are killed, and of its last repetition: a dead turn ends after its lease of 15 s.
-const TIMEOUTS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
+const TIMEOUTS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
 
 /// A message that is sent until it is answered, always under the same key.
 struct Message {
@@ -76,7 +76,7 @@ fn start(data: &Path) -> RunningServer {
 }
 
 /// Sends messages to the servers whose addresses arrive, until there are no more: new ones, and those that failed again.
-fn run_client(number: u64, seed: u64, addresses: &Receiver<SocketAddr>) -> Vec<Message> {
+fn run_client(number: u64, seed: u64, addresses: &Receiver<SocketAddr>, answered: &Sender<()>) -> Vec<Message> {
     let (mut messages, mut random): (Vec<Message>, _) = (Vec::new(), Random(seed + number + 1));
     for address in addresses {
         for turn in 0.. {
@@ -91,8 +91,11 @@ fn run_client(number: u64, seed: u64, addresses: &Receiver<SocketAddr>) -> Vec<M
                     messages.len() - 1
                 }
             };
-            if messages[index].send(address, TIMEOUTS[0]) == 0 {
-                break;
+            match messages[index].send(address, TIMEOUTS[0]) {
+                0 => break,
+                // The test has ended, if nobody counts.
+                200 => drop(answered.send(())),
+                _ => {}
             }
         }
     }
@@ -132,16 +135,24 @@ fn f098_killed_server_stores_nothing_twice() {
     let seed = number("KILLS_SEED").unwrap_or_else(|| now.as_secs() * 1000 + u64::from(now.subsec_millis()));
     eprintln!("KILLS={kills} KILLS_SEED={seed}");
     let (folder, mut random) = (TempDir::new().unwrap(), Random(seed));
+    let (answered, answers) = channel();
     let (senders, clients): (Vec<Sender<SocketAddr>>, Vec<_>) = (0..CLIENTS)
         .map(|number| {
-            let (sender, addresses) = channel();
-            (sender, thread::spawn(move || run_client(number, seed, &addresses)))
+            let ((sender, addresses), answered) = (channel(), answered.clone());
+            (sender, thread::spawn(move || run_client(number, seed, &addresses, &answered)))
         })
         .unzip();
     for _ in 0..kills {
         let server = start(folder.path());
         senders.iter().for_each(|sender| sender.send(server.address).unwrap());
-        thread::sleep(Duration::from_millis(random.below(MAX_LIFE)));
+        answers.try_iter().for_each(drop);
+        for _ in 0..random.below(MAX_LIFE.0) {
+            if answers.recv_timeout(Duration::from_secs(2)).is_err() {
+                break;
+            }
+        }
+        // The moment of the kill.
+        thread::sleep(Duration::from_millis(random.below(MAX_LIFE.1)));
         server.kill();
     }
     drop(senders);
