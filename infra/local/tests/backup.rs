@@ -223,7 +223,7 @@ async fn other_file_is_not_restored() {
 }
 
 #[tokio::test]
-async fn stale_log_beside_missing_database_is_kept() {
+async fn stale_log_of_missing_database_is_kept() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     run_successfully(data.path(), &["keys", "create", "--user", "ada"]).await;
     let (_, name) = file(&files, "all.sqlite");

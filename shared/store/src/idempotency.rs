@@ -9,7 +9,6 @@ use std::time::{Duration, SystemTime};
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
 use crate::clock::millis;
-use crate::conversations::TurnLease;
 use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, OwnerPartitions, PK, SK, digest};
 use crate::table::{Expression, Table};
@@ -100,7 +99,7 @@ impl Idempotency {
 
 impl IdempotencyClaim {
     /// The write that maps the key to its turn, if the key is still free.
-    pub(crate) fn write(&self, turn: &TurnLease, now: SystemTime) -> Result<TransactWriteItem, StoreError> {
+    pub(crate) fn write(&self, turn: &TurnRef, now: SystemTime) -> Result<TransactWriteItem, StoreError> {
         let attributes = [
             ("turn", s(&turn.turn_id)),
             ("print", s(&self.print)),

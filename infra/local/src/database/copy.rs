@@ -30,7 +30,7 @@ pub(crate) async fn back_up(data: &Path, out: &Path) -> Result<(), CommandError>
     if out.exists() {
         return Err(CommandError::Refused(format!("{} exists; name a new file", out.display())));
     }
-    let draft = draft_beside(out)?;
+    let draft = draft_next_to(out)?;
     // Not read-only, so that SQLite recovers the log of a process that died.
     vacuum(&database, OpenFlags::SQLITE_OPEN_READ_WRITE, draft.path()).await?;
     persist(draft, out)
@@ -54,7 +54,7 @@ pub(crate) async fn restore(copy: &Path, data: &Path) -> Result<(), CommandError
     if let Some(present) = file::companions(&database).find(|file| file.symlink_metadata().is_ok()) {
         return Err(refused(&format!("{} exists; name an empty folder with --data", present.display())));
     }
-    let draft = draft_beside(&database)?;
+    let draft = draft_next_to(&database)?;
     vacuum(copy, OpenFlags::SQLITE_OPEN_READ_ONLY, draft.path()).await?;
     persist(draft, &database)
 }
@@ -69,7 +69,7 @@ fn is_from_earlier_release(file: &Path) -> io::Result<bool> {
 }
 
 /// An empty file of this user in the folder of `out`, removed when dropped.
-fn draft_beside(out: &Path) -> io::Result<NamedTempFile> {
+fn draft_next_to(out: &Path) -> io::Result<NamedTempFile> {
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     tempfile::Builder::new().prefix(".copy-").tempfile_in(folder)
 }

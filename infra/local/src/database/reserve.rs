@@ -62,7 +62,7 @@ impl Reserve {
         }
     }
 
-    /// Copies the write-ahead log into the main file; the log then begins anew in its own space.
+    /// Copies the write-ahead log into the main file; the next writes then reuse the log's own space.
     fn copy_log(&self) {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let copied = Connection::open_with_flags(&self.database, flags)

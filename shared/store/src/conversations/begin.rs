@@ -134,7 +134,8 @@ impl ConversationStore {
         };
         items.push(running_answer_item(lease, turn, now));
         let writes = items.into_iter().map(|item| self.table.put_write(item, Expression::default()));
-        writes.chain(turn.idempotency.iter().map(|claim| claim.write(lease, now))).collect()
+        let turn_ref = lease.turn_ref();
+        writes.chain(turn.idempotency.iter().map(|claim| claim.write(&turn_ref, now))).collect()
     }
 
     /// Resolves a write without a response, which may have been applied: the head shows whether this turn runs.

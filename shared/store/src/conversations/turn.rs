@@ -88,6 +88,11 @@ pub struct TurnLease {
 }
 
 impl TurnLease {
+    pub(super) fn turn_ref(&self) -> TurnRef {
+        let (turn_id, conversation_id) = (self.turn_id.clone(), self.conversation_id.clone());
+        TurnRef { turn_id, conversation_id, answer_seq: self.answer_seq }
+    }
+
     /// Whether the turn is the first one of its conversation.
     pub fn is_first(&self) -> bool {
         self.answer_seq == 2

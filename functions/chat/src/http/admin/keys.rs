@@ -123,7 +123,7 @@ pub(crate) async fn revoke(
 ) -> Result<StatusCode, ApiError> {
     let (id, now) = (path_id(path)?, SystemTime::now());
     let keys = &app.store.keys;
-    // Only keys admit callers where `AUTH` is `api_key`; elsewhere none has to remain.
+    // Only keys admit callers where `AUTH` is `api_key`; with other methods none has to remain.
     let revoked = if app.config.auth.uses_keys() {
         keys.revoke_unless_last(&id, now).await?
     } else {
