@@ -50,7 +50,7 @@ const MAX_BUFFER_BYTES: usize = 64 * 1024;
 /// How long a new connection waits for a slot while requests are in progress in all of them.
 const SLOT_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Number of requests that begin before the runtime has served all other tasks and sockets that are ready. So a request in
+/// Number of first and of later requests of connections that begin before the runtime has served all other tasks and sockets that are ready. So a request in
 /// progress, which needs the runtime several times, waits each time for this many others at most.
 const MAX_BEGINNING: usize = 8;
 
@@ -82,14 +82,16 @@ struct ConnectionContext {
     limits: ConnectionLimits,
     /// A permit for each byte of all request bodies.
     memory: Arc<Semaphore>,
-    /// The requests that begin.
-    beginning: Arc<Semaphore>,
+    /// The requests that begin: the first ones of their connections, and later ones, which may be pipelined without end.
+    first: Arc<Semaphore>,
+    later: Arc<Semaphore>,
 }
 
 impl ConnectionContext {
     fn new(routes: Router, source: SourceHeader, limits: ConnectionLimits) -> Self {
         let memory = Arc::new(Semaphore::new(limits.bodies.bytes));
-        Self { routes, source, limits, memory, beginning: Arc::new(Semaphore::new(MAX_BEGINNING)) }
+        let [first, later] = [(); 2].map(|()| Arc::new(Semaphore::new(MAX_BEGINNING)));
+        Self { routes, source, limits, memory, first, later }
     }
 }
 
@@ -172,8 +174,8 @@ async fn handle_request(
     client: SocketAddr,
     request: http::Request<Incoming>,
 ) -> Result<Response, Infallible> {
-    slot.set_busy_if_new();
-    let beginning = shared.beginning.acquire().await;
+    let gate = if slot.set_busy_if_new() { &shared.first } else { &shared.later };
+    let beginning = gate.acquire().await;
     yield_now().await;
     drop(beginning);
     if !slot.set_busy() {

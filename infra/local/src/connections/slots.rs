@@ -190,13 +190,12 @@ impl SlotHandle {
         }
     }
 
-    /// Marks the first request of the connection as in progress; later ones wait for their turn as a quiet connection.
-    pub(super) fn set_busy_if_new(&self) {
-        if let Some(connection) = self.slots.open().by_id.get_mut(&self.id)
-            && connection.quiet_since == Some(self.id)
-        {
-            connection.quiet_since = None;
-        }
+    /// Marks the first request of the connection as in progress; returns whether it is the first. Later ones wait for their
+    /// turn as a quiet connection.
+    pub(super) fn set_busy_if_new(&self) -> bool {
+        let mut open = self.slots.open();
+        let connection = open.by_id.get_mut(&self.id).filter(|connection| connection.quiet_since == Some(self.id));
+        connection.map(|connection| connection.quiet_since = None).is_some()
     }
 
     /// Marks a request as in progress; returns whether the connection still has its slot.

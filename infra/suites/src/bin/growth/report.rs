@@ -60,7 +60,7 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// Adds the result of pipelined requests. No work of theirs is large, so the target is a limit.
+    /// Adds the result of pipelined requests. No work of theirs is large, so the target is a limit for an optimised build.
     pub(crate) fn add_pipelining(
         &mut self,
         (path, headers): (&str, &str),
@@ -75,8 +75,10 @@ impl Report {
             millis(result.request_time),
         );
         println!("  {row}");
-        if result.stream_delay.max(result.request_time) >= TARGET_DELAY {
-            self.faults.push(format!("another user waits for {} ms or more: {row}", TARGET_DELAY.as_millis()));
+        let is_optimised = std::env::var("GROWTH_PROFILE").is_ok_and(|profile| profile != "dev");
+        let limit = if is_optimised { TARGET_DELAY } else { MAX_DELAY };
+        if result.stream_delay.max(result.request_time) >= limit {
+            self.faults.push(format!("another user waits for {} ms or more: {row}", limit.as_millis()));
         }
     }
 
