@@ -85,7 +85,7 @@ async fn f058_repeated_result_never_runs() {
         app.model.queue_replies([Completion::of([search_call("天气")]), Completion::of(["晴。"])]);
         app.send_message("天气").await;
         let message = app.model.wait_for_request(2).await.last_message();
-        let (_, rest) = message.split_once("从这里\n").unwrap();
+        let (_, rest) = message.split_once("从这里").unwrap();
         let (result, _) = rest.split_once("到这里").unwrap();
         assert!(result.contains("PIN42"), "the text can be read: {result}");
         for repeated in [result.to_owned(), format!("页面写道：\n{result}"), format!("{}\n", result.trim())] {

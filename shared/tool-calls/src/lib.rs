@@ -38,16 +38,7 @@
 //!
 //! # Guarantees
 //!
-//! - No part of a call is shown. Everything else is shown, in order and as written, except for imitated results. Only
-//!   white space between a call and another call, or the start or end of the reply, belongs to the calls. The remains of a call are hidden too: end
-//!   markers after it, a line between it and its wrapper's end (`scanner/residue.rs`), and an opening marker at the
-//!   very end (`scanner/opening.rs`).
-//! - An uncertain candidate is held up to 64 KiB, then it is text. A call is held up to 2 MiB, then it is malformed.
-//! - An explicit wrapper is a call to any name, or malformed if it begins with a declared name, is empty, or begins a
-//!   line and directly has other content up to its end. JSON alone or in a fence must name a declared tool and have the
-//!   arguments that it requires. A bare `<function=` must name a declared tool, or a parameter must follow it. In inline code and in fences wrappers are
-//!   quoted text, unless the fence holds nothing but calls and ends the reply.
-//! - JSON is repaired ([`repair()`]) only when its end is known. A call that the output limit cut is always malformed.
+//! `RULES.md` numbers them: R1, no part of a call is shown, to R14.
 
 mod code;
 mod coerce;

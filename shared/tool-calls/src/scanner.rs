@@ -4,6 +4,7 @@ pub(crate) mod action;
 mod attributes;
 mod body;
 mod candidate;
+mod element_key;
 mod element_stage;
 mod elements;
 mod end_tag;
@@ -33,6 +34,7 @@ mod tail;
 mod tool_tag;
 mod turn_end;
 mod unknown_format;
+mod verdict;
 mod yaml;
 
 use std::sync::Arc;
@@ -47,9 +49,11 @@ use crate::declared_tools::DeclaredTools;
 use crate::result_block::ResultBlock;
 use crate::segment::{MalformedReason, ReplyEnd, ResultBlocks, Segment};
 
-/// Maximum number of candidates that the end of a reply decides. Each is read up to that end, because only it shows that
-/// nothing closes them; a reply with more is no prose.
-const MAX_UNDECIDED: usize = 64;
+/// Number of bytes that candidates may read which only the end of a reply decides, after the first few of them. Each reads up to
+/// that end, because only it shows that nothing closes them; a reply with more is no prose.
+const MAX_UNDECIDED_BYTES: usize = 1024 * 1024;
+/// Number of such candidates that are always read.
+const MIN_UNDECIDED: usize = 4;
 
 /// Finds calls in text that arrives in chunks; see the crate's documentation.
 #[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
@@ -194,10 +198,12 @@ impl CallScanner {
     /// Ends the reply: every byte still held becomes a call, text or a malformed call.
     pub fn finish(mut self, end: ReplyEnd) -> Vec<Segment> {
         let mut segments = Vec::new();
+        let mut undecided_bytes = 0;
         for number in 0.. {
             while self.step(Some(end), &mut segments) {}
             let ScannerState::Open(mut candidate) = std::mem::take(&mut self.state) else { break };
-            if number == MAX_UNDECIDED {
+            undecided_bytes += self.buffer.len() - self.start;
+            if number >= MIN_UNDECIDED && undecided_bytes > MAX_UNDECIDED_BYTES {
                 self.emit_malformed(self.buffer.len() - self.start, MalformedReason::TooLong, &mut segments);
                 break;
             }

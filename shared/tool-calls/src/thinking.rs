@@ -1,15 +1,17 @@
 mod answer;
 mod frames;
 mod hidden_calls;
+mod reasoning;
 mod tags;
 mod thoughts;
 
 use self::answer::AnswerState;
-use self::frames::{Frame, MESSAGE_START, Recipient, match_frame, match_recipient};
-use self::hidden_calls::HiddenCalls;
-use self::tags::{ThinkingTag, match_tag};
+use self::frames::{Frame, MESSAGE_START, Recipient, match_recipient};
+use self::hidden_calls::{HiddenCalls, HiddenStep};
+use self::reasoning::{Opening, ThinkingMatch, match_in_reasoning, plain_len};
+use self::tags::ThinkingTag;
 use self::thoughts::Thoughts;
-use crate::markers::{Match, OPENERS};
+use crate::markers::Match;
 use crate::scanner::CallScanner;
 
 /// A part of the raw model text.
@@ -54,32 +56,6 @@ enum FilterState {
         /// Whether a backtick directly precedes the current position.
         after_tick: bool,
     },
-}
-
-/// What opened the reasoning, and therefore ends it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Opening {
-    /// An element; in an outer one the inner one may be nested.
-    Tag { outer: bool },
-    /// A frame's tokens.
-    Frame,
-    /// The end of the prompt.
-    Prompt,
-}
-
-/// A match at the current position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ThinkingMatch {
-    Tag(ThinkingTag),
-    Frame(Frame),
-    /// The header of a call whose beginning was in the prompt.
-    CallHeader,
-    /// A call's marker, which is text as a whole.
-    Marker,
-    /// A call's opening marker in reasoning.
-    HiddenCall,
-    /// A control token that opens a call, and with it ends the reasoning of a frame.
-    CallAfterReasoning,
 }
 
 impl ThinkingFilter {
@@ -175,79 +151,83 @@ impl ThinkingFilter {
     }
 
     fn run(&mut self, ended: bool, parts: &mut Vec<ReplyPart>) {
-        let mut buffer = std::mem::take(&mut self.buffer);
+        let buffer = std::mem::take(&mut self.buffer);
         let mut at = 0;
         while at < buffer.len() {
-            if self.calls.is_open() {
-                match self.read_hidden_call(&buffer[at..], ended) {
-                    HiddenStep::NeedMore => break,
-                    HiddenStep::Thinking(length) => {
-                        self.emit(&buffer[at..at + length], parts);
-                        at += length;
-                    }
-                    HiddenStep::Answer => {
-                        self.state = FilterState::Answer;
-                        self.emit(&buffer[at..], parts);
-                        at = buffer.len();
-                    }
-                }
-                continue;
-            }
-            let plain = plain_len(&buffer.as_bytes()[at..]);
-            if plain > 0 && self.answer.has_begun {
-                self.emit(&buffer[at..at + plain], parts);
-                at += plain;
-                continue;
-            }
-            let length = match self.match_at(&buffer[at..], ended) {
-                Match::Full(ThinkingMatch::Tag(tag), length) => {
-                    let is_closed = ended || at + length < buffer.len();
-                    if self.may_close_text(tag) && !is_closed {
-                        break;
-                    }
-                    if self.may_close_text(tag) && self.answer.closes_text(tag, &buffer[at + length..]) {
-                        parts.push(ReplyPart::TextWasThinking);
-                        self.answer.restart();
-                    }
-                    self.apply_tag(tag);
-                    at += length;
-                    continue;
-                }
-                Match::Full(ThinkingMatch::Frame(frame), length) => {
-                    self.answer.has_citations |= buffer[at..].starts_with("<|START_");
-                    if frame == Frame::ThinkingEnd && self.is_unopened() {
-                        parts.push(ReplyPart::TextWasThinking);
-                        self.answer.restart();
-                    }
-                    self.apply_frame(frame);
-                    at += length;
-                    continue;
-                }
-                Match::Full(ThinkingMatch::CallHeader, length) => {
-                    // As the scanner knows it, with the blank that is there or not.
-                    self.emit(MESSAGE_START, parts);
-                    self.emit(" to=", parts);
-                    self.answer.begin_call();
-                    at += length + "to=".len();
-                    continue;
-                }
-                Match::Full(ThinkingMatch::CallAfterReasoning, _) => {
-                    self.apply_frame(Frame::End);
-                    continue;
-                }
-                Match::Full(ThinkingMatch::HiddenCall, length) => {
-                    self.calls.open(length);
-                    continue;
-                }
-                Match::Full(ThinkingMatch::Marker, length) => length,
-                Match::Partial => break,
-                Match::None => 1 + plain_len(&buffer.as_bytes()[at + 1..]),
-            };
-            self.emit(&buffer[at..at + length], parts);
+            let Some(length) = self.read_next(&buffer[at..], ended, parts) else { break };
             at += length;
         }
-        buffer.drain(..at);
         self.buffer = buffer;
+        self.buffer.drain(..at);
+    }
+
+    /// Reads what is at the beginning of the text; returns its length, which is 0 if only the state changed, or `None` if it needs
+    /// more text.
+    fn read_next(&mut self, text: &str, ended: bool, parts: &mut Vec<ReplyPart>) -> Option<usize> {
+        let length = if self.calls.is_open() {
+            match self.read_hidden_call(text, ended) {
+                HiddenStep::NeedMore => return None,
+                HiddenStep::Thinking(length) => length,
+                HiddenStep::Answer => {
+                    self.state = FilterState::Answer;
+                    text.len()
+                }
+            }
+        } else {
+            let plain = plain_len(text.as_bytes());
+            match if plain > 0 && self.answer.has_begun { Match::None } else { self.match_at(text, ended) } {
+                Match::Full(ThinkingMatch::Marker, length) => length,
+                Match::Full(matched, length) => return self.apply(matched, text, length, ended, parts),
+                Match::Partial => return None,
+                Match::None if plain > 0 && self.answer.has_begun => plain,
+                Match::None => 1 + plain_len(&text.as_bytes()[1..]),
+            }
+        };
+        self.emit(&text[..length], parts);
+        Some(length)
+    }
+
+    /// Applies a match of this length at the beginning of the text, which is not emitted.
+    fn apply(
+        &mut self,
+        matched: ThinkingMatch,
+        text: &str,
+        length: usize,
+        ended: bool,
+        parts: &mut Vec<ReplyPart>,
+    ) -> Option<usize> {
+        match matched {
+            ThinkingMatch::Tag(tag) => {
+                if self.may_close_text(tag) && !ended && length == text.len() {
+                    return None;
+                }
+                if self.may_close_text(tag) && self.answer.closes_text(tag, &text[length..]) {
+                    parts.push(ReplyPart::TextWasThinking);
+                    self.answer.restart();
+                }
+                self.apply_tag(tag);
+                return Some(length);
+            }
+            ThinkingMatch::Frame(frame) => {
+                self.answer.has_citations |= text.starts_with("<|START_");
+                if frame == Frame::ThinkingEnd && self.is_unopened() {
+                    parts.push(ReplyPart::TextWasThinking);
+                    self.answer.restart();
+                }
+                self.apply_frame(frame);
+                return Some(length);
+            }
+            ThinkingMatch::CallHeader => {
+                // As the scanner knows it, with the blank that is there or not.
+                self.emit(MESSAGE_START, parts);
+                self.emit(" to=", parts);
+                self.answer.begin_call();
+                return Some(length + "to=".len());
+            }
+            ThinkingMatch::CallAfterReasoning => self.apply_frame(Frame::End),
+            ThinkingMatch::HiddenCall | ThinkingMatch::Marker => self.calls.open(length),
+        }
+        Some(0)
     }
 
     fn match_at(&mut self, text: &str, ended: bool) -> Match<ThinkingMatch> {
@@ -266,33 +246,6 @@ impl ThinkingFilter {
             }
         };
         if matched == Match::Partial && ended { Match::None } else { matched }
-    }
-
-    /// Reads a wrapper in reasoning and the text after it.
-    fn read_hidden_call(&mut self, text: &str, ended: bool) -> HiddenStep {
-        let FilterState::Reasoning { opened_by, .. } = self.state else { return HiddenStep::Answer };
-        loop {
-            let at = self.calls.read_up_to();
-            if at == text.len() {
-                return match self.calls.finish_if(ended) {
-                    None => HiddenStep::NeedMore,
-                    Some(Ok(())) => HiddenStep::Answer,
-                    Some(Err(marker_len)) => HiddenStep::Thinking(marker_len),
-                };
-            }
-            match match_in_reasoning(&text[at..], opened_by, text[..at].ends_with('`'), false, ended) {
-                Match::Full(matched, _) if matched.ends_reasoning(opened_by) => {
-                    self.calls.close();
-                    return HiddenStep::Thinking(at);
-                }
-                Match::Partial if !ended => return HiddenStep::NeedMore,
-                _ => {}
-            }
-            let next = at + 1 + plain_len(&text.as_bytes()[at + 1..]);
-            if let Some(marker_len) = self.calls.read(text, next) {
-                return HiddenStep::Thinking(marker_len);
-            }
-        }
     }
 
     /// Whether text was emitted that an end tag at the current position may close.
@@ -366,82 +319,5 @@ impl ThinkingFilter {
             (_, FilterState::Answer) => parts.push(ReplyPart::Text(text.to_owned())),
             (_, FilterState::Reasoning { .. }) => parts.push(ReplyPart::Thinking(text.to_owned())),
         }
-    }
-}
-
-/// The result of reading a wrapper in reasoning.
-enum HiddenStep {
-    NeedMore,
-    /// So many bytes are reasoning.
-    Thinking(usize),
-    /// The rest of the reply is the answer.
-    Answer,
-}
-
-impl ThinkingMatch {
-    /// Whether it ends reasoning that was opened like this.
-    fn ends_reasoning(self, opened_by: Opening) -> bool {
-        match (self, opened_by) {
-            (Self::Tag(tag), Opening::Tag { outer }) => !(tag.opens || tag.inner && outer),
-            (Self::Tag(tag), Opening::Prompt) => !tag.opens && !tag.inner,
-            (Self::Frame(frame), Opening::Frame | Opening::Prompt) => frame != Frame::Thinking,
-            (Self::CallAfterReasoning, _) => true,
-            _ => false,
-        }
-    }
-}
-
-/// The number of bytes before the first one that may begin a tag or a marker.
-fn plain_len(bytes: &[u8]) -> usize {
-    bytes.iter().position(|byte| matches!(byte, b'<' | b'[')).unwrap_or(bytes.len())
-}
-
-fn match_in_reasoning(
-    text: &str,
-    opened_by: Opening,
-    after_tick: bool,
-    seeks_calls: bool,
-    ended: bool,
-) -> Match<ThinkingMatch> {
-    let matched = match opened_by {
-        Opening::Tag { .. } => match_tag_in_reasoning(text, after_tick, ended),
-        Opening::Frame => match_frame_in_reasoning(text, ended),
-        Opening::Prompt => match match_frame_in_reasoning(text, ended) {
-            Match::None => match_tag_in_reasoning(text, after_tick, ended),
-            matched => matched,
-        },
-    };
-    if matches!(matched, Match::Full(..)) || (matched == Match::Partial && !ended) {
-        return matched;
-    }
-    let is_token = text.starts_with("<|");
-    match OPENERS.match_prefix(text) {
-        Match::Full(_, length) if opened_by == Opening::Frame && is_token => {
-            Match::Full(ThinkingMatch::CallAfterReasoning, length)
-        }
-        Match::Full(_, length) if seeks_calls => Match::Full(ThinkingMatch::HiddenCall, length),
-        Match::Partial if seeks_calls || opened_by == Opening::Frame => Match::Partial,
-        _ => Match::None,
-    }
-}
-
-fn match_frame_in_reasoning(text: &str, ended: bool) -> Match<ThinkingMatch> {
-    match match_frame(text, false, false) {
-        Match::Full(frame, length) => Match::Full(ThinkingMatch::Frame(frame), length),
-        Match::Partial if !ended => Match::Partial,
-        Match::Partial | Match::None => Match::None,
-    }
-}
-
-fn match_tag_in_reasoning(text: &str, after_tick: bool, ended: bool) -> Match<ThinkingMatch> {
-    let (tag, length) = match match_tag(text) {
-        Match::Full(tag, length) => (tag, length),
-        Match::Partial => return Match::Partial,
-        Match::None => return Match::None,
-    };
-    match text[length..].chars().next() {
-        Some('`') if after_tick && !tag.opens => Match::None,
-        None if after_tick && !tag.opens && !ended => Match::Partial,
-        _ => Match::Full(ThinkingMatch::Tag(tag), length),
     }
 }

@@ -19,15 +19,7 @@ impl CallScanner {
     /// Scans ordinary text; returns false if it needs more text.
     pub(super) fn advance_prose(&mut self, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) -> bool {
         if self.is_first {
-            match match_first(&self.buffer[self.start..], &self.declared) {
-                Match::Partial if end.is_none() => return false,
-                Match::Full(..) => {
-                    self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Recipient, 0));
-                }
-                Match::Partial | Match::None => {}
-            }
-            self.is_first = false;
-            return true;
+            return self.advance_first(end);
         }
         if self.after_call && self.code.fence().is_none() {
             match match_residue(&self.buffer[self.start..], self.unclosed, end.is_some()) {
@@ -53,54 +45,35 @@ impl CallScanner {
         };
         let (length, found) = prose::scan_text(&mut self.code, &self.buffer[self.start..], &context);
         self.emit_text(length, segments);
-        match found {
+        self.apply_event(found, end, segments)
+    }
+
+    /// Reads the recipient with which a reply may begin; returns false if it needs more text.
+    fn advance_first(&mut self, end: Option<ReplyEnd>) -> bool {
+        match match_first(&self.buffer[self.start..], &self.declared) {
+            Match::Partial if end.is_none() => return false,
+            Match::Full(..) => {
+                let candidate = Candidate::new(CandidateKind::Action, CandidateStage::Recipient, 0);
+                self.state = ScannerState::Open(Box::new(candidate));
+            }
+            Match::Partial | Match::None => {}
+        }
+        self.is_first = false;
+        true
+    }
+
+    /// Acts on what follows the scanned text; returns false if more text is needed.
+    fn apply_event(&mut self, event: ProseEvent, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) -> bool {
+        match event {
             ProseEvent::Nothing => return false,
             ProseEvent::ContextChanged => {}
-            ProseEvent::Opener(role, length) => {
-                let marker = &self.buffer[self.start..self.start + length];
-                let begins_line = self.code.is_line_start() || self.after_call;
-                let candidate = Candidate::from_marker(role, marker, self.unclosed).with_line_start(begins_line);
-                self.open_candidate(if self.code.is_in_inline_code() { candidate.in_inline_code() } else { candidate });
-            }
-            ProseEvent::Recipient(length) => {
-                self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Recipient, length));
-            }
-            ProseEvent::Functools(length) | ProseEvent::Section(length) => {
-                let marker = &self.buffer[self.start..self.start + length];
-                self.open_candidate(Candidate::from_marker(Role::Wrapper, marker, false));
-            }
-            ProseEvent::Bracket => {
-                let list = self.output.no_text_shown() && self.buffer[self.start..].starts_with('[');
-                self.open_bare(if list { CandidateKind::List } else { CandidateKind::Json });
-            }
-            ProseEvent::InlineBracket => self.open_bare(CandidateKind::InlineJson),
             ProseEvent::ResultBlock(block) => self.open_result_block(block, segments),
-            ProseEvent::ToolTag => {
-                self.open_candidate(Candidate::new(CandidateKind::Function, CandidateStage::ToolTag, 1));
-            }
-            ProseEvent::NameLine => {
-                if let Match::Full(name, length) = match_name_line(&self.buffer[self.start..], &self.declared) {
-                    let elements = FunctionElements::after_name_line(name.to_owned());
-                    let stage = CandidateStage::Elements(Box::new(elements));
-                    self.open_candidate(Candidate::new(CandidateKind::Function, stage, length));
-                }
-            }
-            ProseEvent::PlainCall(length) => {
-                let name = &self.buffer[self.start..self.start + length];
-                self.open_candidate(Candidate::plain_call(name));
-            }
-            ProseEvent::Action(length) => {
-                self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Action, length));
-            }
             ProseEvent::Closer(role, length) => {
                 self.hide_residue(length, segments);
                 self.unclosed &= role == Role::FunctionEnd;
             }
             // After a blank prose names the token.
             ProseEvent::TurnEnd(length) if self.recent.ends_with_blank() => self.release_text(length, segments),
-            ProseEvent::TurnEnd(length) => {
-                self.open_candidate(Candidate::new(CandidateKind::TurnEnd, CandidateStage::TurnEnd, length));
-            }
             ProseEvent::Fence(ticks, length) => {
                 self.code.open_fence(ticks);
                 self.hold_unconfirmed(length, Vec::new(), segments);
@@ -110,16 +83,47 @@ impl CallScanner {
                 self.hold_unconfirmed(length, Vec::new(), segments);
             }
             ProseEvent::PartialMarker(length) => self.settle_partial_marker(length, end, segments),
+            opening => {
+                if let Some(candidate) = self.candidate_of(&opening) {
+                    self.state = ScannerState::Open(Box::new(candidate));
+                }
+            }
         }
         true
     }
 
-    fn open_candidate(&mut self, candidate: Candidate) {
-        self.state = ScannerState::Open(Box::new(candidate));
-    }
-
-    fn open_bare(&mut self, kind: CandidateKind) {
-        self.open_candidate(Candidate::new(kind, CandidateStage::Payload, 0));
+    /// The candidate that an event opens at the current position.
+    fn candidate_of(&self, event: &ProseEvent) -> Option<Candidate> {
+        let text = &self.buffer[self.start..];
+        let candidate = match event {
+            ProseEvent::Opener(role, length) => {
+                let begins_line = self.code.is_line_start() || self.after_call;
+                let candidate =
+                    Candidate::from_marker(*role, &text[..*length], self.unclosed).with_line_start(begins_line);
+                if self.code.is_in_inline_code() { candidate.in_inline_code() } else { candidate }
+            }
+            ProseEvent::Functools(length) | ProseEvent::Section(length) => {
+                Candidate::from_marker(Role::Wrapper, &text[..*length], false)
+            }
+            ProseEvent::Recipient(length) => Candidate::new(CandidateKind::Action, CandidateStage::Recipient, *length),
+            ProseEvent::Action(length) => Candidate::new(CandidateKind::Action, CandidateStage::Action, *length),
+            ProseEvent::TurnEnd(length) => Candidate::new(CandidateKind::TurnEnd, CandidateStage::TurnEnd, *length),
+            ProseEvent::Bracket => {
+                let is_list = self.output.no_text_shown() && text.starts_with('[');
+                let kind = if is_list { CandidateKind::List } else { CandidateKind::Json };
+                Candidate::new(kind, CandidateStage::Payload, 0)
+            }
+            ProseEvent::InlineBracket => Candidate::new(CandidateKind::InlineJson, CandidateStage::Payload, 0),
+            ProseEvent::ToolTag => Candidate::new(CandidateKind::Function, CandidateStage::ToolTag, 1),
+            ProseEvent::NameLine => {
+                let Match::Full(name, length) = match_name_line(text, &self.declared) else { return None };
+                let stage = CandidateStage::Elements(Box::new(FunctionElements::after_name_line(name.to_owned())));
+                Candidate::new(CandidateKind::Function, stage, length)
+            }
+            ProseEvent::PlainCall(length) => Candidate::plain_call(&text[..*length]),
+            _ => return None,
+        };
+        Some(candidate)
     }
 
     /// Shows scanned text.

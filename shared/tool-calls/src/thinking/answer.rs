@@ -1,7 +1,7 @@
 //! The answer, in which reasoning may begin.
 
-use super::ThinkingMatch;
 use super::frames::{Frame, NEXT_MESSAGE, match_citation, match_frame};
+use super::reasoning::ThinkingMatch;
 use super::tags::{ThinkingTag, match_tag};
 use crate::code::CodeTracker;
 use crate::markers::{CLOSERS, Match, OPENERS};

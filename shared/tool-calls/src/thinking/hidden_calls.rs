@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use super::reasoning::{match_in_reasoning, plain_len};
+use super::{FilterState, ThinkingFilter};
 use crate::declared_tools::DeclaredTools;
+use crate::markers::Match;
 use crate::scanner::CallScanner;
 use crate::segment::{ReplyEnd, Segment};
 
@@ -86,6 +89,44 @@ impl HiddenCalls {
         let is_whole = segments.iter().all(|segment| is_call(segment) || is_blank(segment));
         Some(if has_call && is_whole { Ok(()) } else { Err(open.marker_len.max(open.settled)) })
     }
+}
+
+impl ThinkingFilter {
+    /// Reads a wrapper in reasoning and the text after it.
+    pub(super) fn read_hidden_call(&mut self, text: &str, ended: bool) -> HiddenStep {
+        let FilterState::Reasoning { opened_by, .. } = self.state else { return HiddenStep::Answer };
+        loop {
+            let at = self.calls.read_up_to();
+            if at == text.len() {
+                return match self.calls.finish_if(ended) {
+                    None => HiddenStep::NeedMore,
+                    Some(Ok(())) => HiddenStep::Answer,
+                    Some(Err(marker_len)) => HiddenStep::Thinking(marker_len),
+                };
+            }
+            match match_in_reasoning(&text[at..], opened_by, text[..at].ends_with('`'), false, ended) {
+                Match::Full(matched, _) if matched.ends_reasoning(opened_by) => {
+                    self.calls.close();
+                    return HiddenStep::Thinking(at);
+                }
+                Match::Partial if !ended => return HiddenStep::NeedMore,
+                _ => {}
+            }
+            let next = at + 1 + plain_len(&text.as_bytes()[at + 1..]);
+            if let Some(marker_len) = self.calls.read(text, next) {
+                return HiddenStep::Thinking(marker_len);
+            }
+        }
+    }
+}
+
+/// The result of reading a wrapper in reasoning.
+pub(super) enum HiddenStep {
+    NeedMore,
+    /// So many bytes are reasoning.
+    Thinking(usize),
+    /// The rest of the reply is the answer.
+    Answer,
 }
 
 fn is_call(segment: &Segment) -> bool {
