@@ -75,10 +75,14 @@ impl Kind {
     /// The delay of another user that fails the suite, even on a busy machine and with an unoptimised build. Replies have a
     /// stricter one, because any user can ask a model for one.
     pub(crate) fn max_delay(&self) -> Duration {
-        Duration::from_millis(match self.name.starts_with("reply,") {
-            true if self.largest > 64 * 1024 => 500,
-            true => 250,
-            false => 2_000,
+        let is_reply = self.name.starts_with("reply,");
+        let is_large = self.largest > 64 * 1024;
+        Duration::from_millis(if !is_reply {
+            2_000
+        } else if is_large {
+            500
+        } else {
+            250
         })
     }
 }

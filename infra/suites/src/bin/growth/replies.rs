@@ -206,7 +206,8 @@ fn calls() -> Kind {
 /// Calls in replies; each beginning with each unit; those of three parts that a fixed seed draws, because all of them would take
 /// hours.
 pub(crate) fn kinds() -> Vec<Kind> {
-    let pairs = BEGINNINGS.iter().flat_map(|begin| UNITS.iter().map(|unit| reply([begin, unit, "", ""], Deltas::One)));
+    let pairs =
+        BEGINNINGS.iter().flat_map(|begin| UNITS.iter().map(move |unit| reply([*begin, *unit, "", ""], Deltas::One)));
     vec![
         attributes(),
         calls(),
