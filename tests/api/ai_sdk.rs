@@ -104,7 +104,7 @@ async fn search_turn_streams_ai_sdk_chunks() {
     let stored = app.conversation(&conversation_id(&chunks)).await;
     assert_eq!(
         (&stored["messages"][1]["id"], &stored["messages"][1]["content"]),
-        (&chunks[0]["messageId"], &json!("查。晴。"))
+        (&chunks[0]["messageId"], &json!("查。\n\n晴。"))
     );
 }
 

@@ -30,7 +30,7 @@ async fn f030_every_call_format_runs_hidden_at_any_split() {
         assert_eq!(calls, [json!(["search_web", { "query": "天气" }])], "{split}");
         assert_eq!(turn.events_of("tool_result")[0]["ok"], true, "{split}");
         let shown = turn.content().replace('\n', "");
-        let expected = if format.starts_with('好') { "好的。晴。" } else { "晴。" };
+        let expected = if format.starts_with('好') { "好的。\n\n晴。" } else { "晴。" };
         assert_eq!((shown.as_str(), turn.finish_reason()), (expected, "stop"), "{split}");
     })
     .await;
@@ -70,7 +70,7 @@ async fn f051_unrepairable_call_is_returned_to_the_model() {
     let app = TestApp::start().await;
     app.model.queue_replies([Completion::of(["好的。", UNREPAIRABLE_CALL]), Completion::of(["晴。"])]);
     let turn = app.send_message("天气").await;
-    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好的。晴。", "stop"));
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好的。\n\n晴。", "stop"));
     assert_eq!(turn.events_of("tool_call"), Vec::<&Value>::new());
     assert_eq!(app.search.queries(), Vec::<String>::new());
     let talk = app.model.wait_for_request(2).await.dialogue();
@@ -114,7 +114,7 @@ async fn f031_call_truncated_by_output_limit_never_runs() {
         Completion::new().text("好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天").finish("length");
     app.model.queue_replies([truncated.usage(10, 5).done().reply(), Completion::of(["晴。"])]);
     let turn = app.send_message("天气").await;
-    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好的。晴。", "stop"));
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好的。\n\n晴。", "stop"));
     assert_eq!(app.search.queries(), Vec::<String>::new());
 }
 

@@ -185,7 +185,7 @@ async fn answer_is_stored_with_calls_and_sources() {
         "sources": [], "status": "complete", "createdAt": null,
     });
     let assistant = json!({
-        "id": null, "role": "assistant", "content": "好的。晴。", "thinking": "想一想。", "model": "openai",
+        "id": null, "role": "assistant", "content": "好的。\n\n晴。", "thinking": "想一想。", "model": "openai",
         "thinkingMs": null,
         "toolCalls": [{
             "id": call_id, "name": "search_web", "arguments": { "query": "天气" }, "ok": true, "summary": "2 results",

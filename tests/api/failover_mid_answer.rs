@@ -125,7 +125,7 @@ async fn complete_calls_run_before_failover() {
         chain.first.queue_replies([call.reply().disconnect()]);
         chain.backup.queue_replies([Completion::of(["晴。"])]);
         let turn = chain.app.send_message("天气？").await;
-        assert_eq!(outcome(&turn), json!(["我查。晴。", "stop", ["first", "backup"]]), "{paths:?}");
+        assert_eq!(outcome(&turn), json!(["我查。\n\n晴。", "stop", ["first", "backup"]]), "{paths:?}");
         assert_eq!((turn.events_of("tool_call").len(), turn.events_of("tool_result").len()), (1, 1), "{paths:?}");
         let request = chain.backup.wait_for_request(1).await;
         assert!(request.body["messages"].to_string().contains("天气：第1页"), "{paths:?}");
@@ -138,7 +138,7 @@ async fn partial_text_call_is_hidden_before_failover() {
     chain.first.queue_replies([Completion::new().text("我查。<tool_call>{\"tool\": \"sea").reply().disconnect()]);
     chain.backup.queue_replies([Completion::of([&*search_call("天气")]), Completion::of(["晴。"])]);
     let turn = chain.app.send_message("天气？").await;
-    assert_eq!(outcome(&turn), json!(["我查。晴。", "stop", ["first", "backup"]]));
+    assert_eq!(outcome(&turn), json!(["我查。\n\n晴。", "stop", ["first", "backup"]]));
     assert_eq!(turn.events_of("tool_result").len(), 1);
 }
 
@@ -149,7 +149,7 @@ async fn partial_native_call_is_not_run_before_failover() {
     chain.first.queue_replies([cut.reply().disconnect()]);
     chain.backup.queue_replies([search_reply("b", "天气"), Completion::of(["晴。"])]);
     let turn = chain.app.send_message("天气？").await;
-    assert_eq!(outcome(&turn), json!(["我查。晴。", "stop", ["first", "backup"]]));
+    assert_eq!(outcome(&turn), json!(["我查。\n\n晴。", "stop", ["first", "backup"]]));
     assert_eq!(turn.events_of("tool_result").len(), 1);
 }
 

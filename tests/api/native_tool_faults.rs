@@ -104,7 +104,7 @@ async fn text_copy_of_native_call_is_dropped() {
         let reply =
             Completion::new().text("好的。").text(copy).call(0, "a", "search_web", "{\"query\":\"天气\"}").end();
         let (app, turn) = run_with_reply(reply).await;
-        assert_eq!((turn.content().as_str(), app.search.queries().len()), ("好的。晴。", 1), "{copy}");
+        assert_eq!((turn.content().as_str(), app.search.queries().len()), ("好的。\n\n晴。", 1), "{copy}");
         assert_eq!(turn.events_of("tool_call").len(), 1, "{copy}");
     }
 }
@@ -123,7 +123,7 @@ async fn malformed_copy_stays_hidden_without_corrections_left() {
 async fn text_calls_of_a_native_model_run() {
     let form = "<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call>";
     let (app, turn) = run_with_reply(Completion::of(["好的。", form])).await;
-    assert_eq!((turn.content().as_str(), app.search.queries()), ("好的。晴。", vec!["天气".to_owned()]));
+    assert_eq!((turn.content().as_str(), app.search.queries()), ("好的。\n\n晴。", vec!["天气".to_owned()]));
     let messages = app.last_messages();
     assert_eq!(messages[1]["tool_calls"][0]["function"]["name"], "search_web");
     assert_eq!(messages[2]["tool_call_id"], messages[1]["tool_calls"][0]["id"]);

@@ -109,7 +109,7 @@ async fn f029_call_split_across_deltas_is_one_call() {
         *call,
         json!({ "type": "tool_call", "id": "a", "name": "search_web", "arguments": { "query": "天气" } })
     );
-    assert_eq!((turn.content().as_str(), app.search.queries().len()), ("好的。晴。", 1));
+    assert_eq!((turn.content().as_str(), app.search.queries().len()), ("好的。\n\n晴。", 1));
     let messages = app.last_messages();
     assert_eq!(
         (&messages[1]["content"], &messages[1]["tool_calls"]),

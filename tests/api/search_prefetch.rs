@@ -55,7 +55,7 @@ async fn prefetch_precedes_and_serves_the_models_call() {
         app.search.wait_for_requests(1).await;
         gate.open();
         let turn = turn.read_to_end().await;
-        assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好的。晴。", "stop"));
+        assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好的。\n\n晴。", "stop"));
         assert_eq!(app.search.queries(), [message.split_whitespace().collect::<Vec<_>>().join(" ")]);
         assert_eq!((results(&turn), credits(&turn)), (vec![json!([true, false, "2 results"])], &json!(2)));
         let model_message = app.model.wait_for_request(2).await.last_message();

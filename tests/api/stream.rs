@@ -25,7 +25,7 @@ async fn search_turn_streams_the_contract_transcript() {
             "type": "tool_result", "id": "CALL-1", "name": "search_web", "ok": true, "cached": false, "durationMs": 0,
             "summary": "2 results", "sources": sources,
         },
-        { "type": "content", "content": "根据搜索结果，晴。" },
+        { "type": "content", "content": "\n\n根据搜索结果，晴。" },
         { "type": "usage", "inputTokens": 20, "outputTokens": 10, "searchCredits": 2, "estimated": false },
         { "type": "done", "finishReason": "stop" },
     ]);
@@ -70,7 +70,7 @@ async fn text_before_call_is_sent_before_call_completes() {
     gate.wait_until_reached().await;
     gate.open();
     assert_eq!(turn.read_until("tool_call").await["arguments"], json!({ "query": "天气" }));
-    assert_eq!(turn.read_to_end().await.content(), "好的。晴。");
+    assert_eq!(turn.read_to_end().await.content(), "好的。\n\n晴。");
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn without_streaming_the_answer_is_one_document() {
         document[key] = Value::Null;
     }
     let expected = json!({
-        "conversationId": null, "messageId": null, "model": "openai", "content": "好的。晴。", "thinking": "想一想。",
+        "conversationId": null, "messageId": null, "model": "openai", "content": "好的。\n\n晴。", "thinking": "想一想。",
         "toolCalls": [
             { "id": id, "name": "search_web", "arguments": { "query": "天气" }, "ok": true, "summary": "2 results" },
         ],

@@ -64,7 +64,7 @@ async fn search_may_follow_another_search() {
         Completion::of(["好。"]),
     ]);
     let turn = app.send_message("问").await;
-    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("先查一。再查二。好。", "stop"));
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("先查一。\n\n再查二。\n\n好。", "stop"));
     assert_eq!(app.search.queries(), ["一", "二"]);
     let ids: Vec<&Value> = turn.events_of("tool_call").iter().map(|call| &call["id"]).collect();
     assert_ne!(ids[0], ids[1], "ids are unique within a turn");

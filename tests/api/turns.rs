@@ -266,7 +266,7 @@ async fn restart_keeps_all_data() {
     assert_eq!(app.as_user("alice").get("/api/conversations").await.ok()["conversations"].as_array().unwrap().len(), 1);
     let turn = app.follow_up(&id, "又如何？").await;
     assert_eq!(turn.events_of("tool_result")[0]["cached"], true, "search results are kept too");
-    assert_eq!(read_contents(&app, &id).await, ["天气如何？", "好的。晴。", "又如何？", "好的。晴。"]);
+    assert_eq!(read_contents(&app, &id).await, ["天气如何？", "好的。\n\n晴。", "又如何？", "好的。\n\n晴。"]);
 }
 
 #[tokio::test]

@@ -91,7 +91,7 @@ async fn f096_abandoned_turn_ends_before_the_next_event() {
     instance.api.wait_for_next_requests(2).await;
     instance.function.freeze();
     let stored = instance.sibling().await.stored_answer(&start["conversationId"]).await;
-    assert_eq!(stored, (json!("好的。茶是一种饮料。"), json!("complete")));
+    assert_eq!(stored, (json!("好的。\n\n茶是一种饮料。"), json!("complete")));
     instance.function.thaw();
     let mut next = instance.call(&HttpEvent::get("/healthz")).await.expect_streamed();
     assert_eq!(next.prelude().await.status, 200);
