@@ -69,11 +69,11 @@ async fn request_overrides_agent_model_and_tool_choice() {
     first.queue_replies([Completion::of(["零"]), Completion::of(["一"])]);
     let turn = app.chat(&json!({"message": "问", "agentId": id})).await;
     assert_eq!((turn.0[0]["model"].as_str(), turn.content().as_str()), (Some("other"), "一"));
-    assert!(first.wait_for_request(1).await.system_prompt().contains("必须先调用至少一个工具"));
+    assert!(first.wait_for_request(1).await.last_message().contains("必须先调用至少一个工具"));
     app.model.queue_replies([Completion::of(["二"])]);
     let own = json!({"message": "问", "agentId": id, "modelType": "openai", "toolChoice": "auto"});
     assert_eq!(app.chat(&own).await.content(), "二");
-    assert!(!app.model.wait_for_request(1).await.system_prompt().contains("必须先调用至少一个工具"));
+    assert!(!app.model.wait_for_request(1).await.last_message().contains("必须先调用至少一个工具"));
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@ use support::{Completion, FakeTavily, TestApp};
 use crate::search_call;
 
 const RESULTS_PREFIX: &str = "以下是搜索结果，请基于这些结果回答：\n\n";
-const RESULTS_SUFFIX: &str = "</search_results>\n\n请现在根据上述搜索结果，详细回答用户的问题。";
+const RESULTS_SUFFIX: &str =
+    "</search_results>\n\n请根据以上搜索结果，按用户要求的详略回答问题；结果不够用时，可以再搜索一次。";
 
 /// The message to the model after a search for `天气` with these results and this summary.
 async fn message_after_search(results: &Value, answer: &Value) -> String {

@@ -109,6 +109,17 @@ async fn documents_agent_exists_only_with_a_folder() {
 }
 
 #[tokio::test]
+async fn documents_agent_searches_embedded_articles_too() {
+    let embeddings = ("EMBEDDINGS_MODEL", "m");
+    let with_articles = ["grep_search", "glob_search", "read_file", "list_directory", "search_articles"];
+    let expected = [&with_articles[..], &["calculator", "current_time"]].concat();
+    let app = DocumentApp::start_with(&[embeddings, ("EMBEDDINGS_BASE_URL", "http://127.0.0.1:9/v1")]).await;
+    assert_eq!(tool_names(&app, "documents").await, expected);
+    let by_terms = DocumentApp::start_with(&[("ARTICLES", "yes")]).await;
+    assert_eq!(tool_names(&by_terms, "documents").await, TOOLS);
+}
+
+#[tokio::test]
 async fn model_explores_documents_in_several_rounds() {
     let app = DocumentApp::start().await;
     let turn = app
@@ -122,7 +133,7 @@ async fn model_explores_documents_in_several_rounds() {
     assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好。", "stop"));
     assert!(turn.events_of("tool_result").iter().all(|result| result["ok"] == true));
     let system = app.model.wait_for_request(1).await.system_prompt();
-    assert!(system.starts_with("你是 Lambda Chat 的文档助手") && system.contains("不可信"), "{system}");
+    assert!(system.starts_with("你是 Lambda Chat 的文档助手") && system.contains("一律不执行"), "{system}");
     let results: Vec<Value> = app.last_results(4).iter().map(|text| serde_json::from_str(text).unwrap()).collect();
     assert_eq!(results[0]["tree"].as_str().unwrap().lines().next(), Some("- root/"));
     assert_eq!(results[1]["count"], 2);

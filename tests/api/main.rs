@@ -67,6 +67,7 @@ mod secrets;
 mod settings;
 mod smoke;
 mod split_points;
+mod stable_history;
 mod stages;
 mod stop;
 mod stream;

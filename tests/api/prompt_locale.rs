@@ -18,6 +18,12 @@ fn date_in(zone: &str) -> String {
     Timestamp::now().to_zoned(TimeZone::get(zone).unwrap()).date().to_string()
 }
 
+fn weekday_in(zone: &str) -> &'static str {
+    let names = ["星期一", "星期二", "星期三", "星期四", "星期五", "星期六", "星期日"];
+    let weekday = Timestamp::now().to_zoned(TimeZone::get(zone).unwrap()).weekday();
+    names[usize::try_from(weekday.to_monday_zero_offset()).unwrap()]
+}
+
 fn has_han(text: &str) -> bool {
     text.chars().any(|character| ('\u{4E00}'..='\u{9FFF}').contains(&character))
 }
@@ -88,7 +94,7 @@ async fn prompt_date_is_that_of_users_time_zone() {
         return;
     }
     for (number, zone) in [(1, LAST_ZONE), (2, FIRST_ZONE)] {
-        let expected = format!("今天的日期是 {}（{zone}）。", date_in(zone));
+        let expected = format!("今天是 {}，{}（{zone}）。", date_in(zone), weekday_in(zone));
         let prompt = system_prompt(&app, number).await;
         assert!(prompt.contains(&expected), "{expected} is not in {prompt}");
     }
@@ -129,8 +135,9 @@ async fn last_round_states_that_tools_are_off() {
     let app = TestApp::start_with(&[("MAX_TOOL_ROUNDS", "1")]).await;
     app.model.queue_replies([Completion::of([search_call("甲")]), Completion::of(["好。"])]);
     app.send_message("问").await;
-    let prompt = system_prompt(&app, 2).await;
-    assert!(prompt.ends_with("没有查到的内容请如实说明，不要编造。"), "{prompt}");
+    let (first, last) = (app.model.wait_for_request(1).await, app.model.wait_for_request(2).await);
+    assert!(last.last_message().ends_with("没有查到的内容请如实说明，不要编造。"), "{}", last.last_message());
+    assert_eq!(first.system_prompt(), last.system_prompt(), "tools stay in it, because providers cache it");
 }
 
 #[tokio::test]
@@ -141,5 +148,5 @@ async fn failed_search_is_presented_as_failure() {
     app.send_message("问").await;
     let message = app.model.wait_for_request(2).await.last_message();
     assert!(message.starts_with("搜索失败，没有得到搜索结果：\n\n<search_error>"), "{message}");
-    assert!(message.contains("不要编造") && !message.contains("详细回答"), "{message}");
+    assert!(message.contains("不要编造") && !message.contains("按用户要求的详略"), "{message}");
 }

@@ -52,7 +52,7 @@ fn render(request: &ModelRequest) -> String {
     parts.join("\n\n")
 }
 
-/// The text with a fixed date and nonce.
+/// The text with a fixed date.
 fn stable(text: &str) -> String {
     let date = |text: &str| {
         let is_date = |at: &usize| {
@@ -69,15 +69,11 @@ fn stable(text: &str) -> String {
     if let Some(today) = date(text) {
         stable = stable.replace(&today, "2026-01-02");
     }
-    for (start, end) in [("安全说明 ", "："), ("Security note ", ":")] {
-        let nonces: Vec<String> = stable
-            .split(start)
-            .skip(1)
-            .filter_map(|rest| rest.split_once(end).map(|(nonce, _)| nonce.to_owned()))
-            .collect();
-        for nonce in nonces {
-            stable = stable.replace(&nonce, "NONCE");
-        }
+    for weekday in ["一", "二", "三", "四", "六", "日"] {
+        stable = stable.replace(&format!("，星期{weekday}（"), "，星期五（");
+    }
+    for weekday in ["Monday", "Tuesday", "Wednesday", "Thursday", "Saturday", "Sunday"] {
+        stable = stable.replace(&format!("Today is {weekday},"), "Today is Friday,");
     }
     stable
 }

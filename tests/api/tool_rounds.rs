@@ -71,10 +71,10 @@ async fn search_may_follow_another_search() {
     assert_eq!(turn.events_of("usage")[0]["inputTokens"], 30);
 }
 
-/// Makes the model answer every request with another search, and with text once the prompt names no search.
+/// Makes the model answer every request with another search, and with text once tools are off.
 fn make_model_search_forever(app: &TestApp) {
     app.model.respond_with(|request| {
-        if request.system_prompt().contains("search_web") {
+        if !request.last_message().contains("工具已经不能再使用") {
             Completion::of([search_call(&format!("第{}问", request.messages().len()))])
         } else {
             Completion::of(["够了。"])

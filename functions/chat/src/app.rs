@@ -46,7 +46,11 @@ impl App {
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
         let document_tools = config.documents.as_ref().map(DocumentRoot::tools).unwrap_or_default();
         let catalog = AgentCatalog {
-            agents: Agents::new(store.definitions.clone(), config.documents.is_some()),
+            agents: Agents::new(
+                store.definitions.clone(),
+                config.documents.is_some(),
+                config.articles.enabled == Some(true) && config.articles.embeddings.is_some(),
+            ),
             tools: CustomTools::new(&store, config.tool_policy, config.tool_secrets.clone(), &base.tools),
             built_in: base.tools.extended_with(document_tools),
             base,

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::{Message, ProviderData, ToolCall};
 
@@ -8,29 +8,18 @@ const MAX_ID_BYTES: usize = 40;
 /// Makes the ids of the calls in one request unique and short.
 ///
 /// Calls of different turns and models may have the same id, and endpoints reject ids that are repeated or long. Such a
-/// call gets another id; of several calls with the same id, the newest keeps it.
+/// call gets another id. An id depends on the messages before it only, because providers cache the beginning of a prompt:
+/// of several calls with the same id, the oldest keeps it.
+#[derive(Default)]
 pub(crate) struct CallIds<'a> {
-    /// How often each id occurs in the messages that remain.
-    remaining: HashMap<&'a str, usize>,
-    /// The new id of each call so far, by its old one.
+    /// The ids so far.
+    used: HashSet<String>,
+    /// The new id of the newest call with each old id.
     replaced: HashMap<&'a str, String>,
     count: usize,
 }
 
 impl<'a> CallIds<'a> {
-    /// Counts the ids of these messages, which must then be passed to [`Self::rewrite`] in order.
-    pub(crate) fn of(messages: &'a [Message]) -> Self {
-        let mut remaining: HashMap<&str, usize> = HashMap::new();
-        for message in messages {
-            if let Message::Assistant { calls, .. } = message {
-                for call in calls {
-                    *remaining.entry(&call.id).or_default() += 1;
-                }
-            }
-        }
-        Self { remaining, replaced: HashMap::new(), count: 0 }
-    }
-
     /// The message with its new ids.
     pub(crate) fn rewrite(&mut self, message: &'a Message) -> Message {
         match message {
@@ -58,12 +47,13 @@ impl<'a> CallIds<'a> {
     }
 
     fn next(&mut self, id: &'a str) -> String {
+        let mut new_id = id.to_owned();
         self.count += 1;
-        let remaining = self.remaining.entry(id).or_default();
-        *remaining = remaining.saturating_sub(1);
-        let fits = *remaining == 0 && (1..=MAX_ID_BYTES).contains(&id.len());
-        // Nine letters and digits: the strictest endpoint accepts no other form.
-        let new_id = if fits { id.to_owned() } else { format!("call{:05}", self.count) };
+        while !(1..=MAX_ID_BYTES).contains(&new_id.len()) || !self.used.insert(new_id.clone()) {
+            // Nine letters and digits: the strictest endpoint accepts no other form.
+            new_id = format!("call{:05}", self.count);
+            self.count += usize::from(self.used.contains(&new_id));
+        }
         self.replaced.insert(id, new_id.clone());
         new_id
     }
@@ -88,7 +78,7 @@ mod tests {
     /// The ids of the calls and those of their results.
     fn ids(of: &[&str]) -> (Vec<String>, Vec<String>) {
         let messages: Vec<Message> = of.iter().flat_map(|id| round(id)).collect();
-        let mut ids = CallIds::of(&messages);
+        let mut ids = CallIds::default();
         let (mut calls, mut results) = (Vec::new(), Vec::new());
         for message in messages.iter().map(|message| ids.rewrite(message)) {
             match message {
@@ -111,19 +101,32 @@ mod tests {
     fn repeated_or_long_ids_change_with_their_results() {
         let long = "x".repeat(41);
         let (calls, results) = ids(&["call_1", "call_1", &long, "call_1"]);
-        assert_eq!(calls, ["call00001", "call00002", "call00003", "call_1"]);
+        assert_eq!(calls, ["call_1", "call00002", "call00003", "call00004"]);
         assert_eq!(results, calls);
+    }
+
+    #[test]
+    fn ids_do_not_depend_on_later_calls() {
+        let all = ["a", "a", "call00002", "b", "call00005", "", "a"];
+        let (calls, results) = ids(&all);
+        assert_eq!(calls, ["a", "call00002", "call00003", "b", "call00005", "call00006", "call00007"]);
+        assert_eq!(results, calls);
+        for end in 0..all.len() {
+            assert_eq!(ids(&all[..end]).0, calls[..end]);
+        }
     }
 
     #[test]
     fn signatures_follow_the_new_id_of_their_call() {
         let mut messages: Vec<Message> = [round("call_1"), round("call_1")].concat();
-        if let Message::Assistant { provider_data, .. } = &mut messages[0] {
+        if let Message::Assistant { provider_data, .. } = &mut messages[2] {
             let call_signatures = [("call_1".to_owned(), "s".to_owned())].into();
             *provider_data = Some(Box::new(ProviderData { call_signatures, ..ProviderData::default() }));
         }
-        let mut ids = CallIds::of(&messages);
-        let Message::Assistant { calls, provider_data: Some(data), .. } = ids.rewrite(&messages[0]) else { panic!() };
+        let mut ids = CallIds::default();
+        ids.rewrite(&messages[0]);
+        let Message::Assistant { calls, provider_data: Some(data), .. } = ids.rewrite(&messages[2]) else { panic!() };
+        assert_eq!(calls[0].id, "call00002");
         assert_eq!(data.call_signatures.get(&calls[0].id).map(String::as_str), Some("s"));
     }
 }

@@ -11,13 +11,16 @@ use crate::tokens::{self, Family};
 use prompts::AgentTexts;
 
 /// Length to which a long result of an earlier turn is truncated, in bytes.
-const SHORT_RESULT_BYTES: usize = 2_000;
+pub(crate) const SHORT_RESULT_BYTES: usize = 2_000;
 
 /// Length to which it is truncated if that is still too long, in bytes.
 const SHORTEST_RESULT_BYTES: usize = 400;
 
 /// Minimum length to which other texts are truncated, in bytes; a shorter text has no use.
 const MIN_TEXT_BYTES: usize = 32;
+
+/// Maximum length of a note and a last line after a truncated text, in bytes.
+const MAX_NOTE_BYTES: usize = 64;
 
 /// The first and last line of a search result; both are kept.
 const SEARCH_TAGS: (&str, &str) = ("<search_results>", "\n</search_results>");
@@ -192,7 +195,8 @@ fn truncate_if_result(message: &mut Message, max_bytes: usize, texts: &AgentText
     }
 }
 
-fn truncate_result(result: &mut ToolMessage, max_bytes: usize, texts: &AgentTexts) {
+/// Truncates a result to about `max_bytes`; one of a search keeps its last line.
+pub(crate) fn truncate_result(result: &mut ToolMessage, max_bytes: usize, texts: &AgentTexts) {
     let (first, last) = SEARCH_TAGS;
     if truncate(&mut result.content, max_bytes, texts) && result.content.starts_with(first) {
         result.content.push_str(last);
@@ -214,10 +218,10 @@ fn truncate_to_tokens(result: &mut ToolMessage, max_tokens: u64, target: Target)
 }
 
 /// Truncates a text to about `max_bytes` at a character boundary and appends a note; returns whether it was too long.
-fn truncate(text: &mut String, max_bytes: usize, texts: &AgentTexts) -> bool {
+pub(crate) fn truncate(text: &mut String, max_bytes: usize, texts: &AgentTexts) -> bool {
     let note = format!("\n{}", texts.truncated);
-    // A text that is hardly longer than its truncated form stays: truncation would only lengthen it.
-    let is_long = text.len() > max_bytes + note.len() + SEARCH_TAGS.1.len();
+    // A text that is hardly longer than its truncated form stays, also one that was truncated in another language.
+    let is_long = text.len() > max_bytes + MAX_NOTE_BYTES;
     if is_long {
         text.truncate(text.floor_char_boundary(max_bytes));
         text.push_str(&note);

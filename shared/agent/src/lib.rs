@@ -10,6 +10,7 @@
 //! * `continuation`: joins the texts of two models after a failover
 //! * `prompt`, `message_format`, `call_ids`, `alternation`: what the model reads
 //! * `context`, `compactness`: what fits into the context window of a model
+//! * `earlier_results`: what later turns read of the results of a turn
 //! * `turn_state`, `event_log`: the events of a turn and what they add up to
 //! * `answer_filter`, `citation_filter`: personal data and invented citations in an answer as it streams
 //! * `client_context`: history and tools of a client that keeps its conversation itself
@@ -25,7 +26,7 @@ mod client_context;
 mod compactness;
 mod context;
 mod continuation;
-
+mod earlier_results;
 mod estimate;
 mod event_log;
 mod fallback;

@@ -14,11 +14,12 @@ mod transcript;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::{ErrorCode, Failure, FinishReason, Message, Summary, ToolSpec};
+use domain::{ErrorCode, Failure, FinishReason, HistoryTurn, Message, Summary, ToolSpec};
 use llm::{Finish, ModelClient, ToolMode};
 use tools::{ToolContext, ToolSession};
 
 use self::deadlines::Deadlines;
+use crate::earlier_results::cut_results;
 use crate::fallback::FallbackReason;
 use crate::round::Round;
 use crate::{Agent, EventLog, TokenCountCache, Turn, TurnRecorder, compactness};
@@ -62,6 +63,17 @@ impl Agent {
     }
 }
 
+/// The earlier turns as prompts need them. Those of earlier releases hold results that were not cut when their turn ended.
+fn earlier_turns(turn: &Turn<'_>) -> Vec<HistoryTurn> {
+    let mut earlier_turns = turn.history.clone();
+    if turn.client.is_none() {
+        for earlier in &mut earlier_turns {
+            cut_results(&mut earlier.messages, turn.context.language);
+        }
+    }
+    earlier_turns
+}
+
 /// Whether a round has tools, and if not, how the turn then ends.
 enum Phase {
     Tools,
@@ -78,6 +90,8 @@ struct Run<'a> {
     specs: Arc<[ToolSpec]>,
     token_counts: TokenCountCache,
     texts: &'static AgentTexts,
+    /// The earlier turns, with cut results unless the client keeps the conversation.
+    earlier_turns: Vec<HistoryTurn>,
     /// The messages of earlier turns in the prompt.
     history: Vec<Message>,
     /// The messages of this turn: the user message first.
@@ -117,6 +131,7 @@ impl<'a> Run<'a> {
             events.record(recorder);
         }
         events.filter_answer(turn.context.sources.clone(), turn.context.redactor.stream_redactor());
+        events.turn_state().language = turn.context.language;
         let deadlines = Deadlines::new(turn.context.deadline);
         let specs = turn.specs(&agent.tools);
         let are_agent_specs = Arc::ptr_eq(&specs, agent.tools.specs(turn.context.language));
@@ -135,6 +150,7 @@ impl<'a> Run<'a> {
             token_counts: if are_agent_specs { agent.token_counts.clone() } else { TokenCountCache::default() },
             specs,
             texts: AgentTexts::of(turn.context.language),
+            earlier_turns: earlier_turns(turn),
             history: Vec::new(),
             messages,
             summary: turn.summary.clone().filter(|_| agent.summarise),

@@ -77,8 +77,6 @@ pub struct Turn<'a> {
     pub context: ToolContext,
     /// The date that the model is given.
     pub today: String,
-    /// A random string that marks the instructions around tool results.
-    pub nonce: String,
     /// Records the turn, if set.
     pub recorder: Option<&'a dyn TurnRecorderFactory>,
 }

@@ -1,14 +1,14 @@
 use domain::{
-    CallPosition, CallState, Event, Message, ProviderData, Summary, ToolCall, ToolMessage, ToolOutcome,
+    CallPosition, CallState, Event, Language, Message, ProviderData, Summary, ToolCall, ToolMessage, ToolOutcome,
     TurnAccumulator, Usage,
 };
 use llm::AttemptLog;
 use tokio::time::Instant;
 use tools::ToolRun;
 
-use crate::estimate;
 use crate::thinking_clock::ThinkingClock;
 use crate::usage::PendingReply;
+use crate::{earlier_results, estimate};
 
 /// The state of a turn: what its events add up to, and what it cost. However the turn ends, this much is kept.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,8 @@ pub struct TurnState {
     rounds_end: Position,
     /// Where the next text begins a paragraph, in `content` in bytes: after a round, or a reply that was rejected.
     paragraph_start: usize,
+    /// The language of the prompts.
+    pub(crate) language: Language,
 }
 
 /// A position in an answer.
@@ -179,9 +181,10 @@ impl TurnState {
         self.end_paragraph();
     }
 
-    /// What the model wrote and read in this turn, including the unfinished round.
+    /// What the model wrote in this turn, including the unfinished round, and what later turns need of what it read.
     pub fn transcript(mut self) -> Vec<Message> {
         self.close_round(Vec::new(), Vec::new(), None);
+        earlier_results::cut_results(&mut self.transcript, self.language);
         self.transcript
     }
 

@@ -15,6 +15,7 @@ use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_over};
 use crate::document_path::DocumentPath;
 use crate::interrupt::Interrupt;
 use crate::json_budget::JsonBudget;
+use crate::parallel_walk::FoundFile;
 use crate::walk::find_files;
 use crate::{DocumentError, DocumentRoot, DocumentSource};
 
@@ -27,8 +28,8 @@ const MAX_LIMIT: u32 = 1000;
 /// Longest pattern, in bytes.
 pub(crate) const MAX_GLOB_BYTES: usize = 1000;
 
-/// Finds files by a glob, newest first. The result is JSON: `files`, `truncated`, `count` (of all matching files), and a
-/// `note` if there are more.
+/// Finds files by a glob, newest first. The result is JSON: `files`, their `details` in the same order, `truncated`, `count`
+/// (of all matching files), and a `note` if there are more.
 pub struct GlobSearch {
     source: DocumentSource,
 }
@@ -57,7 +58,7 @@ fn default_limit() -> u32 {
 /// The matching files of a page.
 #[derive(Debug)]
 struct Page {
-    files: Vec<String>,
+    files: Vec<FoundFile>,
     /// The number of all matching files.
     count: usize,
     incomplete: bool,
@@ -104,11 +105,11 @@ fn find_page(root: &DocumentRoot, arguments: &Arguments, interrupt: &Interrupt) 
     let start = DocumentPath::parse(path.as_deref().unwrap_or_default())?;
     let found = find_files(root, &start, interrupt)?;
     let below = |path: &DocumentPath| path.below(&start).to_owned();
-    let matching: Vec<&DocumentPath> =
-        found.files.iter().map(|file| &file.path).filter(|path| glob.is_match(below(path))).collect();
+    let matching: Vec<FoundFile> = found.files.into_iter().filter(|file| glob.is_match(below(&file.path))).collect();
     let as_usize = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-    let page = matching.iter().skip(as_usize(*offset)).take(as_usize(*limit).min(as_usize(MAX_LIMIT)));
-    Ok(Page { files: page.map(ToString::to_string).collect(), count: matching.len(), incomplete: found.incomplete })
+    let count = matching.len();
+    let page = matching.into_iter().skip(as_usize(*offset)).take(as_usize(*limit).min(as_usize(MAX_LIMIT)));
+    Ok(Page { files: page.collect(), count, incomplete: found.incomplete })
 }
 
 /// Compiles a glob over paths below the folder of the search: `*` and `?` match no slash, `**` matches folders.
@@ -131,11 +132,13 @@ fn render(page: Page, offset: u32, max_bytes: usize, language: Language) -> Tool
     let texts = DocumentTexts::of(language);
     let Page { files, count, incomplete } = page;
     let mut budget = JsonBudget::new(max_bytes);
-    let shown: Vec<String> = files.into_iter().take_while(|file| budget.take(&file.as_str().into())).collect();
+    let described = files.into_iter().map(|file| (file.path.to_string(), file.info.describe()));
+    let (shown, details): (Vec<String>, Vec<String>) =
+        described.take_while(|(path, info)| budget.take(&json!([path, info]))).unzip();
     let next = usize::try_from(offset).unwrap_or(usize::MAX).saturating_add(shown.len());
     let truncated = next < count || incomplete;
     let summary = format!("{count} files");
-    let mut result = json!({ "files": shown, "truncated": truncated, "count": count });
+    let mut result = json!({ "files": shown, "details": details, "truncated": truncated, "count": count });
     if next < count {
         result["note"] = fill(texts.more_files, &[("offset", &next.to_string())]).into();
     } else if incomplete {

@@ -11,6 +11,7 @@ mod encoding;
 mod encoding_guess;
 mod error;
 mod excerpt;
+mod file_info;
 #[cfg(test)]
 mod fuzz;
 mod glob_search;

@@ -9,11 +9,12 @@ use prompts::{DocumentTexts, ToolFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
+use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, markdown, schema};
 
 use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_over};
 use crate::directory::Kind;
 use crate::document_path::DocumentPath;
+use crate::file_info::FileInfo;
 use crate::interrupt::Interrupt;
 use crate::json_budget::JsonBudget;
 use crate::root::ROOT_NAME;
@@ -22,8 +23,8 @@ use crate::{DocumentError, DocumentRoot, DocumentSource};
 /// Maximum number of entries of a listing.
 const MAX_ENTRIES: usize = 500;
 
-/// Lists the files and folders below a folder, those near it first. The result is JSON: `tree`, `files` (the paths),
-/// `count`, and a `note` if entries are left out.
+/// Lists the files and folders below a folder, those near it first. The result is JSON: `tree`, `count`, and a `note` if
+/// entries are left out. People also get `files`, the paths, which models read in the tree.
 pub struct ListDirectory {
     source: DocumentSource,
 }
@@ -41,6 +42,8 @@ struct Arguments {
 struct Listed {
     path: String,
     depth: usize,
+    /// `None` for a folder.
+    info: Option<FileInfo>,
 }
 
 #[derive(Debug, Default)]
@@ -101,9 +104,12 @@ fn list(root: &DocumentRoot, start: &DocumentPath, interrupt: &Interrupt) -> Res
                 return Ok(Listing { incomplete: true, ..listing });
             }
             let child = path.join(&entry.name);
-            let slash = if entry.kind == Kind::Folder { "/" } else { "" };
-            listing.entries.push(Listed { path: format!("{child}{slash}"), depth });
-            if entry.kind == Kind::Folder {
+            let (slash, info) = match entry.kind {
+                Kind::Folder => ("/", None),
+                Kind::File(info) => ("", Some(info)),
+            };
+            listing.entries.push(Listed { path: format!("{child}{slash}"), depth, info });
+            if info.is_none() {
                 folders.push_back((child, depth + 1));
             }
         }
@@ -114,18 +120,19 @@ fn list(root: &DocumentRoot, start: &DocumentPath, interrupt: &Interrupt) -> Res
 fn render(start: &DocumentPath, listing: Listing, max_bytes: usize, language: Language) -> ToolOutput {
     let Listing { mut entries, mut incomplete } = listing;
     let mut budget = JsonBudget::new(max_bytes);
-    let mut fits = |entry: &Listed| budget.take(&entry.tree_line().into()) && budget.take(&entry.path.as_str().into());
-    let shown = entries.iter().take_while(|entry| fits(entry)).count();
+    let shown = entries.iter().take_while(|entry| budget.take(&entry.tree_line().into())).count();
     incomplete |= shown < entries.len();
     entries.truncate(shown);
     let files: Vec<&str> =
         entries.iter().map(|entry| entry.path.as_str()).filter(|path| !path.ends_with('/')).collect();
-    let mut result = json!({ "tree": tree(start, &entries), "files": files, "count": entries.len() });
+    let mut result = json!({ "tree": tree(start, &entries), "count": entries.len() });
     if incomplete {
         result["note"] = DocumentTexts::of(language).more_entries.into();
     }
-    let summary = format!("{} entries", entries.len());
-    ToolOutput { content: tool_calls::escape(&result.to_string()), summary, ..ToolOutput::default() }
+    let content = tool_calls::escape(&result.to_string());
+    result["files"] = files.into();
+    let user_text = Some(markdown::format_result(&result.to_string()));
+    ToolOutput { content, user_text, summary: format!("{} entries", entries.len()), ..ToolOutput::default() }
 }
 
 /// The tree as lines such as `  - name/`; the entries of a folder follow it.
@@ -141,6 +148,7 @@ impl Listed {
     fn tree_line(&self) -> String {
         let name = self.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let slash = if self.path.ends_with('/') { "/" } else { "" };
-        format!("{}- {name}{slash}", "  ".repeat(self.depth))
+        let info = self.info.map(|info| format!(" ({})", info.describe())).unwrap_or_default();
+        format!("{}- {name}{slash}{info}", "  ".repeat(self.depth))
     }
 }

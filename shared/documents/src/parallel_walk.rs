@@ -5,10 +5,11 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use crate::directory::{Directory, Entry, Kind};
 use crate::document_path::DocumentPath;
+use crate::file_info::FileInfo;
 use crate::ignore_rules::IgnoreRules;
 use crate::interrupt::Interrupt;
 use crate::root::Folder;
@@ -37,7 +38,7 @@ pub(crate) struct FoundFiles {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundFile {
     pub(crate) path: DocumentPath,
-    pub(crate) modified: SystemTime,
+    pub(crate) info: FileInfo,
 }
 
 /// A walk below one folder.
@@ -146,9 +147,9 @@ impl<'a> ParallelWalk<'a> {
                 continue;
             }
             match kind {
-                Kind::File(modified) => {
+                Kind::File(info) => {
                     self.files.fetch_add(1, Ordering::Relaxed);
-                    files.push(FoundFile { path: child, modified });
+                    files.push(FoundFile { path: child, info });
                 }
                 Kind::Folder => self.read_child(directory, &name, child, rules, depth, files),
             }

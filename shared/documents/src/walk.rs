@@ -1,11 +1,11 @@
 //! The files below a folder, newest first.
 
 use std::fs::File;
-use std::time::SystemTime;
 
 use crate::DocumentError;
 use crate::directory::Directory;
 use crate::document_path::DocumentPath;
+use crate::file_info::FileInfo;
 use crate::interrupt::Interrupt;
 use crate::parallel_walk::{FoundFile, FoundFiles, ParallelWalk};
 use crate::root::{DocumentRoot, Target, open_file};
@@ -20,14 +20,15 @@ pub(crate) fn find_files(
     interrupt: &Interrupt,
 ) -> Result<FoundFiles, DocumentError> {
     let mut found = match root.resolve(path)? {
-        Target::File(_) => {
-            let file = FoundFile { path: path.clone(), modified: SystemTime::UNIX_EPOCH };
+        Target::File(file) => {
+            let metadata = file.metadata().map_err(|_| DocumentError::Unreadable)?;
+            let file = FoundFile { path: path.clone(), info: FileInfo::from(&metadata) };
             FoundFiles { files: vec![file], incomplete: false }
         }
         Target::Folder(folder) => ParallelWalk::new(interrupt).run(folder),
     };
     found.files.sort_unstable_by(|one, other| {
-        other.modified.cmp(&one.modified).then_with(|| one.path.as_str().cmp(other.path.as_str()))
+        other.info.modified.cmp(&one.info.modified).then_with(|| one.path.as_str().cmp(other.path.as_str()))
     });
     Ok(found)
 }

@@ -9,9 +9,9 @@ declare_texts! {
     compact_system,
     /// Teaches the `{tools}` to models with a small context window.
     compact_tools,
-    /// States the date `{today}` in a time `{zone}` in the system prompt.
+    /// States the date `{today}`, its `{weekday}` and the time `{zone}` in the system prompt.
     current_date,
-    /// States in the system prompt that tool results are untrusted.
+    /// States in the system prompt that tool results are quotations.
     untrusted_tools,
     /// States in the system prompt when tools should be called.
     tools_available,
@@ -65,22 +65,25 @@ declare_texts! {
     tool_line,
     /// Represents the oldest turns by their `{summary}`.
     summary,
-    /// Search `{results}` as a user message. `{nonce}` marks the instruction that no page can forge.
+    /// Search `{results}` as a user message.
     search_results,
-    /// Tool `{results}` as a user message. `{nonce}` marks the instruction that no result can forge.
+    /// Tool `{results}` as a user message.
     tool_results,
-    /// The `{results}` of searches that all failed, as a user message with a `{nonce}`.
+    /// The `{results}` of searches that all failed, as a user message.
     failed_search,
-    /// The `{results}` of calls that all failed, as a user message with a `{nonce}`.
+    /// The `{results}` of calls that all failed, as a user message.
     failed_calls,
-    /// The `{results}` of calls that must all be corrected, as a user message with a `{nonce}`.
+    /// The `{results}` of calls that must all be corrected, as a user message.
     invalid_calls,
-    /// The `{results}` of calls of which some failed, as a user message with a `{nonce}`.
+    /// The `{results}` of calls of which some failed, as a user message.
     partial_results,
+    /// Follows results in a user message: they are quotations.
+    quoted,
+    /// Follows the pages of an ended turn: some of their content is left out.
+    earlier_results,
     /// Requests an answer because the rounds with tools are used up.
     tools_off,
-    /// A user message: `{question}` with search `{results}` that precede any call. `{nonce}` marks the instruction that no
-    /// page can forge.
+    /// A user message: `{question}` with search `{results}` that precede any call.
     reference_information,
     /// Follows truncated text.
     truncated,

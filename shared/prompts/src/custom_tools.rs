@@ -5,6 +5,8 @@ declare_texts! {
     CustomToolTexts in "custom_tools":
     /// Reason: the tool's secret is not available.
     no_secret,
+    /// Reason: the tool's secret is too short to be masked in results.
+    short_secret,
     /// Reason: the tool is called too often.
     rate_limited,
     /// Reason: the address of the tool is not allowed.

@@ -9,6 +9,8 @@ declare_texts! {
     summary,
     /// Precedes the entries of a search.
     results,
+    /// The `{date}` on which a page was published.
+    date,
     /// Precedes the text of a page: `{content}`.
     content,
     /// A search found nothing.

@@ -65,9 +65,11 @@ impl CitingResult for CitedSearch {
 
 impl CitedSearch {
     fn entry(&self, page: &SearchHit, number: usize) -> String {
-        let SearchHit { title, url, content, .. } = page;
-        let content = fill(SearchTexts::of(self.language).content, &[("content", &escape_untrusted(content))]);
-        format!("{number}. {}\n{}{}\n{content}", escape(title), source_prefix(self.language), escape(url))
+        let SearchHit { title, url, content, date, .. } = page;
+        let texts = SearchTexts::of(self.language);
+        let date = date.as_deref().map(|date| fill(texts.date, &[("date", &escape(date))]) + "\n").unwrap_or_default();
+        let content = fill(texts.content, &[("content", &escape_untrusted(content))]);
+        format!("{number}. {}\n{}{}\n{date}{content}", escape(title), source_prefix(self.language), escape(url))
     }
 
     /// The notes after the entries.

@@ -30,6 +30,9 @@ pub(crate) struct SearchHit {
     pub(crate) content: String,
     /// Relevance from 0 to 1; `None` if the provider does not state it.
     pub(crate) score: Option<f64>,
+    /// The day of publication as `YYYY-MM-DD`; `None` if the provider does not state it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) date: Option<String>,
 }
 
 impl SearchResults {
@@ -50,7 +53,7 @@ impl SearchHit {
         }
         let title = strip_invisible(title).split_whitespace().collect::<Vec<_>>().join(" ");
         let title = if title.is_empty() { url.clone() } else { truncate_chars(&title, MAX_TITLE) };
-        Some(Self { title, url, content, score: None })
+        Some(Self { title, url, content, score: None, date: None })
     }
 
     #[cfg(test)]

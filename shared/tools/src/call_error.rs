@@ -26,8 +26,9 @@ impl ToolCallError {
         let names: Vec<&str> = names.collect();
         let names = if names.is_empty() { texts.no_tools.to_owned() } else { names.join(", ") };
         let name: String = name.chars().take(MAX_NAME_CHARS).collect();
-        let content = fill(texts.unknown_tool, &[("name", &name), ("names", &names)]);
-        Self::new("unknown_tool", "The model asked for a tool that does not exist.", content)
+        let values = [("name", &*name), ("names", &names)];
+        let [content, message] = [texts, ToolTexts::of(Language::En)].map(|texts| fill(texts.unknown_tool, &values));
+        Self::new("unknown_tool", &message, content)
     }
 
     /// The arguments are invalid for `reason`, which the model reads. It may quote an external schema.

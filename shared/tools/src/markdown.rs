@@ -15,7 +15,7 @@ pub fn single_line(text: &str) -> String {
 }
 
 /// Returns a result unchanged, or JSON in a code block.
-pub(crate) fn format_result(content: &str) -> String {
+pub fn format_result(content: &str) -> String {
     match serde_json::from_str::<Value>(content) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => format!("```json\n{value:#}\n```"),
         _ => content.to_owned(),

@@ -2,7 +2,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
 use agent::{EventLog, Turn, TurnRecorderFactory};
-use domain::{ErrorCode, Failure, FinishReason, Language, Owner, new_id};
+use domain::{ErrorCode, Failure, FinishReason, Language, Owner};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -85,7 +85,6 @@ impl TurnRunner<'_> {
             tool_choice: tool_choice.clone(),
             context: self.tool_context(sources),
             today: self.today(),
-            nonce: new_id(),
             recorder: Some(&StageLog { started_at: self.started_at, recorder }),
         };
         let answered = breaker::publish_while(store, models, agent.run(&turn, self.events)).await;

@@ -105,13 +105,16 @@ impl AgentDefinition {
         }
     }
 
-    /// The agent that answers from documents. It has no web search, whose queries would carry them out.
-    pub(crate) fn documents() -> Self {
+    /// The agent that answers from documents, and from articles if they are searched by their meaning. It has no web search,
+    /// whose queries would carry the documents out.
+    pub(crate) fn documents(has_semantic_search: bool) -> Self {
         let bind = |tool: &str| Binding { tool: tool.to_owned(), enabled: true, config: Map::new(), direct: false };
+        let articles = has_semantic_search.then_some("search_articles");
+        let tools = DOCUMENT_TOOLS.into_iter().chain(articles).chain(["calculator", "current_time"]);
         Self {
             name: "Documents".to_owned(),
             description: "Answers from this deployment's documents and cites them by path and line.".to_owned(),
-            tools: Some(DOCUMENT_TOOLS.into_iter().chain(["calculator", "current_time"]).map(bind).collect()),
+            tools: Some(tools.map(bind).collect()),
             max_rounds: Some(10),
             purpose: Purpose::Documents,
             ..Self::built_in()

@@ -18,6 +18,8 @@ const DOCUMENTS_AGENT: &str = "documents";
 pub(crate) struct Agents {
     rows: DefinitionCache<AgentRow>,
     has_documents: bool,
+    /// Whether articles are searched by their meaning.
+    has_semantic_search: bool,
 }
 
 /// A defined agent.
@@ -28,14 +30,15 @@ pub(crate) struct AgentRow {
 }
 
 impl Agents {
-    pub(crate) fn new(definitions: Definitions, has_documents: bool) -> Self {
-        Self { rows: DefinitionCache::new(definitions, DefinitionKind::Agent), has_documents }
+    pub(crate) fn new(definitions: Definitions, has_documents: bool, has_semantic_search: bool) -> Self {
+        Self { rows: DefinitionCache::new(definitions, DefinitionKind::Agent), has_documents, has_semantic_search }
     }
 
     /// The agents that exist without a row, the default one first.
     pub(crate) fn built_in(&self) -> Vec<AgentRow> {
         let row = |id: &str, definition| AgentRow { id: id.to_owned(), definition };
-        let documents = self.has_documents.then(|| row(DOCUMENTS_AGENT, AgentDefinition::documents()));
+        let documents = || row(DOCUMENTS_AGENT, AgentDefinition::documents(self.has_semantic_search));
+        let documents = self.has_documents.then(documents);
         [row(DEFAULT_AGENT, AgentDefinition::built_in())].into_iter().chain(documents).collect()
     }
 

@@ -65,7 +65,6 @@ pub(crate) struct Head {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) search_context: bool,
     pub(crate) today: String,
-    pub(crate) nonce: String,
     pub(crate) summary: Option<Summary>,
     /// The pages of earlier turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -148,7 +147,6 @@ impl Head {
             pre_search: agent.pre_search == PreSearch::Concurrent,
             search_context: agent.pre_search == PreSearch::Context,
             today: turn.today.clone(),
-            nonce: turn.nonce.clone(),
             summary: turn.summary.clone(),
             sources: earlier_sources.sources,
             last_source: earlier_sources.last,

@@ -92,7 +92,6 @@ fn build_turn<'a>(
             result_budget: tools::ResultBudget::default(),
         },
         today: head.today.clone(),
-        nonce: head.nonce.clone(),
         recorder: Some(recorder),
     }
 }

@@ -93,8 +93,8 @@ impl Run<'_> {
     /// The earlier turns that the summary does not cover.
     fn unsummarised(&self) -> &[HistoryTurn] {
         let up_to_seq = self.summary.as_ref().map_or(0, |summary| summary.up_to_seq);
-        let first = self.turn.history.partition_point(|earlier| earlier.seq <= up_to_seq);
-        self.turn.history.get(first..).unwrap_or_default()
+        let first = self.earlier_turns.partition_point(|earlier| earlier.seq <= up_to_seq);
+        self.earlier_turns.get(first..).unwrap_or_default()
     }
 
     /// Maximum number of tokens of a prompt.
@@ -113,11 +113,12 @@ impl Run<'_> {
         self.prompt_size(&fixed).tokens
     }
 
-    /// The messages of this turn, with truncated results if they do not fit into the prompt.
-    pub(super) fn fit_messages(&self, mut messages: Vec<Message>, system: &str) -> Vec<Message> {
+    /// The messages of this turn, with truncated results if they do not fit into the prompt, which ends with `closing`.
+    pub(super) fn fit_messages(&self, mut messages: Vec<Message>, system: &str, closing: &str) -> Vec<Message> {
         let target = self.target();
         let tools = if self.is_native() { self.tools_size().tokens } else { 0 };
-        let rest = self.system_size(system).tokens + tools + context::tokens(&self.history, target);
+        let instructions = self.system_size(system) + estimate::text(self.family(), closing);
+        let rest = instructions.tokens + tools + context::tokens(&self.history, target);
         context::share_among_results(&mut messages, self.prompt_budget().saturating_sub(rest), target);
         messages
     }

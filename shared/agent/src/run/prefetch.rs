@@ -57,7 +57,7 @@ impl Run<'_> {
         if self.has_reference
             && let [Message::User { text }, Message::Tool(result), ..] = messages.as_slice()
         {
-            let joined = prompt::with_reference(self.texts, text, &result.content, &self.turn.nonce);
+            let joined = prompt::with_reference(self.texts, text, &result.content);
             messages.splice(..2, [joined]);
         }
         messages

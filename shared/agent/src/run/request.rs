@@ -10,7 +10,7 @@ use tool_calls::CallFormat;
 use super::{Phase, Run};
 use crate::compactness::Compactness;
 use crate::message_format;
-use crate::prompt::{SystemPrompt, ToolOffer};
+use crate::prompt::{self, SystemPrompt, ToolOffer};
 use crate::reply::{self, GiveUp, ReplyOptions, Unshown};
 use crate::round::{Round, RoundError};
 use crate::usage::PendingReply;
@@ -93,34 +93,22 @@ impl Run<'_> {
 
     /// The prompt of the next round; the model continues from `partial_text`.
     pub(super) fn prompt(&self, phase: &Phase, partial_text: &str) -> Prompt {
-        let format = self.call_format();
         let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
         let tools_on = matches!(phase, Phase::Tools);
-        let offer = match self.tool_mode {
-            ToolMode::Native => ToolOffer::Native { callable: tools_on },
-            ToolMode::Prompted if tools_on => ToolOffer::Text { format, tools: &self.specs, choice },
-            ToolMode::Prompted => ToolOffer::None,
-        };
-        let mut system = SystemPrompt {
+        let system = SystemPrompt {
             language: self.turn.context.language,
             compactness: Compactness::of(self.model().context_tokens()),
             agent_prompt: self.agent.system_prompt_in(self.turn.context.language),
             added_prompt: self.agent.added_prompt.as_deref(),
             today: &self.turn.today,
             zone: self.turn.context.time_zone.iana_name().unwrap_or("UTC"),
-            offer,
+            offer: self.tool_offer(),
         }
         .render();
-        let closing = match phase {
-            Phase::Last(FinishReason::Deadline) => Some(self.texts.time_is_short),
-            Phase::Last(FinishReason::ToolLimit) => Some(self.texts.tools_off),
-            Phase::Last(_) | Phase::Tools => None,
-        };
-        if let Some(closing) = closing {
-            system.push_str("\n\n");
-            system.push_str(closing);
-        }
-        let current = self.with_reference(self.fit_messages(self.messages_to_continue(partial_text), &system));
+        let closing = self.closing(phase);
+        let mut current = self.fit_messages(self.messages_to_continue(partial_text), &system, closing);
+        self.add_instructions(closing, &mut current);
+        let current = self.with_reference(current);
         let messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
         let (params, from_caller) = (self.generation_params(phase), self.has_client_input());
         // Several endpoints accept past calls in native fields only together with the tools that they called, and tools
@@ -135,9 +123,53 @@ impl Run<'_> {
         Prompt { system, messages, params, from_caller, stop_markers, ..Prompt::default() }
     }
 
+    /// The tools that the system prompt offers: the same in all rounds and turns, because providers cache its beginning.
+    fn tool_offer(&self) -> ToolOffer<'_> {
+        match self.tool_mode {
+            ToolMode::Native => ToolOffer::Native { callable: self.offers_tools() },
+            ToolMode::Prompted if self.offers_tools() => {
+                ToolOffer::Text { format: self.call_format(), tools: &self.specs }
+            }
+            ToolMode::Prompted => ToolOffer::None,
+        }
+    }
+
+    /// Whether the turn has tools, also in its last round.
+    fn offers_tools(&self) -> bool {
+        !self.specs.is_empty() && !self.has_reference
+    }
+
+    /// What the last message of a round without tools ends with; empty for other rounds.
+    fn closing(&self, phase: &Phase) -> &'static str {
+        match phase {
+            Phase::Last(FinishReason::Deadline) => self.texts.time_is_short,
+            Phase::Last(FinishReason::ToolLimit) => self.texts.tools_off,
+            Phase::Last(_) | Phase::Tools => "",
+        }
+    }
+
+    /// Adds what holds for this turn or this round only: which tool the turn must call, and that no more may be called.
+    fn add_instructions(&self, closing: &str, messages: &mut Vec<Message>) {
+        let is_taught = !self.is_native() && self.offers_tools();
+        let required = prompt::requirement(self.texts, &self.turn.tool_choice).filter(|_| is_taught);
+        if let (Some(required), Some(Message::User { text })) = (required, messages.first_mut()) {
+            text.push_str("\n\n");
+            text.push_str(&required);
+        }
+        match messages.last_mut() {
+            _ if closing.is_empty() => {}
+            // On several wires a user message would start a turn, to which the reasoning before these results does not belong.
+            Some(Message::Tool(result)) if self.is_native() => {
+                result.content.push_str("\n\n");
+                result.content.push_str(closing);
+            }
+            _ => messages.push(Message::User { text: closing.to_owned() }),
+        }
+    }
+
     /// The messages with calls and results as text, in the format of the current model.
     pub(super) fn to_text(&self, messages: &[Message]) -> Vec<Message> {
-        message_format::to_text(self.texts, messages, self.call_format(), &self.turn.nonce)
+        message_format::to_text(self.texts, messages, self.call_format())
     }
 
     fn call_format(&self) -> &'static dyn CallFormat {

@@ -29,7 +29,7 @@ impl Credentials {
         let Some(secret) = &self.secret else { return Ok((None, SecretMask::default())) };
         let secret = secret.get().await.map_err(|_| HttpFailure::NoSecret)?;
         if secret.expose_secret().len() < MIN_SECRET_BYTES {
-            return Err(HttpFailure::NoSecret);
+            return Err(HttpFailure::ShortSecret);
         }
         let value = self.auth.value(&secret);
         let mask = SecretMask::new(&secret, &value);

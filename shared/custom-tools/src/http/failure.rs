@@ -8,6 +8,8 @@ use tools::{ToolError, strip_invisible};
 pub(crate) enum HttpFailure {
     /// The secret is unavailable, or no header can carry it.
     NoSecret,
+    /// The secret is too short to be masked in results.
+    ShortSecret,
     /// The tool's rate limit is exceeded.
     RateLimited,
     /// The deployment's policy does not allow the definition's address.
@@ -42,6 +44,7 @@ impl HttpFailure {
         let texts = CustomToolTexts::of(language);
         let text = match self {
             Self::NoSecret => texts.no_secret,
+            Self::ShortSecret => texts.short_secret,
             Self::RateLimited => texts.rate_limited,
             Self::AddressNotAllowed | Self::Egress(EgressError::Refused(_)) => texts.address_not_allowed,
             Self::Egress(EgressError::TimedOut) => ToolTexts::of(language).timed_out,

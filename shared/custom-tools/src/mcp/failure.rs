@@ -123,6 +123,7 @@ impl McpFailure {
             Self::Http(HttpFailure::Egress(error)) => error.to_string(),
             Self::Http(HttpFailure::Status(status, _)) => format!("status {status}"),
             Self::Http(HttpFailure::NoSecret) => "its secret cannot be had".to_owned(),
+            Self::Http(HttpFailure::ShortSecret) => "its secret is too short".to_owned(),
             Self::Http(_) => "the address is not allowed".to_owned(),
             Self::Rpc(error) => format!("error {}", error.code),
             Self::Unreadable | Self::WantsInput => "the answer cannot be read".to_owned(),

@@ -2,15 +2,15 @@
 
 mod unix;
 
-use std::time::SystemTime;
+use crate::file_info::FileInfo;
 
 pub(crate) use unix::Directory;
 
 /// The kind of an entry. Links, pipes, sockets and devices are none of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A regular file, with the time of its last change.
-    File(SystemTime),
+    /// A regular file.
+    File(FileInfo),
     /// A folder.
     Folder,
 }

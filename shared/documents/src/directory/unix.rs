@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, openat, statat};
 
 use super::{Entry, Kind, wrong_kind};
 use crate::document_path::is_plain_name;
+use crate::file_info::FileInfo;
 
 /// An open folder of the root's file system.
 ///
@@ -82,7 +83,7 @@ impl Directory {
         }
         let stat = statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Some(Kind::File(modified(&stat))),
+            FileType::RegularFile => Some(Kind::File(info(&stat))),
             FileType::Directory => Some(Kind::Folder),
             _ => None,
         })
@@ -116,9 +117,10 @@ fn plain_name(name: &CStr) -> Option<&str> {
     name.to_str().ok().filter(|name| is_plain_name(name))
 }
 
-/// The time of the last change; times before 1970 count as 1970.
-fn modified(stat: &Stat) -> SystemTime {
+/// The size and the time of the last change; times before 1970 count as 1970.
+fn info(stat: &Stat) -> FileInfo {
     let seconds = u64::try_from(stat.st_mtime).unwrap_or_default();
     let nanoseconds = u32::try_from(stat.st_mtime_nsec).unwrap_or_default();
-    SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds)
+    let modified = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds);
+    FileInfo { bytes: u64::try_from(stat.st_size).unwrap_or_default(), modified }
 }

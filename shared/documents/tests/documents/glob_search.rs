@@ -29,6 +29,16 @@ async fn globs_match_without_case_newest_first() {
 }
 
 #[tokio::test]
+async fn files_have_sizes_and_days_of_change() {
+    let documents = Documents::new(&[("a.md", b"x"), ("sub/b.md", &[b'y'; 3000])]);
+    let found = documents.call("glob_search", json!({"pattern": "*"})).await.unwrap();
+    assert_eq!(found["files"], json!(["a.md", "sub/b.md"]));
+    assert_eq!(found["details"], json!(["1 B, 2027-01-15", "2.9 KB, 2027-01-15"]));
+    let one = documents.call("glob_search", json!({"pattern": "*", "path": "sub/b.md"})).await.unwrap();
+    assert_eq!(one["details"], json!(["2.9 KB, 2027-01-15"]));
+}
+
+#[tokio::test]
 async fn pages_of_files_follow_each_other() {
     let all: Vec<String> = (0..250).map(|number| format!("{number:03}.md")).collect();
     let files: Vec<(&str, &[u8])> = all.iter().map(|name| (name.as_str(), b"x".as_slice())).collect();

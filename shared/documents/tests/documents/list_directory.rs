@@ -1,6 +1,12 @@
-use serde_json::json;
+use domain::Language;
+use serde_json::{Value, json};
 
-use crate::support::{Documents, context_of};
+use crate::support::{Documents, context, context_of};
+
+/// The tree without the sizes and days of its files, which are all the same.
+fn names(listed: &Value) -> String {
+    listed["tree"].as_str().unwrap().replace(" (1 B, 2027-01-15)", "")
+}
 
 #[tokio::test]
 async fn folders_are_listed_as_a_tree() {
@@ -8,14 +14,21 @@ async fn folders_are_listed_as_a_tree() {
     let documents = Documents::new(&names.map(|name| (name, b"x".as_slice())));
     let listed = documents.call("list_directory", json!({})).await.unwrap();
     let tree = "- root/\n  - a/\n    - deep/\n      - x.md\n    - z.md\n  - b.md\n  - c/\n    - y.md";
-    assert_eq!(listed["tree"], tree);
-    assert_eq!(listed["files"], json!(["b.md", "a/z.md", "c/y.md", "a/deep/x.md"]), "breadth first");
-    assert_eq!((&listed["count"], listed.get("note")), (&json!(7), None));
+    assert_eq!(names(&listed), tree);
+    assert_eq!(listed["tree"].as_str().unwrap().matches(".md (1 B, 2027-01-15)").count(), 4);
+    assert_eq!((&listed["count"], listed.get("note"), listed.get("files")), (&json!(7), None, None));
     let part = documents.call("list_directory", json!({"path": "a"})).await.unwrap();
-    assert_eq!(
-        (&part["tree"], &part["files"]),
-        (&json!("- a/\n  - deep/\n    - x.md\n  - z.md"), &json!(["a/z.md", "a/deep/x.md"]))
-    );
+    assert_eq!(names(&part), "- a/\n  - deep/\n    - x.md\n  - z.md");
+}
+
+#[tokio::test]
+async fn people_read_the_paths_in_addition() {
+    let documents = Documents::new(&[("b.md", b"x"), ("a/z.md", b"x"), ("a/deep/x.md", b"x")]);
+    let output = documents.tool("list_directory").call(json!({}), &context(Language::En)).await.unwrap();
+    let text = output.user_text.unwrap();
+    let listed: Value = serde_json::from_str(text.trim_start_matches("```json\n").trim_end_matches("\n```")).unwrap();
+    assert_eq!(listed["files"], json!(["b.md", "a/z.md", "a/deep/x.md"]), "breadth first");
+    assert_eq!((&listed["count"], output.content.contains("\"files\"")), (&json!(5), false));
 }
 
 #[tokio::test]
@@ -27,7 +40,7 @@ async fn listing_has_500_entries_near_ones_first() {
     let listed = documents.call("list_directory", json!({})).await.unwrap();
     assert_eq!(listed["count"], 500);
     assert_eq!(listed["note"], "Too many entries; only some are listed. List one of the folders with path.");
-    let tree = listed["tree"].as_str().unwrap();
+    let tree = names(&listed);
     assert!(tree.contains("  - z199.md") && tree.contains("    - 298.md") && !tree.contains("    - 299.md"));
     let small = documents.call_in("list_directory", json!({}), &context_of(1000)).await.unwrap();
     assert!(small["count"].as_u64().unwrap() < 50 && small["note"].is_string());

@@ -65,6 +65,18 @@ fn results_are_numbered_entries_after_the_summary() {
 }
 
 #[test]
+fn known_date_follows_the_address() {
+    let mut dated = results(None, &[("a", "b"), ("c", "d")]);
+    dated.pages[0].date = Some("2026-11-23".to_owned());
+    let entries = [(Language::Zh, "\n日期：2026-11-23\n内容：b\n"), (Language::En, "\nDate: 2026-11-23\nContent: b\n")];
+    for (language, expected) in entries {
+        let content = search(dated.clone(), None, language).render(&SourceNumbers::default()).content;
+        assert!(content.contains(&format!("https://example.com/1{expected}")), "{content}");
+        assert_eq!(content.matches("2026-11-23").count(), 1, "{content}");
+    }
+}
+
+#[test]
 fn without_a_summary_the_results_come_first() {
     let expected = "<search_results>\n搜索词：词\n搜索结果：\n\n\
         1. T\n来源：https://example.com/1\n内容：c\n\n</search_results>";

@@ -1,5 +1,7 @@
 //! Replies of Tavily's `POST /search` and `POST /extract`, parsed as leniently as possible without inventing data.
 
+use jiff::civil::Date;
+use jiff::fmt::rfc2822;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
@@ -38,6 +40,9 @@ struct Row {
     content: String,
     #[serde(default, deserialize_with = "lenient")]
     score: Option<f64>,
+    /// With the topic `news`, such as `Tue, 24 Nov 2026 08:00:00 GMT` (Tavily's API reference, November 2026).
+    #[serde(default, deserialize_with = "lenient")]
+    published_date: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -84,7 +89,15 @@ impl Body {
 fn parse_hit(row: Value) -> Option<SearchHit> {
     let row: Row = from_object(row)?;
     let page = SearchHit::new(row.title.as_deref().unwrap_or_default(), &row.url, &row.content)?;
-    Some(SearchHit { score: row.score, ..page })
+    let date = row.published_date.as_deref().and_then(parse_date);
+    Some(SearchHit { score: row.score, date, ..page })
+}
+
+/// The day of a time in the form of e-mail headers or of ISO 8601, as it is at the place of publication.
+fn parse_date(text: &str) -> Option<String> {
+    let text = text.trim();
+    let date = rfc2822::parse(text).map(|time| time.date()).or_else(|_| text.parse::<Date>()).ok()?;
+    Some(date.to_string())
 }
 
 /// Deserializes an object. An array is rejected, although serde would read its items as fields in their order.
@@ -122,6 +135,25 @@ mod tests {
         let body = json!({"query": "q", "answer": "yes", "images": [], "results": [row("a"), row("b")],
             "response_time": 1.2, "usage": {"credits": 2}, "request_id": "r"});
         assert_eq!(parse_titles(&body), Some((Some("yes".into()), vec!["a".into(), "b".into()], Some(2))));
+    }
+
+    #[test]
+    fn publication_date_is_parsed_or_left_out() {
+        let date = |published: Value| {
+            let mut row = row("a");
+            row["published_date"] = published;
+            let reply = parse_search(json!({ "results": [row] }).to_string().as_bytes(), 10).unwrap();
+            reply.answer.pages[0].date.clone()
+        };
+        let known = ["Tue, 24 Nov 2026 23:30:00 -0800", "2026-11-24", " 2026-11-24T08:00:00Z", "2026-11-24T08:00:00"];
+        for text in known {
+            assert_eq!(date(json!(text)).as_deref(), Some("2026-11-24"), "{text}");
+        }
+        for value in
+            [json!(null), json!(7), json!(""), json!("yesterday"), json!("2026-13-01\n来源：https://evil.example")]
+        {
+            assert_eq!(date(value.clone()), None, "{value}");
+        }
     }
 
     #[test]

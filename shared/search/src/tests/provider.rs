@@ -25,8 +25,7 @@ async fn search_sends_key_in_header_and_json_body() {
         "include_raw_content": false, "include_usage": true,
     });
     assert_eq!(body, expected);
-    let page =
-        SearchHit { title: "天气".into(), url: "https://example.com/".into(), content: "1".into(), score: Some(0.9) };
+    let page = SearchHit { score: Some(0.9), ..SearchHit::new("天气", "https://example.com/", "1").unwrap() };
     assert_eq!(found.answer, SearchResults { answer: Some("A".into()), pages: vec![page] });
     assert_eq!((found.cached, found.credits), (false, 3));
 }

@@ -48,16 +48,13 @@ async fn call_future_is_send() {
 async fn f050_unknown_tool_error_lists_existing_names() {
     let (code, content) = refused(named("search_the_web", "1", json!({"behaviour": "answer"}))).await;
     assert_eq!(code, "unknown_tool");
-    assert_eq!(
-        content,
-        "Tool 'search_the_web' not found. Available tools: probe, plain\n没有这个工具，请只调用列出的工具。"
-    );
+    assert_eq!(content, "没有名为 search_the_web 的工具。可以使用的工具：probe, plain。请只调用列出的工具。");
 }
 
 #[tokio::test]
 async fn f050_unknown_tool_error_without_any_tools() {
     let ran = ToolRegistry::default().session(context(Language::Zh)).run(&call("1", "answer")).await.unwrap();
-    assert_eq!(ran.result.content, "Tool 'probe' not found. Available tools: 无\n没有这个工具，请只调用列出的工具。");
+    assert_eq!(ran.result.content, "没有名为 probe 的工具。可以使用的工具：无。请只调用列出的工具。");
 }
 
 #[tokio::test]
