@@ -78,12 +78,12 @@ fn reply(request: &ModelRequest, search: fn(&str) -> Reply) -> Reply {
     let question = users.last().unwrap().1;
     let number: usize = question.trim_start_matches("问题 ").parse().unwrap();
     let last = request.body["messages"].as_array().unwrap().last().unwrap().clone();
-    let is_asked = last["content"].as_str().unwrap().starts_with("问题 ");
-    if is_asked && SEARCHES.contains(&number) {
+    let is_question = last["content"].as_str().unwrap().starts_with("问题 ");
+    if is_question && SEARCHES.contains(&number) {
         return search(&format!("查询 {number}"));
     }
     let searches = SEARCHES.iter().filter(|turn| **turn < number).count();
-    let cited = if is_asked { String::new() } else { format!(" [{}][{}]", searches * 10 + 1, searches * 10 + 3) };
+    let cited = if is_question { String::new() } else { format!(" [{}][{}]", searches * 10 + 1, searches * 10 + 3) };
     Completion::of([format!("{}{cited}。", "这是一个关于营收和利润的回答，".repeat(26))])
 }
 
