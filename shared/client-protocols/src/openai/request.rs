@@ -15,6 +15,7 @@ const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh",
 
 /// The body of `POST /v1/chat/completions`, checked as far as the request alone allows.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "fields of the body that have nothing to do with each other")]
 pub struct ChatRequest {
     /// The name of a model, or `agent:` and an id.
     pub model: String,
