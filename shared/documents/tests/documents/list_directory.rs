@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use crate::support::{Documents, context, context_of};
 
 /// The tree without the sizes and days of its files, which are all the same.
-fn names(listed: &Value) -> String {
+fn plain_tree(listed: &Value) -> String {
     listed["tree"].as_str().unwrap().replace(" (1 B, 2027-01-15)", "")
 }
 
@@ -14,11 +14,11 @@ async fn folders_are_listed_as_a_tree() {
     let documents = Documents::new(&names.map(|name| (name, b"x".as_slice())));
     let listed = documents.call("list_directory", json!({})).await.unwrap();
     let tree = "- root/\n  - a/\n    - deep/\n      - x.md\n    - z.md\n  - b.md\n  - c/\n    - y.md";
-    assert_eq!(names(&listed), tree);
+    assert_eq!(plain_tree(&listed), tree);
     assert_eq!(listed["tree"].as_str().unwrap().matches(".md (1 B, 2027-01-15)").count(), 4);
     assert_eq!((&listed["count"], listed.get("note"), listed.get("files")), (&json!(7), None, None));
     let part = documents.call("list_directory", json!({"path": "a"})).await.unwrap();
-    assert_eq!(names(&part), "- a/\n  - deep/\n    - x.md\n  - z.md");
+    assert_eq!(plain_tree(&part), "- a/\n  - deep/\n    - x.md\n  - z.md");
 }
 
 #[tokio::test]
