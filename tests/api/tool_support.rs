@@ -62,7 +62,7 @@ async fn model_list_shows_tool_mode_and_source() {
         ("doubao", ["native", "table"]),
         ("claude", ["native", "table"]),
         ("gemini", ["native", "table"]),
-        ("other", ["prompt", "table"]),
+        ("other", ["native", "table"]),
         ("grok", ["native", "table"]),
     ] {
         assert_eq!(read_tool_mode(&app, name).await, json!(expected), "{name}");
@@ -126,6 +126,90 @@ async fn rejected_tools_switch_turn_to_text_path_invisibly() {
     app.model.queue_replies([Completion::of(["好。"])]);
     app.send_message("你好").await;
     assert_eq!(tools_per_request(&app.model), [true, false, false, false], "the next turn does not try again");
+}
+
+/// The product with one model of a known family behind a gateway, without `tools` in its row.
+async fn start_behind_gateway(id: &str) -> (TestApp, FakeModel) {
+    let model = FakeModel::start().await;
+    let entry =
+        json!([{ "name": "g", "baseUrl": model.url(), "model": format!("{id}-{MODEL}"), "apiKeyVar": "G_KEY" }]);
+    let settings = [("MODELS", &*entry.to_string()), ("G_KEY", MODEL_KEY), ("DEFAULT_MODEL", "g")];
+    (TestApp::start_with(&settings).await, model)
+}
+
+#[tokio::test]
+async fn known_family_gets_native_tools_behind_gateways() {
+    for id in ["gpt-4o", "azure/gpt-5-mini", "claude-sonnet-4-5", "qwen3-max", "kimi-k2", "zai-org/GLM-4.6"] {
+        let (app, model) = start_behind_gateway(id).await;
+        assert_eq!(read_tool_mode(&app, "g").await, json!(["native", "table"]), "{id}");
+        model.queue_replies([search_reply("a", "天气"), Completion::of(["晴。"])]);
+        assert_eq!(app.send_message("天气").await.content(), "晴。", "{id}");
+        assert_eq!(tools_per_request(&model), [true, true], "{id}");
+    }
+}
+
+/// How gateways refuse tools, each as reported where the comment names it.
+fn gateway_refusals() -> Vec<(&'static str, u16, Value)> {
+    vec![
+        // langchain4j/langchain4j#3475, 2025-08-05.
+        (
+            "vLLM",
+            400,
+            json!({ "object": "error", "message": "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set", "type": "BadRequestError", "param": null, "code": 400 }),
+        ),
+        // BerriAI/litellm#7785, 2025-01-15.
+        (
+            "LiteLLM",
+            400,
+            json!({ "error": { "message": "litellm.UnsupportedParamsError: together_ai does not support parameters: ['tools'], for model=m. To drop these, set `litellm.drop_params=True`", "type": "None", "param": null, "code": "400" } }),
+        ),
+        // BerriAI/litellm#1827, 2024-02-05, for models of Together.
+        (
+            "Together",
+            400,
+            json!({ "error": { "message": "Function calling is not supported by together_ai. To add it to the prompt, set litellm.add_function_to_prompt = True." } }),
+        ),
+        // lobehub/lobehub#1118, 2024-01-21: one-api, and new-api that began as its copy, add their id to the text of Azure.
+        (
+            "one-api",
+            400,
+            json!({ "error": { "message": "Unrecognized request argument supplied: tools (request id: 20240121111812191932400LDhGk8pV)", "type": "invalid_request_error", "param": "", "code": null } }),
+        ),
+        // run-llama/llama_index#9062, 2023-11-21.
+        (
+            "Azure",
+            400,
+            json!({ "error": { "message": "Unrecognized request arguments supplied: tool_choice, tools", "type": "invalid_request_error", "param": null, "code": null } }),
+        ),
+        // langchain-ai/opengpts#166, 2024-02-02.
+        (
+            "Azure, old version",
+            404,
+            json!({ "error": { "message": "Unrecognized request argument supplied: tools", "type": "invalid_request_error", "param": null, "code": null } }),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn refusals_of_gateways_lead_to_text_calls() {
+    for (gateway, status, body) in gateway_refusals() {
+        let (app, model) = start_behind_gateway("gpt-4o").await;
+        let replies = [Completion::of([search_call("天气")]), Completion::of(["晴。"]), Completion::of(["好。"])];
+        model.queue_replies([Reply::json(status, &body)].into_iter().chain(replies));
+        assert_eq!(app.send_message("天气").await.content(), "晴。", "{gateway}");
+        assert_eq!(read_tool_mode(&app, "g").await, json!(["prompt", "learned"]), "{gateway}");
+        app.send_message("你好").await;
+        assert_eq!(tools_per_request(&model), [true, false, false, false], "{gateway}");
+    }
+}
+
+#[tokio::test]
+async fn text_calls_of_native_models_run() {
+    let (app, model) = start_behind_gateway("qwen3-8b").await;
+    let hermes = "<tool_call>\n{\"name\": \"search_web\", \"arguments\": {\"query\": \"天气\"}}\n</tool_call>";
+    model.queue_replies([Completion::of([hermes]), Completion::of(["晴。"])]);
+    let turn = app.send_message("天气").await;
+    assert_eq!((turn.content(), app.search.queries()), ("晴。".to_owned(), vec!["天气".to_owned()]));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Talks to a model endpoint; knows no tools' code and no storage.
 //!
 //! [`Models`] are read from the settings once. [`ModelClient::reply`] owns all retrying: it returns at the first delta.
-//! From then on [`Reply::next`] returns each delta as it arrives. Bursts of chunks are read ahead (`read_ahead`).
+//! From then on [`Reply::next`] returns each delta as it arrives.
 //! Differences between endpoints are data: a file under `wire` (a protocol) or a row under `providers` (one provider).
 
 mod attempt_error;
@@ -24,6 +24,7 @@ mod idle_connections;
 mod lax;
 mod model_list;
 mod models;
+mod native_families;
 mod network;
 mod options;
 mod prompt;

@@ -14,7 +14,7 @@ pub enum ToolMode {
 pub enum ToolSupportSource {
     /// The operator's settings.
     Settings,
-    /// The table in this crate; models that are not in it use the prompt.
+    /// The table of families in this crate, or the wire's default for models of other families.
     Table,
     /// The provider's list of models.
     Provider,

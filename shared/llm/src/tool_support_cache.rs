@@ -1,13 +1,15 @@
 //! The cached tool support of one model.
 //!
-//! The settings decide, then the table in the providers' rows, then the provider's model list; the default is
-//! `ToolMode::Prompted`, except on the wire `responses`. If the endpoint rejects tools, that overrides all of them.
+//! A rejection of tools by the endpoint decides, then the settings, the provider's model list, the model's family, and the
+//! wire: chat completions and Ollama may lack tools, which the other protocols always have.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::providers::Provider;
-use crate::{CachedToolSupport, ModelConfig, ToolMode, ToolSupport, ToolSupportSource, ToolsSetting, Wire};
+use crate::{
+    CachedToolSupport, ModelConfig, ToolMode, ToolSupport, ToolSupportSource, ToolsSetting, Wire, native_families,
+};
 
 /// How long a provider's list is valid, and how often one process requests it.
 pub(crate) const PROBE_INTERVAL: Duration = Duration::from_hours(24);
@@ -19,9 +21,12 @@ const REJECTION_TTL: Duration = Duration::from_hours(7 * 24);
 /// The tool support of one model; shared by all clones of its client.
 #[derive(Debug)]
 pub(crate) struct ToolSupportCache {
-    /// From the settings and the table; `None` if only the provider's list can decide.
-    configured: Option<ToolSupport>,
-    rejection_ttl: Duration,
+    /// From the settings.
+    configured: Option<ToolMode>,
+    /// From the model's family or the wire.
+    assumed: ToolMode,
+    /// Whether the settings and the family leave the decision to the provider's list.
+    needs_list: bool,
     discovered: Mutex<DiscoveredSupport>,
     /// When this process last probed; locked during a probe.
     pub(crate) last_probe: tokio::sync::Mutex<Option<SystemTime>>,
@@ -37,10 +42,21 @@ struct DiscoveredSupport {
 
 impl ToolSupportCache {
     pub(crate) fn new(config: &ModelConfig, provider: &Provider) -> Self {
-        let wants_native = config.tools == ToolsSetting::Native;
+        let configured = match config.tools {
+            ToolsSetting::Native => Some(ToolMode::Native),
+            ToolsSetting::Prompt => Some(ToolMode::Prompted),
+            ToolsSetting::Auto => None,
+        };
+        // Ollama's list knows what the copy of a model on that machine can do.
+        let family = native_families::tool_mode_of(&config.model).filter(|_| config.wire != Wire::Ollama);
+        let by_wire = match config.wire {
+            Wire::Openai | Wire::Ollama => ToolMode::Prompted,
+            Wire::Responses | Wire::Anthropic | Wire::Gemini => ToolMode::Native,
+        };
         Self {
-            configured: configured_support(config, provider),
-            rejection_ttl: if wants_native { PROBE_INTERVAL } else { REJECTION_TTL },
+            configured,
+            assumed: family.unwrap_or(by_wire),
+            needs_list: configured.is_none() && family.is_none() && provider.model_list.is_some(),
             discovered: Mutex::default(),
             last_probe: tokio::sync::Mutex::default(),
         }
@@ -48,25 +64,21 @@ impl ToolSupportCache {
 
     /// Returns the tool support that is known at `now`.
     pub(crate) fn get(&self, now: SystemTime) -> ToolSupport {
-        if !self.can_change() {
-            return self.configured.unwrap_or(DEFAULT_SUPPORT);
-        }
         let discovered = self.lock_discovered();
-        let valid_support =
-            |cached: &Option<CachedToolSupport>| cached.filter(|one| one.expires_at > now).map(|one| one.tools);
-        let support =
-            valid_support(&discovered.rejected).or(self.configured).or_else(|| valid_support(&discovered.listed));
-        support.unwrap_or(DEFAULT_SUPPORT)
+        let valid = |cached: Option<CachedToolSupport>| cached.filter(|one| one.expires_at > now).map(|one| one.tools);
+        let configured = self.configured.map(|mode| ToolSupport { mode, source: ToolSupportSource::Settings });
+        let support = valid(discovered.rejected).or(configured).or_else(|| valid(discovered.listed));
+        support.unwrap_or(ToolSupport { mode: self.assumed, source: ToolSupportSource::Table })
     }
 
-    /// Whether a probe can change anything; it cannot if the configured mode is `Prompted`.
+    /// Whether a probe can change anything: a rejection can only end native calls.
     pub(crate) fn can_change(&self) -> bool {
-        self.configured.is_none_or(|configured| configured.mode == ToolMode::Native)
+        self.needs_list || self.configured.unwrap_or(self.assumed) == ToolMode::Native
     }
 
     /// Whether only the provider's list can decide.
     pub(crate) fn needs_list(&self) -> bool {
-        self.configured.is_none()
+        self.needs_list
     }
 
     /// Whether there was a probe within the last day. During a probe it is false: the caller should wait for its result.
@@ -86,7 +98,8 @@ impl ToolSupportCache {
     /// Records that the endpoint rejected tools.
     pub(crate) fn record_rejection(&self, now: SystemTime) {
         let tools = ToolSupport { mode: ToolMode::Prompted, source: ToolSupportSource::Rejection };
-        let cached = CachedToolSupport { tools, context_tokens: None, expires_at: now + self.rejection_ttl };
+        let ttl = if self.configured.is_some() { PROBE_INTERVAL } else { REJECTION_TTL };
+        let cached = CachedToolSupport { tools, context_tokens: None, expires_at: now + ttl };
         self.store(cached);
         self.lock_discovered().unpublished = Some(cached);
     }
@@ -104,26 +117,6 @@ impl ToolSupportCache {
 /// Whether the last probe was less than a day ago; also true if the clock was set back.
 pub(crate) fn is_recent(last_probe: Option<SystemTime>, now: SystemTime) -> bool {
     last_probe.is_some_and(|at| now.duration_since(at).unwrap_or_default() < PROBE_INTERVAL)
-}
-
-const DEFAULT_SUPPORT: ToolSupport = ToolSupport { mode: ToolMode::Prompted, source: ToolSupportSource::Table };
-
-fn configured_support(config: &ModelConfig, provider: &Provider) -> Option<ToolSupport> {
-    let from_settings = |mode| ToolSupport { mode, source: ToolSupportSource::Settings };
-    match config.tools {
-        ToolsSetting::Native => Some(from_settings(ToolMode::Native)),
-        ToolsSetting::Prompt => Some(from_settings(ToolMode::Prompted)),
-        ToolsSetting::Auto => match provider.tool_mode_of(&config.model) {
-            Some(mode) => Some(ToolSupport { mode, source: ToolSupportSource::Table }),
-            None => Some(default_support(config.wire)).filter(|_| provider.model_list.is_none()),
-        },
-    }
-}
-
-/// Returns the support of an unknown model: tools are a part of every Responses API, and may be missing on other wires.
-fn default_support(wire: Wire) -> ToolSupport {
-    let mode = if wire == Wire::Responses { ToolMode::Native } else { DEFAULT_SUPPORT.mode };
-    ToolSupport { mode, ..DEFAULT_SUPPORT }
 }
 
 #[cfg(test)]

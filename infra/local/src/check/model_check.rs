@@ -93,10 +93,29 @@ impl ModelCheck<'_> {
         }
         let mode = mode_text(support);
         match called {
-            Ok(true) => Finding::ok("tools", format!("{mode}; {}", call_text(true))),
-            Ok(false) => Finding::note("tools", format!("{mode}; {}", call_text(false))),
+            Ok(called) => match self.better_mode(support, called).await {
+                Some(advice) => Finding::note("tools", format!("{mode}; {}; {advice}", call_text(called))),
+                None if called => Finding::ok("tools", format!("{mode}; {}", call_text(true))),
+                None => Finding::note("tools", format!("{mode}; {}", call_text(false))),
+            },
             Err(error) => self.failed("tools", error, &log),
         }
+    }
+
+    /// Tries the other mode once where it may be better; returns what to set if the model calls the tool in it.
+    async fn better_mode(&self, support: ToolSupport, called: bool) -> Option<&'static str> {
+        let (other, advice) = match (support.mode, support.source) {
+            (ToolMode::Prompted, ToolSupportSource::Table) => (
+                ToolMode::Native,
+                "native tools work too, with fewer tokens and rounds: set \"tools\": \"native\" in a row of MODELS",
+            ),
+            (ToolMode::Native, _) if !called => (
+                ToolMode::Prompted,
+                "the server seems to ignore native tools, calls as text work: set \"tools\": \"prompt\" in a row of MODELS",
+            ),
+            _ => return None,
+        };
+        (self.call_tool(other, &AttemptLog::default()).await == Ok(true)).then_some(advice)
     }
 
     /// Returns the size of the context window, as far as it is known; makes no request.

@@ -52,7 +52,18 @@ fn respond(request: &ModelRequest) -> Reply {
     }
 }
 
+/// A model that takes no native tools, and for which nothing else could be better.
 pub(crate) async fn good_model() -> FakeModel {
+    let model = FakeModel::start().await;
+    model.respond_with(|request| match request.body.get("tools") {
+        Some(_) => error(400, "scripted-1 does not support tools"),
+        None => respond(request),
+    });
+    model
+}
+
+/// A model that takes tools natively and as text.
+async fn native_model() -> FakeModel {
     let model = FakeModel::start().await;
     model.respond_with(respond);
     model
@@ -86,12 +97,36 @@ async fn good_model_and_search_pass() {
     let (model, search) = (good_model().await, FakeTavily::start().await);
     let expected = report(&[ANSWER, STREAMING, TOOLS, WINDOW].concat(), WORKS);
     assert_eq!(check(&model, &search, &[]).await, passed(&expected));
-    assert_eq!((model.requests().len(), search.requests().len()), (2, 1), "a check is small");
+    assert_eq!((model.requests().len(), search.requests().len()), (3, 1), "a check is small");
+}
+
+#[tokio::test]
+async fn better_tool_mode_is_advised() {
+    let (native, ignoring, search) = (native_model().await, FakeModel::start().await, FakeTavily::start().await);
+    let tools = "  note    tools      prompted (native tools are not known for this model); the model called the tool; native \
+                 tools work too, with fewer tokens and rounds: set \"tools\": \"native\" in a row of MODELS\n";
+    let expected = report(&[ANSWER, STREAMING, tools, WINDOW].concat(), NOTES);
+    assert_eq!(check(&native, &search, &[]).await, passed(&expected));
+
+    ignoring.respond_with(|request| match request.body.get("tools") {
+        Some(_) => Completion::of(["It is ", "three."]),
+        None => respond(request),
+    });
+    let rows = native_models_setting(&ignoring, &format!("gpt-4o-{MODEL}")).replace("native\"}", "auto\"}");
+    let settings =
+        [("MODELS", &*rows), ("NATIVE_KEY", MODEL_KEY), ("MODEL_OPTIONS", r#"{"native":{"contextTokens":8000}}"#)];
+    let run = checked(&["check", "--slow", SLOW], &settings).await;
+    let advice =
+        "the server seems to ignore native tools, calls as text work: set \"tools\": \"prompt\" in a row of MODELS";
+    assert!(
+        run.output.contains("native (known for this model); the model did not call") && run.output.contains(advice),
+        "{run:?}"
+    );
 }
 
 #[tokio::test]
 async fn native_tools_are_offered_natively() {
-    let model = good_model().await;
+    let model = native_model().await;
     let rows = native_models_setting(&model, MODEL);
     let run = checked(&["check", "--slow", SLOW], &[("MODELS", &rows), ("NATIVE_KEY", MODEL_KEY)]).await;
     let expected = [

@@ -1,7 +1,7 @@
 //! The table of refusals: which status, code and message of which provider means what.
 //!
 //! The provider of a row names the source of its text and is not compared: gateways relay the errors of others. Each row
-//! has a case in `fixtures/refusals.jsonl`.
+//! has a case in `fixtures/refusals.jsonl`, with the source of its text and the date.
 
 use super::error_kind::ErrorKind;
 
@@ -228,8 +228,10 @@ mod tests {
 
     #[derive(Deserialize)]
     struct Case {
-        /// Where the body comes from.
+        /// Which server sends it.
         provider: String,
+        /// Where it was seen, and the date.
+        source: String,
         status: u16,
         /// The body as it was sent.
         body: String,
@@ -250,6 +252,8 @@ mod tests {
         for case in cases() {
             let fault = EndpointError::parse(&case.body).to_attempt_error(case.status, None);
             assert_eq!(fault.error.kind(), case.error, "{} {}", case.provider, case.body);
+            let date = case.source.split([' ', ':']).find(|word| word.starts_with("20") && word.len() == 10);
+            assert!(date.is_some() && case.source.len() > 20, "{} has no dated source: {}", case.provider, case.body);
             assert_eq!(fault.retry_after.map(|wait| wait.as_millis()), case.wait, "{} {}", case.provider, case.body);
         }
     }

@@ -1,5 +1,4 @@
 use super::{Provider, UNKNOWN};
-use crate::ToolMode::Native;
 use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 use crate::{Effort, Wire};
 
@@ -19,10 +18,10 @@ const ADAPTIVE: Dialect = Dialect {
 };
 
 /// Any server with Anthropic's protocol.
+// Source: recorded answers, 2026-11-23.
 pub(super) const ROW: Provider = Provider {
     name: "anthropic",
     wire: Wire::Anthropic,
-    tools: &[("", Native)],
     context_tokens: &[("claude-", 200_000)],
     dialects: &[
         ("claude-3", BUDGET),

@@ -1,6 +1,4 @@
-use super::Provider;
-use crate::ToolMode::Native;
-use crate::Wire;
+use super::{Provider, UNKNOWN};
 use crate::dialect::{Dialect, MINIMAL_TO_HIGH, PLAIN, ReasoningEcho, ThinkingControl};
 use crate::model_list::ModelListApi;
 
@@ -8,14 +6,11 @@ use crate::model_list::ModelListApi;
 const THINKING: Dialect = Dialect { thinking: ThinkingControl::Type { auto: true }, max_temperature: 1, ..PLAIN };
 
 /// Volcengine's Ark, and `ModelArk` of `BytePlus` outside China. An endpoint id (`ep-…`) does not identify its model.
+// Source: documentation, SDK and issue threads of Ark, 2026-11-21.
 pub(super) const ROW: Provider = Provider {
     name: "ark",
-    wire: Wire::Openai,
     hosts: &["volces.com", "bytepluses.com"],
-    usage_option: true,
     echo_reasoning: ReasoningEcho::Turn,
-    short_ids: false,
-    tools: &[("doubao-seed", Native), ("deepseek-v3", Native)],
     model_list: Some(ModelListApi::Ark),
     context_tokens: &[
         ("doubao-seed", 256_000),
@@ -31,4 +26,5 @@ pub(super) const ROW: Provider = Provider {
         ("deepseek-", THINKING),
         ("", Dialect { effort_names: MINIMAL_TO_HIGH, ..THINKING }),
     ],
+    ..UNKNOWN
 };

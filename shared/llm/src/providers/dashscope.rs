@@ -1,25 +1,11 @@
-use super::Provider;
-use crate::ToolMode::Native;
-use crate::Wire;
-use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
+use super::{Provider, UNKNOWN};
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 
 /// Alibaba Model Studio in its OpenAI-compatible mode.
+// Source: https://help.aliyun.com/en/model-studio/qwen-function-calling, and recorded answers, 2026-11-21.
 pub(super) const ROW: Provider = Provider {
     name: "dashscope",
-    wire: Wire::Openai,
     hosts: &["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"],
-    usage_option: true,
-    echo_reasoning: ReasoningEcho::Never,
-    short_ids: false,
-    tools: &[
-        ("qwen-max", Native),
-        ("qwen-plus", Native),
-        ("qwen-turbo", Native),
-        ("qwen-flash", Native),
-        ("qwen3-max", Native),
-        ("qwen3-coder", Native),
-    ],
-    model_list: None,
     context_tokens: &[
         ("qwen-max", 32_000),
         ("qwen-plus", 128_000),
@@ -29,4 +15,5 @@ pub(super) const ROW: Provider = Provider {
         ("qwen3-coder", 256_000),
     ],
     dialects: &[("", Dialect { thinking: ThinkingControl::Enable, ..PLAIN })],
+    ..UNKNOWN
 };

@@ -1,5 +1,4 @@
 use super::{Provider, UNKNOWN};
-use crate::ToolMode::Native;
 use crate::Wire;
 use crate::dialect::{Dialect, LOW_TO_HIGH, MINIMAL_TO_HIGH, PLAIN, ThinkingControl};
 
@@ -7,10 +6,10 @@ use crate::dialect::{Dialect, LOW_TO_HIGH, MINIMAL_TO_HIGH, PLAIN, ThinkingContr
 const SIGNED: Dialect = Dialect { signatures: true, ..PLAIN };
 
 /// Any server with Gemini's protocol.
+// Source: https://ai.google.dev/gemini-api/docs, and recorded answers, 2026-11-23.
 pub(super) const ROW: Provider = Provider {
     name: "gemini",
     wire: Wire::Gemini,
-    tools: &[("", Native)],
     context_tokens: &[("gemini-2", 1_048_576), ("gemini-3", 1_048_576)],
     dialects: &[
         // Thinking cannot be disabled completely.

@@ -1,27 +1,13 @@
-use super::Provider;
-use crate::ToolMode::Native;
-use crate::Wire;
-use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, PLAIN, ReasoningEcho, ThinkingControl};
+use super::{Provider, UNKNOWN};
+use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, PLAIN, ThinkingControl};
 
 const COMPLETION: Dialect = Dialect { limit_name: LimitName::MaxCompletionTokens, ..PLAIN };
 
 /// Groq.
+// Source: recorded answers, 2026-11-23.
 pub(super) const ROW: Provider = Provider {
     name: "groq",
-    wire: Wire::Openai,
     hosts: &["api.groq.com"],
-    usage_option: true,
-    echo_reasoning: ReasoningEcho::Never,
-    short_ids: false,
-    tools: &[
-        ("llama-3.1-", Native),
-        ("llama-3.3-", Native),
-        ("meta-llama/llama-4-", Native),
-        ("moonshotai/kimi-k2", Native),
-        ("openai/gpt-oss-", Native),
-        ("qwen/qwen3-", Native),
-    ],
-    model_list: None,
     context_tokens: &[
         ("llama-3.1-", 131_072),
         ("llama-3.3-", 131_072),
@@ -45,4 +31,5 @@ pub(super) const ROW: Provider = Provider {
         ),
         ("", COMPLETION),
     ],
+    ..UNKNOWN
 };

@@ -1,5 +1,4 @@
 use super::{Provider, UNKNOWN};
-use crate::ToolMode::Native;
 use crate::dialect::{Dialect, PLAIN};
 
 /// Parts of the ids of Mistral's models, also at other endpoints.
@@ -12,20 +11,12 @@ pub(super) fn is_of_mistral(model: &str) -> bool {
 }
 
 /// Mistral; it sends the usage in any case, and accepts ids of calls in its own form only.
+// Source: recorded answers, 2026-11-23.
 pub(super) const ROW: Provider = Provider {
     name: "mistral",
     hosts: &["api.mistral.ai"],
     usage_option: false,
     short_ids: true,
-    tools: &[
-        ("mistral-", Native),
-        ("ministral-", Native),
-        ("magistral-", Native),
-        ("codestral-", Native),
-        ("devstral-", Native),
-        ("pixtral-", Native),
-        ("open-mi", Native),
-    ],
     context_tokens: &[
         ("mistral-large", 131_072),
         ("mistral-medium", 131_072),

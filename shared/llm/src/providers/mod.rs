@@ -23,7 +23,7 @@ use reqwest::Url;
 
 use crate::dialect::{Dialect, LOW_TO_HIGH, PLAIN, ReasoningEcho};
 use crate::model_list::ModelListApi;
-use crate::{ModelConfig, ToolMode, Wire};
+use crate::{ModelConfig, Wire};
 
 /// Facts about the endpoints of one provider.
 ///
@@ -43,9 +43,7 @@ pub(crate) struct Provider {
     pub(crate) echo_reasoning: ReasoningEcho,
     /// Whether ids of calls must have nine letters or digits.
     pub(crate) short_ids: bool,
-    /// How tools are passed to models.
-    pub(crate) tools: &'static [(&'static str, ToolMode)],
-    /// The list that shows the tool support of all other models.
+    /// The list that shows the tool support of its models.
     pub(crate) model_list: Option<ModelListApi>,
     /// Context sizes in tokens.
     pub(crate) context_tokens: &'static [(&'static str, u64)],
@@ -54,11 +52,6 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    /// Returns how tools are passed to a model, if its id is in the table.
-    pub(crate) fn tool_mode_of(&self, model: &str) -> Option<ToolMode> {
-        find_by_prefix(self.tools, model)
-    }
-
     /// Returns the context size in tokens (prompt and reply together), if the model's id is in the table.
     pub(crate) fn context_tokens_of(&self, model: &str) -> Option<u64> {
         find_by_prefix(self.context_tokens, model)
@@ -82,8 +75,6 @@ fn find_by_prefix<T: Copy>(table: &[(&str, T)], model: &str) -> Option<T> {
 }
 
 /// An unknown endpoint: requests use common parameters first and omit those that the endpoint rejects.
-///
-/// It may ignore tools silently, so its models write their calls as text unless the settings demand native calls.
 pub(crate) const UNKNOWN: Provider = Provider {
     name: "openai-compatible",
     wire: Wire::Openai,
@@ -91,7 +82,6 @@ pub(crate) const UNKNOWN: Provider = Provider {
     usage_option: true,
     echo_reasoning: ReasoningEcho::Never,
     short_ids: false,
-    tools: &[],
     model_list: None,
     context_tokens: &[],
     dialects: &[("", Dialect { effort_names: LOW_TO_HIGH, ..PLAIN })],

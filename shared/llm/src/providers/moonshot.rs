@@ -1,18 +1,12 @@
-use super::Provider;
-use crate::ToolMode::Native;
-use crate::Wire;
+use super::{Provider, UNKNOWN};
 use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
 
 /// Moonshot; like DeepSeek, its thinking models reject calls without their reasoning.
+// Source: https://platform.moonshot.cn/docs/api/tool_use, and recorded answers, 2026-11-23.
 pub(super) const ROW: Provider = Provider {
     name: "moonshot",
-    wire: Wire::Openai,
     hosts: &["api.moonshot.cn", "api.moonshot.ai"],
-    usage_option: true,
     echo_reasoning: ReasoningEcho::Always,
-    short_ids: false,
-    tools: &[("kimi-", Native), ("moonshot-v1-", Native)],
-    model_list: None,
     context_tokens: &[
         ("moonshot-v1-8k", 8192),
         ("moonshot-v1-32k", 32_768),
@@ -26,4 +20,5 @@ pub(super) const ROW: Provider = Provider {
         ("kimi-k2-", Dialect { max_temperature: 1, ..PLAIN }),
         ("kimi-", Dialect { thinking: ThinkingControl::Type { auto: false }, max_temperature: 1, ..PLAIN }),
     ],
+    ..UNKNOWN
 };

@@ -11,6 +11,7 @@ const DIALECT: Dialect = Dialect {
 };
 
 /// Any server with Ollama's own protocol.
+// Source: documentation and issue threads of Ollama, and recorded answers, 2026-11-21.
 pub(super) const ROW: Provider = Provider {
     name: "ollama",
     wire: Wire::Ollama,

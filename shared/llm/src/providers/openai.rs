@@ -1,9 +1,6 @@
-use super::Provider;
-use crate::ToolMode::{Native, Prompted};
-use crate::dialect::{
-    Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, ReasoningEcho, SamplingSupport, ThinkingControl,
-};
-use crate::{Effort, Wire};
+use super::{Provider, UNKNOWN};
+use crate::Effort;
+use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, SamplingSupport, ThinkingControl};
 
 /// All models of OpenAI accept the newer name of the limit.
 const COMPLETION: Dialect = Dialect { limit_name: LimitName::MaxCompletionTokens, ..PLAIN };
@@ -60,25 +57,10 @@ fn version(model: &str) -> Option<(u32, u32)> {
 }
 
 /// OpenAI.
+// Source: https://platform.openai.com/docs/guides/function-calling, and recorded answers, 2026-11-23.
 pub(super) const ROW: Provider = Provider {
     name: "openai",
-    wire: Wire::Openai,
     hosts: &["api.openai.com"],
-    usage_option: true,
-    echo_reasoning: ReasoningEcho::Never,
-    short_ids: false,
-    // The first reasoning models did not support tools.
-    tools: &[
-        ("o1-mini", Prompted),
-        ("o1-preview", Prompted),
-        ("gpt-", Native),
-        ("chatgpt-", Prompted),
-        ("codex-", Native),
-        ("o1", Native),
-        ("o3", Native),
-        ("o4", Native),
-    ],
-    model_list: None,
     context_tokens: &[
         ("gpt-5-chat", 128_000),
         ("gpt-5", 400_000),
@@ -125,4 +107,5 @@ pub(super) const ROW: Provider = Provider {
         ("codex-", REASONING),
         ("", COMPLETION),
     ],
+    ..UNKNOWN
 };

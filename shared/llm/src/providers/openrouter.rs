@@ -1,7 +1,7 @@
-use super::Provider;
-use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
+use super::{Provider, UNKNOWN};
+use crate::Effort;
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 use crate::model_list::ModelListApi;
-use crate::{Effort, Wire};
 
 const DIALECT: Dialect = Dialect {
     thinking: ThinkingControl::Reasoning,
@@ -16,15 +16,11 @@ const DIALECT: Dialect = Dialect {
 };
 
 /// OpenRouter.
+// Source: https://openrouter.ai/docs, and recorded answers, 2026-11-21.
 pub(super) const ROW: Provider = Provider {
     name: "openrouter",
-    wire: Wire::Openai,
     hosts: &["openrouter.ai"],
-    usage_option: true,
-    echo_reasoning: ReasoningEcho::Never,
-    short_ids: false,
-    tools: &[],
     model_list: Some(ModelListApi::OpenRouter),
-    context_tokens: &[],
     dialects: &[("anthropic/", Dialect { cache_control: true, ..DIALECT }), ("", DIALECT)],
+    ..UNKNOWN
 };

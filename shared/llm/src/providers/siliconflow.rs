@@ -1,17 +1,11 @@
-use super::Provider;
-use crate::Wire;
-use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
+use super::{Provider, UNKNOWN};
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 
 /// `SiliconFlow`.
+// Source: recorded answers, 2026-11-21.
 pub(super) const ROW: Provider = Provider {
     name: "siliconflow",
-    wire: Wire::Openai,
     hosts: &["api.siliconflow.cn", "api.siliconflow.com"],
-    usage_option: true,
-    echo_reasoning: ReasoningEcho::Never,
-    short_ids: false,
-    tools: &[],
-    model_list: None,
-    context_tokens: &[],
     dialects: &[("", Dialect { thinking: ThinkingControl::Enable, ..PLAIN })],
+    ..UNKNOWN
 };

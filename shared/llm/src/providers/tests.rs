@@ -18,6 +18,18 @@ fn provider_list_matches_folder() {
 }
 
 #[test]
+fn every_row_names_source_and_date() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/providers");
+    for row in PROVIDERS {
+        let text = fs::read_to_string(folder.join(format!("{}.rs", row.name))).unwrap();
+        let above = text.lines().take_while(|line| !line.starts_with("pub(super) const ROW")).last().unwrap();
+        let source = above.strip_prefix("// Source: ").and_then(|source| source.strip_suffix('.'));
+        let date = source.and_then(|source| source.rsplit_once(", ")).map(|(_, date)| date).unwrap_or_default();
+        assert!(date.len() == 10 && date.starts_with("20"), "{}: {above}", row.name);
+    }
+}
+
+#[test]
 fn host_and_subdomains_belong_to_one_provider() {
     for row in PROVIDERS {
         for host in row.hosts {
@@ -28,29 +40,6 @@ fn host_and_subdomains_belong_to_one_provider() {
     }
     assert_eq!(provider_of_host("ark.cn-beijing.volces.com").name, "ark");
     assert_eq!(provider_of_host("localhost"), &UNKNOWN);
-}
-
-#[test]
-fn tool_mode_is_found_by_id_prefix() {
-    use ToolMode::{Native, Prompted};
-    let tool_mode = |host: &str, model: &str| provider_of_host(host).tool_mode_of(model);
-    for (host, model, expected) in [
-        ("api.openai.com", "gpt-4.1-mini", Some(Native)),
-        ("api.openai.com", "GPT-5", Some(Native)),
-        ("api.openai.com", "o1-mini-2024-09-12", Some(Prompted)),
-        ("api.openai.com", "o1", Some(Native)),
-        ("api.openai.com", "text-davinci-003", None),
-        ("ark.cn-beijing.volces.com", "doubao-seed-1-6-250615", Some(Native)),
-        ("ark.cn-beijing.volces.com", "deepseek-v3-1-250821", Some(Native)),
-        ("ark.cn-beijing.volces.com", "deepseek-r1-250528", None),
-        ("ark.cn-beijing.volces.com", "ep-20250101000000-abcde", None),
-        ("api.deepseek.com", "deepseek-chat", Some(Native)),
-        ("openrouter.ai", "openai/gpt-5", None),
-        ("localhost", "gpt-4.1-mini", None),
-    ] {
-        assert_eq!(tool_mode(host, model), expected, "{host} {model}");
-    }
-    assert_eq!((anthropic::ROW.tool_mode_of("claude-x"), ollama::ROW.tool_mode_of("qwen3")), (Some(Native), None));
 }
 
 #[test]
@@ -82,7 +71,6 @@ fn models_without_chat_completions_use_responses() {
 #[test]
 fn every_table_entry_is_reachable() {
     for row in PROVIDERS {
-        reachable(row.name, row.tools);
         reachable(row.name, row.context_tokens);
         reachable(row.name, row.dialects);
     }

@@ -3,7 +3,6 @@ use crate::model_list::ModelListApi;
 use crate::providers::UNKNOWN;
 
 const LISTED: Provider = Provider { model_list: Some(ModelListApi::Ark), ..UNKNOWN };
-const NAMED: Provider = Provider { tools: &[("m", ToolMode::Native), ("t", ToolMode::Prompted)], ..LISTED };
 
 fn new_cache(tools: ToolsSetting, model: &str, provider: &Provider) -> ToolSupportCache {
     let config = ModelConfig {
@@ -35,19 +34,22 @@ fn listed(mode: ToolMode, until: SystemTime) -> CachedToolSupport {
 }
 
 #[test]
-fn settings_precede_table_list_and_default() {
+fn settings_precede_list_family_and_default() {
     use ToolMode::{Native, Prompted};
     for (mode, model, provider, expected) in [
-        (ToolsSetting::Native, "t", &NAMED, support(Native, ToolSupportSource::Settings)),
-        (ToolsSetting::Prompt, "m", &NAMED, support(Prompted, ToolSupportSource::Settings)),
-        (ToolsSetting::Auto, "m-1", &NAMED, support(Native, ToolSupportSource::Table)),
-        (ToolsSetting::Auto, "t-1", &NAMED, support(Prompted, ToolSupportSource::Table)),
-        (ToolsSetting::Auto, "other", &NAMED, support(Native, ToolSupportSource::Provider)),
-        (ToolsSetting::Auto, "m", &UNKNOWN, support(Prompted, ToolSupportSource::Table)),
+        (ToolsSetting::Native, "o1-mini", &LISTED, support(Native, ToolSupportSource::Settings)),
+        (ToolsSetting::Prompt, "gpt-5", &LISTED, support(Prompted, ToolSupportSource::Settings)),
+        (ToolsSetting::Auto, "gpt-5", &LISTED, support(Native, ToolSupportSource::Table)),
+        (ToolsSetting::Auto, "gpt-5", &UNKNOWN, support(Native, ToolSupportSource::Table)),
+        (ToolsSetting::Auto, "o1-mini", &UNKNOWN, support(Prompted, ToolSupportSource::Table)),
+        (ToolsSetting::Auto, "other", &UNKNOWN, support(Prompted, ToolSupportSource::Table)),
     ] {
         let cache = new_cache(mode, model, provider);
-        cache.store(listed(Native, at(24)));
         assert_eq!(cache.get(at(0)), expected, "{mode:?} {model}");
+        cache.store(listed(Native, at(24)));
+        let is_configured = mode != ToolsSetting::Auto;
+        let expected = if is_configured { expected } else { support(Native, ToolSupportSource::Provider) };
+        assert_eq!(cache.get(at(0)), expected, "{mode:?} {model} with a list");
     }
 }
 
@@ -62,9 +64,9 @@ fn listed_tool_support_expires() {
 #[test]
 fn rejection_overrides_for_a_week_or_a_day() {
     for (mode, model, hours) in
-        [(ToolsSetting::Auto, "m", 168), (ToolsSetting::Auto, "other", 168), (ToolsSetting::Native, "m", 24)]
+        [(ToolsSetting::Auto, "gpt-5", 168), (ToolsSetting::Auto, "other", 168), (ToolsSetting::Native, "m", 24)]
     {
-        let cache = new_cache(mode, model, &NAMED);
+        let cache = new_cache(mode, model, &LISTED);
         cache.store(listed(ToolMode::Native, at(1_000)));
         let before = cache.get(at(0));
         cache.record_rejection(at(0));
@@ -99,13 +101,14 @@ fn stored_rejection_is_not_published_again() {
 
 #[test]
 fn prompted_mode_needs_no_probe() {
-    for (mode, provider, settled) in [
-        (ToolsSetting::Prompt, &NAMED, true),
-        (ToolsSetting::Auto, &UNKNOWN, true),
-        (ToolsSetting::Auto, &LISTED, false),
-        (ToolsSetting::Native, &UNKNOWN, false),
+    for (mode, model, provider, settled) in [
+        (ToolsSetting::Prompt, "gpt-5", &LISTED, true),
+        (ToolsSetting::Auto, "m", &UNKNOWN, true),
+        (ToolsSetting::Auto, "m", &LISTED, false),
+        (ToolsSetting::Auto, "gpt-5", &UNKNOWN, false),
+        (ToolsSetting::Native, "m", &UNKNOWN, false),
     ] {
-        assert_eq!(new_cache(mode, "m", provider).can_change(), !settled, "{mode:?}");
+        assert_eq!(new_cache(mode, model, provider).can_change(), !settled, "{mode:?}");
     }
 }
 
