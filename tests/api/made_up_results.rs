@@ -131,12 +131,13 @@ async fn made_up_result_without_call_is_corrected_once() {
 }
 
 #[tokio::test]
-async fn native_reply_keeps_text_around_invention() {
+async fn native_invention_ends_reply_unless_there_are_results() {
     let app = NativeApp::start().await;
-    let text = "先。\n<tool_result name=\"f\">\n臆造\n</tool_result>\n中。<search_results>臆造</search_results>后。";
-    app.model.queue_replies([Completion::of(text.chars().map(String::from))]);
+    let text = "先。\n<tool_result name=\"f\">\n臆造\n</tool_result>\n中。<search_results>臆造</search_results>臆造。";
+    app.model.queue_replies([Completion::of(text.chars().map(String::from)), Completion::of(["后。"])]);
     let turn = app.send_message("天气").await;
-    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("先。\n\n中。后。", "stop"));
+    assert_eq!((turn.content().replace('\n', ""), turn.finish_reason()), ("先。后。".to_owned(), "stop"));
+    assert!(app.model.requests()[1].last_message().contains("工具并没有执行"));
     let id = turn.conversation_id();
     assert_honest(&app.get(&format!("/api/conversations/{id}")).await.text(), "stored");
     app.model.queue_replies([

@@ -29,6 +29,7 @@ mod documents_in_s3;
 mod executions;
 mod failover;
 mod failover_mid_answer;
+mod faulty_replies;
 mod final_transaction;
 mod idempotency;
 mod interrupted_answers;

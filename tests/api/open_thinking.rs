@@ -9,7 +9,7 @@ fn reply() -> Reply {
 }
 
 /// The content and the reasoning as a client has them in the end.
-fn read(turn: &Transcript) -> (String, String) {
+pub(crate) fn read(turn: &Transcript) -> (String, String) {
     let (mut content, mut thinking) = (Vec::new(), String::new());
     for event in &turn.0 {
         match event["type"].as_str() {
@@ -53,6 +53,21 @@ async fn thinking_open_shows_none_of_it() {
     assert_eq!((turn.content(), turn.thinking()), ("答案".to_owned(), "想一想\n".to_owned()));
     let turn = app.send_message("问").await;
     assert_eq!(turn.content(), "没有思考", "reasoning that never ends was the answer");
+    assert_eq!(stored(&app, &turn).await[0], json!("没有思考"));
+    assert!(stored(&app, &turn).await[1].as_str().unwrap_or_default().is_empty(), "and is stored once");
+}
+
+#[tokio::test]
+async fn stray_end_tag_keeps_next_reply_an_answer() {
+    let app = TestApp::start().await;
+    app.model.queue_replies([reply(), Completion::of(["281 亿", "美元。"]), Completion::of(["甲", "乙"])]);
+    app.send_message("问").await;
+    let turn = app.send_message("问").await;
+    assert_eq!((turn.content(), turn.thinking()), ("281 亿美元。".to_owned(), String::new()));
+    assert_eq!(stored(&app, &turn).await[0], json!("281 亿美元。"));
+    assert_eq!(turn.events_of("content").len(), 1, "it was held back: it might have been reasoning");
+    let turn = app.send_message("问").await;
+    assert_eq!(turn.events_of("content").len(), 2, "a reply without the tag takes the observation back");
 }
 
 #[tokio::test]

@@ -128,8 +128,8 @@ async fn rejected_tools_switch_turn_to_text_path_invisibly() {
     assert_eq!(tools_per_request(&app.model), [true, false, false, false], "the next turn does not try again");
 }
 
-/// The product with one model of a known family behind a gateway, without `tools` in its row.
-async fn start_behind_gateway(id: &str) -> (TestApp, FakeModel) {
+/// The product with one model of a known family at a gateway, without `tools` in its row.
+async fn start_with_gateway(id: &str) -> (TestApp, FakeModel) {
     let model = FakeModel::start().await;
     let entry =
         json!([{ "name": "g", "baseUrl": model.url(), "model": format!("{id}-{MODEL}"), "apiKeyVar": "G_KEY" }]);
@@ -138,9 +138,9 @@ async fn start_behind_gateway(id: &str) -> (TestApp, FakeModel) {
 }
 
 #[tokio::test]
-async fn known_family_gets_native_tools_behind_gateways() {
+async fn known_family_gets_native_tools_at_gateways() {
     for id in ["gpt-4o", "azure/gpt-5-mini", "claude-sonnet-4-5", "qwen3-max", "kimi-k2", "zai-org/GLM-4.6"] {
-        let (app, model) = start_behind_gateway(id).await;
+        let (app, model) = start_with_gateway(id).await;
         assert_eq!(read_tool_mode(&app, "g").await, json!(["native", "table"]), "{id}");
         model.queue_replies([search_reply("a", "天气"), Completion::of(["晴。"])]);
         assert_eq!(app.send_message("天气").await.content(), "晴。", "{id}");
@@ -193,7 +193,7 @@ fn gateway_refusals() -> Vec<(&'static str, u16, Value)> {
 #[tokio::test]
 async fn refusals_of_gateways_lead_to_text_calls() {
     for (gateway, status, body) in gateway_refusals() {
-        let (app, model) = start_behind_gateway("gpt-4o").await;
+        let (app, model) = start_with_gateway("gpt-4o").await;
         let replies = [Completion::of([search_call("天气")]), Completion::of(["晴。"]), Completion::of(["好。"])];
         model.queue_replies([Reply::json(status, &body)].into_iter().chain(replies));
         assert_eq!(app.send_message("天气").await.content(), "晴。", "{gateway}");
@@ -205,7 +205,7 @@ async fn refusals_of_gateways_lead_to_text_calls() {
 
 #[tokio::test]
 async fn text_calls_of_native_models_run() {
-    let (app, model) = start_behind_gateway("qwen3-8b").await;
+    let (app, model) = start_with_gateway("qwen3-8b").await;
     let hermes = "<tool_call>\n{\"name\": \"search_web\", \"arguments\": {\"query\": \"天气\"}}\n</tool_call>";
     model.queue_replies([Completion::of([hermes]), Completion::of(["晴。"])]);
     let turn = app.send_message("天气").await;

@@ -16,6 +16,8 @@ const FOLDERS: [&str; 6] = [
 /// Files and folders whose literals may contain Han characters, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("shared/agent/src/citation_filter/context.rs", "labels that models write before a number"),
+    ("shared/agent/src/reply/state/invention.rs", "how models introduce results"),
+    ("shared/agent/src/run/missing_call.rs", "how models announce calls"),
     ("shared/tools/src/current_time/zones.rs", "names of zones that users and models write"),
     ("shared/tools/src/url_allowlist.rs", "the start of a line in stored results of searches"),
     ("shared/tool-calls/src/scanner/recent_text.rs", "how models introduce an example"),

@@ -79,7 +79,9 @@ pub(crate) fn correction(texts: &AgentTexts, correction: &Correction, choice: &T
         Correction::Invention => texts.invented_result.to_owned(),
         Correction::NoCall(_) => {
             fill(texts.missing_call, &[("requirement", &requirement(texts, choice).unwrap_or_default())])
+                .replace("  ", " ")
         }
+        Correction::ToolsOff => texts.tools_off.to_owned(),
     };
     Message::User { text }
 }

@@ -3,6 +3,7 @@
 mod reader;
 mod state;
 
+use std::mem::Discriminant;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,8 +16,9 @@ use tokio::time::{Instant, sleep_until};
 use tools::{ToolRun, ToolSession};
 
 use self::reader::{ReadUpTo, ReplyReader};
+pub(crate) use self::state::InventionDetector;
 use self::state::{MAX_RUN_CALLS, ReplyState};
-use crate::round::{Round, RoundError, allows_failover};
+use crate::round::{Correction, Round, RoundError, allows_failover};
 use crate::{ClientContext, EventLog, TurnRecorder};
 
 /// The options for reading one reply.
@@ -40,8 +42,10 @@ pub(crate) struct ReplyOptions<'a> {
     pub(crate) give_up: GiveUp,
     /// In the native mode, calls in the text count only if there is no native one.
     pub(crate) tool_mode: ToolMode,
-    /// Whether a faulty reply may be returned to the model; otherwise a call that cannot be parsed is dropped.
-    pub(crate) may_correct: bool,
+    /// The kinds of faults that were returned to the model in this turn. A call that cannot be parsed again is dropped.
+    pub(crate) corrected: &'a [Discriminant<Correction>],
+    /// Whether a report of results is made up: no tool has returned any in the conversation.
+    pub(crate) finds_inventions: bool,
     /// Why text is not shown, if it is not.
     pub(crate) unshown: Option<Unshown>,
     /// The text of this reply by a model that failed.

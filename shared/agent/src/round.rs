@@ -21,14 +21,16 @@ pub(crate) struct Round {
     pub(crate) provider_data: Option<Box<ProviderData>>,
 }
 
-/// A fault of a reply that is returned to the model once in a turn.
+/// A fault of a reply that is returned to the model, each kind once in a turn.
 pub(crate) enum Correction {
     /// A call that could not be parsed, and was not shown.
     Malformed(Malformed),
     /// It made up a tool's result without a call; nothing from that result on was shown.
     Invention,
-    /// It has no call although one is required; this text of it was not shown.
+    /// It has no call although one is required or announced; this text of it was not shown.
     NoCall(String),
+    /// It calls a tool although tools are off.
+    ToolsOff,
 }
 
 /// Why a reply was not read to its end.

@@ -5,6 +5,7 @@ mod deadlines;
 mod direct_results;
 mod failover;
 mod history;
+mod missing_call;
 mod on_error;
 mod prefetch;
 mod prompt_size;
@@ -12,6 +13,7 @@ mod request;
 mod transcript;
 
 use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 use domain::{ErrorCode, Failure, FinishReason, HistoryTurn, Message, Summary, ToolSpec};
@@ -21,7 +23,7 @@ use tools::{ToolContext, ToolSession};
 use self::deadlines::Deadlines;
 use crate::earlier_results::cut_results;
 use crate::fallback::FallbackReason;
-use crate::round::Round;
+use crate::round::{Correction, Round};
 use crate::{Agent, EventLog, TokenCountCache, Turn, TurnRecorder, compactness};
 use prompts::AgentTexts;
 
@@ -111,7 +113,8 @@ struct Run<'a> {
     rounds: u32,
     deadlines: Deadlines,
     equal_calls: HashMap<String, usize>,
-    has_corrected: bool,
+    /// The kinds of faults that were returned to the model.
+    corrected: Vec<Discriminant<Correction>>,
     has_trimmed: bool,
     /// Whether search results follow the user message as reference information: one reply without tools answers it.
     has_reference: bool,
@@ -163,7 +166,7 @@ impl<'a> Run<'a> {
             rounds: 0,
             deadlines,
             equal_calls: HashMap::new(),
-            has_corrected: false,
+            corrected: Vec::new(),
             has_trimmed: false,
             has_reference: false,
             has_drafted: false,
@@ -213,6 +216,11 @@ impl<'a> Run<'a> {
         self.tool_mode == ToolMode::Native
     }
 
+    /// Whether this kind of fault was not yet returned to the model.
+    fn may_correct(&self, correction: &Correction) -> bool {
+        !self.corrected.contains(&discriminant(correction))
+    }
+
     /// How the turn ends after a reply; `None` if another round follows.
     fn end_after(&mut self, round: Round, phase: &Phase) -> Option<FinishReason> {
         if !round.calls.is_empty() {
@@ -223,11 +231,17 @@ impl<'a> Run<'a> {
         if !round.client_calls.is_empty() {
             return Some(self.return_client_calls(round.client_calls));
         }
-        if let Some(correction) = &round.correction
-            && !self.has_corrected
-            && matches!(phase, Phase::Tools)
+        let is_whole = !matches!(round.finish, Finish::Length | Finish::ContentFilter);
+        let forgets_call = || is_whole && matches!(phase, Phase::Tools) && self.forgets_call();
+        let correction = round.correction.or_else(|| forgets_call().then(|| Correction::NoCall(String::new())));
+        if let Some(correction) = correction
+            && self.may_correct(&correction)
+            && match correction {
+                Correction::ToolsOff => matches!(phase, Phase::Last(_)) && self.has_no_text(),
+                _ => matches!(phase, Phase::Tools),
+            }
         {
-            self.request_correction(correction);
+            self.request_correction(&correction);
             return None;
         }
         if matches!(phase, Phase::Tools) && self.formats_last_round() && round.finish != Finish::ContentFilter {
@@ -240,7 +254,7 @@ impl<'a> Run<'a> {
             (_, Phase::Last(reason)) => *reason,
             (_, Phase::Tools) => FinishReason::Stop,
         };
-        if !matches!(reason, FinishReason::Length | FinishReason::ContentFilter) && self.has_no_text() {
+        if is_whole && self.has_no_text() {
             self.emit_fallback(FallbackReason::EmptyReply);
         }
         Some(reason)

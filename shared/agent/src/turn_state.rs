@@ -230,6 +230,11 @@ impl TurnState {
         self.text_since(self.rounds_end)
     }
 
+    /// Drops the reasoning of that reply, which is its answer.
+    pub(crate) fn discard_reply_thinking(&mut self) {
+        self.answer.thinking.truncate(self.reply_start.thinking);
+    }
+
     fn text_since(&self, start: Position) -> (String, String) {
         let TurnAccumulator { content, thinking, .. } = &self.answer;
         (content[start.content..].to_owned(), thinking[start.thinking..].to_owned())

@@ -43,11 +43,9 @@ struct ClientState {
 }
 
 impl ModelClient {
-    /// Whether replies of this model begin in reasoning that only their end tag shows: as configured, else as observed;
-    /// `None` if neither is known.
-    pub fn thinking_open(&self) -> Option<bool> {
-        let observed = || *self.state.thinking_open.lock().unwrap_or_else(PoisonError::into_inner);
-        self.state.config.options.thinking_open.or_else(observed)
+    /// Whether the last reply that showed it began in reasoning that only its end tag ended; `None` before one did.
+    pub fn observed_thinking_open(&self) -> Option<bool> {
+        *self.state.thinking_open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records whether a reply began in reasoning; all clones of this client share it. Other processes do not: a prompt can make

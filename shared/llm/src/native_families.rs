@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_are_known_behind_any_vendor_prefix() {
+    fn families_are_known_after_any_vendor_prefix() {
         for model in [
             "gpt-4o",
             "GPT-5-mini",
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn every_family_is_reachable_and_has_a_dated_source() {
+    fn every_family_is_reachable_and_sourced() {
         for (at, (prefix, _)) in FAMILIES.iter().enumerate() {
             let hidden = FAMILIES[..at].iter().any(|(earlier, _)| prefix.starts_with(earlier));
             assert!(!hidden && prefix.to_lowercase() == *prefix, "{prefix}");

@@ -88,6 +88,11 @@ impl ThinkingFilter {
         self.thoughts.as_ref().is_some_and(|thoughts| thoughts.in_thought)
     }
 
+    /// Whether the reply is in reasoning that has not ended.
+    pub fn is_in_reasoning(&self) -> bool {
+        matches!(self.state, FilterState::Reasoning { .. })
+    }
+
     /// The reasoning arrives outside of the text: this is the answer, and an end tag in it closes nothing.
     pub fn expect_answer(&mut self) {
         self.answer.may_be_reasoning = false;

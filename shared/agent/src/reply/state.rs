@@ -1,7 +1,11 @@
 mod after_call;
+mod invention;
 mod open_thinking;
 mod outcome;
 mod text;
+mod unshown;
+
+use std::mem::{Discriminant, discriminant};
 
 use domain::{Event, ProviderData, ToolCall};
 use llm::{Delta, Finish, ModelClient, NativeCall, TokenUsage, ToolMode};
@@ -11,7 +15,10 @@ use tool_calls::{
 };
 
 use self::after_call::AfterCall;
-use super::{ReplyOptions, Unshown};
+pub(crate) use self::invention::InventionDetector;
+use self::open_thinking::{initially_unshown, opens_in_thinking};
+use self::unshown::UnshownText;
+use super::ReplyOptions;
 use crate::EventLog;
 use crate::continuation::ContinuationTrimmer;
 use crate::round::Correction;
@@ -20,14 +27,14 @@ use crate::round::Correction;
 pub(super) const MAX_RUN_CALLS: usize = 127;
 
 /// What was read of one reply.
-#[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
 pub(super) struct ReplyState {
     events: EventLog,
     /// The names of the client's tools.
     client_tools: Vec<String>,
     tools_on: bool,
     tool_mode: ToolMode,
-    may_correct: bool,
+    /// The kinds of corrections that were requested in this turn.
+    corrected: Vec<Discriminant<Correction>>,
     model: ModelClient,
     filter: Option<ThinkingFilter>,
     scanner: Option<CallScanner>,
@@ -41,9 +48,9 @@ pub(super) struct ReplyState {
     /// Whether there were native calls, which the text may repeat.
     has_native_calls: bool,
     trimmer: ContinuationTrimmer,
-    /// The text so far, while it is not shown.
-    unshown_text: Option<String>,
-    is_draft: bool,
+    unshown: Option<UnshownText>,
+    /// Set if no tool has returned a result that the reply can report.
+    detector: Option<InventionDetector>,
     /// The rest of a reply with prompted tools after its last call.
     after_call: Option<AfterCall>,
     /// Whether the rest of the reply has no use.
@@ -68,7 +75,7 @@ impl ReplyState {
             client_tools: client_tools.collect(),
             tools_on: options.tools_on,
             tool_mode: options.tool_mode,
-            may_correct: options.may_correct,
+            corrected: options.corrected.to_vec(),
             filter: Some(with_reasoning_of(options, filter)),
             model: options.model.clone(),
             scanner: Some(scanner),
@@ -79,8 +86,8 @@ impl ReplyState {
             held: Vec::new(),
             has_native_calls: false,
             trimmer: ContinuationTrimmer::new(options.previous_text),
-            unshown_text: options.unshown.map(|_| String::new()),
-            is_draft: options.unshown == Some(Unshown::Draft),
+            unshown: initially_unshown(options),
+            detector: options.finds_inventions.then(InventionDetector::default),
             after_call: None,
             is_over: false,
             correction: None,
@@ -102,6 +109,7 @@ impl ReplyState {
             Delta::Text(text) => self.text(text),
             Delta::Thinking(delta) => {
                 self.filter.iter_mut().for_each(ThinkingFilter::expect_answer);
+                self.show_possible_reasoning();
                 self.think(delta);
                 Vec::new()
             }
@@ -127,7 +135,8 @@ impl ReplyState {
     /// Ends the text: what is still held becomes a call or text.
     fn end(&mut self, finish: Finish) -> Vec<ToolCall> {
         self.finish = Some(finish);
-        let is_unclosed = self.filter.as_ref().is_some_and(ThinkingFilter::is_in_open_thinking);
+        let is_unclosed = self.filter.as_ref().is_some_and(ThinkingFilter::is_in_reasoning);
+        let opened_by_prompt = self.filter.as_ref().is_some_and(ThinkingFilter::is_in_open_thinking);
         let is_thought = self.filter.as_ref().is_some_and(ThinkingFilter::is_in_thought);
         let mut parts = self.filter.take().map(ThinkingFilter::finish).unwrap_or_default();
         let mut calls = self.parts(&mut parts);
@@ -141,9 +150,13 @@ impl ReplyState {
             }
         }
         if (is_unclosed || is_thought) && calls.is_empty() && finish != Finish::Length {
-            self.show_unclosed_thinking(is_unclosed);
+            self.show_unclosed_thinking(opened_by_prompt);
         }
-        self.end_unshown_text(finish);
+        self.end_unshown(finish);
+        if let Some((text, invention)) = self.detector.as_mut().map(InventionDetector::finish) {
+            self.show_up_to_invention(text, invention);
+            self.end_unshown(finish);
+        }
         self.emit_held();
         self.events.append_held();
         calls
@@ -170,7 +183,11 @@ impl ReplyState {
     }
 
     fn accept(&mut self, id: String, name: String, arguments: Value) -> Option<ToolCall> {
-        if !self.tools_on || self.has_enough_calls() {
+        if !self.tools_on {
+            self.correction.get_or_insert(Correction::ToolsOff);
+            return None;
+        }
+        if self.has_enough_calls() {
             return None;
         }
         self.show_text_before_call();
@@ -195,8 +212,15 @@ impl ReplyState {
 
     /// Emits text that was held as a possible repetition.
     fn emit_held(&mut self) {
-        let delta = self.trimmer.finish();
+        let pending = self.detector.as_mut().map(|detector| std::mem::take(detector).into_pending());
+        let mut delta = self.trimmer.push(pending.unwrap_or_default());
+        delta.push_str(&self.trimmer.finish());
         self.emit(delta);
+    }
+
+    /// Whether this fault may be returned to the model.
+    fn may_correct(&self, correction: &Correction) -> bool {
+        self.tools_on && !self.corrected.contains(&discriminant(correction))
     }
 
     fn emit(&self, delta: String) {
@@ -206,18 +230,13 @@ impl ReplyState {
     }
 }
 
-/// Whether the replies of a model begin in reasoning that only their end tag shows.
-fn opens_in_thinking(model: &ModelClient) -> bool {
-    model.thinking_open().unwrap_or_else(|| tool_calls::opens_in_thinking(&model.config().model))
-}
-
 /// The filter with the forms of reasoning that this model's replies have.
 fn with_reasoning_of(options: &ReplyOptions<'_>, filter: ThinkingFilter) -> ThinkingFilter {
     let config = options.model.config();
     let is_react = options.tool_mode == ToolMode::Prompted
         && tool_calls::format_of(config.call_format.as_deref(), &config.model).name() == "react";
     let filter = if is_react { filter.with_thoughts() } else { filter };
-    if opens_in_thinking(options.model) { filter.with_open_thinking() } else { filter }
+    if opens_in_thinking(options) { filter.with_open_thinking() } else { filter }
 }
 
 /// The scanner of a reply. Models whose calls are text may also write them as actions.
@@ -226,12 +245,13 @@ fn scanner(options: &ReplyOptions<'_>) -> CallScanner {
     if options.tool_mode == ToolMode::Prompted { scanner.with_actions() } else { scanner }
 }
 
-/// What becomes of made-up results. A model with prompted tools may still have to call one, so its reply ends there. In
-/// the other replies only the block is left out.
+/// What becomes of made-up results. A model with prompted tools, or without any result so far, still has to call one, so its
+/// reply ends there. In the other replies only the block is left out.
 fn result_blocks(options: &ReplyOptions<'_>) -> ResultBlocks {
     match options.tool_mode {
         _ if options.specs.is_empty() => ResultBlocks::Shown,
         ToolMode::Prompted if options.tools_on => ResultBlocks::EndReply,
+        ToolMode::Native if options.finds_inventions => ResultBlocks::EndReply,
         ToolMode::Prompted | ToolMode::Native => ResultBlocks::Hidden,
     }
 }

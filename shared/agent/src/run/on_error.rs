@@ -64,7 +64,7 @@ impl Run<'_> {
 
     pub(super) fn emit_fallback(&self, reason: FallbackReason) {
         self.events.discard_held();
-        let delta = fallback::answer(&self.turn.text, &self.events.turn_state().answer.sources, reason);
+        let delta = fallback::answer(&self.turn.text, &fallback::pages(&self.events.turn_state().answer), reason);
         self.events.append(Event::Text { delta });
         self.events.append_held();
         self.events.notify();

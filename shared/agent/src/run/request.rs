@@ -11,8 +11,8 @@ use super::{Phase, Run};
 use crate::compactness::Compactness;
 use crate::message_format;
 use crate::prompt::{self, SystemPrompt, ToolOffer};
-use crate::reply::{self, GiveUp, ReplyOptions, Unshown};
-use crate::round::{Round, RoundError};
+use crate::reply::{self, GiveUp, InventionDetector, ReplyOptions, Unshown};
+use crate::round::{Correction, Round, RoundError};
 use crate::usage::PendingReply;
 
 impl Run<'_> {
@@ -52,7 +52,8 @@ impl Run<'_> {
             tools_on,
             give_up: GiveUp { at: self.deadlines.tools_until, has_results },
             tool_mode: self.tool_mode,
-            may_correct: !self.has_corrected && tools_on,
+            corrected: &self.corrected,
+            finds_inventions: tools_on && self.may_correct(&Correction::Invention) && self.has_nothing_to_report(),
             unshown: self.unshown(phase),
             previous_text: &partial_text,
             has_fallback,
@@ -74,7 +75,7 @@ impl Run<'_> {
         match phase {
             Phase::Last(_) => None,
             Phase::Tools if self.formats_last_round() => Some(Unshown::Draft),
-            Phase::Tools if is_forced && !self.is_native() && self.rounds == 0 && !self.has_corrected => {
+            Phase::Tools if is_forced && !self.is_native() && self.rounds == 0 && self.may_correct(&Correction::NoCall(String::new())) => {
                 Some(Unshown::NoCall)
             }
             Phase::Tools => None,
@@ -89,6 +90,21 @@ impl Run<'_> {
     /// Whether a tool returned a result in this turn that an answer can use.
     fn has_results(&self) -> bool {
         self.messages.iter().any(|message| matches!(message, Message::Tool(result) if result.ok))
+    }
+
+    /// Whether a report of results must be made up: no tool has returned any, the conversation has no numbered page, and
+    /// no message or custom prompt mentions citations or results, which a reply could quote.
+    fn has_nothing_to_report(&self) -> bool {
+        let own_prompts = [&self.agent.system_prompt, &self.agent.added_prompt];
+        let is_mentioned = |message: &Message| match message {
+            Message::User { text } | Message::Assistant { text, .. } => InventionDetector::is_mentioned(text),
+            Message::Tool(_) => true,
+        };
+        // Numbers of pages begin at 1.
+        self.turn.context.sources.peek("") == 1
+            && !own_prompts.into_iter().flatten().any(|prompt| InventionDetector::is_mentioned(prompt))
+            && !self.history.iter().any(is_mentioned)
+            && !self.messages.iter().any(is_mentioned)
     }
 
     /// The prompt of the next round; the model continues from `partial_text`.
@@ -112,8 +128,9 @@ impl Run<'_> {
         let messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
         let (params, from_caller) = (self.generation_params(phase), self.has_client_input());
         // Several endpoints accept past calls in native fields only together with the tools that they called, and tools
-        // not together with a format.
-        if self.is_native() && !self.specs.is_empty() && (tools_on || !self.formats_last_round()) {
+        // not together with a format. A model that calls them although they are off is not given them again.
+        let may_offer = (tools_on || !self.formats_last_round()) && self.may_correct(&Correction::ToolsOff);
+        if self.is_native() && !self.specs.is_empty() && may_offer {
             let tool_choice = if tools_on { choice.clone() } else { ToolChoice::None };
             let (messages, tools) = (message_format::to_native(&messages), Arc::clone(&self.specs));
             return Prompt { system, messages, tools, tool_choice, params, from_caller, ..Prompt::default() };

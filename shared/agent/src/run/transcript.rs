@@ -1,5 +1,7 @@
 //! Adds finished rounds to the messages of the turn.
 
+use std::mem::discriminant;
+
 use domain::{FinishReason, Message, ProviderData, ReasoningItem};
 use tool_calls::{Malformed, MalformedReason};
 
@@ -47,16 +49,18 @@ impl Run<'_> {
         self.text_in_messages = state.answer.content.len();
     }
 
-    /// Returns a faulty reply to the model, once in a turn.
+    /// Returns a faulty reply to the model.
     pub(super) fn request_correction(&mut self, correction: &Correction) {
-        self.has_corrected = true;
+        self.corrected.push(discriminant(correction));
         let text = self.partial_text();
         let (_, thinking) = self.events.turn_state().current_round();
         self.text_in_messages = self.events.turn_state().answer.content.len();
         self.events.turn_state().end_paragraph();
         let written = match correction {
             // A truncated call is of no use to the model, and may be long.
-            Correction::Malformed(Malformed { reason: MalformedReason::Truncated, .. }) | Correction::Invention => text,
+            Correction::Malformed(Malformed { reason: MalformedReason::Truncated, .. })
+            | Correction::Invention
+            | Correction::ToolsOff => text,
             Correction::Malformed(malformed) => format!("{text}{}", malformed.raw),
             Correction::NoCall(unshown) => format!("{text}{unshown}"),
         };

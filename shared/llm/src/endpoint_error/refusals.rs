@@ -252,7 +252,7 @@ mod tests {
         for case in cases() {
             let fault = EndpointError::parse(&case.body).to_attempt_error(case.status, None);
             assert_eq!(fault.error.kind(), case.error, "{} {}", case.provider, case.body);
-            let date = case.source.split([' ', ':']).find(|word| word.starts_with("20") && word.len() == 10);
+            let date = case.source.split([' ', ':']).find(|part| part.starts_with("20") && part.len() == 10);
             assert!(date.is_some() && case.source.len() > 20, "{} has no dated source: {}", case.provider, case.body);
             assert_eq!(fault.retry_after.map(|wait| wait.as_millis()), case.wait, "{} {}", case.provider, case.body);
         }

@@ -3,7 +3,7 @@ use tools::ToolRun;
 
 use super::ReplyState;
 use super::text::log_dropped;
-use crate::round::{Correction, Round, RoundError};
+use crate::round::{Round, RoundError};
 
 impl ReplyState {
     /// The outcome of a reply that was not read to its end.
@@ -25,6 +25,9 @@ impl ReplyState {
         }
         // Every wire format ends a reply with a finish or an error; without either, the connection was lost.
         let error = error.or(self.finish.is_none().then_some(ModelError::Disconnected));
+        if error.is_some() {
+            self.show_possible_reasoning();
+        }
         let round = self.take_round(results);
         match error {
             None => Ok(round),
@@ -38,11 +41,9 @@ impl ReplyState {
 
     /// Takes the round out of the state.
     fn take_round(&mut self, results: Vec<ToolRun>) -> Round {
-        if let Some(Correction::Malformed(malformed)) = &self.correction
-            && !self.calls.is_empty()
-        {
-            // The other calls of the reply have run: it is not repeated for this one.
-            log_dropped(malformed);
+        if !self.calls.is_empty() {
+            // The other calls of the reply have run: it is not repeated for a malformed one.
+            self.correction.iter().for_each(log_dropped);
         }
         Round {
             calls: std::mem::take(&mut self.calls),

@@ -1,18 +1,12 @@
 //! The text of a reply: what of it is shown, called or dropped.
 
 use domain::{Event, ToolCall};
-use llm::{Finish, ToolMode};
+use llm::ToolMode;
 use tool_calls::{Malformed, MalformedReason, ReplyPart, Segment};
 
 use super::ReplyState;
 use super::after_call::AfterCall;
 use crate::round::Correction;
-
-/// Maximum length of text that is held while a required call is missing, in bytes.
-const MAX_UNSHOWN_BYTES: usize = 64 * 1024;
-
-/// Maximum length of a draft, in bytes: a model that writes more without a call answers, so that the last round can begin.
-const MAX_DRAFT_BYTES: usize = 1024;
 
 impl ReplyState {
     pub(super) fn text(&mut self, text: String) -> Vec<ToolCall> {
@@ -38,7 +32,10 @@ impl ReplyState {
         let mut segments = std::mem::take(&mut self.segments);
         for part in parts.drain(..) {
             match part {
-                ReplyPart::Thinking(delta) => self.think(delta),
+                ReplyPart::Thinking(delta) => {
+                    self.show_possible_reasoning();
+                    self.think(delta);
+                }
                 ReplyPart::TextWasThinking => self.reclassify_text(),
                 ReplyPart::Text(text) => {
                     self.scanner.iter_mut().for_each(|scanner| scanner.push_into(&text, &mut segments));
@@ -59,7 +56,12 @@ impl ReplyState {
                 Segment::Call(parsed) if self.tool_mode == ToolMode::Native => self.held.push(parsed),
                 Segment::Call(parsed) => calls.extend(self.accept(String::new(), parsed.name, parsed.arguments)),
                 Segment::Malformed(malformed) => self.reject(malformed),
-                Segment::Invention => self.end_at_invention(),
+                Segment::Invention => {
+                    for parsed in std::mem::take(&mut self.held) {
+                        calls.extend(self.accept(String::new(), parsed.name, parsed.arguments));
+                    }
+                    self.end_at_invention();
+                }
             }
         }
         calls
@@ -76,15 +78,11 @@ impl ReplyState {
     pub(super) fn show(&mut self, text: String) {
         if let Some(rest) = &mut self.after_call {
             self.is_over = rest.has_no_use_after(&text);
-        } else if let Some(unshown) = &mut self.unshown_text {
-            if self.is_draft && !self.calls.is_empty() {
-                return;
-            }
-            unshown.push_str(&text);
-            if unshown.len() > if self.is_draft { MAX_DRAFT_BYTES } else { MAX_UNSHOWN_BYTES } {
-                self.is_over = true;
-                self.end_unshown_text(Finish::Stop);
-            }
+        } else if self.unshown.is_some() {
+            self.hold(&text);
+        } else if let Some(detector) = &mut self.detector {
+            let (text, invention) = detector.push(&text);
+            self.show_up_to_invention(text, invention);
         } else {
             let delta = self.trimmer.push(text);
             self.emit(delta);
@@ -93,50 +91,42 @@ impl ReplyState {
 
     /// Emits all text before a call. With prompted tools the text after it is dropped.
     pub(super) fn show_text_before_call(&mut self) {
-        if self.is_draft {
-            self.unshown_text = Some(String::new());
-        } else if let Some(unshown) = self.unshown_text.take() {
-            let delta = self.trimmer.push(unshown);
-            self.emit(delta);
-        }
+        self.show_unshown_before_call();
         self.emit_held();
         if self.tool_mode == ToolMode::Prompted {
             self.after_call = Some(AfterCall::default());
         }
     }
 
-    /// Ends a reply in which a required call is missing.
-    pub(super) fn end_unshown_text(&mut self, finish: Finish) {
-        let Some(unshown) = self.unshown_text.take_if(|_| !self.is_draft) else { return };
-        if finish == Finish::ContentFilter {
-            self.show(unshown);
-        } else if self.correction.is_none() {
-            self.correction = Some(Correction::NoCall(unshown));
-        }
-    }
-
     /// Ends a reply at a made-up result. Without a call before it the model must call the tool or answer.
     fn end_at_invention(&mut self) {
         self.is_over = true;
+        self.show_possible_reasoning();
         self.emit_held();
-        if self.may_correct && self.after_call.is_none() {
+        if self.may_correct(&Correction::Invention) && self.after_call.is_none() && self.calls.is_empty() {
             self.correction = Some(Correction::Invention);
         }
     }
 
     fn reject(&mut self, malformed: Malformed) {
         let is_truncated = malformed.reason == MalformedReason::Truncated;
-        if is_truncated || (self.may_correct && self.correction.is_none()) {
+        let correction = Correction::Malformed(malformed);
+        if is_truncated || (self.may_correct(&correction) && self.correction.is_none()) {
             self.show_text_before_call();
-            self.correction = Some(Correction::Malformed(malformed));
+            self.correction = Some(correction);
         } else {
-            log_dropped(&malformed);
+            log_dropped(&correction);
+            if !self.tools_on {
+                self.correction.get_or_insert(Correction::ToolsOff);
+            }
         }
     }
 }
 
 /// Logs that a malformed call is dropped; its text never reaches the log.
-pub(super) fn log_dropped(malformed: &Malformed) {
-    let (characters, reason) = (malformed.raw.chars().count(), malformed.reason);
-    tracing::warn!(characters, %reason, "a call could not be parsed and is dropped");
+pub(super) fn log_dropped(correction: &Correction) {
+    if let Correction::Malformed(malformed) = correction {
+        let (characters, reason) = (malformed.raw.chars().count(), malformed.reason);
+        tracing::warn!(characters, %reason, "a call could not be parsed and is dropped");
+    }
 }

@@ -1,0 +1,175 @@
+//! Replies that were to call a tool and did not.
+
+use llm::ToolMode;
+use tool_calls::{CallScanner, ReplyEnd, Segment};
+
+use super::Run;
+
+/// Maximum length of an announcement, in characters.
+const MAX_CHARS: usize = 160;
+
+/// Maximum length of a clause that only accompanies an announcement, in characters.
+const MAX_FILLER_CHARS: usize = 16;
+
+/// What announces that the model is about to do something.
+const INTENTS: &[&str] = &[
+    "我来",
+    "我将",
+    "我会",
+    "我去",
+    "我先",
+    "让我",
+    "我这就",
+    "我马上",
+    "我现在",
+    "正在",
+    "i will",
+    "i'll",
+    "let me",
+    "i am going to",
+    "i'm going to",
+    "i am now",
+    "i'm now",
+];
+
+/// What it announces to do with a tool.
+const ACTIONS: &[&str] = &[
+    "搜索",
+    "查询",
+    "查一下",
+    "查找",
+    "检索",
+    "搜一下",
+    "查查",
+    "查看",
+    "查阅",
+    "联网",
+    "计算",
+    "算一下",
+    "读取",
+    "search",
+    "look up",
+    "look it up",
+    "look that up",
+    "look this up",
+    "look into",
+    "check",
+    "find",
+    "calculat",
+    "fetch",
+];
+
+/// What accompanies an announcement.
+const FILLERS: &[&str] = &[
+    "好",
+    "当然",
+    "没问题",
+    "明白",
+    "稍等",
+    "稍候",
+    "请等",
+    "等待",
+    "ok",
+    "sure",
+    "of course",
+    "certainly",
+    "wait",
+    "one moment",
+    "just a moment",
+    "a second",
+    "hold on",
+];
+
+/// What makes a clause something else: a question, a condition, a refusal, or a result.
+const OTHERS: &[&str] = &[
+    "?", "？", "吗", "如果", "无法", "不能", "没有", "不会", "=", "|", "`", "if ", "can't", "cannot", "unable",
+    "could", "would", "found",
+];
+
+impl Run<'_> {
+    /// Whether the reply only announces a call, or leaves one in its reasoning and has no text.
+    pub(super) fn forgets_call(&self) -> bool {
+        let (text, thinking) = self.events.turn_state().reply();
+        // The user may want such a sentence, such as its translation.
+        let is_quoted = || clauses(&self.turn.text).any(|clause| announces(&clause));
+        if text.trim().is_empty() { self.has_call(&thinking) } else { is_announcement(&text) && !is_quoted() }
+    }
+
+    /// Whether reasoning contains a call of a declared tool.
+    fn has_call(&self, thinking: &str) -> bool {
+        let scanner = CallScanner::new(&self.specs);
+        let mut scanner = if self.tool_mode == ToolMode::Prompted { scanner.with_actions() } else { scanner };
+        let mut segments = scanner.push(thinking);
+        segments.extend(scanner.finish(ReplyEnd::Complete));
+        let is_declared = |name: &str| self.specs.iter().any(|spec| spec.name == name);
+        segments.iter().any(|segment| matches!(segment, Segment::Call(call) if is_declared(&call.name)))
+    }
+}
+
+/// Whether a reply announces a call and has nothing else.
+fn is_announcement(text: &str) -> bool {
+    let text = text.trim();
+    text.chars().nth(MAX_CHARS).is_none()
+        && clauses(text).any(|clause| announces(&clause))
+        && clauses(text).all(|clause| announces(&clause) || accompanies(&clause))
+}
+
+/// The clauses of a text in lower case.
+fn clauses(text: &str) -> impl Iterator<Item = String> {
+    let text: String = text.chars().take(4 * MAX_CHARS).flat_map(char::to_lowercase).collect();
+    let text = text.replace('’', "'");
+    let clauses = text.split(['，', ',', '。', '！', '!', '.', '…', '；', ';', '：', ':', '\n', '~', '、']);
+    clauses.map(str::trim).filter(|clause| !clause.is_empty()).map(str::to_owned).collect::<Vec<_>>().into_iter()
+}
+
+fn announces(clause: &str) -> bool {
+    contains_any(clause, INTENTS) && contains_any(clause, ACTIONS) && !contains_any(clause, OTHERS)
+}
+
+fn accompanies(clause: &str) -> bool {
+    clause.chars().nth(MAX_FILLER_CHARS).is_none() && contains_any(clause, FILLERS) && !contains_any(clause, OTHERS)
+}
+
+fn contains_any(clause: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| clause.contains(phrase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_replies_that_only_announce_are_recognised() {
+        for text in [
+            "好的，我来搜索…请稍等",
+            "好的，让我查一下。",
+            "我来搜索特斯拉 Q3 的营收，请稍等。",
+            "正在联网查询，请稍候……",
+            "Let me look that up for you.",
+            "Sure! I’ll search for Tesla's Q3 revenue. Please wait.",
+            "OK, let me check.\n",
+        ] {
+            assert!(is_announcement(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn replies_with_anything_else_are_answers() {
+        for text in [
+            "",
+            "好的。",
+            "让我计算一下：1+1=2。",
+            "让我查看您的代码，这段函数没有返回值。",
+            "需要我搜索一下吗？",
+            "我无法联网搜索。",
+            "我会搜索，也会计算；你想知道什么？",
+            "If you want, I will search for it.",
+            "I'll check the logs first. They show a timeout.",
+            "Let me find it: 42.",
+            "您可以在设置里搜索这个选项。",
+        ] {
+            assert!(!is_announcement(text), "{text}");
+        }
+        assert!(!is_announcement(&"我来搜索，".repeat(40)));
+    }
+}
