@@ -70,7 +70,10 @@ async fn model_without_tools_searches_by_text_calls() {
     let app = start_with_ollama(&ollama).await;
     ollama.queue_replies([text_reply(&format!("好的。{}", crate::search_call("天气"))), text_reply("晴。")]);
     let turn = app.send_message("天气").await;
-    assert_eq!((turn.content().as_str(), turn.finish_reason(), app.search.queries().len()), ("好的。\n\n晴。", "stop", 1));
+    assert_eq!(
+        (turn.content().as_str(), turn.finish_reason(), app.search.queries().len()),
+        ("好的。\n\n晴。", "stop", 1)
+    );
     let chats = ollama.chat_bodies();
     assert!(chats.iter().all(|chat| chat.get("tools").is_none()));
     assert!(chats[0]["messages"][0]["content"].as_str().unwrap().contains("search_web"));

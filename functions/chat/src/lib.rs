@@ -19,8 +19,8 @@ use axum::response::Response;
 use axum::routing::{any, get, post};
 use axum::{Extension, Router};
 use domain::Failure;
-use work::watch_slow_work;
 use web::RequestContext;
+use work::watch_slow_work;
 
 pub use app::App;
 pub use config::Config;

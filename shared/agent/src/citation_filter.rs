@@ -159,7 +159,7 @@ impl CitationFilter {
             filtered.text.push_str(std::mem::take(&mut space));
             if is_note && are_known && !raw.starts_with('[') {
                 let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-                filtered.text.push_str(&format!("[{}]", numbers.join(", ")));
+                filtered.text.extend(["[", &numbers.join(", "), "]"]);
             } else {
                 filtered.text.push_str(&raw);
             }

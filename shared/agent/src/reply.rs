@@ -22,7 +22,6 @@ use crate::round::{Correction, Round, RoundError, allows_failover};
 use crate::{ClientContext, EventLog, TurnRecorder};
 
 /// The options for reading one reply.
-#[expect(clippy::struct_excessive_bools, reason = "each decides on something else")]
 pub(crate) struct ReplyOptions<'a> {
     pub(crate) events: &'a EventLog,
     /// The model and its endpoint, to which provider data belongs.

@@ -62,7 +62,7 @@ fn expected_content() -> TurnContent {
 }
 
 fn head() -> CompletionMeta {
-    CompletionMeta { id: "chatcmpl-1".into(), created: 1, model: "volcano".into() }
+    CompletionMeta { id: "chatcmpl-1".into(), created: 1, model: "volcano".into(), citation_links: false }
 }
 
 /// The payloads of all frames.

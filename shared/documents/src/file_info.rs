@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn description_has_size_and_day() {
-        let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_500_000);
+        let modified = SystemTime::UNIX_EPOCH + Duration::from_hours(498_750);
         let describe = |bytes| FileInfo { bytes, modified }.describe();
         let sizes = [0, 1023, 1024, 2150, 10_239, 10_240, 5 << 20, u64::MAX].map(describe);
         let expected = ["0 B", "1023 B", "1.0 KB", "2.0 KB", "9.9 KB", "10 KB", "5.0 MB", "16777215 TB"];

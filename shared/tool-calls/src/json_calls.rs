@@ -107,7 +107,7 @@ fn parse_unnamed(mut object: Map<String, Value>, declared: &DeclaredTools) -> Re
     Ok(vec![ParsedCall { name, arguments }])
 }
 
-/// The keys of a call as LangChain's agents write it: `{"action": "f", "action_input": {…}}`. It has no others.
+/// The keys of a call as `LangChain`'s agents write it: `{"action": "f", "action_input": {…}}`. It has no others.
 pub(crate) const ACTION_KEYS: [&str; 2] = ["action", "action_input"];
 
 /// Takes such a call out of an object. A string is the argument of a tool that needs only one.

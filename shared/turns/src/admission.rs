@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use domain::{ErrorCode, Failure, Owner};
-use work::{FairSlot, FairSlots};
 use store::{Admission, RateLimit, Store, StoreError};
 use tokio::time::Instant;
 use web::{ApiError, Invocation, RequestContext};
+use work::{FairSlot, FairSlots};
 
 use crate::budgets::Budgets;
 

@@ -5,11 +5,11 @@ use std::time::SystemTime;
 
 use agent::EventLog;
 use domain::{ErrorCode, Event, Owner};
-use work::watch_slow_work;
 use futures_util::FutureExt;
 use store::TurnLease;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use work::watch_slow_work;
 
 use crate::completed::CompletedTurns;
 

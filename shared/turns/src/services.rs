@@ -4,10 +4,10 @@ use std::time::SystemTime;
 
 use agent::TurnRecorderFactory;
 use domain::{ErrorCode, Owner};
-use work::FairSlot;
 use redaction::Redactor;
 use store::Store;
 use web::ApiError;
+use work::FairSlot;
 
 use crate::admission::{AdmissionGate, TurnLimits};
 use crate::registry::TurnRegistry;

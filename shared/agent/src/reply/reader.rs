@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use domain::ToolCall;
-use work::watch_slow_work;
 use llm::{Delta, ModelError, Reply};
 use tokio::task::{JoinHandle, yield_now};
 use tracing::Instrument;
+use work::watch_slow_work;
 
 use super::lock;
 use super::state::ReplyState;

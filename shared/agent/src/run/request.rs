@@ -72,13 +72,13 @@ impl Run<'_> {
     /// enforce it for native tools.
     fn unshown(&self, phase: &Phase) -> Option<Unshown> {
         let is_forced = matches!(self.turn.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
+        let may_lack_call = is_forced && !self.is_native() && self.rounds == 0;
         match phase {
-            Phase::Last(_) => None,
             Phase::Tools if self.formats_last_round() => Some(Unshown::Draft),
-            Phase::Tools if is_forced && !self.is_native() && self.rounds == 0 && self.may_correct(&Correction::NoCall(String::new())) => {
+            Phase::Tools if may_lack_call && self.may_correct(&Correction::NoCall(String::new())) => {
                 Some(Unshown::NoCall)
             }
-            Phase::Tools => None,
+            Phase::Tools | Phase::Last(_) => None,
         }
     }
 

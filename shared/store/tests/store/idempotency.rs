@@ -58,11 +58,11 @@ async fn f098_of_simultaneous_requests_one_begins() {
         };
         let turn_of = |claim| keyed(claim, turn.map_or_else(|| first_turn("Q"), |id| next_turn(id, "Q")));
         let (one, two) = (turn_of(claim_of().await), turn_of(claim_of().await));
-        let begin = |turn: NewTurn| {
+        let begin_once = |turn: NewTurn| {
             let (store, owner) = (store.clone(), owner.clone());
             async move { store.conversations.begin(&owner, &turn, at(0)).await }
         };
-        let (one, two) = tokio::join!(begin(one), begin(two));
+        let (one, two) = tokio::join!(begin_once(one), begin_once(two));
         assert!(one.is_ok() != two.is_ok(), "{name}: {one:?} {two:?}");
         let refused = one.err().or(two.err()).unwrap();
         assert!(matches!(refused, BeginError::KeyInUse | BeginError::InProgress { .. }), "{name}: {refused:?}");

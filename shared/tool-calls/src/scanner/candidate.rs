@@ -22,6 +22,7 @@ pub(super) const MAX_CALL_BYTES: usize = 2 * 1024 * 1024;
 const MAX_NESTED: usize = 8;
 
 /// A candidate for a call. Positions count from the opening marker's first byte.
+#[expect(clippy::struct_excessive_bools, reason = "each is about another part of the candidate")]
 pub(super) struct Candidate {
     pub(super) kind: CandidateKind,
     /// The length of the opening marker.

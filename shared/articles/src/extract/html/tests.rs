@@ -115,8 +115,8 @@ fn broken_markup_is_read_to_its_end() {
 fn f156_hostile_pages_exceed_a_bound() {
     use ExtractError::{TooDeep, TooManyAttributes, TooManyHeadings, TooManyNodes, TooNested};
     let hidden = format!("{}</body><!--{}-->", "<div>".repeat(700), "x".repeat(600));
-    let formatting: String = (0..400).map(|at| format!("<b a{at}>")).collect();
-    let attributes = |count: usize| (0..count).map(|at| format!(" a{at}")).collect::<String>();
+    let formatting = (0..400).map(|at| format!("<b a{at}>")).collect::<Vec<_>>().concat();
+    let attributes = |count: usize| (0..count).map(|at| format!(" a{at}")).collect::<Vec<_>>().concat();
     let bold = format!("<b{}>", attributes(200)).repeat(3);
     for (html, error) in [
         ("<div>".repeat(1_000_000), TooDeep),
@@ -140,7 +140,7 @@ fn f156_hostile_pages_exceed_a_bound() {
 fn large_ordinary_pages_are_read() {
     assert_eq!(lines(&format!("{}tea", "<div>".repeat(900))), "tea");
     assert!(lines(&format!("{}tea", "<b><i></b></i>".repeat(3_000))).contains("tea"));
-    let attributes: String = (0..250).map(|at| format!(" data-a{at}='b c'")).collect();
+    let attributes = (0..250).map(|at| format!(" data-a{at}='b c'")).collect::<Vec<_>>().concat();
     let script = format!("<script>if (a<b && {}) {{}}</script>", "c d ".repeat(5_000));
     let path = format!("<svg><path d='M{}'/></svg>", " 1 2 L".repeat(5_000));
     let comment = format!("<!-- {} -->", "<b class='x'>words of a comment</b> ".repeat(2_000));
