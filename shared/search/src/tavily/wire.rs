@@ -96,8 +96,9 @@ fn parse_hit(row: Value) -> Option<SearchHit> {
 /// The day of a time in the form of e-mail headers or of ISO 8601, as it is at the place of publication.
 fn parse_date(text: &str) -> Option<String> {
     let text = text.trim();
-    let date = rfc2822::parse(text).map(|time| time.date()).or_else(|_| text.parse::<Date>()).ok()?;
-    Some(date.to_string())
+    let of_header = rfc2822::parse(text).ok().map(|time| time.date());
+    let date: Option<Date> = of_header.or_else(|| text.get(..10)?.parse().ok());
+    date.map(|date| date.to_string())
 }
 
 /// Deserializes an object. An array is rejected, although serde would read its items as fields in their order.
