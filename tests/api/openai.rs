@@ -1,7 +1,7 @@
 //! `/v1`: the requests and responses of OpenAI's clients.
 
 use serde_json::{Value, json};
-use support::{ApiResponse, Completion, FakeEndpoint, Gate, NativeApp, Reply, TestApp, with_timeout};
+use support::{ApiResponse, Completion, FakeEndpoint, Gate, Reply, TestApp, with_timeout};
 
 use crate::search_call;
 
