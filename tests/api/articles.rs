@@ -134,8 +134,8 @@ async fn unusable_articles_are_refused() {
 async fn f156_hostile_articles_are_refused_with_their_bound() {
     let app = TestApp::start_with(&[ON]).await;
     let hidden = format!("{}</body><!--x-->", "<div>".repeat(700));
-    let formatting: String = (0..400).map(|at| format!("<b a{at}>")).collect();
-    let attributes: String = (0..50_000).map(|at| format!(" a{at}")).collect();
+    let formatting = (0..400).map(|at| format!("<b a{at}>")).collect::<Vec<_>>().concat();
+    let attributes = (0..50_000).map(|at| format!(" a{at}")).collect::<Vec<_>>().concat();
     for (html, reason) in [
         (hidden.repeat(100), "nested deeper than 1000"),
         (format!("<p>{formatting}{}", "<p>x".repeat(1_000)), "more than 200000 elements"),

@@ -74,8 +74,8 @@ fn ten_pages(request: &Value) -> Reply {
 
 /// Answers the question of a turn, which is its number, after a search if it is one of [`SEARCHES`].
 fn reply(request: &ModelRequest, search: fn(&str) -> Reply) -> Reply {
-    let users = request.dialogue().into_iter().filter(|(role, text)| role == "user" && text.starts_with("问题 "));
-    let question = users.last().unwrap().1;
+    let mut users = request.dialogue().into_iter().filter(|(role, text)| role == "user" && text.starts_with("问题 "));
+    let question = users.next_back().unwrap().1;
     let number: usize = question.trim_start_matches("问题 ").parse().unwrap();
     let last = request.body["messages"].as_array().unwrap().last().unwrap().clone();
     let is_question = last["content"].as_str().unwrap().starts_with("问题 ");

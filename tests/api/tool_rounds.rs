@@ -74,10 +74,10 @@ async fn search_may_follow_another_search() {
 /// Makes the model answer every request with another search, and with text once tools are off.
 fn make_model_search_forever(app: &TestApp) {
     app.model.respond_with(|request| {
-        if !request.last_message().contains("工具已经不能再使用") {
-            Completion::of([search_call(&format!("第{}问", request.messages().len()))])
-        } else {
+        if request.last_message().contains("工具已经不能再使用") {
             Completion::of(["够了。"])
+        } else {
+            Completion::of([search_call(&format!("第{}问", request.messages().len()))])
         }
     });
 }

@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn wrong_use_is_rejected() {
-        let lines: [&[&str]; 34] = [
+        let lines: [&[&str]; 35] = [
             &["articles"],
             &["articles", "add"],
             &["articles", "remove"],

@@ -83,7 +83,6 @@ enum Phase {
 }
 
 /// The state of a running turn.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact that has nothing to do with the others")]
 struct Run<'a> {
     agent: &'a Agent,
     turn: &'a Turn<'a>,

@@ -18,6 +18,7 @@ use script::{
     EXPECTED_OUTCOMES, TABLE, create_table_request, supported_requests, unreadable_requests, unused_operations,
 };
 
+use super::operations::Operation;
 use super::*;
 
 /// Any loopback port.
@@ -32,6 +33,11 @@ fn calls(embedded: &EmbeddedDatabase) -> CallSender {
         Route::Channel(calls) => calls.clone(),
         Route::Socket(_) => panic!("the database is in this process"),
     }
+}
+
+/// An operation that deletes nothing.
+fn operation(execute: fn(&Database, &[u8]) -> Answer) -> Operation {
+    Operation { execute, is_deletion: |_| false }
 }
 
 /// The server's own client, without retries, so that failures are immediate.
@@ -181,7 +187,7 @@ async fn removed_file_stops_writes_and_is_rescued() {
 #[tokio::test]
 async fn panic_fails_only_its_call() {
     let embedded = start_embedded();
-    let failed = within(calls(&embedded).call(|_, _| panic!("on purpose"), SdkBody::empty())).await;
+    let failed = within(calls(&embedded).call(operation(|_, _| panic!("on purpose")), SdkBody::empty())).await;
     assert!(failed.unwrap_err().is_io());
     within(send_all(&connect_direct(&embedded), create_table_request())).await;
     assert_eq!(within(get(&connect_over_tcp(embedded.address().unwrap()), "nothing")).await, None);
@@ -197,7 +203,7 @@ async fn abandoned_call_in_queue_is_not_run() {
         GATE.wait();
         Answer::done(Vec::new())
     };
-    let mut busy = Box::pin(calls.call(held, SdkBody::empty()));
+    let mut busy = Box::pin(calls.call(operation(held), SdkBody::empty()));
     assert!(poll!(&mut busy).is_pending());
     {
         let mut waiting = Box::pin(put(&client, "late"));
@@ -219,8 +225,8 @@ async fn stopped_database_leaves_no_call_waiting() {
         GATE.wait();
         Answer::done(Vec::new())
     };
-    let mut begun = Box::pin(calls.call(held, SdkBody::empty()));
-    let mut waiting = Box::pin(calls.call(|_, _| Answer::done(Vec::new()), SdkBody::empty()));
+    let mut begun = Box::pin(calls.call(operation(held), SdkBody::empty()));
+    let mut waiting = Box::pin(calls.call(operation(|_, _| Answer::done(Vec::new())), SdkBody::empty()));
     assert!(poll!(&mut begun).is_pending());
     assert!(poll!(&mut waiting).is_pending());
     tokio::task::spawn_blocking(|| GATE.wait()).await.unwrap();
@@ -230,7 +236,9 @@ async fn stopped_database_leaves_no_call_waiting() {
     // It ran next, or it failed.
     let _ended = within(waiting).await;
     within(stopped).await.unwrap();
-    assert!(within(calls.call(|_, _| Answer::done(Vec::new()), SdkBody::empty())).await.unwrap_err().is_io());
+    assert!(
+        within(calls.call(operation(|_, _| Answer::done(Vec::new())), SdkBody::empty())).await.unwrap_err().is_io()
+    );
     let refused = within(client.list_tables().send()).await.unwrap_err();
     assert!(matches!(refused, SdkError::DispatchFailure(_)), "{refused:?}");
 }

@@ -135,8 +135,8 @@ fn conversations_can_be_deleted_on_a_full_disk() {
     for _ in 0..5 {
         assert_eq!(chat(server.address, &long).status, 200, "there is space again");
     }
-    let log = server.kill();
-    assert_eq!(count(&log, "the disk of the database is full"), 1, "{log}");
+    let printed = server.kill();
+    assert_eq!(count(&printed, "the disk of the database is full"), 1, "{printed}");
     let server = start(&disk.0.join("data"));
     assert!(!listed(server.address).is_empty());
 }
