@@ -165,7 +165,7 @@ async fn agents_use_enabled_tools_with_enabled_bindings() {
     let bindings = json!([{"tool": "weather", "enabled": false}, {"tool": "calculator"}]);
     app.put(&agent_path, &json!({"name": "天气", "tools": bindings})).await.ok();
     assert_eq!(names(&agent).await, ["calculator"]);
-    assert!(app.run_text_call(&agent, &json!({"city": "a"})).await.contains("weather' not found"));
+    assert!(app.run_text_call(&agent, &json!({"city": "a"})).await.contains("没有名为 weather 的工具"));
     let bindings = json!([{"tool": "calculator"}, {"tool": "weather", "config": {"unit": "K"}}]);
     app.put(&agent_path, &json!({"name": "天气", "tools": bindings})).await.ok();
     let listed = list_tools(&app, &agent).await;

@@ -176,7 +176,7 @@ async fn earlier_calls_are_sent_natively_with_unique_ids() {
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user", "assistant", "tool"]);
     let ids = [&messages[1]["tool_calls"][0]["id"], &messages[5]["tool_calls"][0]["id"]];
     assert_eq!([&messages[2]["tool_call_id"], &messages[6]["tool_call_id"]], ids);
-    assert_eq!(ids[1], "call_1");
+    assert_eq!(ids[0], "call_1", "what was sent once is sent again unchanged");
     assert_ne!(ids[0], ids[1]);
     assert_eq!(messages[3], json!({ "role": "assistant", "content": "一。" }));
 }

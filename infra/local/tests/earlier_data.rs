@@ -139,7 +139,7 @@ async fn new_turn_continues_an_earlier_conversation() {
     assert_eq!((&answer["content"], &answer["conversationId"]), (&json!("晴。"), &json!(NEWS)));
     let prompt = product.last_prompt();
     assert_eq!((prompt[0].as_str(), prompt.last().unwrap().as_str()), ("今天的新闻有哪些？", "还有呢？"));
-    for text in ["请计算 12*34", "关于“请计算 12*34”", "AI 摘要：这是演示搜索"] {
+    for text in ["请计算 12*34", "关于“请计算 12*34”", "配置真正的联网搜索（演示结果"] {
         assert!(prompt.iter().any(|message| message.contains(text)), "{text}: {prompt:?}");
     }
     assert_eq!(product.messages(NEWS).await.len(), 6);

@@ -49,13 +49,13 @@ impl ToolSupportCache {
         };
         // Ollama's list knows what the copy of a model on that machine can do.
         let family = native_families::tool_mode_of(&config.model).filter(|_| config.wire != Wire::Ollama);
-        let by_wire = match config.wire {
-            Wire::Openai | Wire::Ollama => ToolMode::Prompted,
-            Wire::Responses | Wire::Anthropic | Wire::Gemini => ToolMode::Native,
+        let otherwise = match config.wire {
+            Wire::Openai | Wire::Ollama if !provider.native_tools => ToolMode::Prompted,
+            _ => ToolMode::Native,
         };
         Self {
             configured,
-            assumed: family.unwrap_or(by_wire),
+            assumed: family.unwrap_or(otherwise),
             needs_list: configured.is_none() && family.is_none() && provider.model_list.is_some(),
             discovered: Mutex::default(),
             last_probe: tokio::sync::Mutex::default(),

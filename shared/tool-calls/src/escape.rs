@@ -31,11 +31,11 @@ const ESCAPED_FENCE: &str = "``&#96;tool";
 pub fn escape(text: &str) -> String {
     let text = text.replace('<', "&lt;").replace(FENCE, ESCAPED_FENCE);
     let text = escape_brackets(&text);
-    escape_words(&text).into_owned()
+    escape_labels(&text).into_owned()
 }
 
 /// Escapes what begins a call without a bracket: the labels of `ReAct`, and a recipient.
-fn escape_words(text: &str) -> Cow<'_, str> {
+fn escape_labels(text: &str) -> Cow<'_, str> {
     let mut positions = text.match_indices([':', '>']).map(|(at, _)| at).filter(|at| begins_call(text, *at)).peekable();
     if positions.peek().is_none() {
         return Cow::Borrowed(text);

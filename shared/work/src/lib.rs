@@ -98,8 +98,8 @@ mod tests {
     #[tokio::test]
     async fn work_runs_on_another_thread() {
         let (pool, ada) = (HeavyWork::new(), Owner::new("ada"));
-        let here = thread::current().id();
-        assert_eq!(pool.run(&ada, move |_| thread::current().id() != here).await, Some(true));
+        let caller = thread::current().id();
+        assert_eq!(pool.run(&ada, move |_| thread::current().id() != caller).await, Some(true));
     }
 
     #[tokio::test]

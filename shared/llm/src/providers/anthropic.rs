@@ -35,5 +35,6 @@ pub(super) const ROW: Provider = Provider {
         ("claude-", ADAPTIVE),
         ("", Dialect { max_temperature: 1, ..PLAIN }),
     ],
+    native_tools: true,
     ..UNKNOWN
 };

@@ -17,5 +17,6 @@ pub(super) const ROW: Provider = Provider {
     echo_reasoning: ReasoningEcho::Always,
     context_tokens: &[("deepseek-v4", 1_000_000), ("deepseek-", 128_000)],
     dialects: &[("", DIALECT)],
+    native_tools: true,
     ..UNKNOWN
 };

@@ -22,5 +22,6 @@ pub(super) const ROW: Provider = Provider {
         ("gemini-3", Dialect { thinking: ThinkingControl::Level { off: "low" }, effort_names: LOW_TO_HIGH, ..SIGNED }),
         ("", PLAIN),
     ],
+    native_tools: true,
     ..UNKNOWN
 };

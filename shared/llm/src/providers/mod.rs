@@ -43,6 +43,8 @@ pub(crate) struct Provider {
     pub(crate) echo_reasoning: ReasoningEcho,
     /// Whether ids of calls must have nine letters or digits.
     pub(crate) short_ids: bool,
+    /// Whether every model takes native tools, whatever its name.
+    pub(crate) native_tools: bool,
     /// The list that shows the tool support of its models.
     pub(crate) model_list: Option<ModelListApi>,
     /// Context sizes in tokens.
@@ -82,6 +84,7 @@ pub(crate) const UNKNOWN: Provider = Provider {
     usage_option: true,
     echo_reasoning: ReasoningEcho::Never,
     short_ids: false,
+    native_tools: false,
     model_list: None,
     context_tokens: &[],
     dialects: &[("", Dialect { effort_names: LOW_TO_HIGH, ..PLAIN })],

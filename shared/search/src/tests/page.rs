@@ -113,7 +113,7 @@ async fn f065_page_failure_hides_provider_text() {
 async fn the_schema_is_plain() {
     let expected = json!({
         "type": "object",
-        "properties": {"url": {"type": "string", "description": "网页的完整网址，以 http:// 或 https:// 开头，与出现时完全一样"}},
+        "properties": {"url": {"type": "string", "description": "网页的完整网址，与出现时完全一样"}},
         "required": ["url"],
         "additionalProperties": false,
     });

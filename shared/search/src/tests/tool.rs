@@ -143,7 +143,7 @@ async fn the_schema_is_plain() {
     let expected = json!({
         "type": "object",
         "properties": {
-            "query": {"type": "string", "description": "搜索词：简短、具体，包含时间、地点等关键信息，不超过 400 个字符"},
+            "query": {"type": "string", "description": "搜索词：简短、具体，写明时间、地点等；要能单独看懂，把“它”“第一条”换成名称；不超过 400 个字符"},
             "mode": choice(&["quick", "normal", "deep"],
                 "normal：默认，10 条结果；quick：只要 3 条结果；deep：10 条结果和详细摘要，用于复杂的问题"),
             "topic": choice(&["general", "news", "finance"], "搜索的范围：general：默认；news：新闻报道；finance：财经"),

@@ -1,15 +1,12 @@
 //! Parameters whose name is in an element of its own: `<arg_key>q</arg_key><arg_value>a</arg_value>`.
 
-use super::element_stage::{ElementStage, ElementStep};
+use super::element_stage::{ElementStage, ElementStep, MAX_KEY_BYTES};
 use super::elements::FunctionElements;
 use super::parameter::{Parameter, element_prefix};
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
 use crate::markers::{Match, PARAMETERS, VALUES};
 use crate::segment::MalformedReason;
-
-/// Maximum length of a key between its tags, in bytes.
-pub(super) const MAX_KEY_BYTES: usize = 256;
 
 impl FunctionElements {
     /// Reads the name and its end, and the beginning of the value.

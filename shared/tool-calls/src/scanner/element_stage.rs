@@ -5,6 +5,9 @@ use super::parameter::Parameter;
 use crate::json::JsonScan;
 use crate::segment::{MalformedReason, ParsedCall};
 
+/// Maximum length of a key between its tags, in bytes.
+pub(super) const MAX_KEY_BYTES: usize = 256;
+
 /// Where in a function's content the reader is.
 pub(super) enum ElementStage {
     /// Before a parameter or the end.

@@ -3,8 +3,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::attributes::{TAG_END, TOKEN_END, read_attributes, read_name, space_len};
-use super::element_key::MAX_KEY_BYTES;
-use super::element_stage::{ElementStage, ElementStep};
+use super::element_stage::{ElementStage, ElementStep, MAX_KEY_BYTES};
 use super::markup_end::find_closer_after_markup;
 use super::nested_elements;
 use super::parameter::{Parameter, TOKEN_PREFIX, element_prefix};

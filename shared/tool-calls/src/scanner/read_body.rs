@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::body::{Body, BodyState};
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Step, Verdict};
-use super::tail::end_before_next_call;
+use super::tail::{end_before_next_call, has_json_signs};
 use crate::declared_tools::DeclaredTools;
 use crate::json::{JsonScan, ScanStep};
 use crate::json_calls;
@@ -244,11 +244,6 @@ fn readable_items(text: &str) -> Option<(Vec<Value>, bool)> {
 /// Whether a text in braces is no JSON, as in prose about calls: `{JSON}`, and has no blank unless it may be long.
 fn is_placeholder(text: &str, may_be_long: bool) -> bool {
     !has_json_signs(text) && (may_be_long || !text.trim().contains(char::is_whitespace))
-}
-
-/// Whether a text in braces has what JSON is made of.
-pub(super) fn has_json_signs(text: &str) -> bool {
-    text.contains([':', '：', '"', '“', '\''])
 }
 
 /// Maximum length of the brackets with which such a call begins, with white space, in bytes.

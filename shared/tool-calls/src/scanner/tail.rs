@@ -6,7 +6,6 @@ use super::body::{Body, BodyState};
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Step, Verdict};
 use super::fence::TICKS;
 use super::name::is_name;
-use super::read_body::has_json_signs;
 use crate::declared_tools::DeclaredTools;
 use crate::markers::{CLOSERS, Markers, Match, OPENERS};
 use crate::segment::{JsonFault, MalformedReason};
@@ -278,4 +277,9 @@ impl Candidate {
             }
         }
     }
+}
+
+/// Whether a text in braces has what JSON is made of.
+pub(super) fn has_json_signs(text: &str) -> bool {
+    text.contains([':', '：', '"', '“', '\''])
 }

@@ -36,14 +36,14 @@ fn pages() -> Vec<Pattern> {
     let html = |name, begin: &str, unit: &str| of("html", name, begin, unit);
     let hidden = format!("{}</body><!--{}-->", "<div>".repeat(700), "x".repeat(580));
     let bold = format!("<p>{}", numbered(900, |at| format!("<b a{at}>")));
-    let few_bold = format!("<p>{}", numbered(400, |at| format!("<b a{at}>")));
+    let bold_within = format!("<p>{}", numbered(400, |at| format!("<b a{at}>")));
     let wide = format!("<p><b{}>", numbered(200, |at| format!(" a{at}")));
     let attributes = |size: usize| article("html", &format!("<a{}>", numbered(size / 8, |at| format!(" a{at}"))));
     vec![
         html("nested", "", "<div>"),
         html("hidden nesting", "", &hidden),
         html("reopened", &bold, "<p>x"),
-        html("reopened, fewer", &few_bold, "<p>x"),
+        html("reopened, fewer", &bold_within, "<p>x"),
         html("reopened, wide", &wide.repeat(3), "<p>x"),
         pattern("attributes", attributes),
         html("many attributes", "", &format!("<a{}>", numbered(250, |at| format!(" a{at}")))),

@@ -73,7 +73,7 @@ pub(crate) struct Kind {
 
 impl Kind {
     /// The delay of another user that fails the suite, even on a busy machine and with an unoptimised build. Replies have a
-    /// stricter one, because any user can ask a model for one.
+    /// stricter one, because any user can make a model write one.
     pub(crate) fn max_delay(&self) -> Duration {
         let is_reply = self.name.starts_with("reply,");
         let is_large = self.largest > 64 * 1024;
