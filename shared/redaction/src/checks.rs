@@ -35,11 +35,11 @@ pub(crate) fn passes_mod_97(number: &str) -> bool {
     values(begin).fold(values(rest).fold(0, add), add) == 1
 }
 
-/// The length of a bank account number that begins like this.
-pub(crate) fn iban_length(number: &str) -> Option<usize> {
-    let country = number.get(..2)?;
-    let at = (0..IBAN_LENGTHS.len()).step_by(4).find(|at| IBAN_LENGTHS.get(*at..at + 2) == Some(country))?;
-    IBAN_LENGTHS.get(at + 2..at + 4)?.parse().ok()
+/// The length of a bank account number of a country.
+pub(crate) fn iban_length(country: &[u8]) -> Option<usize> {
+    let mut rows = IBAN_LENGTHS.as_bytes().chunks(4);
+    let at = rows.position(|row| matches!((row, country), ([a, b, ..], [c, d]) if a == c && b == d))?;
+    IBAN_LENGTHS.get(4 * at + 2..4 * at + 4)?.parse().ok()
 }
 
 /// ISO 7064 MOD 11-2 of a resident identity card (GB 11643); its last character may be X.

@@ -20,9 +20,6 @@ const MAX_SPACES: usize = 16;
 /// Minimum number of single digits in a row that are one number.
 const MIN_SINGLE_DIGITS: usize = 7;
 
-/// The digits of Chinese numerals; each ten characters are 0 to 9.
-const NUMERALS: &str = "零一二三四五六七八九〇壹贰叁肆伍陆柒捌玖○幺两參肆伍陸柒捌玖";
-
 /// The zero digits of all scripts beyond ASCII (Unicode 16, category Nd), in order; nine digits follow each.
 const ZEROS: [u32; 74] = [
     0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0, 0xf20,
@@ -34,57 +31,78 @@ const ZEROS: [u32; 74] = [
 ];
 
 /// A text with one byte for each visible character: digits, letters and marks of any script and width as ASCII.
-#[derive(Default)]
-pub(crate) struct FoldedText {
-    pub(crate) text: String,
-    /// The bytes of the original that each byte represents.
-    sources: Vec<Range<usize>>,
+pub(crate) struct FoldedText<'a> {
+    original: &'a str,
+    pub(crate) bytes: Vec<u8>,
+    /// Where the character of each byte begins in the original.
+    sources: Vec<usize>,
 }
 
-impl FoldedText {
+impl<'a> FoldedText<'a> {
     /// Folds a text. White space becomes one space; more than [`MAX_SPACES`] end a number. Digits that are separated one
     /// by one are joined.
-    pub(crate) fn new(text: &str, reads_numerals: bool) -> Self {
-        let (mut folded, mut spaces) = (Self::default(), 0);
-        for (at, c) in text.char_indices().filter(|(_, c)| !is_invisible(*c)) {
-            let byte = numeral(c).filter(|_| reads_numerals).unwrap_or_else(|| to_byte(c));
+    pub(crate) fn new(original: &'a str, reads_numerals: bool) -> Self {
+        let mut folded = Self::with_capacity(original);
+        let mut spaces = 0;
+        for (at, c) in original.char_indices() {
+            let byte = match u8::try_from(c) {
+                Ok(byte @ b'!'..=b'~') => byte,
+                _ if is_invisible(c) => continue,
+                _ => numeral(c).filter(|_| reads_numerals).unwrap_or_else(|| to_byte(c)),
+            };
             spaces = if byte == b' ' { spaces + 1 } else { 0 };
             if spaces > 1 {
-                folded.text.pop();
+                folded.bytes.pop();
+                folded.bytes.push(if spaces > MAX_SPACES { OTHER } else { b' ' });
+            } else {
+                folded.bytes.push(byte);
+                folded.sources.push(at);
             }
-            let start = if spaces > 1 { folded.sources.pop().map_or(at, |space| space.start) } else { at };
-            folded.push(if spaces > MAX_SPACES { OTHER } else { byte }, start..at + c.len_utf8());
         }
         folded.join_single_digits()
     }
 
-    fn push(&mut self, byte: u8, source: Range<usize>) {
-        self.text.push(char::from(byte));
-        self.sources.push(source);
+    fn with_capacity(original: &'a str) -> Self {
+        let (bytes, sources) = (Vec::with_capacity(original.len()), Vec::with_capacity(original.len()));
+        Self { original, bytes, sources }
+    }
+
+    fn extend_from(&mut self, other: &Self, range: Range<usize>) {
+        self.bytes.extend_from_slice(other.bytes.get(range.clone()).unwrap_or_default());
+        self.sources.extend_from_slice(other.sources.get(range).unwrap_or_default());
     }
 
     /// Removes the separators in `1 3 8 0 0 …`, `1/3/8/…` and `1-3-8-…`.
     fn join_single_digits(self) -> Self {
-        let mut joined = Self::default();
-        let (mut at, mut sources) = (0, self.sources.into_iter());
-        while let Some(byte) = self.text.as_bytes().get(at).copied() {
-            let is_first =
-                !at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before)).is_some_and(u8::is_ascii_digit);
-            let count = if is_first { single_digits(self.text.as_bytes().get(at..).unwrap_or_default()) } else { 0 };
-            let length = if count < MIN_SINGLE_DIGITS { 1 } else { 2 * count - 1 };
-            for (offset, source) in sources.by_ref().take(length).enumerate() {
-                if offset % 2 == 0 {
-                    joined.push(self.text.as_bytes().get(at + offset).copied().unwrap_or(byte), source);
-                }
+        let (mut joined, mut from) = (None, 0);
+        for Range { start, .. } in self.digit_runs() {
+            let count = if start < from { 0 } else { single_digits(self.bytes.get(start..).unwrap_or_default()) };
+            if count < MIN_SINGLE_DIGITS {
+                continue;
             }
-            at += length;
+            let joined = joined.get_or_insert_with(|| Self::with_capacity(self.original));
+            joined.extend_from(&self, from..start);
+            (start..start + 2 * count).step_by(2).for_each(|at| joined.extend_from(&self, at..at + 1));
+            from = start + 2 * count - 1;
         }
+        let Some(mut joined) = joined else { return self };
+        joined.extend_from(&self, from..self.bytes.len());
         joined
+    }
+
+    /// The ranges of consecutive digits.
+    pub(crate) fn digit_runs(&self) -> impl Iterator<Item = Range<usize>> {
+        let mut end = 0;
+        std::iter::from_fn(move || {
+            let start = end + self.bytes.get(end..)?.iter().position(u8::is_ascii_digit)?;
+            end = start + self.bytes.get(start..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            Some(start..end)
+        })
     }
 
     /// The byte at a position.
     pub(crate) fn byte(&self, at: usize) -> u8 {
-        self.text.as_bytes().get(at).copied().unwrap_or(OTHER)
+        self.bytes.get(at).copied().unwrap_or(OTHER)
     }
 
     /// The byte before a position.
@@ -93,14 +111,21 @@ impl FoldedText {
     }
 
     /// At most `length` bytes from a position on.
-    pub(crate) fn from(&self, at: usize, length: usize) -> &str {
-        self.text.get(at..(at + length).min(self.text.len())).unwrap_or_default()
+    pub(crate) fn from(&self, at: usize, length: usize) -> &[u8] {
+        self.bytes.get(at..(at + length).min(self.bytes.len())).unwrap_or_default()
     }
 
-    /// The range in the original text.
+    /// A part as a text; each byte is ASCII.
+    pub(crate) fn text(&self, range: Range<usize>) -> &str {
+        self.bytes.get(range).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    /// The range in the original text; its last character is no white space.
     pub(crate) fn source(&self, range: &Range<usize>) -> Range<usize> {
-        let end = range.end.checked_sub(1).and_then(|last| self.sources.get(last)).map_or(0, |source| source.end);
-        self.sources.get(range.start).map_or(end, |source| source.start)..end
+        let last = range.end.checked_sub(1).and_then(|last| self.sources.get(last)).copied();
+        let last = last.and_then(|last| Some((last, self.original.get(last..)?.chars().next()?)));
+        let end = last.map_or(0, |(last, c)| last + c.len_utf8());
+        self.sources.get(range.start).map_or(end, |start| *start)..end
     }
 }
 
@@ -117,11 +142,19 @@ fn single_digits(bytes: &[u8]) -> usize {
 
 /// The digit of a Chinese numeral.
 pub(crate) fn numeral(c: char) -> Option<u8> {
-    if c.is_ascii() {
-        return None;
-    }
-    let at = NUMERALS.chars().position(|numeral| numeral == c)?;
-    u8::try_from(at % 10).ok().map(|digit| b'0' + digit)
+    Some(match c {
+        '零' | '〇' | '○' => b'0',
+        '一' | '壹' | '幺' => b'1',
+        '二' | '贰' | '两' => b'2',
+        '三' | '叁' | '參' => b'3',
+        '四' | '肆' => b'4',
+        '五' | '伍' => b'5',
+        '六' | '陆' | '陸' => b'6',
+        '七' | '柒' => b'7',
+        '八' | '捌' => b'8',
+        '九' | '玖' => b'9',
+        _ => return None,
+    })
 }
 
 fn to_byte(c: char) -> u8 {

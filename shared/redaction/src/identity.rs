@@ -2,47 +2,49 @@
 
 use std::ops::Range;
 
-use crate::forms::{self, matches};
 use crate::line::Line;
 use crate::numbers::Candidate;
-use crate::{DataKind, checks, keywords};
+use crate::{DataKind, checks, forms, keywords};
 
 /// Maximum length of a number that begins with letters, in bytes of the folded text.
 const MAX_LENGTH: usize = 80;
 
 /// The end of the identity number that groups of digits form.
 pub(crate) fn number_end(candidate: &Candidate<'_>) -> Option<usize> {
-    let Candidate { line, range, form, digits, .. } = candidate;
-    if !(8..=18).contains(&digits.len()) {
-        return None;
-    }
+    let Candidate { line, range, digits, .. } = candidate;
+    let has = |form| candidate.forms & form != 0;
     if candidate.is_complete
         && match digits.len() {
-            18 => matches(&forms::RESIDENT, digits) && checks::is_resident(digits),
+            18 => candidate.kinds & forms::RESIDENT != 0 && checks::is_resident(digits),
             // The format until 1999. It has no check digit.
-            15 => matches(&forms::RESIDENT, form) && line.is_after(range.start, keywords::IDENTITY),
-            13 => matches(&forms::KOREAN, form) && checks::is_korean(digits),
-            11 => matches(&forms::BRAZILIAN, form) && checks::is_brazilian(digits),
-            9 if candidate.group_count == 1 => line.is_after(range.start, keywords::PASSPORT),
-            9 => matches(&forms::SOCIAL_SECURITY, form),
+            15 => has(forms::OLD_RESIDENT) && line.is_after(range.start, &keywords::IDENTITY),
+            13 => has(forms::KOREAN) && checks::is_korean(digits),
+            11 => has(forms::BRAZILIAN) && checks::is_brazilian(digits),
+            9 if candidate.group_count == 1 => line.is_after(range.start, &keywords::PASSPORT),
+            9 => has(forms::SOCIAL_SECURITY),
             _ => false,
         }
     {
         return Some(range.end);
     }
-    let mut rest = line.folded.from(range.end, 4).char_indices().skip_while(|(_, c)| " -_".contains(*c));
+    let is_spanish = digits.len() == 8 && candidate.group_count == 1;
+    if !is_spanish && digits.len() != 17 {
+        return None;
+    }
+    let mut rest = line.folded.from(range.end, 4).iter().enumerate().skip_while(|(_, byte)| b" -_".contains(byte));
     let (offset, letter) = rest.next()?;
-    let number = format!("{digits}{}", letter.to_ascii_uppercase());
     let end = range.end + offset + 1;
-    let is_number = matches(&forms::RESIDENT, &number) && checks::is_resident(&number)
-        || candidate.group_count == 1 && checks::is_spanish(&number);
+    let is_resident = || forms::DIGITS.matches(forms::DIGITS.step(candidate.state, *letter)) & forms::RESIDENT != 0;
+    let number = format!("{digits}{}", char::from(letter.to_ascii_uppercase()));
+    let is_number =
+        if is_spanish { checks::is_spanish(&number) } else { is_resident() && checks::is_resident(&number) };
     (is_number && !line.folded.byte(end).is_ascii_alphanumeric()).then_some(end)
 }
 
 /// The numbers of the wanted kinds that begin with a letter.
 pub(crate) fn find_lettered(line: &Line<'_>, kinds: &[DataKind]) -> Vec<(Range<usize>, DataKind)> {
     let mut found: Vec<(Range<usize>, DataKind)> = Vec::new();
-    for at in 0..line.folded.text.len() {
+    for at in line.folded.digit_runs().flat_map(|digits| digits.start.saturating_sub(3)..digits.start) {
         let is_free = found.last().is_none_or(|(last, _)| at >= last.end);
         if is_free && may_begin(line, at) {
             let card =
@@ -66,28 +68,32 @@ fn may_begin(line: &Line<'_>, at: usize) -> bool {
 /// The end of the bank account number that begins at `at`; spaces and hyphens may separate its groups.
 fn iban_end(line: &Line<'_>, at: usize) -> Option<usize> {
     let text = line.folded.from(at, MAX_LENGTH);
-    let length = checks::iban_length(&text.get(..2)?.to_ascii_uppercase())?;
-    let chars = text.char_indices().take_while(|(_, c)| c.is_ascii_alphanumeric() || " -_".contains(*c));
-    let chars = chars.filter(|(_, c)| c.is_ascii_alphanumeric()).take(length);
-    let (ends, number): (Vec<usize>, String) = chars.map(|(offset, c)| (at + offset + 1, c)).unzip();
-    let end = ends.get(length - 1).copied()?;
-    (checks::passes_mod_97(&number) && !line.folded.byte(end).is_ascii_alphanumeric()).then_some(end)
+    let country = text.get(..2).filter(|country| country.iter().all(u8::is_ascii_alphabetic))?;
+    let length = checks::iban_length(&country.to_ascii_uppercase())?;
+    let bytes = text.iter().zip(at + 1..).take_while(|(byte, _)| byte.is_ascii_alphanumeric() || b" -_".contains(byte));
+    let (mut number, mut end) = (String::with_capacity(length), at);
+    for (byte, next) in bytes.filter(|(byte, _)| byte.is_ascii_alphanumeric()).take(length) {
+        number.push(char::from(*byte));
+        end = next;
+    }
+    let is_complete = number.len() == length && !line.folded.byte(end).is_ascii_alphanumeric();
+    (is_complete && checks::passes_mod_97(&number)).then_some(end)
 }
 
 /// The end of the identity number that begins with letters at `at`.
 fn lettered_end(line: &Line<'_>, at: usize) -> Option<usize> {
-    let captures = forms::captures(&forms::LETTERED, line.folded.from(at, MAX_LENGTH))?;
-    let is_after = |keywords| line.is_after(at, keywords);
-    if let Some(token) = captures.name("token") {
-        let number = token.as_str().to_ascii_uppercase();
-        let is_number = matches(&forms::TAIWANESE, &number) && checks::is_taiwanese(&number)
-            || matches(&forms::SINGAPOREAN, &number) && checks::is_singaporean(&number)
-            || number.starts_with(['X', 'Y', 'Z']) && checks::is_spanish(&number)
-            || matches(&forms::HONG_KONG, &number) && checks::is_hong_kong(&number) && is_after(keywords::IDENTITY)
-            || number.ends_with(|c: char| c.is_ascii_digit()) && is_after(keywords::PASSPORT);
-        return is_number.then_some(at + token.end());
-    }
-    let number = captures.name("hk").or_else(|| captures.name("gb"))?;
-    let text = number.as_str().to_ascii_uppercase().replace(['(', ')'], "");
-    (captures.name("gb").is_some() || checks::is_hong_kong(&text)).then_some(at + number.end())
+    let ends_token = |rest: &[u8]| !rest.first().is_some_and(u8::is_ascii_alphanumeric);
+    let (length, matches) = forms::LETTERED.longest(line.folded.from(at, MAX_LENGTH), ends_token)?;
+    let has = |form| matches & form != 0;
+    let is_after = |keywords: &[&str]| line.is_after(at, keywords);
+    let number = line.folded.text(at..at + length).to_ascii_uppercase();
+    let is_number = has(forms::BRITISH)
+        || has(forms::HONG_KONG) && checks::is_hong_kong(&number.replace(['(', ')'], ""))
+        || has(forms::TAIWANESE) && checks::is_taiwanese(&number)
+        || has(forms::SINGAPOREAN) && checks::is_singaporean(&number)
+        || has(forms::TOKEN)
+            && (number.starts_with(['X', 'Y', 'Z']) && checks::is_spanish(&number)
+                || has(forms::BARE_HONG_KONG) && checks::is_hong_kong(&number) && is_after(&keywords::IDENTITY)
+                || number.ends_with(|c: char| c.is_ascii_digit()) && is_after(&keywords::PASSPORT));
+    is_number.then_some(at + length)
 }

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use crate::forms::{self, matches};
-use crate::keywords;
+use crate::automaton::Automaton;
+use crate::fold::FoldedText;
+use crate::forms::{self, DIGITS, FORMS};
 use crate::line::Line;
-use crate::{DataKind, checks, identity};
+use crate::{DataKind, checks, identity, keywords};
 
 /// Maximum number of groups in one number.
 const MAX_GROUPS: usize = 8;
@@ -34,8 +35,14 @@ pub(crate) struct Candidate<'a> {
     /// The range of its groups.
     pub(crate) range: Range<usize>,
     /// The groups with the marks between them, and the `(` before them.
-    pub(crate) form: &'a str,
+    form: &'a str,
     pub(crate) digits: &'a str,
+    /// The patterns of [`FORMS`] that match its form.
+    pub(crate) forms: u16,
+    /// The patterns of [`DIGITS`] that match its digits.
+    pub(crate) kinds: u16,
+    /// The state of [`DIGITS`] after its digits.
+    pub(crate) state: usize,
     pub(crate) group_count: usize,
     has_plus: bool,
     /// Whether nothing that belongs to the number follows.
@@ -44,74 +51,100 @@ pub(crate) struct Candidate<'a> {
 
 /// The numbers of the wanted kinds, in order and without overlap.
 pub(crate) fn find(line: &Line<'_>, kinds: &[DataKind]) -> Vec<(Range<usize>, DataKind)> {
-    let groups = read_groups(&line.folded.text);
-    let (mut found, mut at, mut is_tight) = (Vec::new(), 0, false);
+    let (mut found, mut groups, mut end): (_, Vec<Group>, usize) = (Vec::new(), Vec::new(), 0);
+    for range in line.folded.digit_runs() {
+        let gap = line.folded.bytes.get(end..range.start).unwrap_or_default();
+        let mark = if groups.is_empty() { None } else { gap_mark(gap) };
+        if mark.is_none() {
+            find_in_groups(line, &groups, kinds, &mut found);
+            groups.clear();
+        }
+        end = range.end;
+        groups.push(Group { range, mark, is_tight: mark.is_some() && matches!(gap, b"-" | b"_" | b".") });
+    }
+    find_in_groups(line, &groups, kinds, &mut found);
+    found
+}
+
+/// Adds the numbers in groups that only marks separate.
+fn find_in_groups(line: &Line<'_>, groups: &[Group], kinds: &[DataKind], found: &mut Vec<(Range<usize>, DataKind)>) {
+    let (mut at, mut is_tight, mut buffers) = (0, false, (String::new(), String::new()));
     while let Some(window) = groups.get(at..(at + MAX_GROUPS + 2).min(groups.len())).filter(|window| !window.is_empty())
     {
-        let matched = if is_tight { None } else { longest_match(line, window, kinds) };
+        let count: usize = window.iter().take(MAX_GROUPS).map(|group| group.range.len()).sum();
+        let is_number = !is_tight && count >= MIN_DIGITS;
+        let matched = if is_number { longest_match(line, window, kinds, &mut buffers) } else { None };
         is_tight = matched.is_none() && window.get(1).is_some_and(|next| next.is_tight);
         at += matched.as_ref().map_or(1, |(count, ..)| *count);
         found.extend(matched.map(|(_, range, kind)| (range, kind)));
     }
-    found
-}
-
-fn read_groups(text: &str) -> Vec<Group> {
-    let (mut groups, mut end): (Vec<Group>, usize) = (Vec::new(), 0);
-    while let Some(start) = text.get(end..).and_then(|rest| rest.find(|c: char| c.is_ascii_digit())) {
-        let gap = text.get(end..end + start).unwrap_or_default();
-        let start = end + start;
-        let rest = text.get(start..).unwrap_or_default();
-        end = start + rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        let mark = gap_mark(gap).filter(|_| !groups.is_empty());
-        groups.push(Group { range: start..end, mark, is_tight: mark.is_some() && matches!(gap, "-" | "_" | ".") });
-    }
-    groups
 }
 
 /// The mark that represents the separators between two groups.
-fn gap_mark(gap: &str) -> Option<char> {
-    let count = |marks: &str| gap.chars().filter(|c| marks.contains(*c)).count();
-    let is_valid =
-        gap.chars().all(|c| " -_./()".contains(c)) && count("-_./") <= 1 && count("(") <= 1 && count(")") <= 1;
-    let mark = match (count("("), count(")")) {
-        (0, 0) if count("-_") == 1 => '-',
-        (0, 0) if count("/") == 1 => '/',
-        (0, 0) if count(".") == 1 => {
-            if gap.len() == 1 {
-                '.'
-            } else {
-                ','
-            }
+fn gap_mark(gap: &[u8]) -> Option<char> {
+    let (mut mark, mut opens, mut closes) = (None, false, false);
+    for byte in gap {
+        let seen = match byte {
+            b' ' => false,
+            b'-' | b'_' => mark.replace('-').is_some(),
+            b'/' => mark.replace('/').is_some(),
+            b'.' => mark.replace(if gap.len() == 1 { '.' } else { ',' }).is_some(),
+            b'(' => std::mem::replace(&mut opens, true),
+            b')' => std::mem::replace(&mut closes, true),
+            _ => true,
+        };
+        if seen {
+            return None;
         }
-        (0, 0) => ' ',
-        (1, 0) => '(',
-        (0, _) => ')',
-        _ => 'b',
+    }
+    let mark = match (opens, closes) {
+        (false, false) => mark.unwrap_or(' '),
+        (true, false) => '(',
+        (false, true) => ')',
+        (true, true) => 'b',
     };
-    (is_valid && !gap.is_empty()).then_some(mark)
+    (!gap.is_empty()).then_some(mark)
 }
 
-/// The longest match that begins with the first group: its number of groups, range and kind.
-fn longest_match(line: &Line<'_>, window: &[Group], kinds: &[DataKind]) -> Option<(usize, Range<usize>, DataKind)> {
-    let folded = &line.folded;
-    let start = window.first()?.range.start;
-    if folded.byte_before(start).is_ascii_alphanumeric() && !line.is_after(start, keywords::ANY) {
-        return None;
-    }
+/// The `(` and `+` before a position.
+fn signs_before(folded: &FoldedText<'_>, start: usize) -> (Option<usize>, Option<usize>) {
     let plus =
         start.checked_sub(1).filter(|at| folded.byte(*at) == b'+' && !folded.byte_before(*at).is_ascii_alphanumeric());
     let opening = plus.unwrap_or(start).checked_sub(1).filter(|at| folded.byte(*at) == b'(');
-    let (mut form, mut digits) = (opening.map_or_else(String::new, |_| "(".to_owned()), String::new());
+    (opening, plus)
+}
+
+/// The longest match that begins with the first group: its number of groups, range and kind.
+fn longest_match(
+    line: &Line<'_>,
+    window: &[Group],
+    kinds: &[DataKind],
+    (form, digits): &mut (String, String),
+) -> Option<(usize, Range<usize>, DataKind)> {
+    let folded = &line.folded;
+    let start = window.first()?.range.start;
+    if folded.byte_before(start).is_ascii_alphanumeric() && !line.is_after(start, &keywords::ANY) {
+        return None;
+    }
+    let (opening, plus) = signs_before(folded, start);
+    form.clear();
+    digits.clear();
+    form.extend(opening.map(|_| '('));
+    let read = |automaton: &Automaton, state, text: &str| text.bytes().fold(state, |at, byte| automaton.step(at, byte));
+    let (mut form_state, mut state) = (read(&FORMS, Automaton::START, form), Automaton::START);
     let mut longest = None;
     for (index, group) in window.iter().take(MAX_GROUPS).enumerate() {
         if index > 0 && group.mark.is_none() || digits.len() + group.range.len() > MAX_DIGITS {
             break;
         }
-        let text = folded.text.get(group.range.clone()).unwrap_or_default();
+        #[cfg(test)]
+        crate::tests::count_work(group.range.len());
+        let (text, length) = (folded.text(group.range.clone()), form.len());
         form.extend(group.mark.filter(|_| index > 0));
         form.push_str(text);
         digits.push_str(text);
+        form_state = read(&FORMS, form_state, form.get(length..).unwrap_or_default());
+        state = read(&DIGITS, state, text);
         if digits.len() < MIN_DIGITS {
             continue;
         }
@@ -119,8 +152,11 @@ fn longest_match(line: &Line<'_>, window: &[Group], kinds: &[DataKind]) -> Optio
         let candidate = Candidate {
             line,
             range: start..group.range.end,
-            form: &form,
-            digits: &digits,
+            form,
+            digits,
+            forms: FORMS.matches(form_state),
+            kinds: DIGITS.matches(state),
+            state,
             group_count: index + 1,
             has_plus: plus.is_some(),
             is_complete: next.is_none() && !folded.byte(group.range.end).is_ascii_alphanumeric(),
@@ -163,7 +199,7 @@ impl Candidate<'_> {
     fn is_card(&self) -> bool {
         let mut groups = self.form.split(|c: char| !c.is_ascii_digit()).rev().skip(1);
         !self.has_plus
-            && matches(&forms::CARD, self.digits)
+            && self.kinds & forms::CARD != 0
             && groups.all(|group| group.len() >= 4)
             && !self.form.contains(['(', ')', 'b'])
             && checks::passes_luhn(self.digits)
@@ -175,20 +211,20 @@ impl Candidate<'_> {
             return false;
         }
         if self.has_plus {
-            return (count > 8 || self.group_count > 1) && matches(&forms::INTERNATIONAL, self.digits);
+            return (count > 8 || self.group_count > 1) && self.kinds & forms::INTERNATIONAL != 0;
         }
+        let has = |form| self.forms & form != 0;
         let is_named = || {
             count <= 13
                 && self.group_count <= 5
+                && !has(forms::DATE)
                 && !self.form.contains('/')
-                && !matches(&forms::DATE, self.form)
-                && self.line.is_after(self.range.start, keywords::PHONE)
+                && self.line.is_after(self.range.start, &keywords::PHONE)
         };
-        matches(&forms::PHONE, self.form)
-            || matches(&forms::AMERICAN, self.form)
-            || (matches(&forms::SERVICE, self.form) && !self.is_round())
-            || ((9..=11).contains(&count) && matches(&forms::TRUNK, self.form))
-            || (count >= 11 && matches(&forms::EXIT_CODE, self.form))
+        has(forms::PHONE)
+            || (has(forms::SERVICE) && !self.is_round())
+            || ((9..=11).contains(&count) && has(forms::TRUNK))
+            || (count >= 11 && has(forms::EXIT_CODE))
             || is_named()
     }
 

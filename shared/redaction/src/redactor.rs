@@ -14,9 +14,13 @@ use crate::{DataKind, email, fold, identity, numbers};
 /// Maximum number of searches of a part of a text: a replacement may expose data that was joined to it.
 ///
 /// The work is bounded by construction. The parts of one search lie between the replacements of the one before, so they
-/// are disjoint, and all searches together read a text at most this many times. If the last search still finds
-/// something, its whole part is replaced, so that nothing of a longer chain is left.
+/// are disjoint, and all searches together read a text at most three times and [`EXTRA_SEARCH_BYTES`]. If the last search
+/// still finds something, its whole part is replaced, so that nothing of a longer chain is left.
 const MAX_PASSES: usize = 8;
+
+/// Number of bytes that the searches after the second one may read in addition to as many as the text has: the parts of
+/// a long chain are replaced as a whole before.
+const EXTRA_SEARCH_BYTES: usize = 16 * 1024;
 
 /// Maximum length of a field name that is read with its value, in bytes.
 const MAX_NAME_BYTES: usize = 128;
@@ -94,10 +98,9 @@ impl Redactor {
         if spans.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(replace_spans(text, &spans)) }
     }
 
-    /// Redacts the result of a tool, if the settings want that.
-    pub fn redact_result<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let wants_it = self.0.as_ref().is_some_and(|rules| rules.redacts_results);
-        if wants_it { self.redact_text(text) } else { Cow::Borrowed(text) }
+    /// Whether the results of tools are redacted.
+    pub fn redacts_results(&self) -> bool {
+        self.0.as_ref().is_some_and(|rules| rules.redacts_results)
     }
 
     /// Whether the answers of models are redacted.
@@ -176,35 +179,16 @@ impl Rules {
     /// All personal data in a text that follows `lead`. No number crosses a placeholder or a line end, so each part
     /// between them is searched separately.
     fn spans(&self, lead: &str, text: &str) -> Vec<Span<'_>> {
-        let mut spans = Vec::new();
+        let mut search =
+            Search { rules: self, lead, text, bytes_left: text.len() + EXTRA_SEARCH_BYTES, spans: Vec::new() };
         for part in self.split_at_placeholders(text) {
             let mut start = part.start;
             for line in text.get(part).unwrap_or_default().split_inclusive(['\n', '\r']) {
-                self.search((lead, text), start..start + line.len(), MAX_PASSES, &mut spans);
+                search.run(start..start + line.len(), 1);
                 start += line.len();
             }
         }
-        spans
-    }
-
-    /// Adds the personal data of a part, then that of the remaining parts.
-    fn search<'a>(&'a self, whole: (&str, &str), part: Range<usize>, passes: usize, spans: &mut Vec<Span<'a>>) {
-        let (lead, text) = whole;
-        let lead = if part.start == 0 { lead } else { "" };
-        let found = self.find_in_part(lead, text.get(part.clone()).unwrap_or_default());
-        let Some(first) = found.first() else { return };
-        if passes <= 1 {
-            spans.push(Span { range: part, placeholder: first.placeholder });
-            return;
-        }
-        let mut from = part.start;
-        for Span { range, placeholder } in found {
-            let range = part.start + range.start..part.start + range.end;
-            self.search(whole, from..range.start, passes - 1, spans);
-            from = range.end;
-            spans.push(Span { range, placeholder });
-        }
-        self.search(whole, from..part.end, passes - 1, spans);
+        search.spans
     }
 
     /// The result of a single search of a part.
@@ -226,8 +210,7 @@ impl Rules {
             found.extend(email::find(&line).into_iter().map(|range| (range, DataKind::Email)));
         }
         let mut spans: Vec<Span<'_>> = to_spans(&line, found);
-        let numerals = part.chars().filter(|c| fold::numeral(*c).is_some());
-        if is_wanted(DataKind::Phone) && numerals.take(MIN_NUMERALS).count() == MIN_NUMERALS {
+        if is_wanted(DataKind::Phone) && may_have_numerals(part) {
             let line = Line::new(lead, part, true);
             spans.append(&mut to_spans(&line, numbers::find(&line, &[DataKind::Phone])));
         }
@@ -254,6 +237,59 @@ impl Rules {
         }
         parts.push(from..text.len());
         parts
+    }
+}
+
+/// Whether a text has the numerals of a telephone number, and at least as many digits with one of them but no letter
+/// between them.
+fn may_have_numerals(text: &str) -> bool {
+    let (mut numerals, mut numerals_before, mut digits, mut is_found) = (0, 0, 0, false);
+    for c in text.chars() {
+        if fold::numeral(c).is_some() {
+            (numerals, digits) = (numerals + 1, digits + 1);
+        } else if matches!(c, 'a'..='z' | 'A'..='Z' | '\u{3400}'..='\u{9fff}') {
+            (numerals_before, digits) = (numerals, 0);
+        } else if fold::fold(c).is_ascii_digit() {
+            digits += 1;
+        }
+        is_found |= digits >= MIN_NUMERALS && numerals > numerals_before;
+        if is_found && numerals >= MIN_NUMERALS {
+            return true;
+        }
+    }
+    false
+}
+
+/// The searches of a text.
+struct Search<'a, 't> {
+    rules: &'a Rules,
+    lead: &'t str,
+    text: &'t str,
+    /// How many bytes the searches after the second one of a part may still read.
+    bytes_left: usize,
+    spans: Vec<Span<'a>>,
+}
+
+impl Search<'_, '_> {
+    /// Adds the personal data of a part, then that of the remaining parts.
+    fn run(&mut self, part: Range<usize>, pass: usize) {
+        let lead = if part.start == 0 { self.lead } else { "" };
+        let found = self.rules.find_in_part(lead, self.text.get(part.clone()).unwrap_or_default());
+        let Some(first) = found.first() else { return };
+        let left = if pass == 1 { Some(self.bytes_left) } else { self.bytes_left.checked_sub(part.len()) };
+        let Some(left) = left.filter(|_| pass < MAX_PASSES) else {
+            self.spans.push(Span { range: part, placeholder: first.placeholder });
+            return;
+        };
+        self.bytes_left = left;
+        let mut from = part.start;
+        for Span { range, placeholder } in found {
+            let range = part.start + range.start..part.start + range.end;
+            self.run(from..range.start, pass + 1);
+            from = range.end;
+            self.spans.push(Span { range, placeholder });
+        }
+        self.run(from..part.end, pass + 1);
     }
 }
 

@@ -309,17 +309,25 @@ fn redaction_work_is_linear_in_the_text() {
 }
 
 #[test]
-fn chain_of_hidden_numbers_is_searched_eight_times() {
+fn chain_of_hidden_numbers_is_searched_three_times() {
     let own = redactor("all", "");
-    for text in ["A234567(9)".repeat(1000), "A234567(9)13800138000".repeat(500), "1".repeat(10_000)] {
+    for text in ["A234567(9)".repeat(5000), "A234567(9)13800138000".repeat(2500), "1".repeat(50_000)] {
         SEARCHED.set(0);
         let once = own.redact_text(&text).into_owned();
-        assert!(SEARCHED.get() <= 8 * text.len(), "{}", SEARCHED.get());
+        assert!(SEARCHED.get() <= 3 * text.len() + 16 * 1024, "{}", SEARCHED.get());
         assert_eq!(own.redact_text(&once), once);
     }
     let json = json!({"a": "{\"b\":[138,\"13800138000\"]} A234567(9)A234567(9)".repeat(100)});
     SEARCHED.set(0);
     let once = own.redact_json(&json);
-    assert!(SEARCHED.get() <= 3 * 8 * json.to_string().len(), "{}", SEARCHED.get());
+    assert!(SEARCHED.get() <= 3 * (3 * json.to_string().len() + 16 * 1024), "{}", SEARCHED.get());
     assert_eq!(own.redact_json(&once), once);
+}
+
+#[test]
+fn every_pattern_is_compiled() {
+    use crate::forms::{DIGITS, FORMS, HOST, LETTERED, SPELLED_HOST};
+    for automaton in [&FORMS, &DIGITS, &LETTERED, &HOST, &SPELLED_HOST] {
+        assert!(automaton.state_count() > 8, "{}", automaton.state_count());
+    }
 }

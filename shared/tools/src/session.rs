@@ -61,7 +61,11 @@ impl ToolSession {
                 let key = entry.call_key(&arguments);
                 let run = self.memo.run_once(&key, async || self.execute(entry, arguments, on_progress).await);
                 let (outcome, source) = run.await?;
-                (outcome.map(|output| self.render(entry, output)), source)
+                let outcome = match outcome {
+                    Ok(output) => Ok(self.render(entry, output).await),
+                    Err(error) => Err(error),
+                };
+                (outcome, source)
             }
             Err(refusal) => (Err(refusal), CallSource::Fresh),
         };
@@ -129,7 +133,7 @@ impl ToolSession {
         match receiver.forward_during(timeout_at(end, call), on_progress).await {
             Ok(Ok(Ok(output))) => Ok(Ok(output)),
             Ok(Ok(Err(ToolError::Model { failure, content }))) => {
-                let text = self.context.redactor.redact_result(content);
+                let text = self.context.redactor.redact_result(&self.context.owner, content).await;
                 Ok(Err(ToolCallError { failure, content: self.truncate(text, max_bytes) }))
             }
             Ok(Ok(Err(ToolError::Fatal(error)))) => Err(error),
@@ -142,13 +146,13 @@ impl ToolSession {
     }
 
     /// Renders a result under the turn's numbers, for the model and, if it is the answer, for the user.
-    fn render(&self, entry: &Entry, output: ToolOutput) -> ToolOutput {
+    async fn render(&self, entry: &Entry, output: ToolOutput) -> ToolOutput {
         let output = output.with_numbers(&self.context.sources);
         self.context.allowed_urls.add_sources(&output.sources);
         let user_text =
             entry.direct.then(|| output.user_text.unwrap_or_else(|| markdown::format_result(&output.content)));
         let user_text = user_text.map(|text| self.truncate(text, ResultBudget::MAX_BYTES));
-        let content = self.context.redactor.redact_result(output.content);
+        let content = self.context.redactor.redact_result(&self.context.owner, output.content).await;
         let content = entry.tool.wrap_result(self.truncate(content, self.context.result_budget.max_bytes));
         ToolOutput { content, user_text, ..output }
     }
