@@ -101,7 +101,6 @@ impl Nodes {
     /// Adds a part of a pattern before `next`; returns its first node. There are no assertions.
     fn add(&mut self, part: &Hir, next: usize) -> Option<usize> {
         match part.kind() {
-            HirKind::Empty => Some(next),
             HirKind::Literal(literal) => {
                 let bytes = literal.0.iter().rev();
                 Some(bytes.fold(next, |next, byte| self.push(Node::Byte(vec![(*byte, *byte)], next))))
@@ -134,7 +133,7 @@ impl Nodes {
                 let parts = parts.iter().map(|part| self.add(part, next)).collect::<Option<_>>()?;
                 Some(self.push(Node::Either(parts)))
             }
-            HirKind::Look(_) => None,
+            other => (*other == HirKind::Empty).then_some(next),
         }
     }
 
@@ -180,17 +179,22 @@ impl Nodes {
         let (mut next, mut matches) = (Vec::new(), Vec::new());
         while let Some(set) = sets.get(matches.len()).cloned().filter(|_| sets.len() <= MAX_STATES) {
             let nodes = || set.iter().filter_map(|node| self.0.get(*node));
+            // Most digits lead to the same state.
+            let (mut last_targets, mut state) = (Vec::new(), 0);
             for byte in &members {
                 let is_read = |ranges: &[(u8, u8)]| ranges.iter().any(|(low, high)| (low..=high).contains(&byte));
                 let step = |node: &Node| match node {
                     Node::Byte(ranges, next) if is_read(ranges) => Some(*next),
                     _ => None,
                 };
-                let target = self.closure(nodes().filter_map(step).collect());
-                let state = *states.entry(target).or_insert_with_key(|target| {
-                    sets.push(target.clone());
-                    sets.len() - 1
-                });
+                let targets: Vec<usize> = nodes().filter_map(step).collect();
+                if targets != last_targets {
+                    state = *states.entry(self.closure(targets.clone())).or_insert_with_key(|target| {
+                        sets.push(target.clone());
+                        sets.len() - 1
+                    });
+                    last_targets = targets;
+                }
                 next.push(state);
             }
             matches.push(nodes().fold(0, |bits, node| if let Node::End(end) = node { bits | end } else { bits }));

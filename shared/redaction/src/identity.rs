@@ -3,43 +3,10 @@
 use std::ops::Range;
 
 use crate::line::Line;
-use crate::numbers::Candidate;
 use crate::{DataKind, checks, forms, keywords};
 
 /// Maximum length of a number that begins with letters, in bytes of the folded text.
 const MAX_LENGTH: usize = 80;
-
-/// The end of the identity number that groups of digits form.
-pub(crate) fn number_end(candidate: &Candidate<'_>) -> Option<usize> {
-    let Candidate { line, range, digits, .. } = candidate;
-    let has = |form| candidate.forms & form != 0;
-    if candidate.is_complete
-        && match digits.len() {
-            18 => candidate.kinds & forms::RESIDENT != 0 && checks::is_resident(digits),
-            // The format until 1999. It has no check digit.
-            15 => has(forms::OLD_RESIDENT) && line.is_after(range.start, &keywords::IDENTITY),
-            13 => has(forms::KOREAN) && checks::is_korean(digits),
-            11 => has(forms::BRAZILIAN) && checks::is_brazilian(digits),
-            9 if candidate.group_count == 1 => line.is_after(range.start, &keywords::PASSPORT),
-            9 => has(forms::SOCIAL_SECURITY),
-            _ => false,
-        }
-    {
-        return Some(range.end);
-    }
-    let is_spanish = digits.len() == 8 && candidate.group_count == 1;
-    if !is_spanish && digits.len() != 17 {
-        return None;
-    }
-    let mut rest = line.folded.from(range.end, 4).iter().enumerate().skip_while(|(_, byte)| b" -_".contains(byte));
-    let (offset, letter) = rest.next()?;
-    let end = range.end + offset + 1;
-    let is_resident = || forms::DIGITS.matches(forms::DIGITS.step(candidate.state, *letter)) & forms::RESIDENT != 0;
-    let number = format!("{digits}{}", char::from(letter.to_ascii_uppercase()));
-    let is_number =
-        if is_spanish { checks::is_spanish(&number) } else { is_resident() && checks::is_resident(&number) };
-    (is_number && !line.folded.byte(end).is_ascii_alphanumeric()).then_some(end)
-}
 
 /// The numbers of the wanted kinds that begin with a letter.
 pub(crate) fn find_lettered(line: &Line<'_>, kinds: &[DataKind]) -> Vec<(Range<usize>, DataKind)> {

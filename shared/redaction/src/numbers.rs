@@ -6,7 +6,7 @@ use crate::automaton::Automaton;
 use crate::fold::FoldedText;
 use crate::forms::{self, DIGITS, FORMS};
 use crate::line::Line;
-use crate::{DataKind, checks, identity, keywords};
+use crate::{DataKind, checks, keywords};
 
 /// Maximum number of groups in one number.
 const MAX_GROUPS: usize = 8;
@@ -30,23 +30,23 @@ struct Group {
 }
 
 /// Consecutive groups that may be one number.
-pub(crate) struct Candidate<'a> {
-    pub(crate) line: &'a Line<'a>,
+struct Candidate<'a> {
+    line: &'a Line<'a>,
     /// The range of its groups.
-    pub(crate) range: Range<usize>,
+    range: Range<usize>,
     /// The groups with the marks between them, and the `(` before them.
     form: &'a str,
-    pub(crate) digits: &'a str,
+    digits: &'a str,
     /// The patterns of [`FORMS`] that match its form.
-    pub(crate) forms: u16,
+    forms: u16,
     /// The patterns of [`DIGITS`] that match its digits.
-    pub(crate) kinds: u16,
+    kinds: u16,
     /// The state of [`DIGITS`] after its digits.
-    pub(crate) state: usize,
-    pub(crate) group_count: usize,
+    state: usize,
+    group_count: usize,
     has_plus: bool,
     /// Whether nothing that belongs to the number follows.
-    pub(crate) is_complete: bool,
+    is_complete: bool,
 }
 
 /// The numbers of the wanted kinds, in order and without overlap.
@@ -177,7 +177,7 @@ impl Candidate<'_> {
         let is_wanted = |kind| kinds.contains(&kind);
         if is_wanted(DataKind::Id)
             && next.is_none()
-            && let Some(end) = identity::number_end(self)
+            && let Some(end) = self.identity_end()
         {
             return Some((end, DataKind::Id));
         }
@@ -194,6 +194,38 @@ impl Candidate<'_> {
             && after.is_none_or(|after| !after.is_tight)
             && !self.line.folded.byte(next.range.end).is_ascii_alphanumeric();
         is_extension.then_some((next.range.end, DataKind::Phone))
+    }
+
+    /// The end of the identity number that groups of digits form.
+    fn identity_end(&self) -> Option<usize> {
+        let Candidate { line, range, digits, .. } = self;
+        let has = |form| self.forms & form != 0;
+        if self.is_complete
+            && match digits.len() {
+                18 => self.kinds & forms::RESIDENT != 0 && checks::is_resident(digits),
+                // The format until 1999. It has no check digit.
+                15 => has(forms::OLD_RESIDENT) && line.is_after(range.start, &keywords::IDENTITY),
+                13 => has(forms::KOREAN) && checks::is_korean(digits),
+                11 => has(forms::BRAZILIAN) && checks::is_brazilian(digits),
+                9 if self.group_count == 1 => line.is_after(range.start, &keywords::PASSPORT),
+                9 => has(forms::SOCIAL_SECURITY),
+                _ => false,
+            }
+        {
+            return Some(range.end);
+        }
+        let is_spanish = digits.len() == 8 && self.group_count == 1;
+        if !is_spanish && digits.len() != 17 {
+            return None;
+        }
+        let mut rest = line.folded.from(range.end, 4).iter().enumerate().skip_while(|(_, byte)| b" -_".contains(byte));
+        let (offset, letter) = rest.next()?;
+        let end = range.end + offset + 1;
+        let is_resident = || forms::DIGITS.matches(forms::DIGITS.step(self.state, *letter)) & forms::RESIDENT != 0;
+        let number = format!("{digits}{}", char::from(letter.to_ascii_uppercase()));
+        let is_number =
+            if is_spanish { checks::is_spanish(&number) } else { is_resident() && checks::is_resident(&number) };
+        (is_number && !line.folded.byte(end).is_ascii_alphanumeric()).then_some(end)
     }
 
     fn is_card(&self) -> bool {
