@@ -146,10 +146,10 @@ mod tests {
         let redactor = OutboundRedactor::new(Redactor::from_settings(&settings).unwrap());
         let owner = Owner::new("long results");
         let (open, gate) = mpsc::channel::<()>();
-        let (begin, begun) = tokio::sync::oneshot::channel();
+        let (started, begun) = tokio::sync::oneshot::channel();
         // The owner's only slot is in use.
         let mut other = pin!(SHORT_WORK.run(&owner, move |_| {
-            begin.send(()).unwrap();
+            started.send(()).unwrap();
             gate.recv().is_ok()
         }));
         tokio::select! {
