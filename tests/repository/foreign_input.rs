@@ -45,7 +45,7 @@ fn rows(text: &str) -> Vec<(&str, Vec<&str>)> {
 
 /// The names of kinds: the first argument of the functions that make them, or the field `name`, in the suite.
 fn growth_kinds() -> BTreeSet<String> {
-    let marks = ["texts(\"", "texts_in_json(\"", "Kind { name: \"", "KIND: &str = \""];
+    let marks = ["texts(\"", "kind(\"", "texts_in_json(\"", "Kind { name: \"", "KIND: &str = \""];
     let files = files_below("infra/suites/src/bin/growth", &[".rs"]);
     let of_file = |text: &str| {
         let names = marks.iter().flat_map(|mark| text.split(mark).skip(1).filter_map(|rest| rest.split('"').next()));
