@@ -106,7 +106,8 @@ impl Context {
             '\t' => !start.is_empty(),
             '[' | ']' | '"' | '\'' | '@' | '(' | '/' if start.is_empty() => true,
             ':' | '(' => is_key(start),
-            ' ' => !start.is_empty() && CODE_STARTS.contains(&format!(" {start} ")),
+            // Only the first term of a line can be one, so the others cost no search.
+            ' ' => self.terms == 1 && CODE_STARTS.contains(&format!(" {start} ")),
             _ => self.tail.strip_suffix(',').is_some_and(|before| {
                 let is_number = before.ends_with(|last: char| last.is_ascii_digit()) && next.is_ascii_digit();
                 !next.is_whitespace() && !is_number
