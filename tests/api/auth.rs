@@ -96,7 +96,7 @@ async fn f119_f143_foreign_ids_respond_like_absent_ones() {
 async fn f120_administration_routes_require_an_administrator() {
     let product = start_with_api_keys().await;
     let admin = ApiKey::generate().unwrap();
-    let new = NewKey { owner: "root".to_owned(), administrator: true, expires: None };
+    let new = NewKey { owner: "root".to_owned(), administrator: true, expires: None, citation_links: false };
     product.store.keys.create(&admin, &new, SystemTime::now()).await.unwrap();
     let (ada, admin) = (expose_key(&product.create_key("ada", None).await), expose_key(&admin));
     for route in ADMIN_ROUTES {

@@ -73,7 +73,7 @@ impl Product {
         let names = TableNames::from_settings(&settings).expect("the default names are names");
         store::create_tables(&aws, &names).await.expect("tables can be made");
         let key = ApiKey::generate().expect("there is randomness");
-        let owner = NewKey { owner: "ann".to_owned(), administrator: false, expires: None };
+        let owner = NewKey { owner: "ann".to_owned(), administrator: false, expires: None, citation_links: false };
         Store::new(&aws, names).keys.create(&key, &owner, SystemTime::now()).await.expect("a key can be stored");
         let key = key.text().expose_secret().to_owned();
         let (log, client) = (Log::default(), Client::new(""));

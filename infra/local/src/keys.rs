@@ -81,7 +81,7 @@ impl Create {
         let opened = self.location.open(settings).await?;
         let key = ApiKey::generate()?;
         let expires = self.expires.map(|days| now + DAY * days);
-        let new = NewKey { owner: self.user, administrator: self.admin, expires };
+        let new = NewKey { owner: self.user, administrator: self.admin, expires, citation_links: false };
         let record = opened.store.keys.create(&key, &new, now).await?;
         let note = format!("The key {} of {}. It is shown only now; keep it well.", record.id, record.owner);
         Ok(CommandOutput { result: key.text().expose_secret().to_owned(), note })

@@ -10,6 +10,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 pub use administrators::KeyError;
 pub use api_key::ApiKey;
+use record::CITATION_LINKS;
 pub use record::{KeyChange, KeyRecord, NewKey};
 
 use crate::StoreError;
@@ -124,11 +125,17 @@ fn revoke_update(now: SystemTime) -> Expression {
 }
 
 fn change_update(change: &KeyChange) -> Expression {
-    let update = match change.expires {
-        Some(end) => Expression::update("SET admin = :admin, expiresAt = :end").value(":end", n(millis(end))),
-        None => Expression::update("SET admin = :admin REMOVE expiresAt"),
-    };
-    let update = update.value(":admin", AttributeValue::Bool(change.administrator));
+    let end = change.expires.map_or("", |_| ", expiresAt = :end");
+    let links = change.citation_links.map_or(String::new(), |_| format!(", {CITATION_LINKS} = :links"));
+    let removed = if change.expires.is_none() { " REMOVE expiresAt" } else { "" };
+    let mut update = Expression::update(format!("SET admin = :admin{end}{links}{removed}"))
+        .value(":admin", AttributeValue::Bool(change.administrator));
+    if let Some(end) = change.expires {
+        update = update.value(":end", n(millis(end)));
+    }
+    if let Some(links) = change.citation_links {
+        update = update.value(":links", AttributeValue::Bool(links));
+    }
     update.and_when("attribute_exists(pk) AND attribute_not_exists(revokedAt)")
 }
 

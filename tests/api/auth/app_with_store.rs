@@ -40,7 +40,7 @@ pub(crate) async fn start_database() -> String {
 impl AppWithStore {
     pub(crate) async fn create_key(&self, owner: &str, expires: Option<SystemTime>) -> ApiKey {
         let key = ApiKey::generate().unwrap();
-        let new = NewKey { owner: owner.to_owned(), administrator: false, expires };
+        let new = NewKey { owner: owner.to_owned(), administrator: false, expires, citation_links: false };
         self.store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
         key
     }

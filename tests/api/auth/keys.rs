@@ -4,9 +4,11 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use store::{ApiKey, NewKey};
+use support::Completion;
 
 use super::app_with_store::{AppWithStore, expose_key};
 use super::{ABSENT, start_with_api_keys};
+use crate::search_call;
 
 const KEYS: &str = "/api/admin/keys";
 
@@ -14,7 +16,7 @@ const KEYS: &str = "/api/admin/keys";
 async fn start_with_administrator() -> (AppWithStore, String, String) {
     let product = start_with_api_keys().await;
     let admin = ApiKey::generate().unwrap();
-    let new = NewKey { owner: "root".to_owned(), administrator: true, expires: None };
+    let new = NewKey { owner: "root".to_owned(), administrator: true, expires: None, citation_links: false };
     product.store.keys.create(&admin, &new, SystemTime::now()).await.unwrap();
     (product, expose_key(&admin), admin.id().to_owned())
 }
@@ -135,4 +137,30 @@ async fn auth_mode_is_public() {
         let answer = app.send("GET", "/api/auth", &[], "").await;
         assert_eq!(answer.ok(), expected, "{settings:?}");
     }
+}
+
+#[tokio::test]
+async fn key_option_ends_answers_with_link_definitions() {
+    let (product, admin, _) = start_with_administrator().await;
+    let body = r#"{"user":"ann","citationLinks":true}"#;
+    let made = product.send_request(("POST", KEYS, body), "", &[("x-api-key", admin.as_str())]).await.json();
+    assert_eq!(made["citationLinks"], true);
+    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let content = async |key: &str, more: &str| {
+        product.app.model.queue_replies([Completion::of([search_call("茶")]), Completion::of(["晴 [1]。"])]);
+        let request = format!(r#"{{"model":"openai","messages":[{{"role":"user","content":"茶"}}]{more}}}"#);
+        let request = ("POST", "/v1/chat/completions", request.as_str());
+        let answer = product.send_request(request, "", &[("x-api-key", key)]).await.ok();
+        answer["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
+    };
+    let linked = "晴 [1]。\n\n[1]: <https://example.com/1> \"茶：第1页\"";
+    assert_eq!(content(key, "").await, linked);
+    assert_eq!(content(key, r#","citationLinks":false"#).await, "晴 [1]。", "the request decides");
+    assert_eq!(content(&admin, "").await, "晴 [1]。", "another key has no option");
+    let change = |body| ("PUT", "/api/admin/keys/{id}", body);
+    let kept = product.send_request(change(r#"{"admin":false}"#), id, &[("x-api-key", admin.as_str())]).await.ok();
+    assert_eq!(kept["citationLinks"], true, "a change that does not name it keeps it");
+    let off = r#"{"admin":false,"citationLinks":false}"#;
+    let changed = product.send_request(change(off), id, &[("x-api-key", admin.as_str())]).await.ok();
+    assert_eq!(changed["citationLinks"], false);
 }

@@ -149,7 +149,7 @@ impl AgentDefinition {
 
     /// The definition as it is stored and returned; [`parse`](Self::parse) reads it.
     pub(crate) fn document(&self) -> Value {
-        json!({
+        let mut document = json!({
             "name": self.name,
             "description": Some(&self.description).filter(|text| !text.is_empty()),
             "systemPrompt": self.system_prompt,
@@ -159,9 +159,13 @@ impl AgentDefinition {
             "toolChoice": tool_choice_document(&self.tool_choice),
             "summarise": self.summarise,
             "preSearch": pre_search_document(self.pre_search),
-            "citationLinks": self.citation_links,
             "enabled": self.enabled,
-        })
+        });
+        // Only where it is set, because earlier releases read no agent with it.
+        if self.citation_links {
+            document["citationLinks"] = true.into();
+        }
+        document
     }
 
     /// The enabled bindings; `None` for all built-in tools.

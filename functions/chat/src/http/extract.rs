@@ -11,7 +11,7 @@ use http::request::Parts;
 use serde::Deserialize;
 use store::UserInput;
 use turns::{IdempotencyKey, ResolvedAgent, StartTurn, TurnStream};
-use web::{ApiError, Credentials, RequestContext};
+use web::{ApiError, Caller, Credentials, RequestContext};
 
 use super::render::ResponseFormat;
 use crate::definitions::AgentSelection;
@@ -107,7 +107,12 @@ impl TurnRequestHead {
 
     /// The owner of the turn: the authenticated caller, or the user that it names.
     pub(crate) fn owner(&self, user_id: Option<&str>) -> Result<Owner, ApiError> {
-        Ok(self.credentials.clone().identify(user_id)?.owner)
+        Ok(self.caller(user_id)?.owner)
+    }
+
+    /// The authenticated caller, or the user that it names.
+    pub(crate) fn caller(&self, user_id: Option<&str>) -> Result<Caller, ApiError> {
+        self.credentials.clone().identify(user_id)
     }
 
     /// The id of the requested agent, from the body or the header; `None` for the default one.

@@ -34,8 +34,9 @@ const AGENT_PREFIX: &str = "agent:";
 pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
     let body = web::read_json_body(&head.headers, body).await?;
     let request = head.parse(&body, ChatRequest::parse).await?;
-    let (app, owner) = (head.app.clone(), head.owner(None)?);
-    let (agent, has_links) = resolve(&app, &owner, &request).await?;
+    let (app, caller) = (head.app.clone(), head.caller(None)?);
+    let (agent, has_links) = resolve(&app, &caller, &request).await?;
+    let owner = caller.owner;
     let meta = completion_meta(&request, has_links);
     let (stream, include_usage) = (request.stream, request.include_usage);
     let (input, context) = (prompt_input(request), head.into_context());
@@ -88,11 +89,11 @@ fn generation_params(sampling: Sampling) -> GenerationParams {
 
 /// Resolves the requested model: the default agent with that model, or the agent of that name with its own model. Also
 /// returns whether answers end with link definitions.
-async fn resolve(app: &App, owner: &Owner, request: &ChatRequest) -> Result<(ResolvedAgent, bool), ApiError> {
+async fn resolve(app: &App, caller: &Caller, request: &ChatRequest) -> Result<(ResolvedAgent, bool), ApiError> {
     let agent_id = request.model.strip_prefix(AGENT_PREFIX);
     let model = agent_id.is_none().then_some(request.model.as_str());
     let id = agent_id.unwrap_or(DEFAULT_AGENT).to_owned();
-    let visible = app.models_for(owner);
+    let visible = app.models_for(&caller.owner);
     if model.is_some_and(|name| visible.get(name).is_none()) {
         return Err(ErrorCode::ModelNotFound.into());
     }
@@ -108,7 +109,8 @@ async fn resolve(app: &App, owner: &Owner, request: &ChatRequest) -> Result<(Res
         add_web_search(&mut resolved.agent, &app.catalog.built_in)?;
     }
     apply_request(&mut resolved, &definition, request)?;
-    let has_links = request.citation_links.unwrap_or(definition.citation_links) && request.sampling.format.is_none();
+    let by_default = definition.citation_links || caller.citation_links;
+    let has_links = request.citation_links.unwrap_or(by_default) && request.sampling.format.is_none();
     Ok((resolved, has_links))
 }
 

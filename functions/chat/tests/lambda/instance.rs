@@ -127,8 +127,10 @@ pub(crate) async fn start_database() -> String {
 pub(crate) async fn create_key(database: &str, owner: &str) -> String {
     let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
     let store = Store::new(&store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
-    let (key, new) =
-        (ApiKey::generate().unwrap(), NewKey { owner: owner.to_owned(), administrator: false, expires: None });
+    let (key, new) = (
+        ApiKey::generate().unwrap(),
+        NewKey { owner: owner.to_owned(), administrator: false, expires: None, citation_links: false },
+    );
     store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
     key.text().expose_secret().to_owned()
 }

@@ -10,6 +10,9 @@ use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{SK, hex, unhex};
 use domain::Owner;
 
+/// The attribute of [`KeyRecord::citation_links`].
+pub(super) const CITATION_LINKS: &str = "citationLinks";
+
 /// The properties of a key to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewKey {
@@ -19,6 +22,8 @@ pub struct NewKey {
     pub administrator: bool,
     /// When it expires; `None` for never.
     pub expires: Option<SystemTime>,
+    /// Whether answers to OpenAI's clients end with link definitions of the cited pages.
+    pub citation_links: bool,
 }
 
 /// What can change about a key that is not revoked.
@@ -28,6 +33,8 @@ pub struct KeyChange {
     pub administrator: bool,
     /// When it expires; `None` for never.
     pub expires: Option<SystemTime>,
+    /// Whether answers to OpenAI's clients end with link definitions of the cited pages; `None` for no change.
+    pub citation_links: Option<bool>,
 }
 
 /// The stored record of a key; the key cannot be derived from it. Times are whole milliseconds.
@@ -45,6 +52,8 @@ pub struct KeyRecord {
     pub expires: Option<SystemTime>,
     /// When it was revoked; `None` while it is not.
     pub revoked: Option<SystemTime>,
+    /// Whether answers to OpenAI's clients end with link definitions of the cited pages.
+    pub citation_links: bool,
     digest: [u8; 32],
 }
 
@@ -57,6 +66,7 @@ impl KeyRecord {
             created: time(millis(now)),
             expires: new.expires.map(|at| time(millis(at))),
             revoked: None,
+            citation_links: new.citation_links,
             digest: key.digest(),
         }
     }
@@ -115,6 +125,7 @@ impl KeyRecord {
         ];
         let mut item = item(&super::key(&self.id), fixed);
         item.extend(self.expires.map(|end| ("expiresAt".to_owned(), n(millis(end)))));
+        item.extend(self.citation_links.then(|| (CITATION_LINKS.to_owned(), AttributeValue::Bool(true))));
         item
     }
 
@@ -133,6 +144,8 @@ impl KeyRecord {
             created: time(item.number("createdAt")?),
             expires: optional_time(item, "expiresAt")?,
             revoked: optional_time(item, "revokedAt")?,
+            // Keys of earlier releases have none.
+            citation_links: item.get(CITATION_LINKS).is_some_and(|value| value.as_bool() == Ok(&true)),
             digest: digest.ok_or_else(unreadable)?,
         })
     }
@@ -171,7 +184,7 @@ mod tests {
         let key = ApiKey::generate().unwrap();
         let item = item.replace("'$id'", key.id()).replace("'$digest'", &hex(&key.digest()));
         let item: Value = serde_json::from_str(&item.replace("'$(date +%s)'", "1800000000")).unwrap();
-        let new = NewKey { owner: "admin".into(), administrator: true, expires: None };
+        let new = NewKey { owner: "admin".into(), administrator: true, expires: None, citation_links: true };
         let record = KeyRecord::new(&key, &new, UNIX_EPOCH + Duration::from_hours(500_000));
         let expected: serde_json::Map<_, _> =
             record.item().iter().map(|(name, value)| (name.clone(), to_json(value))).collect();

@@ -12,7 +12,7 @@ const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_mins(1) };
 /// Stores everything that an owner may have: keys, conversations of several kinds, usage, calls, and idempotency keys.
 async fn store_everything(store: &Store, name: &str) -> Owner {
     let (owner, key) = (Owner::key_holder(name), ApiKey::generate().unwrap());
-    let new = NewKey { owner: name.to_owned(), administrator: false, expires: None };
+    let new = NewKey { owner: name.to_owned(), administrator: false, expires: None, citation_links: false };
     store.keys.create(&key, &new, at(0)).await.unwrap();
     store.rate_limiter.admit(&owner.turn_limit_key(), LIMIT, at(0)).await.unwrap();
     let mut first = keyed_turn(store, &owner, "key").await;

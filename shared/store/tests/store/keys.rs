@@ -13,7 +13,7 @@ use crate::support::{
 use crate::wire::{Fault, Wire};
 
 fn new_key(owner: &str) -> NewKey {
-    NewKey { owner: owner.to_owned(), administrator: false, expires: None }
+    NewKey { owner: owner.to_owned(), administrator: false, expires: None, citation_links: false }
 }
 
 async fn create_key(store: &Store, new: &NewKey) -> (ApiKey, KeyRecord) {
@@ -25,7 +25,8 @@ async fn create_key(store: &Store, new: &NewKey) -> (ApiKey, KeyRecord) {
 #[tokio::test]
 async fn key_is_found_by_id() {
     let store = store().await;
-    let new = NewKey { owner: "小王 #1".to_owned(), administrator: true, expires: Some(at(9)) };
+    let new =
+        NewKey { owner: "小王 #1".to_owned(), administrator: true, expires: Some(at(9)), citation_links: false };
     let (key, record) = create_key(&store, &new).await;
     let expected = (key.id(), "小王 #1", true, at(0), Some(at(9)), None, Owner::key_holder("小王 #1"));
     let KeyRecord { id, owner, administrator, created, expires, revoked, .. } = &record;
@@ -63,12 +64,12 @@ async fn f118_revocation_is_permanent() {
 async fn change_replaces_rights_and_end() {
     let store = store().await;
     let (key, record) = create_key(&store, &new_key("ada")).await;
-    let promoted = KeyChange { administrator: true, expires: Some(at(10)) };
+    let promoted = KeyChange { administrator: true, expires: Some(at(10)), citation_links: None };
     let changed = store.keys.update(key.id(), &promoted).await.unwrap().unwrap();
     assert_eq!((changed.administrator, changed.expires), (true, Some(at(10))));
     assert_eq!(store.keys.get(key.id()).await, Ok(Some(changed.clone())));
     assert!(changed.admits(&key, at(9)) && !changed.admits(&key, at(10)));
-    let plain = KeyChange { administrator: false, expires: None };
+    let plain = KeyChange { administrator: false, expires: None, citation_links: None };
     assert_eq!(store.keys.update(key.id(), &plain).await, Ok(Some(record)));
 }
 
@@ -77,7 +78,7 @@ async fn f118_revoked_and_absent_keys_cannot_be_changed() {
     let store = store().await;
     let (key, _) = create_key(&store, &new_key("ada")).await;
     store.keys.revoke(key.id(), at(5)).await.unwrap();
-    let change = KeyChange { administrator: true, expires: None };
+    let change = KeyChange { administrator: true, expires: None, citation_links: None };
     for id in [key.id(), ApiKey::generate().unwrap().id(), "x"] {
         assert_eq!(store.keys.update(id, &change).await, Ok(None), "{id}");
     }

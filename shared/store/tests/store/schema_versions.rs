@@ -88,7 +88,7 @@ async fn newer_definitions_and_keys_stay_unchanged() {
     assert!(store.definitions.replace(DefinitionKind::Agent, "id", "a", &body, at(1)).await.is_err());
     assert_eq!(items_with_prefix(&endpoint, "I#").await, before);
     let key = ApiKey::generate().unwrap();
-    let new = NewKey { owner: "ada".to_owned(), administrator: false, expires: None };
+    let new = NewKey { owner: "ada".to_owned(), administrator: false, expires: None, citation_links: false };
     store.keys.create(&key, &new, at(0)).await.unwrap();
     let before = rewrite_as_newer(&endpoint, key.id(), None).await;
     assert!(matches!(store.keys.revoke(key.id(), at(1)).await, Err(StoreError::Fault(_))));

@@ -44,7 +44,7 @@ impl ApiKeyVerifier {
     /// The holder of this key, if the key is cached and still valid; makes no request.
     pub(super) fn cached(&self, key: &ApiKey, now: SystemTime) -> Option<Caller> {
         let record = self.cached_record(key.id(), now).filter(|record| record.admits(key, now))?;
-        Some(Caller::new(record.holder(), record.administrator))
+        Some(Caller::of_key(&record))
     }
 
     /// Looks up the holder of this key in the database.
@@ -54,7 +54,7 @@ impl ApiKeyVerifier {
     pub(super) async fn lookup(&self, key: &ApiKey, now: SystemTime) -> Result<Caller, AuthError> {
         let found = self.keys.get(key.id()).await.map_err(|error| to_auth_error(&error))?;
         let record = found.filter(|record| record.admits(key, now)).ok_or(AuthError::Rejected)?;
-        let caller = Caller::new(record.holder(), record.administrator);
+        let caller = Caller::of_key(&record);
         self.cache_record(record, now);
         Ok(caller)
     }
@@ -78,7 +78,7 @@ impl ApiKeyVerifier {
         let (records, since) = list.as_ref()?;
         let record = records.get(key.id()).filter(|record| record.admits(key, now))?;
         self.cache_record(record.clone(), *since);
-        Some(Caller::new(record.holder(), record.administrator))
+        Some(Caller::of_key(record))
     }
 
     fn cached_record(&self, id: &str, now: SystemTime) -> Option<KeyRecord> {

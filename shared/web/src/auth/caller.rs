@@ -2,6 +2,7 @@ use axum::extract::FromRequestParts;
 use domain::{ErrorCode, Owner};
 use http::HeaderMap;
 use http::request::Parts;
+use store::KeyRecord;
 
 use crate::ApiError;
 
@@ -19,11 +20,18 @@ pub struct Caller {
     pub owner: Owner,
     /// Whether the caller is an administrator.
     pub administrator: bool,
+    /// Whether answers to OpenAI's clients end with link definitions of the cited pages, unless a request decides.
+    pub citation_links: bool,
 }
 
 impl Caller {
+    /// The holder of a key.
+    pub(super) fn of_key(record: &KeyRecord) -> Self {
+        Self { owner: record.holder(), administrator: record.administrator, citation_links: record.citation_links }
+    }
+
     pub(super) fn new(owner: Owner, administrator: bool) -> Self {
-        Self { owner, administrator }
+        Self { owner, administrator, citation_links: false }
     }
 }
 

@@ -35,7 +35,7 @@ async fn start_store() -> (Store, JoinHandle<()>) {
 
 async fn create_key(store: &Store, owner: &str, administrator: bool) -> String {
     let key = ApiKey::generate().unwrap();
-    let new = NewKey { owner: owner.to_owned(), administrator, expires: None };
+    let new = NewKey { owner: owner.to_owned(), administrator, expires: None, citation_links: false };
     store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
     key.text().expose_secret().to_owned()
 }
@@ -147,7 +147,12 @@ async fn f114_f118_f143_every_bad_key_gets_the_same_response() {
     let (good, revoked) = (create_key(&store, "ada", true).await, create_key(&store, "ada", true).await);
     store.keys.revoke(ApiKey::parse(&revoked).unwrap().id(), SystemTime::now()).await.unwrap();
     let expired = ApiKey::generate().unwrap();
-    let new = NewKey { owner: "ada".to_owned(), administrator: true, expires: Some(SystemTime::UNIX_EPOCH) };
+    let new = NewKey {
+        owner: "ada".to_owned(),
+        administrator: true,
+        expires: Some(SystemTime::UNIX_EPOCH),
+        citation_links: false,
+    };
     store.keys.create(&expired, &new, SystemTime::now()).await.unwrap();
     let app = build_app(build_auth(&store, &API_KEY, Platform::Lambda));
     let stranger = ApiKey::generate().unwrap().text().expose_secret().to_owned();
@@ -203,7 +208,7 @@ async fn cached_key_is_refused_once_expired() {
     let (store, _server) = start_store().await;
     let (key, now) = (ApiKey::generate().unwrap(), SystemTime::now());
     let expires = Some(now + Duration::from_secs(5));
-    let new = NewKey { owner: "ada".to_owned(), administrator: false, expires };
+    let new = NewKey { owner: "ada".to_owned(), administrator: false, expires, citation_links: false };
     store.keys.create(&key, &new, now).await.unwrap();
     let (verifier, text) = (ApiKeyVerifier::new(store.keys.clone()), key.text());
     assert!(verifier.cached_or_lookup(text.expose_secret(), now).await.is_ok());

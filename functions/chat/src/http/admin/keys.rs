@@ -37,6 +37,7 @@ pub(crate) struct KeyView {
     expires_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     revoked_at: Option<String>,
+    citation_links: bool,
 }
 
 /// A new key with its secret, which no other response contains.
@@ -57,6 +58,7 @@ impl KeyView {
             created_at: record.created_at(),
             expires_at: record.expires_at(),
             revoked_at: record.revoked_at(),
+            citation_links: record.citation_links,
         }
     }
 }
@@ -139,16 +141,18 @@ fn parse_new(body: &[u8], now: SystemTime) -> Result<NewKey, Failure> {
         .ok_or_else(|| fields.field_error("user", "1 to 256 characters, not blank and without control characters"))?;
     let administrator = fields.take_bool("admin")?.unwrap_or(false);
     let expires = take_expiry(&mut fields, now)?;
-    fields.reject_unknown("`user`, `admin`, `expiresInDays`")?;
-    Ok(NewKey { owner, administrator, expires })
+    let citation_links = fields.take_bool("citationLinks")?.unwrap_or(false);
+    fields.reject_unknown("`user`, `admin`, `expiresInDays`, `citationLinks`")?;
+    Ok(NewKey { owner, administrator, expires, citation_links })
 }
 
 fn parse_change(body: &[u8], now: SystemTime) -> Result<KeyChange, Failure> {
     let mut fields = StrictObject::parse(body)?;
     let admin = fields.take_bool("admin")?.ok_or_else(|| fields.field_error("admin", "`true` or `false`"))?;
     let expires = take_expiry(&mut fields, now)?;
-    fields.reject_unknown("`admin`, `expiresInDays`")?;
-    Ok(KeyChange { administrator: admin, expires })
+    let citation_links = fields.take_bool("citationLinks")?;
+    fields.reject_unknown("`admin`, `expiresInDays`, `citationLinks`")?;
+    Ok(KeyChange { administrator: admin, expires, citation_links })
 }
 
 /// The end of a key's validity; `None` without `expiresInDays`.
