@@ -5,7 +5,7 @@ CARGO ?= cargo
 ROOT := $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
 CARGO_TARGET_DIR ?= $(ROOT)target
 
-CHATS := build-ChatFunction build-BufferedFunction build-ManagedFunction
+CHATS := build-ChatFunction build-BufferedFunction
 CHECKS := build-CheckFunction build-CheckModelFunction
 
 .PHONY: $(CHATS) $(CHECKS)
