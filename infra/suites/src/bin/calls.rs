@@ -130,12 +130,21 @@ async fn call_all_routes(world: &FakeEnvironment, caller: &Caller) {
         (HttpEvent::new("DELETE", "/api/admin/tools/nobody"), 404),
         (HttpEvent::post("/api/admin/tools", &tool("a")), 201),
         (HttpEvent::post("/api/admin/tools/import", &json!({ "document": pets() })), 200),
-        (HttpEvent::post("/api/me", &json!({ "confirm": "erase" })).method("DELETE"), 200),
+        (HttpEvent::get("/api/me"), 200),
+        // The last administrator cannot leave.
+        (erasure(), 400),
+        (HttpEvent::post("/api/admin/keys", &json!({ "user": "小李", "admin": true })), 201),
+        (HttpEvent::get("/api/admin/keys"), 200),
+        (erasure(), 200),
     ];
     for (event, status) in routes {
         let description = event.to_string();
         assert_eq!(caller.send(event).await.0, status, "{description}");
     }
+}
+
+fn erasure() -> HttpEvent {
+    HttpEvent::post("/api/me", &json!({ "confirm": "erase" })).method("DELETE")
 }
 
 /// A tool that calls no host.
