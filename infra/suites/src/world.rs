@@ -49,7 +49,7 @@ impl FakeEnvironment {
         let names = TableNames::from_settings(&settings).expect("the default names are names");
         let store = Store::new(&store::sdk_config(&settings).expect("an endpoint is enough"), names);
         let key = ApiKey::generate().expect("there is randomness");
-        let owner = NewKey { owner: owner.to_owned(), administrator: true, expires: None };
+        let owner = NewKey { owner: owner.to_owned(), administrator: true, expires: None, citation_links: false };
         store.keys.create(&key, &owner, SystemTime::now()).await.expect("a key can be stored");
         key.text().expose_secret().to_owned()
     }
