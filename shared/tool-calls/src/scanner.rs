@@ -37,6 +37,7 @@ mod unknown_format;
 mod verdict;
 mod yaml;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use domain::ToolSpec;
@@ -78,6 +79,8 @@ pub struct CallScanner {
     bare_from: usize,
     /// No imitated result before this buffer position begins within its line.
     results_from: usize,
+    /// No end of a wrapper begins at these buffer positions: they were searched.
+    without_end: Range<usize>,
 }
 
 #[derive(Default)]
@@ -118,6 +121,7 @@ impl CallScanner {
             after_call: false,
             bare_from: 0,
             results_from: 0,
+            without_end: 0..0,
         }
     }
 
@@ -176,6 +180,8 @@ impl CallScanner {
         self.buffer.drain(..self.start);
         self.bare_from = self.bare_from.saturating_sub(self.start);
         self.results_from = self.results_from.saturating_sub(self.start);
+        self.without_end =
+            self.without_end.start.saturating_sub(self.start)..self.without_end.end.saturating_sub(self.start);
         self.start = 0;
     }
 
@@ -257,5 +263,25 @@ impl CallScanner {
     /// Whether the calls end at the end of the buffer, so the next character is unknown.
     fn calls_reach_buffer_end(&self, verdict: &Verdict) -> bool {
         matches!(verdict, Verdict::Calls(_, length) if self.start + length == self.buffer.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn unreadable_content_is_searched_once() {
+        let parameters = json!({ "type": "object", "properties": {} });
+        let spec = ToolSpec { name: "f".to_owned(), description: String::new(), parameters, examples: Vec::new() };
+        let mut scanner = CallScanner::new(&[spec]);
+        let malformed = |segments: &[Segment]| segments.iter().filter(|it| matches!(it, Segment::Malformed(_))).count();
+        let begun = malformed(&scanner.push(&"<tool_call>[f(}]".repeat(1_000)));
+        let known = scanner.without_end.clone();
+        assert!(begun > 0 && known.start == 0 && known.end > 4_000, "{begun}, {known:?}");
+        scanner.push("</tool_call>");
+        assert_eq!(scanner.unsettled_len(), 0, "the end is found all the same");
     }
 }

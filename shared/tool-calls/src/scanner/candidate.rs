@@ -55,6 +55,8 @@ pub(super) struct Candidate {
     /// Why a call among readable ones is malformed, and where its text is.
     pub(super) fault: Option<(MalformedReason, Range<usize>)>,
     pub(super) space: SpaceScan,
+    /// No end of a wrapper begins at these positions: they were searched.
+    pub(super) without_end: Range<usize>,
 }
 
 /// Whether a marker has a bar, in one form or the other, or begins with a bracket that no prose has.
@@ -98,6 +100,7 @@ impl Candidate {
             calls_end: 0,
             fault: None,
             space: SpaceScan::default(),
+            without_end: 0..0,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Acts on scan results: shows text, emits calls, hides residue, or holds content until more is known.
 
+use std::ops::Range;
+
 use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Verdict};
 use super::elements::FunctionElements;
 use super::prose::{self, ProseEvent, ScanContext};
@@ -84,7 +86,9 @@ impl CallScanner {
             }
             ProseEvent::PartialMarker(length) => self.settle_partial_marker(length, end, segments),
             opening => {
-                if let Some(candidate) = self.candidate_of(&opening) {
+                if let Some(mut candidate) = self.candidate_of(&opening) {
+                    let Range { start, end } = self.without_end;
+                    candidate.without_end = start.saturating_sub(self.start)..end.saturating_sub(self.start);
                     self.state = ScannerState::Open(Box::new(candidate));
                 }
             }
@@ -185,6 +189,8 @@ impl CallScanner {
 
     /// Applies the verdict to a candidate.
     pub(super) fn settle(&mut self, candidate: &Candidate, verdict: Verdict, segments: &mut Vec<Segment>) {
+        let Range { start, end } = candidate.without_end;
+        self.without_end = self.start + start..self.start + end;
         match verdict {
             Verdict::Calls(calls, length) => self.settle_calls(candidate, calls, length, segments),
             Verdict::Unreadable(reason, length) => self.emit_malformed(length, reason, segments),

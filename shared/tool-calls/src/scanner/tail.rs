@@ -208,9 +208,16 @@ impl Candidate {
             return Continue(());
         };
         let limit = text.floor_char_boundary(self.at.saturating_add(MAX_SEARCH_BYTES));
-        let end = match CLOSERS.find(&text[..limit], (*search).max(self.at)) {
+        let first = (*search).max(self.at);
+        let known = &mut self.without_end;
+        // What an earlier candidate searched in vain is not searched again: otherwise each short one costs this many bytes.
+        let (begin, from) = if known.contains(&first) { (known.start, known.end.min(limit)) } else { (first, first) };
+        let end = match CLOSERS.find(&text[..limit], from) {
             Ok((_, _, end)) => end,
-            Err(_) if limit < text.len() => self.at,
+            Err(next) if limit < text.len() => {
+                *known = begin..next;
+                self.at
+            }
             Err(next) => {
                 *search = next;
                 return Break(Verdict::NeedMore);
