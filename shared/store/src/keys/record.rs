@@ -184,7 +184,7 @@ mod tests {
         let key = ApiKey::generate().unwrap();
         let item = item.replace("'$id'", key.id()).replace("'$digest'", &hex(&key.digest()));
         let item: Value = serde_json::from_str(&item.replace("'$(date +%s)'", "1800000000")).unwrap();
-        let new = NewKey { owner: "admin".into(), administrator: true, expires: None, citation_links: true };
+        let new = NewKey { owner: "admin".into(), administrator: true, expires: None, citation_links: false };
         let record = KeyRecord::new(&key, &new, UNIX_EPOCH + Duration::from_hours(500_000));
         let expected: serde_json::Map<_, _> =
             record.item().iter().map(|(name, value)| (name.clone(), to_json(value))).collect();

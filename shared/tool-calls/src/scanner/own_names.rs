@@ -70,14 +70,14 @@ impl FunctionElements {
     pub(super) fn read_yaml(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
         let ElementStage::Yaml { start, is_certain } = self.stage else { return ElementStep::Continue(at) };
         let found = if is_certain {
-            find_end_tag(text, at, &self.name).map_err(Some)
+            find_end_tag(text, at, &self.name).map_err(NoEnd::YetFrom)
         } else {
             find_end_before_call(text, at, text.len(), &[&self.name], declared).map(|(_, from, to)| (from, to))
         };
         let (content_end, end) = match found {
             Ok(found) => found,
-            Err(Some(resume)) => return ElementStep::NeedMore(resume),
-            Err(None) => return ElementStep::Unreadable(MalformedReason::NotParameters, at),
+            Err(NoEnd::YetFrom(resume)) => return ElementStep::NeedMore(resume),
+            Err(NoEnd::Before(end)) => return ElementStep::Unreadable(MalformedReason::NotParameters, end),
         };
         match yaml::parse_parameters(&text[start..content_end], &self.name, declared, true) {
             Some(arguments) if declared.has_required(&self.name, &arguments) => {
@@ -190,11 +190,12 @@ impl FunctionElements {
         let next = match find_end_before_call(text, at, limit, &[&self.name, name], declared) {
             Ok((0, own, _)) => own,
             Ok((_, _, end)) => end,
-            Err(Some(resume)) => return ElementStep::NeedMore(resume),
-            Err(None) if self.may_end_unclosed(declared) => {
+            Err(NoEnd::YetFrom(resume)) => return ElementStep::NeedMore(resume),
+            Err(NoEnd::Before(_)) if self.may_end_unclosed(declared) => {
                 return ElementStep::Call(self.take_call(), self.last_argument_end);
             }
-            Err(None) => return ElementStep::Unreadable(MalformedReason::NotParameters, at),
+            // Not the position from which this was read, which depends on the chunks.
+            Err(NoEnd::Before(end)) => return ElementStep::Unreadable(MalformedReason::NotParameters, end),
         };
         self.stage = ElementStage::Between;
         ElementStep::Continue(next)
@@ -204,15 +205,22 @@ impl FunctionElements {
 /// Maximum size of an element that is no parameter, in bytes.
 const MAX_UNKNOWN_BYTES: usize = 4096;
 
-/// Finds the first end tag of one of these names: which of them, where it begins and ends. The error is the position at which
-/// to resume, or `None` if another call or the limit precedes it: text up to there is not read again for that call.
+/// Why no end tag was found.
+enum NoEnd {
+    /// It may follow; the search resumes at this position.
+    YetFrom(usize),
+    /// Another call begins at this position, or the limit is there. The text before it is not read again for that call.
+    Before(usize),
+}
+
+/// Finds the first end tag of one of these names: which of them, where it begins and ends.
 fn find_end_before_call(
     text: &str,
     from: usize,
     limit: usize,
     names: &[&str],
     declared: &DeclaredTools,
-) -> Result<(usize, usize, usize), Option<usize>> {
+) -> Result<(usize, usize, usize), NoEnd> {
     let mut at = from;
     while let Some(found) = text.get(at..limit).unwrap_or_default().find('<') {
         at += found;
@@ -225,12 +233,12 @@ fn find_end_before_call(
             }
         }
         match (OPENERS.match_prefix(rest), match_tool_tag(rest, declared)) {
-            (Match::Full(..), _) | (_, Match::Full(..)) => return Err(None),
-            (opener, tag) if is_partial || opener.is_found() || tag.is_found() => return Err(Some(at)),
+            (Match::Full(..), _) | (_, Match::Full(..)) => return Err(NoEnd::Before(at)),
+            (opener, tag) if is_partial || opener.is_found() || tag.is_found() => return Err(NoEnd::YetFrom(at)),
             _ => at += 1,
         }
     }
-    Err((limit == text.len()).then_some(limit))
+    Err(if limit == text.len() { NoEnd::YetFrom(limit) } else { NoEnd::Before(limit) })
 }
 
 /// The last end tag of this name: where it begins and ends.

@@ -67,12 +67,13 @@ impl HiddenCalls {
     pub(super) fn read(&mut self, text: &str, up_to: usize) -> Option<usize> {
         let open = self.open.as_mut()?;
         let segments = open.scanner.push(&text[open.read..up_to]);
-        open.read = up_to;
+        let from = std::mem::replace(&mut open.read, up_to);
         open.has_call |= segments.iter().any(is_call);
-        if segments.iter().all(|segment| is_call(segment) || is_blank(segment)) {
+        if segments.iter().all(is_of_calls) {
             open.settled = up_to - open.scanner.unsettled_len();
             return None;
         }
+        open.settled = settled_before_text(&self.declared, &text[..up_to], from, open.settled);
         self.close()
     }
 
@@ -86,7 +87,7 @@ impl HiddenCalls {
         let open = self.open.take_if(|_| ended)?;
         let segments = open.scanner.finish(ReplyEnd::Complete);
         let has_call = open.has_call || segments.iter().any(is_call);
-        let is_whole = segments.iter().all(|segment| is_call(segment) || is_blank(segment));
+        let is_whole = segments.iter().all(is_of_calls);
         Some(if has_call && is_whole { Ok(()) } else { Err(open.marker_len.max(open.settled)) })
     }
 }
@@ -133,6 +134,23 @@ fn is_call(segment: &Segment) -> bool {
     matches!(segment, Segment::Call(_) | Segment::Malformed(_))
 }
 
-fn is_blank(segment: &Segment) -> bool {
-    matches!(segment, Segment::Text(text) if text.trim().is_empty())
+/// Whether a segment is a call, or white space next to calls.
+fn is_of_calls(segment: &Segment) -> bool {
+    is_call(segment) || matches!(segment, Segment::Text(text) if text.trim().is_empty())
+}
+
+/// Returns the position up to which calls precede the text that follows them in `text[from..]`.
+///
+/// It reads that part once more by characters, because the call and the text may have arrived together or apart.
+fn settled_before_text(declared: &Arc<DeclaredTools>, text: &str, from: usize, mut settled: usize) -> usize {
+    let mut scanner = CallScanner::with_declared(Arc::clone(declared));
+    scanner.push(&text[..from]);
+    for (at, character) in text[from..].char_indices() {
+        let end = from + at + character.len_utf8();
+        if !scanner.push(&text[from + at..end]).iter().all(is_of_calls) {
+            break;
+        }
+        settled = end - scanner.unsettled_len();
+    }
+    settled
 }

@@ -186,6 +186,17 @@ fn cut_at<'a>(text: &'a str, positions: &[prop::sample::Index]) -> Vec<&'a str> 
     at.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
 }
 
+#[test]
+fn unreadable_call_in_reasoning_ends_alike() {
+    let text = "<think><seed:tool_call><think></seed:tool_call>functools";
+    let whole = scan_with(ResultBlocks::Shown, &tools(), [text], ReplyEnd::Complete);
+    for cut in 1..text.len() {
+        let pieces = [&text[..cut], &text[cut..]];
+        assert_eq!(scan_with(ResultBlocks::Shown, &tools(), pieces, ReplyEnd::Complete), whole, "{cut}");
+    }
+    assert_eq!(scan_with(ResultBlocks::Shown, &tools(), chars(text), ReplyEnd::Complete), whole);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
