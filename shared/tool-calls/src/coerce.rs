@@ -30,7 +30,7 @@ const MAX_STEPS: usize = 200_000;
 /// Converted are: numbers and booleans written as strings, whole floats for integers, numbers and booleans for strings,
 /// JSON in a string for objects and arrays, one value for an array of such values, the case of an enumeration's values.
 /// `null` counts as absent where it is not accepted. Unknown fields are dropped where the schema forbids them.
-/// The error names the first [`MAX_ERRORS`] missing or invalid fields, with the accepted values.
+/// The error names the first ten missing or invalid fields, with the accepted values.
 pub fn coerce_arguments(schema: &Value, arguments: Value) -> Result<Value, ArgumentErrors> {
     let arguments = match arguments {
         Value::Null => Value::Object(Map::new()),
