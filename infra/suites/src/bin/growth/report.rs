@@ -4,14 +4,11 @@ use std::time::Duration;
 
 use crate::flood::FloodResult;
 use crate::growth::HeaviestInput;
-use crate::pipelining::{KIND, PipeliningResult};
+use crate::pipelining::{KIND, PipeliningResult, max_wait};
 use crate::probe::Kind;
 
 /// Target for the longest delay of another user.
-const TARGET_DELAY: Duration = Duration::from_millis(250);
-
-/// Limit of the delay by an unoptimised build.
-const UNOPTIMISED_DELAY: Duration = Duration::from_secs(2);
+pub(crate) const TARGET_DELAY: Duration = Duration::from_millis(250);
 
 /// The results so far.
 #[derive(Default)]
@@ -63,7 +60,7 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// Adds the result of pipelined requests. No work of theirs is large, so the target is a limit for an optimised build.
+    /// Adds the result of pipelined requests.
     pub(crate) fn add_pipelining(
         &mut self,
         (path, headers): (&str, &str),
@@ -78,9 +75,8 @@ impl Report {
             millis(result.request_time),
         );
         println!("  {row}");
-        let is_optimised = std::env::var("GROWTH_PROFILE").is_ok_and(|profile| profile != "dev");
-        let limit = if is_optimised { TARGET_DELAY } else { UNOPTIMISED_DELAY };
-        if result.stream_delay.max(result.request_time) >= limit {
+        let limit = max_wait();
+        if result.longest_wait() >= limit {
             self.faults.push(format!("another user waits for {} ms or more: {row}", limit.as_millis()));
         }
     }
