@@ -1,6 +1,6 @@
 // A scripted model endpoint with OpenAI's wire format: the user message defines the replies.
 //
-// A message of JSON is the script: a list of replies. The first replies to the message, the next ones to the results of
+// A message of JSON is the script: a list of replies. What the product adds to the message, below a blank line, is ignored. The first replies to the message, the next ones to the results of
 // tool calls. A reply is a list of steps. The messages of the examples in `docs/clients` have fixed scripts, below.
 //
 //   "text"                    sends a text delta
@@ -73,7 +73,8 @@ function nextSteps(messages) {
   const last = messages.findLastIndex(isUserMessage);
   const text = messages[last].content;
   const round = messages.slice(last).filter(({ role }) => role === "assistant").length;
-  const rounds = text.startsWith("[") ? JSON.parse(text) : (EXAMPLES[text] ?? [[`You said: ${text}`]]);
+  const [script] = text.split("\n\n");
+  const rounds = script.startsWith("[") ? JSON.parse(script) : (EXAMPLES[text] ?? [[`You said: ${text}`]]);
   return rounds[round] ?? [`Nothing was left to say after round ${round}.`];
 }
 
