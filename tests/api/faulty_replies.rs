@@ -158,7 +158,8 @@ async fn f048_list_instead_of_an_answer_is_short() {
 #[tokio::test]
 async fn announcement_without_call_is_followed_by_one() {
     for is_native in [false, true] {
-        for announcement in ["好的，我来搜索…请稍等", "Let me look that up for you."] {
+        for announcement in ["好的，我来搜索…请稍等", "Let me look that up for you.", "[search_web: 营收]"]
+        {
             let replies = vec![Completion::of([announcement]), call(is_native, "营收"), Completion::of(["281 亿。"])];
             let outcome = run(is_native, &[], "营收？", replies).await;
             assert!(outcome.content.starts_with(announcement) && outcome.content.ends_with("281 亿。"));

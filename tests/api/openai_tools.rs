@@ -56,6 +56,18 @@ async fn text_path_calls_client_tool_and_receives_result() {
 }
 
 #[tokio::test]
+async fn background_task_has_no_tools() {
+    let app = NativeApp::start().await;
+    let task = "### Task:\nWrite a title.\n\n### Chat History:\n<chat_history>\nUSER: 天气\n</chat_history>";
+    app.model.queue_replies([Completion::of(["题"]), Completion::of(["答"])]);
+    for (text, has_tools) in [(task.to_owned(), false), (format!("Explain this prompt:\n{task}"), true)] {
+        complete(&app, &json!([{"role": "user", "content": text}]), &json!({"model": "native"})).await.ok();
+        let body = app.model.requests().pop().unwrap().body;
+        assert_eq!(body.get("tools").is_some(), has_tools, "{text}");
+    }
+}
+
+#[tokio::test]
 async fn native_path_calls_client_tool_and_receives_result() {
     let app = NativeApp::start().await;
     app.model.queue_replies([end_with_calls(native_call("北京")), Completion::of(["晴。"])]);

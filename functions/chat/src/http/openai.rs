@@ -147,8 +147,9 @@ fn apply_request(
     }
     let must_call = request.tool_choice == Some(ToolChoice::Required) && !request.tools.is_empty();
     let has_format_and_tools = request.sampling.format.is_some() && !request.tools.is_empty();
-    if (must_call || has_format_and_tools) && !request.web_search {
-        // The client expects one of its own calls, or formatted data in any reply.
+    let wants_own_tools = (must_call || has_format_and_tools) && !request.web_search;
+    if wants_own_tools || is_background_task(request) {
+        // The client expects one of its own calls, formatted data in any reply, or text about the conversation alone.
         agent.tools = ToolRegistry::default();
     }
     if request.sampling.format.is_some() {
@@ -163,6 +164,16 @@ fn apply_request(
     }
     *tool_choice = request.tool_choice.clone().unwrap_or_else(|| definition.choice(agent));
     Ok(())
+}
+
+/// Whether a request is a task that no person wrote, such as a title, tags or follow-up questions. Open WebUI sends it as a
+/// single message that begins and ends so (<https://docs.openwebui.com/getting-started/env-configuration/#tasks>, 2026-11-25).
+fn is_background_task(request: &ChatRequest) -> bool {
+    let text = request.text.trim();
+    request.history.is_empty()
+        && text.starts_with("### Task:")
+        && text.contains("<chat_history>")
+        && text.ends_with("</chat_history>")
 }
 
 /// Keeps the models whose wires accept a response format.

@@ -87,12 +87,15 @@ const OTHERS: &[&str] = &[
 ];
 
 impl Run<'_> {
-    /// Whether the reply only announces a call, or leaves one in its reasoning and has no text.
+    /// Whether the reply only announces or names a call, or leaves one in its reasoning and has no text.
     pub(super) fn forgets_call(&self) -> bool {
         let (text, thinking) = self.events.turn_state().reply();
         // The user may want such a sentence, such as its translation.
         let is_quoted = || clauses(&self.turn.text).any(|clause| announces(&clause));
-        if text.trim().is_empty() { self.has_call(&thinking) } else { is_announcement(&text) && !is_quoted() }
+        if text.trim().is_empty() {
+            return self.has_call(&thinking);
+        }
+        self.specs.iter().any(|spec| is_label(text.trim(), &spec.name)) || (is_announcement(&text) && !is_quoted())
     }
 
     /// Whether reasoning contains a call of a declared tool.
@@ -104,6 +107,14 @@ impl Run<'_> {
         let is_declared = |name: &str| self.specs.iter().any(|spec| spec.name == name);
         segments.iter().any(|segment| matches!(segment, Segment::Call(call) if is_declared(&call.name)))
     }
+}
+
+/// Whether a reply is a call in brackets that no format has, such as `[search_web: the weather]`. Seen in tests of the loop
+/// with scripted models, 2026-11-24.
+fn is_label(reply: &str, tool: &str) -> bool {
+    let content = reply.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let argument = content.and_then(|content| content.strip_prefix(tool)?.trim_start().strip_prefix([':', '：']));
+    argument.is_some_and(|argument| !argument.contains(['\n', '[', ']']))
 }
 
 /// Whether a reply announces a call and has nothing else.
@@ -150,6 +161,16 @@ mod tests {
             "OK, let me check.\n",
         ] {
             assert!(is_announcement(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn calls_in_brackets_are_recognised() {
+        for text in ["[search_web: 天气]", "[search_web：天气]", "[search_web : the weather]"] {
+            assert!(is_label(text, "search_web"), "{text}");
+        }
+        for text in ["[search_web]", "[search_web: a](https://a.example)", "[note: a]", "[search_web: a]\n[b]"] {
+            assert!(!is_label(text, "search_web"), "{text}");
         }
     }
 

@@ -25,6 +25,7 @@ interface Agent {
   toolChoice?: unknown;
   summarise?: boolean;
   preSearch?: boolean | "context";
+  citationLinks?: boolean;
   enabled?: boolean;
 }
 
@@ -82,6 +83,7 @@ async function edit(context: Context, agent: Agent | null, refresh: () => void):
         value: String(agent?.summarise ?? ""),
         options: { "": texts.agents.serverDefault, true: texts.agents.yes, false: texts.agents.no },
       },
+      citationLinks: { label: label.citationLinks, kind: "check", value: agent?.citationLinks ?? false },
       enabled: { label: label.enabled, kind: "check", value: agent?.enabled ?? true },
     },
     onSubmit: async (values) => {

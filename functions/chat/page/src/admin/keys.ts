@@ -10,6 +10,7 @@ interface Key {
   id: string;
   user: string;
   admin: boolean;
+  citationLinks: boolean;
   state: string;
   createdAt: string;
   expiresAt?: string | null;
@@ -49,6 +50,7 @@ function create(context: Context, refresh: () => void): void {
       user: { label: texts.keys.user, kind: "text", value: "", required: true },
       expiresInDays: { label: texts.keys.expires, kind: "number", value: "90" },
       admin: { label: texts.keys.admin, kind: "check", value: false },
+      citationLinks: { label: texts.keys.citationLinks, kind: "check", value: false },
     },
     onSubmit: async (values) => {
       const made = await context.request<Key>("POST", "/api/admin/keys", withoutEmpty(values));
@@ -86,6 +88,7 @@ function change(context: Context, key: Key, refresh: () => void): void {
     fields: {
       expiresInDays: { label: texts.keys.expires, kind: "number", value: String(left) },
       admin: { label: texts.keys.admin, kind: "check", value: key.admin },
+      citationLinks: { label: texts.keys.citationLinks, kind: "check", value: key.citationLinks },
     },
     onSubmit: async (values) => {
       await context.request("PUT", `/api/admin/keys/${encodeURIComponent(key.id)}`, withoutEmpty(values));
