@@ -7,7 +7,7 @@ variable "architecture" {
   nullable    = false
   validation {
     condition     = contains(["arm64", "x86_64"], var.architecture)
-    error_message = "The parameter Architecture does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter Architecture does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -18,7 +18,7 @@ variable "auth" {
   nullable    = false
   validation {
     condition     = contains(["api_key", "jwt", "none"], var.auth)
-    error_message = "The parameter Auth does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter Auth does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -29,7 +29,7 @@ variable "auth_jwt_issuer" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^https://[^\\s?#]+$", var.auth_jwt_issuer))
-    error_message = "The parameter AuthJwtIssuer does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter AuthJwtIssuer does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -40,7 +40,7 @@ variable "auth_jwt_audience" {
   nullable    = false
   validation {
     condition     = can(regex("^[\\x21-\\x7e]{0,256}$", var.auth_jwt_audience))
-    error_message = "The parameter AuthJwtAudience does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter AuthJwtAudience does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -51,7 +51,7 @@ variable "auth_jwt_jwks_url" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^https://[^\\s#]+$", var.auth_jwt_jwks_url))
-    error_message = "The parameter AuthJwtJwksUrl does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter AuthJwtJwksUrl does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -62,7 +62,7 @@ variable "auth_jwt_client_id" {
   nullable    = false
   validation {
     condition     = can(regex("^[\\x21-\\x7e]{0,256}$", var.auth_jwt_client_id))
-    error_message = "The parameter AuthJwtClientId does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter AuthJwtClientId does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -73,7 +73,7 @@ variable "auth_jwt_scope" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^([\\x21\\x23-\\x5b\\x5d-\\x7e]+ )*openid( [\\x21\\x23-\\x5b\\x5d-\\x7e]+)*$", var.auth_jwt_scope))
-    error_message = "The parameter AuthJwtScope does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter AuthJwtScope does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -84,7 +84,7 @@ variable "auth_jwt_token_url" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^https://[^\\s@?#]+$", var.auth_jwt_token_url))
-    error_message = "The parameter AuthJwtTokenUrl does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter AuthJwtTokenUrl does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -95,7 +95,7 @@ variable "allowed_origins" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^https?://[A-Za-z0-9.:\\[\\]-]+(\\s*,\\s*https?://[A-Za-z0-9.:\\[\\]-]+)*$", var.allowed_origins))
-    error_message = "The parameter AllowedOrigins does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter AllowedOrigins does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -106,7 +106,7 @@ variable "front_door" {
   nullable    = false
   validation {
     condition     = contains(["url", "cloudfront", "rest"], var.front_door)
-    error_message = "The parameter FrontDoor does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter FrontDoor does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -139,7 +139,7 @@ variable "web_acl_arn" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^arn:aws[a-z-]*:wafv2:[a-z0-9-]+:[0-9]{12}:(global|regional)/webacl/.+$", var.web_acl_arn))
-    error_message = "The parameter WebAclArn does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter WebAclArn does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -161,7 +161,7 @@ variable "certificate_arn" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+$", var.certificate_arn))
-    error_message = "The parameter CertificateArn does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter CertificateArn does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -172,7 +172,7 @@ variable "hosted_zone_id" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^Z[A-Z0-9]{1,31}$", var.hosted_zone_id))
-    error_message = "The parameter HostedZoneId does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter HostedZoneId does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -183,7 +183,7 @@ variable "price_class" {
   nullable    = false
   validation {
     condition     = contains(["PriceClass_100", "PriceClass_200", "PriceClass_All"], var.price_class)
-    error_message = "The parameter PriceClass does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter PriceClass does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -216,7 +216,7 @@ variable "deployment" {
   nullable    = false
   validation {
     condition     = contains(["Canary10Percent5Minutes", "Canary10Percent15Minutes", "Linear10PercentEvery1Minute", "AllAtOnce"], var.deployment)
-    error_message = "The parameter Deployment does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter Deployment does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -227,7 +227,7 @@ variable "check_key_parameter" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+$", var.check_key_parameter))
-    error_message = "The parameter CheckKeyParameter does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter CheckKeyParameter does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -249,7 +249,7 @@ variable "alarm_topic_arn" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+$", var.alarm_topic_arn))
-    error_message = "The parameter AlarmTopicArn does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter AlarmTopicArn does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -260,7 +260,7 @@ variable "release" {
   nullable    = false
   validation {
     condition     = can(regex("^[A-Za-z0-9._-]{1,64}$", var.release))
-    error_message = "The parameter Release does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter Release does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -271,7 +271,7 @@ variable "ark_model" {
   nullable    = false
   validation {
     condition     = can(regex("^[A-Za-z0-9._:/@-]{0,256}$", var.ark_model))
-    error_message = "The parameter ArkModel does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ArkModel does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -282,7 +282,7 @@ variable "ark_api_key_parameter" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+$", var.ark_api_key_parameter))
-    error_message = "The parameter ArkApiKeyParameter does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ArkApiKeyParameter does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -293,7 +293,7 @@ variable "ark_api_key_secret" {
   nullable    = false
   validation {
     condition     = can(regex("^[A-Za-z0-9/_+=.@-]{0,512}$", var.ark_api_key_secret))
-    error_message = "The parameter ArkApiKeySecret does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ArkApiKeySecret does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -304,7 +304,7 @@ variable "ark_base_url" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^https?://[^\\s?#]+$", var.ark_base_url))
-    error_message = "The parameter ArkBaseUrl does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ArkBaseUrl does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -315,7 +315,7 @@ variable "openai_model" {
   nullable    = false
   validation {
     condition     = can(regex("^[A-Za-z0-9._:/@-]{0,256}$", var.openai_model))
-    error_message = "The parameter OpenaiModel does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter OpenaiModel does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -326,7 +326,7 @@ variable "openai_api_key_parameter" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+$", var.openai_api_key_parameter))
-    error_message = "The parameter OpenaiApiKeyParameter does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter OpenaiApiKeyParameter does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -337,7 +337,7 @@ variable "openai_api_key_secret" {
   nullable    = false
   validation {
     condition     = can(regex("^[A-Za-z0-9/_+=.@-]{0,512}$", var.openai_api_key_secret))
-    error_message = "The parameter OpenaiApiKeySecret does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter OpenaiApiKeySecret does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -348,7 +348,7 @@ variable "openai_base_url" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^https?://[^\\s?#]+$", var.openai_base_url))
-    error_message = "The parameter OpenaiBaseUrl does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter OpenaiBaseUrl does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -359,7 +359,7 @@ variable "ollama_model" {
   nullable    = false
   validation {
     condition     = can(regex("^[A-Za-z0-9._:/@-]{0,256}$", var.ollama_model))
-    error_message = "The parameter OllamaModel does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter OllamaModel does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -370,7 +370,7 @@ variable "ollama_api_url" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^https?://[^\\s?#]+$", var.ollama_api_url))
-    error_message = "The parameter OllamaApiUrl does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter OllamaApiUrl does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -381,7 +381,7 @@ variable "ollama_max_context_tokens" {
   nullable    = false
   validation {
     condition     = var.ollama_max_context_tokens >= 1024 && var.ollama_max_context_tokens <= 1048576
-    error_message = "The parameter OllamaMaxContextTokens does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter OllamaMaxContextTokens does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -392,7 +392,7 @@ variable "models" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^\\[[\\s\\S]*\\]$", var.models))
-    error_message = "The parameter Models does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter Models does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -403,7 +403,7 @@ variable "model_options" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^\\{[\\s\\S]*\\}$", var.model_options))
-    error_message = "The parameter ModelOptions does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ModelOptions does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -414,7 +414,7 @@ variable "default_model" {
   nullable    = false
   validation {
     condition     = length(var.default_model) <= 256
-    error_message = "The parameter DefaultModel does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter DefaultModel does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -425,7 +425,7 @@ variable "system_prompt" {
   nullable    = false
   validation {
     condition     = length(var.system_prompt) <= 2000
-    error_message = "The parameter SystemPrompt does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter SystemPrompt does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -436,7 +436,7 @@ variable "prompt_language" {
   nullable    = false
   validation {
     condition     = contains(["auto", "zh", "en"], var.prompt_language)
-    error_message = "The parameter PromptLanguage does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter PromptLanguage does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -469,7 +469,7 @@ variable "mask_patterns" {
   nullable    = false
   validation {
     condition     = length(var.mask_patterns) <= 1000
-    error_message = "The parameter MaskPatterns does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter MaskPatterns does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -480,7 +480,7 @@ variable "mask_results" {
   nullable    = false
   validation {
     condition     = contains(["yes", "no"], var.mask_results)
-    error_message = "The parameter MaskResults does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter MaskResults does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -491,7 +491,7 @@ variable "mask_answers" {
   nullable    = false
   validation {
     condition     = contains(["yes", "no"], var.mask_answers)
-    error_message = "The parameter MaskAnswers does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter MaskAnswers does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -502,7 +502,7 @@ variable "tool_secrets_under" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+/$", var.tool_secrets_under))
-    error_message = "The parameter ToolSecretsUnder does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ToolSecretsUnder does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -557,7 +557,7 @@ variable "documents_hidden" {
   nullable    = false
   validation {
     condition     = contains(["yes", "no"], var.documents_hidden)
-    error_message = "The parameter DocumentsHidden does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter DocumentsHidden does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -568,7 +568,7 @@ variable "tavily_api_key_parameter" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+$", var.tavily_api_key_parameter))
-    error_message = "The parameter TavilyApiKeyParameter does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter TavilyApiKeyParameter does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -579,7 +579,7 @@ variable "tavily_api_key_secret" {
   nullable    = false
   validation {
     condition     = can(regex("^[A-Za-z0-9/_+=.@-]{0,512}$", var.tavily_api_key_secret))
-    error_message = "The parameter TavilyApiKeySecret does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter TavilyApiKeySecret does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -590,7 +590,7 @@ variable "tavily_base_url" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^https?://[^\\s?#]+$", var.tavily_base_url))
-    error_message = "The parameter TavilyBaseUrl does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter TavilyBaseUrl does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -601,7 +601,7 @@ variable "search_cache_ttl_seconds" {
   nullable    = false
   validation {
     condition     = var.search_cache_ttl_seconds >= 0 && var.search_cache_ttl_seconds <= 2592000
-    error_message = "The parameter SearchCacheTtlSeconds does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter SearchCacheTtlSeconds does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -612,7 +612,7 @@ variable "articles" {
   nullable    = false
   validation {
     condition     = contains(["", "yes", "no"], var.articles)
-    error_message = "The parameter Articles does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter Articles does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -623,7 +623,7 @@ variable "embeddings_model" {
   nullable    = false
   validation {
     condition     = can(regex("^[\\x21-\\x7e]{0,256}$", var.embeddings_model))
-    error_message = "The parameter EmbeddingsModel does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter EmbeddingsModel does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -634,7 +634,7 @@ variable "embeddings_base_url" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^https?://[^\\s?#]+$", var.embeddings_base_url))
-    error_message = "The parameter EmbeddingsBaseUrl does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter EmbeddingsBaseUrl does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -645,7 +645,7 @@ variable "embeddings_api_key_parameter" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+$", var.embeddings_api_key_parameter))
-    error_message = "The parameter EmbeddingsApiKeyParameter does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter EmbeddingsApiKeyParameter does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -656,7 +656,7 @@ variable "embeddings_api_key_secret" {
   nullable    = false
   validation {
     condition     = can(regex("^[A-Za-z0-9/_+=.@-]{0,512}$", var.embeddings_api_key_secret))
-    error_message = "The parameter EmbeddingsApiKeySecret does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter EmbeddingsApiKeySecret does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -689,7 +689,7 @@ variable "tavily_monthly_credits" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^[1-9][0-9]{0,8}$", var.tavily_monthly_credits))
-    error_message = "The parameter TavilyMonthlyCredits does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter TavilyMonthlyCredits does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -700,7 +700,7 @@ variable "tavily_daily_credits" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^[1-9][0-9]{0,8}$", var.tavily_daily_credits))
-    error_message = "The parameter TavilyDailyCredits does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter TavilyDailyCredits does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -711,7 +711,7 @@ variable "chat_rate_limit" {
   nullable    = false
   validation {
     condition     = can(regex("^[1-9][0-9]{0,5}/[1-9][0-9]{0,6}s$", var.chat_rate_limit))
-    error_message = "The parameter ChatRateLimit does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ChatRateLimit does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -722,7 +722,7 @@ variable "search_rate_limit" {
   nullable    = false
   validation {
     condition     = can(regex("^[1-9][0-9]{0,5}/[1-9][0-9]{0,6}s$", var.search_rate_limit))
-    error_message = "The parameter SearchRateLimit does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter SearchRateLimit does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -733,7 +733,7 @@ variable "user_daily_tokens" {
   nullable    = false
   validation {
     condition     = can(regex("^([1-9][0-9]{0,14})?$", var.user_daily_tokens))
-    error_message = "The parameter UserDailyTokens does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter UserDailyTokens does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -744,7 +744,7 @@ variable "user_daily_searches" {
   nullable    = false
   validation {
     condition     = can(regex("^([1-9][0-9]{0,8})?$", var.user_daily_searches))
-    error_message = "The parameter UserDailySearches does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter UserDailySearches does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -770,7 +770,7 @@ variable "total_daily_tokens" {
   nullable    = false
   validation {
     condition     = can(regex("^([1-9][0-9]{0,14})?$", var.total_daily_tokens))
-    error_message = "The parameter TotalDailyTokens does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter TotalDailyTokens does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -781,7 +781,7 @@ variable "total_daily_searches" {
   nullable    = false
   validation {
     condition     = can(regex("^([1-9][0-9]{0,8})?$", var.total_daily_searches))
-    error_message = "The parameter TotalDailySearches does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter TotalDailySearches does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -807,7 +807,7 @@ variable "max_tool_rounds" {
   nullable    = false
   validation {
     condition     = can(regex("^([0-9]|[1-4][0-9]|50)?$", var.max_tool_rounds))
-    error_message = "The parameter MaxToolRounds does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter MaxToolRounds does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -818,7 +818,7 @@ variable "history_tokens" {
   nullable    = false
   validation {
     condition     = var.history_tokens >= 0 && var.history_tokens <= 1000000
-    error_message = "The parameter HistoryTokens does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter HistoryTokens does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -829,7 +829,7 @@ variable "summarise_history" {
   nullable    = false
   validation {
     condition     = contains(["yes", "no"], var.summarise_history)
-    error_message = "The parameter SummariseHistory does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter SummariseHistory does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -840,7 +840,7 @@ variable "turn_seconds" {
   nullable    = false
   validation {
     condition     = var.turn_seconds >= 1 && var.turn_seconds <= 890
-    error_message = "The parameter TurnSeconds does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter TurnSeconds does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -851,7 +851,7 @@ variable "model_first_byte_seconds" {
   nullable    = false
   validation {
     condition     = var.model_first_byte_seconds >= 1 && var.model_first_byte_seconds <= 890
-    error_message = "The parameter ModelFirstByteSeconds does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ModelFirstByteSeconds does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -862,7 +862,7 @@ variable "model_idle_seconds" {
   nullable    = false
   validation {
     condition     = var.model_idle_seconds >= 1 && var.model_idle_seconds <= 890
-    error_message = "The parameter ModelIdleSeconds does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ModelIdleSeconds does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -873,7 +873,7 @@ variable "model_progress_seconds" {
   nullable    = false
   validation {
     condition     = var.model_progress_seconds >= 1 && var.model_progress_seconds <= 890
-    error_message = "The parameter ModelProgressSeconds does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ModelProgressSeconds does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -895,7 +895,7 @@ variable "existing_data_table" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^[A-Za-z0-9_.-]{3,255}$", var.existing_data_table))
-    error_message = "The parameter ExistingDataTable does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ExistingDataTable does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -906,7 +906,7 @@ variable "max_table_units" {
   nullable    = false
   validation {
     condition     = can(regex("^([1-9][0-9]{0,6})?$", var.max_table_units))
-    error_message = "The parameter MaxTableUnits does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter MaxTableUnits does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -917,7 +917,7 @@ variable "backup_days" {
   nullable    = false
   validation {
     condition     = var.backup_days >= 0 && var.backup_days <= 36500
-    error_message = "The parameter BackupDays does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter BackupDays does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -928,7 +928,7 @@ variable "existing_backup_vault" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^[A-Za-z0-9_-]{2,50}$", var.existing_backup_vault))
-    error_message = "The parameter ExistingBackupVault does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter ExistingBackupVault does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -939,7 +939,7 @@ variable "memory_size" {
   nullable    = false
   validation {
     condition     = var.memory_size >= 128 && var.memory_size <= 10240
-    error_message = "The parameter MemorySize does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter MemorySize does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -950,7 +950,7 @@ variable "log_retention_days" {
   nullable    = false
   validation {
     condition     = contains([1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653], var.log_retention_days)
-    error_message = "The parameter LogRetentionDays does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter LogRetentionDays does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -961,7 +961,7 @@ variable "log_level" {
   nullable    = false
   validation {
     condition     = contains(["error", "warn", "info"], var.log_level)
-    error_message = "The parameter LogLevel does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter LogLevel does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -972,7 +972,7 @@ variable "kms_key_arn" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$", var.kms_key_arn))
-    error_message = "The parameter KmsKeyArn does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter KmsKeyArn does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -983,7 +983,7 @@ variable "permissions_boundary_arn" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/.+$", var.permissions_boundary_arn))
-    error_message = "The parameter PermissionsBoundaryArn does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter PermissionsBoundaryArn does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -994,7 +994,7 @@ variable "buffered_api" {
   nullable    = false
   validation {
     condition     = contains(["true", "false"], var.buffered_api)
-    error_message = "The parameter BufferedApi does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter BufferedApi does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -1005,7 +1005,7 @@ variable "dynamodb_endpoint" {
   nullable    = false
   validation {
     condition     = can(regex("^$|^https?://[^\\s?#]+$", var.dynamodb_endpoint))
-    error_message = "The parameter DynamodbEndpoint does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter DynamodbEndpoint does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -1016,7 +1016,7 @@ variable "allow_private_upstreams" {
   nullable    = false
   validation {
     condition     = contains(["yes", "no"], var.allow_private_upstreams)
-    error_message = "The parameter AllowPrivateUpstreams does not accept this value: its description and docs/deploy.md name what it accepts."
+    error_message = "The parameter AllowPrivateUpstreams does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 

@@ -360,22 +360,22 @@ def example(template, _calls):
 
 
 def documented(template, _calls):
-    """Checks that each parameter is in one group of the console's form, and in the table of docs/deploy.md."""
+    """Checks that each parameter is in one group of the console's form, and in the table of docs/deploy/parameters.md."""
     groups = template.written["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
     grouped = sorted(name for group in groups for name in group["Parameters"])
     if grouped != sorted(template.parameters):
         yield f"these are in no group, or in two: {set(grouped) ^ set(template.parameters) or grouped}"
-    text = (source.ROOT / "docs/deploy.md").read_text()
+    text = (source.ROOT / "docs/deploy/parameters.md").read_text()
     rows = " ".join(line.split("|")[1] for line in text.splitlines() if line.startswith("| `"))
     for name in template.parameters:
         if f"`{name}`" not in rows:
-            yield f"docs/deploy.md has no row of {name}"
+            yield f"docs/deploy/parameters.md has no row of {name}"
 
 
 def pins(_template, _calls):
     """Checks that the documents install the versions of the tools that the suites run."""
     pinned = set((source.ROOT / "infra/suites/requirements.txt").read_text().split())
-    for name in ("README.md", "docs/deploy.md"):
+    for name in ("README.md", "docs/deploy/from-sources.md"):
         installed = set(re.findall(r"[a-z-]+==[0-9.]+[0-9]", (source.ROOT / name).read_text()))
         if installed - pinned:
             yield f"{name} installs {sorted(installed)}, which is not what the suites run"

@@ -1,4 +1,4 @@
-"""Runs the commands of docs/deploy.md and docs/data.md, as they are printed there, against moto, an emulator of AWS.
+"""Runs the commands of docs/deploy.md, docs/deploy and docs/data.md, as they are printed there, against moto, an emulator of AWS.
 
 Usage: walkthrough.py FOLDER PROGRAM: a folder with the files of a release, and the program `lambda-chat`. `aws` must be on the path.
 It shows that the commands run, that they fit together, and what they leave in an account. It does not show that AWS accepts the
@@ -74,15 +74,6 @@ class Person:
         return dict(line.split("\t", 1) for line in self.run(commands, typed).splitlines() if "\t" in line)
 
 
-def readme():
-    """Checks that README.md shows the same commands."""
-    shown = [line.split("    #")[0] for line in (source.ROOT / "README.md").read_text().splitlines()]
-    for containing in ("parameters.example.json; do curl", "aws cloudformation deploy"):
-        for line in block("deploy.md", "From a release", containing).splitlines():
-            if line not in shown:
-                yield f"README.md does not have: {line}"
-
-
 def complete(release, program):
     """Adds to the files of a release the program's archive, and the checksums."""
     folder = release.parent / "program"
@@ -105,7 +96,7 @@ def download(person):
     path = person.folder / "template-arm64.json"
     shutil.copy(path, person.folder / "whole.json")
     use_resources(person, {"MakesDataTable"})
-    if not re.fullmatch(r"lambda-chat \d+\.\d+\.\d+\n", person.run(block("deploy.md", "The program of a release", "curl"))):
+    if not re.fullmatch(r"lambda-chat \d+\.\d+\.\d+\n", person.run(block("deploy/releases.md", "The program of a release", "curl"))):
         yield "the program of a release does not start"
 
 
@@ -144,7 +135,7 @@ def keys(person):
         yield f"the first key {key} is not the stored one"
     if "lc_" not in person.run(block("deploy.md", "The first key", "keys create"), NAME="ann"):
         yield "no further key is made"
-    person.run(block("deploy.md", "Deployment checks", "keys create"))
+    person.run(block("deploy/releases.md", "Deployment checks", "keys create"))
     stored = boto3.client("ssm").get_parameter(Name="/lambda-chat/check", WithDecryption=True)["Parameter"]
     if stored["Type"] != "SecureString" or not re.fullmatch("lc_[0-9A-Z]{26}_[0-9a-f]{64}", stored["Value"]):
         yield f"the key of the deployment checks is stored as {stored}"
@@ -187,7 +178,7 @@ def alias(person):
     version = client.publish_version(FunctionName=function)["Version"]
     client.create_alias(FunctionName=function, Name="live", FunctionVersion=version)
     earlier = client.publish_version(FunctionName=function)["Version"]
-    commands = block("deploy.md", "New versions", "update-alias").splitlines()
+    commands = block("deploy/releases.md", "New versions", "update-alias").splitlines()
     shown = person.run("\n".join(commands[:2]))
     if not re.search(rf"^{version}\t.*\bLambda Chat, streamed", shown, re.MULTILINE) or shown.splitlines()[-1] != version:
         yield f"the versions are not listed, or the alias's is another: {shown}"
@@ -224,7 +215,7 @@ def backup(person):
 
 def domain(person):
     """The certificate of a domain of one's own, in the region of CloudFront."""
-    request, describe = block("deploy.md", "A domain of your own", "request-certificate").splitlines()
+    request, describe = block("deploy/front-doors.md", "A domain of your own", "request-certificate").splitlines()
     arn = json.loads(person.run(request))["CertificateArn"]
     if ":us-east-1:" not in arn or json.loads(person.run(describe, ARN=arn))["Type"] != "CNAME":
         yield f"{arn} has no record to prove the domain"
@@ -233,7 +224,7 @@ def domain(person):
 def origin_key(person):
     """The key that CloudFront sends is stored in the form that CloudFormation can resolve."""
     for containing, name in (("origin --value", "/lambda-chat/origin"), ("origin-2 --value", "/lambda-chat/origin-2")):
-        person.run(block("deploy.md", "CloudFront for every client", containing))
+        person.run(block("deploy/front-doors.md", "CloudFront for every client", containing))
         stored = boto3.client("ssm").get_parameter(Name=name)["Parameter"]
         if stored["Type"] != "String" or not re.fullmatch("[0-9a-f]{64}", stored["Value"]):
             yield f"{name} is {stored['Type']} {stored['Value']}"
@@ -293,7 +284,7 @@ def second_stack(person):
 
 def failed_deployment(person):
     """The commands after a failed first deployment leave neither the stack nor its data table."""
-    commands = block("deploy.md", "If the first deployment fails", "describe-stack-events").splitlines()
+    commands = block("deploy/troubleshooting.md", "If the first deployment fails", "describe-stack-events").splitlines()
     events = commands.index(next(one for one in commands if "delete-stack" in one))
     person.run("\n".join(commands[:events]))
     if person.names["DATA_TABLE"] not in person.run("\n".join(commands[events:])):
@@ -317,7 +308,7 @@ def from_sources(person):
     person.run(re.search(r"^aws cloudformation package.*", block("deploy.md", "From a release", "aws cloudformation deploy"), re.MULTILINE)[0])
     emulator.with_macro((person.folder / "packaged.yaml").read_text())
     free_log_group()
-    commands = [line for line in block("deploy.md", "From clone to URL", "sam deploy").splitlines() if not line.startswith(("git clone", "sam build"))]
+    commands = [line for line in block("deploy/from-sources.md", "From clone to URL", "sam deploy").splitlines() if not line.startswith(("git clone", "sam build"))]
     person.variables["ARK_API_KEY"] = "a third secret"
     printed = person.run("\n".join(["cd clone", "aws ssm delete-parameter --name /lambda-chat/ark", *commands]), typed="y\n")
     stack = boto3.client("cloudformation").describe_stacks(StackName="lambda-chat")["Stacks"][0]
@@ -360,7 +351,6 @@ def main():
 
 
 STEPS = {
-    "README.md": lambda _: readme(),
     "the files of a release": download,
     "the first deployment": first_deployment,
     "the first key, and others": keys,

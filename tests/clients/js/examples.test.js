@@ -1,5 +1,5 @@
-// Runs each example of `docs/clients` unchanged, and each request of README.md and docs/deploy.md, and compares its output with the
-// block below it.
+// Runs each example of `docs/clients` unchanged, and each request of README.md, docs/deploy.md and docs/deploy, and compares its
+// output with the block below it.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -51,14 +51,15 @@ describe("README.md", () => {
   test("it has a request", () => assert.equal(found.length, 1));
 });
 
-describe("docs/deploy.md", () => {
-  const found = requests("docs/deploy.md");
+describe("docs/deploy.md and docs/deploy", () => {
+  const documents = ["docs/deploy.md", "docs/deploy/front-doors.md"];
+  const found = documents.flatMap((document) => requests(document).map((example) => ({ document, ...example })));
   const keys = JSON.parse(process.env.GUARDED_KEYS);
   for (const [n, example] of found.entries()) {
-    test(`${example.language} at line ${example.line}`, async () => {
+    test(`${example.language} at line ${example.line} of ${example.document}`, async () => {
       const front = await startHashedFront(process.env.GUARDED_URL, example.code.includes("x-amz-content-sha256"));
       try {
-        await compare("docs/deploy.md", example, { URL: `${front.url}/`, KEY: keys[`deployed-${n}`] });
+        await compare(example.document, example, { URL: `${front.url}/`, KEY: keys[`deployed-${n}`] });
       } finally {
         front.stop();
       }
