@@ -225,12 +225,6 @@ pub(crate) fn auth_header(wire: Wire, key: &SecretString) -> Result<(HeaderName,
 }
 
 #[cfg(test)]
-mod dialects;
-#[cfg(test)]
 mod fuzz;
-#[cfg(test)]
-mod provider_data;
-#[cfg(test)]
-mod recorded;
 #[cfg(test)]
 mod tests;

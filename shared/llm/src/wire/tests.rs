@@ -1,5 +1,9 @@
 //! Every wire on complete responses, split in many ways, against the transcripts in `fixtures`.
 
+mod dialects;
+mod provider_data;
+mod recorded;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

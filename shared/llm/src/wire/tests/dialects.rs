@@ -7,7 +7,7 @@ use std::path::Path;
 use platform::settings::Settings;
 use serde_json::{Map, Value, json};
 
-use super::*;
+use super::super::*;
 use crate::Models;
 use crate::providers::{self, PROVIDERS};
 

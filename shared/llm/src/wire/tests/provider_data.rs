@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use domain::{Message, ProviderData, ReasoningItem, ToolCall, ToolChoice, ToolMessage};
 use serde_json::{Value, json};
 
-use super::tests::{conversation, decode, quirks_with};
-use super::*;
+use super::super::*;
+use super::{conversation, decode, quirks_with};
 use crate::{Delta, Options, Prompt, Thinking};
 
 /// Returns the body of the request that follows a reply, for a model with this origin.

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::tests::{call_stream, decode, decode_in_all_cuts};
-use super::*;
+use super::super::*;
+use super::{call_stream, decode, decode_in_all_cuts};
 use crate::Delta;
 use crate::endpoint_error::EndpointError;
 
