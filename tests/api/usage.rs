@@ -38,7 +38,7 @@ fn quota_message(response: &ApiResponse) -> String {
     let error = &response.json()["error"];
     assert_eq!(error["retryable"], false);
     let message = error["message"].as_str().unwrap().to_owned();
-    let (sentence, when) = message.split_once(". It starts anew at ").unwrap();
+    let (sentence, when) = message.split_once(". It starts again at ").unwrap();
     assert!(when.ends_with("T00:00:00Z."), "{message}");
     let wait: u64 = response.header("retry-after").parse().unwrap();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();

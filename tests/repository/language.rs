@@ -1,4 +1,4 @@
-//! Names and comments in the field's terms: a private vocabulary fails, and so do long names of tests.
+//! Names and comments in the field's terms: a private vocabulary fails.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::sources::{SourceFile, files_below};
 
 /// Where a term is banned.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Context {
+pub(crate) enum Context {
     /// In identifiers and paths. In a comment it is ordinary English.
     Identifiers,
     /// In identifiers, paths and comments.
@@ -102,22 +102,19 @@ const ALLOWED_IDENTIFIERS: &[(&str, &str)] = &[
 /// The largest number of faults that a failure lists.
 const MAX_LISTED: usize = 100;
 
-/// The largest number of parts in the name of a test, after the ids of faults.
-const MAX_TEST_NAME_PARTS: usize = 8;
-
 /// A part of an identifier or of a comment, in lower case, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Term {
+pub(crate) struct Term {
     text: String,
     line: usize,
 }
 
 /// A banned term at a line, and what to write instead.
 #[derive(Debug, PartialEq, Eq)]
-struct Violation {
-    line: usize,
-    banned: &'static str,
-    instead: &'static str,
+pub(crate) struct Violation {
+    pub(crate) line: usize,
+    pub(crate) banned: &'static str,
+    pub(crate) instead: &'static str,
 }
 
 /// The parts of an identifier, split at underscores and at camel case: `HttpURLOf` has `http`, `url` and `of`.
@@ -144,7 +141,7 @@ fn terms_of_identifier(identifier: &str, line: usize) -> Vec<Term> {
 }
 
 /// The terms of a comment, without code in backticks, code blocks and addresses.
-fn terms_of_comment(comment: &str, first_line: usize) -> Vec<Term> {
+pub(crate) fn terms_of_comment(comment: &str, first_line: usize) -> Vec<Term> {
     let (mut terms, mut code, mut in_block) = (Vec::new(), None, false);
     for (offset, text) in comment.lines().enumerate() {
         let text = text.trim_start().trim_start_matches(['/', '*', '!', '#']);
@@ -213,7 +210,7 @@ fn is_in_allowed_phrase(terms: &[Term], at: usize) -> bool {
 }
 
 /// The banned terms among those that come from this context, outside of allowed phrases.
-fn violations(terms: &[Term], context: Context) -> Vec<Violation> {
+pub(crate) fn violations(terms: &[Term], context: Context) -> Vec<Violation> {
     let mut found = Vec::new();
     for (at, term) in terms.iter().enumerate() {
         let rules = BANNED_BY_FIRST_TERM.get(term.text.as_str()).into_iter().flatten();
@@ -225,7 +222,7 @@ fn violations(terms: &[Term], context: Context) -> Vec<Violation> {
     found
 }
 
-fn syntax(path: &str) -> Syntax {
+pub(crate) fn syntax(path: &str) -> Syntax {
     let is_rust = Path::new(path).extension().is_some_and(|ending| ending == "rs");
     if is_rust { Syntax::Rust } else { Syntax::JavaScript }
 }
@@ -266,41 +263,15 @@ fn violations_of_identifier(identifier: &str, line: usize) -> Vec<Violation> {
     if allowed { Vec::new() } else { violations(&terms_of_identifier(identifier, line), Identifiers) }
 }
 
-/// Names of test functions with their lines.
-fn test_names<'a>(tokens: &[Token<'a>]) -> Vec<(&'a str, usize)> {
-    let code: Vec<&Token<'a>> = tokens.iter().filter(|token| token.kind != TokenKind::Comment).collect();
-    let (mut names, mut is_test) = (Vec::new(), false);
-    for at in 0..code.len() {
-        let next = |offset: usize, text: &str| code.get(at + offset).is_some_and(|token| token.is(text));
-        if next(0, "test") && (next(1, "]") || next(1, "(")) && at > 0 && (code[at - 1].is("[") || code[at - 1].is(":"))
-        {
-            is_test = true;
-        } else if let (true, Some(name)) = (next(0, "fn"), code.get(at + 1))
-            && std::mem::take(&mut is_test)
-        {
-            names.push((name.text, name.line));
-        }
-    }
-    names
-}
-
-/// How many parts the name of a test has after the ids of faults at its front.
-fn parts_of_test_name(name: &str) -> usize {
-    let is_id = |part: &&str| {
-        part.len() == 4 && part.strip_prefix('f').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    name.split('_').skip_while(is_id).count()
-}
-
 /// The sources of the repository. Their number is checked, so that a walk that finds nothing does not pass.
-fn sources() -> Vec<SourceFile> {
+pub(crate) fn sources() -> Vec<SourceFile> {
     let files = files_below("", &[".rs", ".js", ".mjs", ".ts"]);
     assert!(files.len() > 300, "only {} source files", files.len());
     files
 }
 
 /// Fails with the faults, the first of them in full.
-fn assert_none(faults: &[String], summary: &str) {
+pub(crate) fn assert_none(faults: &[String], summary: &str) {
     let listed = faults[..faults.len().min(MAX_LISTED)].join("\n");
     let more = faults.len().saturating_sub(MAX_LISTED);
     assert!(faults.is_empty(), "{} faults{summary}:\n{listed}\nand {more} more", faults.len());
@@ -319,17 +290,6 @@ fn names_and_comments_use_standard_terms() {
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let counts: Vec<String> = counts.iter().map(|(banned, count)| format!("{banned} {count}")).collect();
     assert_none(&faults, &format!(" ({})", counts.join(", ")));
-}
-
-#[test]
-fn test_names_have_no_more_than_eight_parts() {
-    let mut faults = Vec::new();
-    for file in sources().iter().filter(|file| syntax(&file.path) == Syntax::Rust) {
-        let names = test_names(&tokens(&file.text, Syntax::Rust));
-        let long = names.iter().filter(|(name, _)| parts_of_test_name(name) > MAX_TEST_NAME_PARTS);
-        faults.extend(long.map(|(name, line)| format!("{}:{line}: `{name}`: shorten it", file.path)));
-    }
-    assert_none(&faults, "");
 }
 
 #[test]
@@ -364,21 +324,5 @@ fn banned_terms_are_found_in_identifiers_and_comments() {
         let found = violations_of_file(&SourceFile { path: path.to_owned(), text: source.to_owned() });
         let found: Vec<_> = found.iter().map(|violation| (violation.line, violation.banned)).collect();
         assert_eq!(found, expected, "{source}");
-    }
-}
-
-#[test]
-fn every_test_name_is_found_and_measured() {
-    let source = "#[test]\n#[ignore]\nfn a() {}\nfn b() {}\n#[tokio::test(flavor = \"x\")]\npub async fn c() {}";
-    assert_eq!(test_names(&tokens(source, Syntax::Rust)), [("a", 3), ("c", 6)]);
-    let fault = |name: &str| format!("f{}_{name}", 101);
-    for (name, expected) in [
-        ("a_b".to_owned(), 2),
-        (fault("a_b_c"), 3),
-        (fault(&fault("a")), 1),
-        ("f1_a".to_owned(), 2),
-        ("fast_a".to_owned(), 2),
-    ] {
-        assert_eq!(parts_of_test_name(&name), expected, "{name}");
     }
 }

@@ -9,11 +9,13 @@ mod language;
 mod layers;
 mod lexer;
 mod licence;
+mod literals;
 mod module_reader;
 mod modules;
 mod prompt_texts;
 mod sources;
 mod template;
+mod test_names;
 
 use std::path::PathBuf;
 

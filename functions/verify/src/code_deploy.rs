@@ -28,7 +28,7 @@ pub(crate) struct CodeDeploy {
 
 /// The report to `CodeDeploy` failed; without one it fails the deployment after one hour.
 #[derive(Debug, thiserror::Error)]
-#[error("CodeDeploy was not told")]
+#[error("CodeDeploy received no result")]
 pub(crate) struct ReportError;
 
 impl CodeDeploy {
@@ -47,10 +47,10 @@ impl CodeDeploy {
                 .unwrap_or_else(|_| Err("no answer in time".to_owned()))
             {
                 Ok(()) => {
-                    tracing::info!(status, "CodeDeploy was told");
+                    tracing::info!(status, "CodeDeploy received the result");
                     return Ok(());
                 }
-                Err(reason) => tracing::error!(status, reason, "CodeDeploy was not told"),
+                Err(reason) => tracing::error!(status, reason, "CodeDeploy received no result"),
             }
         }
         Err(ReportError)

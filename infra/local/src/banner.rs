@@ -46,7 +46,7 @@ pub(crate) fn render(
 
 fn access(config: &Config) -> String {
     if config.auth.is_open() {
-        return "no key is asked for: every user of this machine may chat and read all conversations (AUTH=api_key changes that)"
+        return "no key is required: every user of this machine may chat and read all conversations (AUTH=api_key changes that)"
             .to_owned();
     }
     format!("{}; `keys create --user NAME` makes a key", config.auth.name())

@@ -21,7 +21,7 @@ pub enum StartError {
     },
     /// Anyone in the network could use the server.
     #[error(
-        "--host {0}: without authentication the server listens on loopback only, such as 127.0.0.1; AUTH=api_key asks callers for a key"
+        "--host {0}: without authentication the server listens on loopback only, such as 127.0.0.1; AUTH=api_key requires a key of callers"
     )]
     Exposed(std::net::IpAddr),
     /// Other machines could use the embedded database.

@@ -85,7 +85,7 @@ fn model_with_extra_call_is_named() {
     };
     let (code, _, error) = replay_changed("search_on_the_text_path.jsonl", without_the_last_answer);
     assert_eq!(code, Some(1), "{error}");
-    assert!(error.contains("the model openai is asked once more than when the turn was recorded"), "{error}");
+    assert!(error.contains("the model openai gets one more request than when the turn was recorded"), "{error}");
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
             SecretSource::Value(_) => "Secret(by value)",
-            SecretSource::Remote(_) => "Secret(kept elsewhere)",
+            SecretSource::Remote(_) => "Secret(in a secret store)",
         })
     }
 }

@@ -103,7 +103,7 @@ impl CreditAccount {
     pub(super) async fn record_failure(&self, failure: SearchFailure, now: SystemTime) {
         if failure == SearchFailure::Exhausted && self.credits.pause(&self.provider, next_hour(now), now).await.is_err()
         {
-            tracing::warn!("the other instances could not be told that the plan is used up");
+            tracing::warn!("the other instances could not be informed that the plan is used up");
         }
     }
 }

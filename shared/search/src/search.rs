@@ -242,7 +242,7 @@ impl Search {
 
     async fn release_lease(&self, lease: FetchLease) {
         if self.cache.release(lease).await.is_err() {
-            tracing::warn!("the lead of a search was left to run out");
+            tracing::warn!("the lease of a search could not be freed and expires");
         }
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn check_complete_stream(frames: &[Frame], first: u64) -> Result<(), 
     let Some((last, rest)) = frames.split_last() else { return Err(CheckFailure::new("frames", "none")) };
     CheckFailure::ensure(last.is_terminator(), "`[DONE]` at the end", || format!("`{}`", last.kind()))?;
     let follows_end = rest.last().is_some_and(Frame::ends_turn);
-    CheckFailure::ensure(follows_end, "`[DONE]` right behind the end of the turn", || "frames between".to_owned())?;
+    CheckFailure::ensure(follows_end, "`[DONE]` right after the end of the turn", || "frames between".to_owned())?;
     let turn = rest.first().and_then(|frame| frame.id.as_ref()).map(|(turn, _)| turn.clone()).unwrap_or_default();
     for (frame, number) in rest.iter().zip(first..) {
         let is_expected = frame.id.as_ref().is_some_and(|id| *id == (turn.clone(), number));

@@ -77,7 +77,7 @@ impl Session {
         CheckFailure::ensure(is_complete, "a complete answer in the conversation", || format!("{role} {status}"))?;
         let (stored_chars, expected_chars) = (text("content").chars().count(), expected.chars().count());
         let got = || format!("{stored_chars} characters of {expected_chars}, or others");
-        CheckFailure::ensure(text("content") == expected, "the stored answer to be what was told", got)
+        CheckFailure::ensure(text("content") == expected, "the stored answer to be what was streamed", got)
     }
 }
 

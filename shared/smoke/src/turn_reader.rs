@@ -66,7 +66,7 @@ impl TurnReader {
         self.read_until("the end of the turn", Frame::ends_turn).await?;
         self.read_until("`[DONE]`", Frame::is_terminator).await?;
         self.set_time_limit(self.timeouts.close);
-        let expected = "an end of the stream behind `[DONE]`";
+        let expected = "an end of the stream after `[DONE]`";
         while self.read().await.map_err(|_| CheckFailure::new(expected, "an open or broken connection"))? {}
         check_complete_stream(&self.frames, first)
     }

@@ -104,7 +104,7 @@ fn exhausted(budget: &str, now: SystemTime) -> Failure {
     let end = Day::of(now).end();
     let left = end.duration_since(now).unwrap_or_default();
     let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
-    let message = format!("{budget} for today is used up. It starts anew at {}.", rfc3339(end));
+    let message = format!("{budget} for today is used up. It starts again at {}.", rfc3339(end));
     Failure::new(ErrorCode::QuotaExhausted, message).with_retry_after(seconds.max(1))
 }
 
@@ -227,7 +227,7 @@ mod tests {
     fn f141_rejection_names_the_reset_time_rounded_up() {
         let now = Day::of(UNIX_EPOCH + Duration::from_secs(1_795_219_201)).end() - Duration::from_millis(3_599_999);
         let failure = exhausted("Your token budget", now);
-        assert_eq!(failure.message, "Your token budget for today is used up. It starts anew at 2026-11-22T00:00:00Z.");
+        assert_eq!(failure.message, "Your token budget for today is used up. It starts again at 2026-11-22T00:00:00Z.");
         assert_eq!((failure.code, failure.retry_after_seconds), (ErrorCode::QuotaExhausted, Some(3600)));
     }
 }

@@ -9,7 +9,7 @@ use platform::settings::{SettingError, Settings};
 use search::SearchConfig;
 use web::Platform;
 
-const ACCEPTED: &str = "an https:// address of a public host, or ALLOW_PRIVATE_UPSTREAMS=yes beside it";
+const ACCEPTED: &str = "an https:// address of a public host, or ALLOW_PRIVATE_UPSTREAMS=yes with it";
 
 /// Rejects base URLs that are `http://` or private, on Lambda and unless the operator allows them.
 ///

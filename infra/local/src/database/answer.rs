@@ -58,7 +58,7 @@ impl Answer {
 impl From<Trouble> for Answer {
     fn from(trouble: Trouble) -> Self {
         let refused = match trouble {
-            Trouble::Full => Self::rejection(STORAGE_FULL, "No room is left for the database file."),
+            Trouble::Full => Self::rejection(STORAGE_FULL, "No space is left for the database file."),
             Trouble::Damaged => Self::rejection(STORAGE_DAMAGED, "The database file is damaged."),
             Trouble::Gone => Self::rejection(STORAGE_DAMAGED, "The database file is not where it was."),
             Trouble::Disk => Self::failure(500, "InternalServerError", "The database file cannot be used now."),

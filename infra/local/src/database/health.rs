@@ -85,8 +85,8 @@ impl Display for Advice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self.0 {
             Trouble::Full => {
-                "the disk of the database is full: nothing is stored until there is room, but users can delete; what was \
-                 acknowledged is kept, and the server goes on by itself once some is freed"
+                "the disk of the database is full: nothing is stored until space is free, but users can delete; what was \
+                 acknowledged is kept, and the server continues by itself once some is freed"
             }
             Trouble::Damaged => {
                 "the database file is damaged: stop the server, keep a copy of the folder, and restore a backup into a \

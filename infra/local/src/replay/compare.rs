@@ -86,7 +86,7 @@ impl ReplayReport {
         let stop = self.stop_reason.iter().map(|stop| match stop {
             StopReason::RecordingEnded => "the turn was ended from outside when it was recorded".to_owned(),
             StopReason::ExtraModelCall(model) => {
-                format!("the model {model} is asked once more than when the turn was recorded")
+                format!("the model {model} gets one more request than when the turn was recorded")
             }
         });
         calls.chain(stop).collect()

@@ -67,7 +67,7 @@ fn take_last_message(fields: &mut StrictObject) -> Result<Option<StrictObject>, 
 /// The text of a user message. Parts with client data are skipped.
 fn message_text(mut message: StrictObject) -> Result<String, Failure> {
     if message.take_string("role")?.as_deref() != Some("user") {
-        return Err(message.field_error("role", "\"user\": the last message is what is asked"));
+        return Err(message.field_error("role", "\"user\": the last message is the question"));
     }
     let parts = message.take_objects("parts", MAX_PARTS)?;
     let parts = parts.ok_or_else(|| message.field_error("parts", "an array that holds a part of type \"text\""))?;
@@ -160,7 +160,7 @@ mod tests {
         }
         assert_eq!(
             parse_error(&json!({ "id": "x", "messages": [user_message("a"), ui_message("assistant", &json!([]))] })),
-            "`messages[1].role` must be \"user\": the last message is what is asked"
+            "`messages[1].role` must be \"user\": the last message is the question"
         );
         let file =
             json!([{ "type": "text", "text": "看" }, { "type": "file", "mediaType": "image/png", "url": "data:," }]);

@@ -130,7 +130,7 @@ fn take_endpoint(fields: &mut StrictObject) -> Result<StrictObject, Failure> {
 
 fn parse_server(mut fields: StrictObject, policy: Policy) -> Result<Endpoint, Failure> {
     let url = fields.take_string("url")?.unwrap_or_default();
-    policy.parse(&url).map_err(|refusal| fields.field_error("url", &format!("a URL that may be asked; {refusal}")))?;
+    policy.parse(&url).map_err(|refusal| fields.field_error("url", &format!("a URL of an allowed host; {refusal}")))?;
     let auth = fields.take_nested("auth")?.map(Auth::parse).transpose()?.unwrap_or_default();
     let headers = parse_headers(&mut fields, &auth)?;
     if headers.values().any(|value| !slot_names(value).is_empty()) {
@@ -142,7 +142,7 @@ fn parse_server(mut fields: StrictObject, policy: Policy) -> Result<Endpoint, Fa
 }
 
 fn parse_headers(fields: &mut StrictObject, auth: &Auth) -> Result<BTreeMap<String, String>, Failure> {
-    let accepted = "an object of at most 20 headers, each a text; who asks is said in `auth`";
+    let accepted = "an object of at most 20 headers, each a string; credentials belong in `auth`";
     let given = fields.take_object("headers")?.unwrap_or_default();
     let free =
         |name: &str| egress::is_settable(name) && auth.header().is_none_or(|used| !used.eq_ignore_ascii_case(name));

@@ -47,7 +47,7 @@ impl UrlTemplate {
         mark_query(&mut pieces);
         let sample: String =
             pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "x" }).collect();
-        let sample = policy.parse(&sample).map_err(|refusal| format!("a URL that may be asked; {refusal}"))?;
+        let sample = policy.parse(&sample).map_err(|refusal| format!("a URL of an allowed host; {refusal}"))?;
         Ok(Self { pieces, sample })
     }
 

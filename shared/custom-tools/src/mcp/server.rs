@@ -65,7 +65,7 @@ impl McpServer {
                 Ok(listing) => *cache = CachedTools { tools: self.build_tools(listing), until: Some(now + LIST_TTL) },
                 Err(failure) => {
                     let (server, reason) = (&self.connection.definition.name, failure.kind());
-                    tracing::warn!(server, reason, "a server of tools did not say which it has");
+                    tracing::warn!(server, reason, "a server of tools did not list them");
                     // The server may have been replaced by one with another protocol version.
                     self.connection.reset_mode();
                     cache.until = Some(now + RETRY_DELAY);

@@ -33,7 +33,7 @@ pub(super) async fn check_resume(session: &mut Session) -> Result<CheckStatus, C
     CheckFailure::ensure(resumed_turn == Some(&turn), "the rest of the same turn", || "another turn".to_owned())?;
     check_done(&rest.frames, &["stop", "length"])?;
     session.expect_stored(&id, &(received + &rest.content())).await?;
-    Ok(CheckStatus::Passed(format!("{} frames behind frame {number}", rest.frames.len())))
+    Ok(CheckStatus::Passed(format!("{} frames after frame {number}", rest.frames.len())))
 }
 
 pub(super) async fn check_stop(session: &mut Session) -> Result<CheckStatus, CheckFailure> {

@@ -55,7 +55,7 @@ impl CheckStatus {
     /// Turns an inconclusive result into a failure.
     pub(crate) fn into_strict(self) -> Self {
         match self {
-            Self::Skipped(reason) => Self::Failed(CheckFailure::new("a check that tells", reason)),
+            Self::Skipped(reason) => Self::Failed(CheckFailure::new("a check with a result", reason)),
             status => status,
         }
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn strict_mode_fails_skipped_but_not_absent() {
         let why = || "few pieces".to_owned();
-        let failed = CheckStatus::Failed(CheckFailure::new("a check that tells", "few pieces"));
+        let failed = CheckStatus::Failed(CheckFailure::new("a check with a result", "few pieces"));
         assert_eq!(CheckStatus::Skipped(why()).into_strict(), failed);
         for same in [CheckStatus::Absent(why()), CheckStatus::Passed(why()), failed] {
             assert_eq!(same.clone().into_strict(), same);

@@ -38,7 +38,7 @@ pub(super) async fn check_streaming(session: &mut Session) -> Result<CheckStatus
     let Some(turn) = &session.turn else { return Ok(skipped_without_turn()) };
     let deltas = turn.frames.iter().filter(|frame| frame.is_delta()).count();
     if deltas < MIN_DELTAS {
-        return Ok(CheckStatus::Skipped(format!("{deltas} pieces of an answer are too few to tell")));
+        return Ok(CheckStatus::Skipped(format!("{deltas} pieces of an answer are too few to judge")));
     }
     let (reads, span) = turn.arrivals();
     let figures = format!("{deltas} pieces in {reads} reads over {} ms", span.as_millis());

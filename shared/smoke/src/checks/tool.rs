@@ -25,7 +25,7 @@ pub(super) async fn check_tool_round(session: &mut Session) -> Result<CheckStatu
     let code = || result.and_then(|result| result.pointer("/error/code")).map(ToString::to_string).unwrap_or_default();
     CheckFailure::ensure(is_ok, "a result that is ok", code)?;
     let has_content = after.iter().any(|frame| frame.kind() == "content");
-    CheckFailure::ensure(has_content, "words behind the result", || "none".to_owned())?;
+    CheckFailure::ensure(has_content, "text after the result", || "none".to_owned())?;
     Ok(CheckStatus::Passed(format!("{} frames", turn.frames.len())))
 }
 

@@ -93,7 +93,7 @@ impl<S: Sync> FromRequestParts<S> for Credentials {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let Some(identity) = parts.extensions.get::<Identity>().cloned() else {
-            tracing::error!("a route asks who calls without the layer that finds out");
+            tracing::error!("a route needs the caller without the layer that identifies callers");
             return Err(ErrorCode::Internal.into());
         };
         let claimed_name =

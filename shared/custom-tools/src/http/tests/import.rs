@@ -98,7 +98,7 @@ fn f134_unusable_operations_are_listed_with_reasons() {
             ("GET /search", "`name` must be another one: a tool has it already"),
             (
                 "GET /inside",
-                "`endpoint.urlTemplate` must be a URL that may be asked; its host is not at a public address"
+                "`endpoint.urlTemplate` must be a URL of an allowed host; its host is not at a public address"
             ),
         ]
     );
