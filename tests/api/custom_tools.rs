@@ -18,9 +18,9 @@ const SECRET: &str = "canary-weather/7k3z";
 const TOOL_SETTINGS: [(&str, &str); 2] = [("ALLOW_PRIVATE_TOOLS", "yes"), ("TOOL_SECRET_WEATHER", SECRET)];
 
 /// The product with a host for tools, and two models: `openai` on the text path and `native`, the default.
-struct CustomToolApp {
+pub(crate) struct CustomToolApp {
     app: NativeApp,
-    host: FakeEndpoint,
+    pub(crate) host: FakeEndpoint,
 }
 
 impl Deref for CustomToolApp {
@@ -32,7 +32,7 @@ impl Deref for CustomToolApp {
 }
 
 impl CustomToolApp {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self { app: NativeApp::start_with(&TOOL_SETTINGS).await, host: FakeEndpoint::start_permissive().await }
     }
 
@@ -44,7 +44,7 @@ impl CustomToolApp {
     }
 
     /// Runs a turn in which the model `openai` calls the tool; returns the message to the model with the result.
-    async fn run_text_call(&self, agent: &str, arguments: &Value) -> String {
+    pub(crate) async fn run_text_call(&self, agent: &str, arguments: &Value) -> String {
         let request_count = self.app.app.model.requests().len();
         self.app.app.model.queue_replies([Completion::of([text_call(arguments)]), Completion::of(["好。"])]);
         let body = json!({"message": "天气？", "agentId": agent, "modelType": "openai"});
@@ -70,13 +70,13 @@ fn weather_tool(host: &FakeEndpoint, more: &Value) -> Value {
     tool
 }
 
-async fn create(app: &Client, kind: &str, document: &Value) -> String {
+pub(crate) async fn create(app: &Client, kind: &str, document: &Value) -> String {
     let created = app.post(&format!("/api/admin/{kind}"), document).await;
     assert_eq!(created.status, 201, "{:?}", created.text());
     created.json()["id"].as_str().unwrap().to_owned()
 }
 
-fn text_call(arguments: &Value) -> String {
+pub(crate) fn text_call(arguments: &Value) -> String {
     let mut call = arguments.clone();
     call["tool"] = "weather".into();
     format!("<tool_call>{call}</tool_call>")
@@ -88,7 +88,7 @@ fn echo_secret(request: &Request) -> Reply {
     Reply::json(200, &body).header("x-echo", SECRET)
 }
 
-fn error_message(response: &ApiResponse) -> String {
+pub(crate) fn error_message(response: &ApiResponse) -> String {
     assert_eq!(response.status, 400);
     response.json()["error"]["message"].as_str().unwrap().to_owned()
 }
@@ -266,52 +266,6 @@ async fn f132_test_call_shows_exchange_without_secret() {
     let shown = app.post(&format!("/api/admin/tools/{sum}/test"), &json!({"arguments": {"expression": "1+2"}})).await;
     let content = r#"{"expression":"1+2","result":"3","exact":true}"#;
     assert_eq!(shown.ok(), json!({"request": null, "response": null, "content": content}));
-}
-
-fn openapi_document(host: &FakeEndpoint) -> Value {
-    let city = json!({"name": "city", "in": "path", "required": true, "schema": {"type": "string"}});
-    let ok = json!({"200": {"description": "ok"}});
-    json!({
-        "openapi": "3.0.3", "info": {"title": "Weather", "version": "1"}, "servers": [{"url": host.url()}],
-        "paths": {
-            "/v2/{city}": {
-                "get": {"operationId": "weather", "summary": "Now.", "parameters": [city], "responses": ok},
-                "delete": {"operationId": "calculator", "summary": "x", "parameters": [city], "responses": ok},
-            },
-            "/v2/secret": {"get": {
-                "operationId": "secret", "summary": "x", "responses": ok,
-                "parameters": [{"name": "X-Key", "in": "header", "required": true, "schema": {"type": "string"}}],
-            }},
-        },
-    })
-}
-
-#[tokio::test]
-async fn openapi_import_creates_usable_tools() {
-    let app = CustomToolApp::start().await;
-    let document = openapi_document(&app.host);
-    let import =
-        async |dry: bool| app.post("/api/admin/tools/import", &json!({"document": document, "dryRun": dry})).await.ok();
-    let refused = json!([
-        {"operation": "DELETE /v2/{city}", "reason": "`name` must be another one: a tool has it already"},
-        {"operation": "GET /v2/secret", "reason": "It needs a parameter in a header or a cookie."},
-    ]);
-    let tried = import(true).await;
-    assert_eq!((&tried["refused"], tried["tools"][0]["name"].as_str()), (&refused, Some("weather")));
-    assert_eq!(app.get("/api/admin/tools").await.ok(), json!({"tools": []}), "a dry run stores nothing");
-    let created = import(false).await;
-    assert_eq!((&created["refused"], &app.get("/api/admin/tools").await.ok()["tools"]), (&refused, &created["tools"]));
-    let again = import(false).await;
-    assert_eq!((&again["tools"], again["refused"][0]["operation"].as_str()), (&json!([]), Some("GET /v2/{city}")));
-    let agent = create(&app, "agents", &json!({"name": "a", "tools": [{"tool": "weather"}]})).await;
-    app.host.queue_replies([Reply::json(200, &json!({"temp": 26}))]);
-    assert!(app.run_text_call(&agent, &json!({"city": "北京"})).await.contains(r#"{"temp":26}"#));
-    assert_eq!(app.host.requests()[0].path, "/v2/%E5%8C%97%E4%BA%AC");
-    let nothing = app.post("/api/admin/tools/import", &json!({"document": {}})).await;
-    assert_eq!(error_message(&nothing), "The document is not of OpenAPI 3.0 or 3.1.");
-    assert!(
-        error_message(&app.post("/api/admin/tools/import", &json!({})).await).starts_with("`document` must be given")
-    );
 }
 
 #[tokio::test]

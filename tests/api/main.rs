@@ -75,6 +75,7 @@ mod stream;
 mod structured_answers;
 mod thinking;
 mod tool_documents;
+mod tool_import;
 mod tool_rounds;
 mod tool_support;
 mod turns;

@@ -125,7 +125,9 @@ impl ErrorCode {
             Self::Interrupted => "The answer was interrupted.",
             Self::StorageBusy => "The storage is busy. Please try again.",
             Self::StorageFull => "The server's disk is full. Nothing can be stored until space is free on it.",
-            Self::StorageDamaged => "The server's database file is damaged or gone. Its log describes what can be done.",
+            Self::StorageDamaged => {
+                "The server's database file is damaged or gone. Its log describes what can be done."
+            }
             Self::AuthNotConfigured => "Authentication is not configured.",
             Self::NotConfigured => "This server is not configured. Its log names the setting.",
         }
