@@ -1,4 +1,6 @@
-//! Check digits.
+//! Check digits, and other parts that not every number has.
+
+use std::ops::Range;
 
 /// The check letters of a Spanish number, by the number modulo 23.
 const SPANISH: &str = "TRWAGMYFPDXBNJZSQVHLCKE";
@@ -21,32 +23,53 @@ fn weigh(text: &str, weights: impl IntoIterator<Item = u32>) -> u32 {
     values(text).zip(weights).map(|(value, weight)| value * weight).sum()
 }
 
-/// The Luhn check of payment cards.
-pub(crate) fn passes_luhn(digits: &str) -> bool {
+/// The length by country and ISO 7064 MOD 97-10 of a bank account number: the first four characters move to the end.
+pub(crate) fn is_iban(text: &str) -> bool {
+    let add = |sum: u32, value: u32| (if value > 9 { sum * 100 } else { sum * 10 } + value) % 97;
+    let country = text.as_bytes().get(..2).unwrap_or_default();
+    let row =
+        IBAN_LENGTHS.as_bytes().chunks(4).find(|row| row.iter().zip(country).all(|(a, b)| a.eq_ignore_ascii_case(b)));
+    let length = row.and_then(|row| std::str::from_utf8(row.get(2..)?).ok()?.parse().ok());
+    length == Some(values(text).count()) && values(text).skip(4).chain(values(text).take(4)).fold(0, add) == 1
+}
+
+/// An issuer's first digits and length, and the Luhn check.
+pub(crate) fn is_payment_card(digits: &str) -> bool {
+    let is_issued = matches!(
+        (part(digits, 0..4), digits.len()),
+        (4000..=4999, 13 | 16 | 19) // Visa
+            | (5100..=5599 | 2221..=2720 | 9792, 16) // Mastercard, Troy
+            | (3400..=3499 | 3700..=3799, 15) // American Express
+            | (3000..=3059 | 3095 | 3600..=3699 | 3800..=3999, 14..=16) // Diners Club
+            | (6000..=6099 | 6440..=6599 | 3528..=3589, 16..=19) // Discover, RuPay, JCB
+            | (6200..=6299 | 8100..=8299 | 9558 | 9559 | 2200..=2204, 16..=19) // UnionPay, Mir
+            | (5000..=5099 | 5600..=5899 | 6300..=6399 | 6700..=6799 | 6900..=6999, 16..=19) // Maestro
+            | (5018 | 6759..=6763, 13..=15)
+    );
     let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
     let add = |(at, digit)| if at % 2 == 1 { doubled(digit) } else { digit };
-    values(digits).rev().enumerate().map(add).sum::<u32>().is_multiple_of(10)
+    is_issued && values(digits).rev().enumerate().map(add).sum::<u32>().is_multiple_of(10)
 }
 
-/// ISO 7064 MOD 97-10 of a bank account number: the first four characters move to the end.
-pub(crate) fn passes_mod_97(number: &str) -> bool {
-    let (begin, rest) = number.split_at_checked(4).unwrap_or_default();
-    let add = |sum: u32, value: u32| (if value > 9 { sum * 100 } else { sum * 10 } + value) % 97;
-    values(begin).fold(values(rest).fold(0, add), add) == 1
+/// A part of a number.
+fn part(digits: &str, range: Range<usize>) -> u32 {
+    digits.get(range).and_then(|part| part.parse().ok()).unwrap_or_default()
 }
 
-/// The length of a bank account number of a country.
-pub(crate) fn iban_length(country: &[u8]) -> Option<usize> {
-    let mut rows = IBAN_LENGTHS.as_bytes().chunks(4);
-    let at = rows.position(|row| matches!((row, country), ([a, b, ..], [c, d]) if a == c && b == d))?;
-    IBAN_LENGTHS.get(4 * at + 2..4 * at + 4)?.parse().ok()
+/// The region and the date of birth at the beginning of a resident identity card, whose year has two digits until 1999.
+pub(crate) fn has_region_and_birth(number: &str) -> bool {
+    let month = if number.len() == 15 { 8 } else { 10 };
+    matches!(part(number, 0..2), 11..=15 | 21..=23 | 31..=37 | 41..=46 | 50..=54 | 61..=65 | 71 | 81..=83 | 91)
+        && (number.len() == 15 || (1900..2100).contains(&part(number, 6..10)))
+        && (1..=12).contains(&part(number, month..month + 2))
+        && (1..=31).contains(&part(number, month + 2..month + 4))
 }
 
 /// ISO 7064 MOD 11-2 of a resident identity card (GB 11643); its last character may be X.
 pub(crate) fn is_resident(number: &str) -> bool {
     let (digits, check) = number.split_at_checked(17).unwrap_or_default();
     let check = if check.eq_ignore_ascii_case("x") { 10 } else { values(check).sum() };
-    (values(digits).fold(0, |sum, digit| (sum + digit) * 2 % 11) + check) % 11 == 1
+    has_region_and_birth(number) && (values(digits).fold(0, |sum, digit| (sum + digit) * 2 % 11) + check) % 11 == 1
 }
 
 /// The check digit of a Korean number.

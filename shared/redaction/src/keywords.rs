@@ -1,84 +1,78 @@
-//! Keywords that identify the number after them; the lists are separated by commas.
+//! Keywords that identify the number after them.
 
 use std::sync::LazyLock;
 
-type Keywords = LazyLock<Vec<&'static str>>;
+use crate::table::Table;
 
 /// Maximum distance between a keyword and its number, in characters.
 pub(crate) const MAX_DISTANCE_CHARS: usize = 40;
 
 /// Keywords before a telephone number.
-pub(crate) static PHONE: Keywords = LazyLock::new(|| {
-    "电话,電話,手机,手機,联系方式,聯繫方式,联系,致电,座机,传真,热线,拨打,电话号码,tel,phone,telephone,\
-    mobile,cell,cellphone,fax,call,whatsapp,wechat,dial,hotline"
-        .split(',')
-        .collect()
-});
-
+pub(crate) const PHONE: u32 = 1;
 /// Keywords before an identity number.
-pub(crate) static IDENTITY: Keywords = LazyLock::new(|| {
-    "身份证,身份證,证件,證件,公民身份,id,id card,identity card,identity,identification,hkid,ssn,\
-    social security,national id"
-        .split(',')
-        .collect()
-});
-
+pub(crate) const IDENTITY: u32 = 1 << 1;
 /// Keywords before a passport number.
-pub(crate) static PASSPORT: Keywords = LazyLock::new(|| "护照,護照,passport,passeport,reisepass".split(',').collect());
-
+pub(crate) const PASSPORT: u32 = 1 << 2;
 /// Keywords before an e-mail address.
-pub(crate) static EMAIL: Keywords =
-    LazyLock::new(|| "邮箱,郵箱,邮件,郵件,电邮,電郵,email,e-mail,mail,mailbox".split(',').collect());
-
+pub(crate) const EMAIL: u32 = 1 << 3;
 /// Latin keywords of all kinds, including cards, that may touch the number.
-pub(crate) static ANY: Keywords = LazyLock::new(|| {
-    "tel,phone,telephone,mobile,cell,fax,whatsapp,id,ssn,card,no,visa,mastercard,passport".split(',').collect()
-});
+pub(crate) const TOUCHING: u32 = 1 << 4;
+
+/// The keywords, by bit.
+const LISTS: [&str; 5] = [
+    "电话,電話,手机,手機,联系方式,聯繫方式,联系,致电,座机,传真,热线,拨打,电话号码,tel,phone,telephone,mobile,cell,\
+    cellphone,fax,call,whatsapp,wechat,dial,hotline",
+    "身份证,身份證,证件,證件,公民身份,id,id card,identity card,identity,identification,hkid,ssn,social security,\
+    national id",
+    "护照,護照,passport,passeport,reisepass",
+    "邮箱,郵箱,邮件,郵件,电邮,電郵,email,e-mail,mail,mailbox",
+    "tel,phone,telephone,mobile,cell,fax,whatsapp,id,ssn,card,no,visa,mastercard,passport",
+];
 
 /// Connectives between a keyword and its number.
-static CONNECTIVES: Keywords =
-    LazyLock::new(|| "number,num,nr,no,is,at,me on,me,us,号码,號碼,号,號,为,是".split(',').collect());
+const CONNECTIVES: &str = "number,num,nr,no,is,at,me on,me,us,号码,號碼,号,號,为,是";
+
+/// Marks between a keyword and its number.
+const MARKS: &str = r#"[\x20:=\-.\#()'"*,、|]*"#;
 
 /// Units and currencies after an amount.
-static UNITS: Keywords =
-    LazyLock::new(|| "元,万,亿,块,%,％,美元,日元,港元,港币,人民币,欧元,円,원".split(',').collect());
+const UNITS: &str = "元,万,亿,块,%,％,美元,日元,港元,港币,人民币,欧元,円,원";
 
 /// Currencies in letters after an amount.
-static CURRENCIES: Keywords = LazyLock::new(|| "usd,cny,rmb,eur,gbp,jpy,hkd,dollars".split(',').collect());
+const CURRENCIES: &str = "usd,cny,rmb,eur,gbp,jpy,hkd,dollars";
 
-/// Whether a character may be between a keyword and its number.
-pub(crate) fn is_mark(c: char) -> bool {
-    matches!(
-        c,
-        ' ' | '\t' | ':' | '：' | '=' | '-' | '_' | '.' | '#' | '(' | ')' | '（' | '）' | '\'' | '"' | '*' | ',' | '，'
-    ) || matches!(c, '、' | '|' | '为' | '是')
+/// The lists, read backwards from the number.
+pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let (connectives, marks) = (backwards(CONNECTIVES), MARKS);
+    Table::new(LISTS.map(|list| format!("(?-i){marks}(?:(?:{connectives}){marks})*(?:{})", backwards(list))))
+});
+
+/// A pattern of the keywords of a list with their characters in reverse order. Latin keywords are whole terms.
+fn backwards(list: &str) -> String {
+    let reverse = |keyword: &str| {
+        let reversed: String = keyword.chars().rev().collect();
+        reversed.replace(' ', r"\x20") + if keyword.is_ascii() { r"(?-u:\b)" } else { "" }
+    };
+    list.split(',').map(reverse).collect::<Vec<String>>().join("|")
 }
 
-/// Whether a text ends with one of the keywords and then only connectives and marks.
-pub(crate) fn end(text: &str, keywords: &[&str]) -> bool {
-    let mut rest = text;
-    loop {
-        rest = rest.trim_end_matches(is_mark);
-        if keywords.iter().any(|keyword| ends_with_keyword(rest, keyword)) {
-            return true;
+/// The lists of which a keyword ends the characters, which are in reverse order, before connectives and marks.
+pub(crate) fn before(characters: &[char]) -> u32 {
+    let (mut text, mut lists) = (String::with_capacity(2 * characters.len()), 0);
+    for (at, c) in characters.iter().enumerate() {
+        let is_lowercase = |at: usize| characters.get(at).is_some_and(char::is_ascii_lowercase);
+        text.push(if *c == '_' { ' ' } else { c.to_ascii_lowercase() });
+        if c.is_ascii_uppercase() && is_lowercase(at + 1) && is_lowercase(at + 2) {
+            text.push(' ');
         }
-        let connective = CONNECTIVES.iter().find(|connective| ends_with_keyword(rest, connective));
-        let Some(shorter) = connective.and_then(|connective| rest.strip_suffix(connective)) else { return false };
-        rest = shorter;
     }
-}
-
-fn ends_with_keyword(text: &str, keyword: &str) -> bool {
-    if text.as_bytes().last() != keyword.as_bytes().last() {
-        return false;
-    }
-    let Some(before) = text.strip_suffix(keyword) else { return false };
-    !keyword.is_ascii() || !before.ends_with(|c: char| c.is_ascii_alphanumeric())
+    TABLE.scan(text.as_bytes(), |_, found| lists |= found);
+    lists
 }
 
 /// Whether a text begins with a unit or currency of an amount.
 pub(crate) fn is_unit(text: &str) -> bool {
-    let code = text.find(|c: char| !c.is_ascii_alphabetic()).map_or(text, |end| text.get(..end).unwrap_or_default());
-    UNITS.iter().any(|unit| text.starts_with(unit))
-        || CURRENCIES.iter().any(|currency| currency.eq_ignore_ascii_case(code))
+    let code = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    UNITS.split(',').any(|unit| text.starts_with(unit))
+        || CURRENCIES.split(',').any(|currency| currency.eq_ignore_ascii_case(code))
 }

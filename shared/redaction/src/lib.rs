@@ -5,24 +5,20 @@
 //! a text is redacted for the first time. Data is recognised by its form alone; names, postal addresses, prose and images are
 //! not recognised.
 
-mod automaton;
 mod checks;
 mod email;
-mod fold;
 mod forms;
-mod identity;
 mod keywords;
 mod line;
 mod numbers;
 mod patterns;
 mod redactor;
-mod spans;
 mod stream;
+mod table;
 #[cfg(test)]
 mod tests;
 
-pub use redactor::Redactor;
-pub use spans::Span;
+pub use redactor::{Redactor, Span};
 pub use stream::StreamRedactor;
 
 /// The placeholder for card and account numbers.
@@ -44,17 +40,7 @@ pub(crate) enum DataKind {
 impl DataKind {
     const ALL: [Self; 4] = [Self::Email, Self::Phone, Self::Id, Self::Card];
 
-    /// The name in the setting `MASK`.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Phone => "phone",
-            Self::Id => "id",
-            Self::Card => "card",
-        }
-    }
-
-    /// The text that replaces personal data of this kind.
+    /// The text that replaces personal data of this kind: its name in the setting `MASK`, in brackets.
     fn placeholder(self) -> &'static str {
         match self {
             Self::Email => "[email]",

@@ -29,7 +29,6 @@ pub(crate) const ACCEPTED: &str = "a JSON array of at most 16 objects with `name
 
 /// One pattern.
 pub(crate) struct Pattern {
-    name: String,
     regex: Regex,
     pub(crate) placeholder: String,
 }
@@ -55,11 +54,7 @@ impl Pattern {
             name.len() <= 32 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(is_name_byte);
         let regex = is_valid_name.then(|| bounded_regex::compile(&pattern, LIMITS)).flatten()?;
         let placeholder = format!("[{name}]");
-        (!regex.is_match("")).then_some(Self { name, regex, placeholder })
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+        (!regex.is_match("")).then_some(Self { regex, placeholder })
     }
 
     /// The matches within a line.

@@ -6,21 +6,16 @@ use std::sync::Arc;
 use platform::settings::{SettingError, Settings};
 use serde_json::Value;
 
-use crate::line::Line;
+use crate::line::{self, Line};
 use crate::patterns::{self, Pattern};
-use crate::spans::{Span, merge_overlapping, replace_spans};
-use crate::{DataKind, email, fold, identity, numbers};
+use crate::{DataKind, email, numbers};
 
 /// Maximum number of searches of a part of a text: a replacement may expose data that was joined to it.
 ///
-/// The work is bounded by construction. The parts of one search lie between the replacements of the one before, so they
-/// are disjoint, and all searches together read a text at most three times and [`EXTRA_SEARCH_BYTES`]. If the last search
-/// still finds something, its whole part is replaced, so that nothing of a longer chain is left.
-const MAX_PASSES: usize = 8;
-
-/// Number of bytes that the searches after the second one may read in addition to as many as the text has: the parts of
-/// a long chain are replaced as a whole before.
-const EXTRA_SEARCH_BYTES: usize = 16 * 1024;
+/// The work is bounded by construction: the parts of one search lie between the replacements of the one before, so they
+/// are disjoint. If the last search still finds something, its whole part is replaced, so that nothing of a longer chain
+/// is left.
+const MAX_PASSES: usize = 3;
 
 /// Maximum length of a field name that is read with its value, in bytes.
 const MAX_NAME_BYTES: usize = 128;
@@ -32,11 +27,17 @@ const MAX_JSON_DEPTH: usize = 4;
 /// as a whole.
 const MAX_JSON_PASSES: usize = 2;
 
-/// Minimum number of Chinese numerals of a telephone number.
-const MIN_NUMERALS: usize = 7;
-
 /// The accepted values of `MASK`.
 const ACCEPTED: &str = "all, or some of email, phone, id and card with commas between them";
+
+/// Personal data in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span<'a> {
+    /// The byte range in the text.
+    pub range: Range<usize>,
+    /// The text that replaces it.
+    pub placeholder: &'a str,
+}
 
 /// Replaces the configured kinds of personal data; none by default. Clones share the configuration.
 #[derive(Clone, Default)]
@@ -79,7 +80,7 @@ impl Redactor {
     /// The names of the kinds and patterns that are replaced, in order.
     pub fn names(&self) -> Vec<&str> {
         let Some(rules) = &self.0 else { return Vec::new() };
-        rules.kinds.iter().map(|kind| kind.name()).chain(rules.patterns.iter().map(Pattern::name)).collect()
+        rules.placeholders(&rules.kinds).map(name).collect()
     }
 
     /// The personal data in a text, in order and without overlap. Time and memory are linear in the text.
@@ -179,40 +180,61 @@ impl Rules {
     /// All personal data in a text that follows `lead`. No number crosses a placeholder or a line end, so each part
     /// between them is searched separately.
     fn spans(&self, lead: &str, text: &str) -> Vec<Span<'_>> {
-        let mut search =
-            Search { rules: self, lead, text, bytes_left: text.len() + EXTRA_SEARCH_BYTES, spans: Vec::new() };
-        for part in self.split_at_placeholders(text) {
-            let mut start = part.start;
-            for line in text.get(part).unwrap_or_default().split_inclusive(['\n', '\r']) {
-                search.run(start..start + line.len(), 1);
-                start += line.len();
+        let (mut spans, mut from, mut at) = (Vec::new(), 0, 0);
+        while let Some(next) = text.get(at..).and_then(|rest| rest.find(['[', '\n', '\r'])) {
+            at += next;
+            let rest = text.get(at..).unwrap_or_default();
+            let placeholder = self.placeholders(&DataKind::ALL).find(|placeholder| rest.starts_with(placeholder));
+            let length = if rest.starts_with('[') { placeholder.map_or(0, str::len) } else { 1 };
+            if length > 0 {
+                self.search(lead, text, from..at, MAX_PASSES, &mut spans);
+                from = at + length;
             }
+            at += length.max(1);
         }
-        search.spans
+        self.search(lead, text, from..text.len(), MAX_PASSES, &mut spans);
+        spans
+    }
+
+    /// Adds the personal data of a part, then that of the remaining parts.
+    fn search<'a>(&'a self, lead: &str, text: &str, part: Range<usize>, passes: usize, spans: &mut Vec<Span<'a>>) {
+        let lead_of_part = if part.start == 0 { lead } else { "" };
+        let found = self.find_in_part(lead_of_part, text.get(part.clone()).unwrap_or_default());
+        let Some(first) = found.first() else { return };
+        if passes == 1 {
+            spans.push(Span { range: part, placeholder: first.placeholder });
+            return;
+        }
+        let mut from = part.start;
+        for Span { range, placeholder } in found {
+            let range = part.start + range.start..part.start + range.end;
+            self.search(lead, text, from..range.start, passes - 1, spans);
+            from = range.end;
+            spans.push(Span { range, placeholder });
+        }
+        self.search(lead, text, from..part.end, passes - 1, spans);
     }
 
     /// The result of a single search of a part.
     fn find_in_part(&self, lead: &str, part: &str) -> Vec<Span<'_>> {
         #[cfg(test)]
         crate::tests::count_search(part.len());
+        let mut spans = Vec::new();
         if part.is_empty() {
-            return Vec::new();
+            return spans;
         }
-        let is_wanted = |kind| self.kinds.contains(&kind);
-        let to_spans = |line: &Line<'_>, found: Vec<(Range<usize>, DataKind)>| {
-            let span = |(range, kind): (Range<usize>, DataKind)| (line.folded.source(&range), kind.placeholder());
-            found.into_iter().map(span).map(|(range, placeholder)| Span { range, placeholder }).collect()
+        let mut add = |line: &Line<'_>, range, kind: DataKind| {
+            spans.push(Span { range: line.source(&range), placeholder: kind.placeholder() });
         };
         let line = Line::new(lead, part, false);
-        let mut found = numbers::find(&line, &self.kinds);
-        found.append(&mut identity::find_lettered(&line, &self.kinds));
-        if is_wanted(DataKind::Email) {
-            found.extend(email::find(&line).into_iter().map(|range| (range, DataKind::Email)));
+        numbers::find(&line, &self.kinds).into_iter().for_each(|(range, kind)| add(&line, range, kind));
+        if self.kinds.contains(&DataKind::Email) {
+            email::find(&line).into_iter().for_each(|range| add(&line, range, DataKind::Email));
         }
-        let mut spans: Vec<Span<'_>> = to_spans(&line, found);
-        if is_wanted(DataKind::Phone) && may_have_numerals(part) {
+        if self.kinds.contains(&DataKind::Phone) && line::has_numerals(part) {
             let line = Line::new(lead, part, true);
-            spans.append(&mut to_spans(&line, numbers::find(&line, &[DataKind::Phone])));
+            let found = numbers::find(&line, &[DataKind::Phone]);
+            found.into_iter().for_each(|(range, kind)| add(&line, range, kind));
         }
         for pattern in &self.patterns {
             let found = pattern.find(part).into_iter();
@@ -221,83 +243,50 @@ impl Rules {
         merge_overlapping(spans)
     }
 
-    /// The parts of a text between its placeholders.
-    fn split_at_placeholders(&self, text: &str) -> Vec<Range<usize>> {
-        let placeholders = || {
-            let kinds = DataKind::ALL.iter().map(|kind| kind.placeholder());
-            kinds.chain(self.patterns.iter().map(|pattern| pattern.placeholder.as_str()))
-        };
-        let (mut parts, mut from) = (Vec::new(), 0);
-        for (at, _) in text.match_indices('[') {
-            let rest = text.get(at..).unwrap_or_default();
-            if let Some(placeholder) = placeholders().find(|placeholder| rest.starts_with(placeholder)) {
-                parts.push(from..at);
-                from = at + placeholder.len();
-            }
-        }
-        parts.push(from..text.len());
-        parts
+    /// The placeholders of kinds and of all patterns.
+    fn placeholders<'a>(&'a self, kinds: &'a [DataKind]) -> impl Iterator<Item = &'a str> {
+        let patterns = self.patterns.iter().map(|pattern| pattern.placeholder.as_str());
+        kinds.iter().map(|kind| kind.placeholder()).chain(patterns)
     }
 }
 
-/// Whether a text has the numerals of a telephone number, and at least as many digits with one of them but no letter
-/// between them.
-fn may_have_numerals(text: &str) -> bool {
-    let (mut numerals, mut numerals_before, mut digits, mut is_found) = (0, 0, 0, false);
-    for c in text.chars() {
-        if fold::numeral(c).is_some() {
-            (numerals, digits) = (numerals + 1, digits + 1);
-        } else if matches!(c, 'a'..='z' | 'A'..='Z' | '\u{3400}'..='\u{9fff}') {
-            (numerals_before, digits) = (numerals, 0);
-        } else if fold::fold(c).is_ascii_digit() {
-            digits += 1;
-        }
-        is_found |= digits >= MIN_NUMERALS && numerals > numerals_before;
-        if is_found && numerals >= MIN_NUMERALS {
-            return true;
-        }
-    }
-    false
+/// The name of a kind or pattern.
+fn name(placeholder: &str) -> &str {
+    placeholder.trim_matches(['[', ']'])
 }
 
-/// The searches of a text.
-struct Search<'a, 't> {
-    rules: &'a Rules,
-    lead: &'t str,
-    text: &'t str,
-    /// How many bytes the searches after the second one of a part may still read.
-    bytes_left: usize,
-    spans: Vec<Span<'a>>,
+/// Sorts spans and merges those that overlap; the longest one decides the placeholder.
+fn merge_overlapping(mut spans: Vec<Span<'_>>) -> Vec<Span<'_>> {
+    spans.sort_by_key(|span| (span.range.start, std::cmp::Reverse(span.range.end)));
+    spans.dedup_by(|next, span| {
+        let overlaps = next.range.start < span.range.end;
+        if overlaps && next.range.len() > span.range.len() {
+            span.placeholder = next.placeholder;
+        }
+        span.range.end = if overlaps { next.range.end.max(span.range.end) } else { span.range.end };
+        overlaps
+    });
+    spans
 }
 
-impl Search<'_, '_> {
-    /// Adds the personal data of a part, then that of the remaining parts.
-    fn run(&mut self, part: Range<usize>, pass: usize) {
-        let lead = if part.start == 0 { self.lead } else { "" };
-        let found = self.rules.find_in_part(lead, self.text.get(part.clone()).unwrap_or_default());
-        let Some(first) = found.first() else { return };
-        let left = if pass == 1 { Some(self.bytes_left) } else { self.bytes_left.checked_sub(part.len()) };
-        let Some(left) = left.filter(|_| pass < MAX_PASSES) else {
-            self.spans.push(Span { range: part, placeholder: first.placeholder });
-            return;
-        };
-        self.bytes_left = left;
-        let mut from = part.start;
-        for Span { range, placeholder } in found {
-            let range = part.start + range.start..part.start + range.end;
-            self.run(from..range.start, pass + 1);
-            from = range.end;
-            self.spans.push(Span { range, placeholder });
-        }
-        self.run(from..part.end, pass + 1);
+/// Replaces the spans, which are sorted and do not overlap, with their placeholders.
+fn replace_spans(text: &str, spans: &[Span<'_>]) -> String {
+    let mut redacted = String::with_capacity(text.len());
+    let mut from = 0;
+    for Span { range, placeholder } in spans {
+        redacted.push_str(text.get(from..range.start).unwrap_or_default());
+        redacted.push_str(placeholder);
+        from = range.end;
     }
+    redacted.push_str(text.get(from..).unwrap_or_default());
+    redacted
 }
 
 fn parse_kinds(text: &str) -> Option<Vec<DataKind>> {
     if text == "all" {
         return Some(DataKind::ALL.to_vec());
     }
-    let kind = |name: &str| DataKind::ALL.into_iter().find(|kind| kind.name() == name.trim());
+    let kind = |part: &str| DataKind::ALL.into_iter().find(|kind| name(kind.placeholder()) == part.trim());
     let mut kinds: Vec<DataKind> = text.split(',').map(kind).collect::<Option<_>>()?;
     kinds.sort_unstable();
     kinds.dedup();
