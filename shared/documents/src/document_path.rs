@@ -50,10 +50,9 @@ impl DocumentPath {
         self.0.split('/').filter(|name| !name.is_empty())
     }
 
-    /// The folder and the name of an entry; `None` for the root.
-    pub(crate) fn split(&self) -> Option<(Self, &str)> {
-        let (folder, name) = self.0.rsplit_once('/').unwrap_or(("", &self.0));
-        (!name.is_empty()).then(|| (Self(folder.to_owned()), name))
+    /// The folders that the path is in, outermost first.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
+        self.0.match_indices('/').filter_map(|(end, _)| self.0.get(..end))
     }
 
     /// The rest of this path below a folder; the name of the file if the start is the file itself.

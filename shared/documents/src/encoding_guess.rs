@@ -1,9 +1,6 @@
 //! The guess of the encoding of a text without a mark.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::{LazyLock, Mutex, PoisonError};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
@@ -19,26 +16,6 @@ const MAX_ASCII_BYTES: usize = 64 * 1024 * 1024;
 
 /// Size of a chunk of a file that is read on.
 const CHUNK_BYTES: usize = 64 * 1024;
-
-/// Maximum number of remembered guesses.
-const MAX_REMEMBERED: usize = 16 * 1024;
-
-/// The guesses of this process.
-static GUESSES: LazyLock<GuessMemo> = LazyLock::new(GuessMemo::default);
-
-/// Guesses by the hash of their sample, so that no change of a file makes one wrong. The hash has a random key.
-#[derive(Default)]
-struct GuessMemo {
-    hasher: RandomState,
-    known: Mutex<HashMap<u64, &'static Encoding>>,
-}
-
-/// Bytes of a text that distinguish its encoding.
-struct Sample {
-    bytes: Vec<u8>,
-    /// Whether it is followed by nothing in the text that is not ASCII.
-    is_whole: bool,
-}
 
 /// The encoding of an unmarked text that begins with `prefix`: UTF-8 if that is valid, else the probable one. `rest` is the
 /// file after the prefix, if that is not all; it is read only if the prefix is ASCII.
@@ -58,73 +35,37 @@ fn guess_text(text: &[u8], is_whole: bool) -> &'static Encoding {
     if !is_whole && error.error_len().is_none() {
         return UTF_8;
     }
-    let mut sample = sample(text);
-    sample.is_whole &= is_whole;
-    GUESSES.get_or_detect(&sample)
+    let (sample, has_all_letters) = sample(text);
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(&sample, is_whole && has_all_letters);
+    detector.guess(None, Utf8Detection::Deny)
 }
 
-/// The first part of a file with a byte that is not ASCII; empty if there is none.
+/// The first part of a file with a byte that is not ASCII; ASCII if there is none.
 fn later_text(rest: &mut (impl Read + Seek)) -> io::Result<Vec<u8>> {
     let start = rest.stream_position()?;
     let mut text = Vec::new();
-    let mut read = 0;
-    while read < MAX_ASCII_BYTES {
-        let chunk = rest.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut text)?;
-        read += chunk;
-        if chunk == 0 {
-            break;
-        }
-        if text.is_ascii() {
-            text.clear();
-        } else {
-            rest.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut text)?;
+    for _ in 0..MAX_ASCII_BYTES / CHUNK_BYTES {
+        text.clear();
+        if rest.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut text)? == 0 || !text.is_ascii() {
             break;
         }
     }
+    rest.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut text)?;
     rest.seek(SeekFrom::Start(start))?;
     Ok(text)
 }
 
-/// The lines of a text that are not ASCII, up to the maximum. A line break is no part of a character in any of the guessed
-/// encodings.
-fn sample(text: &[u8]) -> Sample {
-    let (mut bytes, mut rest) = (Vec::with_capacity(SAMPLE_BYTES), text);
-    while let Some(first) = rest.iter().position(|byte| !byte.is_ascii()) {
-        let space = SAMPLE_BYTES - bytes.len();
-        if space == 0 {
-            return Sample { bytes, is_whole: false };
-        }
-        let (before, line) = rest.split_at(first);
-        let context = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1).max(first.saturating_sub(CONTEXT_BYTES));
-        let end = memchr::memchr(b'\n', line).map_or(line.len(), |end| end + 1);
-        let part = rest.get(context..first + end).unwrap_or_default();
-        bytes.extend_from_slice(part.get(..space).unwrap_or(part));
-        rest = rest.get(first + end..).unwrap_or_default();
-    }
+/// The lines of a text that are not ASCII, up to the maximum, and whether these are all. A line break is no part of a
+/// character in any of the guessed encodings.
+fn sample(text: &[u8]) -> (Vec<u8>, bool) {
+    let lines = text.split_inclusive(|byte| *byte == b'\n').filter_map(|line| {
+        let first = line.iter().position(|byte| !byte.is_ascii())?;
+        line.get(first.saturating_sub(CONTEXT_BYTES)..)
+    });
+    let bytes: Vec<u8> = lines.flatten().copied().take(SAMPLE_BYTES).collect();
     let is_whole = bytes.len() < SAMPLE_BYTES;
-    Sample { bytes, is_whole }
-}
-
-impl GuessMemo {
-    fn get_or_detect(&self, sample: &Sample) -> &'static Encoding {
-        let hash = self.hasher.hash_one((&sample.bytes, sample.is_whole));
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&hash).copied();
-        known.unwrap_or_else(|| {
-            let encoding = detect(sample);
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= MAX_REMEMBERED {
-                known.clear();
-            }
-            known.insert(hash, encoding);
-            encoding
-        })
-    }
-}
-
-fn detect(sample: &Sample) -> &'static Encoding {
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(&sample.bytes, sample.is_whole);
-    detector.guess(None, Utf8Detection::Deny)
+    (bytes, is_whole)
 }
 
 #[cfg(test)]
@@ -172,18 +113,18 @@ mod tests {
         let lines: String =
             accented.iter().flat_map(|one| [one, "\n", &"plain text \n".repeat(2000)].map(String::from)).collect();
         assert_eq!(guess_all(&WINDOWS_1252.encode(&lines).0), WINDOWS_1252);
-        let sample = sample(&WINDOWS_1252.encode(&lines).0);
-        assert_eq!(WINDOWS_1252.decode(&sample.bytes).0.split_whitespace().collect::<Vec<_>>(), accented);
+        let (sample, _) = sample(&WINDOWS_1252.encode(&lines).0);
+        assert_eq!(WINDOWS_1252.decode(&sample).0.split_whitespace().collect::<Vec<_>>(), accented);
     }
 
     #[test]
     fn samples_are_bounded_and_end_at_their_limit() {
         let long = vec![0xE9; 3 * SAMPLE_BYTES];
-        let cut = sample(&long);
-        assert_eq!((cut.bytes.len(), cut.is_whole), (SAMPLE_BYTES, false));
-        let short = sample(b"a\nb \xE9 c\nd\n\xE9");
-        assert_eq!((short.bytes.as_slice(), short.is_whole), (b"b \xE9 c\n\xE9".as_slice(), true));
-        assert!(sample(b"").bytes.is_empty());
+        let (cut, is_whole) = sample(&long);
+        assert_eq!((cut.len(), is_whole), (SAMPLE_BYTES, false));
+        let (short, is_whole) = sample(b"a\nb \xE9 c\nd\n\xE9");
+        assert_eq!((short.as_slice(), is_whole), (b"b \xE9 c\n\xE9".as_slice(), true));
+        assert!(sample(b"").0.is_empty());
     }
 
     #[test]
@@ -197,18 +138,5 @@ mod tests {
                 assert_eq!(file.position(), 0, "the file is read again from there");
             }
         }
-    }
-
-    #[test]
-    fn remembered_guesses_stay_bounded() {
-        let memo = GuessMemo::default();
-        let sample =
-            |number: usize| Sample { bytes: [b"\xE9t\xE9 ", number.to_string().as_bytes()].concat(), is_whole: true };
-        for number in 0..MAX_REMEMBERED + 10 {
-            memo.known.lock().unwrap().insert(u64::try_from(number).unwrap(), UTF_8);
-        }
-        let encoding = memo.get_or_detect(&sample(1));
-        assert_eq!(memo.known.lock().unwrap().len(), 1);
-        assert_eq!(memo.get_or_detect(&sample(1)), encoding);
     }
 }

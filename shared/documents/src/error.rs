@@ -49,27 +49,18 @@ impl DocumentError {
     /// The result of the call for the user and for the model.
     pub(crate) fn to_tool_error(&self, tool: &dyn Tool, language: Language) -> ToolError {
         let reason = self.reason(language);
-        if self.is_argument() {
-            return ToolCallError::invalid_arguments(&reason, language).into();
-        }
         let (code, message) = match self {
             Self::OutOfTime => ("timeout", "The tool took too long and was stopped."),
             Self::Loading => ("failed", "The documents are still being loaded."),
             Self::Unavailable => ("failed", "The documents cannot be loaded."),
             Self::NotFound => ("failed", "There is no such document."),
             Self::Binary => ("failed", "The document is not text."),
-            _ => ("failed", "The document cannot be read."),
+            Self::Unreadable => ("failed", "The document cannot be read."),
+            // Other arguments would help.
+            _ => return ToolCallError::invalid_arguments(&reason, language).into(),
         };
         let failure = ToolFailure { code: code.to_owned(), message: message.to_owned() };
         ToolError::Model { failure, content: tool.failure_text(&tool_calls::escape(&reason), language) }
-    }
-
-    /// Whether other arguments would help.
-    fn is_argument(&self) -> bool {
-        !matches!(
-            self,
-            Self::NotFound | Self::Binary | Self::Unreadable | Self::Loading | Self::Unavailable | Self::OutOfTime
-        )
     }
 
     fn reason(&self, language: Language) -> String {

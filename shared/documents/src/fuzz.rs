@@ -53,7 +53,7 @@ fn fuzz_texts_of_any_encoding_are_read() {
     ];
     run("text file", &samples, &["\u{feff}", "\n", "\r\n", "\0", "é", "预"], |bytes| {
         fs::write(&path, bytes).and_then(|()| File::open(&path)).map_err(|error| error.to_string()).and_then(|file| {
-            let Ok(text) = TextFile::new(file) else {
+            let Ok(text) = TextFile::read(file, Vec::new()) else {
                 return ensure(bytes.contains(&0), || "text without NUL is refused".to_owned());
             };
             let mut decoded = Vec::new();

@@ -4,8 +4,6 @@
 //! ones, do not exist for any tool or route. All work runs on blocking threads and ends when its call is dropped.
 
 mod bucket;
-mod call;
-mod directory;
 mod document_path;
 mod encoding;
 mod encoding_guess;
@@ -16,18 +14,16 @@ mod file_info;
 mod fuzz;
 mod glob_search;
 mod grep_search;
-mod ignore_rules;
 mod interrupt;
 mod json_budget;
 mod line_range;
 mod line_reader;
 mod list_directory;
-mod parallel_walk;
 mod pattern_fault;
 mod read_file;
 mod root;
-mod source;
-mod walk;
+mod tool;
+mod tree;
 
 use std::sync::Arc;
 
@@ -35,24 +31,24 @@ use domain::Language;
 use prompts::DocumentTexts;
 use tools::Tool;
 
+use self::glob_search::GlobSearch;
+use self::grep_search::GrepSearch;
+use self::list_directory::ListDirectory;
+use self::read_file::ReadFile;
+use self::tool::DocumentTool;
 pub use bucket::{BucketAddress, BucketMirror, MirrorLimits};
 pub use error::DocumentError;
-pub use glob_search::GlobSearch;
-pub use grep_search::GrepSearch;
 pub use line_range::{LineRange, read_lines};
-pub use list_directory::ListDirectory;
 pub use pattern_fault::PatternFault;
-pub use read_file::ReadFile;
-pub use root::{DocumentRoot, HiddenFiles};
-pub use source::DocumentSource;
+pub use root::{DocumentRoot, DocumentSource, HiddenFiles};
 
 /// The tools over a source, in the order in which models are shown them.
 pub fn tools(source: &DocumentSource) -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(GrepSearch::new(source.clone())),
-        Arc::new(GlobSearch::new(source.clone())),
-        Arc::new(ReadFile::new(source.clone())),
-        Arc::new(ListDirectory::new(source.clone())),
+        Arc::new(DocumentTool::<GrepSearch>::new(source.clone())),
+        Arc::new(DocumentTool::<GlobSearch>::new(source.clone())),
+        Arc::new(DocumentTool::<ReadFile>::new(source.clone())),
+        Arc::new(DocumentTool::<ListDirectory>::new(source.clone())),
     ]
 }
 

@@ -2,12 +2,13 @@ use std::time::Duration;
 
 use domain::Owner;
 
-use crate::call::run_over;
 use crate::document_path::DocumentPath;
 use crate::encoding::TextFile;
 use crate::interrupt::Interrupt;
-use crate::line_reader::{Line, LineReader};
-use crate::{DocumentError, DocumentRoot, DocumentSource};
+use crate::line_reader::{self, Line};
+use crate::tool::run_over;
+use crate::tree::Tree;
+use crate::{DocumentError, DocumentSource};
 
 /// Maximum number of lines that are read at once.
 pub(crate) const MAX_LINES: usize = 2000;
@@ -60,12 +61,12 @@ impl LineRange {
     /// Why the file cannot be read.
     pub(crate) fn read(
         self,
-        root: &DocumentRoot,
+        tree: &mut Tree,
         path: &DocumentPath,
         max_bytes: usize,
         interrupt: &Interrupt,
     ) -> Result<Lines, DocumentError> {
-        let text = TextFile::new(root.file(path)?)?;
+        let text = TextFile::read(tree.file(path)?, Vec::new())?;
         let (mut lines, mut bytes) = (Lines::default(), 0);
         let range = self.first..self.first.saturating_add(self.count);
         let on_line = |_, Line { text, cut }| {
@@ -77,8 +78,9 @@ impl LineRange {
             }
         };
         // A character has at most four bytes.
-        let reader = LineReader::new(text.decode(), 4 * MAX_LINE_CHARS);
-        lines.total = reader.read(interrupt, |index| range.contains(&index), on_line)?;
+        let max_line_bytes = 4 * MAX_LINE_CHARS;
+        lines.total =
+            line_reader::read_lines(text.decode(), max_line_bytes, interrupt, |index| range.contains(&index), on_line)?;
         Ok(lines)
     }
 }
@@ -100,7 +102,7 @@ pub async fn read_lines(
     range: LineRange,
 ) -> Result<String, DocumentError> {
     let path = DocumentPath::parse(path)?;
-    let read = move |root: &DocumentRoot, interrupt: &Interrupt| range.read(root, &path, MAX_TEXT_BYTES, interrupt);
+    let read = move |tree: &mut Tree, interrupt: &Interrupt| range.read(tree, &path, MAX_TEXT_BYTES, interrupt);
     let lines = run_over(source, owner, READ_DURATION, read).await?;
     Ok(lines.texts.into_iter().map(|line| line + "\n").collect())
 }

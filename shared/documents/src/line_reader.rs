@@ -6,13 +6,8 @@ use crate::interrupt::Interrupt;
 /// Size of a chunk, in bytes; the interrupt is checked at each.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Splits UTF-8 text into lines at `\n` and `\r\n`. A line break at the end of the text begins no line.
-///
-/// Of each line that is wanted, at most `max_line_bytes` are kept, cut at a character; the others are only counted.
-pub(crate) struct LineReader<R> {
-    reader: BufReader<R>,
-    line: PartialLine,
-}
+/// Longest line break, in bytes.
+const MAX_BREAK_BYTES: usize = 2;
 
 /// A line without its line break.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,86 +17,45 @@ pub(crate) struct Line {
     pub(crate) cut: bool,
 }
 
-/// The current line, as far as it has been read.
-struct PartialLine {
-    max_bytes: usize,
-    kept: Vec<u8>,
-    /// Length of the line so far, kept or not.
-    bytes: usize,
-}
-
-impl<R: Read> LineReader<R> {
-    pub(crate) fn new(reader: R, max_line_bytes: usize) -> Self {
-        let reader = BufReader::with_capacity(CHUNK_BYTES, reader);
-        Self { reader, line: PartialLine { max_bytes: max_line_bytes, kept: Vec::new(), bytes: 0 } }
-    }
-
-    /// Calls `on_line` with the index, from 0, and the text of each line that `is_wanted`; returns the number of all
-    /// lines.
-    ///
-    /// # Errors
-    /// `OutOfTime` when the interrupt is due; `Unreadable` if reading fails.
-    pub(crate) fn read(
-        mut self,
-        interrupt: &Interrupt,
-        is_wanted: impl Fn(usize) -> bool,
-        mut on_line: impl FnMut(usize, Line),
-    ) -> Result<usize, DocumentError> {
-        let mut count = 0;
-        let mut end_line = |count: usize, line: &mut PartialLine| {
-            let line = line.take();
-            if is_wanted(count) {
-                on_line(count, line);
-            }
-        };
-        loop {
-            if interrupt.is_due() {
-                return Err(DocumentError::OutOfTime);
-            }
-            let mut chunk = self.reader.fill_buf()?;
-            let chunk_bytes = chunk.len();
-            if chunk_bytes == 0 {
-                break;
-            }
-            while let Some(end) = memchr::memchr(b'\n', chunk) {
-                let (before, rest) = chunk.split_at(end);
-                self.line.push(before, is_wanted(count));
-                end_line(count, &mut self.line);
-                count += 1;
-                chunk = rest.get(1..).unwrap_or_default();
-            }
-            self.line.push(chunk, is_wanted(count));
-            self.reader.consume(chunk_bytes);
+/// Splits UTF-8 text into lines at `\n` and `\r\n`. A line break at the end of the text begins no line.
+///
+/// Calls `on_line` with the index, from 0, and the first `max_line_bytes`, cut at a character, of each line that
+/// `is_wanted`; returns the number of all lines.
+///
+/// # Errors
+/// `OutOfTime` when the interrupt is due; `Unreadable` if reading fails.
+pub(crate) fn read_lines(
+    reader: impl Read,
+    max_line_bytes: usize,
+    interrupt: &Interrupt,
+    is_wanted: impl Fn(usize) -> bool,
+    mut on_line: impl FnMut(usize, Line),
+) -> Result<usize, DocumentError> {
+    let mut reader = BufReader::with_capacity(CHUNK_BYTES, interrupt.reader(reader));
+    let (mut count, mut line) = (0, Vec::new());
+    loop {
+        let max_bytes = if is_wanted(count) { max_line_bytes } else { 0 };
+        line.clear();
+        if reader.by_ref().take((max_bytes + MAX_BREAK_BYTES) as u64).read_until(b'\n', &mut line)? == 0 {
+            return Ok(count);
         }
-        if self.line.bytes > 0 {
-            end_line(count, &mut self.line);
-            count += 1;
+        let cut = !line.ends_with(b"\n") && reader.skip_until(b'\n')? > 0;
+        if is_wanted(count) {
+            on_line(count, Line::new(&line, cut, max_bytes));
         }
-        Ok(count)
+        count += 1;
     }
 }
 
-impl PartialLine {
-    /// Adds a part of the line. One byte over the maximum is kept: it may be the `\r` of the line break.
-    fn push(&mut self, part: &[u8], is_wanted: bool) {
-        let space = (self.max_bytes + 1).saturating_sub(self.kept.len()).min(part.len());
-        if is_wanted {
-            self.kept.extend_from_slice(part.get(..space).unwrap_or_default());
+impl Line {
+    fn new(bytes: &[u8], cut: bool, max_bytes: usize) -> Self {
+        let mut text = String::from_utf8_lossy(bytes.strip_suffix(b"\n").unwrap_or(bytes)).into_owned();
+        if cut {
+            text.truncate(text.floor_char_boundary(max_bytes));
+        } else if text.ends_with('\r') {
+            text.pop();
         }
-        self.bytes += part.len();
-    }
-
-    /// Ends the line.
-    fn take(&mut self) -> Line {
-        let (kept, bytes) = (std::mem::take(&mut self.kept), std::mem::take(&mut self.bytes));
-        let is_whole = kept.len() == bytes;
-        let kept = kept.strip_suffix(b"\r").filter(|_| is_whole).unwrap_or(&kept);
-        let text = match std::str::from_utf8(kept) {
-            // The last character is cut.
-            Err(error) if error.error_len().is_none() => kept.get(..error.valid_up_to()).unwrap_or_default(),
-            _ => kept,
-        };
-        Line { text: String::from_utf8_lossy(text).into_owned(), cut: !is_whole }
+        Self { text, cut }
     }
 }
 
@@ -115,7 +69,7 @@ mod tests {
         let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
         let mut lines = Vec::new();
         let on_line = |index, Line { text, cut }| lines.push((index, text, cut));
-        let count = LineReader::new(text, max_line_bytes).read(&interrupt, wanted, on_line).unwrap();
+        let count = read_lines(text, max_line_bytes, &interrupt, wanted, on_line).unwrap();
         (count, lines)
     }
 
@@ -160,7 +114,7 @@ mod tests {
         for size in 1..=text.len() {
             let mut lines = Vec::new();
             let on_line = |index, Line { text, cut }| lines.push((index, text, cut));
-            let count = LineReader::new(Pieces(text, size), 6).read(&interrupt, |index| index != 1, on_line).unwrap();
+            let count = read_lines(Pieces(text, size), 6, &interrupt, |index| index != 1, on_line).unwrap();
             assert_eq!((count, lines), expected, "{size}");
         }
     }
@@ -182,7 +136,7 @@ mod tests {
         let stop = work::StopFlag::default();
         let interrupt = Interrupt::new(stop.clone(), Instant::now() + Duration::from_mins(1));
         stop.set();
-        let read = LineReader::new(b"a".as_slice(), 9).read(&interrupt, |_| true, |_, _| {});
+        let read = read_lines(b"a".as_slice(), 9, &interrupt, |_| true, |_, _| {});
         assert_eq!(read, Err(DocumentError::OutOfTime));
     }
 }

@@ -1,37 +1,30 @@
 //! `list_directory`: the tree of a folder.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
-use async_trait::async_trait;
-use domain::{Language, ToolSpec};
 use prompts::{DocumentTexts, ToolFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, markdown, schema};
+use serde_json::json;
+use tools::{ToolOutput, markdown};
 
-use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_over};
-use crate::directory::Kind;
+use crate::DocumentError;
 use crate::document_path::DocumentPath;
 use crate::file_info::FileInfo;
 use crate::interrupt::Interrupt;
 use crate::json_budget::JsonBudget;
 use crate::root::ROOT_NAME;
-use crate::{DocumentError, DocumentRoot, DocumentSource};
+use crate::tool::{Call, Operation, json_output};
+use crate::tree::{Kind, Tree};
 
 /// Maximum number of entries of a listing.
 const MAX_ENTRIES: usize = 500;
 
 /// Lists the files and folders below a folder, those near it first. The result is JSON: `tree`, `count`, and a `note` if
 /// entries are left out. People also get `files`, the paths, which models read in the tree.
-pub struct ListDirectory {
-    source: DocumentSource,
-}
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct ListDirectory {
     /// Relative to the root, which is the default.
     #[serde(default)]
     path: Option<String>,
@@ -53,90 +46,59 @@ struct Listing {
     incomplete: bool,
 }
 
-impl ListDirectory {
-    /// Creates the tool over a source.
-    pub fn new(source: DocumentSource) -> Self {
-        Self { source }
-    }
-}
+impl Operation for ListDirectory {
+    const FILE: ToolFile = ToolFile::LIST_DIRECTORY;
+    const CATEGORY: &'static str = "file";
 
-#[async_trait]
-impl Tool for ListDirectory {
-    fn spec(&self, language: Language) -> ToolSpec {
-        schema::localised_spec::<Arguments>(&ToolFile::LIST_DIRECTORY, language)
-    }
-
-    fn metadata(&self) -> ToolMetadata {
-        ToolMetadata::built_in("file").in_folder(self.source.name())
-    }
-
-    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let language = context.language;
-        let Arguments { path } = arguments::parse(arguments, language)?;
-        let list = async {
-            let path = DocumentPath::parse(path.as_deref().unwrap_or_default())?;
-            let start = path.clone();
-            let listing = run_over(&self.source, &context.owner, MAX_DURATION, move |root, interrupt| {
-                list(root, &start, interrupt)
-            });
-            Ok((path, listing.await?))
-        };
-        match list.await {
-            Ok((path, listing)) => Ok(render(&path, listing, context.result_budget.max_bytes, language)),
-            Err(error) => Err(DocumentError::to_tool_error(&error, self, language)),
-        }
-    }
-
-    fn timeout(&self) -> Duration {
-        CALL_TIMEOUT
+    fn run(self, tree: &mut Tree, call: &Call<'_>) -> Result<ToolOutput, DocumentError> {
+        let path = DocumentPath::parse(self.path.as_deref().unwrap_or_default())?;
+        Ok(render(&path, list(tree, &path, call.interrupt)?, call))
     }
 }
 
 /// Lists a folder breadth first, without recursion.
-fn list(root: &DocumentRoot, start: &DocumentPath, interrupt: &Interrupt) -> Result<Listing, DocumentError> {
+fn list(tree: &mut Tree, start: &DocumentPath, interrupt: &Interrupt) -> Result<Listing, DocumentError> {
+    if tree.kind(start)? != Kind::Folder {
+        return Err(DocumentError::IsFile);
+    }
     let mut listing = Listing::default();
     let mut folders = VecDeque::from([(start.clone(), 1)]);
-    // The start must exist; a folder below it may be removed meanwhile.
-    root.folder(start)?;
-    while let Some((path, depth)) = folders.pop_front() {
-        for entry in root.folder(&path).and_then(|folder| folder.entries()).unwrap_or_default() {
+    while let Some((folder, depth)) = folders.pop_front() {
+        for (path, kind) in tree.entries(&folder) {
             if listing.entries.len() >= MAX_ENTRIES || interrupt.is_due() {
                 return Ok(Listing { incomplete: true, ..listing });
             }
-            let child = path.join(&entry.name);
-            let (slash, info) = match entry.kind {
+            let (slash, info) = match kind {
                 Kind::Folder => ("/", None),
                 Kind::File(info) => ("", Some(info)),
             };
-            listing.entries.push(Listed { path: format!("{child}{slash}"), depth, info });
+            listing.entries.push(Listed { path: format!("{path}{slash}"), depth, info });
             if info.is_none() {
-                folders.push_back((child, depth + 1));
+                folders.push_back((path, depth + 1));
             }
         }
     }
     Ok(listing)
 }
 
-fn render(start: &DocumentPath, listing: Listing, max_bytes: usize, language: Language) -> ToolOutput {
+fn render(start: &DocumentPath, listing: Listing, call: &Call<'_>) -> ToolOutput {
     let Listing { mut entries, mut incomplete } = listing;
-    let mut budget = JsonBudget::new(max_bytes);
+    let mut budget = JsonBudget::new(call.max_bytes);
     let shown = entries.iter().take_while(|entry| budget.take(&entry.tree_line().into())).count();
     incomplete |= shown < entries.len();
     entries.truncate(shown);
-    let files: Vec<&str> =
-        entries.iter().map(|entry| entry.path.as_str()).filter(|path| !path.ends_with('/')).collect();
-    let mut result = json!({ "tree": tree(start, &entries), "count": entries.len() });
+    let mut result = json!({ "tree": tree_text(start, &entries), "count": entries.len() });
     if incomplete {
-        result["note"] = DocumentTexts::of(language).more_entries.into();
+        result["note"] = DocumentTexts::of(call.language).more_entries.into();
     }
-    let content = tool_calls::escape(&result.to_string());
-    result["files"] = files.into();
-    let user_text = Some(markdown::format_result(&result.to_string()));
-    ToolOutput { content, user_text, summary: format!("{} entries", entries.len()), ..ToolOutput::default() }
+    let output = json_output(&result, format!("{} entries", entries.len()));
+    let paths = entries.iter().map(|entry| entry.path.as_str());
+    result["files"] = paths.filter(|path| !path.ends_with('/')).collect();
+    ToolOutput { user_text: Some(markdown::format_result(&result.to_string())), ..output }
 }
 
 /// The tree as lines such as `  - name/`; the entries of a folder follow it.
-fn tree(start: &DocumentPath, entries: &[Listed]) -> String {
+fn tree_text(start: &DocumentPath, entries: &[Listed]) -> String {
     let mut ordered: Vec<&Listed> = entries.iter().collect();
     ordered.sort_by(|one, other| one.path.split('/').cmp(other.path.split('/')));
     let name = start.names().last().unwrap_or(ROOT_NAME);

@@ -1,92 +1,51 @@
 //! `read_file`: lines of a document.
 
-use std::time::Duration;
-
-use async_trait::async_trait;
-use domain::{Language, ToolSpec};
 use prompts::{DocumentTexts, ToolFile, fill};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema, strip_invisible};
+use serde_json::json;
+use tools::{ToolOutput, strip_invisible};
 
-use crate::DocumentSource;
-use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_over};
+use crate::DocumentError;
 use crate::document_path::DocumentPath;
 use crate::json_budget::JsonBudget;
 use crate::line_range::{LineRange, Lines, MAX_LINES};
+use crate::tool::{Call, Operation, json_output};
+use crate::tree::Tree;
 
 /// Reads lines of a text file. The result is JSON: `content` with a number before each line, `lineCount`, `totalLines`,
 /// `filePath`, and a `note` if there is more to read.
-pub struct ReadFile {
-    source: DocumentSource,
-}
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct ReadFile {
     /// Relative to the root.
     file_path: String,
     /// Lines to skip.
     #[serde(default)]
-    offset: u32,
+    offset: usize,
     /// Maximum number of lines, at most 2,000.
     #[serde(default)]
     #[schemars(range(min = 1))]
-    limit: Option<u32>,
+    limit: Option<usize>,
 }
 
-impl ReadFile {
-    /// Creates the tool over a source.
-    pub fn new(source: DocumentSource) -> Self {
-        Self { source }
-    }
-}
+impl Operation for ReadFile {
+    const FILE: ToolFile = ToolFile::READ_FILE;
+    const CATEGORY: &'static str = "file";
 
-#[async_trait]
-impl Tool for ReadFile {
-    fn spec(&self, language: Language) -> ToolSpec {
-        schema::localised_spec::<Arguments>(&ToolFile::READ_FILE, language)
-    }
-
-    fn metadata(&self) -> ToolMetadata {
-        ToolMetadata::built_in("file").in_folder(self.source.name())
-    }
-
-    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let language = context.language;
-        let Arguments { file_path, offset, limit } = arguments::parse(arguments, language)?;
-        let (offset, limit) = (as_usize(offset), limit.map_or(MAX_LINES, as_usize));
-        let max_bytes = context.result_budget.max_bytes;
-        let read = async {
-            let path = DocumentPath::parse(&file_path)?;
-            let file = path.clone();
-            let range = LineRange::new(offset, limit);
-            let lines = run_over(&self.source, &context.owner, MAX_DURATION, move |root, interrupt| {
-                range.read(root, &file, max_bytes, interrupt)
-            });
-            Ok((path, lines.await?))
-        };
-        match read.await {
-            Ok((path, lines)) => Ok(render(&path, offset, lines, max_bytes, language)),
-            Err(error) => Err(crate::DocumentError::to_tool_error(&error, self, language)),
-        }
-    }
-
-    fn timeout(&self) -> Duration {
-        CALL_TIMEOUT
+    fn run(self, tree: &mut Tree, call: &Call<'_>) -> Result<ToolOutput, DocumentError> {
+        let path = DocumentPath::parse(&self.file_path)?;
+        let range = LineRange::new(self.offset, self.limit.unwrap_or(MAX_LINES));
+        let lines = range.read(tree, &path, call.max_bytes, call.interrupt)?;
+        Ok(render(&path, self.offset, lines, call))
     }
 }
 
-fn as_usize(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-fn render(path: &DocumentPath, offset: usize, lines: Lines, max_bytes: usize, language: Language) -> ToolOutput {
-    let texts = DocumentTexts::of(language);
+fn render(path: &DocumentPath, offset: usize, lines: Lines, call: &Call<'_>) -> ToolOutput {
+    let texts = DocumentTexts::of(call.language);
     let Lines { texts: lines, total, has_cut_line } = lines;
-    let mut budget = JsonBudget::new(max_bytes);
-    let numbered = (offset + 1..).zip(lines).map(|(number, line)| format!("{number}:{}", strip_invisible(&line)));
+    let mut budget = JsonBudget::new(call.max_bytes);
+    let numbered = lines.iter().enumerate().map(|(at, line)| format!("{}:{}", offset + at + 1, strip_invisible(line)));
     let shown: Vec<String> = numbered.take_while(|line| budget.take(&line.as_str().into())).collect();
     let next = offset.saturating_add(shown.len());
     let more = (next < total).then(|| fill(texts.more_lines, &[("offset", &next.to_string())]));
@@ -101,6 +60,5 @@ fn render(path: &DocumentPath, offset: usize, lines: Lines, max_bytes: usize, la
     if !notes.is_empty() {
         result["note"] = notes.into();
     }
-    let summary = format!("{} of {total} lines of {path}", shown.len());
-    ToolOutput { content: tool_calls::escape(&result.to_string()), summary, ..ToolOutput::default() }
+    json_output(&result, format!("{} of {total} lines of {path}", shown.len()))
 }

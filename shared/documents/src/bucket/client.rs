@@ -1,5 +1,6 @@
 use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use platform::aws::{Call, Method, Service};
@@ -35,57 +36,36 @@ impl BucketClient {
         let prefix = encode(prefix, false);
         let from = from.map(|token| format!("&continuation-token={}", encode(token, false))).unwrap_or_default();
         let path = format!("/?list-type=2&encoding-type=url&prefix={prefix}{from}");
-        let mut pauses = RETRY_PAUSES.into_iter();
-        loop {
-            match (self.list_once(&path).await, pauses.next()) {
-                (Err(fault), Some(pause)) if fault.is_transient() => sleep(pause).await,
-                (outcome, _) => return outcome,
-            }
-        }
+        with_retries(|| async {
+            let mut body = Vec::new();
+            let collect = |chunk: &[u8]| {
+                body.extend_from_slice(chunk);
+                if body.len() > MAX_PAGE_BYTES { Err(SyncFault::Answer) } else { Ok(()) }
+            };
+            self.get(&path, &[], collect).await?;
+            read_page(&body)
+        })
+        .await
     }
 
-    async fn list_once(&self, path: &str) -> Result<Page, SyncFault> {
-        let mut body = Vec::new();
-        let mut collect = |chunk: &[u8]| {
-            body.extend_from_slice(chunk);
-            if body.len() > MAX_PAGE_BYTES { Err(SyncFault::Answer) } else { Ok(()) }
-        };
-        self.get(path, &[], &mut collect).await?;
-        read_page(&body)
-    }
-
-    /// Writes an object to a new file (`GetObject`), exactly as it was listed.
-    pub(super) async fn download(
-        &self,
-        object: &ListedObject,
-        create: impl Fn() -> std::io::Result<File>,
-    ) -> Result<(), SyncFault> {
-        let mut pauses = RETRY_PAUSES.into_iter();
-        loop {
-            match (self.download_once(object, create()?).await, pauses.next()) {
-                (Err(fault), Some(pause)) if fault.is_transient() => sleep(pause).await,
-                (outcome, _) => return outcome,
-            }
-        }
-    }
-
-    async fn download_once(&self, object: &ListedObject, mut file: File) -> Result<(), SyncFault> {
+    /// Writes an object to a file (`GetObject`), exactly as it was listed.
+    pub(super) async fn download(&self, object: &ListedObject, file: &Path) -> Result<(), SyncFault> {
         let path = format!("/{}", encode(&object.key, true));
-        let mut bytes = 0;
-        // A chunk goes to the page cache; no other thread is needed for that.
-        let mut write = |chunk: &[u8]| {
-            bytes += u64::try_from(chunk.len()).unwrap_or(u64::MAX);
-            if bytes > object.bytes { Err(SyncFault::Changed) } else { Ok(file.write_all(chunk)?) }
-        };
-        match self.get(&path, &[("if-match", &object.etag)], &mut write).await {
-            Err(SyncFault::Rejected { status: 404 | 412, .. }) => return Err(SyncFault::Changed),
-            outcome => outcome?,
-        }
-        if bytes != object.bytes {
-            return Err(SyncFault::Connection);
-        }
-        file.set_modified(object.modified)?;
-        Ok(())
+        with_retries(|| async {
+            let (mut file, mut missing) = (File::create(file)?, object.bytes);
+            // A chunk goes to the page cache; no other thread is needed for that.
+            let write = |chunk: &[u8]| {
+                missing = missing.checked_sub(chunk.len() as u64).ok_or(SyncFault::Changed)?;
+                Ok(file.write_all(chunk)?)
+            };
+            match self.get(&path, &[("if-match", &object.etag)], write).await {
+                Ok(()) if missing > 0 => Err(SyncFault::Connection),
+                Ok(()) => Ok(file.set_modified(object.last_modified.into())?),
+                Err(SyncFault::Rejected { status: 404 | 412, .. }) => Err(SyncFault::Changed),
+                Err(fault) => Err(fault),
+            }
+        })
+        .await
     }
 
     /// Sends a request and hands each part of a successful answer to `on_chunk`.
@@ -93,12 +73,11 @@ impl BucketClient {
         &self,
         path: &str,
         headers: &[(&str, &str)],
-        on_chunk: &mut (dyn FnMut(&[u8]) -> Result<(), SyncFault> + Send),
+        mut on_chunk: impl FnMut(&[u8]) -> Result<(), SyncFault>,
     ) -> Result<(), SyncFault> {
         let call = Call { method: Method::GET, path, headers, body: Vec::new() };
         let request = self.service.signed_request(&self.http, call, SystemTime::now());
-        let request = request.map_err(|_| SyncFault::Connection)?;
-        let mut response = in_time(request.send()).await?;
+        let mut response = in_time(request.map_err(|_| SyncFault::Connection)?.send()).await?;
         let status = response.status().as_u16();
         if status != 200 {
             // The code is in the first bytes; a body that ends early has none.
@@ -110,6 +89,17 @@ impl BucketClient {
         }
         Ok(())
     }
+}
+
+/// Repeats a request after faults that may pass.
+async fn with_retries<T, R: Future<Output = Result<T, SyncFault>>>(request: impl Fn() -> R) -> Result<T, SyncFault> {
+    for pause in RETRY_PAUSES {
+        match request().await {
+            Err(fault) if fault.is_transient() => sleep(pause).await,
+            outcome => return outcome,
+        }
+    }
+    request().await
 }
 
 /// Awaits a step of an exchange for at most [`IDLE_TIMEOUT`].

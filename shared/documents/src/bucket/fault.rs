@@ -13,15 +13,9 @@ pub(super) enum SyncFault {
     /// An object was replaced between its listing and its reading.
     #[error("an object changed while it was copied")]
     Changed,
-    /// More objects than the limit.
-    #[error("there are more than {0} objects below the prefix")]
-    TooManyObjects(usize),
-    /// More folders than the limit.
-    #[error("the objects below the prefix are in more than {0} folders")]
-    TooManyFolders(usize),
-    /// More bytes than the limit.
-    #[error("the objects below the prefix have more than {0} bytes in all")]
-    TooManyBytes(u64),
+    /// More of these below the prefix than the limit.
+    #[error("there are more than {1} {0} below the prefix")]
+    TooMany(&'static str, u64),
     /// The local disk cannot be written.
     #[error("the local copy cannot be written: {0}")]
     Disk(std::io::ErrorKind),

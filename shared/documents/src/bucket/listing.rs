@@ -3,47 +3,34 @@
 //! Source: Amazon S3 API reference, `ListObjectsV2`. With `encoding-type=url` keys are percent-encoded, because XML cannot
 //! contain all characters of a key.
 
-use std::time::SystemTime;
-
-use serde::Deserialize;
+use jiff::Timestamp;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 
 use super::fault::SyncFault;
 
 /// One page of a listing.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase")]
 pub(super) struct Page {
+    is_truncated: bool,
+    next_continuation_token: Option<String>,
+    #[serde(default, rename = "Contents")]
     pub(super) objects: Vec<ListedObject>,
-    /// Where the next page begins; `None` for the last one.
-    pub(super) next: Option<String>,
 }
 
 /// An object of a listing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase")]
 pub(super) struct ListedObject {
+    #[serde(deserialize_with = "read_key")]
     pub(super) key: String,
     /// With its quotes.
+    #[serde(rename = "ETag", deserialize_with = "read_etag")]
     pub(super) etag: String,
+    #[serde(rename = "Size")]
     pub(super) bytes: u64,
-    pub(super) modified: SystemTime,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct ListBucketResult {
-    is_truncated: bool,
-    next_continuation_token: Option<String>,
-    #[serde(default)]
-    contents: Vec<Contents>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Contents {
-    key: String,
-    last_modified: jiff::Timestamp,
-    #[serde(rename = "ETag")]
-    etag: String,
-    size: u64,
+    pub(super) last_modified: Timestamp,
 }
 
 #[derive(Deserialize)]
@@ -57,33 +44,33 @@ struct ServiceError {
 /// # Errors
 /// [`SyncFault::Answer`].
 pub(super) fn read_page(body: &[u8]) -> Result<Page, SyncFault> {
-    let result: ListBucketResult = parse(body).ok_or(SyncFault::Answer)?;
-    let objects = result.contents.into_iter().map(ListedObject::try_from).collect::<Result<_, _>>()?;
-    match (result.is_truncated, result.next_continuation_token) {
-        (true, Some(next)) => Ok(Page { objects, next: Some(next) }),
-        (true, None) => Err(SyncFault::Answer),
-        (false, _) => Ok(Page { objects, next: None }),
+    let is_complete = |page: &Page| !page.is_truncated || page.next_continuation_token.is_some();
+    parse(body).filter(is_complete).ok_or(SyncFault::Answer)
+}
+
+impl Page {
+    /// Where the next page begins; `None` for the last one.
+    pub(super) fn next(&self) -> Option<&str> {
+        self.next_continuation_token.as_deref().filter(|_| self.is_truncated)
     }
 }
 
-impl TryFrom<Contents> for ListedObject {
-    type Error = SyncFault;
+fn read_key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    // The form encoding of S3 writes a space as `+`.
+    let text = String::deserialize(deserializer)?.replace('+', " ");
+    decode(&text).ok_or_else(|| D::Error::custom("not percent-encoded"))
+}
 
-    fn try_from(contents: Contents) -> Result<Self, SyncFault> {
-        let Contents { key, last_modified, etag, size } = contents;
-        // The form encoding of S3 writes a space as `+`.
-        let key = decode(&key.replace('+', " ")).ok_or(SyncFault::Answer)?;
-        let is_sendable = !etag.is_empty() && etag.bytes().all(|byte| byte.is_ascii_graphic());
-        if !is_sendable {
-            return Err(SyncFault::Answer);
-        }
-        Ok(Self { key, etag, bytes: size, modified: last_modified.into() })
-    }
+/// Reads an `ETag` that a header can have.
+fn read_etag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let is_sendable = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_sendable { Ok(text) } else { Err(D::Error::custom("not an ETag")) }
 }
 
 /// Parses an XML document; `None` also for one with a document type, which S3 never sends: inside a text it makes the
 /// deserializer panic.
-fn parse<T: serde::de::DeserializeOwned>(body: &[u8]) -> Option<T> {
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Option<T> {
     let text = std::str::from_utf8(body).ok()?;
     let has_type = text.match_indices("<!").any(|(at, _)| !text.get(at..).is_some_and(|rest| rest.starts_with("<!--")));
     if has_type { None } else { quick_xml::de::from_str(text).ok() }
@@ -132,18 +119,18 @@ mod tests {
     #[test]
     fn page_has_decoded_keys_and_quoted_etags() {
         let page = read_page(PAGE.as_bytes()).unwrap();
-        assert_eq!(page.next.as_deref(), Some("1/+=="));
+        assert_eq!(page.next(), Some("1/+=="));
         let [first, second] = page.objects.try_into().unwrap();
-        let modified = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_255_369_830);
+        let last_modified = Timestamp::from_second(1_255_369_830).unwrap();
         let etag = "\"fba9dede5f27731c9771645a39863328\"".to_owned();
-        assert_eq!(first, ListedObject { key: "a/b& 计.md".to_owned(), etag, bytes: 434_234, modified });
+        assert_eq!(first, ListedObject { key: "a/b& 计.md".to_owned(), etag, bytes: 434_234, last_modified });
         assert_eq!((second.key.as_str(), second.etag.as_str()), ("a/", "\"e-2\""));
     }
 
     #[test]
     fn faulty_pages_are_rejected() {
         let last = PAGE.replace(">true<", ">false<");
-        assert_eq!(read_page(last.as_bytes()).unwrap().next, None);
+        assert_eq!(read_page(last.as_bytes()).unwrap().next(), None);
         for (from, to) in [
             ("ListBucketResult>", "Other>"),
             ("<NextContinuationToken>1/+==</NextContinuationToken>", ""),

@@ -1,5 +1,3 @@
-use std::fs::File;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -14,10 +12,8 @@ use tokio::time::timeout;
 use super::BucketAddress;
 use super::client::BucketClient;
 use super::fault::SyncFault;
-use super::listing::ListedObject;
-use super::storage::{Storage, documents};
-use crate::document_path::DocumentPath;
-use crate::parallel_walk::MAX_DEPTH;
+use super::storage::{Document, Storage, documents};
+use crate::tree::MAX_DEPTH;
 use crate::{DocumentError, DocumentRoot, HiddenFiles};
 
 /// Objects that are read at the same time.
@@ -61,24 +57,17 @@ pub struct BucketMirror {
     hidden: HiddenFiles,
     limits: MirrorLimits,
     current: Mutex<Current>,
-    /// How many objects were too deep when the log last reported it.
-    too_deep: AtomicUsize,
     /// Held by the one call that synchronises. What it has copied is kept when it is cancelled.
-    copies: tokio::sync::Mutex<Option<Copies>>,
+    storage: tokio::sync::Mutex<Option<Storage>>,
 }
 
 /// The tree that is served.
 #[derive(Debug, Default)]
 struct Current {
     root: Option<DocumentRoot>,
+    /// What it was made of.
+    documents: Vec<Document>,
     checked_at: Option<SystemTime>,
-}
-
-/// The copies on the disk, and what the served tree was made of.
-#[derive(Debug)]
-struct Copies {
-    storage: Storage,
-    served: Vec<(DocumentPath, ListedObject)>,
 }
 
 impl BucketMirror {
@@ -91,15 +80,7 @@ impl BucketMirror {
         limits: MirrorLimits,
     ) -> Self {
         let client = BucketClient::new(http, service);
-        Self {
-            client,
-            address,
-            hidden,
-            limits,
-            current: Mutex::default(),
-            too_deep: AtomicUsize::new(0),
-            copies: tokio::sync::Mutex::default(),
-        }
+        Self { client, address, hidden, limits, current: Mutex::default(), storage: tokio::sync::Mutex::default() }
     }
 
     /// Where the objects are.
@@ -137,97 +118,94 @@ impl BucketMirror {
 
     /// Brings the served tree up to date. One call does; others serve the older tree or, without one, wait.
     async fn synchronise(&self, now: SystemTime) -> Result<(), SyncFault> {
-        let mut copies = match (self.copies.try_lock(), self.current(now)) {
-            (Ok(copies), _) => copies,
+        let mut storage = match (self.storage.try_lock(), self.current(now)) {
+            (Ok(storage), _) => storage,
             (Err(_), (Some(_), _)) => return Ok(()),
-            (Err(_), (None, _)) => self.copies.lock().await,
+            (Err(_), (None, _)) => self.storage.lock().await,
         };
         // Another call may have finished meanwhile.
         if matches!(self.current(now), (Some(_), true)) {
             return Ok(());
         }
-        let outcome = self.update(&mut copies).await;
+        let outcome = self.update(&mut storage).await;
         // After a fault the older tree is served for an interval too: a broken bucket must not slow down each call.
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         current.checked_at = Some(now);
-        let Some(tree) = outcome? else { return Ok(()) };
-        let older = current.root.replace(DocumentRoot::of_temporary(tree, self.hidden));
-        drop(current);
-        drop(spawn_blocking(move || drop(older)));
+        if let Some((tree, documents)) = outcome? {
+            current.documents = documents;
+            let older = current.root.replace(DocumentRoot::of_temporary(tree, self.hidden));
+            drop(current);
+            drop(spawn_blocking(move || drop(older)));
+        }
         Ok(())
     }
 
     /// Lists the bucket and makes a new tree, or none if the served one is up to date.
-    async fn update(&self, copies: &mut Option<Copies>) -> Result<Option<TempDir>, SyncFault> {
-        let listed = self.list().await?;
-        let is_first = copies.as_ref().is_none_or(|_| self.current(SystemTime::now()).0.is_none());
-        let copies = match copies {
-            Some(copies) => copies,
-            None => copies.insert(Copies { storage: Storage::create()?, served: Vec::new() }),
-        };
-        if !is_first && copies.served == listed {
+    async fn update(&self, storage: &mut Option<Storage>) -> Result<Option<(TempDir, Vec<Document>)>, SyncFault> {
+        let (listed, too_deep) = self.list().await?;
+        if self.is_served(&listed) {
             return Ok(None);
         }
-        self.download(&mut copies.storage, &listed).await?;
-        let plan = copies.storage.plan(&listed)?;
-        let tree = spawn_blocking(move || plan.build()).await.map_err(std::io::Error::from)??;
-        copies.storage.keep_only(&listed);
-        copies.served = listed;
-        Ok(Some(tree))
+        if too_deep > 0 {
+            let bucket = self.address.bucket();
+            tracing::warn!(bucket, count = too_deep, "objects below more than {MAX_DEPTH} folders are left out");
+        }
+        let storage = match storage {
+            Some(storage) => storage,
+            None => storage.insert(Storage::create()?),
+        };
+        self.download(storage, &listed).await?;
+        let tree = spawn_blocking(storage.build_tree(&listed)).await.map_err(std::io::Error::from)??;
+        storage.keep_only(&listed);
+        Ok(Some((tree, listed)))
     }
 
-    /// Lists all documents, within the limits.
-    async fn list(&self) -> Result<Vec<(DocumentPath, ListedObject)>, SyncFault> {
+    fn is_served(&self, documents: &[Document]) -> bool {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        current.root.is_some() && current.documents == documents
+    }
+
+    /// Lists all documents, within the limits, and how many objects are too deep to be one.
+    async fn list(&self) -> Result<(Vec<Document>, usize), SyncFault> {
         let (mut objects, mut from) = (Vec::new(), None);
         loop {
             let page = self.client.list(&self.address.prefix, from.as_deref()).await?;
+            let next = page.next().map(str::to_owned);
             objects.extend(page.objects);
             if objects.len() > self.limits.objects {
-                return Err(SyncFault::TooManyObjects(self.limits.objects));
+                return Err(SyncFault::TooMany("objects", self.limits.objects as u64));
             }
-            match page.next {
-                // A page without an object would make no progress.
-                Some(next) if from.as_ref() != Some(&next) => from = Some(next),
-                Some(_) => return Err(SyncFault::Answer),
+            match next {
                 None => break,
+                // It would make no progress.
+                Some(_) if next == from => return Err(SyncFault::Answer),
+                Some(_) => from = next,
             }
         }
         let bytes = objects.iter().fold(0_u64, |sum, object| sum.saturating_add(object.bytes));
         if bytes > self.limits.bytes {
-            return Err(SyncFault::TooManyBytes(self.limits.bytes));
+            return Err(SyncFault::TooMany("bytes", self.limits.bytes));
         }
         let prefix = self.address.prefix.clone();
-        let listed = spawn_blocking(move || documents(&prefix, objects)).await.map_err(std::io::Error::from)??;
-        self.report_too_deep(listed.too_deep);
-        Ok(listed.documents)
-    }
-
-    /// Logs how many objects are left out because of their depth, once for each number.
-    fn report_too_deep(&self, count: usize) {
-        if self.too_deep.swap(count, Ordering::Relaxed) != count && count > 0 {
-            let bucket = self.address.bucket();
-            tracing::warn!(bucket, count, "objects below more than {MAX_DEPTH} folders are left out");
-        }
+        spawn_blocking(move || documents(&prefix, objects)).await.map_err(std::io::Error::from)?
     }
 
     /// Copies the objects that are not there yet; each complete copy is kept, also if another one fails.
-    async fn download(&self, storage: &mut Storage, listed: &[(DocumentPath, ListedObject)]) -> Result<(), SyncFault> {
+    async fn download(&self, storage: &mut Storage, listed: &[Document]) -> Result<(), SyncFault> {
         let folder = storage.folder().to_owned();
-        let missing = listed.iter().map(|(_, object)| object).filter(|object| !storage.has(object)).cloned();
-        let missing: Vec<ListedObject> = missing.collect();
-        let downloads = missing.into_iter().map(|object| {
+        let downloads = storage.missing(listed).into_iter().map(|object| {
             let folder = &folder;
             async move {
                 // A copy that is not complete is deleted, also when this call is cancelled.
                 let file = NamedTempFile::new_in(folder)?.into_temp_path();
-                self.client.download(&object, || File::create(&file)).await?;
+                self.client.download(&object, &file).await?;
                 Ok::<_, SyncFault>((object, file))
             }
         });
         let mut downloads = iter(downloads).buffer_unordered(CONCURRENT_DOWNLOADS);
         while let Some(copy) = downloads.next().await {
             let (object, file) = copy?;
-            storage.add(&object, file);
+            storage.add(object, file);
         }
         Ok(())
     }

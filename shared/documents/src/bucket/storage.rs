@@ -1,7 +1,6 @@
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io;
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use tempfile::{TempDir, TempPath};
@@ -9,7 +8,7 @@ use tempfile::{TempDir, TempPath};
 use super::fault::SyncFault;
 use super::listing::ListedObject;
 use crate::document_path::{DocumentPath, is_plain_name};
-use crate::parallel_walk::MAX_DEPTH;
+use crate::tree::MAX_DEPTH;
 
 /// How the names of these folders begin.
 const FOLDER_PREFIX: &str = "lambda-chat-documents-";
@@ -23,36 +22,17 @@ const MAX_FOLDERS: usize = 40_000;
 /// Longest name of a file, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
+/// An object with its path below the root.
+pub(super) type Document = (DocumentPath, ListedObject);
+
 /// A folder of the local disk for copies of objects and for trees of them; dropping it deletes it.
 #[derive(Debug)]
 pub(super) struct Storage {
     folder: TempDir,
     /// Locked as long as it is open.
     _lock: File,
-    copies: HashMap<String, Copy>,
-}
-
-/// A complete copy of an object.
-#[derive(Debug)]
-struct Copy {
-    etag: String,
-    /// Dropping it deletes the file.
-    file: TempPath,
-}
-
-/// The documents of a listing.
-#[derive(Debug)]
-pub(super) struct Documents {
-    pub(super) documents: Vec<(DocumentPath, ListedObject)>,
-    /// How many objects are below too many folders.
-    pub(super) too_deep: usize,
-}
-
-/// A tree that is not built yet.
-#[derive(Debug)]
-pub(super) struct TreePlan {
-    folder: TempDir,
-    links: Vec<(PathBuf, DocumentPath)>,
+    /// The `ETag` and the complete copy of objects, by key.
+    copies: HashMap<String, (String, TempPath)>,
 }
 
 impl Storage {
@@ -65,9 +45,11 @@ impl Storage {
         Ok(Self { folder, _lock: lock, copies: HashMap::new() })
     }
 
-    /// Whether the object is there as listed.
-    pub(super) fn has(&self, object: &ListedObject) -> bool {
-        self.copies.get(&object.key).is_some_and(|copy| copy.etag == object.etag)
+    /// The objects that are not there as listed.
+    pub(super) fn missing(&self, documents: &[Document]) -> Vec<ListedObject> {
+        let is_there =
+            |object: &ListedObject| self.copies.get(&object.key).is_some_and(|(etag, _)| *etag == object.etag);
+        documents.iter().map(|(_, object)| object).filter(|object| !is_there(object)).cloned().collect()
     }
 
     /// The folder for new copies. Nothing reads them before [`Self::add`].
@@ -76,87 +58,56 @@ impl Storage {
     }
 
     /// Adds the complete copy of an object, in place of one of an older version.
-    pub(super) fn add(&mut self, object: &ListedObject, file: TempPath) {
-        self.copies.insert(object.key.clone(), Copy { etag: object.etag.clone(), file });
+    pub(super) fn add(&mut self, object: ListedObject, file: TempPath) {
+        self.copies.insert(object.key, (object.etag, file));
     }
 
     /// Deletes the copies of all other objects.
-    pub(super) fn keep_only(&mut self, objects: &[(DocumentPath, ListedObject)]) {
-        let keys: HashSet<&str> = objects.iter().map(|(_, object)| object.key.as_str()).collect();
+    pub(super) fn keep_only(&mut self, documents: &[Document]) {
+        let keys: HashSet<&str> = documents.iter().map(|(_, object)| object.key.as_str()).collect();
         self.copies.retain(|key, _| keys.contains(key.as_str()));
     }
 
-    /// Starts a tree of these objects, all of which have copies.
-    pub(super) fn plan(&self, objects: &[(DocumentPath, ListedObject)]) -> io::Result<TreePlan> {
-        let link = |(path, object): &(DocumentPath, ListedObject)| {
-            Some((self.copies.get(&object.key)?.file.to_path_buf(), path.clone()))
-        };
-        let folder = tempfile::Builder::new().prefix("tree-").tempdir_in(&self.folder)?;
-        Ok(TreePlan { folder, links: objects.iter().filter_map(link).collect() })
-    }
-}
-
-impl TreePlan {
-    /// Links the copies into the tree; nothing is copied. Blocks. Dropping the tree deletes it.
-    pub(super) fn build(self) -> io::Result<TempDir> {
-        let Self { folder, links } = self;
-        let mut last_folder = None;
-        for (copy, path) in links {
-            let file = folder.path().join(path.as_str());
-            let parent = file.parent().map(Path::to_owned);
-            if last_folder != parent {
-                parent.as_ref().map_or(Ok(()), fs::create_dir_all)?;
-                last_folder = parent;
+    /// Returns the work that links the copies of these documents into a new tree, which blocks. Dropping the tree deletes it.
+    pub(super) fn build_tree(&self, documents: &[Document]) -> impl FnOnce() -> io::Result<TempDir> + Send + use<> {
+        let folder = self.folder.path().to_owned();
+        let copy = |object: &ListedObject| self.copies.get(&object.key).map(|(_, file)| file.to_path_buf());
+        let links = documents.iter().filter_map(|(path, object)| Some((copy(object)?, path.clone())));
+        let links: Vec<(PathBuf, DocumentPath)> = links.collect();
+        move || {
+            let tree = tempfile::Builder::new().prefix("tree-").tempdir_in(folder)?;
+            for (copy, path) in links {
+                let file = tree.path().join(path.as_str());
+                fs::create_dir_all(file.parent().unwrap_or(tree.path()))?;
+                fs::hard_link(copy, file)?;
             }
-            fs::hard_link(copy, file)?;
+            Ok(tree)
         }
-        Ok(folder)
     }
 }
 
-/// The objects that can be documents, with their paths below the root, and how many are too deep for searches. Folder markers
-/// (`a/`), keys with a name that tools could not reach (such as `..`), and objects that are also a folder of others are left
-/// out.
+/// The objects that can be documents, and how many are too deep for searches. Folder markers (`a/`), keys with a name that
+/// tools could not reach (such as `..`), and objects that are also a folder of others are left out.
 ///
 /// # Errors
-/// [`SyncFault::TooManyFolders`].
-pub(super) fn documents(prefix: &str, objects: Vec<ListedObject>) -> Result<Documents, SyncFault> {
-    let mut too_deep = 0;
-    let mut path = |key: &str| {
-        let names = key.strip_prefix(prefix)?;
-        if names.split('/').nth(MAX_DEPTH + 1).is_some() {
-            too_deep += 1;
-            return None;
-        }
+/// [`SyncFault::TooMany`] folders.
+pub(super) fn documents(prefix: &str, objects: Vec<ListedObject>) -> Result<(Vec<Document>, usize), SyncFault> {
+    let documents = objects.into_iter().filter_map(|object| {
+        let names = object.key.strip_prefix(prefix)?;
         let is_plain = names.split('/').all(|name| is_plain_name(name) && name.len() <= MAX_NAME_BYTES);
-        if is_plain { DocumentPath::parse(names).ok() } else { None }
-    };
-    let documents = objects.into_iter().filter_map(|object| Some((path(&object.key)?, object)));
-    let mut documents: Vec<(DocumentPath, ListedObject)> = documents.collect();
-    if count_folders(&documents) > MAX_FOLDERS {
-        return Err(SyncFault::TooManyFolders(MAX_FOLDERS));
-    }
-    let paths: BTreeSet<String> = documents.iter().map(|(path, _)| path.to_string()).collect();
-    documents.retain(|(path, _)| {
-        let inside = format!("{path}/");
-        !paths
-            .range::<str, _>((Bound::Included(inside.as_str()), Bound::Unbounded))
-            .next()
-            .is_some_and(|next| next.starts_with(&inside))
+        let path = DocumentPath::parse(names).ok().filter(|_| is_plain)?;
+        Some((path, object))
     });
-    Ok(Documents { documents, too_deep })
-}
-
-/// The number of folders of a tree: each path adds those that it does not share with the one before it in order.
-fn count_folders(documents: &[(DocumentPath, ListedObject)]) -> usize {
-    let mut paths: Vec<&str> = documents.iter().map(|(path, _)| path.as_str()).collect();
-    paths.sort_unstable();
-    let mut before = "";
-    paths.into_iter().fold(0, |count, path| {
-        let shared = path.split('/').zip(before.split('/')).take_while(|(one, other)| one == other).count();
-        before = path;
-        count + path.split('/').count().saturating_sub(1 + shared)
-    })
+    let (mut documents, too_deep): (Vec<Document>, Vec<Document>) =
+        documents.partition(|(path, _)| path.folders().count() <= MAX_DEPTH);
+    let folders: HashSet<&str> = documents.iter().flat_map(|(path, _)| path.folders()).collect();
+    if folders.len() > MAX_FOLDERS {
+        return Err(SyncFault::TooMany("folders", MAX_FOLDERS as u64));
+    }
+    let is_file: Vec<bool> = documents.iter().map(|(path, _)| !folders.contains(path.as_str())).collect();
+    let mut is_file = is_file.into_iter();
+    documents.retain(|_| is_file.next().unwrap_or_default());
+    Ok((documents, too_deep.len()))
 }
 
 /// Deletes the folders whose process no longer holds their lock.
@@ -177,16 +128,16 @@ fn is_abandoned(lock: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::SystemTime;
+    use jiff::Timestamp;
 
     use super::*;
 
     fn object(key: &str) -> ListedObject {
-        ListedObject { key: key.to_owned(), etag: "e".to_owned(), bytes: 1, modified: SystemTime::UNIX_EPOCH }
+        ListedObject { key: key.to_owned(), etag: "e".to_owned(), bytes: 1, last_modified: Timestamp::UNIX_EPOCH }
     }
 
     fn paths(objects: Vec<ListedObject>) -> (Vec<String>, usize) {
-        let Documents { documents, too_deep } = documents("docs/", objects).unwrap();
+        let (documents, too_deep) = documents("docs/", objects).unwrap();
         (documents.into_iter().map(|(path, _)| path.to_string()).collect(), too_deep)
     }
 
@@ -224,8 +175,8 @@ mod tests {
         let (found, too_deep) = paths(vec![deep(MAX_DEPTH), deep(MAX_DEPTH + 1), deep(500), object("docs/b.md")]);
         assert_eq!((found.len(), too_deep), (2, 2));
         let folders = |count: usize| documents("", (0..count).map(|at| object(&format!("{at}/x/a.md"))).collect());
-        assert_eq!(folders(MAX_FOLDERS / 2).unwrap().documents.len(), MAX_FOLDERS / 2);
-        assert_eq!(folders(MAX_FOLDERS / 2 + 1).unwrap_err(), SyncFault::TooManyFolders(MAX_FOLDERS));
+        assert_eq!(folders(MAX_FOLDERS / 2).unwrap().0.len(), MAX_FOLDERS / 2);
+        assert_eq!(folders(MAX_FOLDERS / 2 + 1).unwrap_err(), SyncFault::TooMany("folders", MAX_FOLDERS as u64));
     }
 
     #[test]

@@ -9,16 +9,17 @@ use regex::Regex;
 use tempfile::TempDir;
 use tools::Progress;
 
-use super::Arguments;
+use super::GrepSearch;
 use super::scan::Scan;
 use crate::document_path::DocumentPath;
 use crate::interrupt::Interrupt;
-use crate::{DocumentRoot, HiddenFiles, LineRange};
+use crate::tree::Tree;
+use crate::{HiddenFiles, LineRange};
 
 /// Patterns with and without a text that every match contains, in both cases, in ASCII and not.
 const PATTERNS: [&str; 8] = ["needle", "(?i)NEEDLE", "预算|needle", "é", "n.*e", "(?i)É|k", "[^a-z\r]", "\u{fffd}"];
 
-fn arguments(pattern: &str) -> Arguments {
+fn arguments(pattern: &str) -> GrepSearch {
     serde_json::from_value(serde_json::json!({ "pattern": pattern })).unwrap()
 }
 
@@ -29,7 +30,6 @@ fn fuzz_search_arguments_find_lines_or_are_refused() {
     for name in ["a.md", "notes/b.txt"] {
         fs::write(dir.path().join(name), "a needle\r\n预算 é\n\n2026-11-23\n").unwrap();
     }
-    let root = DocumentRoot::open(dir.path(), HiddenFiles::Skip).unwrap();
     let samples = [
         r#"{"pattern": "(?i)needle|预算{1,3}?", "path": "notes", "include": "!*.md", "context": 2}"#,
         r#"{"pattern": "^\\s*[^\\x00-\\x7F]+\\b.$", "include": "*.{md,txt}"}"#,
@@ -56,9 +56,10 @@ fn fuzz_search_arguments_find_lines_or_are_refused() {
         "255",
     ];
     run_text("grep_search", &samples, &tokens, |text| {
-        let Ok(arguments) = serde_json::from_str::<Arguments>(text) else { return Ok(()) };
+        let Ok(arguments) = serde_json::from_str::<GrepSearch>(text) else { return Ok(()) };
         let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
-        let Ok(scan) = Scan::new(&root, &arguments, &interrupt) else { return Ok(()) };
+        let mut tree = Tree::open(dir.path(), HiddenFiles::Skip).unwrap();
+        let Ok(scan) = Scan::new(&mut tree, &arguments, &interrupt) else { return Ok(()) };
         let matches = scan.run(&Progress::default(), Language::En);
         let is_bounded = matches.files.len() <= 2 && matches.count <= 8 && !matches.incomplete;
         ensure(is_bounded, || format!("{matches:?}"))?;
@@ -70,7 +71,6 @@ fn fuzz_search_arguments_find_lines_or_are_refused() {
 #[test]
 fn fuzz_searches_find_what_readers_see() {
     let dir = TempDir::new().unwrap();
-    let root = DocumentRoot::open(dir.path(), HiddenFiles::Skip).unwrap();
     let path = DocumentPath::parse("a.txt").unwrap();
     let utf16: Vec<u8> = "\u{feff}预算 needle\nNeedle\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
     let samples: [&[u8]; 6] = [
@@ -84,7 +84,8 @@ fn fuzz_searches_find_what_readers_see() {
     run("search", &samples, &["\n", "\r\n", "needle", "NEEDLE", "é", "预算", "\u{feff}", "\u{212a}"], |bytes| {
         fs::write(dir.path().join("a.txt"), bytes).map_err(|error| error.to_string())?;
         let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
-        let Ok(read) = LineRange::default().read(&root, &path, usize::MAX, &interrupt) else { return Ok(()) };
+        let mut tree = Tree::open(dir.path(), HiddenFiles::Skip).unwrap();
+        let Ok(read) = LineRange::default().read(&mut tree, &path, usize::MAX, &interrupt) else { return Ok(()) };
         let is_comparable = !read.has_cut_line && read.texts.iter().all(|line| !line.contains(['\0', '\r']));
         if !is_comparable || read.total > 50 {
             return Ok(());
@@ -93,7 +94,7 @@ fn fuzz_searches_find_what_readers_see() {
             let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
             let seen = (1..).zip(&read.texts).filter(|(_, line)| regex.is_match(line));
             let seen: Vec<u64> = seen.map(|(number, _)| number).collect();
-            let scan = Scan::new(&root, &arguments(pattern), &interrupt).map_err(|error| error.to_string())?;
+            let scan = Scan::new(&mut tree, &arguments(pattern), &interrupt).map_err(|error| error.to_string())?;
             let found = scan.run(&Progress::default(), Language::En).files;
             let lines = found.iter().flat_map(|file| &file.lines);
             let found: Vec<u64> = lines.filter_map(|line| line.split_once(':')?.0.parse().ok()).collect();

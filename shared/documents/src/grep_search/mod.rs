@@ -2,38 +2,30 @@
 
 #[cfg(test)]
 mod fuzz;
-mod matches;
 mod scan;
 mod sink;
 
-use std::time::Duration;
-
-use async_trait::async_trait;
-use domain::{Language, ToolSpec};
 use prompts::{DocumentTexts, ToolFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
+use tools::ToolOutput;
 
-use self::matches::{FileMatches, Matches};
-use self::scan::Scan;
-use crate::DocumentSource;
-use crate::call::{CALL_TIMEOUT, MAX_DURATION, run_over};
+use self::scan::{Matches, Scan};
+use self::sink::FileMatches;
+use crate::DocumentError;
 use crate::json_budget::JsonBudget;
+use crate::tool::{Call, Operation, json_output};
+use crate::tree::Tree;
 
 /// Longest result, in bytes, however large the model's window is: a narrower search is better than a longer result.
 const MAX_RESULT_BYTES: usize = 64 * 1024;
 
 /// Searches files, newest first. The result is JSON: `matches` (a file each, with `lines` such as `12:text`, or `11-text`
 /// for context), `count` (of matching lines), `files`, `truncated`, and a `note` if something is left out.
-pub struct GrepSearch {
-    source: DocumentSource,
-}
-
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct GrepSearch {
     /// A regular expression, matched in each line.
     pattern: String,
     /// The folder or file to search, relative to the root, which is the default.
@@ -48,45 +40,19 @@ struct Arguments {
     context: Option<u8>,
 }
 
-impl GrepSearch {
-    /// Creates the tool over a source.
-    pub fn new(source: DocumentSource) -> Self {
-        Self { source }
+impl Operation for GrepSearch {
+    const FILE: ToolFile = ToolFile::GREP_SEARCH;
+    const CATEGORY: &'static str = "search";
+
+    fn run(self, tree: &mut Tree, call: &Call<'_>) -> Result<ToolOutput, DocumentError> {
+        Ok(render(Scan::new(tree, &self, call.interrupt)?.run(&call.progress, call.language), call))
     }
 }
 
-#[async_trait]
-impl Tool for GrepSearch {
-    fn spec(&self, language: Language) -> ToolSpec {
-        schema::localised_spec::<Arguments>(&ToolFile::GREP_SEARCH, language)
-    }
-
-    fn metadata(&self) -> ToolMetadata {
-        ToolMetadata::built_in("search").in_folder(self.source.name())
-    }
-
-    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let language = context.language;
-        let arguments: Arguments = arguments::parse(arguments, language)?;
-        let progress = context.progress.clone();
-        let search = run_over(&self.source, &context.owner, MAX_DURATION, move |root, interrupt| {
-            Ok(Scan::new(root, &arguments, interrupt)?.run(&progress, language))
-        });
-        match search.await {
-            Ok(matches) => Ok(render(matches, context.result_budget.max_bytes.min(MAX_RESULT_BYTES), language)),
-            Err(error) => Err(error.to_tool_error(self, language)),
-        }
-    }
-
-    fn timeout(&self) -> Duration {
-        CALL_TIMEOUT
-    }
-}
-
-fn render(matches: Matches, max_bytes: usize, language: Language) -> ToolOutput {
-    let texts = DocumentTexts::of(language);
+fn render(matches: Matches, call: &Call<'_>) -> ToolOutput {
+    let texts = DocumentTexts::of(call.language);
     let Matches { files, count, incomplete } = matches;
-    let (mut budget, total) = (JsonBudget::new(max_bytes), files.len());
+    let (mut budget, total) = (JsonBudget::new(call.max_bytes.min(MAX_RESULT_BYTES)), files.len());
     let mut cut = false;
     let mut shown = Vec::new();
     for file in files {
@@ -94,14 +60,13 @@ fn render(matches: Matches, max_bytes: usize, language: Language) -> ToolOutput 
         cut |= !is_whole;
         shown.extend(entry);
     }
-    let summary = format!("{count} matches in {total} files");
     let mut result = json!({ "matches": shown, "count": count, "files": total, "truncated": cut || incomplete });
     if cut {
         result["note"] = texts.more_matches.into();
     } else if incomplete {
         result["note"] = texts.incomplete.into();
     }
-    ToolOutput { content: tool_calls::escape(&result.to_string()), summary, ..ToolOutput::default() }
+    json_output(&result, format!("{count} matches in {total} files"))
 }
 
 /// The entry of a file with the lines that fit, and whether these are all; no entry if not even one line fits.

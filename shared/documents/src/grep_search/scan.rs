@@ -10,17 +10,14 @@ use ignore::overrides::{Override, OverrideBuilder};
 use prompts::{DocumentTexts, fill};
 use tools::Progress;
 
-use super::Arguments;
-use super::matches::{FileMatches, Matches};
-use super::sink::LineSink;
-use crate::directory::Directory;
+use super::GrepSearch;
+use super::sink::{FileMatches, LineSink};
 use crate::document_path::DocumentPath;
-use crate::encoding::{FileStart, TextFile};
+use crate::encoding::TextFile;
 use crate::glob_search::MAX_GLOB_BYTES;
 use crate::interrupt::Interrupt;
-use crate::parallel_walk::{FoundFiles, max_threads};
-use crate::walk::{FileOpener, find_files};
-use crate::{DocumentError, DocumentRoot, PatternFault};
+use crate::tree::{FoundFiles, Tree, max_threads};
+use crate::{DocumentError, PatternFault};
 
 /// Longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 1000;
@@ -37,31 +34,31 @@ const MAX_SCANNED_BYTES: usize = 1_000_000;
 /// Files for which another thread is worth its start.
 const FILES_PER_THREAD: usize = 128;
 
-/// Size of a thread's buffer at first, in bytes; it grows with the files.
-const BUFFER_BYTES: usize = 64 * 1024;
-
 /// Files between two reports of progress.
 const FILES_PER_REPORT: usize = 2000;
 
+/// The matches of a search.
+#[derive(Debug, Default)]
+pub(super) struct Matches {
+    /// The files with matches, newest first.
+    pub(super) files: Vec<FileMatches>,
+    /// The number of matching lines.
+    pub(super) count: usize,
+    /// Whether time or a limit ended the scan.
+    pub(super) incomplete: bool,
+}
+
 /// A search that can run.
 pub(super) struct Scan<'a> {
+    tree: &'a Tree,
     found: FoundFiles,
-    root: Directory,
     matcher: RegexMatcher,
     context: usize,
     interrupt: &'a Interrupt,
+    /// The index of the next file that no thread has taken.
+    next: AtomicUsize,
     /// The length of all matching lines so far.
     scanned_bytes: AtomicUsize,
-}
-
-/// One thread of a scan. It takes the next file that no other thread has.
-struct Worker<'a> {
-    scan: &'a Scan<'a>,
-    opener: FileOpener<'a>,
-    matcher: RegexMatcher,
-    searcher: Searcher,
-    /// For the next file.
-    buffer: Vec<u8>,
 }
 
 impl<'a> Scan<'a> {
@@ -70,33 +67,27 @@ impl<'a> Scan<'a> {
     /// # Errors
     /// The first argument that is not accepted.
     pub(super) fn new(
-        root: &DocumentRoot,
-        arguments: &Arguments,
+        tree: &'a mut Tree,
+        arguments: &GrepSearch,
         interrupt: &'a Interrupt,
     ) -> Result<Self, DocumentError> {
-        let Arguments { pattern, path, include, context } = arguments;
+        let GrepSearch { pattern, path, include, context } = arguments;
         let matcher = compile(pattern)?;
         let include = compile_include(include.as_deref().unwrap_or_default())?;
         let start = DocumentPath::parse(path.as_deref().unwrap_or_default())?;
-        let mut found = find_files(root, &start, interrupt)?;
+        let mut found = tree.find_files(&start, interrupt)?;
         if !include.is_empty() {
-            found.files.retain(|file| is_included(&include, file.path.as_str()));
+            found.files.retain(|file| is_included(&include, &file.path));
         }
         let context = context.unwrap_or_default().into();
-        let root = root.root_folder()?.directory;
-        Ok(Self { found, root, matcher, context, interrupt, scanned_bytes: AtomicUsize::new(0) })
+        let (next, scanned_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Ok(Self { tree, found, matcher, context, interrupt, next, scanned_bytes })
     }
 
     /// Searches the files; those that are binary or cannot be read are skipped.
     pub(super) fn run(self, progress: &Progress, language: Language) -> Matches {
-        let next = AtomicUsize::new(0);
-        let on_file = |index| {
-            if index > 0 && index % FILES_PER_REPORT == 0 {
-                report(progress, language, index, self.found.files.len());
-            }
-        };
         let mut found = thread::scope(|scope| {
-            let work = || Worker::new(&self).run(&next, &on_file);
+            let work = || self.search_files(progress, language);
             let others: Vec<_> = (1..self.threads()).map(|_| scope.spawn(work)).collect();
             let mut found = work();
             for other in others {
@@ -117,45 +108,44 @@ impl<'a> Scan<'a> {
     fn must_end(&self) -> bool {
         self.interrupt.is_due() || self.scanned_bytes.load(Ordering::Relaxed) >= MAX_SCANNED_BYTES
     }
-}
 
-impl<'a> Worker<'a> {
-    fn new(scan: &'a Scan<'a>) -> Self {
-        let (opener, buffer) = (FileOpener::new(&scan.root), Vec::with_capacity(BUFFER_BYTES));
-        Self { scan, opener, matcher: scan.matcher.clone(), searcher: searcher(scan.context), buffer }
-    }
-
-    /// The files with matches and their positions in the order of the search.
-    fn run(mut self, next: &AtomicUsize, on_file: &impl Fn(usize)) -> Vec<(usize, FileMatches)> {
+    /// The work of one thread: the files with matches, with their positions in the order of the search.
+    fn search_files(&self, progress: &Progress, language: Language) -> Vec<(usize, FileMatches)> {
+        let (regex, mut searcher, mut buffer) = (self.matcher.clone(), searcher(self.context), Vec::new());
         let mut found = Vec::new();
-        while !self.scan.must_end() {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(file) = self.scan.found.files.get(index) else { break };
-            on_file(index);
-            let matches = self.search(&file.path).ok().flatten();
-            found.extend(matches.map(|matches| (index, matches)));
+        while !self.must_end() {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = self.found.files.get(index) else { break };
+            if index > 0 && index.is_multiple_of(FILES_PER_REPORT) {
+                report(progress, language, index, self.found.files.len());
+            }
+            let matches = self.search(&file.path, &regex, &mut searcher, &mut buffer);
+            found.extend(matches.ok().filter(|matches| matches.count > 0).map(|matches| (index, matches)));
         }
         found
     }
 
-    /// The matches of a file, if it has any.
-    fn search(&mut self, path: &DocumentPath) -> Result<Option<FileMatches>, DocumentError> {
-        let Scan { interrupt, scanned_bytes, .. } = self.scan;
-        let start = FileStart::read(self.opener.open(path)?, std::mem::take(&mut self.buffer))?;
-        let text = TextFile::of(start)?;
-        let max_bytes = MAX_SCANNED_BYTES.saturating_sub(scanned_bytes.load(Ordering::Relaxed));
-        let mut sink = LineSink::new(&self.matcher, interrupt, max_bytes);
+    /// The matches of a file, which is read into the buffer.
+    fn search(
+        &self,
+        path: &DocumentPath,
+        regex: &RegexMatcher,
+        searcher: &mut Searcher,
+        buffer: &mut Vec<u8>,
+    ) -> Result<FileMatches, DocumentError> {
+        let text = TextFile::read(self.tree.open_found(path)?, std::mem::take(buffer))?;
+        let max_bytes = MAX_SCANNED_BYTES.saturating_sub(self.scanned_bytes.load(Ordering::Relaxed));
+        let mut sink = LineSink::new(regex, self.interrupt, max_bytes);
         // What was found before a fault of the file counts.
         let _fault = if let Some(content) = text.as_utf8() {
-            let outcome = self.searcher.search_slice(&self.matcher, content, &mut sink);
-            self.buffer = text.into_buffer();
+            let outcome = searcher.search_slice(regex, content, &mut sink);
+            *buffer = text.into_buffer();
             outcome
         } else {
-            self.searcher.search_reader(&self.matcher, interrupt.reader(text.decode()), &mut sink)
+            searcher.search_reader(regex, self.interrupt.reader(text.decode()), &mut sink)
         };
-        scanned_bytes.fetch_add(sink.scanned_bytes(), Ordering::Relaxed);
-        let matches = sink.into_matches(path.clone());
-        Ok((matches.count > 0).then_some(matches))
+        self.scanned_bytes.fetch_add(sink.scanned_bytes(), Ordering::Relaxed);
+        Ok(sink.into_matches(path.clone()))
     }
 }
 
@@ -201,9 +191,9 @@ fn compile_include(glob: &str) -> Result<Override, DocumentError> {
 }
 
 /// Whether a file is searched; a glob that excludes a folder excludes the files in it.
-fn is_included(include: &Override, path: &str) -> bool {
-    let mut folders = path.match_indices('/').filter_map(|(end, _)| path.get(..end));
-    !include.matched(path, false).is_ignore() && !folders.any(|folder| include.matched(folder, true).is_ignore())
+fn is_included(include: &Override, path: &DocumentPath) -> bool {
+    let is_excluded = |folder| include.matched(folder, true).is_ignore();
+    !include.matched(path.as_str(), false).is_ignore() && !path.folders().any(is_excluded)
 }
 
 fn report(progress: &Progress, language: Language, searched: usize, total: usize) {
@@ -227,18 +217,19 @@ mod tests {
         for number in 0..9 {
             std::fs::write(dir.path().join(format!("{number}.md")), "needle").unwrap();
         }
-        let root = DocumentRoot::open(dir.path(), HiddenFiles::Skip).unwrap();
-        let arguments: Arguments = serde_json::from_value(json!({"pattern": "needle"})).unwrap();
+        let tree = || Tree::open(dir.path(), HiddenFiles::Skip).unwrap();
+        let (mut first, mut second) = (tree(), tree());
+        let arguments: GrepSearch = serde_json::from_value(json!({"pattern": "needle"})).unwrap();
         let stop = work::StopFlag::default();
         let interrupt = Interrupt::new(stop.clone(), Instant::now() + Duration::from_mins(1));
-        let scan = Scan::new(&root, &arguments, &interrupt).unwrap();
-        let later = Scan::new(&root, &arguments, &interrupt).unwrap();
+        let scan = Scan::new(&mut first, &arguments, &interrupt).unwrap();
+        let later = Scan::new(&mut second, &arguments, &interrupt).unwrap();
         let matches = scan.run(&Progress::default(), Language::En);
         assert_eq!((matches.count, matches.incomplete), (9, false));
         stop.set();
         let matches = later.run(&Progress::default(), Language::En);
         assert_eq!((matches.count, matches.incomplete), (0, true));
-        let walk = find_files(&root, &DocumentPath::default(), &interrupt).unwrap();
+        let walk = tree().find_files(&DocumentPath::default(), &interrupt).unwrap();
         assert!(walk.files.is_empty() && walk.incomplete);
     }
 }

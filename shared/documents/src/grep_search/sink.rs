@@ -4,7 +4,6 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
-use super::matches::FileMatches;
 use crate::document_path::DocumentPath;
 use crate::excerpt::excerpt;
 use crate::interrupt::Interrupt;
@@ -17,6 +16,18 @@ const MAX_LINE_CHARS: usize = 500;
 
 /// Separates parts of a file that do not follow each other.
 const SEPARATOR: &str = "--";
+
+/// The matches of one file.
+#[derive(Debug)]
+pub(super) struct FileMatches {
+    pub(super) path: DocumentPath,
+    /// Lines such as `12:text`, or `11-text` for context; `--` separates parts of the file.
+    pub(super) lines: Vec<String>,
+    /// The number of matching lines.
+    pub(super) count: usize,
+    /// Whether some of them are not in `lines`.
+    pub(super) is_cut: bool,
+}
 
 /// Collects the matching lines of a file.
 pub(super) struct LineSink<'a> {
