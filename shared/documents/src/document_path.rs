@@ -50,9 +50,9 @@ impl DocumentPath {
         self.0.split('/').filter(|name| !name.is_empty())
     }
 
-    /// The folders that the path is in, outermost first.
+    /// The folders that the path is in, innermost first.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
-        self.0.match_indices('/').filter_map(|(end, _)| self.0.get(..end))
+        self.0.rmatch_indices('/').filter_map(|(end, _)| self.0.get(..end))
     }
 
     /// The rest of this path below a folder; the name of the file if the start is the file itself.

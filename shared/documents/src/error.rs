@@ -1,8 +1,8 @@
 use domain::{Language, ToolFailure};
 use prompts::{DocumentTexts, fill};
+use regex_syntax::ast::ErrorKind;
+use regex_syntax::ast::parse::Parser;
 use tools::{Tool, ToolCallError, ToolError};
-
-use crate::PatternFault;
 
 /// Why documents cannot be searched or read. What is outside the root, hidden or ignored is not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,39 +45,76 @@ pub enum DocumentError {
     OutOfTime,
 }
 
+/// Why a pattern is no regular expression that can be searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternFault {
+    /// It exceeds a limit.
+    TooLarge,
+    /// Its syntax; `None` if that is well formed and names something that does not exist.
+    Syntax(Option<ErrorKind>),
+}
+
 impl DocumentError {
     /// The result of the call for the user and for the model.
     pub(crate) fn to_tool_error(&self, tool: &dyn Tool, language: Language) -> ToolError {
-        let reason = self.reason(language);
-        let (code, message) = match self {
-            Self::OutOfTime => ("timeout", "The tool took too long and was stopped."),
-            Self::Loading => ("failed", "The documents are still being loaded."),
-            Self::Unavailable => ("failed", "The documents cannot be loaded."),
-            Self::NotFound => ("failed", "There is no such document."),
-            Self::Binary => ("failed", "The document is not text."),
-            Self::Unreadable => ("failed", "The document cannot be read."),
+        let texts = DocumentTexts::of(language);
+        let (message, reason) = match self {
+            Self::NotFound => ("There is no such document.", texts.not_found),
+            Self::Binary => ("The document is not text.", texts.binary),
+            Self::Unreadable => ("The document cannot be read.", texts.unreadable),
+            Self::Loading => ("The documents are still being loaded.", texts.loading),
+            Self::Unavailable => ("The documents cannot be loaded.", texts.unavailable),
+            Self::OutOfTime => ("The tool took too long and was stopped.", texts.out_of_time),
             // Other arguments would help.
-            _ => return ToolCallError::invalid_arguments(&reason, language).into(),
+            Self::InvalidPath => return invalid(texts.invalid_path, &[], language),
+            Self::IsFolder => return invalid(texts.is_folder, &[], language),
+            Self::IsFile => return invalid(texts.is_file, &[], language),
+            Self::InvalidPattern(fault) => {
+                return invalid(texts.invalid_pattern, &[("reason", fault.reason(texts))], language);
+            }
+            Self::InvalidGlob(field) => return invalid(texts.invalid_glob, &[("field", field)], language),
+            Self::Blank(field) => return invalid(texts.blank, &[("field", field)], language),
         };
+        let code = if *self == Self::OutOfTime { "timeout" } else { "failed" };
         let failure = ToolFailure { code: code.to_owned(), message: message.to_owned() };
-        ToolError::Model { failure, content: tool.failure_text(&tool_calls::escape(&reason), language) }
+        ToolError::Model { failure, content: tool.failure_text(&tool_calls::escape(reason), language) }
+    }
+}
+
+/// An argument that is not accepted.
+fn invalid(text: &str, values: &[(&str, &str)], language: Language) -> ToolError {
+    ToolCallError::invalid_arguments(&fill(text, values), language).into()
+}
+
+impl PatternFault {
+    /// The fault of a pattern that does not compile.
+    pub(crate) fn of(pattern: &str, error: &grep_regex::Error) -> Self {
+        match Parser::new().parse(pattern) {
+            Ok(_) if error.to_string().contains("size limit") => Self::TooLarge,
+            outcome => Self::Syntax(outcome.err().map(|fault| fault.kind().clone())),
+        }
     }
 
-    fn reason(&self, language: Language) -> String {
-        let texts = DocumentTexts::of(language);
-        match self {
-            Self::InvalidPath => texts.invalid_path.to_owned(),
-            Self::NotFound => texts.not_found.to_owned(),
-            Self::IsFolder => texts.is_folder.to_owned(),
-            Self::IsFile => texts.is_file.to_owned(),
-            Self::Binary => texts.binary.to_owned(),
-            Self::Unreadable => texts.unreadable.to_owned(),
-            Self::Loading => texts.loading.to_owned(),
-            Self::Unavailable => texts.unavailable.to_owned(),
-            Self::InvalidPattern(fault) => fill(texts.invalid_pattern, &[("reason", fault.reason(texts))]),
-            Self::InvalidGlob(field) => fill(texts.invalid_glob, &[("field", field)]),
-            Self::Blank(field) => fill(texts.blank, &[("field", field)]),
-            Self::OutOfTime => texts.out_of_time.to_owned(),
+    pub(crate) fn reason(&self, texts: &DocumentTexts) -> &'static str {
+        let Self::Syntax(Some(kind)) = self else {
+            return if *self == Self::TooLarge { texts.pattern_too_large } else { texts.pattern_faulty };
+        };
+        match kind {
+            ErrorKind::GroupUnclosed | ErrorKind::GroupUnopened => texts.pattern_group,
+            ErrorKind::ClassUnclosed
+            | ErrorKind::ClassRangeInvalid
+            | ErrorKind::ClassRangeLiteral
+            | ErrorKind::ClassEscapeInvalid => texts.pattern_class,
+            ErrorKind::RepetitionCountInvalid
+            | ErrorKind::RepetitionCountDecimalEmpty
+            | ErrorKind::RepetitionCountUnclosed
+            | ErrorKind::RepetitionMissing
+            | ErrorKind::DecimalInvalid => texts.pattern_repetition,
+            ErrorKind::UnsupportedLookAround => texts.pattern_assertion,
+            ErrorKind::UnsupportedBackreference => texts.pattern_backreference,
+            ErrorKind::EscapeUnrecognized | ErrorKind::EscapeUnexpectedEof => texts.pattern_escape,
+            ErrorKind::NestLimitExceeded(_) => texts.pattern_too_large,
+            _ => texts.pattern_faulty,
         }
     }
 }

@@ -10,9 +10,8 @@ use tools::ToolOutput;
 use crate::DocumentError;
 use crate::document_path::DocumentPath;
 use crate::interrupt::Interrupt;
-use crate::json_budget::JsonBudget;
-use crate::tool::{Call, Operation, json_output};
-use crate::tree::{FoundFile, Tree};
+use crate::tool::{Call, JsonBudget, Operation, json_output};
+use crate::tree::{FoundFiles, Tree};
 
 /// Files of a result, unless a call gives a limit.
 const DEFAULT_LIMIT: usize = 100;
@@ -46,33 +45,26 @@ fn default_limit() -> usize {
     DEFAULT_LIMIT
 }
 
-/// The matching files of a page.
-#[derive(Debug)]
-struct Page {
-    files: Vec<FoundFile>,
-    /// The number of all matching files.
-    count: usize,
-    incomplete: bool,
-}
-
 impl Operation for GlobSearch {
     const FILE: ToolFile = ToolFile::GLOB_SEARCH;
     const CATEGORY: &'static str = "search";
 
     fn run(self, tree: &mut Tree, call: &Call<'_>) -> Result<ToolOutput, DocumentError> {
-        Ok(render(self.find_page(tree, call.interrupt)?, self.offset, call))
+        let (page, count) = self.find_page(tree, call.interrupt)?;
+        Ok(render(&page, count, self.offset, call))
     }
 }
 
 impl GlobSearch {
-    fn find_page(&self, tree: &mut Tree, interrupt: &Interrupt) -> Result<Page, DocumentError> {
+    /// The matching files of this page, and the number of all of them.
+    fn find_page(&self, tree: &mut Tree, interrupt: &Interrupt) -> Result<(FoundFiles, usize), DocumentError> {
         let glob = compile(&self.pattern)?;
         let start = DocumentPath::parse(self.path.as_deref().unwrap_or_default())?;
-        let mut found = tree.find_files(&start, interrupt)?;
-        found.files.retain(|file| glob.is_match(file.path.below(&start)));
-        let count = found.files.len();
-        let page = found.files.into_iter().skip(self.offset).take(self.limit.min(MAX_LIMIT));
-        Ok(Page { files: page.collect(), count, incomplete: found.incomplete })
+        let FoundFiles { mut files, incomplete } = tree.find_files(&start, interrupt)?;
+        files.retain(|file| glob.is_match(file.path.below(&start)));
+        let count = files.len();
+        let files = files.into_iter().skip(self.offset).take(self.limit.min(MAX_LIMIT)).collect();
+        Ok((FoundFiles { files, incomplete }, count))
     }
 }
 
@@ -92,19 +84,18 @@ fn compile(pattern: &str) -> Result<GlobMatcher, DocumentError> {
     Ok(glob.map_err(|_| invalid)?.compile_matcher())
 }
 
-fn render(page: Page, offset: usize, call: &Call<'_>) -> ToolOutput {
+fn render(page: &FoundFiles, count: usize, offset: usize, call: &Call<'_>) -> ToolOutput {
     let texts = DocumentTexts::of(call.language);
-    let Page { files, count, incomplete } = page;
     let mut budget = JsonBudget::new(call.max_bytes);
-    let described = files.into_iter().map(|file| (file.path.to_string(), file.info.describe()));
-    let (shown, details): (Vec<String>, Vec<String>) =
+    let described = page.files.iter().map(|file| (file.path.as_str(), file.info.describe()));
+    let (shown, details): (Vec<&str>, Vec<String>) =
         described.take_while(|(path, info)| budget.take(&json!([path, info]))).unzip();
     let next = offset.saturating_add(shown.len());
-    let truncated = next < count || incomplete;
+    let truncated = next < count || page.incomplete;
     let mut result = json!({ "files": shown, "details": details, "truncated": truncated, "count": count });
     if next < count {
         result["note"] = fill(texts.more_files, &[("offset", &next.to_string())]).into();
-    } else if incomplete {
+    } else if page.incomplete {
         result["note"] = texts.incomplete.into();
     }
     json_output(&result, format!("{count} files"))
@@ -138,8 +129,8 @@ mod tests {
             let Ok(arguments) = serde_json::from_str::<GlobSearch>(text) else { return Ok(()) };
             let interrupt = Interrupt::new(work::StopFlag::default(), Instant::now() + Duration::from_mins(1));
             let mut tree = Tree::open(dir.path(), HiddenFiles::Skip).unwrap();
-            let Ok(page) = arguments.find_page(&mut tree, &interrupt) else { return Ok(()) };
-            ensure(page.count <= 3 && page.files.len() <= page.count, || format!("{page:?}"))?;
+            let Ok((page, count)) = arguments.find_page(&mut tree, &interrupt) else { return Ok(()) };
+            ensure(count <= 3 && page.files.len() <= count, || format!("{page:?}"))?;
             ensure(!page.incomplete, || "the walk did not end".to_owned())
         });
     }

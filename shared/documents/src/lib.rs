@@ -8,18 +8,15 @@ mod document_path;
 mod encoding;
 mod encoding_guess;
 mod error;
-mod excerpt;
 mod file_info;
 #[cfg(test)]
 mod fuzz;
 mod glob_search;
 mod grep_search;
 mod interrupt;
-mod json_budget;
 mod line_range;
 mod line_reader;
 mod list_directory;
-mod pattern_fault;
 mod read_file;
 mod root;
 mod tool;
@@ -37,9 +34,8 @@ use self::list_directory::ListDirectory;
 use self::read_file::ReadFile;
 use self::tool::DocumentTool;
 pub use bucket::{BucketAddress, BucketMirror, MirrorLimits};
-pub use error::DocumentError;
+pub use error::{DocumentError, PatternFault};
 pub use line_range::{LineRange, read_lines};
-pub use pattern_fault::PatternFault;
 pub use root::{DocumentRoot, DocumentSource, HiddenFiles};
 
 /// The tools over a source, in the order in which models are shown them.

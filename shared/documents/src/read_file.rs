@@ -8,9 +8,8 @@ use tools::{ToolOutput, strip_invisible};
 
 use crate::DocumentError;
 use crate::document_path::DocumentPath;
-use crate::json_budget::JsonBudget;
 use crate::line_range::{LineRange, Lines, MAX_LINES};
-use crate::tool::{Call, Operation, json_output};
+use crate::tool::{Call, JsonBudget, Operation, json_output};
 use crate::tree::Tree;
 
 /// Reads lines of a text file. The result is JSON: `content` with a number before each line, `lineCount`, `totalLines`,

@@ -22,6 +22,9 @@ const MAX_DURATION: Duration = Duration::from_secs(10);
 /// Timeout of a call: it includes the wait for a thread.
 const CALL_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// Bytes that the fields around the entries of a result take.
+const FRAME_BYTES: usize = 400;
+
 /// The arguments of a document tool, which can run its calls.
 pub(crate) trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     /// The name and the texts of the tool.
@@ -79,6 +82,26 @@ impl<O: Operation> Tool for DocumentTool<O> {
 
     fn timeout(&self) -> Duration {
         CALL_TIMEOUT
+    }
+}
+
+/// Limits the entries of a result, so that its JSON is never cut in the middle.
+pub(crate) struct JsonBudget {
+    remaining: usize,
+}
+
+impl JsonBudget {
+    /// The budget of a result of at most this many bytes.
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self { remaining: max_bytes.saturating_sub(FRAME_BYTES) }
+    }
+
+    /// Takes what an entry needs as escaped JSON; false if it does not fit. Nothing fits after that.
+    pub(crate) fn take(&mut self, entry: &Value) -> bool {
+        let bytes = tool_calls::escape(&entry.to_string()).len() + 1;
+        let remaining = self.remaining.checked_sub(bytes);
+        self.remaining = remaining.unwrap_or(0);
+        remaining.is_some()
     }
 }
 
@@ -152,5 +175,15 @@ mod tests {
             Ok(1)
         };
         assert_eq!(run_blocking(&Owner::new("bob"), Duration::ZERO, scan).await, Ok(1));
+    }
+
+    #[test]
+    fn entries_count_as_escaped_json() {
+        let mut budget = JsonBudget::new(FRAME_BYTES + 14);
+        assert!(
+            budget.take(&"abc".into()) && !budget.take(&"<<".into()),
+            "two brackets take ten bytes with their quotes"
+        );
+        assert!(!budget.take(&"".into()), "nothing fits after the first that does not");
     }
 }

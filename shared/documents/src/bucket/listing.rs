@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 
-use super::fault::SyncFault;
+use super::client::SyncFault;
 
 /// One page of a listing.
 #[derive(Debug, PartialEq, Eq, Deserialize)]

@@ -5,7 +5,6 @@
 
 mod address;
 mod client;
-mod fault;
 #[cfg(test)]
 mod fuzz;
 mod listing;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{TempDir, TempPath};
 
-use super::fault::SyncFault;
+use super::client::SyncFault;
 use super::listing::ListedObject;
 use crate::document_path::{DocumentPath, is_plain_name};
 use crate::tree::MAX_DEPTH;
@@ -100,9 +100,13 @@ pub(super) fn documents(prefix: &str, objects: Vec<ListedObject>) -> Result<(Vec
     });
     let (mut documents, too_deep): (Vec<Document>, Vec<Document>) =
         documents.partition(|(path, _)| path.folders().count() <= MAX_DEPTH);
-    let folders: HashSet<&str> = documents.iter().flat_map(|(path, _)| path.folders()).collect();
-    if folders.len() > MAX_FOLDERS {
-        return Err(SyncFault::TooMany("folders", MAX_FOLDERS as u64));
+    let mut folders = HashSet::new();
+    for (path, _) in &documents {
+        // The others have been added with the first one that is known.
+        let _known = path.folders().find(|folder| !folders.insert(*folder));
+        if folders.len() > MAX_FOLDERS {
+            return Err(SyncFault::TooMany("folders", MAX_FOLDERS as u64));
+        }
     }
     let is_file: Vec<bool> = documents.iter().map(|(path, _)| !folders.contains(path.as_str())).collect();
     let mut is_file = is_file.into_iter();

@@ -14,8 +14,7 @@ use tools::ToolOutput;
 use self::scan::{Matches, Scan};
 use self::sink::FileMatches;
 use crate::DocumentError;
-use crate::json_budget::JsonBudget;
-use crate::tool::{Call, Operation, json_output};
+use crate::tool::{Call, JsonBudget, Operation, json_output};
 use crate::tree::Tree;
 
 /// Longest result, in bytes, however large the model's window is: a narrower search is better than a longer result.

@@ -16,7 +16,7 @@ use crate::document_path::{DocumentPath, is_plain_name};
 use crate::file_info::FileInfo;
 use crate::{DocumentError, HiddenFiles};
 
-pub(crate) use self::walk::{FoundFile, FoundFiles, MAX_DEPTH, max_threads};
+pub(crate) use self::walk::{FoundFiles, MAX_DEPTH, max_threads};
 
 /// Files with patterns of what to ignore, the one that decides first.
 const IGNORE_FILES: [&str; 3] = [".rgignore", ".ignore", ".gitignore"];
