@@ -17,32 +17,16 @@ impl DocumentPath {
     /// # Errors
     /// [`DocumentError::InvalidPath`] for an absolute path, for `..`, and for the forms of Windows.
     pub(crate) fn parse(text: &str) -> Result<Self, DocumentError> {
-        if text.starts_with('/') || text.len() > MAX_BYTES || text.contains('\\') {
-            return Err(DocumentError::InvalidPath);
-        }
-        let mut path = Self::default();
-        for name in text.split('/').filter(|name| !matches!(*name, "" | ".")) {
-            if name == ".." || !is_plain_name(name) {
-                return Err(DocumentError::InvalidPath);
-            }
-            path.push(name);
-        }
+        let names: Vec<&str> = text.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        let is_relative = !text.starts_with('/') && text.len() <= MAX_BYTES && names.iter().copied().all(is_plain_name);
+        let path = names.join("/");
         // Also after `./`, which is skipped.
-        if has_drive(&path.0) { Err(DocumentError::InvalidPath) } else { Ok(path) }
+        if is_relative && !has_drive(&path) { Ok(Self(path)) } else { Err(DocumentError::InvalidPath) }
     }
 
     /// The path of an entry of this folder.
     pub(crate) fn join(&self, name: &str) -> Self {
-        let mut path = self.clone();
-        path.push(name);
-        path
-    }
-
-    fn push(&mut self, name: &str) {
-        if !self.0.is_empty() {
-            self.0.push('/');
-        }
-        self.0.push_str(name);
+        Self(if self.0.is_empty() { name.to_owned() } else { format!("{self}/{name}") })
     }
 
     /// The names of the path, outermost first.

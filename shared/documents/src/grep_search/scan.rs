@@ -197,9 +197,9 @@ fn is_included(include: &Override, path: &DocumentPath) -> bool {
 }
 
 fn report(progress: &Progress, language: Language, searched: usize, total: usize) {
-    let values = [("done", searched.to_string()), ("total", total.to_string())];
-    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    progress.send(&(fill(DocumentTexts::of(language).progress, &values) + "\n"));
+    let (done, total) = (searched.to_string(), total.to_string());
+    let text = fill(DocumentTexts::of(language).progress, &[("done", &done), ("total", &total)]);
+    progress.send(&(text + "\n"));
 }
 
 #[cfg(test)]

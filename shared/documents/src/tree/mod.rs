@@ -103,12 +103,12 @@ impl Tree {
     }
 
     /// The entries of a folder that was found in this tree, ordered by name; none for one that cannot be read.
-    pub(crate) fn entries(&mut self, folder: &DocumentPath) -> Vec<(DocumentPath, Kind)> {
+    pub(crate) fn entries(&mut self, folder: &DocumentPath) -> impl Iterator<Item = (DocumentPath, Kind)> {
         let entries = fs::read_dir(self.absolute(folder)).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort_unstable();
         let paths = names.into_iter().map(|name| folder.join(&name));
-        paths.filter_map(|path| self.entry_kind(&path).map(|kind| (path, kind))).collect()
+        paths.filter_map(|path| self.entry_kind(&path).map(|kind| (path, kind)))
     }
 
     /// The kind of an entry of a folder that exists.

@@ -86,8 +86,8 @@ fn links_pipes_and_sockets_are_never_opened() {
     let dir = folders();
     let root = dir.path().join("root");
     let mut tree = tree(&root);
-    let entries = tree.entries(&DocumentPath::default()).into_iter();
-    let kinds: Vec<(String, bool)> = entries.map(|(path, kind)| (path.to_string(), kind == Kind::Folder)).collect();
+    let name = |(path, kind): (DocumentPath, Kind)| (path.to_string(), kind == Kind::Folder);
+    let kinds: Vec<(String, bool)> = tree.entries(&DocumentPath::default()).map(name).collect();
     assert_eq!(kinds, [("file".to_owned(), false), ("folder".to_owned(), true)]);
     let found = tree.find_files(&DocumentPath::default(), &interrupt()).unwrap();
     assert_eq!((found.files.len(), found.incomplete), (2, false));
@@ -143,7 +143,7 @@ fn other_file_systems_are_not_opened() {
     for path in ["proc", "proc/self/status"] {
         assert_eq!(root.kind(&DocumentPath::parse(path).unwrap()), Err(DocumentError::NotFound), "{path}");
     }
-    assert!(root.entries(&DocumentPath::default()).iter().all(|(path, _)| path.as_str() != "proc"));
+    assert!(root.entries(&DocumentPath::default()).all(|(path, _)| path.as_str() != "proc"));
     assert!(open::in_one_call(&root.directory, "proc/self/status").is_err());
     assert!(tree(Path::new("/dev")).file(&DocumentPath::parse("null").unwrap()).is_err());
 }
@@ -164,7 +164,7 @@ fn folder_with_an_unreadable_ignore_file_does_not_exist() {
         let mut tree = tree(dir.path());
         let found = tree.find_files(&DocumentPath::default(), &interrupt()).unwrap();
         assert_eq!(found.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["plain/a.md"]);
-        let listed = tree.entries(&DocumentPath::default());
+        let listed: Vec<(DocumentPath, Kind)> = tree.entries(&DocumentPath::default()).collect();
         assert_eq!(listed.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["plain"]);
         for path in ["link", "pipe", "long", "long/a.md"] {
             assert_eq!(tree.kind(&DocumentPath::parse(path).unwrap()), Err(DocumentError::NotFound), "{path}");

@@ -71,7 +71,7 @@ impl Tree {
             Kind::Folder => self.walk(start, interrupt, max_threads()),
         };
         found.files.sort_unstable_by(|one, other| {
-            other.info.modified.cmp(&one.info.modified).then_with(|| one.path.as_str().cmp(other.path.as_str()))
+            (other.info.modified, one.path.as_str()).cmp(&(one.info.modified, other.path.as_str()))
         });
         Ok(found)
     }
