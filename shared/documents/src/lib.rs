@@ -19,6 +19,7 @@ mod line_reader;
 mod list_directory;
 mod read_file;
 mod root;
+mod source;
 mod tool;
 mod tree;
 
@@ -36,7 +37,9 @@ use self::tool::DocumentTool;
 pub use bucket::{BucketAddress, BucketMirror, MirrorLimits};
 pub use error::{DocumentError, PatternFault};
 pub use line_range::{LineRange, read_lines};
-pub use root::{DocumentRoot, DocumentSource, HiddenFiles};
+pub use root::DocumentRoot;
+pub use source::DocumentSource;
+pub use tree::HiddenFiles;
 
 /// The tools over a source, in the order in which models are shown them.
 pub fn tools(source: &DocumentSource) -> Vec<Arc<dyn Tool>> {

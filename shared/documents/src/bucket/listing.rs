@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 
-use super::client::SyncFault;
+use super::fault::SyncFault;
 
 /// One page of a listing.
 #[derive(Debug, PartialEq, Eq, Deserialize)]

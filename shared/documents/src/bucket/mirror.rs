@@ -10,7 +10,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::BucketAddress;
-use super::client::{BucketClient, SyncFault};
+use super::client::BucketClient;
+use super::fault::SyncFault;
 use super::storage::{Document, Storage, documents};
 use crate::tree::MAX_DEPTH;
 use crate::{DocumentError, DocumentRoot, HiddenFiles};

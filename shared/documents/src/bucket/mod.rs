@@ -5,6 +5,7 @@
 
 mod address;
 mod client;
+mod fault;
 #[cfg(test)]
 mod fuzz;
 mod listing;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{TempDir, TempPath};
 
-use super::client::SyncFault;
+use super::fault::SyncFault;
 use super::listing::ListedObject;
 use crate::document_path::{DocumentPath, is_plain_name};
 use crate::tree::MAX_DEPTH;

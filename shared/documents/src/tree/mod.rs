@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use ignore::IncrementalIgnore;
 
+use crate::DocumentError;
 use crate::document_path::{DocumentPath, is_plain_name};
 use crate::file_info::FileInfo;
-use crate::{DocumentError, HiddenFiles};
 
 pub(crate) use self::walk::{FoundFiles, MAX_DEPTH, max_threads};
 
@@ -26,6 +26,16 @@ const MAX_IGNORE_BYTES: u64 = 1024 * 1024;
 
 /// The folder of compiled files that a listing skips in any case.
 const CACHE_FOLDER: &str = "__pycache__";
+
+/// Whether hidden and ignored files exist for the tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HiddenFiles {
+    /// They do not, as in ripgrep.
+    #[default]
+    Skip,
+    /// They do.
+    Show,
+}
 
 /// The kind of an entry. Links, pipes, sockets and devices are none of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

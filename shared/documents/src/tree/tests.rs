@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, FileType, mknodat};
 use tempfile::TempDir;
 
-use super::{IGNORE_FILES, Kind, MAX_DEPTH, MAX_IGNORE_BYTES, Tree, open};
+use super::{HiddenFiles, IGNORE_FILES, Kind, MAX_DEPTH, MAX_IGNORE_BYTES, Tree, open};
+use crate::DocumentError;
 use crate::document_path::DocumentPath;
 use crate::interrupt::Interrupt;
-use crate::{DocumentError, HiddenFiles};
 
 /// Entries that are no files or folders of the root.
 const REFUSED: &[&str] = &[
@@ -149,7 +149,7 @@ fn other_file_systems_are_not_opened() {
 }
 
 #[test]
-fn folder_with_an_unreadable_ignore_file_does_not_exist() {
+fn folders_with_unreadable_ignore_files_do_not_exist() {
     for name in IGNORE_FILES {
         let dir = TempDir::new().unwrap();
         for folder in ["link", "pipe", "long", "plain"] {

@@ -8,11 +8,11 @@ use std::thread;
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use super::{IGNORE_FILES, Kind, Tree};
+use super::{HiddenFiles, IGNORE_FILES, Kind, Tree};
+use crate::DocumentError;
 use crate::document_path::DocumentPath;
 use crate::file_info::FileInfo;
 use crate::interrupt::Interrupt;
-use crate::{DocumentError, HiddenFiles};
 
 /// Deepest folder that is read, counted from the start of the walk.
 pub(crate) const MAX_DEPTH: usize = 64;
