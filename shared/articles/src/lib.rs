@@ -12,8 +12,6 @@ mod coverage;
 #[cfg(feature = "docx")]
 mod docx;
 mod embeddings;
-#[cfg(feature = "docx")]
-mod entities;
 mod extract;
 mod fusion;
 #[cfg(test)]

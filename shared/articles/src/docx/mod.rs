@@ -4,12 +4,14 @@
 //! whose `word/styles.xml` names the styles of headings.
 
 mod archive;
-mod xml;
 
 use std::collections::HashMap;
 
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
 use self::archive::Archive;
-use self::xml::{Tag, tags};
 
 #[cfg(test)]
 pub(crate) use self::archive::tests::zip;
@@ -17,25 +19,44 @@ pub(crate) use self::archive::tests::zip;
 /// Converts a document to Markdown: headings, paragraphs and table rows, each on a line of its own; `None` if it is not a
 /// DOCX file, or unpacks to more than 64 MiB.
 pub fn docx_to_markdown(bytes: &[u8]) -> Option<String> {
-    let archive = Archive::open(bytes)?;
-    let levels = archive.read("word/styles.xml").map(|styles| heading_levels(&styles)).unwrap_or_default();
-    Some(markdown(&archive.read("word/document.xml")?, &levels))
+    let mut archive = Archive::open(bytes)?;
+    let styles = archive.read("word/styles.xml");
+    let levels = styles.and_then(|styles| heading_levels(&styles)).unwrap_or_default();
+    markdown(&archive.read("word/document.xml")?, &levels)
+}
+
+/// Calls `handle` with each event of an XML text, an empty tag as a start and an end; `None` if the text is damaged.
+fn for_each_event<'a>(xml: &'a str, mut handle: impl FnMut(Event<'a>)) -> Option<()> {
+    let mut reader = Reader::from_str(xml);
+    let config = reader.config_mut();
+    (config.expand_empty_elements, config.allow_dangling_amp) = (true, true);
+    loop {
+        match reader.read_event().ok()? {
+            Event::Eof => return Some(()),
+            event => handle(event),
+        }
+    }
+}
+
+fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
+    let mut attributes = tag.attributes();
+    // A check for duplicates would take time quadratic in their number.
+    let found = attributes.with_checks(false).flatten().find(|attribute| attribute.key.as_ref() == name.as_bytes());
+    Some(found?.normalized_value(XmlVersion::Implicit1_0).ok()?.into_owned())
 }
 
 /// The levels of headings by the ids of their styles. Only the names of styles are the same in all languages.
-fn heading_levels(styles: &str) -> HashMap<String, usize> {
+fn heading_levels(styles: &str) -> Option<HashMap<String, usize>> {
     let (mut levels, mut style) = (HashMap::new(), None);
-    for (_, tag) in tags(styles) {
-        match tag.name {
-            "w:style" => style = tag.attribute("w:styleId"),
-            "w:name" => {
-                let level = tag.attribute("w:val").as_deref().and_then(heading_level);
-                levels.extend(style.take().zip(level));
-            }
-            _ => {}
+    for_each_event(styles, |event| match event {
+        Event::Start(tag) if tag.name().as_ref() == b"w:style" => style = attribute(&tag, "w:styleId"),
+        Event::Start(tag) if tag.name().as_ref() == b"w:name" => {
+            let level = attribute(&tag, "w:val").as_deref().and_then(heading_level);
+            levels.extend(style.take().zip(level));
         }
-    }
-    levels
+        _ => {}
+    })?;
+    Some(levels)
 }
 
 /// The level of a heading style of this name.
@@ -47,25 +68,40 @@ fn heading_level(name: &str) -> Option<usize> {
     }
 }
 
-fn markdown(document: &str, levels: &HashMap<String, usize>) -> String {
+fn markdown(document: &str, levels: &HashMap<String, usize>) -> Option<String> {
     let (mut text, mut paragraph, mut level, mut is_text) = (String::new(), String::new(), None, false);
-    for (before, tag) in tags(document) {
-        if is_text {
-            paragraph.push_str(&before);
+    for_each_event(document, |event| match event {
+        Event::Text(part) if is_text => paragraph.push_str(&part.decode().unwrap_or_default()),
+        Event::GeneralRef(reference) if is_text => push_character(&mut paragraph, &reference),
+        Event::Start(tag) => {
+            is_text = tag.name().as_ref() == b"w:t";
+            match tag.name().as_ref() {
+                b"w:pStyle" => level = attribute(&tag, "w:val").and_then(|id| levels.get(&id)),
+                b"w:tab" => paragraph.push(' '),
+                b"w:br" | b"w:cr" => paragraph.push('\n'),
+                _ => {}
+            }
         }
-        is_text = tag.name == "w:t" && !tag.is_end;
-        match tag {
-            Tag { name: "w:pStyle", .. } => level = tag.attribute("w:val").and_then(|id| levels.get(&id)),
-            Tag { name: "w:tab", .. } => paragraph.push(' '),
-            Tag { name: "w:br" | "w:cr", .. } => paragraph.push('\n'),
-            Tag { name: "w:p", is_end: true, .. } => {
+        Event::End(tag) => {
+            is_text = false;
+            if tag.name().as_ref() == b"w:p" {
                 push_paragraph(&mut text, &paragraph, level.take().copied());
                 paragraph.clear();
             }
-            _ => {}
         }
+        _ => {}
+    })?;
+    Some(text)
+}
+
+/// Appends the character that a reference names; an unknown reference stays as it is.
+fn push_character(text: &mut String, reference: &BytesRef<'_>) {
+    let name = reference.decode().unwrap_or_default();
+    match (reference.resolve_char_ref(), resolve_xml_entity(&name)) {
+        (Ok(Some(character)), _) => text.push(character),
+        (_, Some(character)) => text.push_str(character),
+        _ => text.extend(["&", &*name, ";"]),
     }
-    text
 }
 
 fn push_paragraph(text: &mut String, paragraph: &str, level: Option<usize>) {

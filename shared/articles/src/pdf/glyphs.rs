@@ -35,19 +35,6 @@ pub(super) struct GlyphReader {
     pub(super) unknown: usize,
 }
 
-/// A glyph on a page.
-struct PositionedText {
-    text: String,
-    /// The unit vector along the line.
-    direction: Vec2,
-    /// Positions along the line and across it, upwards, in points.
-    along: f64,
-    across: f64,
-    advance: f64,
-    /// The size of the font in points.
-    size: f64,
-}
-
 impl GlyphReader {
     /// A reader of up to `max_bytes` of text.
     pub(super) fn new(max_bytes: usize) -> Self {
@@ -63,52 +50,46 @@ impl GlyphReader {
         self.lines
     }
 
-    fn push(&mut self, glyph: PositionedText) {
+    /// Appends a glyph, which is a line of its own, to the last line or begins another.
+    fn push(&mut self, glyph: Line) {
         self.space = self.space.saturating_sub(glyph.text.len());
         if self.is_full() {
             return;
         }
         let em = glyph.size;
-        let last = self.last.replace((glyph.text.clone(), glyph.along));
+        let last = self.last.replace((glyph.text.clone(), glyph.start));
         let Some(line) = self.lines.last_mut().filter(|line| is_on(line, &glyph)) else {
-            self.lines.push(Line {
-                text: glyph.text,
-                direction: glyph.direction,
-                across: glyph.across,
-                start: glyph.along,
-                end: glyph.along + glyph.advance,
-                size: em,
-            });
+            self.lines.push(glyph);
             return;
         };
         let is_over =
-            |(text, along): &(String, f64)| *text == glyph.text && (glyph.along - along).abs() < OVERPRINT * em;
+            |(text, start): &(String, f64)| *text == glyph.text && (glyph.start - start).abs() < OVERPRINT * em;
         if last.as_ref().is_some_and(is_over) {
             return;
         }
         let is_close = |character: Option<char>| character.is_none_or(|c| is_unspaced(c) || c.is_whitespace());
         let is_unspaced_pair = is_close(line.text.chars().next_back()) && is_close(glyph.text.chars().next());
-        if glyph.along - line.end > SPACE * em && !is_unspaced_pair {
+        if glyph.start - line.end > SPACE * em && !is_unspaced_pair {
             line.text.push(' ');
         }
         line.text.push_str(&glyph.text);
-        line.end = glyph.along + glyph.advance;
+        line.end = glyph.end;
         line.size = line.size.max(em);
     }
 }
 
 /// Whether a glyph continues a line.
-fn is_on(line: &Line, glyph: &PositionedText) -> bool {
+fn is_on(line: &Line, glyph: &Line) -> bool {
     let size = line.size.max(glyph.size);
     line.direction.dot(glyph.direction) > 0.99
         && (glyph.across - line.across).abs() < SHIFT * size
-        && glyph.along - line.end > BACKWARDS * size
+        && glyph.start - line.end > BACKWARDS * size
 }
 
 /// A glyph at its position; `None` if it has none.
-fn locate(glyph: &Glyph<'_>, transform: Affine, mode: WritingMode, text: String) -> Option<PositionedText> {
-    let axes = transform.as_coeffs();
-    let (right, up) = (Vec2::new(axes[0], axes[1]), Vec2::new(axes[2], axes[3]));
+fn locate(glyph: &Glyph<'_>, transform: Affine, mode: WritingMode, text: String) -> Option<Line> {
+    let [right_x, right_y, up_x, up_y, ..] = transform.as_coeffs();
+    let (right, up) = (Vec2::new(right_x, right_y), Vec2::new(up_x, up_y));
     let position = transform.translation();
     let advance = match glyph {
         Glyph::Outline(glyph) => glyph.advance_width(),
@@ -123,8 +104,8 @@ fn locate(glyph: &Glyph<'_>, transform: Affine, mode: WritingMode, text: String)
         return None;
     }
     let direction = forwards / forwards.hypot();
-    let (along, across) = (direction.dot(position), direction.cross(position));
-    Some(PositionedText { text, direction, along, across, advance, size })
+    let start = direction.dot(position);
+    Some(Line { text, direction, across: direction.cross(position), start, end: start + advance, size })
 }
 
 /// The characters of a glyph; `None` if they are unknown.

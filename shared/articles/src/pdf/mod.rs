@@ -7,6 +7,8 @@ mod characters;
 mod glyphs;
 mod lines;
 
+use encoding_rs::Encoding;
+use encoding_rs::mem::decode_latin1;
 use hayro_interpret::hayro_syntax::{LoadPdfError, Pdf};
 use hayro_interpret::kurbo::{Affine, Rect};
 use hayro_interpret::{Context, InterpreterCache, InterpreterSettings, interpret_page};
@@ -87,14 +89,10 @@ pub fn pdf_to_text(bytes: Vec<u8>) -> Result<PdfText, PdfError> {
 /// Decodes a text string of the properties; `None` if it names nothing.
 fn title(bytes: Option<&[u8]>) -> Option<String> {
     let bytes = bytes?;
-    let title = match bytes {
-        [0xFE, 0xFF, utf16 @ ..] => {
-            let units = utf16.chunks_exact(2).filter_map(|pair| Some(u16::from_be_bytes(pair.try_into().ok()?)));
-            char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
-        }
-        [0xEF, 0xBB, 0xBF, utf8 @ ..] => String::from_utf8_lossy(utf8).into_owned(),
+    let title = match Encoding::for_bom(bytes) {
+        Some((encoding, _)) => encoding.decode(bytes).0,
         // PDFDocEncoding, whose printable characters are mostly those of Latin-1.
-        latin => latin.iter().copied().map(char::from).collect(),
+        None => decode_latin1(bytes),
     };
     let title = single_line(&title);
     let is_placeholder = ["", "untitled", "(anonymous)"].contains(&title.to_ascii_lowercase().as_str());
