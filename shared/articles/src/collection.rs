@@ -30,17 +30,18 @@ pub(crate) struct LoadedCollection {
 }
 
 impl LoadedArticle {
-    fn new(head: StoredArticle, chunks: Vec<ArticleChunk>) -> Self {
-        let (mut texts, mut vectors, mut scales) = (Vec::with_capacity(chunks.len()), Vec::new(), Vec::new());
+    fn new(head: StoredArticle) -> Self {
+        Self { head, texts: Vec::new(), vectors: Vec::new(), scales: Vec::new() }
+    }
+
+    fn push(&mut self, chunks: Vec<ArticleChunk>) {
         for ArticleChunk { text, vector } in chunks {
-            texts.push(text.into_boxed_str());
+            self.texts.push(text.into_boxed_str());
             if let Some(vector) = vector {
-                vectors.extend_from_slice(&vector.values);
-                scales.push(vector.scale);
+                self.vectors.extend_from_slice(&vector.values);
+                self.scales.push(vector.scale);
             }
         }
-        vectors.shrink_to_fit();
-        Self { head, texts, vectors, scales }
     }
 
     /// Whether the article has vectors of this model with this length.
@@ -75,17 +76,24 @@ impl LoadedCollection {
         let known: HashMap<&str, &Arc<LoadedArticle>> = earlier.map_or_else(HashMap::new, |earlier| {
             earlier.articles.iter().map(|article| (article.head.generation.as_str(), article)).collect()
         });
-        let (kept, changed): (Vec<_>, Vec<_>) =
-            heads.into_iter().partition(|head| known.contains_key(head.generation.as_str()));
-        let kept =
-            kept.iter().filter_map(|head| known.get(head.generation.as_str()).map(|article| Arc::clone(article)));
-        let mut articles: Vec<Arc<LoadedArticle>> = kept.collect();
+        let (mut articles, mut changed) = (Vec::new(), Vec::new());
+        for head in heads {
+            match known.get(head.generation.as_str()) {
+                Some(article) => articles.push(Arc::clone(article)),
+                None => changed.push(head),
+            }
+        }
         let changed = if changed.len() <= MAX_SINGLE_READS {
             read_each(store, collection, changed).await?
         } else {
             read_together(store, collection, changed).await?
         };
-        articles.extend(changed.into_iter().map(Arc::new));
+        // An article that was replaced while it was read is left out until the next search.
+        let is_whole = |article: &LoadedArticle| usize::try_from(article.head.chunks) == Ok(article.texts.len());
+        articles.extend(changed.into_iter().filter(is_whole).map(|mut article| {
+            article.vectors.shrink_to_fit();
+            Arc::new(article)
+        }));
         // The order of results must not depend on earlier copies.
         articles.sort_unstable_by(|one, other| one.head.id.cmp(&other.head.id));
         Ok(Self { revision, articles })
@@ -98,11 +106,11 @@ async fn read_each(
     heads: Vec<StoredArticle>,
 ) -> Result<Vec<LoadedArticle>, StoreError> {
     let read = async |head: StoredArticle| {
-        let chunks = store.chunks(collection, &head).await?;
-        Ok::<_, StoreError>(LoadedArticle::new(head, chunks))
+        let mut article = LoadedArticle::new(head);
+        article.push(store.chunks(collection, &article.head).await?);
+        Ok(article)
     };
-    let articles: Vec<LoadedArticle> = stream::iter(heads).map(read).buffer_unordered(MAX_READS).try_collect().await?;
-    Ok(articles.into_iter().filter(is_whole).collect())
+    stream::iter(heads).map(read).buffer_unordered(MAX_READS).try_collect().await
 }
 
 /// Reads all chunks of the collection, in parallel, and keeps those of the given articles.
@@ -114,7 +122,7 @@ async fn read_together(
     let heads: HashMap<String, StoredArticle> = heads.into_iter().map(|head| (head.generation.clone(), head)).collect();
     let shards = stream::iter(0..SHARDS).map(|shard| read_shard(store, collection, shard, &heads));
     let shards: Vec<Vec<LoadedArticle>> = shards.buffer_unordered(usize::from(SHARDS)).try_collect().await?;
-    Ok(shards.into_iter().flatten().filter(is_whole).collect())
+    Ok(shards.into_iter().flatten().collect())
 }
 
 async fn read_shard(
@@ -123,30 +131,18 @@ async fn read_shard(
     shard: u8,
     heads: &HashMap<String, StoredArticle>,
 ) -> Result<Vec<LoadedArticle>, StoreError> {
-    let (mut start, mut articles) = (None, Vec::new());
-    let mut open: Option<(&StoredArticle, Vec<ArticleChunk>)> = None;
+    let mut articles: HashMap<&str, LoadedArticle> = HashMap::new();
+    let mut start = None;
     loop {
         let page = store.chunk_page(collection, shard, start).await?;
         for ChunkPart { generation, chunks, .. } in page.parts {
-            let Some(head) = heads.get(&generation) else { continue };
-            match &mut open {
-                Some((known, all)) if known.generation == generation => all.extend(chunks),
-                _ => articles.extend(close(open.replace((head, chunks)))),
+            if let Some((generation, head)) = heads.get_key_value(&generation) {
+                articles.entry(generation).or_insert_with(|| LoadedArticle::new(head.clone())).push(chunks);
             }
         }
         start = page.next;
         if start.is_none() {
-            articles.extend(close(open));
-            return Ok(articles);
+            return Ok(articles.into_values().collect());
         }
     }
-}
-
-fn close(open: Option<(&StoredArticle, Vec<ArticleChunk>)>) -> Option<LoadedArticle> {
-    open.map(|(head, chunks)| LoadedArticle::new(head.clone(), chunks))
-}
-
-/// Whether all chunks were there: an article that was replaced while it was read is left out until the next search.
-fn is_whole(article: &LoadedArticle) -> bool {
-    usize::try_from(article.head.chunks) == Ok(article.texts.len())
 }

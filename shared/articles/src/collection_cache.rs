@@ -2,26 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use store::{ArticleCollection, Articles, StoreError};
+use store::{ArticleCollection, Articles};
 use tokio::sync::Mutex as AsyncMutex;
 
+use crate::SearchError;
 use crate::collection::LoadedCollection;
-
-/// Why a collection cannot be searched.
-#[derive(Debug)]
-pub(crate) enum LoadError {
-    /// It is larger than the memory for all.
-    TooLarge,
-    /// The storage failed.
-    Store(StoreError),
-}
-
-impl From<StoreError> for LoadError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
 
 /// Copies of collections, bounded in size: the one that was not used for the longest time goes first.
 pub(crate) struct CollectionCache {
@@ -30,18 +17,14 @@ pub(crate) struct CollectionCache {
     slots: Mutex<Slots>,
 }
 
-#[derive(Default)]
-struct Slots {
-    by_collection: HashMap<ArticleCollection, Slot>,
-    uses: u64,
-}
+type Slots = HashMap<ArticleCollection, Slot>;
 
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Slot {
     /// Held while the collection is read, so that simultaneous searches read it once.
     copy: Arc<AsyncMutex<Option<Arc<LoadedCollection>>>>,
     bytes: u64,
-    last_use: u64,
+    last_use: Option<Instant>,
 }
 
 impl CollectionCache {
@@ -50,13 +33,13 @@ impl CollectionCache {
     }
 
     /// The current state of a collection: of an unchanged one, the copy after one request.
-    pub(crate) async fn load(&self, collection: &ArticleCollection) -> Result<Arc<LoadedCollection>, LoadError> {
+    pub(crate) async fn load(&self, collection: &ArticleCollection) -> Result<Arc<LoadedCollection>, SearchError> {
         let Some(revision) = self.store.revision(collection).await? else {
-            self.lock().by_collection.remove(collection);
+            self.lock().remove(collection);
             return Ok(Arc::default());
         };
-        let slot = self.slot(collection);
-        let mut copy = slot.copy.lock().await;
+        let slot = self.use_slot(collection);
+        let mut copy = slot.lock().await;
         if let Some(current) = copy.as_ref().filter(|copy| copy.revision == revision) {
             return Ok(Arc::clone(current));
         }
@@ -64,7 +47,7 @@ impl CollectionCache {
         if heads.iter().map(|head| head.bytes).sum::<u64>() > self.max_bytes {
             *copy = None;
             self.record_size(collection, 0);
-            return Err(LoadError::TooLarge);
+            return Err(SearchError::TooLarge);
         }
         let read = LoadedCollection::read(&self.store, collection, revision, heads, copy.as_deref()).await?;
         let read = Arc::new(read);
@@ -73,27 +56,25 @@ impl CollectionCache {
         Ok(read)
     }
 
-    fn slot(&self, collection: &ArticleCollection) -> Slot {
+    fn use_slot(&self, collection: &ArticleCollection) -> Arc<AsyncMutex<Option<Arc<LoadedCollection>>>> {
         let mut slots = self.lock();
-        slots.uses += 1;
-        let uses = slots.uses;
-        let slot = slots.by_collection.entry(collection.clone()).or_default();
-        slot.last_use = uses;
-        slot.clone()
+        let slot = slots.entry(collection.clone()).or_default();
+        slot.last_use = Some(Instant::now());
+        Arc::clone(&slot.copy)
     }
 
     /// Records the size of a collection, and drops others until all fit.
     fn record_size(&self, collection: &ArticleCollection, bytes: u64) {
         let mut slots = self.lock();
-        if let Some(slot) = slots.by_collection.get_mut(collection) {
+        if let Some(slot) = slots.get_mut(collection) {
             slot.bytes = bytes;
         }
-        while slots.by_collection.values().map(|slot| slot.bytes).sum::<u64>() > self.max_bytes {
-            let others = slots.by_collection.iter().filter(|(other, slot)| *other != collection && slot.bytes > 0);
+        while slots.values().map(|slot| slot.bytes).sum::<u64>() > self.max_bytes {
+            let others = slots.iter().filter(|(other, slot)| *other != collection && slot.bytes > 0);
             let Some(oldest) = others.min_by_key(|(_, slot)| slot.last_use).map(|(oldest, _)| oldest.clone()) else {
                 return;
             };
-            slots.by_collection.remove(&oldest);
+            slots.remove(&oldest);
         }
     }
 

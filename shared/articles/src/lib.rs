@@ -4,21 +4,21 @@
 //! their terms (BM25) and by their meaning (cosine of embeddings). Without an embeddings endpoint it searches by terms
 //! alone. With a vector index it keeps nothing in memory: Amazon S3 Vectors ranks, and the table has the texts.
 
+mod attempts;
 mod chunks;
 mod collection;
 mod collection_cache;
 mod config;
-mod coverage;
 #[cfg(feature = "docx")]
 mod docx;
 mod embeddings;
 mod extract;
-mod fusion;
 #[cfg(test)]
 mod fuzz;
 mod index_search;
 #[cfg(feature = "pdf")]
 mod pdf;
+mod ranking;
 mod rendering;
 mod search;
 mod search_articles;

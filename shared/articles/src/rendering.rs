@@ -2,7 +2,7 @@
 
 use domain::{Language, Source};
 use prompts::ArticleTexts;
-use serde::Serialize;
+use serde_json::{Value, json};
 use tool_calls::escape;
 use tools::markdown::{link, single_line};
 use tools::{CitingResult, RenderedResult, ResultBudget, SourceNumbers};
@@ -30,37 +30,6 @@ pub(crate) struct FoundArticles {
     pub(crate) budget: ResultBudget,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Content<'a> {
-    query: String,
-    results: Vec<ArticleRow>,
-    total_results: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ArticleRow {
-    post_id: String,
-    title: String,
-    /// `null` for an article without an address.
-    url: Option<String>,
-    /// For citations; only of an article with an address.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    number: Option<usize>,
-    chunks: Vec<ChunkRow>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ChunkRow {
-    chunk_index: usize,
-    chunk_text: String,
-    score: f64,
-}
-
 impl CitingResult for FoundArticles {
     /// Renders the results as JSON, in which no text can be read as a tag. Articles with an address are numbered pages.
     fn render(&self, numbers: &SourceNumbers) -> RenderedResult {
@@ -71,17 +40,15 @@ impl CitingResult for FoundArticles {
             let number = |url: &String| numbers.number(&article.title, url).with_excerpt(excerpt);
             let source = article.url.as_ref().map(number);
             entries.push(entry(article, source.as_ref()));
-            rows.push(row(article, chunks, source.as_ref()));
+            rows.push(row(article, &chunks, source.as_ref()));
             Source::join(&mut sources, source.as_slice());
         }
-        let total_results = rows.len();
-        let content = Content { query: escape(&self.query), results: rows, total_results, note: self.note() };
-        RenderedResult {
-            content: serde_json::to_string(&content).unwrap_or_default(),
-            user_text: entries.join("\n"),
-            summary: status_line(total_results),
-            sources,
+        let (summary, total) = (status_line(rows.len()), rows.len());
+        let mut content = json!({ "query": escape(&self.query), "results": rows, "totalResults": total });
+        if let Some((note, content)) = self.note().zip(content.as_object_mut()) {
+            content.insert("note".to_owned(), note.into());
         }
+        RenderedResult { content: content.to_string(), user_text: entries.join("\n"), summary, sources }
     }
 }
 
@@ -125,19 +92,19 @@ impl FoundArticles {
     }
 }
 
-fn row(article: &ArticleHit, chunks: Vec<&ChunkHit>, source: Option<&Source>) -> ArticleRow {
-    let chunk = |chunk: &ChunkHit| ChunkRow {
-        chunk_index: chunk.index,
-        chunk_text: escape(&chunk.text),
-        score: (f64::from(chunk.score) * 1000.0).round() / 1000.0,
+fn row(article: &ArticleHit, chunks: &[&ChunkHit], source: Option<&Source>) -> Value {
+    let chunk = |chunk: &&ChunkHit| {
+        let score = (f64::from(chunk.score) * 1000.0).round() / 1000.0;
+        json!({ "chunkIndex": chunk.index, "chunkText": escape(&chunk.text), "score": score })
     };
-    ArticleRow {
-        post_id: article.id.clone(),
-        title: escape(&article.title),
-        url: article.url.as_deref().map(escape),
-        number: source.map(|source| source.index),
-        chunks: chunks.into_iter().map(chunk).collect(),
+    let url = article.url.as_deref().map(escape);
+    let mut row = json!({ "postId": article.id, "title": escape(&article.title), "url": url });
+    if let Some(row) = row.as_object_mut() {
+        // For citations; only of an article with an address.
+        row.extend(source.map(|source| ("number".to_owned(), source.index.into())));
+        row.insert("chunks".to_owned(), chunks.iter().map(chunk).collect());
     }
+    row
 }
 
 /// An article for users: its number and its link, or its title alone, and the start of its best chunk.
@@ -163,8 +130,6 @@ fn status_line(articles: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
 
     fn hit(id: &str, url: Option<&str>, scores: &[f32]) -> ArticleHit {

@@ -7,10 +7,10 @@ use store::{ArticleCollection, Articles, QuantisedVector};
 use work::{SHORT_WORK, StopFlag};
 
 use crate::collection::{LoadedArticle, LoadedCollection};
-use crate::collection_cache::{CollectionCache, LoadError};
-use crate::fusion::{best, fuse};
+use crate::collection_cache::CollectionCache;
 use crate::index_search::IndexSearch;
-use crate::search_result::{ArticleHit, ChunkHit, Found, MAX_CHUNKS_OF_ARTICLE, MIN_COSINE, SearchError, SearchNotice};
+use crate::ranking::{best, fuse, group};
+use crate::search_result::{ArticleHit, ChunkHit, Found, MIN_COSINE, SearchError, SearchNotice};
 use crate::terms::{CHECK_INTERVAL, QueryTerms};
 use crate::vectors::cosine;
 use crate::{ArticlesConfig, Embeddings};
@@ -32,23 +32,11 @@ struct MemorySearch {
     embeddings: Option<Embeddings>,
 }
 
-impl From<LoadError> for SearchError {
-    fn from(error: LoadError) -> Self {
-        match error {
-            LoadError::TooLarge => Self::TooLarge,
-            LoadError::Store(error) => Self::Store(error),
-        }
-    }
-}
-
 /// The collections of a search; a chunk's number counts the chunks of all articles in order.
 struct Searched(Vec<Arc<LoadedCollection>>);
 
-/// A vector of a query, and the model that made it.
-struct QueryVector {
-    model: String,
-    vector: QuantisedVector,
-}
+/// A vector of a query, after the model that made it.
+type QueryVector = (String, QuantisedVector);
 
 impl ArticleSearch {
     /// Creates a search over the articles of a store; makes no call.
@@ -89,7 +77,7 @@ impl MemorySearch {
         Ok(Found { articles: rank.await.ok_or(SearchError::Failed)?, notice })
     }
 
-    /// The vector of a query, if it can be compared with any article.
+    /// The vector of a query, if it can be compared with any article, and its model.
     async fn embed_query(&self, searched: &Searched, query: &str) -> (Option<QueryVector>, Option<SearchNotice>) {
         let Some(embeddings) = &self.embeddings else { return (None, Some(SearchNotice::TermsOnly)) };
         let is_of_model = |article: &Arc<LoadedArticle>| {
@@ -101,21 +89,16 @@ impl MemorySearch {
         }
         match embeddings.embed_query(query).await {
             Ok(vector) => {
-                let vector = QueryVector { model: embeddings.model().to_owned(), vector };
-                let is_complete = searched.articles().all(|article| vector.fits(article));
-                (Some(vector), (!is_complete).then_some(SearchNotice::OtherModel))
+                let length = vector.values.len();
+                let is_complete = searched.articles().all(|article| article.has_vectors_of(embeddings.model(), length));
+                let notice = (!is_complete).then_some(SearchNotice::OtherModel);
+                (Some((embeddings.model().to_owned(), vector)), notice)
             }
             Err(error) => {
                 tracing::warn!(%error, "a query has no embedding");
                 (None, Some(SearchNotice::EmbeddingsFailed))
             }
         }
-    }
-}
-
-impl QueryVector {
-    fn fits(&self, article: &LoadedArticle) -> bool {
-        article.has_vectors_of(&self.model, self.vector.values.len())
     }
 }
 
@@ -132,19 +115,19 @@ impl Searched {
     }
 
     /// The cosine of each chunk that has a vector of the query's model.
-    fn cosines(&self, query: &QueryVector, stop: &StopFlag) -> Vec<(u32, f32)> {
-        let (mut scores, mut next) = (Vec::new(), 0_u32);
+    fn cosines(&self, (model, query): &QueryVector, stop: &StopFlag) -> Vec<(u32, f32)> {
+        let (mut scores, mut next, length) = (Vec::new(), 0_u32, query.values.len());
         for article in self.articles() {
             let first = next;
             next += article.head.chunks;
-            if !query.fits(article) {
+            if !article.has_vectors_of(model, length) {
                 continue;
             }
-            for (number, (values, scale)) in (first..).zip(article.vectors(query.vector.values.len())) {
+            for (number, (values, scale)) in (first..).zip(article.vectors(length)) {
                 if number.is_multiple_of(CHECK_INTERVAL) && stop.is_set() {
                     return scores;
                 }
-                let score = cosine(&query.vector, values, scale);
+                let score = cosine(query, values, scale);
                 if score >= MIN_COSINE {
                     scores.push((number, score));
                 }
@@ -153,34 +136,21 @@ impl Searched {
         scores
     }
 
-    /// Groups the best chunks by their articles, in the order of each article's best one.
-    fn group(&self, chunks: &[(u32, f32)], limit: usize) -> Vec<ArticleHit> {
-        let mut first = 0_u32;
-        let mut starts = Vec::new();
-        for article in self.articles() {
-            starts.push((first, article));
-            first += article.head.chunks;
-        }
-        let mut hits: Vec<(usize, ArticleHit)> = Vec::new();
-        for (number, score) in chunks {
-            let position = starts.partition_point(|(start, _)| start <= number).saturating_sub(1);
-            let Some((start, article)) = starts.get(position) else { continue };
-            let index = usize::try_from(number - start).unwrap_or_default();
-            let Some(text) = article.texts.get(index) else { continue };
-            let chunk = ChunkHit { index, text: text.to_string(), score: *score };
-            let is_full = hits.len() >= limit;
-            match hits.iter_mut().find(|(known, _)| *known == position) {
-                Some((_, hit)) if hit.chunks.len() < MAX_CHUNKS_OF_ARTICLE => hit.chunks.push(chunk),
-                None if !is_full => hits.push((position, article_hit(article, chunk))),
-                _ => {}
-            }
-        }
-        hits.into_iter().map(|(_, hit)| hit).collect()
+    /// The best articles with their best chunks.
+    fn group(&self, ranked: &[(u32, f32)], limit: usize) -> Vec<ArticleHit> {
+        let starts = self.articles().scan(0_u32, |next, article| {
+            let first = *next;
+            *next += article.head.chunks;
+            Some((first, article))
+        });
+        let starts: Vec<(u32, &Arc<LoadedArticle>)> = starts.collect();
+        let chunks = ranked.iter().filter_map(|(number, score)| {
+            let position = starts.partition_point(|(start, _)| start <= number).checked_sub(1)?;
+            let (start, article) = starts.get(position)?;
+            let index = usize::try_from(number - start).ok()?;
+            Some((position, ChunkHit { index, text: article.texts.get(index)?.to_string(), score: *score }))
+        });
+        let articles = group(chunks).into_iter().take(limit);
+        articles.filter_map(|(at, chunks)| Some(ArticleHit::new(&starts.get(at)?.1.head, chunks))).collect()
     }
-}
-
-/// The start of an article's result.
-fn article_hit(article: &LoadedArticle, chunk: ChunkHit) -> ArticleHit {
-    let head = &article.head;
-    ArticleHit { id: head.id.clone(), title: head.title.clone(), url: head.url.clone(), chunks: vec![chunk] }
 }

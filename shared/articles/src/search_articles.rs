@@ -53,9 +53,7 @@ impl SearchArticles {
         let texts = ArticleTexts::of(language);
         let (reason, message) = match error {
             SearchError::TooLarge => (texts.too_large, "The articles are too many to search."),
-            SearchError::Store(_) | SearchError::Index(_) | SearchError::Embeddings(_) | SearchError::Failed => {
-                (texts.unavailable, "The articles cannot be searched now.")
-            }
+            _ => (texts.unavailable, "The articles cannot be searched now."),
         };
         let failure = ToolFailure { code: "failed".to_owned(), message: message.to_owned() };
         ToolError::Model { failure, content: self.failure_text(reason, language) }

@@ -1,6 +1,6 @@
 //! Results of a search of articles.
 
-use store::StoreError;
+use store::{StoreError, StoredArticle};
 
 use crate::EmbeddingsError;
 use crate::vector_index::VectorIndexError;
@@ -33,6 +33,12 @@ pub struct ArticleHit {
     pub chunks: Vec<ChunkHit>,
 }
 
+impl ArticleHit {
+    pub(crate) fn new(head: &StoredArticle, chunks: Vec<ChunkHit>) -> Self {
+        Self { id: head.id.clone(), title: head.title.clone(), url: head.url.clone(), chunks }
+    }
+}
+
 /// A chunk that fits a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChunkHit {
@@ -53,7 +59,7 @@ pub enum SearchNotice {
     EmbeddingsFailed,
     /// Some articles have no vectors, or those of another model: they were searched by their terms.
     OtherModel,
-    /// The vector index has no full-text search, or it failed: articles were searched by their meaning alone.
+    /// The vector index has no full-text search: articles were searched by their meaning alone.
     MeaningOnly,
     /// Some articles have no vectors of the configured model in the vector index: they were not searched.
     NotIndexed,

@@ -18,14 +18,14 @@ const K1: f32 = 1.2;
 /// How much longer texts are discounted.
 const B: f32 = 0.75;
 
-/// The number of bits of the filter, a power of two.
-const FILTER_BITS: u64 = 4096;
+/// The number of slots of the filter.
+const FILTER_SLOTS: u64 = 4096;
 
 /// The terms of a query.
 pub(crate) struct QueryTerms {
     hashes: Vec<u64>,
-    /// A bit for each term: only a few others have the bit of one.
-    filter: [u64; 64],
+    /// Whether a term has this slot: only a few others have the same.
+    filter: Vec<bool>,
 }
 
 /// A text that has terms of the query.
@@ -43,19 +43,13 @@ impl QueryTerms {
                 hashes.push(hash);
             }
         });
-        let mut filter = [0; 64];
-        for hash in &hashes {
-            let (slot, bit) = filter_position(*hash);
-            if let Some(bits) = filter.get_mut(slot) {
-                *bits |= bit;
-            }
-        }
+        let filter = (0..FILTER_SLOTS).map(|slot| hashes.iter().any(|hash| hash % FILTER_SLOTS == slot)).collect();
         Self { hashes, filter }
     }
 
     fn position(&self, hash: u64) -> Option<usize> {
-        let (slot, bit) = filter_position(hash);
-        self.filter.get(slot).filter(|bits| **bits & bit != 0)?;
+        let slot = usize::try_from(hash % FILTER_SLOTS).ok()?;
+        self.filter.get(slot).filter(|is_used| **is_used)?;
         self.hashes.iter().position(|known| *known == hash)
     }
 
@@ -109,37 +103,31 @@ impl QueryTerms {
     }
 }
 
-fn filter_position(hash: u64) -> (usize, u64) {
-    let bit = hash % FILTER_BITS;
-    (usize::try_from(bit / 64).unwrap_or_default(), 1 << (bit % 64))
-}
-
 /// Calls `found` with the hash of each term of a text, in order.
 fn for_each_term(text: &str, mut found: impl FnMut(u64)) {
-    let mut letters = Hash::default();
-    let mut pair = Pair::default();
-    for character in text.chars() {
-        match class(character) {
-            Class::Letter => {
-                if character.is_ascii() {
-                    letters.push(character.to_ascii_lowercase());
-                } else {
-                    character.to_lowercase().for_each(|letter| letters.push(letter));
-                }
-                pair.end(&mut found);
-            }
-            Class::Paired => {
-                letters.take().into_iter().for_each(&mut found);
-                pair.push(character, &mut found);
-            }
-            Class::Separator => {
-                letters.take().into_iter().for_each(&mut found);
-                pair.end(&mut found);
-            }
+    let (mut letters, mut paired): (Option<u64>, Option<char>) = (None, None);
+    let mut is_alone = false;
+    // The line end closes the last term.
+    text.chars().chain(['\n']).for_each(|character| {
+        let class = class(character);
+        if !matches!(class, Class::Letter) {
+            letters.take().into_iter().for_each(&mut found);
         }
-    }
-    letters.take().into_iter().for_each(&mut found);
-    pair.end(&mut found);
+        if !matches!(class, Class::Paired) {
+            // One that has no adjacent character is a term by itself.
+            paired.take().filter(|_| is_alone).map(|single| extend(None, single)).into_iter().for_each(&mut found);
+        }
+        match class {
+            Class::Letter if character.is_ascii() => letters = Some(extend(letters, character.to_ascii_lowercase())),
+            Class::Letter => character.to_lowercase().for_each(|letter| letters = Some(extend(letters, letter))),
+            Class::Paired => {
+                let before = paired.replace(character);
+                is_alone = before.is_none();
+                before.map(|before| extend(Some(extend(None, before)), character)).into_iter().for_each(&mut found);
+            }
+            Class::Separator => {}
+        }
+    });
 }
 
 /// How a character is part of terms.
@@ -166,55 +154,12 @@ fn class(character: char) -> Class {
     }
 }
 
-/// The last character of a script without spaces. One that has no adjacent character is a term by itself.
-#[derive(Default)]
-struct Pair {
-    before: Option<char>,
-    is_alone: bool,
-}
-
-impl Pair {
-    fn push(&mut self, character: char, found: &mut impl FnMut(u64)) {
-        if let Some(before) = self.before {
-            found(Hash::of(&[before, character]));
-        }
-        self.is_alone = self.before.is_none();
-        self.before = Some(character);
-    }
-
-    fn end(&mut self, found: &mut impl FnMut(u64)) {
-        if let Some(single) = self.before.take().filter(|_| self.is_alone) {
-            found(Hash::of(&[single]));
-        }
-    }
-}
-
-/// FNV-1a over characters.
-#[derive(Default)]
-struct Hash(Option<u64>);
-
-impl Hash {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-
-    fn of(characters: &[char]) -> u64 {
-        let mut hash = Self::default();
-        for character in characters {
-            hash.push(*character);
-        }
-        hash.0.unwrap_or_default()
-    }
-
-    fn push(&mut self, character: char) {
-        let mixed = self.0.unwrap_or(Self::OFFSET) ^ u64::from(u32::from(character));
-        let hash = mixed.wrapping_mul(Self::PRIME);
-        // The filter reads the lowest bits, into which the highest ones must go.
-        self.0 = Some(hash ^ (hash >> 29));
-    }
-
-    fn take(&mut self) -> Option<u64> {
-        self.0.take()
-    }
+/// The hash of a term and another character: FNV-1a over characters.
+fn extend(hash: Option<u64>, character: char) -> u64 {
+    let mixed = hash.unwrap_or(0xcbf2_9ce4_8422_2325) ^ u64::from(u32::from(character));
+    let hash = mixed.wrapping_mul(0x0000_0100_0000_01b3);
+    // The filter reads the lowest bits, into which the highest ones must go.
+    hash ^ (hash >> 29)
 }
 
 #[cfg(test)]
@@ -228,7 +173,7 @@ mod tests {
     }
 
     fn hash(term: &str) -> u64 {
-        Hash::of(&term.chars().collect::<Vec<_>>())
+        term.chars().fold(None, |hash, character| Some(extend(hash, character))).unwrap()
     }
 
     fn ranking(query: &str, texts: &[&str]) -> Vec<u32> {

@@ -7,8 +7,7 @@ use std::time::SystemTime;
 use domain::Owner;
 use sha2::{Digest, Sha256};
 use store::{
-    ArticleChunk, ArticleCollection, Articles, ChunkIndex, EmbeddingModel, NewArticle, QuantisedVector, StoreError,
-    StoredArticle,
+    ArticleChunk, ArticleCollection, Articles, ChunkIndex, EmbeddingModel, NewArticle, StoreError, StoredArticle,
 };
 use url::Url;
 use work::SHORT_WORK;
@@ -96,14 +95,6 @@ pub enum AddError {
     Store(#[from] StoreError),
 }
 
-/// The texts of a document before they have vectors.
-struct DocumentTexts {
-    title: String,
-    /// The texts of its chunks.
-    texts: Vec<String>,
-    digest: String,
-}
-
 /// Adds documents to collections.
 #[derive(Clone)]
 pub struct ArticleWriter {
@@ -124,21 +115,16 @@ impl ArticleSource {
     fn digest(&self) -> String {
         let mut hash = Sha256::new();
         let format = format!("{:?}", self.format);
-        let parts = [
-            division(self.format),
-            &format,
-            self.title.as_deref().unwrap_or_default(),
-            self.url.as_deref().unwrap_or_default(),
-        ];
-        for part in parts.into_iter().chain([self.text.as_str()]) {
+        let (title, url) = (self.title.as_deref().unwrap_or_default(), self.url.as_deref().unwrap_or_default());
+        for part in [division(self.format), &format, title, url, &self.text] {
             hash.update(part.as_bytes());
             hash.update([0]);
         }
         format!("{:x}", hash.finalize())
     }
 
-    /// Reads the document; `None` if its digest is that of the stored article.
-    fn read(self, stored_digest: Option<&str>) -> Result<Option<DocumentTexts>, AddError> {
+    /// Reads the title, the texts of chunks and the digest; `None` if the digest is that of the stored article.
+    fn read(self, stored_digest: Option<&str>) -> Result<Option<(String, Vec<String>, String)>, AddError> {
         let digest = self.digest();
         if stored_digest == Some(digest.as_str()) {
             return Ok(None);
@@ -150,7 +136,7 @@ impl ArticleSource {
         match texts.len() {
             0 => Err(AddError::NoText),
             count if count > MAX_CHUNKS => Err(AddError::TooLong),
-            _ => Ok(Some(DocumentTexts { title, texts, digest })),
+            _ => Ok(Some((title, texts, digest))),
         }
     }
 
@@ -200,7 +186,7 @@ impl ArticleWriter {
         let (id, url) = (article_id(&source.key), source.url.clone());
         let current = known.filter(|known| self.has_current_vectors(known)).map(|known| known.digest.clone());
         let read = SHORT_WORK.run(owner, move |_| source.read(current.as_deref())).await;
-        let Some(DocumentTexts { title, texts, digest }) = read.ok_or(AddError::Unreadable)?? else {
+        let Some((title, texts, digest)) = read.ok_or(AddError::Unreadable)?? else {
             return Ok(AddOutcome::Unchanged);
         };
         let (model, chunks) = self.embed(texts).await?;
@@ -225,20 +211,17 @@ impl ArticleWriter {
     }
 
     async fn embed(&self, texts: Vec<String>) -> Result<(Option<EmbeddingModel>, Vec<ArticleChunk>), AddError> {
-        let chunk = |(text, vector)| ArticleChunk { text, vector };
         let Some(embeddings) = &self.embeddings else {
-            return Ok((None, texts.into_iter().map(|text| chunk((text, None))).collect()));
+            let chunks = texts.into_iter().map(|text| ArticleChunk { text, vector: None });
+            return Ok((None, chunks.collect()));
         };
         self.check_index().await?;
         let vectors = embeddings.embed(&texts).await?;
-        let length = vectors.first().map(|vector: &QuantisedVector| vector.values.len());
-        self.dimensions.store(length.unwrap_or_default(), Ordering::Relaxed);
+        let length = vectors.first().map_or(0, |vector| vector.values.len());
+        self.dimensions.store(length, Ordering::Relaxed);
         self.check_index().await?;
-        let dimensions = length.and_then(|length| u32::try_from(length).ok());
-        let model = EmbeddingModel {
-            name: embeddings.model().to_owned(),
-            dimensions: dimensions.ok_or(EmbeddingsError::BadResponse)?,
-        };
-        Ok((Some(model), texts.into_iter().zip(vectors.into_iter().map(Some)).map(chunk).collect()))
+        let dimensions = u32::try_from(length).map_err(|_| EmbeddingsError::BadResponse)?;
+        let chunks = texts.into_iter().zip(vectors).map(|(text, vector)| ArticleChunk { text, vector: Some(vector) });
+        Ok((Some(EmbeddingModel { name: embeddings.model().to_owned(), dimensions }), chunks.collect()))
     }
 }

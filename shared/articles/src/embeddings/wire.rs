@@ -1,4 +1,4 @@
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use store::QuantisedVector;
 
 use crate::vectors::quantise;
@@ -6,15 +6,7 @@ use crate::vectors::quantise;
 /// The maximum length of a vector.
 const MAX_DIMENSIONS: usize = 8192;
 
-/// <https://platform.openai.com/docs/api-reference/embeddings/create>
-#[derive(Serialize)]
-pub(super) struct Request<'a> {
-    pub(super) model: &'a str,
-    pub(super) input: &'a [String],
-    /// Some endpoints have another default.
-    pub(super) encoding_format: &'a str,
-}
-
+/// <https://platform.openai.com/docs/api-reference/embeddings/create>, as of November 2026.
 #[derive(Deserialize)]
 struct Reply {
     data: Vec<Row>,

@@ -1,7 +1,11 @@
+use serde::Serialize;
+
 /// A vector index, written `s3vectors://BUCKET/INDEX`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VectorIndexAddress {
+    #[serde(rename = "vectorBucketName")]
     pub(super) bucket: String,
+    #[serde(rename = "indexName")]
     pub(super) index: String,
 }
 

@@ -1,4 +1,13 @@
+use reqwest::header::HeaderMap;
 use store::StoreError;
+
+use crate::attempts::{FailedAttempt, demanded_pause};
+
+/// The longest error code that is reported, in characters.
+const MAX_CODE_CHARS: usize = 60;
+
+/// The header with the error code of a rejected request.
+const ERROR_TYPE: &str = "x-amzn-errortype";
 
 /// Why the vector index did not do what was requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,14 +41,22 @@ pub enum VectorIndexError {
 }
 
 impl VectorIndexError {
-    /// Whether another attempt may succeed.
-    pub(super) fn is_temporary(&self) -> bool {
-        matches!(self, Self::Unavailable)
+    /// The error of a response without success.
+    pub(super) fn of_response(status: u16, headers: &HeaderMap) -> FailedAttempt<Self> {
+        let code = headers.get(ERROR_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let code = code.chars().take_while(char::is_ascii_alphanumeric).take(MAX_CODE_CHARS);
+        let error = match status {
+            401 | 403 => Self::Denied,
+            404 => Self::Absent,
+            408 | 429 | 500.. => Self::Unavailable,
+            status => Self::Rejected(status, code.collect()),
+        };
+        FailedAttempt { error, pause: demanded_pause(headers) }
     }
 }
 
 impl From<VectorIndexError> for StoreError {
     fn from(error: VectorIndexError) -> Self {
-        if error.is_temporary() { Self::Busy } else { Self::Fault(error.to_string()) }
+        if error == VectorIndexError::Unavailable { Self::Busy } else { Self::Fault(error.to_string()) }
     }
 }

@@ -7,25 +7,27 @@
 //! A collection is named `shared`, or by the SHA-256 of its owner's name, which is not in the index.
 
 mod address;
-mod client;
 mod error;
 mod wire;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
-use platform::aws::{S3_VECTORS, Service};
+use platform::aws::{Call, Method, S3_VECTORS, Service};
 use platform::settings::{SettingError, Settings};
 use platform::transport::Client;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use store::{ArticleCollection, ChunkIndex, ChunkPosition, IndexedGeneration, QuantisedVector, StoreError};
+use tokio::time::timeout;
 
 pub use self::address::VectorIndexAddress;
 pub use self::error::VectorIndexError;
 
-use self::client::{Attempts, VectorsClient};
-use self::wire::{FoundMetadata, IndexName, QueryText, QueryVectors, TEXT_KEY, VectorData};
+use self::wire::IndexDescription;
+use crate::attempts::{Attempts, FailedAttempt, read_body};
 
 /// The setting that names the index.
 pub(crate) const SETTING: &str = "ARTICLES_VECTORS";
@@ -42,6 +44,19 @@ const MAX_PAGES: usize = 10;
 /// How long the description of the index is used.
 const DESCRIPTION_AGE: Duration = Duration::from_mins(5);
 
+/// Timeout of one attempt, with its response: a search may take 30 seconds in all.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(12);
+
+/// The longest response that is read, in bytes: 100 results with metadata of 40 KB.
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+
+/// Attempts of a search, whose caller waits.
+const QUERY: Attempts =
+    Attempts { count: 2, first_pause: Duration::from_millis(200), max_pause: Duration::from_secs(10) };
+
+/// Attempts of a change, which can wait while the service limits the rate.
+const CHANGE: Attempts = Attempts { count: 6, ..QUERY };
+
 /// The index of `ARTICLES_VECTORS`.
 #[derive(Clone, Debug)]
 pub struct VectorIndexConfig {
@@ -55,54 +70,41 @@ pub struct VectorIndex(Arc<Parts>);
 
 #[derive(Debug)]
 struct Parts {
-    client: VectorsClient,
-    address: VectorIndexAddress,
+    http: Client,
+    config: VectorIndexConfig,
     name: String,
-    description: Mutex<Option<(Instant, IndexDescription)>>,
+    description: Mutex<Option<(Instant, Arc<IndexDescription>)>>,
 }
 
-/// How an index was created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct IndexDescription {
-    /// The length of its vectors.
-    dimensions: usize,
-    /// Whether it takes texts as metadata.
-    stores_text: bool,
-    /// Whether it can be searched by terms.
-    pub(crate) searches_text: bool,
-}
-
-/// What a query ranks chunks by.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum RankBy<'a> {
-    /// Similarity to a vector.
-    Meaning(&'a QuantisedVector),
-    /// The terms of a text, by BM25.
-    Terms(&'a str),
-}
-
-/// A query of the index.
+/// A query of the index, by a vector, a text or both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexQuery<'a> {
     /// Those that the caller may see.
     pub(crate) collections: &'a [ArticleCollection],
     /// The model of the vectors.
     pub(crate) model: &'a str,
-    pub(crate) rank_by: RankBy<'a>,
-    /// Chunks of a larger cosine distance are left out.
+    pub(crate) vector: Option<&'a QuantisedVector>,
+    pub(crate) text: Option<&'a str>,
+    /// Chunks of a larger cosine distance are left out unless they have terms of the text.
     pub(crate) max_distance: f32,
     /// Generations that are left out.
     pub(crate) replaced: &'a [String],
 }
 
 /// A chunk that a query found.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(crate) struct IndexHit {
-    /// The position of its collection among those that were searched.
-    pub(crate) collection: usize,
-    pub(crate) article: String,
-    pub(crate) generation: String,
+    pub(crate) article: IndexedArticle,
     pub(crate) position: ChunkPosition,
+}
+
+/// The article of a found chunk.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct IndexedArticle {
+    /// One of those that were searched.
+    pub(crate) collection: ArticleCollection,
+    pub(crate) id: String,
+    pub(crate) generation: String,
 }
 
 impl VectorIndexConfig {
@@ -122,60 +124,45 @@ impl VectorIndexConfig {
 impl VectorIndex {
     /// Creates the client of an index; makes no call.
     pub fn new(config: VectorIndexConfig, http: &Client) -> Self {
-        let VectorIndexConfig { address, service } = config;
-        let name = format!("{}/{}", address.bucket, address.index);
-        let client = VectorsClient::new(http.clone(), service);
-        Self(Arc::new(Parts { client, address, name, description: Mutex::default() }))
+        let name = format!("{}/{}", config.address.bucket, config.address.index);
+        Self(Arc::new(Parts { http: http.clone(), config, name, description: Mutex::default() }))
     }
 
     /// How the index was created (`GetIndex`); one request in some minutes.
-    pub(crate) async fn describe(&self) -> Result<IndexDescription, VectorIndexError> {
-        let known = *self.0.description.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) async fn describe(&self) -> Result<Arc<IndexDescription>, VectorIndexError> {
+        let known = self.0.description.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((_, description)) = known.filter(|(read_at, _)| read_at.elapsed() < DESCRIPTION_AGE) {
             return Ok(description);
         }
-        let request = wire::GetIndex { index: self.index() };
-        let response: wire::GetIndexResponse = self.0.client.call("GetIndex", &request, Attempts::Query).await?;
-        let description = IndexDescription::read(&response.index)?;
-        *self.0.description.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), description));
-        Ok(description)
+        let response: wire::GetIndexResponse = self.call("GetIndex", serde_json::Map::new(), QUERY).await?;
+        if response.index.distance_metric != "cosine" {
+            return Err(VectorIndexError::NotCosine);
+        }
+        let read = (Instant::now(), Arc::new(response.index));
+        Ok(self.0.description.lock().unwrap_or_else(PoisonError::into_inner).insert(read).1.clone())
     }
 
     /// Checks that vectors of this length fit into the index.
     pub(crate) async fn check_dimensions(&self, dimensions: usize) -> Result<(), VectorIndexError> {
-        let index = self.describe().await?.dimensions;
+        let index = self.describe().await?.dimension;
         if index == dimensions {
             return Ok(());
         }
         Err(VectorIndexError::OtherDimensions { index, model: dimensions })
     }
 
-    /// Finds the chunks of a model in collections, the best first. Chunks of other collections are never returned,
-    /// whatever the index answers.
+    /// Finds the chunks of a model in collections, in the order of the service, the best first. Chunks of other collections
+    /// are never returned, whatever the index answers.
     pub(crate) async fn query(&self, query: IndexQuery<'_>) -> Result<Vec<IndexHit>, VectorIndexError> {
-        let IndexQuery { collections, model, rank_by, max_distance, replaced } = query;
-        let names: Vec<String> = collections.iter().map(collection_name).collect();
-        let (query_vector, query_texts) = match rank_by {
-            RankBy::Meaning(vector) => (Some(VectorData { float32: &vector.values }), None),
-            RankBy::Terms(text) => (None, Some([QueryText { text, metadata_key: TEXT_KEY }])),
-        };
-        let mut request = QueryVectors {
-            index: self.index(),
-            top_k: MAX_RESULTS,
-            return_distance: query_vector.is_some(),
-            query_vector,
-            query_texts,
-            filter: wire::filter(&names, model, replaced),
-            return_metadata: true,
-            next_token: None,
-        };
-        let mut hits = Vec::new();
+        let names: Vec<String> = query.collections.iter().map(collection_name).collect();
+        let (mut hits, mut token) = (Vec::new(), None);
         for _ in 0..MAX_PAGES {
-            let page: wire::QueriedPage = self.0.client.call("QueryVectors", &request, Attempts::Query).await?;
-            let near = page.vectors.into_iter().filter(|vector| vector.distance.is_none_or(|far| far <= max_distance));
-            hits.extend(near.filter_map(|vector| hit(vector.metadata, &names, model)));
-            request.next_token = page.next_token;
-            if request.next_token.is_none() || hits.len() >= MAX_RESULTS {
+            let page: wire::QueriedPage =
+                self.call("QueryVectors", wire::query(&query, &names, token.take()), QUERY).await?;
+            let fitting = page.vectors.into_iter().filter(|vector| vector.fits(query.max_distance));
+            hits.extend(fitting.filter_map(|vector| hit(vector.metadata, &query, &names)));
+            token = page.next_token;
+            if token.is_none() || hits.len() >= MAX_RESULTS {
                 break;
             }
         }
@@ -183,8 +170,35 @@ impl VectorIndex {
         Ok(hits)
     }
 
-    fn index(&self) -> IndexName<'_> {
-        (&self.0.address).into()
+    /// Calls an operation, with retries: all operations here are idempotent.
+    async fn call<T: DeserializeOwned>(
+        &self,
+        operation: &str,
+        parameters: impl Serialize,
+        attempts: Attempts,
+    ) -> Result<T, VectorIndexError> {
+        let request = wire::Request { index: &self.0.config.address, parameters };
+        let body = serde_json::to_vec(&request).map_err(|_| VectorIndexError::BadResponse)?;
+        let (path, body) = (&format!("/{operation}"), &body);
+        let attempt = || async move {
+            let sent = timeout(ATTEMPT_TIMEOUT, self.attempt(path, body.clone()));
+            sent.await.unwrap_or(Err(VectorIndexError::Unavailable.into()))
+        };
+        let response = attempts.run(attempt, |error| *error == VectorIndexError::Unavailable).await?;
+        serde_json::from_slice(&response).map_err(|_| VectorIndexError::BadResponse)
+    }
+
+    async fn attempt(&self, path: &str, body: Vec<u8>) -> Result<Vec<u8>, FailedAttempt<VectorIndexError>> {
+        let Parts { http, config, .. } = &*self.0;
+        let call = Call { method: Method::POST, path, headers: &[("content-type", "application/json")], body };
+        let request = config.service.signed_request(http, call, SystemTime::now());
+        let request = request.map_err(|_| VectorIndexError::BadResponse)?;
+        let response = request.send().await.map_err(|_| VectorIndexError::Unavailable)?;
+        if !response.status().is_success() {
+            return Err(VectorIndexError::of_response(response.status().as_u16(), response.headers()));
+        }
+        let (cut, too_long) = (VectorIndexError::Unavailable, VectorIndexError::BadResponse);
+        Ok(read_body(response, MAX_BODY_BYTES, cut, too_long).await?)
     }
 }
 
@@ -195,12 +209,11 @@ impl ChunkIndex for VectorIndex {
     }
 
     async fn put(&self, collection: &ArticleCollection, generation: IndexedGeneration<'_>) -> Result<(), StoreError> {
-        let stores_text = self.describe().await?.stores_text;
+        let stores_text = self.describe().await?.stores_text();
         let name = collection_name(collection);
         let vectors: Vec<_> = wire::vectors(&name, generation, stores_text).collect();
-        for batch in vectors.chunks(BATCH_VECTORS) {
-            let request = wire::PutVectors { index: self.index(), vectors: batch };
-            let _: wire::Done = self.0.client.call("PutVectors", &request, Attempts::Change).await?;
+        for vectors in vectors.chunks(BATCH_VECTORS) {
+            let _: wire::Done = self.call("PutVectors", wire::PutVectors { vectors }, CHANGE).await?;
         }
         Ok(())
     }
@@ -209,39 +222,24 @@ impl ChunkIndex for VectorIndex {
         let name = collection_name(collection);
         let numbers = 0..usize::try_from(chunks).unwrap_or_default();
         let keys: Vec<String> = numbers.map(|number| wire::key(&name, generation, number)).collect();
-        for batch in keys.chunks(BATCH_VECTORS) {
-            let request = wire::DeleteVectors { index: self.index(), keys: batch };
-            let _: wire::Done = self.0.client.call("DeleteVectors", &request, Attempts::Change).await?;
+        for keys in keys.chunks(BATCH_VECTORS) {
+            let _: wire::Done = self.call("DeleteVectors", serde_json::json!({ "keys": keys }), CHANGE).await?;
         }
         Ok(())
     }
 }
 
-impl IndexDescription {
-    fn read(details: &wire::IndexDetails) -> Result<Self, VectorIndexError> {
-        if details.distance_metric != "cosine" {
-            return Err(VectorIndexError::NotCosine);
-        }
-        let metadata = &details.metadata_configuration;
-        let stores_text = metadata.non_filterable_metadata_keys.iter().any(|key| key == TEXT_KEY);
-        let is_ready = |search: &wire::TextSearchConfiguration| {
-            search.metadata_key == TEXT_KEY && search.status.as_deref().is_none_or(|status| status == "ACTIVE")
-        };
-        let searches_text = stores_text && metadata.text_search_configurations.iter().any(is_ready);
-        Ok(Self { dimensions: details.dimension, stores_text, searches_text })
-    }
-}
-
 /// A result of the service, if it is what the query selects.
-fn hit(metadata: Option<serde_json::Value>, collections: &[String], model: &str) -> Option<IndexHit> {
-    let found: FoundMetadata = serde_json::from_value(metadata?).ok()?;
-    let collection = collections.iter().position(|name| *name == found.collection);
-    let Some(collection) = collection.filter(|_| found.model == model) else {
+fn hit(metadata: Option<serde_json::Value>, query: &IndexQuery<'_>, names: &[String]) -> Option<IndexHit> {
+    let found: wire::Metadata = serde_json::from_value(metadata?).ok()?;
+    let collection = names.iter().zip(query.collections).find(|(name, _)| **name == found.collection);
+    let Some((_, collection)) = collection.filter(|_| found.model == query.model) else {
         tracing::error!("the vector index returned a vector that its filter excludes");
         return None;
     };
-    let position = found.position();
-    Some(IndexHit { collection, article: found.article, generation: found.generation, position })
+    let position = ChunkPosition { number: found.chunk, part: found.part, first: found.first };
+    let collection = collection.clone();
+    Some(IndexHit { article: IndexedArticle { collection, id: found.article, generation: found.generation }, position })
 }
 
 /// The name of a collection in the index.

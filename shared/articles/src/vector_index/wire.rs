@@ -1,99 +1,57 @@
-//! Requests and responses of Amazon S3 Vectors, API version 2025-07-15.
+//! Requests and responses of Amazon S3 Vectors, API version 2025-07-15, as of November 2026.
 //!
 //! <https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_S3_Vectors.html>
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{ChunkPosition, IndexedGeneration};
 
-use super::VectorIndexAddress;
+use super::{IndexQuery, MAX_RESULTS, VectorIndexAddress};
 
 /// The metadata key with a chunk's text. It can have 2,100 bytes, more than a key that filters.
-pub(super) const TEXT_KEY: &str = "text";
+const TEXT_KEY: &str = "text";
 
-/// Names the index in each request.
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct IndexName<'a> {
-    vector_bucket_name: &'a str,
-    index_name: &'a str,
-}
-
-impl<'a> From<&'a VectorIndexAddress> for IndexName<'a> {
-    fn from(address: &'a VectorIndexAddress) -> Self {
-        Self { vector_bucket_name: &address.bucket, index_name: &address.index }
-    }
+/// The body of each request: the names of bucket and index, and the parameters of the operation.
+#[derive(Serialize)]
+pub(super) struct Request<'a, T> {
+    #[serde(flatten)]
+    pub(super) index: &'a VectorIndexAddress,
+    #[serde(flatten)]
+    pub(super) parameters: T,
 }
 
 #[derive(Serialize)]
 pub(super) struct PutVectors<'a> {
-    #[serde(flatten)]
-    pub(super) index: IndexName<'a>,
     pub(super) vectors: &'a [PutVector<'a>],
 }
 
 #[derive(Serialize)]
 pub(super) struct PutVector<'a> {
-    pub(super) key: String,
-    pub(super) data: VectorData<'a>,
-    pub(super) metadata: Metadata<'a>,
+    key: String,
+    data: VectorData<'a>,
+    metadata: Metadata,
 }
 
 /// The components without their scale: a cosine does not depend on it, and whole numbers are short.
 #[derive(Serialize)]
-pub(super) struct VectorData<'a> {
-    pub(super) float32: &'a [i8],
+struct VectorData<'a> {
+    float32: &'a [i8],
 }
 
 /// What is stored with a vector.
-#[derive(Serialize)]
-pub(super) struct Metadata<'a> {
-    pub(super) collection: &'a str,
-    pub(super) model: &'a str,
-    pub(super) article: &'a str,
-    pub(super) generation: &'a str,
+#[derive(Serialize, Deserialize)]
+pub(super) struct Metadata {
+    pub(super) collection: String,
+    pub(super) model: String,
+    pub(super) article: String,
+    pub(super) generation: String,
     pub(super) chunk: usize,
     pub(super) part: usize,
     pub(super) first: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) text: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-pub(super) struct DeleteVectors<'a> {
-    #[serde(flatten)]
-    pub(super) index: IndexName<'a>,
-    pub(super) keys: &'a [String],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct QueryVectors<'a> {
-    #[serde(flatten)]
-    pub(super) index: IndexName<'a>,
-    pub(super) top_k: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) query_vector: Option<VectorData<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) query_texts: Option<[QueryText<'a>; 1]>,
-    pub(super) filter: Value,
-    pub(super) return_metadata: bool,
-    pub(super) return_distance: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) next_token: Option<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct QueryText<'a> {
-    pub(super) text: &'a str,
-    pub(super) metadata_key: &'a str,
-}
-
-#[derive(Serialize)]
-pub(super) struct GetIndex<'a> {
-    #[serde(flatten)]
-    pub(super) index: IndexName<'a>,
+    /// For the full-text search alone: the text of a result is read from the table.
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    text: Option<String>,
 }
 
 /// A response without fields that matter.
@@ -109,64 +67,97 @@ pub(super) struct QueriedPage {
 
 #[derive(Deserialize)]
 pub(super) struct QueriedVector {
-    pub(super) distance: Option<f32>,
+    /// Of a search by meaning alone.
+    distance: Option<f32>,
+    /// Of any other search.
+    #[serde(default)]
+    scores: Scores,
     /// Any value if another program wrote it.
     pub(super) metadata: Option<Value>,
 }
 
-/// The metadata of a found vector.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub(super) struct FoundMetadata {
-    pub(super) collection: String,
-    pub(super) model: String,
-    pub(super) article: String,
-    pub(super) generation: String,
-    chunk: usize,
-    part: usize,
-    first: usize,
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Scores {
+    bm25_scores: Vec<IgnoredAny>,
+    vector_distance: Option<f32>,
 }
 
-impl FoundMetadata {
-    pub(super) fn position(&self) -> ChunkPosition {
-        ChunkPosition { number: self.chunk, part: self.part, first: self.first }
+impl QueriedVector {
+    /// Whether the chunk has terms of the query, or a meaning within this distance.
+    pub(super) fn fits(&self, max_distance: f32) -> bool {
+        let distance = self.distance.or(self.scores.vector_distance);
+        !self.scores.bm25_scores.is_empty() || distance.is_none_or(|far| far <= max_distance)
     }
 }
 
 #[derive(Deserialize)]
 pub(super) struct GetIndexResponse {
-    pub(super) index: IndexDetails,
+    pub(super) index: IndexDescription,
 }
 
-#[derive(Deserialize)]
+/// How an index was created.
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct IndexDetails {
+pub(crate) struct IndexDescription {
     pub(super) dimension: usize,
     pub(super) distance_metric: String,
     #[serde(default)]
-    pub(super) metadata_configuration: MetadataConfiguration,
+    metadata_configuration: MetadataConfiguration,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct MetadataConfiguration {
-    pub(super) non_filterable_metadata_keys: Vec<String>,
-    pub(super) text_search_configurations: Vec<TextSearchConfiguration>,
+struct MetadataConfiguration {
+    non_filterable_metadata_keys: Vec<String>,
+    text_search_configurations: Vec<TextSearchConfiguration>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TextSearchConfiguration {
-    pub(super) metadata_key: String,
-    pub(super) status: Option<String>,
+struct TextSearchConfiguration {
+    metadata_key: String,
+    status: Option<String>,
 }
 
-/// Selects the vectors of one model in the collections that a caller may see, without some generations.
-pub(super) fn filter(collections: &[String], model: &str, replaced: &[String]) -> Value {
-    let mut conditions = vec![json!({ "collection": { "$in": collections } }), json!({ "model": { "$eq": model } })];
-    if !replaced.is_empty() {
-        conditions.push(json!({ "generation": { "$nin": replaced } }));
+impl IndexDescription {
+    /// Whether the index takes texts as metadata.
+    pub(super) fn stores_text(&self) -> bool {
+        self.metadata_configuration.non_filterable_metadata_keys.iter().any(|key| key == TEXT_KEY)
     }
-    json!({ "$and": conditions })
+
+    /// Whether the index can be searched by terms.
+    pub(crate) fn searches_text(&self) -> bool {
+        let is_ready = |search: &TextSearchConfiguration| {
+            search.metadata_key == TEXT_KEY && search.status.as_deref().is_none_or(|status| status == "ACTIVE")
+        };
+        self.stores_text() && self.metadata_configuration.text_search_configurations.iter().any(is_ready)
+    }
+}
+
+/// The parameters of `QueryVectors`: with a vector and a text the service ranks by both (hybrid search). The filter selects
+/// the vectors of one model in the collections that a caller may see, without some generations.
+pub(super) fn query(query: &IndexQuery<'_>, collections: &[String], next_token: Option<String>) -> Value {
+    let mut conditions =
+        vec![json!({ "collection": { "$in": collections } }), json!({ "model": { "$eq": query.model } })];
+    if !query.replaced.is_empty() {
+        conditions.push(json!({ "generation": { "$nin": query.replaced } }));
+    }
+    let mut parameters = json!({
+        "topK": MAX_RESULTS,
+        "filter": { "$and": conditions },
+        "queryVector": query.vector.map(|vector| json!({ "float32": vector.values })),
+        "queryTexts": query.text.map(|text| [json!({ "text": text, "metadataKey": TEXT_KEY })]),
+        "returnMetadata": true,
+        // A search with texts has its distances in its scores.
+        "returnDistance": query.text.is_none(),
+        "returnScores": query.text.is_some(),
+        "nextToken": next_token,
+    });
+    if let Some(fields) = parameters.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    parameters
 }
 
 /// The vectors of a generation; a chunk without a vector has none.
@@ -175,18 +166,17 @@ pub(super) fn vectors<'a>(
     generation: IndexedGeneration<'a>,
     stores_text: bool,
 ) -> impl Iterator<Item = PutVector<'a>> {
-    let (part_lengths, chunks) = (generation.part_lengths, generation.chunks);
-    let positions = IndexedGeneration::positions(part_lengths);
-    positions.zip(chunks).filter_map(move |(ChunkPosition { number, part, first }, chunk)| {
+    let positions = IndexedGeneration::positions(generation.part_lengths);
+    positions.zip(generation.chunks).filter_map(move |(ChunkPosition { number, part, first }, chunk)| {
         let metadata = Metadata {
-            collection,
-            model: &generation.model.name,
-            article: generation.article,
-            generation: generation.id,
+            collection: collection.to_owned(),
+            model: generation.model.name.clone(),
+            article: generation.article.to_owned(),
+            generation: generation.id.to_owned(),
             chunk: number,
             part,
             first,
-            text: stores_text.then_some(chunk.text.as_str()),
+            text: stores_text.then(|| chunk.text.clone()),
         };
         let data = VectorData { float32: &chunk.vector.as_ref()?.values };
         Some(PutVector { key: key(collection, generation.id, number), data, metadata })

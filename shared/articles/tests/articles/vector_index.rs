@@ -90,6 +90,23 @@ async fn index_finds_by_meaning_and_by_terms() {
 }
 
 #[tokio::test]
+async fn service_ranks_by_meaning_and_terms_at_once() {
+    let servers = Servers::start(IndexSettings::default()).await;
+    servers.add(&SHARED, &markdown("a", "# Erasure\nHow to erase data of chapter x17.")).await.unwrap();
+    servers.add(&SHARED, &markdown("b", "# Prices\nWhat a turn costs: money.")).await.unwrap();
+    servers.add(&SHARED, &markdown("c", "# Tea\nHow to brew tea of chapter x17.")).await.unwrap();
+    assert_eq!(servers.search(&ann(), "forget x17").await.0, names(&["Erasure", "Tea"]), "Prices have neither");
+    let query = servers.vectors.last("QueryVectors");
+    assert_eq!(servers.vectors.count("QueryVectors"), 1);
+    assert_eq!(query["queryTexts"], serde_json::json!([{ "text": "forget x17", "metadataKey": "text" }]));
+    assert_eq!(query["queryVector"]["float32"].as_array().map(Vec::len), Some(1024));
+    servers.vectors.reverse();
+    let found = searcher(&servers.store, &servers.config("m")).search(&ann(), "forget x17", 5).await.unwrap();
+    assert_eq!(titles(&found), ["Tea", "Erasure"]);
+    assert!(found.articles[0].chunks[0].score > found.articles[1].chunks[0].score);
+}
+
+#[tokio::test]
 async fn f119_index_never_shows_other_owners_articles() {
     let servers = Servers::start(IndexSettings::default()).await;
     let bob = Owner::key_holder("bob");

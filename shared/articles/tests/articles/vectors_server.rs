@@ -53,11 +53,21 @@ struct Contents {
     requests: Vec<(String, Value)>,
     page_length: usize,
     ignores_filters: bool,
+    reverses: bool,
 }
 
 struct Stored {
     vector: Vec<f32>,
     metadata: Value,
+}
+
+/// A vector that a query found.
+struct Hit<'a> {
+    key: &'a String,
+    stored: &'a Stored,
+    distance: Option<f32>,
+    terms: Option<f32>,
+    fused: f32,
 }
 
 impl Default for IndexSettings {
@@ -90,6 +100,11 @@ impl VectorsServer {
     /// Answers queries without their filters from now on.
     pub(crate) fn ignore_filters(&self) {
         self.state.lock().unwrap().ignores_filters = true;
+    }
+
+    /// Answers queries in the opposite order from now on.
+    pub(crate) fn reverse(&self) {
+        self.state.lock().unwrap().reverses = true;
     }
 
     pub(crate) fn keys(&self) -> Vec<String> {
@@ -216,33 +231,29 @@ impl Contents {
     fn query(&self, request: &Value) -> Result<Value, &'static str> {
         let top = usize::try_from(request["topK"].as_u64().unwrap()).unwrap();
         let (vector, text) = (request["queryVector"]["float32"].as_array(), request["queryTexts"][0]["text"].as_str());
-        if vector.is_some_and(|vector| vector.len() != self.settings.dimensions) || vector.is_none() == text.is_none() {
+        if vector.is_some_and(|vector| vector.len() != self.settings.dimensions) || (vector.is_none() && text.is_none())
+        {
             return Err("ValidationException");
         }
         if text.is_some() && self.settings.text_search != Some("ACTIVE") {
             return Err("ValidationException");
         }
         let vector: Option<Vec<f32>> = vector.map(|vector| vector.iter().map(as_f32).collect());
-        let mut found: Vec<(f32, &String, &Stored)> = Vec::new();
-        for (key, stored) in &self.vectors {
-            if !self.ignores_filters && !matches(&request["filter"], &stored.metadata) {
-                continue;
-            }
-            match (&vector, text) {
-                (Some(vector), _) => found.push((1.0 - cosine(vector, &stored.vector), key, stored)),
-                (None, Some(text)) => found.extend(overlap(text, &stored.metadata).map(|terms| (-terms, key, stored))),
-                (None, None) => unreachable!("it was checked"),
-            }
+        let mut found = self.rank(vector.as_deref(), text, &request["filter"]);
+        if self.reverses {
+            found.reverse();
         }
-        found.sort_by(|one, other| one.0.total_cmp(&other.0));
         found.truncate(top);
         let from: usize =
             request["nextToken"].as_str().map_or(0, |token| token.strip_prefix("t/+=").unwrap().parse().unwrap());
         let end = (from + self.page_length).min(found.len());
-        let row = |(distance, key, stored): &(f32, &String, &Stored)| {
-            let mut row = json!({ "key": key, "metadata": stored.metadata });
-            if request["returnDistance"] == true {
-                row["distance"] = json!(distance);
+        let row = |hit: &Hit<'_>| {
+            let mut row = json!({ "key": hit.key, "metadata": hit.stored.metadata });
+            if request["returnDistance"] == true && text.is_none() {
+                row["distance"] = json!(hit.distance);
+            }
+            if request["returnScores"] == true && text.is_some() {
+                row["scores"] = hit.scores();
             }
             row
         };
@@ -252,6 +263,45 @@ impl Contents {
             response["nextToken"] = json!(format!("t/+={end}"));
         }
         Ok(response)
+    }
+}
+
+impl Contents {
+    /// Ranks by distance, by terms, or by both with reciprocal rank fusion.
+    fn rank(&self, vector: Option<&[f32]>, text: Option<&str>, filter: &Value) -> Vec<Hit<'_>> {
+        let visible =
+            self.vectors.iter().filter(|(_, stored)| self.ignores_filters || matches(filter, &stored.metadata));
+        let mut hits: Vec<Hit<'_>> = visible
+            .map(|(key, stored)| Hit {
+                key,
+                stored,
+                distance: vector.map(|vector| 1.0 - cosine(vector, &stored.vector)),
+                terms: text.and_then(|text| overlap(text, &stored.metadata)),
+                fused: 0.0,
+            })
+            .filter(|hit| hit.distance.is_some() || hit.terms.is_some())
+            .collect();
+        for value in [|hit: &Hit<'_>| hit.distance, |hit: &Hit<'_>| hit.terms.map(|terms| -terms)] {
+            hits.sort_by(|one, other| value(one).unwrap_or(f32::MAX).total_cmp(&value(other).unwrap_or(f32::MAX)));
+            for (rank, hit) in (61_u16..).zip(&mut hits).filter(|(_, hit)| value(hit).is_some()) {
+                hit.fused += 1.0 / f32::from(rank);
+            }
+        }
+        hits.sort_by(|one, other| other.fused.total_cmp(&one.fused));
+        hits
+    }
+}
+
+impl Hit<'_> {
+    fn scores(&self) -> Value {
+        let terms: Vec<Value> =
+            self.terms.iter().map(|terms| json!({ "metadataKey": "text", "score": terms })).collect();
+        let mut scores = json!({ "bm25Scores": terms });
+        if let Some(distance) = self.distance {
+            scores["vectorDistance"] = json!(distance);
+            scores["fused"] = json!(self.fused);
+        }
+        scores
     }
 }
 

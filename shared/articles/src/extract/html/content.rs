@@ -16,8 +16,21 @@ const SKIPPED_ROLES: [&str; 6] = ["navigation", "banner", "contentinfo", "comple
 /// An only `<article>` is the article of the page if it has at least one in so many bytes of its text.
 const MIN_SHARE: usize = 4;
 
+/// The starts and ends of the nodes at and below a node that are text of the article or have some.
+pub(super) fn article_edges(root: NodeRef<'_, Node>) -> impl Iterator<Item = Edge<'_, Node>> {
+    let mut skipped = 0_usize;
+    root.traverse().filter(move |edge| {
+        let (Edge::Open(node) | Edge::Close(node)) = edge;
+        if !node.value().as_element().is_some_and(is_skipped) {
+            return skipped == 0;
+        }
+        skipped = if matches!(edge, Edge::Open(_)) { skipped + 1 } else { skipped.saturating_sub(1) };
+        false
+    })
+}
+
 /// Whether an element and all below it are no text of the article.
-pub(super) fn is_skipped(element: &Element) -> bool {
+fn is_skipped(element: &Element) -> bool {
     SKIPPED.contains(&element.name())
         || element.attr("role").is_some_and(|role| SKIPPED_ROLES.contains(&role))
         || element.attr("hidden").is_some()
@@ -26,7 +39,8 @@ pub(super) fn is_skipped(element: &Element) -> bool {
 
 /// The element with the article: the only `<article>`, else `<main>`, else the whole page.
 pub(super) fn main_element(page: &Html) -> NodeRef<'_, Node> {
-    let main = find(page, |element| element.name() == "main" || element.attr("role") == Some("main"));
+    let is_main = |element: &Element| element.name() == "main" || element.attr("role") == Some("main");
+    let main = elements(page).find(|(_, element)| is_main(element)).map(|(node, _)| node);
     let mut articles = elements(page).filter(|(_, element)| element.name() == "article");
     let article = articles.next().map(|(node, _)| node);
     let other = articles.find(|(node, _)| article.is_none_or(|first| !node.ancestors().any(|above| above == first)));
@@ -46,10 +60,6 @@ pub(super) fn title(page: &Html) -> Option<String> {
     Some(title.children().filter_map(|child| child.value().as_text()).map(|text| &**text).collect())
 }
 
-fn find(page: &Html, is_wanted: impl Fn(&Element) -> bool) -> Option<NodeRef<'_, Node>> {
-    elements(page).find(|(_, element)| is_wanted(element)).map(|(node, _)| node)
-}
-
 /// All elements in document order.
 fn elements(page: &Html) -> impl Iterator<Item = (NodeRef<'_, Node>, &Element)> {
     page.tree.root().descendants().filter_map(|node| Some((node, node.value().as_element()?)))
@@ -57,16 +67,9 @@ fn elements(page: &Html) -> impl Iterator<Item = (NodeRef<'_, Node>, &Element)> 
 
 /// The length of the text of the article in a node, without white space around its parts.
 fn text_bytes(node: NodeRef<'_, Node>) -> usize {
-    let (mut bytes, mut skipped) = (0, 0_usize);
-    for edge in node.traverse() {
-        match edge {
-            Edge::Open(node) if node.value().as_element().is_some_and(is_skipped) => skipped += 1,
-            Edge::Close(node) if node.value().as_element().is_some_and(is_skipped) => {
-                skipped = skipped.saturating_sub(1);
-            }
-            Edge::Open(node) if skipped == 0 => bytes += node.value().as_text().map_or(0, |text| text.trim().len()),
-            _ => {}
-        }
-    }
-    bytes
+    let texts = article_edges(node).filter_map(|edge| match edge {
+        Edge::Open(node) => node.value().as_text(),
+        Edge::Close(_) => None,
+    });
+    texts.map(|text| text.trim().len()).sum()
 }

@@ -4,39 +4,7 @@ use scraper::Node;
 use scraper::node::Element;
 
 use super::super::{Document, ExtractError, Outline};
-use super::content::is_skipped;
-
-/// Elements that begin and end a line of text.
-const BLOCKS: [&str; 28] = [
-    "p",
-    "div",
-    "section",
-    "article",
-    "main",
-    "header",
-    "br",
-    "hr",
-    "li",
-    "ul",
-    "ol",
-    "dl",
-    "dt",
-    "dd",
-    "table",
-    "caption",
-    "tr",
-    "blockquote",
-    "pre",
-    "figure",
-    "figcaption",
-    "details",
-    "summary",
-    "address",
-    "fieldset",
-    "legend",
-    "form",
-    "center",
-];
+use super::content::article_edges;
 
 /// Between the cells of a table row.
 const CELL_SEPARATOR: &str = " | ";
@@ -46,29 +14,22 @@ const ANCHOR_SIGNS: [char; 4] = ['¶', '§', '🔗', '#'];
 
 /// Reads the text at and below a node.
 pub(super) fn read(root: NodeRef<'_, Node>) -> Result<Document, ExtractError> {
-    let (mut reader, mut skipped) = (Reader::default(), 0_usize);
-    for edge in root.traverse() {
-        let (node, is_end) = match edge {
-            Edge::Open(node) => (node, false),
-            Edge::Close(node) => (node, true),
-        };
-        match node.value() {
-            Node::Element(element) if is_skipped(element) && is_end => skipped = skipped.saturating_sub(1),
-            Node::Element(element) if is_skipped(element) => skipped += 1,
-            _ if skipped > 0 => {}
-            Node::Element(element) if is_end => reader.end(element.name()),
-            Node::Element(element) => reader.begin(element, node),
-            Node::Text(text) if !is_end => reader.push(text),
-            _ => {}
+    let mut reader = Reader::default();
+    for edge in article_edges(root) {
+        match edge {
+            Edge::Open(node) => match node.value() {
+                Node::Element(element) => reader.begin(element, node),
+                Node::Text(text) => reader.push(text),
+                _ => {}
+            },
+            Edge::Close(node) => {
+                if let Some(element) = node.value().as_element() {
+                    reader.end(element.name());
+                }
+            }
         }
     }
     reader.finish()
-}
-
-/// An open list.
-struct List {
-    /// The number of the next item; `None` for a list without numbers.
-    next: Option<u32>,
 }
 
 #[derive(Default)]
@@ -80,7 +41,8 @@ struct Reader {
     marker: usize,
     /// The level and the text of the open heading.
     heading: Option<(usize, String)>,
-    lists: Vec<List>,
+    /// For each open list the number of the next item, if items have numbers.
+    lists: Vec<Option<u32>>,
     /// For each open table whether its rows are lines. Tables for the layout of a page have headings or tables in cells.
     tables: Vec<bool>,
     /// The number of open `<pre>` elements: their white space is kept.
@@ -92,10 +54,10 @@ impl Reader {
         let name = element.name();
         self.boundary(name);
         match name {
-            "ul" | "menu" => self.lists.push(List { next: None }),
+            "ul" => self.lists.push(None),
             "ol" => {
                 let start = element.attr("start").and_then(|start| start.trim().parse().ok());
-                self.lists.push(List { next: Some(start.unwrap_or(1)) });
+                self.lists.push(Some(start.unwrap_or(1)));
             }
             "li" => self.begin_item(),
             "table" => self.tables.push(has_data(node)),
@@ -127,7 +89,7 @@ impl Reader {
 
     /// Ends the line at a block. In a row of data only the row and the table do.
     fn boundary(&mut self, name: &str) {
-        if !BLOCKS.contains(&name) {
+        if !is_block(name) {
             return;
         }
         if self.heading.is_some() || (self.is_in_data() && !matches!(name, "tr" | "table" | "caption")) {
@@ -143,7 +105,7 @@ impl Reader {
         }
         self.break_line();
         match self.lists.last_mut() {
-            Some(List { next: Some(number) }) => {
+            Some(Some(number)) => {
                 self.line = format!("{number}. ");
                 *number = number.saturating_add(1);
             }
@@ -214,6 +176,40 @@ impl Reader {
         self.break_line();
         self.outline.finish()
     }
+}
+
+/// Whether an element begins and ends a line of text.
+fn is_block(name: &str) -> bool {
+    matches!(
+        name,
+        "p" | "div"
+            | "section"
+            | "article"
+            | "main"
+            | "header"
+            | "br"
+            | "hr"
+            | "li"
+            | "ul"
+            | "ol"
+            | "dl"
+            | "dt"
+            | "dd"
+            | "table"
+            | "caption"
+            | "tr"
+            | "blockquote"
+            | "pre"
+            | "figure"
+            | "figcaption"
+            | "details"
+            | "summary"
+            | "address"
+            | "fieldset"
+            | "legend"
+            | "form"
+            | "center"
+    )
 }
 
 /// A heading without the sign that links to it; `C#` stays.
