@@ -2,43 +2,55 @@
 
 use std::time::Duration;
 
-use reqwest::Response;
+use reqwest::RequestBuilder;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
-/// How often and how slowly a request is repeated.
+/// The longest response that is read, in bytes: ten embeddings of 4,096 components with all their digits, or 100 results of
+/// a vector index with metadata of 40 KB.
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+
+/// How a request is repeated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempts {
     /// The maximum number of requests.
     pub(crate) count: u32,
-    /// The pause before the second request; each further one doubles it.
+    /// Timeout of one attempt, with its response.
+    pub(crate) timeout: Duration,
+    /// The pause before the second attempt; each further one doubles it.
     pub(crate) first_pause: Duration,
     /// The longest pause that the service can demand.
     pub(crate) max_pause: Duration,
 }
 
-/// A failed attempt, and the pause that the service demands.
-pub(crate) struct FailedAttempt<E> {
-    pub(crate) error: E,
-    pub(crate) pause: Option<Duration>,
-}
+/// The errors of a service.
+pub(crate) trait ServiceError: Sized {
+    /// No response, or a part of one.
+    const UNAVAILABLE: Self;
+    /// A response that is too long.
+    const BAD_RESPONSE: Self;
 
-impl<E> From<E> for FailedAttempt<E> {
-    fn from(error: E) -> Self {
-        Self { error, pause: None }
-    }
+    /// The error of a response without success.
+    fn of_response(status: u16, headers: &HeaderMap) -> Self;
 }
 
 impl Attempts {
-    /// Runs `attempt` until it succeeds, fails with an error that is not temporary, or has run often enough.
-    pub(crate) async fn run<T, E, F>(self, attempt: impl Fn() -> F, is_temporary: impl Fn(&E) -> bool) -> Result<T, E>
+    /// Sends a request until it has a response with success, an error that is not temporary, or was sent often enough; returns
+    /// the body.
+    pub(crate) async fn send<E, F>(
+        self,
+        request: impl Fn() -> F,
+        is_temporary: impl Fn(&E) -> bool,
+    ) -> Result<Vec<u8>, E>
     where
-        F: Future<Output = Result<T, FailedAttempt<E>>>,
+        E: ServiceError,
+        F: Future<Output = Result<RequestBuilder, E>>,
     {
         let (mut made, mut pause) = (1, self.first_pause);
         loop {
-            let FailedAttempt { error, pause: demanded } = match attempt().await {
-                Ok(value) => return Ok(value),
+            let sent = timeout(self.timeout, async { attempt(request().await).await }).await;
+            let (error, demanded) = match sent.unwrap_or(Err((E::UNAVAILABLE, None))) {
+                Ok(body) => return Ok(body),
                 Err(failed) => failed,
             };
             let next = demanded.unwrap_or(pause);
@@ -51,21 +63,21 @@ impl Attempts {
     }
 }
 
-/// The pause that the headers of a response demand.
-pub(crate) fn demanded_pause(headers: &HeaderMap) -> Option<Duration> {
-    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
-}
-
-/// Reads a body: fails with `cut` if the connection breaks, and with `too_long` beyond `max_bytes`.
-pub(crate) async fn read_body<E>(mut response: Response, max_bytes: usize, cut: E, too_long: E) -> Result<Vec<u8>, E> {
-    let mut body = Vec::new();
-    loop {
-        match response.chunk().await {
-            Err(_) => return Err(cut),
-            Ok(None) => return Ok(body),
-            Ok(Some(chunk)) if body.len() + chunk.len() > max_bytes => return Err(too_long),
-            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-        }
+/// Sends a request once; an error has the pause that the service demands.
+async fn attempt<E: ServiceError>(request: Result<RequestBuilder, E>) -> Result<Vec<u8>, (E, Option<Duration>)> {
+    let request = request.map_err(|error| (error, None))?;
+    let mut response = request.send().await.map_err(|_| (E::UNAVAILABLE, None))?;
+    if !response.status().is_success() {
+        let headers = response.headers();
+        let pause = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        return Err((E::of_response(response.status().as_u16(), headers), pause.map(Duration::from_secs)));
     }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|_| (E::UNAVAILABLE, None))? {
+        if body.len() + chunk.len() > MAX_BODY_BYTES {
+            return Err((E::BAD_RESPONSE, None));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
 }

@@ -60,11 +60,6 @@ impl LoadedArticle {
 }
 
 impl LoadedCollection {
-    /// The size of its texts and vectors in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.articles.iter().map(|article| article.head.bytes).sum()
-    }
-
     /// Reads the articles of `heads`; those of an earlier copy that have not changed are kept.
     pub(crate) async fn read(
         store: &Articles,

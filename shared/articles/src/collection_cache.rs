@@ -44,15 +44,15 @@ impl CollectionCache {
             return Ok(Arc::clone(current));
         }
         let heads = self.store.list(collection).await?;
-        if heads.iter().map(|head| head.bytes).sum::<u64>() > self.max_bytes {
+        let bytes = heads.iter().map(|head| head.bytes).sum();
+        if bytes > self.max_bytes {
             *copy = None;
             self.record_size(collection, 0);
             return Err(SearchError::TooLarge);
         }
         let read = LoadedCollection::read(&self.store, collection, revision, heads, copy.as_deref()).await?;
-        let read = Arc::new(read);
-        *copy = Some(Arc::clone(&read));
-        self.record_size(collection, read.bytes());
+        let read = Arc::clone(copy.insert(Arc::new(read)));
+        self.record_size(collection, bytes);
         Ok(read)
     }
 

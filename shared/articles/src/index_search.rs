@@ -1,7 +1,7 @@
 //! Search of articles whose vectors are in an index: nothing is kept in memory.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use domain::Owner;
@@ -11,8 +11,8 @@ use store::{ArticleCollection, Articles, ChunkIndex, ChunkPosition, StoreError};
 
 use crate::Embeddings;
 use crate::ranking::{group, rank_score};
-use crate::search_result::{ArticleHit, ChunkHit, Found, MAX_CHUNKS_OF_ARTICLE, MIN_COSINE, SearchError, SearchNotice};
-use crate::vector_index::{IndexHit, IndexQuery, IndexedArticle, VectorIndex};
+use crate::search_result::{ArticleHit, ChunkHit, Found, MAX_CHUNKS_OF_ARTICLE, SearchError, SearchNotice};
+use crate::vector_index::{IndexHit, IndexedArticle, VectorIndex};
 
 /// How many articles are read at the same time.
 const MAX_READS: usize = 4;
@@ -54,8 +54,8 @@ impl IndexSearch {
         let complete = try_join_all(collections.iter().map(|collection| self.is_complete(collection)));
         let (found, complete) = futures_util::join!(self.find(&collections, query, limit), complete);
         let found = found?;
-        let is_complete = complete?.into_iter().all(|is_complete| is_complete);
-        Ok(Found { notice: if is_complete { found.notice } else { Some(SearchNotice::NotIndexed) }, ..found })
+        let notice = if complete?.contains(&false) { Some(SearchNotice::NotIndexed) } else { found.notice };
+        Ok(Found { notice, ..found })
     }
 
     /// Queries the index, again without the vectors of replaced articles if they took the positions of others.
@@ -73,11 +73,11 @@ impl IndexSearch {
                 Some(SearchNotice::EmbeddingsFailed)
             }
         };
-        let (model, vector, max_distance) = (self.embeddings.model(), vector.as_ref().ok(), 1.0 - MIN_COSINE);
+        let (model, vector) = (self.embeddings.model(), vector.as_ref().ok());
         let mut replaced = Vec::new();
         for round in 1.. {
-            let query = IndexQuery { collections, model, vector, text, max_distance, replaced: &replaced };
-            let (articles, more) = self.read(self.index.query(query).await?, limit).await?;
+            let hits = self.index.query(collections, model, vector, text, &replaced).await?;
+            let (articles, more) = self.read(hits, limit).await?;
             if articles.len() >= limit || more.is_empty() || round == MAX_ROUNDS {
                 return Ok(Found { articles, notice });
             }
@@ -124,21 +124,17 @@ impl IndexSearch {
     /// Whether all articles of a collection have vectors of the model in the index. The vectors of other models are never
     /// compared, so this only decides whether a result is noted as incomplete.
     async fn is_complete(&self, collection: &ArticleCollection) -> Result<bool, StoreError> {
-        let known = self.lock().get(collection).copied();
+        let known = self.checked.lock().unwrap_or_else(PoisonError::into_inner).get(collection).copied();
         if let Some((_, is_complete)) = known.filter(|(until, _)| Instant::now() < *until) {
             return Ok(is_complete);
         }
         let is_complete = !self.store.has_unindexed(collection, self.index.name(), self.embeddings.model()).await?;
         let until = Instant::now() + if is_complete { COMPLETE_FOR } else { INCOMPLETE_FOR };
-        let mut checked = self.lock();
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
         if checked.len() >= MAX_COLLECTIONS {
             checked.clear();
         }
         checked.insert(collection.clone(), (until, is_complete));
         Ok(is_complete)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ArticleCollection, (Instant, bool)>> {
-        self.checked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

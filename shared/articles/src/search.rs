@@ -10,9 +10,9 @@ use crate::collection::{LoadedArticle, LoadedCollection};
 use crate::collection_cache::CollectionCache;
 use crate::index_search::IndexSearch;
 use crate::ranking::{best, fuse, group};
-use crate::search_result::{ArticleHit, ChunkHit, Found, MIN_COSINE, SearchError, SearchNotice};
+use crate::search_result::{ArticleHit, ChunkHit, Found, SearchError, SearchNotice};
 use crate::terms::{CHECK_INTERVAL, QueryTerms};
-use crate::vectors::cosine;
+use crate::vectors::{MIN_COSINE, cosine};
 use crate::{ArticlesConfig, Embeddings};
 
 /// The articles of a deployment.

@@ -8,9 +8,6 @@ use crate::vector_index::VectorIndexError;
 /// How many chunks of one article are returned.
 pub(crate) const MAX_CHUNKS_OF_ARTICLE: usize = 3;
 
-/// Below this cosine no embedding model sees any similarity.
-pub(crate) const MIN_COSINE: f32 = 0.1;
-
 /// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {

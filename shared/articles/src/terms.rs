@@ -28,12 +28,8 @@ pub(crate) struct QueryTerms {
     filter: Vec<bool>,
 }
 
-/// A text that has terms of the query.
-struct Match {
-    text: u32,
-    length: u32,
-    counts: Vec<u16>,
-}
+/// A text that has terms of the query: its number, its length in terms, and how often it has each term of the query.
+type Match = (u32, u32, Vec<u16>);
 
 impl QueryTerms {
     pub(crate) fn new(query: &str) -> Self {
@@ -60,9 +56,16 @@ impl QueryTerms {
             if texts_read.is_multiple_of(CHECK_INTERVAL) && stop.is_set() {
                 break;
             }
-            let (counts, length) = self.count(text);
-            if let Some(counts) = counts {
-                matches.push(Match { text: texts_read, length, counts });
+            let (mut counts, mut length): (Vec<u16>, u32) = (Vec::new(), 0);
+            for_each_term(text, |hash| {
+                length += 1;
+                if let Some(position) = self.position(hash) {
+                    counts.resize(self.hashes.len(), 0);
+                    counts.get_mut(position).into_iter().for_each(|count| *count = count.saturating_add(1));
+                }
+            });
+            if !counts.is_empty() {
+                matches.push((texts_read, length, counts));
             }
             total_length += u64::from(length);
             texts_read += 1;
@@ -70,36 +73,21 @@ impl QueryTerms {
         self.scores(&matches, texts_read, total_length)
     }
 
-    /// How often a text has each term, if it has any, and the number of its terms.
-    fn count(&self, text: &str) -> (Option<Vec<u16>>, u32) {
-        let (mut counts, mut length): (Option<Vec<u16>>, u32) = (None, 0);
-        for_each_term(text, |hash| {
-            length += 1;
-            if let Some(position) = self.position(hash) {
-                let counts = counts.get_or_insert_with(|| vec![0; self.hashes.len()]);
-                if let Some(count) = counts.get_mut(position) {
-                    *count = count.saturating_add(1);
-                }
-            }
-        });
-        (counts, length)
-    }
-
     #[expect(clippy::cast_precision_loss, reason = "a score needs no more than seven digits")]
     fn scores(&self, matches: &[Match], texts: u32, total_length: u64) -> Vec<(u32, f32)> {
         let mut with_term = vec![0_u32; self.hashes.len()];
-        for found in matches {
-            with_term.iter_mut().zip(&found.counts).for_each(|(texts, count)| *texts += u32::from(*count > 0));
+        for (_, _, counts) in matches {
+            with_term.iter_mut().zip(counts).for_each(|(texts, count)| *texts += u32::from(*count > 0));
         }
         let rarity = |with: &u32| ((texts - with) as f32 + 0.5) / (*with as f32 + 0.5) + 1.0;
         let weights: Vec<f32> = with_term.iter().map(|with| rarity(with).ln()).collect();
         let average = (total_length as f32 / texts.max(1) as f32).max(1.0);
-        let score = |found: &Match| {
-            let norm = K1 * (1.0 - B + B * found.length as f32 / average);
-            let terms = found.counts.iter().map(|count| f32::from(*count)).zip(&weights);
+        let score = |length: u32, counts: &[u16]| {
+            let norm = K1 * (1.0 - B + B * length as f32 / average);
+            let terms = counts.iter().map(|count| f32::from(*count)).zip(&weights);
             terms.map(|(count, weight)| weight * count * (K1 + 1.0) / (count + norm)).sum()
         };
-        matches.iter().map(|found| (found.text, score(found))).collect()
+        matches.iter().map(|(text, length, counts)| (*text, score(*length, counts))).collect()
     }
 }
 

@@ -5,6 +5,9 @@ use store::QuantisedVector;
 /// The largest absolute value of a component.
 const MAX_COMPONENT: f32 = 127.0;
 
+/// Below this cosine no embedding model sees any similarity.
+pub(crate) const MIN_COSINE: f32 = 0.1;
+
 /// Normalises a vector to length 1 and rounds it; `None` for one without a direction.
 pub(crate) fn quantise(vector: &[f32]) -> Option<QuantisedVector> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
@@ -26,12 +29,9 @@ fn round(value: f32) -> i8 {
 /// The cosine of two vectors of the same length.
 #[expect(clippy::cast_precision_loss, reason = "a score needs no more than seven digits")]
 pub(crate) fn cosine(query: &QuantisedVector, values: &[i8], scale: f32) -> f32 {
-    dot(&query.values, values) as f32 * query.scale * scale
-}
-
-/// Of 130,000 components at most, which no embedding has: the sum cannot overflow.
-fn dot(one: &[i8], other: &[i8]) -> i32 {
-    one.iter().zip(other).map(|(one, other)| i32::from(*one) * i32::from(*other)).sum()
+    // The sum cannot overflow with up to 130,000 components, which no embedding has.
+    let dot: i32 = query.values.iter().zip(values).map(|(one, other)| i32::from(*one) * i32::from(*other)).sum();
+    dot as f32 * query.scale * scale
 }
 
 #[cfg(test)]

@@ -204,10 +204,7 @@ impl ArticleWriter {
     /// Checks that the index exists and takes the model's vectors, as far as their length is known.
     async fn check_index(&self) -> Result<(), VectorIndexError> {
         let Some(index) = &self.index else { return Ok(()) };
-        match self.dimensions.load(Ordering::Relaxed) {
-            0 => index.describe().await.map(|_| ()),
-            dimensions => index.check_dimensions(dimensions).await,
-        }
+        index.check_dimensions(self.dimensions.load(Ordering::Relaxed)).await
     }
 
     async fn embed(&self, texts: Vec<String>) -> Result<(Option<EmbeddingModel>, Vec<ArticleChunk>), AddError> {

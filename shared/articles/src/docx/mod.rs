@@ -107,11 +107,7 @@ fn push_character(text: &mut String, reference: &BytesRef<'_>) {
 fn push_paragraph(text: &mut String, paragraph: &str, level: Option<usize>) {
     let heading = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     match level {
-        Some(level) if !heading.is_empty() => {
-            text.push_str(&"#".repeat(level));
-            text.push(' ');
-            text.push_str(&heading);
-        }
+        Some(level) if !heading.is_empty() => text.extend([&*"#".repeat(level), " ", &heading]),
         _ => text.push_str(paragraph.trim()),
     }
     text.push_str("\n\n");
@@ -136,6 +132,15 @@ mod tests {
         let bytes = archive::tests::zip(&[("word/styles.xml", STYLES, true), ("word/document.xml", DOCUMENT, true)]);
         let expected = "# 退款 policy\n\nWithin <7> days.\n\n## Details\n\ncell\n\n";
         assert_eq!(docx_to_markdown(&bytes).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn known_references_are_decoded_others_kept() {
+        let read = |text: &str| markdown(&format!("<w:p><w:t>{text}</w:t></w:p>"), &HashMap::new());
+        assert_eq!(read("a &amp; b&#33; &#x8336;&lt;x&gt;").as_deref(), Some("a & b! 茶<x>\n\n"));
+        let odd = "&; &unknown; &amp &#xD800; &#99999999999; & &&amp";
+        assert_eq!(read(odd), Some(format!("{odd}\n\n")));
+        assert_eq!(read("a<w:t b=\"c"), None, "damaged");
     }
 
     #[test]

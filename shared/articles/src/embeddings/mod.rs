@@ -1,22 +1,21 @@
 //! Embeddings from an OpenAI-compatible endpoint.
 
 mod config;
-mod wire;
 
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use platform::secrets::Secret;
-use reqwest::Response;
+use reqwest::RequestBuilder;
+use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret;
+use serde::Deserialize;
 use serde_json::json;
 use store::QuantisedVector;
-use tokio::time::timeout;
 
 pub use self::config::EmbeddingsConfig;
-#[cfg(test)]
-pub(crate) use self::wire::parse as parse_reply;
-use crate::attempts::{Attempts, FailedAttempt, demanded_pause, read_body};
+use crate::attempts::{Attempts, ServiceError};
+use crate::vectors::quantise;
 
 /// How many texts a request has: all endpoints accept so many.
 const BATCH_TEXTS: usize = 10;
@@ -25,8 +24,12 @@ const BATCH_TEXTS: usize = 10;
 const MAX_REQUESTS: usize = 4;
 
 /// Attempts with the texts of an article.
-const ARTICLE: Attempts =
-    Attempts { count: 6, first_pause: Duration::from_millis(500), max_pause: Duration::from_mins(1) };
+const ARTICLE: Attempts = Attempts {
+    count: 6,
+    timeout: Duration::from_mins(1),
+    first_pause: Duration::from_millis(500),
+    max_pause: Duration::from_mins(1),
+};
 
 /// Attempts with a query, whose caller waits.
 const QUERY: Attempts = Attempts { count: 2, ..ARTICLE };
@@ -34,14 +37,24 @@ const QUERY: Attempts = Attempts { count: 2, ..ARTICLE };
 /// The attempt of a probe.
 const PROBE: Attempts = Attempts { count: 1, ..ARTICLE };
 
-/// Timeout of one attempt.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_mins(1);
-
-/// The longest reply that is read, in bytes: ten vectors of 4,096 components with all their digits.
-const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+/// The maximum length of a vector.
+const MAX_DIMENSIONS: usize = 8192;
 
 /// What a probe embeds.
 const PROBE_TEXT: &str = "probe";
+
+/// <https://platform.openai.com/docs/api-reference/embeddings/create>, as of November 2026.
+#[derive(Deserialize)]
+struct Reply {
+    data: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    /// Absent in replies of some endpoints, which are in order.
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
 
 /// Why there are no embeddings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -104,28 +117,17 @@ impl Embeddings {
     }
 
     async fn embed_batch(&self, texts: &[String], attempts: Attempts) -> Result<Vec<QuantisedVector>, EmbeddingsError> {
-        let attempt = || async {
-            let sent = timeout(ATTEMPT_TIMEOUT, self.attempt(texts));
-            sent.await.unwrap_or(Err(EmbeddingsError::Unavailable.into()))
-        };
-        attempts.run(attempt, |error| self.is_temporary(*error)).await
+        let reply = attempts.send(|| self.request(texts), |error| self.is_temporary(*error)).await?;
+        parse_reply(&reply, texts.len()).ok_or(EmbeddingsError::BadResponse)
     }
 
-    async fn attempt(&self, texts: &[String]) -> Result<Vec<QuantisedVector>, FailedAttempt<EmbeddingsError>> {
+    async fn request(&self, texts: &[String]) -> Result<RequestBuilder, EmbeddingsError> {
         // Some endpoints have another default than `float`.
         let request = json!({ "model": self.config.model, "input": texts, "encoding_format": "float" });
-        let mut post = self.http.post(format!("{}/embeddings", self.config.base_url)).json(&request);
-        if let Some(key) = &self.config.api_key {
-            let key = key.get().await.map_err(|_| EmbeddingsError::Unauthorized)?;
-            post = post.bearer_auth(key.expose_secret());
-        }
-        let response = post.send().await.map_err(|_| EmbeddingsError::Unavailable)?;
-        if !response.status().is_success() {
-            return Err(EmbeddingsError::of_response(&response));
-        }
-        let (cut, too_long) = (EmbeddingsError::Unavailable, EmbeddingsError::BadResponse);
-        let body = read_body(response, MAX_BODY_BYTES, cut, too_long).await?;
-        Ok(wire::parse(&body, texts.len()).ok_or(EmbeddingsError::BadResponse)?)
+        let post = self.http.post(format!("{}/embeddings", self.config.base_url)).json(&request);
+        let Some(key) = &self.config.api_key else { return Ok(post) };
+        let key = key.get().await.map_err(|_| EmbeddingsError::Unauthorized)?;
+        Ok(post.bearer_auth(key.expose_secret()))
     }
 
     /// Whether another attempt may succeed. A rejected key is read again from its secret store, at most twice a minute.
@@ -138,15 +140,61 @@ impl Embeddings {
     }
 }
 
-impl EmbeddingsError {
-    /// The error of a response without success.
-    fn of_response(response: &Response) -> FailedAttempt<Self> {
-        let error = match response.status().as_u16() {
+impl ServiceError for EmbeddingsError {
+    const UNAVAILABLE: Self = Self::Unavailable;
+    const BAD_RESPONSE: Self = Self::BadResponse;
+
+    fn of_response(status: u16, _: &HeaderMap) -> Self {
+        match status {
             401 | 403 => Self::Unauthorized,
             429 => Self::Busy,
             408 | 500.. => Self::Unavailable,
             status => Self::Rejected(status),
-        };
-        FailedAttempt { error, pause: demanded_pause(response.headers()) }
+        }
+    }
+}
+
+/// The vectors of `count` texts, in their order; `None` unless each text has one.
+pub(crate) fn parse_reply(body: &[u8], count: usize) -> Option<Vec<QuantisedVector>> {
+    let Reply { data } = serde_json::from_slice(body).ok()?;
+    let mut vectors: Vec<Option<QuantisedVector>> = vec![None; count];
+    for (position, Row { index, embedding }) in data.into_iter().enumerate() {
+        let slot = vectors.get_mut(index.unwrap_or(position))?;
+        *slot = Some(embedding).filter(|vector| vector.len() <= MAX_DIMENSIONS).and_then(|vector| quantise(&vector));
+    }
+    vectors.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scales(body: &str, count: usize) -> Option<Vec<Vec<i8>>> {
+        Some(parse_reply(body.as_bytes(), count)?.into_iter().map(|vector| vector.values).collect())
+    }
+
+    #[test]
+    fn vectors_are_in_order_of_their_texts() {
+        let body = r#"{"data":[{"index":1,"embedding":[0,-2]},{"index":0,"embedding":[4,0]}],"usage":{}}"#;
+        assert_eq!(scales(body, 2), Some(vec![vec![127, 0], vec![0, -127]]));
+        let unordered = r#"{"data":[{"embedding":[4,0]},{"embedding":[0,-2]}]}"#;
+        assert_eq!(scales(unordered, 2), Some(vec![vec![127, 0], vec![0, -127]]));
+    }
+
+    #[test]
+    fn incomplete_replies_are_refused() {
+        let row = r#"{"index":0,"embedding":[1]}"#;
+        for body in [
+            "",
+            "{}",
+            r#"{"data":[]}"#,
+            &format!(r#"{{"data":[{row}]}}"#),
+            &format!(r#"{{"data":[{row},{row}]}}"#),
+            &format!(r#"{{"data":[{row},{{"index":2,"embedding":[1]}}]}}"#),
+            &format!(r#"{{"data":[{row},{{"index":1,"embedding":[0]}}]}}"#),
+            &format!(r#"{{"data":[{row},{{"index":1,"embedding":"AAAA"}}]}}"#),
+        ] {
+            assert_eq!(scales(body, 2), None, "{body}");
+        }
     }
 }

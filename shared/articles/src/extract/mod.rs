@@ -14,6 +14,9 @@ use self::error::MAX_HEADINGS;
 #[cfg(feature = "pdf")]
 pub(crate) const PAGE_SEPARATOR: char = '\u{c}';
 
+/// The maximum number of sections: one is in front of the first heading.
+const MAX_SECTIONS: usize = MAX_HEADINGS + 1;
+
 /// The maximum length of a title in characters.
 const MAX_TITLE_CHARS: usize = 200;
 
@@ -107,7 +110,6 @@ struct Outline {
     document: Document,
     /// The open headings with their levels.
     open: Vec<(usize, Arc<str>)>,
-    has_too_many_headings: bool,
 }
 
 impl Outline {
@@ -117,8 +119,8 @@ impl Outline {
         if heading.is_empty() {
             return;
         }
-        if self.document.sections.len() > MAX_HEADINGS {
-            self.has_too_many_headings = true;
+        // The last one that is kept makes the document too long.
+        if self.document.sections.len() > MAX_SECTIONS {
             return;
         }
         if level == 1 && self.document.title.is_none() {
@@ -140,7 +142,7 @@ impl Outline {
     }
 
     fn finish(self) -> Result<Document, ExtractError> {
-        if self.has_too_many_headings { Err(ExtractError::TooManyHeadings) } else { Ok(self.document) }
+        if self.document.sections.len() > MAX_SECTIONS { Err(ExtractError::TooManyHeadings) } else { Ok(self.document) }
     }
 }
 

@@ -2,9 +2,9 @@ use hayro_interpret::font::{Glyph, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
 use hayro_interpret::kurbo::{Affine, BezPath, Vec2};
 use hayro_interpret::{BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask};
+use unicode_normalization::UnicodeNormalization;
 
-use super::characters::{is_unspaced, push};
-use super::lines::Line;
+use super::lines::{Line, is_unspaced};
 
 /// The unit of glyphs: so many are the size of the font.
 const UNITS_PER_EM: f64 = 1_000.0;
@@ -24,7 +24,7 @@ const SHIFT: f64 = 0.5;
 /// Collects the glyphs of a page as lines, in the order in which they are drawn. Invisible ones count: recognised text of
 /// scanned pages is invisible.
 pub(super) struct GlyphReader {
-    lines: Vec<Line>,
+    pub(super) lines: Vec<Line>,
     /// The last glyph's text and position along its line.
     last: Option<(String, f64)>,
     /// How many bytes are left.
@@ -44,10 +44,6 @@ impl GlyphReader {
     /// Whether there is more text than fits.
     pub(super) fn is_full(&self) -> bool {
         self.space == 0
-    }
-
-    pub(super) fn finish(self) -> Vec<Line> {
-        self.lines
     }
 
     /// Appends a glyph, which is a line of its own, to the last line or begins another.
@@ -112,11 +108,21 @@ fn locate(glyph: &Glyph<'_>, transform: Affine, mode: WritingMode, text: String)
 fn characters(glyph: &Glyph<'_>) -> Option<String> {
     let mut text = String::new();
     match glyph.as_unicode()? {
-        BfString::Char(character) => push(&mut text, character),
-        BfString::String(string) => string.chars().for_each(|character| push(&mut text, character)),
+        BfString::Char(character) => push_plain(&mut text, character),
+        BfString::String(string) => string.chars().for_each(|character| push_plain(&mut text, character)),
     }
     let is_known = |c: char| c != char::REPLACEMENT_CHARACTER && !matches!(c, '\u{E000}'..='\u{F8FF}');
     text.chars().all(is_known).then_some(text)
+}
+
+/// Appends a character as people type it: ligatures are divided, and radicals and compatibility ideographs, which fonts
+/// name for the ideographs of the same form, are those.
+fn push_plain(text: &mut String, character: char) {
+    match character {
+        '\u{FB00}'..='\u{FB06}' | '\u{2E80}'..='\u{2FDF}' | '\u{F900}'..='\u{FAFF}' => text.extend(character.nfkc()),
+        control if control.is_control() => text.push(' '),
+        other => text.push(other),
+    }
 }
 
 impl Device<'_> for GlyphReader {
@@ -139,4 +145,17 @@ impl Device<'_> for GlyphReader {
     fn draw_image(&mut self, _: Image<'_, '_>, _: ImageDrawProps<'_>) {}
     fn pop_clip(&mut self) {}
     fn pop_transparency_group(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ligatures_and_radicals_are_plain_characters() {
+        let mut text = String::new();
+        "oﬃce ⼀⾏ 茶\u{1}x".chars().for_each(|character| push_plain(&mut text, character));
+        assert_eq!(text, "office 一行 茶 x");
+        assert!(is_unspaced('茶') && is_unspaced('。') && !is_unspaced('é'));
+    }
 }

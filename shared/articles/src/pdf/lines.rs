@@ -2,8 +2,6 @@
 
 use hayro_interpret::kurbo::Vec2;
 
-use super::characters::is_unspaced;
-
 /// The largest distance of two lines of a paragraph, as a multiple of the font's size.
 const MAX_LEADING: f64 = 1.9;
 
@@ -31,6 +29,12 @@ pub(super) struct Line {
     pub(super) size: f64,
 }
 
+/// Whether a character belongs to a script that is written without spaces, or to its punctuation.
+pub(super) fn is_unspaced(character: char) -> bool {
+    matches!(character, '\u{2E80}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{FE30}'..='\u{FE4F}'
+        | '\u{FF00}'..='\u{FFEF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
 /// Joins the lines of a page; a paragraph is on one line.
 pub(super) fn join(lines: &[Line]) -> String {
     let mut text = String::new();
@@ -43,7 +47,8 @@ pub(super) fn join(lines: &[Line]) -> String {
             if is_full && !content.starts_with(BULLETS) {
                 push_continuation(&mut text, content);
             } else {
-                push_line(&mut text, content);
+                text.push_str(if text.is_empty() || content.is_empty() { "" } else { "\n" });
+                text.push_str(content);
             }
             is_full = line.end - left >= MIN_FULL_SHARE * (right - left);
         }
@@ -58,13 +63,6 @@ fn are_adjacent(line: &Line, next: &Line) -> bool {
         && (line.size - next.size).abs() <= SIZE_TOLERANCE * line.size
         && distance > 0.0
         && distance <= MAX_LEADING * line.size
-}
-
-fn push_line(text: &mut String, line: &str) {
-    if !text.is_empty() && !line.is_empty() {
-        text.push('\n');
-    }
-    text.push_str(line);
 }
 
 /// Appends the next line of a paragraph; a hyphen at the end of the last one is removed.

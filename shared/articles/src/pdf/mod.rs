@@ -3,7 +3,6 @@
 //! The format is ISO 32000-2. A hostile file can take any amount of time and memory and can make the reader panic: callers
 //! read it in a process with limits.
 
-mod characters;
 mod glyphs;
 mod lines;
 
@@ -75,7 +74,7 @@ pub fn pdf_to_text(bytes: Vec<u8>) -> Result<PdfText, PdfError> {
         if index > 0 {
             text.push(PAGE_SEPARATOR);
         }
-        text.push_str(&lines::join(&reader.finish()));
+        text.push_str(&lines::join(&reader.lines));
     }
     if unknown > known {
         return Err(PdfError::UnknownCharacters);

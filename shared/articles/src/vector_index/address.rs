@@ -13,19 +13,16 @@ impl VectorIndexAddress {
     /// Parses an address. `None` for names that S3 Vectors does not accept.
     pub fn parse(text: &str) -> Option<Self> {
         let (bucket, index) = text.strip_prefix("s3vectors://")?.split_once('/')?;
-        let is_usable = is_name(bucket, b"-") && is_name(index, b"-.");
+        let is_usable = is_name(bucket, &['-']) && is_name(index, &['-', '.']);
         is_usable.then(|| Self { bucket: bucket.to_owned(), index: index.to_owned() })
     }
 }
 
 /// Whether a name has 3 to 63 lower-case letters, digits and characters of `inner`, the latter not at its ends.
-fn is_name(name: &str, inner: &[u8]) -> bool {
-    let is_outer = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    let bytes = name.as_bytes();
-    (3..=63).contains(&bytes.len())
-        && bytes.iter().all(|byte| is_outer(Some(byte)) || inner.contains(byte))
-        && is_outer(bytes.first())
-        && is_outer(bytes.last())
+fn is_name(name: &str, inner: &[char]) -> bool {
+    let is_outer = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit();
+    let is_any = |character: char| is_outer(character) || inner.contains(&character);
+    (3..=63).contains(&name.len()) && name.chars().all(is_any) && name.starts_with(is_outer) && name.ends_with(is_outer)
 }
 
 #[cfg(test)]

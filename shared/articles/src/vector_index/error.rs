@@ -1,7 +1,7 @@
 use reqwest::header::HeaderMap;
 use store::StoreError;
 
-use crate::attempts::{FailedAttempt, demanded_pause};
+use crate::attempts::ServiceError;
 
 /// The longest error code that is reported, in characters.
 const MAX_CODE_CHARS: usize = 60;
@@ -40,18 +40,19 @@ pub enum VectorIndexError {
     NotCosine,
 }
 
-impl VectorIndexError {
-    /// The error of a response without success.
-    pub(super) fn of_response(status: u16, headers: &HeaderMap) -> FailedAttempt<Self> {
+impl ServiceError for VectorIndexError {
+    const UNAVAILABLE: Self = Self::Unavailable;
+    const BAD_RESPONSE: Self = Self::BadResponse;
+
+    fn of_response(status: u16, headers: &HeaderMap) -> Self {
         let code = headers.get(ERROR_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let code = code.chars().take_while(char::is_ascii_alphanumeric).take(MAX_CODE_CHARS);
-        let error = match status {
+        match status {
             401 | 403 => Self::Denied,
             404 => Self::Absent,
             408 | 429 | 500.. => Self::Unavailable,
             status => Self::Rejected(status, code.collect()),
-        };
-        FailedAttempt { error, pause: demanded_pause(headers) }
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod address;
 mod error;
 mod wire;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -18,16 +19,15 @@ use platform::aws::{Call, Method, S3_VECTORS, Service};
 use platform::settings::{SettingError, Settings};
 use platform::transport::Client;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use sha2::{Digest, Sha256};
 use store::{ArticleCollection, ChunkIndex, ChunkPosition, IndexedGeneration, QuantisedVector, StoreError};
-use tokio::time::timeout;
 
 pub use self::address::VectorIndexAddress;
 pub use self::error::VectorIndexError;
 
 use self::wire::IndexDescription;
-use crate::attempts::{Attempts, FailedAttempt, read_body};
+use crate::attempts::Attempts;
 
 /// The setting that names the index.
 pub(crate) const SETTING: &str = "ARTICLES_VECTORS";
@@ -44,15 +44,13 @@ const MAX_PAGES: usize = 10;
 /// How long the description of the index is used.
 const DESCRIPTION_AGE: Duration = Duration::from_mins(5);
 
-/// Timeout of one attempt, with its response: a search may take 30 seconds in all.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(12);
-
-/// The longest response that is read, in bytes: 100 results with metadata of 40 KB.
-const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
-
-/// Attempts of a search, whose caller waits.
-const QUERY: Attempts =
-    Attempts { count: 2, first_pause: Duration::from_millis(200), max_pause: Duration::from_secs(10) };
+/// Attempts of a search, whose caller waits: it may take 30 seconds in all.
+const QUERY: Attempts = Attempts {
+    count: 2,
+    timeout: Duration::from_secs(12),
+    first_pause: Duration::from_millis(200),
+    max_pause: Duration::from_secs(10),
+};
 
 /// Attempts of a change, which can wait while the service limits the rate.
 const CHANGE: Attempts = Attempts { count: 6, ..QUERY };
@@ -74,21 +72,6 @@ struct Parts {
     config: VectorIndexConfig,
     name: String,
     description: Mutex<Option<(Instant, Arc<IndexDescription>)>>,
-}
-
-/// A query of the index, by a vector, a text or both.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct IndexQuery<'a> {
-    /// Those that the caller may see.
-    pub(crate) collections: &'a [ArticleCollection],
-    /// The model of the vectors.
-    pub(crate) model: &'a str,
-    pub(crate) vector: Option<&'a QuantisedVector>,
-    pub(crate) text: Option<&'a str>,
-    /// Chunks of a larger cosine distance are left out unless they have terms of the text.
-    pub(crate) max_distance: f32,
-    /// Generations that are left out.
-    pub(crate) replaced: &'a [String],
 }
 
 /// A chunk that a query found.
@@ -142,29 +125,34 @@ impl VectorIndex {
         Ok(self.0.description.lock().unwrap_or_else(PoisonError::into_inner).insert(read).1.clone())
     }
 
-    /// Checks that vectors of this length fit into the index.
+    /// Checks that the index exists and takes vectors of this length; 0 if it is not known.
     pub(crate) async fn check_dimensions(&self, dimensions: usize) -> Result<(), VectorIndexError> {
         let index = self.describe().await?.dimension;
-        if index == dimensions {
+        if dimensions == 0 || index == dimensions {
             return Ok(());
         }
         Err(VectorIndexError::OtherDimensions { index, model: dimensions })
     }
 
-    /// Finds the chunks of a model in collections, in the order of the service, the best first. Chunks of other collections
-    /// are never returned, whatever the index answers.
-    pub(crate) async fn query(&self, query: IndexQuery<'_>) -> Result<Vec<IndexHit>, VectorIndexError> {
-        let names: Vec<String> = query.collections.iter().map(collection_name).collect();
-        let (mut hits, mut token) = (Vec::new(), None);
+    /// Finds the chunks of a model in collections by a vector, a text or both, without some generations, in the order of the
+    /// service, the best first. Chunks of other collections are never returned, whatever the index answers.
+    pub(crate) async fn query(
+        &self,
+        collections: &[ArticleCollection],
+        model: &str,
+        vector: Option<&QuantisedVector>,
+        text: Option<&str>,
+        replaced: &[String],
+    ) -> Result<Vec<IndexHit>, VectorIndexError> {
+        let names: Vec<String> = collections.iter().map(collection_name).collect();
+        let mut parameters = wire::query(&names, model, vector, text, replaced);
+        let mut hits = Vec::new();
         for _ in 0..MAX_PAGES {
-            let page: wire::QueriedPage =
-                self.call("QueryVectors", wire::query(&query, &names, token.take()), QUERY).await?;
-            let fitting = page.vectors.into_iter().filter(|vector| vector.fits(query.max_distance));
-            hits.extend(fitting.filter_map(|vector| hit(vector.metadata, &query, &names)));
-            token = page.next_token;
-            if token.is_none() || hits.len() >= MAX_RESULTS {
-                break;
-            }
+            let page: wire::QueriedPage = self.call("QueryVectors", &parameters, QUERY).await?;
+            let fitting = page.vectors.into_iter().filter(wire::QueriedVector::fits);
+            hits.extend(fitting.filter_map(|vector| hit(vector.metadata, collections, &names, model)));
+            let Some(token) = page.next_token.filter(|_| hits.len() < MAX_RESULTS) else { break };
+            parameters.insert("nextToken".to_owned(), token.into());
         }
         hits.truncate(MAX_RESULTS);
         Ok(hits)
@@ -179,26 +167,15 @@ impl VectorIndex {
     ) -> Result<T, VectorIndexError> {
         let request = wire::Request { index: &self.0.config.address, parameters };
         let body = serde_json::to_vec(&request).map_err(|_| VectorIndexError::BadResponse)?;
-        let (path, body) = (&format!("/{operation}"), &body);
-        let attempt = || async move {
-            let sent = timeout(ATTEMPT_TIMEOUT, self.attempt(path, body.clone()));
-            sent.await.unwrap_or(Err(VectorIndexError::Unavailable.into()))
+        let (Parts { http, config, .. }, path) = (&*self.0, &format!("/{operation}"));
+        let signed = || async {
+            let headers = &[("content-type", "application/json")];
+            let call = Call { method: Method::POST, path, headers, body: body.clone() };
+            let request = config.service.signed_request(http, call, SystemTime::now());
+            request.map_err(|_| VectorIndexError::BadResponse)
         };
-        let response = attempts.run(attempt, |error| *error == VectorIndexError::Unavailable).await?;
+        let response = attempts.send(signed, |error| *error == VectorIndexError::Unavailable).await?;
         serde_json::from_slice(&response).map_err(|_| VectorIndexError::BadResponse)
-    }
-
-    async fn attempt(&self, path: &str, body: Vec<u8>) -> Result<Vec<u8>, FailedAttempt<VectorIndexError>> {
-        let Parts { http, config, .. } = &*self.0;
-        let call = Call { method: Method::POST, path, headers: &[("content-type", "application/json")], body };
-        let request = config.service.signed_request(http, call, SystemTime::now());
-        let request = request.map_err(|_| VectorIndexError::BadResponse)?;
-        let response = request.send().await.map_err(|_| VectorIndexError::Unavailable)?;
-        if !response.status().is_success() {
-            return Err(VectorIndexError::of_response(response.status().as_u16(), response.headers()));
-        }
-        let (cut, too_long) = (VectorIndexError::Unavailable, VectorIndexError::BadResponse);
-        Ok(read_body(response, MAX_BODY_BYTES, cut, too_long).await?)
     }
 }
 
@@ -213,7 +190,7 @@ impl ChunkIndex for VectorIndex {
         let name = collection_name(collection);
         let vectors: Vec<_> = wire::vectors(&name, generation, stores_text).collect();
         for vectors in vectors.chunks(BATCH_VECTORS) {
-            let _: wire::Done = self.call("PutVectors", wire::PutVectors { vectors }, CHANGE).await?;
+            let _: IgnoredAny = self.call("PutVectors", BTreeMap::from([("vectors", vectors)]), CHANGE).await?;
         }
         Ok(())
     }
@@ -223,17 +200,22 @@ impl ChunkIndex for VectorIndex {
         let numbers = 0..usize::try_from(chunks).unwrap_or_default();
         let keys: Vec<String> = numbers.map(|number| wire::key(&name, generation, number)).collect();
         for keys in keys.chunks(BATCH_VECTORS) {
-            let _: wire::Done = self.call("DeleteVectors", serde_json::json!({ "keys": keys }), CHANGE).await?;
+            let _: IgnoredAny = self.call("DeleteVectors", serde_json::json!({ "keys": keys }), CHANGE).await?;
         }
         Ok(())
     }
 }
 
-/// A result of the service, if it is what the query selects.
-fn hit(metadata: Option<serde_json::Value>, query: &IndexQuery<'_>, names: &[String]) -> Option<IndexHit> {
+/// A result of the service, if it is of these collections and this model.
+fn hit(
+    metadata: Option<serde_json::Value>,
+    collections: &[ArticleCollection],
+    names: &[String],
+    model: &str,
+) -> Option<IndexHit> {
     let found: wire::Metadata = serde_json::from_value(metadata?).ok()?;
-    let collection = names.iter().zip(query.collections).find(|(name, _)| **name == found.collection);
-    let Some((_, collection)) = collection.filter(|_| found.model == query.model) else {
+    let collection = names.iter().zip(collections).find(|(name, _)| **name == found.collection);
+    let Some((_, collection)) = collection.filter(|_| found.model == model) else {
         tracing::error!("the vector index returned a vector that its filter excludes");
         return None;
     };

@@ -4,10 +4,11 @@
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use store::{ChunkPosition, IndexedGeneration};
+use serde_json::{Map, Value, json};
+use store::{ChunkPosition, IndexedGeneration, QuantisedVector};
 
-use super::{IndexQuery, MAX_RESULTS, VectorIndexAddress};
+use super::{MAX_RESULTS, VectorIndexAddress};
+use crate::vectors::MIN_COSINE;
 
 /// The metadata key with a chunk's text. It can have 2,100 bytes, more than a key that filters.
 const TEXT_KEY: &str = "text";
@@ -19,11 +20,6 @@ pub(super) struct Request<'a, T> {
     pub(super) index: &'a VectorIndexAddress,
     #[serde(flatten)]
     pub(super) parameters: T,
-}
-
-#[derive(Serialize)]
-pub(super) struct PutVectors<'a> {
-    pub(super) vectors: &'a [PutVector<'a>],
 }
 
 #[derive(Serialize)]
@@ -54,10 +50,6 @@ pub(super) struct Metadata {
     text: Option<String>,
 }
 
-/// A response without fields that matter.
-#[derive(Deserialize)]
-pub(super) struct Done {}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct QueriedPage {
@@ -84,10 +76,10 @@ struct Scores {
 }
 
 impl QueriedVector {
-    /// Whether the chunk has terms of the query, or a meaning within this distance.
-    pub(super) fn fits(&self, max_distance: f32) -> bool {
+    /// Whether the chunk has terms of the query, or is similar to it.
+    pub(super) fn fits(&self) -> bool {
         let distance = self.distance.or(self.scores.vector_distance);
-        !self.scores.bm25_scores.is_empty() || distance.is_none_or(|far| far <= max_distance)
+        !self.scores.bm25_scores.is_empty() || distance.is_none_or(|far| far <= 1.0 - MIN_COSINE)
     }
 }
 
@@ -137,27 +129,29 @@ impl IndexDescription {
 
 /// The parameters of `QueryVectors`: with a vector and a text the service ranks by both (hybrid search). The filter selects
 /// the vectors of one model in the collections that a caller may see, without some generations.
-pub(super) fn query(query: &IndexQuery<'_>, collections: &[String], next_token: Option<String>) -> Value {
-    let mut conditions =
-        vec![json!({ "collection": { "$in": collections } }), json!({ "model": { "$eq": query.model } })];
-    if !query.replaced.is_empty() {
-        conditions.push(json!({ "generation": { "$nin": query.replaced } }));
+pub(super) fn query(
+    collections: &[String],
+    model: &str,
+    vector: Option<&QuantisedVector>,
+    text: Option<&str>,
+    replaced: &[String],
+) -> Map<String, Value> {
+    let mut conditions = vec![json!({ "collection": { "$in": collections } }), json!({ "model": { "$eq": model } })];
+    if !replaced.is_empty() {
+        conditions.push(json!({ "generation": { "$nin": replaced } }));
     }
-    let mut parameters = json!({
-        "topK": MAX_RESULTS,
-        "filter": { "$and": conditions },
-        "queryVector": query.vector.map(|vector| json!({ "float32": vector.values })),
-        "queryTexts": query.text.map(|text| [json!({ "text": text, "metadataKey": TEXT_KEY })]),
-        "returnMetadata": true,
+    let parameters = [
+        ("topK", MAX_RESULTS.into()),
+        ("filter", json!({ "$and": conditions })),
+        ("returnMetadata", true.into()),
         // A search with texts has its distances in its scores.
-        "returnDistance": query.text.is_none(),
-        "returnScores": query.text.is_some(),
-        "nextToken": next_token,
-    });
-    if let Some(fields) = parameters.as_object_mut() {
-        fields.retain(|_, value| !value.is_null());
-    }
-    parameters
+        ("returnDistance", text.is_none().into()),
+        ("returnScores", text.is_some().into()),
+    ];
+    let vector = vector.map(|vector| ("queryVector", json!({ "float32": vector.values })));
+    let text = text.map(|text| ("queryTexts", json!([{ "text": text, "metadataKey": TEXT_KEY }])));
+    let all = parameters.into_iter().chain(vector).chain(text);
+    all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// The vectors of a generation; a chunk without a vector has none.

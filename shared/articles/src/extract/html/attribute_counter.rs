@@ -4,7 +4,8 @@
 #[derive(Debug, Default)]
 pub(super) struct AttributeCounter {
     state: State,
-    count: usize,
+    /// How many attributes have begun.
+    pub(super) count: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,11 +25,6 @@ impl AttributeCounter {
     /// Reads the next part of the tag; returns whether the tag ends in it.
     pub(super) fn push(&mut self, text: &str) -> bool {
         text.bytes().any(|byte| self.push_byte(byte))
-    }
-
-    /// How many attributes have begun.
-    pub(super) fn count(&self) -> usize {
-        self.count
     }
 
     fn push_byte(&mut self, byte: u8) -> bool {
@@ -77,7 +73,7 @@ mod tests {
             ("<a b\n\t\x0Cc", 2, false),
         ] {
             let mut counter = AttributeCounter::default();
-            assert_eq!((counter.push(tag), counter.count()), (ends, count), "{tag}");
+            assert_eq!((counter.push(tag), counter.count), (ends, count), "{tag}");
         }
     }
 }

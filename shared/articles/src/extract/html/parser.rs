@@ -112,20 +112,16 @@ impl PageParser {
         }
         let before = self.tokenizer.sink.count.get();
         self.input.push_back(piece.to_tendril());
-        self.feed();
+        while !matches!(self.tokenizer.feed(&self.input), TokenizerResult::Done) {}
         if self.tokenizer.sink.count.get() > before {
             // It was a tag and is complete, or text of a script or a comment.
             self.open_tag = None;
         }
         // A tag is rejected before its end only, when no token shows that it is text: so a few more may pass.
-        if self.open_tag.as_ref().is_some_and(|tag| tag.count() > MAX_ATTRIBUTES) {
+        if self.open_tag.as_ref().is_some_and(|tag| tag.count > MAX_ATTRIBUTES) {
             return Err(ExtractError::TooManyAttributes);
         }
         if piece.starts_with('<') { self.check_tree() } else { Ok(()) }
-    }
-
-    fn feed(&self) {
-        while !matches!(self.tokenizer.feed(&self.input), TokenizerResult::Done) {}
     }
 
     fn check_tree(&mut self) -> Result<(), ExtractError> {
@@ -148,7 +144,6 @@ impl PageParser {
     }
 
     fn finish(self) -> Html {
-        self.feed();
         self.tokenizer.end();
         self.tokenizer.sink.builder.sink.finish()
     }

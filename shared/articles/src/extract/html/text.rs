@@ -6,6 +6,12 @@ use scraper::node::Element;
 use super::super::{Document, ExtractError, Outline};
 use super::content::article_edges;
 
+/// Elements that begin and end a line of text, in addition to two of longer names.
+const BLOCKS: [&str; 26] = [
+    "p", "div", "section", "article", "main", "header", "br", "hr", "li", "ul", "ol", "dl", "dt", "dd", "table",
+    "caption", "tr", "pre", "figure", "details", "summary", "address", "fieldset", "legend", "form", "center",
+];
+
 /// Between the cells of a table row.
 const CELL_SEPARATOR: &str = " | ";
 
@@ -16,17 +22,12 @@ const ANCHOR_SIGNS: [char; 4] = ['¶', '§', '🔗', '#'];
 pub(super) fn read(root: NodeRef<'_, Node>) -> Result<Document, ExtractError> {
     let mut reader = Reader::default();
     for edge in article_edges(root) {
-        match edge {
-            Edge::Open(node) => match node.value() {
-                Node::Element(element) => reader.begin(element, node),
-                Node::Text(text) => reader.push(text),
-                _ => {}
-            },
-            Edge::Close(node) => {
-                if let Some(element) = node.value().as_element() {
-                    reader.end(element.name());
-                }
-            }
+        let (Edge::Open(node) | Edge::Close(node)) = edge;
+        match (edge, node.value()) {
+            (Edge::Open(_), Node::Element(element)) => reader.begin(element, node),
+            (Edge::Open(_), Node::Text(text)) => reader.push(text),
+            (Edge::Close(_), Node::Element(element)) => reader.end(element.name()),
+            _ => {}
         }
     }
     reader.finish()
@@ -55,10 +56,7 @@ impl Reader {
         self.boundary(name);
         match name {
             "ul" => self.lists.push(None),
-            "ol" => {
-                let start = element.attr("start").and_then(|start| start.trim().parse().ok());
-                self.lists.push(Some(start.unwrap_or(1)));
-            }
+            "ol" => self.lists.push(element.attr("start").and_then(|start| start.trim().parse().ok()).or(Some(1))),
             "li" => self.begin_item(),
             "table" => self.tables.push(has_data(node)),
             "td" | "th" => self.begin_cell(),
@@ -89,7 +87,7 @@ impl Reader {
 
     /// Ends the line at a block. In a row of data only the row and the table do.
     fn boundary(&mut self, name: &str) {
-        if !is_block(name) {
+        if !BLOCKS.contains(&name) && !matches!(name, "blockquote" | "figcaption") {
             return;
         }
         if self.heading.is_some() || (self.is_in_data() && !matches!(name, "tr" | "table" | "caption")) {
@@ -176,40 +174,6 @@ impl Reader {
         self.break_line();
         self.outline.finish()
     }
-}
-
-/// Whether an element begins and ends a line of text.
-fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        "p" | "div"
-            | "section"
-            | "article"
-            | "main"
-            | "header"
-            | "br"
-            | "hr"
-            | "li"
-            | "ul"
-            | "ol"
-            | "dl"
-            | "dt"
-            | "dd"
-            | "table"
-            | "caption"
-            | "tr"
-            | "blockquote"
-            | "pre"
-            | "figure"
-            | "figcaption"
-            | "details"
-            | "summary"
-            | "address"
-            | "fieldset"
-            | "legend"
-            | "form"
-            | "center"
-    )
 }
 
 /// A heading without the sign that links to it; `C#` stays.
