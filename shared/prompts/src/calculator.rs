@@ -9,25 +9,23 @@ declare_texts! {
     failed,
     /// Reason: the calculation exceeds its limits.
     too_large,
-    /// Reason: an argument is outside the domain of its function, for a `{reason}`.
-    outside_domain,
     /// Reason: the divisor is zero.
     division_by_zero,
     /// Reason: zero to the power of zero.
     zero_to_zero,
     /// Reason: the precision of an approximate number does not suffice.
     imprecise,
-    /// Domain of factorials.
+    /// Reason: an argument outside the domain of factorials.
     factorial,
-    /// Domain of square roots.
+    /// Reason: an argument outside the domain of square roots.
     square_root,
-    /// Domain of arc sines and arc cosines.
+    /// Reason: an argument outside the domain of arc sines and arc cosines.
     arc_sine,
-    /// Domain of logarithms.
+    /// Reason: an argument outside the domain of logarithms.
     logarithm,
-    /// Domain of the bases of logarithms.
+    /// Reason: an argument outside the domain of the bases of logarithms.
     logarithm_base,
-    /// Domain of powers of negative numbers.
+    /// Reason: an argument outside the domain of powers of negative numbers.
     negative_power,
     /// The expression has more than `{limit}` characters.
     too_long,

@@ -4,24 +4,24 @@ mod fault;
 mod formatting;
 mod functions;
 mod lexer;
+mod limit;
 mod number;
 mod parser;
-mod rational;
-mod work;
 
-use ::work::SHORT_WORK;
 use async_trait::async_trait;
 use domain::{Language, Owner, ToolFailure, ToolSpec};
 use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use work::SHORT_WORK;
 
 use self::fault::Fault;
 use self::formatting::Answer;
-use self::work::Limit;
+pub use self::limit::CalculationBudget;
+use self::limit::Limit;
 use crate::call_error::ToolCallError;
-use crate::{CalculationBudget, Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 /// Longest expression in a status line, in characters.
 const MAX_STATUS_CHARS: usize = 60;
@@ -64,7 +64,7 @@ async fn calculate(expression: String, owner: &Owner, budget: CalculationBudget)
 /// The value of an expression.
 fn evaluate(expression: &str, limit: &Limit) -> Result<Answer, Fault> {
     limit.check()?;
-    let value = parser::value(lexer::tokens(&lexer::normalise(expression)?)?, limit)?;
+    let value = parser::value(lexer::tokens(expression, limit)?, limit)?;
     limit.spend(&[&value])?;
     Ok(formatting::format_answer(&value))
 }

@@ -5,7 +5,6 @@
 //! names, arguments that do not fit, timeouts, panics, results that are too long, and repeated calls.
 
 pub mod arguments;
-mod calculation_budget;
 mod calculator;
 mod call_error;
 mod current_time;
@@ -27,8 +26,7 @@ mod tool;
 mod untrusted_text;
 pub mod url_allowlist;
 
-pub use calculation_budget::CalculationBudget;
-pub use calculator::Calculator;
+pub use calculator::{CalculationBudget, Calculator};
 pub use call_error::ToolCallError;
 pub use current_time::CurrentTime;
 /// The type of [`ToolContext::time_zone`].

@@ -1,135 +1,61 @@
+use std::fmt::Display;
+
 use domain::Language;
 use prompts::{CalculatorTexts, fill};
 
 /// Why there is no value.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Fault {
     /// It is not an expression.
-    Unreadable(SyntaxFault),
+    Unreadable(Reason),
     /// The expression has no value.
-    Undefined(ValueFault),
+    Undefined(Reason),
     /// The value takes too long to compute.
     TooLarge,
 }
 
-/// Why a text is not an expression.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum SyntaxFault {
-    /// More than this number of characters.
-    TooLong(usize),
-    Empty,
-    UnknownSymbol(char),
-    UnbalancedParentheses,
-    /// Parentheses are nested more than this deep.
-    TooManyParentheses(usize),
-    TooComplex,
-    BadNumber,
-    StrayComma,
-    Malformed,
-    Incomplete,
-    AmbiguousProduct,
-    PercentAsRemainder,
-    UnknownName(String),
-    /// The function with a wrong number of arguments.
-    ArgumentCount(String),
-}
+/// One of the texts.
+type Text = fn(&CalculatorTexts) -> &str;
 
-/// Why an expression has no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ValueFault {
-    DivisionByZero,
-    ZeroToZero,
-    /// The precision of an approximate number does not suffice.
-    Imprecise,
-    /// An argument is outside the domain of its function.
-    Outside(Domain),
-}
-
-/// The limited domain of a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Domain {
-    Factorial,
-    SquareRoot,
-    ArcSine,
-    Logarithm,
-    LogarithmBase,
-    NegativePower,
-}
+/// A text, with the name and the value of its placeholder if it has one.
+#[derive(Debug)]
+pub(super) struct Reason(Text, Option<(&'static str, String)>);
 
 impl Fault {
-    pub(super) fn division_by_zero() -> Self {
-        Self::Undefined(ValueFault::DivisionByZero)
+    pub(super) fn unreadable(text: Text) -> Self {
+        Self::Unreadable(Reason(text, None))
     }
 
-    pub(super) fn outside(domain: Domain) -> Self {
-        Self::Undefined(ValueFault::Outside(domain))
+    pub(super) fn unreadable_with(text: Text, placeholder: &'static str, value: impl Display) -> Self {
+        Self::Unreadable(Reason(text, Some((placeholder, value.to_string()))))
+    }
+
+    pub(super) fn undefined(text: Text) -> Self {
+        Self::Undefined(Reason(text, None))
+    }
+
+    pub(super) fn division_by_zero() -> Self {
+        Self::undefined(|texts| texts.division_by_zero)
     }
 
     pub(super) fn imprecise() -> Self {
-        Self::Undefined(ValueFault::Imprecise)
+        Self::undefined(|texts| texts.imprecise)
     }
 
     /// The text for the model.
     pub(super) fn render(&self, language: Language) -> String {
         let texts = CalculatorTexts::of(language);
         match self {
-            Self::Unreadable(fault) => fill(texts.unreadable, &[("reason", &fault.reason(texts))]),
-            Self::Undefined(fault) => fill(texts.failed, &[("reason", &fault.reason(texts))]),
+            Self::Unreadable(reason) => fill(texts.unreadable, &[("reason", &reason.render(texts))]),
+            Self::Undefined(reason) => fill(texts.failed, &[("reason", &reason.render(texts))]),
             Self::TooLarge => fill(texts.failed, &[("reason", texts.too_large)]),
         }
     }
 }
 
-impl From<SyntaxFault> for Fault {
-    fn from(fault: SyntaxFault) -> Self {
-        Self::Unreadable(fault)
-    }
-}
-
-impl SyntaxFault {
-    pub(super) fn reason(&self, texts: &CalculatorTexts) -> String {
-        let text = match self {
-            Self::TooLong(limit) => return fill(texts.too_long, &[("limit", &limit.to_string())]),
-            Self::TooManyParentheses(limit) => {
-                return fill(texts.too_many_parentheses, &[("limit", &limit.to_string())]);
-            }
-            Self::UnknownSymbol(symbol) => return fill(texts.unknown_symbol, &[("symbol", &symbol.to_string())]),
-            Self::UnknownName(name) => return fill(texts.unknown_name, &[("name", name)]),
-            Self::ArgumentCount(name) => return fill(texts.argument_count, &[("name", name)]),
-            Self::Empty => texts.empty,
-            Self::UnbalancedParentheses => texts.unbalanced,
-            Self::TooComplex => texts.too_complex,
-            Self::BadNumber => texts.bad_number,
-            Self::StrayComma => texts.stray_comma,
-            Self::Malformed => texts.malformed,
-            Self::Incomplete => texts.incomplete,
-            Self::AmbiguousProduct => texts.ambiguous_product,
-            Self::PercentAsRemainder => texts.percent_as_remainder,
-        };
-        text.to_owned()
-    }
-}
-
-impl ValueFault {
-    fn reason(self, texts: &CalculatorTexts) -> String {
-        match self {
-            Self::DivisionByZero => texts.division_by_zero.to_owned(),
-            Self::ZeroToZero => texts.zero_to_zero.to_owned(),
-            Self::Imprecise => texts.imprecise.to_owned(),
-            Self::Outside(domain) => fill(texts.outside_domain, &[("reason", domain.reason(texts))]),
-        }
-    }
-}
-
-impl Domain {
-    fn reason(self, texts: &CalculatorTexts) -> &str {
-        match self {
-            Self::Factorial => texts.factorial,
-            Self::SquareRoot => texts.square_root,
-            Self::ArcSine => texts.arc_sine,
-            Self::Logarithm => texts.logarithm,
-            Self::LogarithmBase => texts.logarithm_base,
-            Self::NegativePower => texts.negative_power,
-        }
+impl Reason {
+    pub(super) fn render(&self, texts: &CalculatorTexts) -> String {
+        let values: Vec<_> = self.1.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        fill((self.0)(texts), &values)
     }
 }

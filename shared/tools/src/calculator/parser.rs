@@ -1,19 +1,25 @@
 //! Parses an expression and evaluates it at the same time; only the syntax in this module has a meaning.
+//!
+//! The recursion is bounded: by the length of an expression for signs and for functions without parentheses, else by the
+//! nesting of parentheses and of exponents.
 
-use super::fault::{Fault, SyntaxFault};
+use super::fault::Fault;
 use super::functions;
 use super::lexer::Token;
+use super::limit::Limit;
 use super::number::Number;
-use super::work::Limit;
 
-/// Maximum nesting of parentheses, exponents and functions without parentheses; parsing them uses the stack.
+/// Maximum nesting of parentheses and exponents.
 const MAX_DEPTH: usize = 100;
+
+/// An operation on two numbers.
+type Operation = fn(&Number, &Number) -> Result<Number, Fault>;
 
 /// The value of an expression.
 pub(super) fn value(tokens: Vec<Token>, limit: &Limit) -> Result<Number, Fault> {
     let mut parser = Parser { tokens, next: 0, depth: 0, limit, ends_in_power: false };
     let value = parser.sum()?;
-    if parser.peek().is_some() { Err(SyntaxFault::Malformed.into()) } else { Ok(value) }
+    if parser.tokens.len() > parser.next { Err(malformed()) } else { Ok(value) }
 }
 
 struct Parser<'a> {
@@ -26,72 +32,51 @@ struct Parser<'a> {
     ends_in_power: bool,
 }
 
-/// A prefix of an operand.
-enum Prefix {
-    Minus,
-    Function(String),
-}
-
 impl Parser<'_> {
     fn sum(&mut self) -> Result<Number, Fault> {
         let mut sum = self.product()?;
         loop {
-            if self.accept('+') {
-                let term = self.product()?;
-                sum = self.add(&sum, &term)?;
+            let operation: Operation = if self.accept('+') {
+                Number::add
             } else if self.accept('-') {
-                let term = self.product()?.negate();
-                sum = self.add(&sum, &term)?;
+                Number::subtract
             } else {
                 return Ok(sum);
-            }
+            };
+            let term = self.product()?;
+            sum = self.join(operation, &sum, &term)?;
         }
-    }
-
-    fn add(&self, sum: &Number, term: &Number) -> Result<Number, Fault> {
-        self.limit.spend(&[sum, term])?;
-        sum.add(term)
     }
 
     fn product(&mut self) -> Result<Number, Fault> {
         let mut product = self.signed(false)?;
         loop {
-            if self.accept('*') || self.accept_name("of") {
-                let factor = self.signed(false)?;
-                self.limit.spend(&[&product, &factor])?;
-                product = product.multiply(&factor)?;
+            let (operation, is_divisor): (Operation, bool) = if self.accept('*') || self.accept_name("of") {
+                (Number::multiply, false)
             } else if self.accept('/') {
-                let divisor = self.signed(true)?;
-                self.limit.spend_division(&[&product, &divisor])?;
-                product = product.divide(&divisor)?;
+                (Number::divide, true)
             } else if self.accept_name("mod") {
-                let divisor = self.signed(false)?;
-                self.limit.spend_division(&[&product, &divisor])?;
-                product = functions::modulo(&product, &divisor)?;
+                (functions::modulo, false)
             } else {
                 return Ok(product);
-            }
+            };
+            let factor = self.signed(is_divisor)?;
+            product = self.join(operation, &product, &factor)?;
         }
     }
 
     /// Parses an operand with its signs and with functions without parentheses.
-    fn signed(&mut self, is_divisor: bool) -> Result<Number, Fault> {
-        let mut prefixes = Vec::new();
-        loop {
-            if self.accept('-') {
-                prefixes.push(Prefix::Minus);
-            } else if let Some(name) = self.bare_function() {
-                prefixes.push(Prefix::Function(name));
-            } else if !self.accept('+') {
-                break;
-            }
+    fn signed(&mut self, is_ambiguous: bool) -> Result<Number, Fault> {
+        if self.accept('+') {
+            self.signed(is_ambiguous)
+        } else if self.accept('-') {
+            self.signed(is_ambiguous).map(|operand| operand.negate())
+        } else if let Some(name) = self.bare_function() {
+            let argument = self.signed(true)?;
+            self.apply(&name, &[argument])
+        } else {
+            self.juxtaposed(is_ambiguous)
         }
-        let is_argument = prefixes.iter().any(|prefix| matches!(prefix, Prefix::Function(_)));
-        let operand = self.juxtaposed(is_divisor || is_argument)?;
-        prefixes.into_iter().rev().try_fold(operand, |operand, prefix| match prefix {
-            Prefix::Minus => Ok(operand.negate()),
-            Prefix::Function(name) => self.apply(&name, &[operand]),
-        })
     }
 
     /// Parses factors without an operator between them: `2 pi`.
@@ -99,11 +84,10 @@ impl Parser<'_> {
         let mut product = self.powered()?;
         while self.starts_factor() {
             if is_ambiguous || self.ends_in_power {
-                return Err(SyntaxFault::AmbiguousProduct.into());
+                return Err(Fault::unreadable(|texts| texts.ambiguous_product));
             }
             let factor = self.powered()?;
-            self.limit.spend(&[&product, &factor])?;
-            product = product.multiply(&factor)?;
+            product = self.join(Number::multiply, &product, &factor)?;
         }
         Ok(product)
     }
@@ -111,69 +95,53 @@ impl Parser<'_> {
     fn powered(&mut self) -> Result<Number, Fault> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(SyntaxFault::TooComplex.into());
+            return Err(Fault::unreadable(|texts| texts.too_complex));
         }
         let mut base = self.primary()?;
-        while matches!(self.sign_at(0), Some('!' | '%')) {
-            base = self.apply_suffix(&base)?;
+        loop {
+            if self.accept('!') {
+                base = self.apply("factorial", &[base])?;
+            } else if self.accept('%') {
+                if self.starts_factor() || matches!(self.peek(), Some(Token::Number(_))) {
+                    return Err(Fault::unreadable(|texts| texts.percent_as_remainder));
+                }
+                base = self.join(Number::divide, &base, &Number::whole(100))?;
+            } else {
+                break;
+            }
         }
-        self.ends_in_power = self.accept('^');
-        if self.ends_in_power {
+        let is_power = self.accept('^');
+        if is_power {
             let exponent = self.exponent()?;
-            base = self.raise(&base, &exponent)?;
-            self.ends_in_power = true;
+            base = self.join(Number::power, &base, &exponent)?;
         }
+        self.ends_in_power = is_power;
         self.depth -= 1;
         Ok(base)
     }
 
-    fn raise(&self, base: &Number, exponent: &Number) -> Result<Number, Fault> {
-        let is_whole = matches!(exponent, Number::Exact(exponent) if exponent.is_integer());
-        let spend = if is_whole { Limit::spend } else { Limit::spend_division };
-        spend(self.limit, &[base])?;
-        let power = base.power(exponent)?;
-        self.limit.spend(&[&power])?;
-        Ok(power)
-    }
-
     fn exponent(&mut self) -> Result<Number, Fault> {
-        let mut is_negative = false;
-        while let Some(sign @ ('+' | '-')) = self.sign_at(0) {
-            self.next += 1;
-            is_negative ^= sign == '-';
+        if self.accept('+') {
+            self.exponent()
+        } else if self.accept('-') {
+            self.exponent().map(|exponent| exponent.negate())
+        } else {
+            self.powered()
         }
-        let exponent = self.powered()?;
-        Ok(if is_negative { exponent.negate() } else { exponent })
-    }
-
-    fn apply_suffix(&mut self, base: &Number) -> Result<Number, Fault> {
-        if self.accept('!') {
-            let factorial = functions::factorial(base)?;
-            self.limit.spend(&[&factorial])?;
-            return Ok(factorial);
-        }
-        self.next += 1;
-        if self.starts_factor() || matches!(self.peek(), Some(Token::Number(_))) {
-            return Err(SyntaxFault::PercentAsRemainder.into());
-        }
-        self.limit.spend_division(&[base])?;
-        base.divide(&Number::Exact(100.into()))
     }
 
     fn primary(&mut self) -> Result<Number, Fault> {
-        self.limit.check()?;
         match self.peek().cloned() {
             Some(Token::Number(number)) => {
                 self.next += 1;
-                Ok(Number::Exact(number))
+                Ok(number)
             }
-            Some(Token::Sign('(')) => {
-                self.next += 1;
+            Some(Token::Name(name)) => self.named(&name),
+            _ if self.accept('(') => {
                 let value = self.sum()?;
                 self.close().map(|()| value)
             }
-            Some(Token::Name(name)) => self.named(&name),
-            Some(Token::Sign(_)) | None => Err(SyntaxFault::Incomplete.into()),
+            _ => Err(Fault::unreadable(|texts| texts.incomplete)),
         }
     }
 
@@ -183,20 +151,22 @@ impl Parser<'_> {
             return self.apply(&name, &[argument]);
         }
         self.next += 1;
-        let small = name.to_lowercase();
-        if self.sign_at(0) == Some('(') && functions::exists(&small) {
+        if functions::exists(name) && self.accept('(') {
             let arguments = self.arguments()?;
-            return self.apply(&small, &arguments);
+            return self.apply(name, &arguments);
         }
-        match small.as_str() {
-            "pi" | "π" => Ok(Number::Approximate(std::f64::consts::PI)),
-            "e" => Ok(Number::Approximate(std::f64::consts::E)),
-            _ => Err(unknown(name)),
+        match name {
+            "pi" | "π" => Number::approximate(std::f64::consts::PI),
+            "e" => Number::approximate(std::f64::consts::E),
+            _ => Err(Fault::unreadable_with(
+                |texts| texts.unknown_name,
+                "name",
+                name.split_at(name.floor_char_boundary(30)).0,
+            )),
         }
     }
 
     fn arguments(&mut self) -> Result<Vec<Number>, Fault> {
-        self.next += 1;
         let mut arguments = Vec::new();
         if self.accept(')') {
             return Ok(arguments);
@@ -209,10 +179,13 @@ impl Parser<'_> {
         }
     }
 
+    fn join(&self, operation: Operation, one: &Number, other: &Number) -> Result<Number, Fault> {
+        self.limit.spend(&[one, other])?;
+        operation(one, other)
+    }
+
     fn apply(&self, name: &str, arguments: &[Number]) -> Result<Number, Fault> {
-        let sizes: Vec<_> = arguments.iter().collect();
-        let spend = if sizes.len() > 1 { Limit::spend_division } else { Limit::spend };
-        spend(self.limit, &sizes)?;
+        self.limit.spend(&arguments.iter().collect::<Vec<_>>())?;
         functions::call(name, arguments)
     }
 
@@ -222,45 +195,39 @@ impl Parser<'_> {
 
     /// Parses a function whose argument follows without parentheses.
     fn bare_function(&mut self) -> Option<String> {
-        let name = self.name_at(0)?.to_lowercase();
-        let takes_one = name == "log" || functions::exists(&name) && !functions::takes_several(&name);
-        (takes_one && self.sign_at(1) != Some('(')).then(|| {
-            self.next += 1;
-            name
-        })
+        let Some(Token::Name(name)) = self.peek() else { return None };
+        let takes_one = name == "log" || functions::exists(name) && !functions::takes_several(name);
+        let is_bare = takes_one && !matches!(self.tokens.get(self.next + 1), Some(Token::Sign('(')));
+        let name = is_bare.then(|| name.clone());
+        self.next += usize::from(is_bare);
+        name
     }
 
     fn starts_factor(&self) -> bool {
-        self.sign_at(0) == Some('(') || self.name_at(0).is_some_and(|name| !matches!(name, "of" | "mod"))
-    }
-
-    fn name_at(&self, offset: usize) -> Option<&str> {
-        let Some(Token::Name(name)) = self.tokens.get(self.next + offset) else { return None };
-        Some(name)
-    }
-
-    fn sign_at(&self, offset: usize) -> Option<char> {
-        let Some(Token::Sign(sign)) = self.tokens.get(self.next + offset) else { return None };
-        Some(*sign)
+        match self.peek() {
+            Some(Token::Sign(sign)) => *sign == '(',
+            Some(Token::Name(name)) => !matches!(name.as_str(), "of" | "mod"),
+            _ => false,
+        }
     }
 
     fn accept(&mut self, sign: char) -> bool {
-        let is_next = self.sign_at(0) == Some(sign);
+        let is_next = matches!(self.peek(), Some(Token::Sign(next)) if *next == sign);
         self.next += usize::from(is_next);
         is_next
     }
 
     fn accept_name(&mut self, name: &str) -> bool {
-        let is_next = self.name_at(0) == Some(name);
+        let is_next = matches!(self.peek(), Some(Token::Name(next)) if next == name);
         self.next += usize::from(is_next);
         is_next
     }
 
     fn close(&mut self) -> Result<(), Fault> {
-        if self.accept(')') { Ok(()) } else { Err(SyntaxFault::Malformed.into()) }
+        if self.accept(')') { Ok(()) } else { Err(malformed()) }
     }
 }
 
-fn unknown(name: &str) -> Fault {
-    SyntaxFault::UnknownName(name.chars().take(30).collect()).into()
+fn malformed() -> Fault {
+    Fault::unreadable(|texts| texts.malformed)
 }

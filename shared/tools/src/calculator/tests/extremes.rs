@@ -3,6 +3,8 @@
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Instant as Clock;
 
+use num_bigint::BigInt;
+
 use super::*;
 
 const NUMBERS: [&str; 8] = ["0", "-0.1", "10000", "(2^39000)", "(3^-20000)", "pi", "12000!", "1e999999999"];
@@ -38,7 +40,7 @@ const CALLS: [&str; 26] = [
 
 /// Calculates within one test, so that each expression has its own time.
 fn timed(expression: &str) -> (Result<Answer, Fault>, Duration) {
-    let limit = Limit::new(::work::StopFlag::default(), CalculationBudget::default());
+    let limit = Limit::new(work::StopFlag::default(), CalculationBudget::default());
     let started = Clock::now();
     (evaluate(expression, &limit), started.elapsed())
 }
@@ -77,6 +79,21 @@ fn f053_long_chains_of_large_operations_stop() {
         ends(&format!("1{}", unit.repeat(990 / unit.len())));
     }
     ends(&format!("max({})", vec!["3^-20000"; 40].join(",")));
+}
+
+#[test]
+fn f053_nearly_equal_large_fractions_are_compared() {
+    let power = |base: u32| BigInt::from(base).pow(3000);
+    let (large, next) = (power(29), power(29) + 1_u32);
+    assert!(&next * power(28) < large * (power(28) + 1_u32), "the second fraction is less");
+    assert_eq!(exactly("max((29/28)^3000, (29^3000+1)/(28^3000+1)) * 28^3000 - 29^3000"), "0");
+}
+
+#[test]
+fn f053_long_list_of_large_literals_stops() {
+    let limit = Limit::new(work::StopFlag::default(), CalculationBudget::default());
+    let literals = vec!["3e-11990"; 100].join("+");
+    assert!(matches!(lexer::tokens(&literals, &limit), Err(Fault::TooLarge)));
 }
 
 #[test]
