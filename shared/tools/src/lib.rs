@@ -8,8 +8,6 @@ pub mod arguments;
 mod calculator;
 mod call_error;
 mod current_time;
-mod entry;
-mod fixed_arguments;
 #[cfg(test)]
 mod fuzz;
 pub mod markdown;

@@ -2,7 +2,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::ToolOutput;
@@ -22,8 +21,6 @@ pub(crate) enum CallSource {
     Duplicate,
 }
 
-type SharedSlot = Arc<Slot>;
-
 #[derive(Default)]
 struct Slot {
     outcome: OnceCell<CallOutcome>,
@@ -34,15 +31,21 @@ struct Slot {
 /// The calls of one turn that succeeded or are still running.
 #[derive(Default)]
 pub(crate) struct Memo {
-    slots: Mutex<HashMap<String, SharedSlot>>,
+    slots: Mutex<HashMap<String, Arc<Slot>>>,
 }
 
 impl Memo {
     /// Returns the outcome of the call under `key`, and its source.
     ///
     /// Equal concurrent calls share one run; when the caller that runs it goes away, the next one takes over. A failure
-    /// is shared with the waiting callers and then forgotten, so that the model may try again.
-    pub(crate) async fn run_once<F>(&self, key: &str, run: F) -> Result<(CallOutcome, CallSource), anyhow::Error>
+    /// is shared with the waiting callers and then forgotten, so that the model may try again. A run that does not claim
+    /// the outcome prefetches it: the first call that does takes it as its own.
+    pub(crate) async fn run_once<F>(
+        &self,
+        key: &str,
+        claims: bool,
+        run: F,
+    ) -> Result<(CallOutcome, CallSource), anyhow::Error>
     where
         F: AsyncFnOnce() -> Result<CallOutcome, anyhow::Error>,
     {
@@ -50,7 +53,7 @@ impl Memo {
         let mut own = false;
         let first_run = async || {
             own = true;
-            slot.claimed.store(true, Ordering::Relaxed);
+            slot.claimed.store(claims, Ordering::Relaxed);
             run().await
         };
         let outcome = slot.outcome.get_or_try_init(first_run).await?.clone();
@@ -59,52 +62,26 @@ impl Memo {
         }
         let source = if own {
             CallSource::Fresh
-        } else if slot.claimed.swap(true, Ordering::Relaxed) {
-            CallSource::Duplicate
-        } else {
+        } else if claims && !slot.claimed.swap(true, Ordering::Relaxed) {
             CallSource::Prefetched
+        } else {
+            CallSource::Duplicate
         };
         Ok((outcome, source))
     }
 
-    /// Produces the outcome under `key` before its call; the first call takes it as its own. `None` if a call came
-    /// first.
-    pub(crate) async fn prefetch_once<F>(&self, key: &str, run: F) -> Result<Option<CallOutcome>, anyhow::Error>
-    where
-        F: AsyncFnOnce() -> Result<CallOutcome, anyhow::Error>,
-    {
-        let slot = self.slot(key);
-        let mut own = false;
-        let first_run = async || {
-            own = true;
-            run().await
-        };
-        let outcome = slot.outcome.get_or_try_init(first_run).await?.clone();
-        if outcome.is_err() {
-            self.forget(key, &slot);
-        }
-        Ok(own.then_some(outcome))
-    }
-
-    fn slot(&self, key: &str) -> SharedSlot {
+    fn slot(&self, key: &str) -> Arc<Slot> {
         self.lock_slots().entry(key.to_owned()).or_default().clone()
     }
 
-    fn forget(&self, key: &str, slot: &SharedSlot) {
+    fn forget(&self, key: &str, slot: &Arc<Slot>) {
         let mut slots = self.lock_slots();
         if slots.get(key).is_some_and(|known| Arc::ptr_eq(known, slot)) {
             slots.remove(key);
         }
     }
 
-    fn lock_slots(&self) -> MutexGuard<'_, HashMap<String, SharedSlot>> {
+    fn lock_slots(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Returns a key that is equal for equivalent calls: the name and the arguments with sorted keys.
-pub(crate) fn memo_key(name: &str, arguments: &Value) -> String {
-    let mut sorted = arguments.clone();
-    sorted.sort_all_objects();
-    format!("{name} {sorted}")
 }

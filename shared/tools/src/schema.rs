@@ -3,12 +3,13 @@
 use domain::{Language, ToolExample, ToolSpec};
 use prompts::ToolFile;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Keys that some endpoints reject and no model needs.
-const UNWANTED: [&str; 3] = ["$schema", "title", "format"];
+/// Keys that some endpoints reject and no model needs. The descriptions are in the texts.
+const UNWANTED: [&str; 4] = ["$schema", "title", "format", "description"];
 
 /// The texts of a [`ToolFile`].
 #[derive(Default, Deserialize)]
@@ -34,7 +35,6 @@ pub fn localised_spec<A: JsonSchema>(file: &ToolFile, language: Language) -> Too
     // A test parses every file.
     let texts: Texts = serde_json::from_str(file.text(language)).unwrap_or_default();
     let mut parameters = schema_of::<A>();
-    remove_descriptions(&mut parameters);
     for (name, property) in parameters.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         if let (Some(property), Some(text)) = (property.as_object_mut(), texts.parameters.get(name)) {
             property.insert("description".to_owned(), text.clone());
@@ -45,57 +45,19 @@ pub fn localised_spec<A: JsonSchema>(file: &ToolFile, language: Language) -> Too
     ToolSpec { name: file.name.to_owned(), description: texts.description, parameters, examples }
 }
 
-/// Returns the description of a tool whose arguments are an `A`.
-///
-/// The doc comments on the fields of `A` are the descriptions of the parameters. They and `description` are written for
-/// models.
-pub fn spec<A: JsonSchema>(name: &str, description: &str, examples: Vec<ToolExample>) -> ToolSpec {
-    ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters: schema_of::<A>(), examples }
-}
-
-/// Builds an example for the prompt of models that write calls as text.
-pub fn example(question: &str, arguments: Value) -> ToolExample {
-    ToolExample { question: question.to_owned(), arguments }
-}
-
 /// Builds a JSON Schema in the plain form that every endpoint accepts: no references, no `null` (an optional field is
 /// left out), and a choice is an `enum`.
 fn schema_of<A: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let mut schema = Schema::to_value(settings.into_generator().into_root_schema_for::<A>());
-    // The comment on the type is for readers of the code.
-    if let Some(root) = schema.as_object_mut() {
-        root.shift_remove("description");
-    }
-    simplify(&mut schema);
-    schema
+    let generator = settings.with_transform(RecursiveTransform(simplify)).into_generator();
+    Schema::to_value(generator.into_root_schema_for::<A>())
 }
 
-fn simplify(schema: &mut Value) {
+fn simplify(schema: &mut Schema) {
     let Some(schema) = schema.as_object_mut() else { return };
-    for key in UNWANTED {
-        schema.shift_remove(key);
-    }
-    schema.retain(|key, value| key != "default" || !is_empty(value));
     remove_null(schema);
     flatten_constants(schema);
-    if let Some(items) = schema.get_mut("items") {
-        simplify(items);
-    }
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.values_mut().for_each(simplify);
-    }
-}
-
-fn remove_descriptions(schema: &mut Value) {
-    let Some(schema) = schema.as_object_mut() else { return };
-    schema.shift_remove("description");
-    if let Some(items) = schema.get_mut("items") {
-        remove_descriptions(items);
-    }
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.values_mut().for_each(remove_descriptions);
-    }
+    schema.retain(|key, value| !UNWANTED.contains(&key.as_str()) && (key != "default" || !is_empty(value)));
 }
 
 fn is_empty(default: &Value) -> bool {
@@ -200,12 +162,10 @@ mod tests {
         let expected = json!({
             "type": "object",
             "properties": {
-                "name": {"type": "string", "description": "名字"},
-                "count": {"type": "integer", "minimum": 0, "description": "次数"},
-                "kind": {"type": "string", "enum": ["one", "two"], "description": "种类"},
-                "list": {"type": "array", "description": "清单", "items": {
-                    "type": "object", "properties": {"at": {"type": "number", "description": "时间"}},
-                }},
+                "name": {"type": "string"},
+                "count": {"type": "integer", "minimum": 0},
+                "kind": {"type": "string", "enum": ["one", "two"]},
+                "list": {"type": "array", "items": {"type": "object", "properties": {"at": {"type": "number"}}}},
             },
             "required": ["name"],
             "additionalProperties": false,

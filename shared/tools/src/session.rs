@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::call_error::ToolCallError;
-use crate::entry::Entry;
 use crate::memo::{CallOutcome, CallSource, Memo};
+use crate::registry::Entry;
 use crate::{Progress, ResultBudget, ToolContext, ToolError, ToolOutput, arguments, markdown};
 
 /// The calls of one turn.
@@ -58,8 +58,8 @@ impl ToolSession {
         let started = Instant::now();
         let (outcome, source) = match self.resolve_call(call) {
             Ok((entry, arguments)) => {
-                let key = entry.call_key(&arguments);
-                let run = self.memo.run_once(&key, async || self.execute(entry, arguments, on_progress).await);
+                let key = call_key(entry, &arguments);
+                let run = self.memo.run_once(&key, true, async || self.execute(entry, arguments, on_progress).await);
                 let (outcome, source) = run.await?;
                 let outcome = match outcome {
                     Ok(output) => Ok(self.render(entry, output).await),
@@ -95,13 +95,17 @@ impl ToolSession {
         let (entry, arguments) = self.resolve_call(call).ok()?;
         let estimate = entry.tool.estimated_credits(&arguments);
         let run = async move {
-            let key = entry.call_key(&arguments);
-            let outcome = self.memo.prefetch_once(&key, async || self.execute(entry, arguments, &|_| {}).await).await;
-            outcome.ok().flatten().and_then(Result::ok).map_or(0, |output| output.credits)
+            let key = call_key(entry, &arguments);
+            let run = self.memo.run_once(&key, false, async || self.execute(entry, arguments, &|_| {}).await);
+            match run.await {
+                Ok((Ok(output), CallSource::Fresh)) => output.credits,
+                _ => 0,
+            }
         };
         Some((estimate, run))
     }
 
+    /// Finds the tool of a call and completes its arguments.
     fn resolve_call(&self, call: &ToolCall) -> Result<(&Entry, Value), ToolCallError> {
         let Some(entry) = self.entries.iter().find(|entry| entry.name == call.name) else {
             return Err(ToolCallError::unknown_tool(
@@ -110,7 +114,9 @@ impl ToolSession {
                 self.language(),
             ));
         };
-        let arguments = arguments::coerce(&entry.spec(self.language()).parameters, &call.arguments, self.language())?;
+        let schema = &entry.spec(self.language()).parameters;
+        let mut arguments = arguments::coerce(schema, &call.arguments, self.language())?;
+        arguments.as_object_mut().into_iter().for_each(|arguments| arguments.extend(entry.fixed.clone()));
         Ok((entry, arguments))
     }
 
@@ -128,7 +134,8 @@ impl ToolSession {
         let end = self.context.deadline.min(now + tool.timeout());
         let max_bytes = self.context.result_budget.max_bytes;
         let (progress, mut receiver) = Progress::channel();
-        let context = ToolContext { progress, ..self.context.clone() };
+        let redactor = self.context.redactor.with_fixed(entry.fixed.keys());
+        let context = ToolContext { progress, redactor, ..self.context.clone() };
         let call = AssertUnwindSafe(async { tool.call(arguments, &context).await }).catch_unwind();
         match receiver.forward_during(timeout_at(end, call), on_progress).await {
             Ok(Ok(Ok(output))) => Ok(Ok(output)),
@@ -201,4 +208,11 @@ impl ToolSession {
     fn language(&self) -> Language {
         self.context.language
     }
+}
+
+/// Returns a key that is equal for equivalent calls: the name and the arguments with sorted keys.
+fn call_key(entry: &Entry, arguments: &Value) -> String {
+    let mut sorted = entry.tool.dedup_key(arguments);
+    sorted.sort_all_objects();
+    format!("{} {sorted}", entry.name)
 }

@@ -2,35 +2,23 @@
 
 use jiff::tz::{self, Offset, TimeZone};
 
-/// Cities that have no zone of their own name, and names in Chinese.
-const ALIASES: &[(&str, &str)] = &[
-    ("beijing", "Asia/Shanghai"),
-    ("shenzhen", "Asia/Shanghai"),
-    ("guangzhou", "Asia/Shanghai"),
-    ("china", "Asia/Shanghai"),
-    ("北京", "Asia/Shanghai"),
-    ("上海", "Asia/Shanghai"),
-    ("中国", "Asia/Shanghai"),
-    ("香港", "Asia/Hong_Kong"),
-    ("台北", "Asia/Taipei"),
-    ("东京", "Asia/Tokyo"),
-    ("日本", "Asia/Tokyo"),
-    ("首尔", "Asia/Seoul"),
-    ("新加坡", "Asia/Singapore"),
-    ("delhi", "Asia/Kolkata"),
-    ("mumbai", "Asia/Kolkata"),
-    ("india", "Asia/Kolkata"),
-    ("伦敦", "Europe/London"),
-    ("巴黎", "Europe/Paris"),
-    ("柏林", "Europe/Berlin"),
-    ("莫斯科", "Europe/Moscow"),
-    ("悉尼", "Australia/Sydney"),
-    ("纽约", "America/New_York"),
-    ("washington", "America/New_York"),
-    ("boston", "America/New_York"),
-    ("洛杉矶", "America/Los_Angeles"),
-    ("san_francisco", "America/Los_Angeles"),
-    ("seattle", "America/Los_Angeles"),
+/// Zones with the cities and countries that they are not named after, and with names in Chinese.
+const ALIASES: [(&str, &[&str]); 15] = [
+    ("Asia/Shanghai", &["beijing", "shenzhen", "guangzhou", "china", "北京", "上海", "中国"]),
+    ("Asia/Hong_Kong", &["香港"]),
+    ("Asia/Taipei", &["台北"]),
+    ("Asia/Tokyo", &["东京", "日本"]),
+    ("Asia/Seoul", &["首尔"]),
+    ("Asia/Singapore", &["新加坡"]),
+    ("Asia/Kolkata", &["delhi", "mumbai", "india"]),
+    ("Europe/London", &["伦敦"]),
+    ("Europe/Paris", &["巴黎"]),
+    ("Europe/Berlin", &["柏林"]),
+    ("Europe/Moscow", &["莫斯科"]),
+    ("Australia/Sydney", &["悉尼"]),
+    ("America/New_York", &["纽约", "washington", "boston"]),
+    ("America/Los_Angeles", &["洛杉矶", "san_francisco", "seattle"]),
+    ("UTC", &[""]),
 ];
 
 /// Longest accepted name, in bytes.
@@ -44,40 +32,35 @@ const MIN_PART_CHARS: usize = 3;
 
 /// Finds a time zone and its IANA name; the error lists similar names.
 pub(super) fn find(input: &str) -> Result<(String, TimeZone), Vec<String>> {
-    let input = input.trim().replace(' ', "_");
-    if input.is_empty() {
-        return Ok(("UTC".to_owned(), TimeZone::UTC));
-    }
     if input.len() > MAX_NAME {
         return Err(Vec::new());
     }
-    if let Some(zone) = parse_offset(&input) {
+    let wanted = input.trim().replace(' ', "_").to_lowercase();
+    if let Some(zone) = parse_offset(&wanted) {
         return Ok(zone);
     }
-    let wanted = input.to_lowercase();
     let city = last_part(&wanted);
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == city).map(|(_, name)| (*name).to_owned());
-    let known = named(|name| name.to_lowercase() == wanted).or(alias).or_else(|| only_city(&wanted));
-    let zone = known.and_then(|name| TimeZone::get(&name).ok().map(|zone| (name, zone)));
-    zone.ok_or_else(|| similar_names(&wanted))
+    let alias = ALIASES.iter().find(|(_, aliases)| aliases.contains(&city)).map(|(name, _)| *name);
+    let zone = [Some(&*wanted), alias, only_city(&wanted).as_deref()].into_iter().flatten().find_map(named);
+    zone.ok_or_else(|| similar_names(city))
+}
+
+fn named(name: &str) -> Option<(String, TimeZone)> {
+    let zone = TimeZone::get(name).ok()?;
+    Some((zone.iana_name()?.to_owned(), zone))
 }
 
 fn names() -> impl Iterator<Item = String> {
     tz::db().available().map(|name| name.to_string())
 }
 
-fn named(is_it: impl Fn(&str) -> bool) -> Option<String> {
-    names().find(|name| is_it(name))
-}
-
-/// Returns the zone of a city if only one zone has this city name.
+/// Returns the name of a city's zone if only one zone has this city name.
 fn only_city(wanted: &str) -> Option<String> {
     let mut cities = names().filter(|name| name.contains('/') && last_part(&name.to_lowercase()) == wanted);
     cities.next().filter(|_| cities.next().is_none())
 }
 
-fn similar_names(wanted: &str) -> Vec<String> {
-    let city = last_part(wanted);
+fn similar_names(city: &str) -> Vec<String> {
     if city.chars().count() < MIN_PART_CHARS {
         return Vec::new();
     }
@@ -88,27 +71,16 @@ fn last_part(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// Parses an offset from UTC: `UTC+8`, `GMT-03:30`, `+05:30`.
-fn parse_offset(input: &str) -> Option<(String, TimeZone)> {
-    let upper = input.to_uppercase();
-    let distance = upper.strip_prefix("UTC").or_else(|| upper.strip_prefix("GMT")).unwrap_or(&upper);
-    let (sign, distance) = match distance.split_at_checked(1)? {
-        ("+", distance) => (1, distance),
-        ("-", distance) => (-1, distance),
-        _ => return None,
-    };
-    let (hours, minutes) = distance.split_once(':').unwrap_or((distance, "0"));
-    let (hours, minutes) = (digits(hours)?, digits(minutes)?);
+/// Parses an offset from UTC in small letters: `utc+8`, `gmt-03:30`, `+05:30`.
+fn parse_offset(name: &str) -> Option<(String, TimeZone)> {
+    let offset = name.strip_prefix("utc").or_else(|| name.strip_prefix("gmt")).unwrap_or(name);
+    let sign = offset.chars().next().filter(|sign| "+-".contains(*sign))?;
+    let (hours, minutes) = offset.split_once(':').unwrap_or((offset, "0"));
+    let (hours, minutes) = (hours.parse::<i8>().ok()?.unsigned_abs(), minutes.parse::<u8>().ok()?);
     if hours > 14 || minutes > 59 {
         return None;
     }
-    let offset = Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok()?;
-    let name = format!("UTC{}{hours:02}:{minutes:02}", if sign < 0 { '-' } else { '+' });
-    Some((name, TimeZone::fixed(offset)))
-}
-
-/// Parses one or two digits.
-fn digits(text: &str) -> Option<i32> {
-    let plain = (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-    plain.then(|| text.parse().ok()).flatten()
+    let seconds = i32::from(hours) * 3600 + i32::from(minutes) * 60;
+    let offset = Offset::from_seconds(if sign == '-' { -seconds } else { seconds }).ok()?;
+    Some((format!("UTC{sign}{hours:02}:{minutes:02}"), TimeZone::fixed(offset)))
 }
