@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ToolError;
-use crate::call_error::ToolCallError;
+use crate::error::ToolCallError;
 
 /// Longest arguments of a call, in bytes of JSON.
 const MAX_BYTES: usize = 64 * 1024;

@@ -20,7 +20,7 @@ use self::fault::Fault;
 use self::formatting::Answer;
 pub use self::limit::CalculationBudget;
 use self::limit::Limit;
-use crate::call_error::ToolCallError;
+use crate::error::ToolCallError;
 use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 /// Longest expression in a status line, in characters.

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::call_error::ToolCallError;
+use crate::error::ToolCallError;
 use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 /// Returns the current time.

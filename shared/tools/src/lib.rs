@@ -6,17 +6,15 @@
 
 pub mod arguments;
 mod calculator;
-mod call_error;
 mod current_time;
+mod error;
 #[cfg(test)]
 mod fuzz;
 pub mod markdown;
 mod memo;
-mod metadata;
 mod outbound_redactor;
 mod progress;
 mod registry;
-mod result_budget;
 pub mod schema;
 mod session;
 mod source_numbers;
@@ -25,17 +23,15 @@ mod untrusted_text;
 pub mod url_allowlist;
 
 pub use calculator::{CalculationBudget, Calculator};
-pub use call_error::ToolCallError;
 pub use current_time::CurrentTime;
+pub use error::{ToolCallError, ToolError};
 /// The type of [`ToolContext::time_zone`].
 pub use jiff::tz::TimeZone;
-pub use metadata::ToolMetadata;
 pub use outbound_redactor::OutboundRedactor;
 pub use progress::{Progress, ProgressReceiver};
 pub use registry::{ToolBinding, ToolRegistry};
-pub use result_budget::ResultBudget;
 pub use session::{ToolRun, ToolSession};
 pub use source_numbers::SourceNumbers;
-pub use tool::{CitingResult, RenderedResult, Tool, ToolContext, ToolError, ToolOutput};
+pub use tool::{CitingResult, RenderedResult, ResultBudget, Tool, ToolContext, ToolMetadata, ToolOutput};
 pub use untrusted_text::{is_invisible, strip_invisible};
 pub use url_allowlist::UrlAllowlist;

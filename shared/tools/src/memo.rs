@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OnceCell;
 
 use crate::ToolOutput;
-use crate::call_error::ToolCallError;
+use crate::error::ToolCallError;
 
 /// The outcome of a call that is not fatal to its turn.
 pub(crate) type CallOutcome = Result<ToolOutput, ToolCallError>;

@@ -8,7 +8,7 @@ use prompts::ToolTexts;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::call_error::ToolCallError;
+use crate::error::ToolCallError;
 use crate::memo::{CallOutcome, CallSource, Memo};
 use crate::registry::Entry;
 use crate::{Progress, ResultBudget, ToolContext, ToolError, ToolOutput, arguments, markdown};

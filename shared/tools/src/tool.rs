@@ -3,13 +3,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{Language, Owner, Source, ToolFailure, ToolSpec};
+use domain::{Language, Owner, Source, ToolSpec};
 use jiff::tz::TimeZone;
 use prompts::{ToolTexts, fill};
+use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceNumbers, ToolMetadata, UrlAllowlist};
+use crate::{CalculationBudget, OutboundRedactor, Progress, SourceNumbers, ToolError, UrlAllowlist};
 
 /// A tool that a model may call. Each tool has one file in this crate and one line in the list of tools.
 #[async_trait]
@@ -57,6 +58,40 @@ pub trait Tool: Send + Sync {
     }
 }
 
+/// What a tool is, for people and clients; models do not read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolMetadata {
+    /// The kind of its work, such as `search`.
+    pub category: &'static str,
+    /// Whether it is part of the product and not defined by an administrator.
+    pub internal: bool,
+    /// The version of its arguments and results; absent for a tool that an administrator defines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<&'static str>,
+    /// The name of the folder to which the paths in its arguments are relative, never a path of the machine; absent for a
+    /// tool without paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+impl ToolMetadata {
+    /// A tool of the product in this category.
+    pub fn built_in(category: &'static str) -> Self {
+        Self { category, internal: true, version: Some("1.0.0"), cwd: None }
+    }
+
+    /// This tool with paths relative to the folder of that name.
+    #[must_use]
+    pub fn in_folder(self, cwd: impl Into<String>) -> Self {
+        Self { cwd: Some(cwd.into()), ..self }
+    }
+
+    /// A tool that an administrator defines.
+    pub fn custom() -> Self {
+        Self { category: "custom", internal: false, version: None, cwd: None }
+    }
+}
+
 /// The part of a turn that its calls can see.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
@@ -80,6 +115,26 @@ pub struct ToolContext {
     pub calculation_budget: CalculationBudget,
     /// How much each result may contain for the model.
     pub result_budget: ResultBudget,
+}
+
+/// How much a result may contain for the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultBudget {
+    /// Maximum length of the text, in bytes; the session truncates what is longer.
+    pub max_bytes: usize,
+    /// Maximum number of entries of a list, such as search results.
+    pub max_entries: usize,
+}
+
+impl ResultBudget {
+    /// Maximum length in any case, in bytes.
+    pub const MAX_BYTES: usize = 256 * 1024;
+}
+
+impl Default for ResultBudget {
+    fn default() -> Self {
+        Self { max_bytes: Self::MAX_BYTES, max_entries: usize::MAX }
+    }
 }
 
 /// The result of a successful call.
@@ -138,20 +193,4 @@ impl ToolOutput {
         let RenderedResult { content, user_text, summary, sources } = citing.render(numbers);
         Self { content, user_text: Some(user_text), summary, sources, ..self }
     }
-}
-
-/// Why a call has no result.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolError {
-    /// The model reads it, and the turn continues.
-    #[error("{}", failure.message)]
-    Model {
-        /// The failure for the user.
-        failure: ToolFailure,
-        /// The text for the model.
-        content: String,
-    },
-    /// Ends the turn.
-    #[error(transparent)]
-    Fatal(#[from] anyhow::Error),
 }
