@@ -3,7 +3,6 @@ use std::time::{Duration, SystemTime};
 
 use store::{SearchCredits, SpentCredits};
 
-use crate::credit_observer::{CreditLimit, CreditObserver};
 use crate::failure::SearchFailure;
 
 /// Below this remaining part of a budget, in percent, only cheap requests are sent.
@@ -21,8 +20,33 @@ pub struct CreditBudget {
     pub day: Option<u64>,
 }
 
-/// The level of the remaining credits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Receives reports on the search provider's credits.
+pub trait CreditObserver: Send + Sync {
+    /// A request was not sent for lack of credits; a stale answer may have been used.
+    fn on_refused(&self, limit: CreditLimit, now: SystemTime);
+
+    /// The spent part of the tighter budget, in percent; at least 100 when nothing is left.
+    fn on_spent(&self, percent: u64, now: SystemTime);
+}
+
+/// The limit that is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CreditLimit {
+    /// The provider's plan.
+    Plan,
+    /// `TAVILY_MONTHLY_CREDITS` or `TAVILY_DAILY_CREDITS`.
+    Budget,
+}
+
+/// Discards all reports.
+impl CreditObserver for () {
+    fn on_refused(&self, _: CreditLimit, _: SystemTime) {}
+
+    fn on_spent(&self, _: u64, _: SystemTime) {}
+}
+
+/// The level of the remaining credits, from the highest to the lowest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CreditLevel {
     /// Enough for all requests.
     Sufficient,
@@ -44,11 +68,7 @@ impl CreditBudget {
             }
             _ => CreditLevel::Sufficient,
         };
-        match (of(self.month, spent.month), of(self.day, spent.day)) {
-            (CreditLevel::Exhausted(by), _) | (_, CreditLevel::Exhausted(by)) => CreditLevel::Exhausted(by),
-            (CreditLevel::Low, _) | (_, CreditLevel::Low) => CreditLevel::Low,
-            _ => CreditLevel::Sufficient,
-        }
+        of(self.month, spent.month).max(of(self.day, spent.day))
     }
 
     /// Returns the spent part of the tighter budget in percent; `None` without a budget.
@@ -63,16 +83,12 @@ pub(super) struct CreditAccount {
     provider: String,
     budget: CreditBudget,
     credits: SearchCredits,
-    observer: Arc<dyn CreditObserver>,
+    pub(super) observer: Arc<dyn CreditObserver>,
 }
 
 impl CreditAccount {
     pub(super) fn new(provider: String, budget: CreditBudget, credits: SearchCredits) -> Self {
         Self { provider, budget, credits, observer: Arc::new(()) }
-    }
-
-    pub(super) fn with_observer(self, observer: Arc<dyn CreditObserver>) -> Self {
-        Self { observer, ..self }
     }
 
     /// Returns the remaining level. If the counters cannot be read, searches continue, as they do without the cache.
@@ -85,11 +101,6 @@ impl CreditAccount {
             self.observer.on_spent(percent, now);
         }
         self.budget.level(spent, now)
-    }
-
-    /// Reports that a request was not sent.
-    pub(super) fn report_refused(&self, by: CreditLimit, now: SystemTime) {
-        self.observer.on_refused(by, now);
     }
 
     /// Counts the cost of an answer.

@@ -1,6 +1,9 @@
 use std::time::{Duration, SystemTime};
 
 use tokio::time::{Instant, sleep_until};
+use tools::ToolContext;
+
+use crate::search::MAX_DURATION;
 
 /// The time of one search: wall-clock time and deadline.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +17,11 @@ impl Clock {
     /// Creates a clock that starts at `wall` and has its deadline at `end`.
     pub(crate) fn new(wall: SystemTime, end: Instant) -> Self {
         Self { wall, started: Instant::now(), end }
+    }
+
+    /// Creates the clock of a request that a call makes now.
+    pub(crate) fn of_call(context: &ToolContext) -> Self {
+        Self::new(SystemTime::now(), context.deadline.min(Instant::now() + MAX_DURATION))
     }
 
     /// Returns the wall-clock time.

@@ -11,7 +11,8 @@ use crate::daily_quota::DailySearchLimits;
 const DEFAULT_BASE_URL: &str = "https://api.tavily.com";
 const DEFAULT_TTL_SECONDS: u64 = 3600;
 const MAX_TTL_SECONDS: u64 = 30 * 24 * 3600;
-const MAX_CREDITS: u64 = 1_000_000_000;
+/// Maximum number of credits or searches in a setting; more must be a typing error.
+const MAX_COUNT: u64 = 1_000_000_000;
 const DEFAULT_LIMIT: RateLimit = RateLimit { burst: 10, window: Duration::from_mins(1) };
 
 /// Configuration of the web search.
@@ -44,9 +45,10 @@ impl SearchConfig {
         let ttl = settings.parse_integer("SEARCH_CACHE_TTL_SECONDS", 0..=MAX_TTL_SECONDS, DEFAULT_TTL_SECONDS)?;
         let limit = settings.parse("SEARCH_RATE_LIMIT", "a limit such as 10/60s", RateLimit::parse)?;
         let daily = DailySearchLimits::from_settings(settings)?;
+        let credits = "a whole number from 1 to 1000000000";
         let budget = CreditBudget {
-            month: parse_credits(settings, "TAVILY_MONTHLY_CREDITS")?,
-            day: parse_credits(settings, "TAVILY_DAILY_CREDITS")?,
+            month: parse_count(settings, "TAVILY_MONTHLY_CREDITS", credits)?,
+            day: parse_count(settings, "TAVILY_DAILY_CREDITS", credits)?,
         };
         let api_key = Secret::from_settings(settings, "TAVILY_API_KEY")?;
         if api_key.is_none() && base_url.is_none() {
@@ -63,9 +65,9 @@ impl SearchConfig {
     }
 }
 
-fn parse_credits(settings: &Settings, variable: &str) -> Result<Option<u64>, SettingError> {
-    let accepted = "a whole number from 1 to 1000000000";
-    settings.parse(variable, accepted, |text| text.parse().ok().filter(|credits| (1..=MAX_CREDITS).contains(credits)))
+/// Parses a number of credits or searches, from 1 to [`MAX_COUNT`].
+pub(crate) fn parse_count(settings: &Settings, name: &str, accepted: &str) -> Result<Option<u64>, SettingError> {
+    settings.parse(name, accepted, |text| text.parse().ok().filter(|count| (1..=MAX_COUNT).contains(count)))
 }
 
 fn parse_base_url(text: &str) -> Option<String> {

@@ -4,10 +4,9 @@ use domain::Owner;
 use platform::settings::{SettingError, Settings};
 use store::{Day, UsageLedger, UsageScope};
 
+use crate::config::parse_count;
 use crate::failure::SearchFailure;
-
-/// Maximum number of searches in a setting; more must be a typing error.
-const MAX_SEARCHES: u64 = 1_000_000_000;
+use crate::local_limiter::LocalLimiter;
 
 /// Daily limits on paid searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,10 +23,7 @@ impl DailySearchLimits {
     /// # Errors
     /// A setting that cannot be parsed.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        let limit = |name| {
-            let parse = |text: &str| text.parse().ok().filter(|number| (1..=MAX_SEARCHES).contains(number));
-            settings.parse(name, "a whole number of searches, from 1 to 1000000000", parse)
-        };
+        let limit = |name| parse_count(settings, name, "a whole number of searches, from 1 to 1000000000");
         Ok(Self { per_caller: limit("USER_DAILY_SEARCHES")?, total: limit("TOTAL_DAILY_SEARCHES")? })
     }
 }
@@ -51,12 +47,12 @@ impl DailyQuota {
 
     /// Reserves a search before it is made, so that concurrent searches cannot all take the last one.
     ///
-    /// If the ledger is unavailable, it reserves nothing and `fallback` decides.
+    /// If the ledger is unavailable, the limiter of this process decides, and nothing more is reserved.
     pub(crate) async fn reserve<'a>(
         &self,
         owner: &'a Owner,
         now: SystemTime,
-        fallback: impl Fn() -> Result<(), SearchFailure>,
+        limiter: &LocalLimiter,
     ) -> Result<Reservation<'a>, SearchFailure> {
         let limits = [(UsageScope::User(owner), self.limits.per_caller), (UsageScope::Global, self.limits.total)];
         let mut reservation = Reservation { day: Day::of(now), scopes: Vec::new() };
@@ -70,7 +66,7 @@ impl DailyQuota {
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a search could not be booked");
-                    return fallback().map(|()| reservation);
+                    return limiter.admit(now).map(|()| reservation);
                 }
             }
         }

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use domain::{Language, ToolFailure};
 use prompts::{SearchTexts, fill};
+use tools::{Tool, ToolError};
 
 /// Why a search failed, named by the next action.
 ///
@@ -41,45 +42,46 @@ impl SearchFailure {
         matches!(self, Self::Busy | Self::Rejected | Self::Refused | Self::Exhausted | Self::Unreadable)
     }
 
+    /// Logs the failure of a call, and returns it for the user and the model.
+    pub(crate) fn into_tool_error(self, tool: &dyn Tool, language: Language) -> ToolError {
+        tracing::warn!(failure = ?self, "a search or the reading of a page failed");
+        let content = tool.failure_text(&self.reason(language), language);
+        ToolError::Model { failure: self.to_tool_failure(), content }
+    }
+
     /// Returns the failure for the user.
     pub(crate) fn to_tool_failure(self) -> ToolFailure {
-        let (code, message) = match self {
-            Self::Limited { .. } => ("rate_limited", "Too many searches."),
-            Self::OutOfBudget => ("quota_exhausted", "Today's searches are used up."),
-            Self::Timeout => ("timeout", "The search took too long."),
-            Self::Busy => ("failed", "The search service is busy."),
-            Self::Rejected => ("failed", "The search service did not accept the query."),
-            Self::Refused => ("failed", "The search service does not accept this product's key."),
-            Self::Exhausted | Self::Spent => ("failed", "The search allowance is used up for now."),
-            Self::Unavailable => ("failed", "The search service cannot be reached right now."),
-            Self::BadResponse => ("failed", "The search service sent an answer that could not be read."),
-            Self::Unreadable => ("failed", "The page cannot be read."),
-        };
-        let message = match self {
-            Self::Limited { retry_after } => format!("{message} Try again in {} s.", whole_seconds(retry_after)),
-            _ => message.to_owned(),
-        };
-        ToolFailure { code: code.to_owned(), message }
+        let (code, message, _) = self.texts(Language::En);
+        ToolFailure { code: code.to_owned(), message: self.fill_seconds(message) }
     }
 
     /// Returns the reason for the model.
     pub(crate) fn reason(self, language: Language) -> String {
+        self.fill_seconds(self.texts(language).2)
+    }
+
+    /// The code and the message for the user, and the reason for the model.
+    fn texts(self, language: Language) -> (&'static str, &'static str, &'static str) {
         let texts = SearchTexts::of(language);
-        let reason = match self {
-            Self::Limited { retry_after } => {
-                return fill(texts.limited, &[("seconds", &whole_seconds(retry_after).to_string())]);
+        match self {
+            Self::Limited { .. } => ("rate_limited", "Too many searches. Try again in {seconds} s.", texts.limited),
+            Self::OutOfBudget => ("quota_exhausted", "Today's searches are used up.", texts.out_of_budget),
+            Self::Timeout => ("timeout", "The search took too long.", texts.timed_out),
+            Self::Busy => ("failed", "The search service is busy.", texts.busy),
+            Self::Rejected => ("failed", "The search service did not accept the query.", texts.rejected),
+            Self::Refused => ("failed", "The search service does not accept this product's key.", texts.refused),
+            Self::Exhausted | Self::Spent => ("failed", "The search allowance is used up for now.", texts.spent),
+            Self::Unavailable => ("failed", "The search service cannot be reached right now.", texts.unavailable),
+            Self::BadResponse => {
+                ("failed", "The search service sent an answer that could not be read.", texts.bad_response)
             }
-            Self::OutOfBudget => texts.out_of_budget,
-            Self::Timeout => texts.timed_out,
-            Self::Busy => texts.busy,
-            Self::Rejected => texts.rejected,
-            Self::Refused => texts.refused,
-            Self::Exhausted | Self::Spent => texts.spent,
-            Self::Unavailable => texts.unavailable,
-            Self::BadResponse => texts.bad_response,
-            Self::Unreadable => texts.unreadable,
-        };
-        reason.to_owned()
+            Self::Unreadable => ("failed", "The page cannot be read.", texts.unreadable),
+        }
+    }
+
+    fn fill_seconds(self, text: &str) -> String {
+        let seconds = if let Self::Limited { retry_after } = self { whole_seconds(retry_after) } else { 0 };
+        fill(text, &[("seconds", &seconds.to_string())])
     }
 }
 

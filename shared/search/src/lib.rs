@@ -4,10 +4,8 @@
 //! that all instances share.
 
 mod budget;
-mod cited_page;
 mod clock;
 mod config;
-mod credit_observer;
 mod daily_quota;
 mod failure;
 mod filters;
@@ -16,7 +14,6 @@ mod local_limiter;
 mod model_text;
 mod outcome;
 mod page;
-mod page_request;
 mod probe;
 mod provider_request;
 mod query;
@@ -32,9 +29,8 @@ mod untrusted;
 mod user_text;
 mod web_search;
 
-pub use budget::CreditBudget;
+pub use budget::{CreditBudget, CreditLimit, CreditObserver};
 pub use config::SearchConfig;
-pub use credit_observer::{CreditLimit, CreditObserver};
 pub use daily_quota::DailySearchLimits;
 pub use failure::SearchFailure;
 pub use probe::probe;

@@ -1,5 +1,8 @@
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tools::{CitingResult, ToolOutput};
 
 /// The outcome of a request.
 #[derive(Debug, PartialEq)]
@@ -62,14 +65,15 @@ impl<A> CachedAnswer<A> {
 }
 
 impl<A> SearchOutcome<A> {
-    /// Whether the caller may see that it came from the cache: only after an earlier request of the same caller.
-    pub(crate) fn is_known_as_cached(&self) -> bool {
-        self.cached && self.own
-    }
-
-    /// Returns the credits that are reported to the caller. Another caller's answer is first reported at its original cost,
-    /// as if fetched again.
-    pub(crate) fn reported_credits(&self) -> u64 {
-        self.credits + self.others_credits
+    /// Returns the result of a call; `cite` makes what is rendered.
+    ///
+    /// It is known as cached only after an earlier request of the same caller. Another caller's answer is first reported
+    /// at its original cost, as if fetched again.
+    pub(crate) fn into_output<C: CitingResult + 'static>(
+        self,
+        cite: impl FnOnce(A, Option<SearchNotice>) -> C,
+    ) -> ToolOutput {
+        let (cached, credits) = (self.cached && self.own, self.credits + self.others_credits);
+        ToolOutput { cached, credits, citing: Some(Arc::new(cite(self.answer, self.notice))), ..ToolOutput::default() }
     }
 }

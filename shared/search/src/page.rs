@@ -1,20 +1,51 @@
 //! The text of one page, as the search provider extracts it.
 
-use std::borrow::Cow;
-
 use domain::Language;
 use prompts::{SearchTexts, fill};
 use serde::{Deserialize, Serialize};
-use tools::{markdown, strip_invisible};
+use tools::{CitingResult, RenderedResult, ResultBudget, SourceNumbers, markdown, strip_invisible};
 
-use crate::results::parse_web_url;
+use crate::failure::SearchFailure;
+use crate::provider_request::{ProviderReply, ProviderRequest};
+use crate::results::{clean_title, parse_web_url};
+use crate::shortened::shorten_page_text;
+use crate::tavily::wire;
 use crate::untrusted::{escape_untrusted, source_prefix};
 
 /// Longest text of a page that is cached and shown, in characters.
 const MAX_TEXT: usize = 16_000;
 
-/// Longest title, in characters.
-const MAX_TITLE: usize = 300;
+/// A request for the text of a page, with the provider's field names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct PageRequest {
+    urls: [String; 1],
+    extract_depth: &'static str,
+    format: &'static str,
+    include_usage: bool,
+}
+
+impl PageRequest {
+    /// Creates the request for the page at `url`.
+    pub(crate) fn new(url: String) -> Self {
+        Self { urls: [url], extract_depth: "basic", format: "markdown", include_usage: true }
+    }
+}
+
+impl ProviderRequest for PageRequest {
+    type Answer = PageText;
+
+    const FORMAT: &'static str = "tavily-page-1";
+    const PATH: &'static str = "/extract";
+
+    /// The provider charges a credit for five pages and never less than one.
+    fn list_price(&self) -> u64 {
+        1
+    }
+
+    fn parse_reply(&self, body: &[u8]) -> Result<ProviderReply<PageText>, SearchFailure> {
+        wire::parse_extract(body)
+    }
+}
 
 /// The text of a page; also the form in which it is cached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +54,7 @@ pub(crate) struct PageText {
     pub(crate) url: String,
     pub(crate) text: String,
     /// Length of the text before truncation, in characters.
-    characters: usize,
+    pub(crate) characters: usize,
 }
 
 impl PageText {
@@ -36,25 +67,8 @@ impl PageText {
             return None;
         }
         let heading = || text.lines().find_map(|line| line.strip_prefix("# "));
-        let title = title.or_else(heading).map(strip_invisible).unwrap_or_default();
-        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let title = if title.is_empty() { url.clone() } else { title.chars().take(MAX_TITLE).collect() };
+        let title = clean_title(title.or_else(heading).unwrap_or_default(), &url);
         Some(Self { title, url, text: text.chars().take(MAX_TEXT).collect(), characters: text.chars().count() })
-    }
-
-    /// Returns the length of the title and the address in bytes.
-    pub(crate) fn frame_bytes(&self) -> usize {
-        self.title.len() + self.url.len()
-    }
-
-    /// Returns the page with the part of its text that `shorten` returns.
-    pub(crate) fn with_text(&self, shorten: impl FnOnce(&str) -> &str) -> Cow<'_, Self> {
-        let text = shorten(&self.text);
-        if text.len() == self.text.len() {
-            Cow::Borrowed(self)
-        } else {
-            Cow::Owned(Self { text: text.to_owned(), ..self.clone() })
-        }
     }
 
     /// Renders the page for the model, without anything that could be read as a tag.
@@ -88,6 +102,27 @@ impl PageText {
     }
 }
 
+/// A page that was read, to be rendered under its number in a turn.
+#[derive(Clone, Debug)]
+pub(crate) struct CitedPage {
+    pub(crate) page: PageText,
+    pub(crate) language: Language,
+    pub(crate) budget: ResultBudget,
+}
+
+impl CitingResult for CitedPage {
+    fn render(&self, numbers: &SourceNumbers) -> RenderedResult {
+        let Self { page, language, budget } = self;
+        let source = numbers.number(&page.title, &page.url).with_excerpt(&page.text);
+        RenderedResult {
+            content: shorten_page_text(page, *budget).render_for_model(source.index, *language),
+            user_text: page.render_for_user(),
+            summary: page.summary(),
+            sources: vec![source],
+        }
+    }
+}
+
 /// Renders the failure to read a page for the model.
 pub(crate) fn render_failure(reason: &str, language: Language) -> String {
     let texts = SearchTexts::of(language);
@@ -109,6 +144,21 @@ mod tests {
             "编号：4\n标题：The title\n来源：https://a.example/x\n内容：intro\n# The  title\nwords"
         );
         assert_eq!(page.summary(), "24 characters");
+    }
+
+    #[test]
+    fn page_gets_number_and_is_its_source() {
+        let page = PageText::new(None, "https://a.example/x", "intro\n# The  title\nwords\u{200B}").unwrap();
+        let source = domain::Source {
+            index: 1,
+            title: "The title".into(),
+            url: "https://a.example/x".into(),
+            excerpt: "intro # The title words".into(),
+        };
+        let cited = CitedPage { page: page.clone(), language: Language::En, budget: ResultBudget::default() };
+        let rendered = cited.render(&SourceNumbers::default());
+        let expected = "Number: 1\nTitle: The title\nSource: https://a.example/x\nContent: intro\n# The  title\nwords";
+        assert_eq!((rendered.content.as_str(), rendered.sources), (expected, vec![source]));
     }
 
     #[test]

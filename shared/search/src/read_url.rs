@@ -1,7 +1,7 @@
 //! `read_url`: reads a page of the conversation's URL allowlist through the search provider.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{Language, ToolSpec};
@@ -9,16 +9,13 @@ use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::time::Instant;
 use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema, url_allowlist};
 use url::Url;
 
-use crate::cited_page::CitedPage;
 use crate::clock::Clock;
 use crate::invalid_argument::InvalidArgument;
-use crate::page::render_failure;
-use crate::page_request::PageRequest;
-use crate::search::{MAX_DURATION, Search};
+use crate::page::{CitedPage, PageRequest, render_failure};
+use crate::search::{CALL_TIMEOUT, Search};
 
 /// Reads pages; equal requests share their results and count like searches.
 pub struct ReadUrl {
@@ -53,25 +50,13 @@ impl Tool for ReadUrl {
         let language = context.language;
         let Arguments { url } = arguments::parse(arguments, language)?;
         let page = find_page(&url, context).map_err(|invalid| invalid.to_call_error(language))?;
-        let end = context.deadline.min(Instant::now() + MAX_DURATION);
-        let clock = Clock::new(SystemTime::now(), end);
-        match self.search.find(&PageRequest::new(page.into()), &context.owner, &clock).await {
-            Ok(outcome) => {
-                let (cached, credits) = (outcome.is_known_as_cached(), outcome.reported_credits());
-                let citing = CitedPage { page: outcome.answer, language, budget: context.result_budget };
-                Ok(ToolOutput { cached, credits, citing: Some(Arc::new(citing)), ..ToolOutput::default() })
-            }
-            Err(failure) => {
-                tracing::warn!(?failure, "a page could not be read");
-                let text = self.failure_text(&failure.reason(language), language);
-                Err(ToolError::Model { failure: failure.to_tool_failure(), content: text })
-            }
-        }
+        let found = self.search.find(&PageRequest::new(page.into()), &context.owner, &Clock::of_call(context)).await;
+        let outcome = found.map_err(|failure| failure.into_tool_error(self, language))?;
+        Ok(outcome.into_output(|page, _| CitedPage { page, language, budget: context.result_budget }))
     }
 
-    /// Slightly more than the maximum duration of a request, so that the request ends with its own reason.
     fn timeout(&self) -> Duration {
-        MAX_DURATION + Duration::from_secs(5)
+        CALL_TIMEOUT
     }
 
     fn wrap_result(&self, content: String) -> String {

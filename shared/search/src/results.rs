@@ -51,15 +51,19 @@ impl SearchHit {
         if content.is_empty() {
             return None;
         }
-        let title = strip_invisible(title).split_whitespace().collect::<Vec<_>>().join(" ");
-        let title = if title.is_empty() { url.clone() } else { truncate_chars(&title, MAX_TITLE) };
-        Some(Self { title, url, content, score: None, date: None })
+        Some(Self { title: clean_title(title, &url), url, content, score: None, date: None })
     }
 
     #[cfg(test)]
     pub(crate) fn source(&self, index: usize) -> domain::Source {
         domain::Source { index, title: self.title.clone(), url: self.url.clone(), excerpt: String::new() }
     }
+}
+
+/// Cleans a title for the cache; a page without one has its address.
+pub(crate) fn clean_title(title: &str, url: &str) -> String {
+    let title = strip_invisible(title).split_whitespace().collect::<Vec<_>>().join(" ");
+    if title.is_empty() { url.to_owned() } else { truncate_chars(&title, MAX_TITLE) }
 }
 
 /// Cleans a provider's summary for the cache.

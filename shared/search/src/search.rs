@@ -6,10 +6,9 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use store::{Admission, Claim, FetchLease, RateLimit, RateLimiter, SearchCache, Store};
 
-use crate::budget::{CreditAccount, CreditLevel};
+use crate::budget::{CreditAccount, CreditLevel, CreditLimit, CreditObserver};
 use crate::clock::Clock;
 use crate::config::SearchConfig;
-use crate::credit_observer::{CreditLimit, CreditObserver};
 use crate::daily_quota::DailyQuota;
 use crate::failure::SearchFailure;
 use crate::local_limiter::LocalLimiter;
@@ -19,6 +18,9 @@ use crate::tavily::{PaidAnswer, Tavily};
 
 /// Maximum duration of a request, with its waits and second attempt.
 pub(crate) const MAX_DURATION: Duration = Duration::from_secs(10);
+
+/// Timeout of a call, slightly more than [`MAX_DURATION`]: a request ends with its own reason.
+pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Lease of the instance that requests the provider: how long the others wait if it crashes.
 const LEASE_DURATION: Duration = Duration::from_secs(12);
@@ -43,7 +45,7 @@ pub struct Search {
 enum CacheLookup<A> {
     Hit(CachedAnswer<A>),
     Fetch { lease: FetchLease, stale: Option<CachedAnswer<A>> },
-    TimedOut { stale: Option<CachedAnswer<A>> },
+    TimedOut,
     StoreUnavailable,
 }
 
@@ -66,8 +68,9 @@ impl Search {
 
     /// Reports the state of the credits to `observer`.
     #[must_use]
-    pub fn with_credit_observer(self, observer: Arc<dyn CreditObserver>) -> Self {
-        Self { credit_account: self.credit_account.with_observer(observer), ..self }
+    pub fn with_credit_observer(mut self, observer: Arc<dyn CreditObserver>) -> Self {
+        self.credit_account.observer = observer;
+        self
     }
 
     /// Returns the answer to `request`: from the cache, from an equal request in flight, or from the provider.
@@ -84,12 +87,9 @@ impl Search {
         match self.check_cache::<R>(&self.cache_key(request), clock).await {
             CacheLookup::Hit(cached) => Ok(self.outcome_for_caller(cached, request, owner, clock).await),
             CacheLookup::Fetch { lease, stale } => self.fetch_and_cache(lease, stale, request, owner, clock).await,
-            CacheLookup::TimedOut { stale } => {
-                let cached = stale.ok_or(SearchFailure::Timeout)?;
-                Ok(self.outcome_for_caller(cached, request, owner, clock).await)
-            }
+            CacheLookup::TimedOut => Err(SearchFailure::Timeout),
             CacheLookup::StoreUnavailable => {
-                require_admission(self.local_limiter.admit(clock.now()))?;
+                self.local_limiter.admit(clock.now())?;
                 let PaidAnswer { answer, credits } = self.request_within_quota(request, owner, clock).await?;
                 Ok(SearchOutcome { answer, cached: false, own: true, credits, others_credits: 0, notice: None })
             }
@@ -103,14 +103,12 @@ impl Search {
 
     /// Returns a key that is equal for requests with equal answers, for any caller.
     pub(crate) fn cache_key<R: ProviderRequest>(&self, request: &R) -> String {
-        let identity = serde_json::json!([R::FORMAT, self.base_url, request]);
-        format!("{:x}", Sha256::digest(identity.to_string()))
+        digest(&serde_json::json!([R::FORMAT, self.base_url, request]).to_string())
     }
 
     /// Returns a digest that is equal for equal requests of one caller.
     fn asker_digest<R: ProviderRequest>(&self, request: &R, owner: &Owner) -> String {
-        let identity = serde_json::json!([self.cache_key(request), owner.as_str()]);
-        format!("{:x}", Sha256::digest(identity.to_string()))
+        digest(&serde_json::json!([self.cache_key(request), owner.as_str()]).to_string())
     }
 
     /// Converts a cached answer to the outcome for this caller. It is the caller's own if the caller fetched it, or was
@@ -126,7 +124,7 @@ impl Search {
         if cached.asker == asker {
             return cached.into_outcome(true);
         }
-        let delivery = format!("{:x}", Sha256::digest(format!("{asker} {}", cached.fetch)));
+        let delivery = digest(&format!("{asker} {}", cached.fetch));
         let was_delivered = self.cache.was_delivered(&delivery, self.ttl, clock.now()).await;
         let was_delivered = was_delivered.inspect_err(|_| tracing::warn!("a cached search could not be remembered"));
         cached.into_outcome(was_delivered.unwrap_or(false))
@@ -149,7 +147,8 @@ impl Search {
                 }
             };
             if !clock.wait(pause).await {
-                return CacheLookup::TimedOut { stale: stale.as_deref().and_then(CachedAnswer::parse) };
+                let stale = stale.as_deref().and_then(CachedAnswer::parse);
+                return stale.map_or(CacheLookup::TimedOut, CacheLookup::Hit);
             }
             pause = longest_pause.min(pause * 2);
         }
@@ -164,8 +163,8 @@ impl Search {
         clock: &Clock,
     ) -> Result<SearchOutcome<R::Answer>, SearchFailure> {
         match self.fetch_within_limits(request, owner, clock).await {
-            Ok((cached, credits)) => {
-                let freshness = R::freshness(&cached.answer, self.ttl);
+            Ok(cached) => {
+                let (freshness, credits) = (R::freshness(&cached.answer, self.ttl), cached.credits);
                 tokio::join!(
                     self.store_answer(lease, &cached, freshness, clock),
                     self.credit_account.record_spent(credits, clock.now())
@@ -187,25 +186,25 @@ impl Search {
         request: &R,
         owner: &Owner,
         clock: &Clock,
-    ) -> Result<(CachedAnswer<R::Answer>, u64), SearchFailure> {
+    ) -> Result<CachedAnswer<R::Answer>, SearchFailure> {
         let cheaper = match self.credit_account.current_level(clock.now()).await {
             CreditLevel::Sufficient => None,
             CreditLevel::Low => request.cheaper_form(),
             CreditLevel::Exhausted(by) => {
-                self.credit_account.report_refused(by, clock.now());
+                self.credit_account.observer.on_refused(by, clock.now());
                 return Err(SearchFailure::Spent);
             }
         };
         let key = format!("search:{}", owner.as_str());
-        let admission = match self.limiter.admit(&key, self.limit, clock.now()).await {
-            Ok(admission) => admission,
-            Err(_) => self.local_limiter.admit(clock.now()),
-        };
-        require_admission(admission)?;
+        match self.limiter.admit(&key, self.limit, clock.now()).await {
+            Ok(Admission::Admitted) => {}
+            Ok(Admission::Denied { retry_after }) => return Err(SearchFailure::Limited { retry_after }),
+            Err(_) => self.local_limiter.admit(clock.now())?,
+        }
         let PaidAnswer { answer, credits } =
             self.request_within_quota(cheaper.as_ref().unwrap_or(request), owner, clock).await?;
         let asker = self.asker_digest(request, owner);
-        Ok((CachedAnswer { answer, cheap: cheaper.is_some(), credits, asker, fetch: new_id() }, credits))
+        Ok(CachedAnswer { answer, cheap: cheaper.is_some(), credits, asker, fetch: new_id() })
     }
 
     /// Sends the request to the provider within the daily quotas.
@@ -215,14 +214,13 @@ impl Search {
         owner: &Owner,
         clock: &Clock,
     ) -> Result<PaidAnswer<R::Answer>, SearchFailure> {
-        let fallback = || require_admission(self.local_limiter.admit(clock.now()));
-        let reservation = self.daily_quota.reserve(owner, clock.now(), fallback).await?;
+        let reservation = self.daily_quota.reserve(owner, clock.now(), &self.local_limiter).await?;
         let fetched = self.tavily.fetch(request, clock).await;
         if fetched.as_ref().is_err_and(|failure| failure.is_free()) {
             self.daily_quota.release(reservation).await;
         }
         if matches!(fetched, Err(SearchFailure::Exhausted)) {
-            self.credit_account.report_refused(CreditLimit::Plan, clock.now());
+            self.credit_account.observer.on_refused(CreditLimit::Plan, clock.now());
         }
         fetched
     }
@@ -247,9 +245,6 @@ impl Search {
     }
 }
 
-fn require_admission(admission: Admission) -> Result<(), SearchFailure> {
-    match admission {
-        Admission::Admitted => Ok(()),
-        Admission::Denied { retry_after } => Err(SearchFailure::Limited { retry_after }),
-    }
+fn digest(text: &str) -> String {
+    format!("{:x}", Sha256::digest(text))
 }

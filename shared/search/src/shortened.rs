@@ -47,8 +47,10 @@ pub(crate) fn shorten_results(results: &SearchResults, budget: ResultBudget) -> 
 
 /// Returns the page with the beginning of its text, as far as it fits.
 pub(crate) fn shorten_page_text(page: &PageText, budget: ResultBudget) -> Cow<'_, PageText> {
-    let space = budget.max_bytes.saturating_sub(FRAME_BYTES + page.frame_bytes());
-    page.with_text(|text| beginning(text, space))
+    let space = budget.max_bytes.saturating_sub(FRAME_BYTES + page.title.len() + page.url.len());
+    let text = beginning(&page.text, space);
+    let is_whole = text.len() == page.text.len();
+    if is_whole { Cow::Borrowed(page) } else { Cow::Owned(PageText { text: text.to_owned(), ..page.clone() }) }
 }
 
 fn shorten_page(page: &SearchHit, bytes: usize) -> SearchHit {
@@ -88,8 +90,8 @@ mod tests {
     use tools::{CitingResult, RenderedResult, SourceNumbers};
 
     use super::*;
-    use crate::cited_page::CitedPage;
     use crate::model_text::CitedSearch;
+    use crate::page::CitedPage;
 
     const COMPACT: ResultBudget = ResultBudget { max_bytes: 6_000, max_entries: 3 };
 

@@ -1,16 +1,14 @@
 //! `search_web`: searches the web through Tavily.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::Owner;
-use domain::{Language, ToolSpec};
+use domain::{Language, Owner, ToolSpec};
 use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::time::Instant;
 use tools::{OutboundRedactor, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
 
 use crate::clock::Clock;
@@ -22,7 +20,7 @@ use crate::outcome::{SearchNotice, SearchOutcome};
 use crate::provider_request::ProviderRequest;
 use crate::request::{Mode, SearchRequest};
 use crate::results::SearchResults;
-use crate::search::{MAX_DURATION, Search};
+use crate::search::{CALL_TIMEOUT, Search};
 
 /// Below this score of the best page, a quick search is repeated in more depth; from 0 to 1.
 const MIN_CONFIDENCE: f64 = 0.8;
@@ -106,16 +104,10 @@ impl Tool for WebSearch {
         let language = context.language;
         let arguments: Arguments = arguments::parse(arguments, language)?;
         let request = build_request(arguments, &context.redactor).map_err(|invalid| invalid.to_call_error(language))?;
-        let end = context.deadline.min(Instant::now() + MAX_DURATION);
-        let clock = Clock::new(SystemTime::now(), end);
-        match self.search_with_deepening(&request, &context.owner, &clock).await {
-            Ok(outcome) => Ok(tool_output(&request, outcome, context)),
-            Err(failure) => {
-                tracing::warn!(?failure, "a search failed");
-                let text = self.failure_text(&failure.reason(language), language);
-                Err(ToolError::Model { failure: failure.to_tool_failure(), content: text })
-            }
-        }
+        let found = self.search_with_deepening(&request, &context.owner, &Clock::of_call(context)).await;
+        let outcome = found.map_err(|failure| failure.into_tool_error(self, language))?;
+        let (query, budget) = (request.query().to_owned(), context.result_budget);
+        Ok(outcome.into_output(|results, notice| CitedSearch { query, results, notice, language, budget }))
     }
 
     fn dedup_key(&self, arguments: &Value) -> Value {
@@ -126,9 +118,8 @@ impl Tool for WebSearch {
         parse_request(arguments).map_or(0, |request| request.list_price())
     }
 
-    /// Slightly more than the maximum duration of a search, so that the search ends with its own reason.
     fn timeout(&self) -> Duration {
-        MAX_DURATION + Duration::from_secs(5)
+        CALL_TIMEOUT
     }
 
     fn failure_text(&self, reason: &str, language: Language) -> String {
@@ -144,17 +135,4 @@ fn build_request(arguments: Arguments, redactor: &OutboundRedactor) -> Result<Se
     let Arguments { query, mode, topic, time_range, include_domains, exclude_domains } = arguments;
     let filters = Filters::new(topic, time_range, &include_domains, &exclude_domains, redactor)?;
     SearchRequest::new(&query, mode, filters, redactor).ok_or(InvalidArgument::BlankQuery)
-}
-
-fn tool_output(request: &SearchRequest, outcome: SearchOutcome<SearchResults>, context: &ToolContext) -> ToolOutput {
-    let (cached, credits) = (outcome.is_known_as_cached(), outcome.reported_credits());
-    let SearchOutcome { answer: results, notice, .. } = outcome;
-    let citing = CitedSearch {
-        query: request.query().to_owned(),
-        results,
-        notice,
-        language: context.language,
-        budget: context.result_budget,
-    };
-    ToolOutput { cached, credits, citing: Some(Arc::new(citing)), ..ToolOutput::default() }
 }

@@ -10,6 +10,7 @@ use tools::OutboundRedactor;
 use super::support::*;
 use crate::failure::SearchFailure;
 use crate::filters::Filters;
+use crate::model_text::CitedSearch;
 use crate::request::{Mode, SearchRequest};
 use crate::{DailySearchLimits, SearchConfig};
 
@@ -252,7 +253,14 @@ async fn f074_searches_of_other_callers_stay_private() {
     let mut reported = Vec::new();
     for owner in [&ada(), &bob, &bob, &ada()] {
         let found = find_for(&search, "天气", owner, 0).await.unwrap();
-        reported.push((found.is_known_as_cached(), found.reported_credits()));
+        let output = found.into_output(|results, notice| CitedSearch {
+            query: String::new(),
+            results,
+            notice,
+            language: domain::Language::En,
+            budget: tools::ResultBudget::default(),
+        });
+        reported.push((output.cached, output.credits));
     }
     assert_eq!((reported, provider.count()), (vec![(false, 3), (false, 3), (true, 0), (true, 0)], 1));
 }
