@@ -1,12 +1,11 @@
 use std::collections::BTreeMap;
 
-use domain::ToolFailure;
-use domain::{Language, Owner};
+use domain::{Language, Owner, ToolFailure};
 use egress::Response;
 use reqwest::header::HeaderMap;
 use serde::Serialize;
 use serde_json::Value;
-use tools::{OutboundRedactor, Progress, Tool, ToolCallError, ToolError, arguments};
+use tools::{OutboundRedactor, Progress, Tool, ToolError, arguments};
 
 use super::HttpTool;
 use super::secret_mask::SecretMask;
@@ -16,7 +15,7 @@ use super::tool::PreparedRequest;
 const MAX_BODY_BYTES: usize = 16 * 1024;
 
 /// The report of a test call for an administrator; secrets are masked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TestCall {
     /// The request; `None` for invalid arguments and for a tool that sends no request.
     pub request: Option<TestCallRequest>,
@@ -55,6 +54,21 @@ pub struct TestCallResponse {
     pub truncated: bool,
 }
 
+impl TestCall {
+    /// This report with the result of the call.
+    pub(crate) fn with_outcome(mut self, outcome: Result<String, ToolError>) -> Self {
+        match outcome {
+            Ok(content) => self.content = content,
+            Err(ToolError::Model { failure, content }) => (self.error, self.content) = (Some(failure), content),
+            Err(ToolError::Fatal(_)) => {
+                let message = "The tool failed.".to_owned();
+                self.error = Some(ToolFailure { code: "failed".to_owned(), message });
+            }
+        }
+        self
+    }
+}
+
 impl HttpTool {
     /// Makes one call, outside of any turn and rate limit; reports the request and the response, as far as they exist.
     pub async fn test_call(
@@ -64,13 +78,9 @@ impl HttpTool {
         redactor: &OutboundRedactor,
         language: Language,
     ) -> TestCall {
-        let mut report = TestCall { request: None, response: None, content: String::new(), error: None };
-        match self.run_test_call(owner, arguments, redactor, language, &mut report).await {
-            Ok(content) => report.content = content,
-            Err(ToolError::Model { failure, content }) => (report.error, report.content) = (Some(failure), content),
-            Err(ToolError::Fatal(_)) => report.error = Some(ToolCallError::failed(self, language).failure),
-        }
-        report
+        let mut report = TestCall::default();
+        let outcome = self.run_test_call(owner, arguments, redactor, language, &mut report).await;
+        report.with_outcome(outcome)
     }
 
     async fn run_test_call(

@@ -22,6 +22,10 @@ const MAX_GROWTH: usize = 64;
 /// Maximum work of one search: the response's size in bytes times the output of the expression for each byte.
 const MAX_WORK: usize = 48 * 1024 * 1024;
 
+/// Maximum work of the evaluation itself for each byte of the response: eight steps take about as long as copying one
+/// byte, and each character that can nest makes at most five.
+const MAX_EVALUATION: usize = MAX_NESTING * 5 / 8;
+
 /// Timeout of a search, with the wait for its thread.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -50,7 +54,7 @@ impl Transform {
                     return Err("a JMESPath expression with fewer parts".to_owned());
                 }
                 let parsed = jmespath::parse(expression).map_err(|_| "a JMESPath expression")?;
-                let growth = cost::growth(&parsed).ok_or("a JMESPath expression whose `join` has a literal glue")?;
+                let growth = cost::growth(&parsed, 0).ok_or("a JMESPath expression whose `join` has a literal glue")?;
                 let bounded = growth <= MAX_GROWTH;
                 bounded.then_some(()).ok_or_else(|| "a JMESPath expression that repeats less of the answer".to_owned())
             }
@@ -62,7 +66,7 @@ impl Transform {
     pub(crate) async fn apply(&self, owner: &Owner, answer: Value) -> Option<Value> {
         let Self::Jmespath(expression) = self else { return self.select(&answer) };
         let size = serde_json::to_string(&answer).map_or(usize::MAX, |text| text.len());
-        if cost::work(&jmespath::parse(expression).ok()?)?.saturating_mul(size) > MAX_WORK {
+        if work(expression)?.saturating_mul(size) > MAX_WORK {
             return None;
         }
         let transform = self.clone();
@@ -80,6 +84,13 @@ impl Transform {
             }
         }
     }
+}
+
+/// The work of an expression for each byte of the response, with the names of created objects and the evaluation itself.
+fn work(expression: &str) -> Option<usize> {
+    let growth = cost::growth(&jmespath::parse(expression).ok()?, 1)?;
+    // Two characters are at most four steps, such as `[]`.
+    Some(growth.saturating_add(MAX_EVALUATION.min(expression.len() / 4)))
 }
 
 #[cfg(test)]
@@ -187,7 +198,7 @@ mod tests {
         ] {
             let transform = Transform::Jmespath(text.to_owned());
             assert_eq!(transform.check(), Ok(()), "{text}");
-            let work = cost::work(&jmespath::parse(text).unwrap()).unwrap() * size;
+            let work = work(text).unwrap() * size;
             let found = transform.apply(&Owner::new("ada"), answer.clone()).await;
             let length = found.map_or(0, |found| found.to_string().len());
             assert!(length <= 8 * work, "{text}: {length} of {work}");

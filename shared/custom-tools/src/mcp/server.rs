@@ -2,7 +2,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use domain::{Language, ToolFailure};
+use domain::Language;
 use egress::{Egress, EgressError};
 use serde_json::{Value, json};
 use store::RateLimiter;
@@ -97,23 +97,13 @@ impl McpServer {
         time: Duration,
         language: Language,
     ) -> TestCall {
-        let empty = TestCall { request: None, response: None, content: String::new(), error: None };
-        let observer = Observer { progress: Progress::default(), test_call: Some(Mutex::new(empty.clone())) };
+        let observer = Observer { progress: Progress::default(), test_call: Some(Mutex::default()) };
         let timed_out = |_| Err(McpFailure::from(EgressError::TimedOut).into_tool_error(tool.is_some(), language));
-        let result = timeout(time, self.run_test_call(tool, arguments, redactor, &observer, language))
+        let outcome = timeout(time, self.run_test_call(tool, arguments, redactor, &observer, language))
             .await
             .unwrap_or_else(timed_out);
         let seen = observer.test_call.map(|report| report.into_inner().unwrap_or_else(PoisonError::into_inner));
-        let mut report = seen.unwrap_or(empty);
-        match result {
-            Ok(content) => report.content = content,
-            Err(ToolError::Model { failure, content }) => (report.error, report.content) = (Some(failure), content),
-            Err(ToolError::Fatal(_)) => {
-                let message = "The tool failed.".to_owned();
-                report.error = Some(ToolFailure { code: "failed".to_owned(), message });
-            }
-        }
-        report
+        seen.unwrap_or_default().with_outcome(outcome)
     }
 
     async fn run_test_call(
