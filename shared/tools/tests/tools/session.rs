@@ -233,6 +233,25 @@ async fn direct_tool_result_is_the_user_text() {
     assert!(long.is_some_and(|text| text.len() <= 256 * 1024 && text.ends_with("汉\n（内容过长，已截断）")));
 }
 
+#[tokio::test]
+async fn fixed_arguments_are_hidden_and_win() {
+    let registry = ToolRegistry::new(vec![Arc::new(Probe::default())]);
+    let bind = |behaviour: &str| {
+        let fixed = Map::from_iter([("behaviour".to_owned(), json!(behaviour))]);
+        ToolBinding { name: "probe".into(), fixed, direct: false }
+    };
+    let agent = registry.restricted_to(&[bind("answer")]);
+    let schema = |registry: &ToolRegistry| registry.specs(Language::Zh)[0].parameters.clone();
+    let names =
+        |schema: serde_json::Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!((names(schema(&agent)), &schema(&agent)["required"]), (vec!["count".to_owned()], &json!([])));
+    assert_eq!(names(schema(&registry)), ["behaviour", "count"]);
+    for agent in [&agent, &agent.restricted_to(&[bind("fail")])] {
+        let ran = agent.session(context(Language::Zh)).run(&call("1", "panic")).await.unwrap();
+        assert!(ran.report.ok && ran.result.content.ends_with("for ada"), "{ran:?}");
+    }
+}
+
 #[test]
 fn later_tool_replaces_earlier_one_of_same_name() {
     struct Other;
