@@ -35,7 +35,7 @@ fn expand(pattern: &str) -> String {
 const IDS: &[Form] = &[
     // A resident identity card of mainland China, and its format until 1999, which has no check digit.
     (r"\d(?:%?\d){16}(?:%?\d|[\x20~]{0,3}X)", |it| checks::is_resident(&it.number())),
-    (r"\d{15}", |it| it.is_after(keywords::IDENTITY) && checks::has_region_and_birth(it.text)),
+    (r"\d{15}", |it| it.is_after(keywords::IDENTITY) && checks::has_region_and_birth(it.text())),
     // A social security or taxpayer number of the United States.
     (
         r"(?: (?:0(?:0[1-9]|[1-9]\d)|[1-578]\d\d|6(?:[0-57-9]\d|6[0-57-9]))
@@ -65,9 +65,9 @@ const IDS: &[Form] = &[
 
 const CARDS: &[Form] = &[
     // A payment card.
-    (r"(?:\d{4,18}[\x20./~\x05]){0,4}\d{1,19}", |it| checks::is_payment_card(&it.number())),
+    (r"(?:\d{4,18}[\x20./~\x05]){0,4}\d{1,19}", |it| it.text().len() < 24 && checks::is_payment_card(&it.number())),
     // A bank account number (IBAN).
-    (r"[A-Z]{2}\x20?\d[\x20~]{0,3}\d(?:[\x20~]{0,3}[0-9A-Z]){11,30}", |it| checks::is_iban(it.text)),
+    (r"[A-Z]{2}\x20?\d[\x20~]{0,3}\d(?:[\x20~]{0,3}[0-9A-Z]){11,30}", |it| checks::is_iban(it.text())),
 ];
 
 /// Only a Chinese mobile number may have `/` in it.
@@ -98,7 +98,7 @@ const PHONES: &[Form] = &[
     (
         r"\+(?: 8%?6%?(?:1%?[3-9](?:%?\d){8,9} | (?:[02-9]%?\d|1%?[0-2])(?:%?\d){7,10})
         | [17](?:%?\d){10} | (?:[2-69]%?\d|8%?[0-57-9])(?:%?\d){6,13})",
-        |it| it.text.len() > 8,
+        |it| it.text().len() > 8,
     ),
     // Any other number after a keyword.
     (r"\d(?:_?\d){6,12}", |it| it.is_after(keywords::PHONE) && it.is_call_number()),

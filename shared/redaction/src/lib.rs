@@ -2,7 +2,7 @@
 //!
 //! A line is read once into one ASCII byte per visible character: digits of other scripts, full-width characters, white
 //! space and separators. The built-in kinds are patterns over that form, and check digits. The patterns become tables when
-//! a text is redacted for the first time. Data is recognised by its form alone; names, postal addresses, prose and images are
+//! a kind is configured. Data is recognised by its form alone; names, postal addresses, prose and images are
 //! not recognised.
 
 mod checks;

@@ -88,29 +88,28 @@ impl<'a> Line<'a> {
 
     /// Removes the separators of single digits (`1 3 8 0 0 …`, `1/3/8/…`), and leaves one mark between groups of digits.
     fn mark_gaps(&mut self) {
-        let mut removed: Vec<Range<usize>> = Vec::new();
-        let mut end = None;
+        let (mut is_kept, mut end) = (vec![true; self.len()], None);
         while let Some(start) = self.digit_from(end.unwrap_or_default()) {
-            let gap = end.map_or(start, |end| end)..start;
+            let gap = end.unwrap_or(start)..start;
             if (2..=MAX_GAP).contains(&gap.len())
                 && let Some(mark) = gap_mark(self.get(gap.clone()))
                 && let Some(byte) = self.bytes.get_mut(gap.start)
             {
                 *byte = mark;
-                removed.push(gap.start + 1..gap.end);
+                is_kept.get_mut(gap.start + 1..gap.end).unwrap_or_default().fill(false);
             }
-            let rest = self.get(start..self.bytes.len());
+            let rest = self.get(start..self.len());
+            let mut length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
             let count = single_digits(rest);
-            let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
             if count >= MIN_SINGLE_DIGITS {
-                removed.extend((start + 1..start + 2 * count - 1).step_by(2).map(|at| at..at + 1));
+                length = 2 * count - 1;
+                let digits = is_kept.get_mut(start..start + length).unwrap_or_default();
+                digits.iter_mut().skip(1).step_by(2).for_each(|is_kept| *is_kept = false);
             }
-            end = Some(start + if count >= MIN_SINGLE_DIGITS { 2 * count - 1 } else { length });
+            end = Some(start + length);
         }
-        if !removed.is_empty() {
-            remove_ranges(&mut self.bytes, &removed);
-            remove_ranges(&mut self.sources, &removed);
-        }
+        retain(&mut self.bytes, &is_kept);
+        retain(&mut self.sources, &is_kept);
     }
 
     fn digit_from(&self, at: usize) -> Option<usize> {
@@ -174,15 +173,9 @@ impl<'a> Line<'a> {
     }
 }
 
-fn remove_ranges<T: Copy>(items: &mut Vec<T>, removed: &[Range<usize>]) {
-    let mut kept = Vec::with_capacity(items.len());
-    let mut from = 0;
-    for range in removed {
-        kept.extend_from_slice(items.get(from..range.start).unwrap_or_default());
-        from = range.end;
-    }
-    kept.extend_from_slice(items.get(from..).unwrap_or_default());
-    *items = kept;
+fn retain<T>(items: &mut Vec<T>, is_kept: &[bool]) {
+    let mut is_kept = is_kept.iter();
+    items.retain(|_| is_kept.next().is_some_and(|is_kept| *is_kept));
 }
 
 /// The mark that represents the separators between two groups of digits; `None` if they are not one number.

@@ -17,8 +17,6 @@ const MAX_EXTENSION: usize = 6;
 pub(crate) struct Candidate<'a> {
     line: &'a Line<'a>,
     range: Range<usize>,
-    /// The digits and letters with the marks between them.
-    pub(crate) text: &'a str,
     /// The lists of keywords before it.
     keywords: &'a OnceCell<u32>,
 }
@@ -78,7 +76,7 @@ fn longest_match(line: &Line<'_>, start: usize, kinds: &[DataKind]) -> Option<(R
             if line.byte(end).is_ascii_alphanumeric() && !is_closing(line.byte_before(end)) {
                 return;
             }
-            let candidate = Candidate { line, range: start..end, text: line.text(start..end), keywords: &keywords };
+            let candidate = Candidate { line, range: start..end, keywords: &keywords };
             let mut rows = forms.rows.iter().zip(0..).filter(|(_, row)| matches & 1 << row != 0);
             if rows.any(|((_, accepts), _)| accepts(&candidate))
                 && (!candidate.is_amount() || forms.kind == DataKind::Id)
@@ -98,10 +96,10 @@ impl Candidate<'_> {
         let Range { start, end } = self.range;
         let is_continued = |end| is_tight(self.line.byte(end)) && self.line.byte(end + 1).is_ascii_digit();
         if kind != DataKind::Phone {
-            let is_digits = !self.text.contains(|c: char| c.is_ascii_alphabetic());
+            let is_digits = !self.text().contains(|c: char| c.is_ascii_alphabetic());
             return (!is_digits || !is_continued(end)).then_some(start..end);
         }
-        let count = |mark: char| self.text.matches(mark).count();
+        let count = |mark: char| self.text().matches(mark).count();
         let is_open = self.line.byte(first) == b'(' && count(')') <= count('(');
         let start = first + usize::from(is_open);
         if !is_continued(end) {
@@ -110,7 +108,7 @@ impl Candidate<'_> {
         let digits = self.line.get(end + 1..end + 2 + MAX_EXTENSION).iter().take_while(|byte| byte.is_ascii_digit());
         let extended = end + 1 + digits.count();
         let is_extension = self.line.byte(end) != b'.'
-            && self.text.starts_with(['0', '1', '4', '8'])
+            && self.text().starts_with(['0', '1', '4', '8'])
             && extended <= end + 1 + MAX_EXTENSION
             && !self.line.byte(extended).is_ascii_alphanumeric()
             && !is_continued(extended);
@@ -119,16 +117,21 @@ impl Candidate<'_> {
 
     /// Whether it ends with a closing parenthesis.
     pub(crate) fn is_closed(&self) -> bool {
-        self.text.bytes().last().is_some_and(is_closing)
+        is_closing(self.line.byte_before(self.range.end))
     }
 
     fn is_amount(&self) -> bool {
-        self.text.starts_with(|c: char| c.is_ascii_digit()) && self.line.is_amount(&self.range)
+        self.text().starts_with(|c: char| c.is_ascii_digit()) && self.line.is_amount(&self.range)
+    }
+
+    /// Its digits and letters with the marks between them.
+    pub(crate) fn text(&self) -> &str {
+        self.line.text(self.range.clone())
     }
 
     /// Its digits and letters, in capitals.
     pub(crate) fn number(&self) -> String {
-        let mut number = self.text.to_ascii_uppercase();
+        let mut number = self.text().to_ascii_uppercase();
         number.retain(|c| c.is_ascii_alphanumeric());
         number
     }
@@ -140,13 +143,13 @@ impl Candidate<'_> {
 
     /// Whether it has at most five groups, which are no date.
     pub(crate) fn is_call_number(&self) -> bool {
-        let groups: Vec<usize> = self.text.split(|c: char| !c.is_ascii_digit()).map(str::len).collect();
+        let groups: Vec<usize> = self.text().split(|c: char| !c.is_ascii_digit()).map(str::len).collect();
         groups.len() <= 5 && !matches!(groups[..], [4, 1..=2, 1..=2] | [1..=2, 1..=2, 4])
     }
 
     /// Whether it may be an amount in round groups: `400 500 6000`.
     pub(crate) fn is_round(&self) -> bool {
-        let is_spaced = self.text.chars().all(|c| c.is_ascii_digit() || c == ' ');
-        is_spaced && (self.text.split(' ').all(|group| group.ends_with("00")) || self.number().ends_with("00000"))
+        let is_spaced = self.text().chars().all(|c| c.is_ascii_digit() || c == ' ');
+        is_spaced && (self.text().split(' ').all(|group| group.ends_with("00")) || self.number().ends_with("00000"))
     }
 }

@@ -59,33 +59,18 @@ impl Pattern {
 
     /// The matches within a line.
     pub(crate) fn find(&self, line: &str) -> Vec<Range<usize>> {
-        let mut found = Vec::new();
-        for (start, window) in overlapping_windows(line) {
-            self.find_in_window(window, start, &mut found);
-        }
-        found
-    }
-
-    fn find_in_window(&self, window: &str, offset: usize, found: &mut Vec<Range<usize>>) {
-        for (count, matched) in self.regex.find_iter(window).enumerate() {
-            if count == MAX_MATCHES {
-                found.push(offset + matched.start()..offset + window.len());
-                return;
+        let (mut found, mut start) = (Vec::new(), 0);
+        loop {
+            let end = line.floor_char_boundary((start + WINDOW_BYTES).min(line.len()));
+            let window = line.get(start..end).unwrap_or_default();
+            for (count, matched) in self.regex.find_iter(window).take(MAX_MATCHES + 1).enumerate() {
+                let length = if count == MAX_MATCHES { window.len() } else { matched.end() };
+                found.extend((length > matched.start()).then_some(start + matched.start()..start + length));
             }
-            if !matched.is_empty() {
-                found.push(offset + matched.start()..offset + matched.end());
+            if end == line.len() {
+                return found;
             }
+            start = line.floor_char_boundary(end - OVERLAP_BYTES);
         }
     }
-}
-
-/// Splits a line into overlapping windows.
-fn overlapping_windows(line: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut next = Some(0);
-    std::iter::from_fn(move || {
-        let start = next?;
-        let end = line.floor_char_boundary((start + WINDOW_BYTES).min(line.len()));
-        next = (end < line.len()).then(|| line.floor_char_boundary(end - OVERLAP_BYTES));
-        line.get(start..end).map(|window| (start, window))
-    })
 }

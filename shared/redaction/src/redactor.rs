@@ -1,14 +1,14 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use platform::settings::{SettingError, Settings};
 use serde_json::Value;
 
 use crate::line::{self, Line};
 use crate::patterns::{self, Pattern};
-use crate::{DataKind, email, numbers};
+use crate::{DataKind, email, forms, keywords, numbers};
 
 /// Maximum number of searches of a part of a text: a replacement may expose data that was joined to it.
 ///
@@ -63,11 +63,16 @@ impl Redactor {
         let redacts_results = settings.is_yes("MASK_RESULTS")?;
         let redacts_answers = settings.is_yes("MASK_ANSWERS")?;
         let is_on = !kinds.is_empty() || !patterns.is_empty();
-        if redacts_results && !is_on {
-            return Err(SettingError::new("MASK_RESULTS", "yes only with MASK or MASK_PATTERNS"));
+        for (name, is_wanted) in [("MASK_RESULTS", redacts_results), ("MASK_ANSWERS", redacts_answers)] {
+            if is_wanted && !is_on {
+                return Err(SettingError::new(name, "yes only with MASK or MASK_PATTERNS"));
+            }
         }
-        if redacts_answers && !is_on {
-            return Err(SettingError::new("MASK_ANSWERS", "yes only with MASK or MASK_PATTERNS"));
+        if !kinds.is_empty() {
+            // They take tens of milliseconds, for which no request is to wait.
+            LazyLock::force(&forms::FORMS);
+            LazyLock::force(&email::TABLE);
+            LazyLock::force(&keywords::TABLE);
         }
         Ok(Self(is_on.then(|| Arc::new(Rules { kinds, patterns, redacts_results, redacts_answers }))))
     }
@@ -113,7 +118,7 @@ impl Redactor {
     /// names are unchanged.
     #[must_use]
     pub fn redact_json(&self, value: &Value) -> Value {
-        if self.is_off() { value.clone() } else { self.redact_field("", value) }
+        self.redact_field("", value)
     }
 
     /// Redacts the value of a field, whose name may identify its digits. A text that is JSON is also read as JSON.
@@ -219,22 +224,18 @@ impl Rules {
     fn find_in_part(&self, lead: &str, part: &str) -> Vec<Span<'_>> {
         #[cfg(test)]
         crate::tests::count_search(part.len());
-        let mut spans = Vec::new();
         if part.is_empty() {
-            return spans;
+            return Vec::new();
         }
-        let mut add = |line: &Line<'_>, range, kind: DataKind| {
-            spans.push(Span { range: line.source(&range), placeholder: kind.placeholder() });
-        };
         let line = Line::new(lead, part, false);
-        numbers::find(&line, &self.kinds).into_iter().for_each(|(range, kind)| add(&line, range, kind));
+        let mut found = numbers::find(&line, &self.kinds);
         if self.kinds.contains(&DataKind::Email) {
-            email::find(&line).into_iter().for_each(|range| add(&line, range, DataKind::Email));
+            found.extend(email::find(&line).into_iter().map(|range| (range, DataKind::Email)));
         }
+        let mut spans = to_spans(&line, found);
         if self.kinds.contains(&DataKind::Phone) && line::has_numerals(part) {
             let line = Line::new(lead, part, true);
-            let found = numbers::find(&line, &[DataKind::Phone]);
-            found.into_iter().for_each(|(range, kind)| add(&line, range, kind));
+            spans.extend(to_spans(&line, numbers::find(&line, &[DataKind::Phone])));
         }
         for pattern in &self.patterns {
             let found = pattern.find(part).into_iter();
@@ -248,6 +249,11 @@ impl Rules {
         let patterns = self.patterns.iter().map(|pattern| pattern.placeholder.as_str());
         kinds.iter().map(|kind| kind.placeholder()).chain(patterns)
     }
+}
+
+fn to_spans<'a>(line: &Line<'_>, found: Vec<(Range<usize>, DataKind)>) -> Vec<Span<'a>> {
+    let span = |(range, kind): (_, DataKind)| Span { range: line.source(&range), placeholder: kind.placeholder() };
+    found.into_iter().map(span).collect()
 }
 
 /// The name of a kind or pattern.

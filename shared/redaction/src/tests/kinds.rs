@@ -168,6 +168,15 @@ fn identity_numbers_with_valid_check_digits_are_replaced() {
 }
 
 #[test]
+fn open_parenthesis_and_touching_letters_hide_nothing() {
+    assert_eq!(redact_all("(4111222233334448)"), "([card])");
+    assert_eq!(redact_all("(123-45-6789, 4111 2222 3333 4448)"), "([id], [card])");
+    assert_eq!(redact_all("WX234567(4)and A234567(9)(6"), "[id]and [id](6");
+    assert_eq!(redact_all("+110105198507220002"), "+[id]");
+    assert_eq!(redact_all("(+86 138 0013 8000 and (010) 6234 5678"), "([phone] and [phone]");
+}
+
+#[test]
 fn identity_numbers_with_invalid_parts_stay() {
     assert_unchanged(&[
         "110105198507220003",
