@@ -1,6 +1,9 @@
 //! The guess of the encoding of a text without a mark.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
@@ -16,6 +19,19 @@ const MAX_ASCII_BYTES: usize = 64 * 1024 * 1024;
 
 /// Size of a chunk of a file that is read on.
 const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Maximum number of remembered guesses.
+const MAX_REMEMBERED: usize = 16 * 1024;
+
+/// The guesses of this process: a guess costs more than the search of its text.
+static GUESSES: LazyLock<GuessMemo> = LazyLock::new(GuessMemo::default);
+
+/// Guesses by the hash of their sample, so that no change of a file makes one wrong. The hash has a random key.
+#[derive(Default)]
+struct GuessMemo {
+    hasher: RandomState,
+    known: Mutex<HashMap<u64, &'static Encoding>>,
+}
 
 /// The encoding of an unmarked text that begins with `prefix`: UTF-8 if that is valid, else the probable one. `rest` is the
 /// file after the prefix, if that is not all; it is read only if the prefix is ASCII.
@@ -36,9 +52,7 @@ fn guess_text(text: &[u8], is_whole: bool) -> &'static Encoding {
         return UTF_8;
     }
     let (sample, has_all_letters) = sample(text);
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(&sample, is_whole && has_all_letters);
-    detector.guess(None, Utf8Detection::Deny)
+    GUESSES.get_or_detect(&sample, is_whole && has_all_letters)
 }
 
 /// The first part of a file with a byte that is not ASCII; ASCII if there is none.
@@ -66,6 +80,25 @@ fn sample(text: &[u8]) -> (Vec<u8>, bool) {
     let bytes: Vec<u8> = lines.flatten().copied().take(SAMPLE_BYTES).collect();
     let is_whole = bytes.len() < SAMPLE_BYTES;
     (bytes, is_whole)
+}
+
+impl GuessMemo {
+    fn get_or_detect(&self, sample: &[u8], is_whole: bool) -> &'static Encoding {
+        let hash = self.hasher.hash_one((sample, is_whole));
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let remembered = known().get(&hash).copied();
+        remembered.unwrap_or_else(|| {
+            let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+            detector.feed(sample, is_whole);
+            let encoding = detector.guess(None, Utf8Detection::Deny);
+            let mut known = known();
+            if known.len() >= MAX_REMEMBERED {
+                known.clear();
+            }
+            known.insert(hash, encoding);
+            encoding
+        })
+    }
 }
 
 #[cfg(test)]
@@ -138,5 +171,16 @@ mod tests {
                 assert_eq!(file.position(), 0, "the file is read again from there");
             }
         }
+    }
+
+    #[test]
+    fn remembered_guesses_stay_bounded() {
+        let memo = GuessMemo::default();
+        for number in 0..MAX_REMEMBERED + 10 {
+            memo.known.lock().unwrap().insert(u64::try_from(number).unwrap(), UTF_8);
+        }
+        let encoding = memo.get_or_detect(b"\xE9t\xE9 1", true);
+        assert_eq!(memo.known.lock().unwrap().len(), 1);
+        assert_eq!(memo.get_or_detect(b"\xE9t\xE9 1", true), encoding);
     }
 }
