@@ -93,7 +93,6 @@ const ALLOWED_IDENTIFIERS: &[(&str, &str)] = &[
     ("floor", "mathematics: `f64::floor`, and the calculator's function of that name"),
     ("Floor", "the same, as an operation in the tests of the calculator"),
     ("floor_char_boundary", "`str::floor_char_boundary`"),
-    ("div_floor", "`num_integer::Integer::div_floor`"),
     ("Word", "`regex_syntax::ast::ClassPerlKind::Word`"),
     ("UnsupportedLookAround", "`regex_syntax::ast::ErrorKind::UnsupportedLookAround`"),
     ("enterKeyHint", "an attribute of HTML elements"),
