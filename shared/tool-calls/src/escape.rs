@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use crate::scanner::action::INPUT;
+use crate::scanner::ACTION_INPUT;
 use crate::scanner::name::is_name;
 use crate::scanner::prose::{ACTION, RECIPIENT};
 
@@ -56,7 +56,7 @@ fn begins_call(text: &str, at: usize) -> bool {
     if before.ends_with(RECIPIENT) {
         return after.starts_with(is_name);
     }
-    let Some(line) = before.strip_suffix(ACTION) else { return before.ends_with(INPUT) };
+    let Some(line) = before.strip_suffix(ACTION) else { return before.ends_with(ACTION_INPUT) };
     let start = line.trim_end_matches([' ', '\t', '\r']);
     start.is_empty() || ["\n", "\\n", "\\t", "\""].into_iter().any(|end| start.ends_with(end))
 }
@@ -124,7 +124,7 @@ fn skip_space(text: &str) -> &str {
 mod tests {
     use super::escape;
     use crate::formats;
-    use crate::scanner::action::INPUT;
+    use crate::scanner::ACTION_INPUT;
     use crate::scanner::prose::{ACTION, FUNCTOOLS, RECIPIENT, SECTION};
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
             assert!(!escape(&format!("x {marker} y")).contains(&marker), "{marker}");
         }
         let recipient = format!("{RECIPIENT}f");
-        for marker in FUNCTOOLS.into_iter().chain([SECTION, ACTION, INPUT, &recipient]) {
+        for marker in FUNCTOOLS.into_iter().chain([SECTION, ACTION, ACTION_INPUT, &recipient]) {
             for before in ["", "x\n", "x\n \t", "{\"text\": \"", "{\"text\": \"x\\n"] {
                 assert!(!escape(&format!("{before}{marker} y")).contains(marker), "{before}{marker}");
             }

@@ -23,10 +23,8 @@
 //! - *Ordinary text* (`scanner/prose.rs`) is emitted in the same push, except for the longest suffix that may start a
 //!   marker. The scanner tracks inline code and fences (`code.rs`).
 //! - A *candidate* (`scanner/candidate.rs`) is held until it is decided. The content after the marker decides how it is
-//!   read, not the marker: JSON (`scanner/body.rs`, `json.rs`), a function and its parameters (`scanner/elements.rs`),
-//!   a name first (`scanner/payload.rs`), elements with own names (`scanner/own_names.rs`), YAML
-//!   (`scanner/yaml.rs`), a list in Python (`scanner/pythonic.rs`), Gemma's members (`scanner/gemma.rs`).
-//!   So a marker is a row in `formats/`.
+//!   read, not the marker: `readers/payload.rs` chooses one of the files in `scanner/readers/`, each a grammar behind the
+//!   trait in `scanner/reader.rs`. So a marker is a row in `formats/`.
 //!   The candidate ends where its JSON ends, not at an end tag: a marker in a string is ignored.
 //! - *Unconfirmed calls* (`scanner/output.rs`): JSON without a wrapper and calls in a fence count only if nothing but
 //!   calls and white space follows. They are held until that is known, or shown whole. JSON that ends its line counts at

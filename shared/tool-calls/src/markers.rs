@@ -19,13 +19,27 @@ pub(crate) enum Match<T> {
 }
 
 impl<T> Match<T> {
-    /// Converts what matched.
-    pub(crate) fn map<U>(self, convert: impl FnOnce(T) -> U) -> Match<U> {
+    /// Matches `wanted` at the beginning of a text.
+    pub(crate) fn literal(text: &str, wanted: &str, found: T) -> Self {
+        match (text.starts_with(wanted), wanted.starts_with(text)) {
+            (true, _) => Self::Full(found, wanted.len()),
+            (false, true) => Self::Partial,
+            (false, false) => Self::None,
+        }
+    }
+
+    /// Goes on from what matched and its length.
+    pub(crate) fn and_then<U>(self, next: impl FnOnce(T, usize) -> Match<U>) -> Match<U> {
         match self {
-            Self::Full(found, length) => Match::Full(convert(found), length),
+            Self::Full(found, length) => next(found, length),
             Self::None => Match::None,
             Self::Partial => Match::Partial,
         }
+    }
+
+    /// Converts what matched.
+    pub(crate) fn map<U>(self, convert: impl FnOnce(T) -> U) -> Match<U> {
+        self.and_then(|found, length| Match::Full(convert(found), length))
     }
 
     /// Whether it is a match, or may become one.
@@ -35,10 +49,7 @@ impl<T> Match<T> {
 
     /// The same match after so many bytes that were matched before it.
     pub(crate) fn after(self, length: usize) -> Self {
-        match self {
-            Self::Full(found, more) => Self::Full(found, length + more),
-            other => other,
-        }
+        self.and_then(|found, more| Self::Full(found, length + more))
     }
 }
 

@@ -1,49 +1,29 @@
 //! The scanner's state machine: ordinary text, one candidate at a time, and unconfirmed calls.
 
-pub(crate) mod action;
 mod attributes;
-mod body;
 mod candidate;
-mod element_key;
-mod element_stage;
-mod elements;
-mod end_tag;
 mod fence;
-mod gemma;
-mod markup_end;
 pub(crate) mod name;
-mod nested_elements;
-mod opening;
 mod output;
-mod own_names;
-mod parameter;
-mod payload;
 pub(crate) mod prose;
-mod pythonic;
-mod read_body;
-mod read_gemma;
-mod read_python;
+mod reader;
+mod readers;
 mod recent_text;
-mod recipient;
 mod residue;
 mod results;
 mod settle;
 mod space;
-mod tag;
-mod tail;
 mod tool_tag;
-mod turn_end;
-mod unknown_format;
-mod verdict;
-mod yaml;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use domain::ToolSpec;
 
-use self::candidate::{Candidate, Verdict};
+use self::candidate::OpenCandidate;
 use self::output::Output;
+use self::reader::Verdict;
+pub(crate) use self::readers::action::INPUT as ACTION_INPUT;
 use self::recent_text::RecentText;
 use crate::code::CodeTracker;
 use crate::declared_tools::DeclaredTools;
@@ -89,9 +69,9 @@ enum ScannerState {
     #[default]
     Prose,
     /// In a candidate that begins at `start`.
-    Open(Box<Candidate>),
+    Open(Box<OpenCandidate>),
     /// After calls in inline code: the next character decides whether the code ends here.
-    AwaitingNext(Box<Candidate>, Verdict),
+    AwaitingNext(Box<OpenCandidate>, Verdict),
     /// In a block that imitates a result and is hidden.
     InResult { block: ResultBlock, begins_line: bool },
     /// After the beginning of a made-up result: everything that follows is dropped.
@@ -207,19 +187,20 @@ impl CallScanner {
         let mut undecided_bytes = 0;
         for number in 0.. {
             while self.step(Some(end), &mut segments) {}
-            let ScannerState::Open(mut candidate) = std::mem::take(&mut self.state) else { break };
+            let ScannerState::Open(mut open) = std::mem::take(&mut self.state) else { break };
             undecided_bytes += self.buffer.len() - self.start;
             if number >= MIN_UNDECIDED && undecided_bytes > MAX_UNDECIDED_BYTES {
                 self.emit_malformed(self.buffer.len() - self.start, MalformedReason::TooLong, &mut segments);
                 break;
             }
-            if end == ReplyEnd::Truncated && candidate.is_meant_as_call(&self.declared) && !candidate.is_complete() {
+            let text = &self.buffer[self.start..];
+            if end == ReplyEnd::Truncated && open.is_cut_call(text, &self.declared) {
                 self.emit_malformed(self.buffer.len() - self.start, MalformedReason::Truncated, &mut segments);
                 break;
             }
-            candidate.check_example(|| self.recent.introduces_example());
-            let verdict = candidate.finish(&self.buffer[self.start..], &self.declared);
-            self.settle(&candidate, verdict, &mut segments);
+            open.check_example(|| self.recent.introduces_example());
+            let verdict = open.finish(text, &self.declared);
+            self.settle(&open.candidate, verdict, &mut segments);
         }
         self.output.finish(&mut segments);
         segments
@@ -228,7 +209,7 @@ impl CallScanner {
     /// Performs one step; returns false if it needs more text.
     #[inline]
     fn step(&mut self, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) -> bool {
-        let (candidate, verdict) = match std::mem::take(&mut self.state) {
+        let (open, verdict) = match std::mem::take(&mut self.state) {
             ScannerState::Prose => return self.advance_prose(end, segments),
             ScannerState::InResult { block, begins_line } => {
                 return self.advance_result_block(block, begins_line, end.is_some(), segments);
@@ -237,26 +218,26 @@ impl CallScanner {
                 (self.start, self.state) = (self.buffer.len(), ScannerState::Ended);
                 return false;
             }
-            ScannerState::AwaitingNext(candidate, verdict) => (candidate, verdict),
-            ScannerState::Open(mut candidate) => {
+            ScannerState::AwaitingNext(open, verdict) => (open, verdict),
+            ScannerState::Open(mut open) => {
                 let verdict = loop {
-                    match candidate.advance(&self.buffer[self.start..], &self.declared) {
-                        Verdict::CheckExample => candidate.check_example(|| self.recent.introduces_example()),
+                    match open.advance(&self.buffer[self.start..], &self.declared) {
+                        Verdict::CheckExample => open.check_example(|| self.recent.introduces_example()),
                         verdict => break verdict,
                     }
                 };
                 if matches!(verdict, Verdict::NeedMore) {
-                    self.state = ScannerState::Open(candidate);
+                    self.state = ScannerState::Open(open);
                     return false;
                 }
-                (candidate, verdict)
+                (open, verdict)
             }
         };
         if self.code.is_in_inline_code() && self.calls_reach_buffer_end(&verdict) && end.is_none() {
-            self.state = ScannerState::AwaitingNext(candidate, verdict);
+            self.state = ScannerState::AwaitingNext(open, verdict);
             return false;
         }
-        self.settle(&candidate, verdict, segments);
+        self.settle(&open.candidate, verdict, segments);
         true
     }
 

@@ -3,50 +3,71 @@
 use std::ops::ControlFlow::{Break, Continue};
 use std::ops::Range;
 
-use super::body::Body;
-use super::element_stage::ElementStep;
-use super::pythonic::BracketTracker;
+use super::reader::{Progress, Reader, Step, Verdict};
+use super::readers::payload::Payload;
+use super::readers::python::PythonCalls;
+use super::readers::tag::{FunctionTag, WrapperTag};
 use super::space::SpaceScan;
-pub(super) use super::verdict::{CandidateKind, CandidateStage, Certainty, Step, Verdict};
 use crate::declared_tools::DeclaredTools;
-use crate::json_calls::unwrap_only_argument;
 use crate::marker_role::Role;
-use crate::segment::{JsonFault, MalformedReason, ParsedCall};
+use crate::segment::{MalformedReason, ParsedCall};
 
 /// Maximum size of an uncertain candidate, in bytes.
-pub(super) const MAX_UNCERTAIN_BYTES: usize = 64 * 1024;
+const MAX_UNCERTAIN_BYTES: usize = 64 * 1024;
 /// Maximum size of a call, in bytes.
-pub(super) const MAX_CALL_BYTES: usize = 2 * 1024 * 1024;
-
+const MAX_CALL_BYTES: usize = 2 * 1024 * 1024;
 /// Maximum number of markers between the opening one and the call; each may have to be scanned again as text.
 const MAX_NESTED: usize = 8;
+/// With more opening markers in a row a text that ends in them is no call.
+const MAX_NESTED_OPENINGS: usize = 2;
 
-/// A candidate for a call. Positions count from the opening marker's first byte.
-#[expect(clippy::struct_excessive_bools, reason = "each is about another part of the candidate")]
+/// What opened a candidate, which determines how likely a call is intended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CandidateKind {
+    /// A wrapper: a call to any name.
+    Wrapper,
+    /// A function outside a wrapper: a call only to a declared name.
+    Function,
+    /// JSON or a list in Python at the beginning of a line: a call only to a declared name.
+    Json,
+    /// The same later in a line: a call only if it fits a declared tool exactly and ends its line.
+    InlineJson,
+    /// A bracket at the beginning of a reply: JSON, or a list of calls written as Python.
+    List,
+    /// `Action:` at the beginning of a line: a call only to a declared name.
+    Action,
+    /// The end of the model's turn: no text if nothing follows.
+    TurnEnd,
+}
+
+/// How certain it is that JSON without a wrapper is a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Certainty {
+    /// So far all of it fits declared tools exactly; the text before it is not checked yet.
+    Unchecked,
+    /// The same, after text that introduces no example.
+    Exact,
+    /// It has a field that its tool does not know, or the text before it introduces an example.
+    Possible,
+    /// It fits exactly and ends its line: a call regardless of the following text.
+    Certain,
+}
+
+/// What is known about a candidate whatever its grammar. Positions count from the opening marker's first byte.
 pub(super) struct Candidate {
     pub(super) kind: CandidateKind,
-    /// The length of the opening marker.
     pub(super) marker_len: usize,
     /// Whether the marker is a control token, which does not occur in prose.
     pub(super) is_control_token: bool,
     /// Whether the marker begins a line or follows a call, where prose does not mention it.
-    begins_line: bool,
+    pub(super) begins_line: bool,
     /// Where the content after the marker begins.
     pub(super) payload: usize,
     pub(super) certainty: Certainty,
     /// The number of markers between the opening one and the call.
     pub(super) nested: usize,
-    /// In inline code: no backtick before this position ends it.
-    quoted_up_to: Option<usize>,
-    /// Where the current window ends.
-    limit: usize,
-    /// Whether it was certain at the end of the last window.
-    was_certain: bool,
-    pub(super) stage: CandidateStage,
     /// Everything before this position has been read.
     pub(super) at: usize,
-    /// Whether the name was written as Gemma does.
-    pub(super) is_gemma: bool,
     /// A name from outside the arguments.
     pub(super) name: Option<String>,
     pub(super) calls: Vec<ParsedCall>,
@@ -59,29 +80,102 @@ pub(super) struct Candidate {
     pub(super) without_end: Range<usize>,
 }
 
+impl Candidate {
+    /// Whether it is a call only if it names a declared tool.
+    pub(super) fn is_bare(&self) -> bool {
+        !matches!(self.kind, CandidateKind::Wrapper | CandidateKind::Function)
+    }
+
+    /// Whether the marker ends in the recipient of a message, which is no part of prose.
+    pub(super) fn has_recipient(&self, text: &str) -> bool {
+        text[..self.marker_len].ends_with("to=")
+    }
+
+    /// Continues at this position with a reader.
+    pub(super) fn read_with(&mut self, at: usize, reader: impl Reader + 'static) -> Step {
+        self.at = at;
+        Continue(Some(Box::new(reader)))
+    }
+
+    /// Continues with the marker at `at`, which directly follows the opening one.
+    pub(super) fn nest(&mut self, role: Role, marker: &str, at: usize) -> Step {
+        if self.nested == MAX_NESTED {
+            return Break(Verdict::Text);
+        }
+        let OpenCandidate { candidate: inner, reader, .. } = OpenCandidate::from_marker(role, marker, true);
+        *self = Self {
+            marker_len: self.marker_len,
+            is_control_token: self.is_control_token && inner.is_control_token,
+            begins_line: self.begins_line,
+            nested: self.nested + 1,
+            payload: at + marker.len(),
+            at: at + marker.len(),
+            ..inner
+        };
+        Continue(Some(reader))
+    }
+
+    /// Records that a call among readable ones is malformed; the first one counts.
+    pub(super) fn record_fault(&mut self, reason: MalformedReason, at: Range<usize>) {
+        self.fault.get_or_insert((reason, at));
+    }
+
+    /// The calls up to `end`. Those in the middle of a line must be certain.
+    pub(super) fn take_possible_calls(&mut self, end: usize) -> Verdict {
+        if self.kind == CandidateKind::InlineJson && self.certainty != Certainty::Certain {
+            return Verdict::Text;
+        }
+        Verdict::Calls(std::mem::take(&mut self.calls), end)
+    }
+
+    /// Decides a candidate in or directly after whose opening marker the reply ends. At the beginning of a line it is a call
+    /// that the model did not continue; within a line it is prose about the marker.
+    pub(super) fn finish_opening(&self, text: &str) -> Verdict {
+        let content = &text[self.payload..];
+        // Another tag was begun on the next line.
+        let continues = content.starts_with("\n<");
+        let is_marked = self.begins_line || self.nested > 0 || self.is_control_token || continues;
+        match content.chars().next() {
+            _ if self.is_bare() || !is_marked || self.nested > MAX_NESTED_OPENINGS => Verdict::Text,
+            _ if content.trim().is_empty() => Verdict::Residue,
+            Some(' ' | '\t') => Verdict::Text,
+            _ => Verdict::Unreadable(MalformedReason::UnknownFormat, text.len()),
+        }
+    }
+}
+
+/// A candidate that is being read.
+pub(super) struct OpenCandidate {
+    pub(super) candidate: Candidate,
+    reader: Box<dyn Reader>,
+    /// In inline code: no backtick before this position ends it.
+    quoted_up_to: Option<usize>,
+    /// Where the current window ends.
+    limit: usize,
+    /// Whether it was certain at the end of the last window.
+    was_certain: bool,
+}
+
 /// Whether a marker has a bar, in one form or the other, or begins with a bracket that no prose has.
 fn is_control_token(marker: &str) -> bool {
     const WIDE_BAR: u8 = "｜".as_bytes()[0];
     marker.starts_with(']') || marker.bytes().any(|byte| matches!(byte, b'|' | WIDE_BAR))
 }
 
-impl Candidate {
-    /// Creates a candidate that a marker of this role opened.
+impl OpenCandidate {
     pub(super) fn from_marker(role: Role, marker: &str, in_wrapper: bool) -> Self {
-        let (kind, stage) = match role {
-            Role::WrapperWithAttributes => (CandidateKind::Wrapper, CandidateStage::WrapperTag),
-            Role::Function | Role::FunctionWithAttributes => {
-                let kind = if in_wrapper { CandidateKind::Wrapper } else { CandidateKind::Function };
-                (kind, CandidateStage::FunctionTag { attributes: role == Role::FunctionWithAttributes })
-            }
-            _ => (CandidateKind::Wrapper, CandidateStage::Payload),
+        let kind = if in_wrapper { CandidateKind::Wrapper } else { CandidateKind::Function };
+        let mut open = match role {
+            Role::WrapperWithAttributes => Self::new(CandidateKind::Wrapper, WrapperTag, marker.len()),
+            Role::Function | Role::FunctionWithAttributes => Self::new(kind, FunctionTag, marker.len()),
+            _ => Self::new(CandidateKind::Wrapper, Payload, marker.len()),
         };
-        Self { is_control_token: is_control_token(marker), ..Self::new(kind, stage, marker.len()) }
+        open.candidate.is_control_token = is_control_token(marker);
+        open
     }
 
-    /// Creates a candidate with a marker of this length, in bytes.
-    pub(super) fn new(kind: CandidateKind, stage: CandidateStage, marker_len: usize) -> Self {
-        Self {
+    pub(super) fn new(kind: CandidateKind, reader: impl Reader + 'static, marker_len: usize) -> Self {
+        let candidate = Candidate {
             kind,
             marker_len,
             is_control_token: false,
@@ -89,39 +183,25 @@ impl Candidate {
             payload: marker_len,
             certainty: Certainty::Unchecked,
             nested: 0,
-            quoted_up_to: None,
-            limit: MAX_UNCERTAIN_BYTES,
-            was_certain: false,
-            stage,
             at: marker_len,
-            is_gemma: false,
             name: None,
             calls: Vec::new(),
             calls_end: 0,
             fault: None,
             space: SpaceScan::default(),
             without_end: 0..0,
-        }
+        };
+        let reader = Box::new(reader);
+        Self { candidate, reader, quoted_up_to: None, limit: MAX_UNCERTAIN_BYTES, was_certain: false }
     }
 
     /// Creates a candidate that begins with the name of a declared tool, before its arguments in round brackets. It is a call only
     /// if the reply is nothing else.
     pub(super) fn plain_call(name: &str) -> Self {
-        let stage = CandidateStage::Python { brackets: BracketTracker::default(), start: name.len() };
-        let candidate = Self::new(CandidateKind::Json, stage, 0);
-        Self { at: name.len(), name: Some(name.to_owned()), certainty: Certainty::Possible, ..candidate }
-    }
-
-    /// Records whether the marker begins a line or follows a call.
-    pub(super) fn with_line_start(self, begins_line: bool) -> Self {
-        Self { begins_line, ..self }
-    }
-
-    /// Records whether the text before it introduces an example.
-    pub(super) fn check_example(&mut self, is_example: impl FnOnce() -> bool) {
-        if self.certainty == Certainty::Unchecked {
-            self.certainty = if is_example() { Certainty::Possible } else { Certainty::Exact };
-        }
+        let mut open = Self::new(CandidateKind::Json, PythonCalls::new(name.len()), 0);
+        open.candidate.name = Some(name.to_owned());
+        (open.candidate.at, open.candidate.certainty) = (name.len(), Certainty::Possible);
+        open
     }
 
     /// Marks it as inside inline code, where a backtick outside a string shows that it is only quoted.
@@ -129,22 +209,11 @@ impl Candidate {
         Self { quoted_up_to: Some(0), ..self }
     }
 
-    /// Continues with the marker that directly follows the opening one.
-    pub(super) fn nest(&mut self, inner: Self, at: usize) -> Step {
-        if self.nested == MAX_NESTED {
-            return Break(Verdict::Text);
+    /// Records whether the text before it introduces an example.
+    pub(super) fn check_example(&mut self, is_example: impl FnOnce() -> bool) {
+        if self.candidate.certainty == Certainty::Unchecked {
+            self.candidate.certainty = if is_example() { Certainty::Possible } else { Certainty::Exact };
         }
-        *self = Self {
-            marker_len: self.marker_len,
-            is_control_token: self.is_control_token && inner.is_control_token,
-            begins_line: self.begins_line,
-            quoted_up_to: self.quoted_up_to,
-            nested: self.nested + 1,
-            payload: at,
-            at,
-            ..inner
-        };
-        Continue(())
     }
 
     /// Continues reading `text`, which begins with the opening marker and all that was read before.
@@ -157,17 +226,18 @@ impl Candidate {
             let window = end.min(self.find_tick(text));
             match self.run(&text[..window], declared) {
                 Verdict::NeedMore if window == text.len() => return Verdict::NeedMore,
-                Verdict::NeedMore if window < end => match &self.stage {
-                    CandidateStage::Body(body) if body.is_in_well_formed_string() => {
-                        self.quoted_up_to = Some(window + 1);
-                    }
+                Verdict::NeedMore if window < end => match self.reader.progress() {
+                    Progress::InString => self.quoted_up_to = Some(window + 1),
                     _ => return Verdict::Text,
                 },
                 Verdict::NeedMore if self.limit < MAX_CALL_BYTES && (self.is_certain() || self.was_certain) => {
                     self.was_certain = self.is_certain();
                     self.limit += MAX_UNCERTAIN_BYTES;
                 }
-                Verdict::NeedMore => return self.give_up(window),
+                Verdict::NeedMore if self.candidate.is_bare() || self.reader.progress() == Progress::Opening => {
+                    return Verdict::Text;
+                }
+                Verdict::NeedMore => return Verdict::Unreadable(MalformedReason::TooLong, window),
                 verdict => return verdict,
             }
         }
@@ -181,148 +251,32 @@ impl Candidate {
         tick
     }
 
-    fn give_up(&self, length: usize) -> Verdict {
-        match self.stage {
-            CandidateStage::Body(_)
-            | CandidateStage::Elements(_)
-            | CandidateStage::Python { .. }
-            | CandidateStage::Gemma { .. }
-                if !self.is_bare() =>
-            {
-                Verdict::Unreadable(MalformedReason::TooLong, length)
-            }
-            _ => Verdict::Text,
-        }
-    }
-
     fn run(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
         loop {
-            if let Break(verdict) = self.step(text, declared) {
-                return verdict;
+            let step = match self.reader.advance(&mut self.candidate, text, declared) {
+                Break(Verdict::Text) => self.candidate.search_unknown_format(&*self.reader, text, declared),
+                step => step,
+            };
+            match step {
+                Continue(Some(reader)) => self.reader = reader,
+                Continue(None) => {}
+                Break(verdict) => return verdict,
             }
         }
-    }
-
-    /// Whether it is a call only if it names a declared tool.
-    pub(super) fn is_bare(&self) -> bool {
-        use CandidateKind::{Action, InlineJson, Json, List, TurnEnd};
-        matches!(self.kind, Json | InlineJson | List | Action | TurnEnd)
     }
 
     /// Whether it is certainly intended as a call, and well-formed so far.
     fn is_certain(&self) -> bool {
-        match &self.stage {
-            _ if self.is_bare() => false,
-            CandidateStage::Body(body) => body.is_well_formed(),
-            CandidateStage::Elements(elements) => elements.has_content(),
-            CandidateStage::Python { .. } | CandidateStage::Gemma { .. } => true,
-            _ => false,
-        }
+        !self.candidate.is_bare() && self.reader.progress() >= Progress::Certain
     }
 
-    /// Whether it would have become a call if the text is cut here.
-    pub(super) fn is_meant_as_call(&self, declared: &DeclaredTools) -> bool {
-        match &self.stage {
-            CandidateStage::Body(body) if self.is_bare() => body.names_declared(declared),
-            _ => !self.is_bare(),
-        }
+    /// Whether it would have become a call if `text` is cut at its end.
+    pub(super) fn is_cut_call(&self, text: &str, declared: &DeclaredTools) -> bool {
+        let is_call = !self.candidate.is_bare() || self.reader.names_declared(&self.candidate, text, declared);
+        is_call && self.reader.progress() != Progress::Complete
     }
 
-    /// Whether the calls are complete and only their wrapper's end is missing.
-    pub(super) fn is_complete(&self) -> bool {
-        matches!(&self.stage, CandidateStage::Body(body) if body.is_complete())
-    }
-
-    fn step(&mut self, text: &str, declared: &DeclaredTools) -> Step {
-        match &mut self.stage {
-            CandidateStage::WrapperTag => self.read_wrapper_tag(text),
-            CandidateStage::FunctionTag { attributes } => {
-                let attributes = *attributes;
-                let step = self.read_function_tag(text, attributes, declared);
-                self.or_unknown_format(step, text, declared)
-            }
-            CandidateStage::ToolTag => self.read_tool_tag(text, 0, declared),
-            CandidateStage::Payload => {
-                let step = self.read_payload(text, declared);
-                self.or_unknown_format(step, text, declared)
-            }
-            CandidateStage::Named { separated } => {
-                let separated = *separated;
-                let step = self.read_after_name(text, separated, declared);
-                self.or_unknown_format(step, text, declared)
-            }
-            CandidateStage::Body(_) => self.read_body(text, declared),
-            CandidateStage::Elements(elements) => {
-                let step = elements.step(text, self.at, declared);
-                let step = self.apply_element_step(step, declared);
-                self.or_unknown_format(step, text, declared)
-            }
-            CandidateStage::Python { brackets, start } => {
-                let (start, end) = (*start, brackets.advance(text, self.at));
-                self.read_python(text, start, end, declared)
-            }
-            CandidateStage::Unknown { search, .. } => {
-                let search = *search;
-                self.read_unknown_format(text, search)
-            }
-            CandidateStage::Action => self.read_action(text, declared),
-            CandidateStage::TurnEnd => self.read_after_turn_end(text),
-            CandidateStage::Recipient => self.read_recipient(text, declared),
-            CandidateStage::Gemma { brackets, start } => {
-                let (start, end) = (*start, brackets.advance(text, self.at));
-                self.read_gemma(text, start, end, declared)
-            }
-        }
-    }
-
-    fn apply_element_step(&mut self, step: ElementStep, declared: &DeclaredTools) -> Step {
-        match step {
-            ElementStep::Continue(at) => {
-                self.at = at;
-                Continue(())
-            }
-            ElementStep::NeedMore(at) => {
-                self.at = at;
-                Break(Verdict::NeedMore)
-            }
-            ElementStep::Call(call, end) => Break(Verdict::Calls(vec![unwrap_only_argument(call, declared)], end)),
-            ElementStep::Unreadable(reason, at) if self.is_certain() || self.is_control_token => {
-                self.at = at;
-                self.stage = CandidateStage::Body(Body::unreadable(reason));
-                Continue(())
-            }
-            ElementStep::Unreadable(..) => Break(Verdict::Text),
-        }
-    }
-
-    /// Ends the text: decides an undecided candidate.
     pub(super) fn finish(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
-        let bare = self.is_bare();
-        let names_declared = !bare && (self.names_declared(text, declared) || self.has_recipient(text));
-        match &mut self.stage {
-            CandidateStage::Elements(elements) => match elements.finish(text, declared) {
-                Ok((call, end)) => Verdict::Calls(vec![unwrap_only_argument(call, declared)], end),
-                Err(reason) if elements.has_content() => Verdict::Unreadable(reason, text.len()),
-                Err(_) => self.finish_opening(text),
-            },
-            CandidateStage::Body(_) => self.finish_body(text, declared),
-            CandidateStage::Action => self.finish_action(text, declared),
-            CandidateStage::TurnEnd => Verdict::Residue,
-            CandidateStage::Gemma { .. } => {
-                Verdict::Unreadable(MalformedReason::NotJson(JsonFault::Incomplete), text.len())
-            }
-            CandidateStage::Python { .. } if !bare => Verdict::Unreadable(MalformedReason::NotPython, text.len()),
-            CandidateStage::Payload | CandidateStage::Named { .. } | CandidateStage::Unknown { .. }
-                if names_declared =>
-            {
-                Verdict::Unreadable(MalformedReason::UnknownFormat, text.len())
-            }
-            _ => self.finish_opening(text),
-        }
-    }
-
-    /// Whether the marker begins a line or follows a call.
-    pub(super) fn begins_line(&self) -> bool {
-        self.begins_line
+        self.reader.finish(&mut self.candidate, text, declared)
     }
 }

@@ -2,10 +2,15 @@
 
 use std::ops::Range;
 
-use super::candidate::{Candidate, CandidateKind, CandidateStage, Certainty, Verdict};
-use super::elements::FunctionElements;
+use super::candidate::{Candidate, CandidateKind, Certainty, OpenCandidate};
 use super::prose::{self, ProseEvent, ScanContext};
-use super::recipient::match_first;
+use super::reader::Verdict;
+use super::readers::action::Action;
+use super::readers::elements::FunctionElements;
+use super::readers::payload::Payload;
+use super::readers::recipient::{Recipient, match_recipient};
+use super::readers::tag::ToolTag;
+use super::readers::turn_end::TurnEnd;
 use super::residue::match_residue;
 use super::tool_tag::{match_name_line, match_tool_tag};
 use super::{CallScanner, ScannerState};
@@ -52,11 +57,11 @@ impl CallScanner {
 
     /// Reads the recipient with which a reply may begin; returns false if it needs more text.
     fn advance_first(&mut self, end: Option<ReplyEnd>) -> bool {
-        match match_first(&self.buffer[self.start..], &self.declared) {
+        match match_recipient(&self.buffer[self.start..], &self.declared) {
             Match::Partial if end.is_none() => return false,
             Match::Full(..) => {
-                let candidate = Candidate::new(CandidateKind::Action, CandidateStage::Recipient, 0);
-                self.state = ScannerState::Open(Box::new(candidate));
+                let open = OpenCandidate::new(CandidateKind::Action, Recipient, 0);
+                self.state = ScannerState::Open(Box::new(open));
             }
             Match::Partial | Match::None => {}
         }
@@ -86,10 +91,10 @@ impl CallScanner {
             }
             ProseEvent::PartialMarker(length) => self.settle_partial_marker(length, end, segments),
             opening => {
-                if let Some(mut candidate) = self.candidate_of(&opening) {
+                if let Some(mut open) = self.candidate_of(&opening) {
                     let Range { start, end } = self.without_end;
-                    candidate.without_end = start.saturating_sub(self.start)..end.saturating_sub(self.start);
-                    self.state = ScannerState::Open(Box::new(candidate));
+                    open.candidate.without_end = start.saturating_sub(self.start)..end.saturating_sub(self.start);
+                    self.state = ScannerState::Open(Box::new(open));
                 }
             }
         }
@@ -97,37 +102,36 @@ impl CallScanner {
     }
 
     /// The candidate that an event opens at the current position.
-    fn candidate_of(&self, event: &ProseEvent) -> Option<Candidate> {
+    fn candidate_of(&self, event: &ProseEvent) -> Option<OpenCandidate> {
         let text = &self.buffer[self.start..];
-        let candidate = match event {
+        let open = match event {
             ProseEvent::Opener(role, length) => {
-                let begins_line = self.code.is_line_start() || self.after_call;
-                let candidate =
-                    Candidate::from_marker(*role, &text[..*length], self.unclosed).with_line_start(begins_line);
-                if self.code.is_in_inline_code() { candidate.in_inline_code() } else { candidate }
+                let mut open = OpenCandidate::from_marker(*role, &text[..*length], self.unclosed);
+                open.candidate.begins_line = self.code.is_line_start() || self.after_call;
+                if self.code.is_in_inline_code() { open.in_inline_code() } else { open }
             }
             ProseEvent::Functools(length) | ProseEvent::Section(length) => {
-                Candidate::from_marker(Role::Wrapper, &text[..*length], false)
+                OpenCandidate::from_marker(Role::Wrapper, &text[..*length], false)
             }
-            ProseEvent::Recipient(length) => Candidate::new(CandidateKind::Action, CandidateStage::Recipient, *length),
-            ProseEvent::Action(length) => Candidate::new(CandidateKind::Action, CandidateStage::Action, *length),
-            ProseEvent::TurnEnd(length) => Candidate::new(CandidateKind::TurnEnd, CandidateStage::TurnEnd, *length),
+            ProseEvent::Recipient(length) => OpenCandidate::new(CandidateKind::Action, Recipient, *length),
+            ProseEvent::Action(length) => OpenCandidate::new(CandidateKind::Action, Action, *length),
+            ProseEvent::TurnEnd(length) => OpenCandidate::new(CandidateKind::TurnEnd, TurnEnd, *length),
             ProseEvent::Bracket => {
                 let is_list = self.output.no_text_shown() && text.starts_with('[');
                 let kind = if is_list { CandidateKind::List } else { CandidateKind::Json };
-                Candidate::new(kind, CandidateStage::Payload, 0)
+                OpenCandidate::new(kind, Payload, 0)
             }
-            ProseEvent::InlineBracket => Candidate::new(CandidateKind::InlineJson, CandidateStage::Payload, 0),
-            ProseEvent::ToolTag => Candidate::new(CandidateKind::Function, CandidateStage::ToolTag, 1),
+            ProseEvent::InlineBracket => OpenCandidate::new(CandidateKind::InlineJson, Payload, 0),
+            ProseEvent::ToolTag => OpenCandidate::new(CandidateKind::Function, ToolTag, 1),
             ProseEvent::NameLine => {
                 let Match::Full(name, length) = match_name_line(text, &self.declared) else { return None };
-                let stage = CandidateStage::Elements(Box::new(FunctionElements::after_name_line(name.to_owned())));
-                Candidate::new(CandidateKind::Function, stage, length)
+                let elements = FunctionElements::after_name_line(name.to_owned());
+                OpenCandidate::new(CandidateKind::Function, elements, length)
             }
-            ProseEvent::PlainCall(length) => Candidate::plain_call(&text[..*length]),
+            ProseEvent::PlainCall(length) => OpenCandidate::plain_call(&text[..*length]),
             _ => return None,
         };
-        Some(candidate)
+        Some(open)
     }
 
     /// Shows scanned text.

@@ -1,91 +1,84 @@
 //! The content of a function whose elements are named after its parameters.
 
-use super::element_stage::{ElementStage, ElementStep};
-use super::elements::FunctionElements;
+use std::ops::ControlFlow::{self, Continue};
+
+use super::elements::{ElementEnd, ElementStage, ElementStep, FunctionElements, need_more, not_parameters};
 use super::end_tag::{LiteralSection, find_end_tag, match_end_tag, match_other_end_tag};
-use super::tool_tag::{match_parameter_tag, match_tag, match_tool_tag};
 use super::yaml;
 use crate::declared_tools::DeclaredTools;
 use crate::markers::{Match, OPENERS};
+use crate::scanner::tool_tag::{match_parameter_tag, match_tag, match_tool_tag};
 use crate::segment::{MalformedReason, ParsedCall};
+
+/// A step that may read nothing.
+type OptionalStep = ControlFlow<ElementEnd, Option<usize>>;
 
 impl FunctionElements {
     /// Reads the end tag with the function's name, or the tag of an element that is named after its parameter; `None` for
     /// anything else.
-    pub(super) fn read_own_names(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Option<ElementStep> {
+    pub(super) fn read_own_names(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> OptionalStep {
         let rest = &text[at..];
-        if self.has_end_tag {
-            match match_end_tag(rest, &self.name) {
-                Match::Full((), length) => return Some(self.end_at_own_tag(at + length, at, declared)),
-                Match::Partial => return Some(ElementStep::NeedMore(at)),
-                Match::None => {}
-            }
+        if self.has_end_tag
+            && let Some(((), length)) = match_end_tag(rest, &self.name).or_wait(ElementEnd::NeedMore(at))?
+        {
+            let is_whole = !self.arguments.is_empty() || declared.has_required(&self.name, &self.arguments);
+            return if is_whole { self.end_call(at + length) } else { not_parameters(at) }.map_continue(Some);
         }
-        match match_parameter_tag(rest, &self.name, declared) {
-            Match::Full(tag, length) => {
-                self.stage = ElementStage::Named {
-                    key: tag.name.to_owned(),
-                    start: at + length,
-                    literal: LiteralSection::default(),
-                };
-                if tag.is_empty {
-                    self.set_argument("", declared);
-                    self.last_argument_end = at + length;
-                }
-                return Some(ElementStep::Continue(at + length));
+        let tag = match_parameter_tag(rest, &self.name, declared).or_wait(ElementEnd::NeedMore(at))?;
+        if let Some((tag, length)) = tag {
+            let (key, start) = (tag.name.to_owned(), at + length);
+            self.stage = ElementStage::Named { key, start, literal: LiteralSection::default() };
+            if tag.is_empty {
+                self.set_argument("", declared);
+                self.last_argument_end = start;
             }
-            Match::Partial => return Some(ElementStep::NeedMore(at)),
-            Match::None => {}
+            return Continue(Some(start));
         }
-        if self.is_in_tool_tag() && self.arguments.is_empty() { self.read_first_key(text, at, declared) } else { None }
-    }
-
-    fn end_at_own_tag(&mut self, end: usize, at: usize, declared: &DeclaredTools) -> ElementStep {
-        if !self.arguments.is_empty() || declared.has_required(&self.name, &self.arguments) {
-            ElementStep::Call(self.take_call(), end)
+        if self.is_in_tool_tag() && self.arguments.is_empty() {
+            self.read_first_key(text, at, declared)
         } else {
-            ElementStep::Unreadable(MalformedReason::NotParameters, at)
+            Continue(None)
         }
     }
 
     /// Reads the first key of parameters that are written as YAML: a known one, or one on a line of its own.
-    fn read_first_key(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Option<ElementStep> {
-        let key = match yaml::match_key(&text[at..]) {
-            Match::Full(key, _) => key,
-            Match::Partial => return Some(ElementStep::NeedMore(at)),
-            Match::None => return None,
+    fn read_first_key(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> OptionalStep {
+        let Some((key, _)) = yaml::match_key(&text[at..]).or_wait(ElementEnd::NeedMore(at))? else {
+            return Continue(None);
         };
         let line = text[..at].trim_end_matches([' ', '\t']);
         let begins_line = line.ends_with('\n');
         let is_known = declared.parameter(&self.name, key).is_some();
         if !is_known && !begins_line {
-            return None;
+            return Continue(None);
         }
         let start = if begins_line { line.len() } else { at };
         self.stage = ElementStage::Yaml { start, is_certain: is_known };
-        Some(ElementStep::Continue(at))
+        Continue(Some(at))
     }
 
     /// Reads parameters written as YAML up to the function's end tag.
     pub(super) fn read_yaml(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
-        let ElementStage::Yaml { start, is_certain } = self.stage else { return ElementStep::Continue(at) };
+        let ElementStage::Yaml { start, is_certain } = self.stage else { return Continue(at) };
         let found = if is_certain {
             find_end_tag(text, at, &self.name).map_err(NoEnd::YetFrom)
         } else {
             find_end_before_call(text, at, text.len(), &[&self.name], declared).map(|(_, from, to)| (from, to))
         };
-        let (content_end, end) = match found {
-            Ok(found) => found,
-            Err(NoEnd::YetFrom(resume)) => return ElementStep::NeedMore(resume),
-            Err(NoEnd::Before(end)) => return ElementStep::Unreadable(MalformedReason::NotParameters, end),
-        };
-        match yaml::parse_parameters(&text[start..content_end], &self.name, declared, true) {
-            Some(arguments) if declared.has_required(&self.name, &arguments) => {
-                self.arguments = arguments;
-                ElementStep::Call(self.take_call(), end)
-            }
-            _ => ElementStep::Unreadable(MalformedReason::NotParameters, end),
+        match found {
+            Ok((content_end, end)) if self.take_yaml(&text[start..content_end], declared, true) => self.end_call(end),
+            Ok((_, end)) | Err(NoEnd::Before(end)) => not_parameters(end),
+            Err(NoEnd::YetFrom(resume)) => need_more(resume),
         }
+    }
+
+    /// Takes the arguments from YAML; returns false if they are none, or one is missing.
+    fn take_yaml(&mut self, content: &str, declared: &DeclaredTools, is_closed: bool) -> bool {
+        let arguments = yaml::parse_parameters(content, &self.name, declared, is_closed);
+        let arguments = arguments.filter(|arguments| declared.has_required(&self.name, arguments));
+        let is_call = arguments.is_some();
+        self.arguments = arguments.unwrap_or_default();
+        is_call
     }
 
     /// Ends the text in parameters written as YAML.
@@ -99,32 +92,26 @@ impl FunctionElements {
         };
         let content = &text[start..];
         let open_tag = content.rfind('<').filter(|at| match_end_tag(&content[*at..], &self.name) == Match::Partial);
-        let content = &content[..open_tag.unwrap_or(content.len())];
-        match yaml::parse_parameters(content, &self.name, declared, false) {
-            Some(arguments) if declared.has_required(&self.name, &arguments) => {
-                self.arguments = arguments;
-                Ok((self.take_call(), text.len()))
-            }
-            _ => Err(MalformedReason::NotParameters),
-        }
+        let is_call = self.take_yaml(&content[..open_tag.unwrap_or(content.len())], declared, false);
+        if is_call { Ok((self.take_call(), text.len())) } else { Err(MalformedReason::NotParameters) }
     }
 
     /// Reads the value of an element that is named after its parameter. It ends where markup follows its end tag.
     pub(super) fn read_named(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
-        let ElementStage::Named { key, start, .. } = &self.stage else { return ElementStep::Continue(at) };
+        let ElementStage::Named { key, start, .. } = &self.stage else { return Continue(at) };
         let start = *start;
         let (end, after) = match find_end_tag(text, at, key) {
             Ok(found) => found,
-            Err(resume) => return ElementStep::NeedMore(resume),
+            Err(resume) => return need_more(resume),
         };
         match text[self.space.end(text, after)..].chars().next() {
-            None => ElementStep::NeedMore(end),
+            None => need_more(end),
             Some(next) if self.ends_value(next) && !self.is_in_literal(text, end) => {
                 self.set_argument(&text[start..end], declared);
                 self.last_argument_end = after;
-                ElementStep::Continue(after)
+                Continue(after)
             }
-            Some(_) => ElementStep::Continue(after),
+            Some(_) => Continue(after),
         }
     }
 
@@ -160,45 +147,38 @@ impl FunctionElements {
     }
 
     /// Reads past the tag of an element that is no parameter, or a stray end tag; `None` for anything else.
-    pub(super) fn read_unknown_element(&mut self, text: &str, at: usize) -> Option<ElementStep> {
+    pub(super) fn read_unknown_element(&mut self, text: &str, at: usize) -> OptionalStep {
         if !self.has_end_tag {
-            return None;
+            return Continue(None);
         }
         let rest = &text[at..];
-        match match_other_end_tag(rest) {
-            Match::Full((), length) => return Some(ElementStep::Continue(at + length)),
-            Match::Partial => return Some(ElementStep::NeedMore(at)),
-            Match::None => {}
+        if let Some(((), length)) = match_other_end_tag(rest).or_wait(ElementEnd::NeedMore(at))? {
+            return Continue(Some(at + length));
         }
-        match match_tag(rest) {
-            Match::Full(tag, length) => {
-                if !tag.is_empty {
-                    self.stage = ElementStage::Unknown { name: tag.name.to_owned(), start: at + length };
-                }
-                Some(ElementStep::Continue(at + length))
-            }
-            Match::Partial => Some(ElementStep::NeedMore(at)),
-            Match::None => None,
+        let Some((tag, length)) = match_tag(rest).or_wait(ElementEnd::NeedMore(at))? else { return Continue(None) };
+        if !tag.is_empty {
+            self.stage = ElementStage::Unknown { name: tag.name.to_owned(), start: at + length };
         }
+        Continue(Some(at + length))
     }
 
     /// Reads past an element that is no parameter: to its end tag, or to the function's. Where another call begins before it,
     /// or after [`MAX_UNKNOWN_BYTES`], the function ends.
     pub(super) fn skip_unknown_element(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
-        let ElementStage::Unknown { name, start } = &self.stage else { return ElementStep::Continue(at) };
+        let ElementStage::Unknown { name, start } = &self.stage else { return Continue(at) };
         let limit = text.floor_char_boundary(start + MAX_UNKNOWN_BYTES);
         let next = match find_end_before_call(text, at, limit, &[&self.name, name], declared) {
             Ok((0, own, _)) => own,
             Ok((_, _, end)) => end,
-            Err(NoEnd::YetFrom(resume)) => return ElementStep::NeedMore(resume),
+            Err(NoEnd::YetFrom(resume)) => return need_more(resume),
             Err(NoEnd::Before(_)) if self.may_end_unclosed(declared) => {
-                return ElementStep::Call(self.take_call(), self.last_argument_end);
+                return self.end_call(self.last_argument_end);
             }
             // Not the position from which this was read, which depends on the chunks.
-            Err(NoEnd::Before(end)) => return ElementStep::Unreadable(MalformedReason::NotParameters, end),
+            Err(NoEnd::Before(end)) => return not_parameters(end),
         };
         self.stage = ElementStage::Between;
-        ElementStep::Continue(next)
+        Continue(next)
     }
 }
 

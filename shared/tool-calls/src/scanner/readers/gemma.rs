@@ -1,11 +1,16 @@
 //! Calls as Gemma 4 and `FunctionGemma` write them: `call:f{city:<|"|>Paris<|"|>,count:2}`.
 
+use std::ops::ControlFlow::Break;
+
 use serde_json::{Map, Value};
 
+use super::body::Body;
 use crate::declared_tools::DeclaredTools;
 use crate::json;
 use crate::parameter_value::{parse_number, parse_parameter, schema_types};
-use crate::segment::ParsedCall;
+use crate::scanner::candidate::Candidate;
+use crate::scanner::reader::{Progress, Reader, Step, Verdict};
+use crate::segment::{JsonFault, MalformedReason, ParsedCall};
 
 /// What precedes the name.
 pub(super) const CALL: &str = "call:";
@@ -19,16 +24,44 @@ const NO_VALUE: [&str; 3] = ["null", "none", "nil"];
 /// Maximum nesting depth of values.
 const MAX_DEPTH: usize = 64;
 
-/// Finds the end of the arguments.
-#[derive(Default)]
-pub(super) struct GemmaBrackets {
+/// Reads the arguments of a call; the name before them has been read.
+pub(super) struct GemmaArguments {
+    start: usize,
     depth: usize,
     in_string: bool,
 }
 
-impl GemmaBrackets {
+impl Reader for GemmaArguments {
+    fn advance(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step {
+        let end = self.find_end(text, candidate.at);
+        candidate.at = end.unwrap_or_else(|at| at);
+        let Ok(end) = end else { return Break(Verdict::NeedMore) };
+        let name = candidate.name.take().unwrap_or_default();
+        let Some(call) = parse_arguments(&text[self.start..end], name, declared) else {
+            let reason = MalformedReason::NotJson(JsonFault::Unreadable);
+            return candidate.read_with(end, Body::unreadable(reason));
+        };
+        candidate.calls.push(call);
+        candidate.calls_end = end;
+        candidate.read_with(end, Body::tail())
+    }
+
+    fn finish(&mut self, _candidate: &mut Candidate, text: &str, _declared: &DeclaredTools) -> Verdict {
+        Verdict::Unreadable(MalformedReason::NotJson(JsonFault::Incomplete), text.len())
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::Certain
+    }
+}
+
+impl GemmaArguments {
+    pub(super) fn new(start: usize) -> Self {
+        Self { start, depth: 0, in_string: false }
+    }
+
     /// Continues at position `at`; returns the position after the last bracket, or the one to continue from.
-    pub(super) fn advance(&mut self, text: &str, at: usize) -> Result<usize, usize> {
+    fn find_end(&mut self, text: &str, at: usize) -> Result<usize, usize> {
         let mut at = at;
         while let Some(found) = text[at..].find(['<', '{', '[', '(', '}', ']', ')']) {
             at += found;
@@ -57,7 +90,7 @@ impl GemmaBrackets {
 }
 
 /// Parses the arguments of a call; `None` for anything else.
-pub(super) fn parse_arguments(text: &str, name: String, declared: &DeclaredTools) -> Option<ParsedCall> {
+fn parse_arguments(text: &str, name: String, declared: &DeclaredTools) -> Option<ParsedCall> {
     let mut reader = GemmaReader { rest: text, depth: 0, tool: &name, declared };
     let arguments = reader.read_members().filter(|_| !name.is_empty())?;
     Some(ParsedCall { name, arguments: Value::Object(arguments) })

@@ -1,15 +1,73 @@
-//! Lists of calls written as Python.
+//! Calls written as Python: a list `[f(q='a'), g(n=1)]`, or arguments after a name.
+
+use std::ops::ControlFlow::Break;
 
 use serde_json::{Map, Value};
 
+use super::body::Body;
 use crate::declared_tools::DeclaredTools;
 use crate::json;
 use crate::parameter_value::parse_number;
-use crate::segment::ParsedCall;
+use crate::scanner::candidate::{Candidate, Certainty};
+use crate::scanner::reader::{Progress, Reader, Step, Verdict};
+use crate::segment::{MalformedReason, ParsedCall};
 
-/// Finds the end of a list of calls written as Python: `[f(q='a'), g(n=1)]`.
+/// Reads a list, or the arguments after a name.
+pub(in crate::scanner) struct PythonCalls {
+    brackets: BracketTracker,
+    start: usize,
+}
+
+impl PythonCalls {
+    pub(in crate::scanner) fn new(start: usize) -> Self {
+        Self { brackets: BracketTracker::default(), start }
+    }
+}
+
+impl Reader for PythonCalls {
+    fn advance(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step {
+        let end = self.brackets.advance(text, candidate.at);
+        candidate.at = end.unwrap_or_else(|at| at);
+        let Ok(end) = end else { return Break(Verdict::NeedMore) };
+        let (start, bare) = (self.start, candidate.is_bare());
+        let calls = match candidate.name.take() {
+            Some(name) if text[start..].starts_with('(') => {
+                parse_arguments(&text[start..end], name, declared).map(|call| (vec![call], true))
+            }
+            _ => parse_calls(&text[start..end]),
+        };
+        match calls {
+            Some((calls, is_whole))
+                if !bare || calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) =>
+            {
+                if !is_whole {
+                    candidate.record_fault(MalformedReason::NotPython, start..end);
+                }
+                if !is_whole || !calls.iter().all(|call| declared.fits(&call.name, &call.arguments)) {
+                    candidate.certainty = Certainty::Possible;
+                }
+                candidate.calls.extend(calls);
+                candidate.calls_end = end;
+            }
+            None if !candidate.calls.is_empty() => candidate.record_fault(MalformedReason::NotPython, start..end),
+            None if !bare => return candidate.read_with(end, Body::unreadable(MalformedReason::NotPython)),
+            _ => return Break(Verdict::Text),
+        }
+        candidate.read_with(end, Body::after_python())
+    }
+
+    fn finish(&mut self, candidate: &mut Candidate, text: &str, _declared: &DeclaredTools) -> Verdict {
+        if candidate.is_bare() { Verdict::Text } else { Verdict::Unreadable(MalformedReason::NotPython, text.len()) }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::Certain
+    }
+}
+
+/// Finds the end of a list of calls.
 #[derive(Default)]
-pub(super) struct BracketTracker {
+struct BracketTracker {
     depth: usize,
     quote: Option<u8>,
     escaped: bool,
@@ -17,7 +75,7 @@ pub(super) struct BracketTracker {
 
 impl BracketTracker {
     /// Continues at position `at`; returns the position after the last bracket, or the end of the text.
-    pub(super) fn advance(&mut self, text: &str, at: usize) -> Result<usize, usize> {
+    fn advance(&mut self, text: &str, at: usize) -> Result<usize, usize> {
         for (offset, &byte) in text.as_bytes()[at..].iter().enumerate() {
             if self.read(byte) && self.depth == 0 {
                 return Ok(at + offset + 1);
@@ -53,7 +111,7 @@ impl BracketTracker {
 }
 
 /// Parses a list of calls. Returns those that are readable, and whether all are; `None` if none is.
-pub(super) fn parse_calls(text: &str) -> Option<(Vec<ParsedCall>, bool)> {
+fn parse_calls(text: &str) -> Option<(Vec<ParsedCall>, bool)> {
     let inside = text.strip_prefix('[')?.strip_suffix(']')?;
     let (mut calls, mut is_whole) = (Vec::new(), true);
     for item in split_items(inside) {
@@ -67,7 +125,7 @@ pub(super) fn parse_calls(text: &str) -> Option<(Vec<ParsedCall>, bool)> {
 }
 
 /// Splits at the commas outside brackets and strings; an empty last item does not count.
-fn split_items(text: &str) -> impl Iterator<Item = &str> {
+fn split_items(text: &str) -> Vec<&str> {
     let (mut brackets, mut start, mut items) = (BracketTracker::default(), 0, Vec::new());
     for (at, byte) in text.bytes().enumerate() {
         brackets.read(byte);
@@ -76,17 +134,13 @@ fn split_items(text: &str) -> impl Iterator<Item = &str> {
             start = at + 1;
         }
     }
-    items.push(&text[start..]);
-    let count = items.len();
+    let last = &text[start..];
+    items.extend(Some(last).filter(|last| !last.trim().is_empty()));
     items
-        .into_iter()
-        .enumerate()
-        .filter(move |(at, item)| at + 1 < count || !item.trim().is_empty())
-        .map(|(_, item)| item)
 }
 
 /// Parses the arguments of a call in their round brackets. The only argument may lack its name.
-pub(super) fn parse_arguments(text: &str, name: String, declared: &DeclaredTools) -> Option<ParsedCall> {
+fn parse_arguments(text: &str, name: String, declared: &DeclaredTools) -> Option<ParsedCall> {
     let mut reader = PythonReader { rest: text, depth: 0 };
     let arguments = if let Some(arguments) = reader.read_list(b'(', b')', PythonReader::read_argument) {
         arguments

@@ -1,0 +1,273 @@
+//! Reads the text after the JSON of a call, up to the end of its wrapper.
+
+use std::ops::ControlFlow::{Break, Continue};
+
+use super::body::{Body, BodyState};
+use super::python::PythonCalls;
+use crate::declared_tools::DeclaredTools;
+use crate::markers::{CLOSERS, Markers, Match, OPENERS};
+use crate::scanner::candidate::{Candidate, Certainty};
+use crate::scanner::fence::TICKS;
+use crate::scanner::name::name_len;
+use crate::scanner::reader::{Step, Verdict};
+use crate::segment::{JsonFault, MalformedReason};
+
+/// Maximum distance to search for the end of a wrapper with unreadable content, in bytes.
+const MAX_SEARCH_BYTES: usize = 4096;
+
+/// The kind of text after a JSON value.
+enum TailKind {
+    /// The wrapper's end, which ends before this position.
+    Close(usize),
+    /// Another value begins at this position.
+    Value(usize),
+    /// Residue up to this position; scan again there.
+    Residue(usize),
+    /// More text is needed to decide.
+    NeedMore,
+    /// Nothing that belongs to the call.
+    Other,
+}
+
+/// Punctuation that may end the line of a call.
+const CLOSING_PUNCTUATION: [char; 5] = ['。', '．', '.', '！', '!'];
+/// Maximum length of what may follow a call in its line, in bytes.
+const MAX_LINE_END_BYTES: usize = 32;
+
+/// Matches blanks and one closing punctuation mark up to the end of a line, which ends before the line break.
+fn match_line_end(text: &str) -> Match<()> {
+    let blank = [' ', '\t', '\r'];
+    let rest = text.trim_start_matches(blank).strip_prefix(CLOSING_PUNCTUATION).unwrap_or(text);
+    let end = text.len() - rest.len();
+    match rest.trim_start_matches(blank).chars().next() {
+        _ if end > MAX_LINE_END_BYTES => Match::None,
+        Some('\n') => Match::Full((), end),
+        Some(_) => Match::None,
+        None => Match::Partial,
+    }
+}
+
+/// Where a call ends that another one follows, in the text of one that seemed to contain both: before its end marker, or
+/// before the control token that opens the next one.
+pub(super) fn end_before_next_call(text: &str) -> Option<usize> {
+    let closer = CLOSERS.find(text, 0).ok().and_then(|(at, _, end)| {
+        let rest = text[end..].trim_start();
+        let follows = |markers: Markers| matches!(markers.match_prefix(rest), Match::Full(..));
+        (follows(OPENERS) || follows(CLOSERS)).then_some(at)
+    });
+    let opener =
+        OPENERS.find(text, 0).ok().and_then(|(at, _, end)| text[at..end].contains(['|', '｜', ']']).then_some(at));
+    closer.into_iter().chain(opener).min()
+}
+
+impl Body {
+    /// Reads after complete JSON.
+    pub(super) fn read_tail(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step {
+        if let Some((name, at)) = self.match_next_python(candidate, text, declared).or_wait(Verdict::NeedMore)? {
+            candidate.name = Some(name.to_owned());
+            return candidate.read_with(at, PythonCalls::new(at));
+        }
+        match self.classify_tail(candidate, text) {
+            TailKind::Close(end) => Break(Verdict::Calls(std::mem::take(&mut candidate.calls), end)),
+            TailKind::Value(at) => candidate.read_with(at, Self::json(at, false, false)),
+            TailKind::Residue(at) => {
+                candidate.at = at;
+                Continue(None)
+            }
+            TailKind::NeedMore => Break(Verdict::NeedMore),
+            TailKind::Other if candidate.certainty == Certainty::Unchecked && candidate.is_bare() => {
+                Break(Verdict::CheckExample)
+            }
+            TailKind::Other if candidate.certainty == Certainty::Exact && candidate.is_bare() => {
+                // The end of the line after JSON that fits its tool exactly makes the calls certain.
+                let line_end = match_line_end(&text[candidate.at..]).or_wait(Verdict::NeedMore)?;
+                candidate.certainty = if line_end.is_some() { Certainty::Certain } else { Certainty::Exact };
+                Break(candidate.take_possible_calls(candidate.at + line_end.map_or(0, |(_, length)| length)))
+            }
+            TailKind::Other => Break(candidate.take_possible_calls(candidate.at)),
+        }
+    }
+
+    /// Matches the name of another call written as Python, in the same wrapper: the match ends before its arguments.
+    fn match_next_python<'a>(
+        &self,
+        candidate: &mut Candidate,
+        text: &'a str,
+        declared: &DeclaredTools,
+    ) -> Match<&'a str> {
+        if !self.python || candidate.is_bare() {
+            return Match::None;
+        }
+        let at = candidate.space.end(text, candidate.at);
+        let (name, after) = text[at..].split_at(name_len(&text[at..]));
+        match after.chars().next() {
+            None if declared.has_prefix(name) => Match::Partial,
+            Some('(') if declared.has(name) => Match::Full(name, at + name.len()),
+            _ => Match::None,
+        }
+    }
+
+    fn classify_tail(&mut self, candidate: &mut Candidate, text: &str) -> TailKind {
+        let explicit = !candidate.is_bare();
+        let at = candidate.space.end(text, candidate.at);
+        let rest = &text[at..];
+        match rest.chars().next() {
+            None => TailKind::NeedMore,
+            Some('}' | ']') if explicit => TailKind::Residue(at + 1),
+            Some('`') if self.fenced && rest.starts_with(TICKS) => {
+                self.fenced = false;
+                TailKind::Residue(at + TICKS.len())
+            }
+            Some('`') if self.fenced && TICKS.starts_with(rest) => TailKind::NeedMore,
+            Some('{') if explicit => TailKind::Value(at),
+            Some(',' | ';') => match text[candidate.space.end(text, at + 1)..].chars().next() {
+                None => TailKind::NeedMore,
+                Some('{') => TailKind::Value(at + 1),
+                Some(_) => TailKind::Other,
+            },
+            Some('<' | '[') if explicit => match CLOSERS.match_prefix(rest) {
+                Match::Full(_, length) => TailKind::Close(at + length),
+                Match::Partial => TailKind::NeedMore,
+                Match::None => TailKind::Other,
+            },
+            Some(_) => TailKind::Other,
+        }
+    }
+
+    /// Reads after JSON that needs repair: the wrapper's end decides what belongs to the JSON.
+    pub(super) fn read_broken_tail(
+        &mut self,
+        candidate: &mut Candidate,
+        text: &str,
+        end: usize,
+        declared: &DeclaredTools,
+    ) -> Step {
+        match self.classify_tail(candidate, text) {
+            TailKind::NeedMore => return Break(Verdict::NeedMore),
+            TailKind::Residue(at) => {
+                candidate.at = at;
+                return Continue(None);
+            }
+            TailKind::Close(_) | TailKind::Value(_) | TailKind::Other => {}
+        }
+        let whole = &text[self.from..candidate.at];
+        match self
+            .repair_and_accept(&text[self.from..end], candidate, declared)
+            .or_else(|_| self.repair_and_accept(whole, candidate, declared))
+        {
+            Ok(()) => self.set_state(BodyState::Tail),
+            Err(reason) if candidate.calls.is_empty() && has_json_signs(whole) => {
+                self.mark_unreadable(candidate, reason, true)
+            }
+            Err(reason) => self.reject(candidate, text, reason),
+        }
+    }
+
+    /// Reads directly after unreadable content.
+    pub(super) fn read_unreadable_tail(
+        &mut self,
+        candidate: &mut Candidate,
+        text: &str,
+        reason: MalformedReason,
+    ) -> Step {
+        let end = match self.classify_tail(candidate, text) {
+            TailKind::NeedMore => return Break(Verdict::NeedMore),
+            TailKind::Residue(at) => {
+                candidate.at = at;
+                return Continue(None);
+            }
+            TailKind::Close(end) => end,
+            TailKind::Value(_) | TailKind::Other => candidate.at,
+        };
+        Break(take_unreadable(candidate, reason, end))
+    }
+
+    /// Ends the text in or after JSON.
+    pub(super) fn finish_body(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Verdict {
+        let (at, bare, has_calls) = (candidate.at, candidate.is_bare(), !candidate.calls.is_empty());
+        let is_prose = !candidate.begins_line && !has_json_signs(&text[self.from..]);
+        let incomplete = MalformedReason::NotJson(JsonFault::Incomplete);
+        match &self.state {
+            BodyState::Tail => finish_tail(candidate, text),
+            _ if has_calls && bare => candidate.take_possible_calls(candidate.calls_end),
+            BodyState::Broken { end } => match self.repair_and_accept(&text[self.from..*end], candidate, declared) {
+                Ok(()) => candidate.take_possible_calls(candidate.at),
+                Err(_) if has_calls => self.finish_after_calls(candidate, text),
+                Err(reason) => Verdict::Unreadable(reason, text.len()),
+            },
+            _ if has_calls => self.finish_after_calls(candidate, text),
+            BodyState::Json(_) if bare || is_prose => Verdict::Text,
+            BodyState::Json(scan) if scan.is_in_string() => {
+                let end = end_of_wrapper(text, self.from);
+                Verdict::Unreadable(MalformedReason::NotJson(JsonFault::OpenString), end)
+            }
+            BodyState::Json(_) => Verdict::Unreadable(incomplete, text.len()),
+            BodyState::Unreadable { reason, .. } => take_unreadable(candidate, *reason, at),
+        }
+    }
+
+    /// Ends the text in an unfinished call of a wrapper that has other calls: only the unfinished one is lost.
+    fn finish_after_calls(&self, candidate: &mut Candidate, text: &str) -> Verdict {
+        if !has_json_signs(&text[self.from..]) {
+            return candidate.take_possible_calls(candidate.calls_end);
+        }
+        let end = end_of_wrapper(text, self.from);
+        candidate.record_fault(MalformedReason::NotJson(JsonFault::Incomplete), self.from..end);
+        candidate.take_possible_calls(end)
+    }
+}
+
+/// Searches unreadable content from `search` on for the wrapper's end, within [`MAX_SEARCH_BYTES`].
+pub(super) fn search_wrapper_end(
+    candidate: &mut Candidate,
+    text: &str,
+    search: &mut usize,
+    reason: MalformedReason,
+) -> Step {
+    let limit = text.floor_char_boundary(candidate.at.saturating_add(MAX_SEARCH_BYTES));
+    let first = (*search).max(candidate.at);
+    let known = &mut candidate.without_end;
+    // What an earlier candidate searched in vain is not searched again: otherwise each short one costs this many bytes.
+    let (begin, from) = if known.contains(&first) { (known.start, known.end.min(limit)) } else { (first, first) };
+    let end = match CLOSERS.find(&text[..limit], from) {
+        Ok((_, _, end)) => end,
+        Err(next) if limit < text.len() => {
+            *known = begin..next;
+            candidate.at
+        }
+        Err(next) => {
+            *search = next;
+            return Break(Verdict::NeedMore);
+        }
+    };
+    Break(take_unreadable(candidate, reason, end))
+}
+
+fn take_unreadable(candidate: &mut Candidate, reason: MalformedReason, end: usize) -> Verdict {
+    let Some((_, at)) = candidate.fault.as_mut().filter(|_| !candidate.calls.is_empty()) else {
+        return Verdict::Unreadable(reason, end);
+    };
+    at.end = end;
+    candidate.take_possible_calls(end)
+}
+
+/// Ends the text after complete JSON.
+fn finish_tail(candidate: &mut Candidate, text: &str) -> Verdict {
+    let rest = &text[candidate.at..];
+    let ends_line = candidate.is_bare() && match_line_end(rest).is_found();
+    if !ends_line || candidate.certainty != Certainty::Exact {
+        return candidate.take_possible_calls(candidate.at);
+    }
+    candidate.certainty = Certainty::Certain;
+    candidate.take_possible_calls(candidate.at + rest.trim_end().len())
+}
+
+/// The end of the first end marker after `from`, or of the text.
+fn end_of_wrapper(text: &str, from: usize) -> usize {
+    CLOSERS.find(text, from).map_or(text.len(), |(_, _, end)| end)
+}
+
+/// Whether a text in braces has what JSON is made of.
+pub(super) fn has_json_signs(text: &str) -> bool {
+    text.contains([':', '：', '"', '“', '\''])
+}
