@@ -2,16 +2,13 @@
 //!
 //! All markers are read in every reply, independent of the taught format. The content after a marker decides how it is
 //! read (JSON, a function's parameters, a name first). So a new format is usually a row of markers; a format that
-//! prompts teach is a file with a [`CallFormat`] and a line in `FAMILIES`.
+//! prompts teach is a row in `render.rs` and a line in `FAMILIES`.
 
 mod compact;
-mod functionary;
-mod functions;
-mod glm;
 mod prompt;
-mod react;
 mod read_only;
-mod tag;
+mod render;
+mod taught;
 
 use std::borrow::Cow;
 
@@ -54,15 +51,15 @@ pub trait CallFormat: Sync {
 /// Doubao models use the tag format: they follow it well, and an endpoint may strip its own control tokens from the
 /// text.
 const FAMILIES: &[(&[&str], &dyn CallFormat)] = &[
-    (&["seed-oss"], &functions::SEED),
-    (&["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "step-5", "mimo"], &functions::QWEN),
-    (&["qwen", "qwq", "hermes", "granite-4", "reka", "ernie"], &tag::HERMES),
-    (&["longcat"], &tag::LONGCAT),
-    (&["glm-4", "glm-5", "ling-3", "hy3-", "hy4-", "laguna", "hyperclovax"], &glm::GLM),
-    (&["minicpm5", "minicpm-5"], &functions::MINICPM),
-    (&["functionary"], &functionary::FUNCTIONARY),
-    (&["minimax"], &functions::MINIMAX),
-    (&["claude"], &functions::INVOKE),
+    (&["seed-oss"], &render::SEED),
+    (&["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "step-5", "mimo"], &render::QWEN),
+    (&["qwen", "qwq", "hermes", "granite-4", "reka", "ernie"], &render::HERMES),
+    (&["longcat"], &render::LONGCAT),
+    (&["glm-4", "glm-5", "ling-3", "hy3-", "hy4-", "laguna", "hyperclovax"], &render::GLM),
+    (&["minicpm5", "minicpm-5"], &render::MINICPM),
+    (&["functionary"], &render::FUNCTIONARY),
+    (&["minimax"], &render::MINIMAX),
+    (&["claude"], &render::INVOKE),
 ];
 
 /// Models whose prompt opens the reasoning, so that their replies only close it, by the same patterns. Endpoints that
@@ -79,7 +76,7 @@ pub fn opens_in_thinking(model: &str) -> bool {
 pub fn format_for(model: &str) -> &'static dyn CallFormat {
     let model = model.to_lowercase();
     let fits = |patterns: &[&str]| patterns.iter().any(|pattern| model.contains(pattern));
-    FAMILIES.iter().find(|(patterns, _)| fits(patterns)).map_or(&tag::TAG, |(_, format)| *format)
+    FAMILIES.iter().find(|(patterns, _)| fits(patterns)).map_or(&render::TAG, |(_, format)| *format)
 }
 
 /// Returns the format of this name, or that for the model if there is none.
@@ -89,17 +86,17 @@ pub fn format_of(name: Option<&str>, model: &str) -> &'static dyn CallFormat {
 
 /// Every format that a prompt can teach.
 const FORMATS: &[&dyn CallFormat] = &[
-    &tag::TAG,
-    &tag::HERMES,
-    &functions::SEED,
-    &functions::QWEN,
-    &glm::GLM,
-    &functions::MINIMAX,
-    &functions::INVOKE,
-    &tag::LONGCAT,
-    &functions::MINICPM,
-    &functionary::FUNCTIONARY,
-    &react::REACT,
+    &render::TAG,
+    &render::HERMES,
+    &render::SEED,
+    &render::QWEN,
+    &render::GLM,
+    &render::MINIMAX,
+    &render::INVOKE,
+    &render::LONGCAT,
+    &render::MINICPM,
+    &render::FUNCTIONARY,
+    &render::REACT,
 ];
 
 /// Returns the format of this name; the error is the list of all names.
@@ -110,9 +107,9 @@ pub fn format_named(name: &str) -> Result<&'static dyn CallFormat, String> {
 
 /// All markers.
 pub(crate) fn markers() -> Vec<(String, Role)> {
-    let plain = [tag::MARKERS, functions::MARKERS, glm::MARKERS, read_only::MARKERS].concat();
+    let plain = [taught::MARKERS, read_only::MARKERS].concat();
     let mut markers: Vec<_> = plain.into_iter().map(|(text, role)| (text.to_owned(), role)).collect();
-    markers.extend(functions::prefixed_markers());
+    markers.extend(taught::prefixed_markers());
     markers.extend(read_only::deepseek_markers());
     markers.extend(read_only::harmony_separators());
     markers
