@@ -13,6 +13,9 @@ const UNUSED: &[u8] = b"unused";
 /// The text with which some models open a list of calls, up to its bracket.
 const FUNCTOOLS: &str = "functools";
 
+/// The characters that end or open what begins a call.
+const ENTITIES: [(char, &str); 4] = [(':', "&#58;"), ('>', "&gt;"), ('[', "&#91;"), ('{', "&#123;")];
+
 /// The beginning of a fence that holds calls, such as `tool_call` or `tool_code`.
 const FENCE: &str = "```tool";
 const ESCAPED_FENCE: &str = "``&#96;tool";
@@ -30,20 +33,21 @@ const ESCAPED_FENCE: &str = "``&#96;tool";
 /// its reply with the JSON of a declared tool's call, that is a call, regardless of the text's source.
 pub fn escape(text: &str) -> String {
     let text = text.replace('<', "&lt;").replace(FENCE, ESCAPED_FENCE);
-    let text = escape_brackets(&text);
-    escape_labels(&text).into_owned()
+    replace_at(&text, |text, at| begins_call(text, at) || opens_marker(text, at)).into_owned()
 }
 
-/// Escapes what begins a call without a bracket: the labels of `ReAct`, and a recipient.
-fn escape_labels(text: &str) -> Cow<'_, str> {
-    let mut positions = text.match_indices([':', '>']).map(|(at, _)| at).filter(|at| begins_call(text, *at)).peekable();
-    if positions.peek().is_none() {
+/// Replaces the characters at these positions by their entities.
+fn replace_at(text: &str, is_replaced: impl Fn(&str, usize) -> bool) -> Cow<'_, str> {
+    let entities = text.match_indices(ENTITIES.map(|(character, _)| character));
+    let mut found = entities.filter(|(at, _)| is_replaced(text, *at)).peekable();
+    if found.peek().is_none() {
         return Cow::Borrowed(text);
     }
     let (mut safe, mut from) = (String::with_capacity(text.len() + 16), 0);
-    for at in positions {
+    for (at, character) in found {
+        let entity = ENTITIES.into_iter().find(|(known, _)| character.starts_with(*known));
         safe.push_str(text.get(from..at).unwrap_or_default());
-        safe.push_str(if text.get(at..).is_some_and(|rest| rest.starts_with(':')) { "&#58;" } else { "&gt;" });
+        safe.push_str(entity.map_or(character, |(_, entity)| entity));
         from = at + 1;
     }
     safe.push_str(text.get(from..).unwrap_or_default());
@@ -61,25 +65,11 @@ fn begins_call(text: &str, at: usize) -> bool {
     start.is_empty() || ["\n", "\\n", "\\t", "\""].into_iter().any(|end| start.ends_with(end))
 }
 
-/// Escapes the brackets that open a marker.
-fn escape_brackets(text: &str) -> Cow<'_, str> {
-    let opening = |at: &usize| {
-        text.get(..*at).is_some_and(|before| before.ends_with(FUNCTOOLS))
-            || text.get(*at..).is_some_and(|rest| rest.starts_with('['))
-                && (is_control_token(text, *at) || opens_calls(text.get(at + 1..).unwrap_or_default()))
-    };
-    let mut positions = text.match_indices(['[', '{']).map(|(at, _)| at).filter(opening).peekable();
-    if positions.peek().is_none() {
-        return Cow::Borrowed(text);
-    }
-    let (mut safe, mut from) = (String::with_capacity(text.len() + 16), 0);
-    for at in positions {
-        safe.push_str(text.get(from..at).unwrap_or_default());
-        safe.push_str(if text.get(at..).is_some_and(|rest| rest.starts_with('{')) { "&#123;" } else { "&#91;" });
-        from = at + 1;
-    }
-    safe.push_str(text.get(from..).unwrap_or_default());
-    Cow::Owned(safe)
+/// Whether the bracket at `at` opens a marker.
+fn opens_marker(text: &str, at: usize) -> bool {
+    let (Some(before), Some(rest)) = (text.get(..at), text.get(at..)) else { return false };
+    let is_list = || rest.starts_with('[') && (is_control_token(text, at) || opens_calls(&rest[1..]));
+    rest.starts_with(['[', '{']) && (before.ends_with(FUNCTOOLS) || is_list())
 }
 
 /// Whether the bracket at `at` opens a control token: capitals and underscores up to the closing bracket.

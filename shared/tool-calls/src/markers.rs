@@ -37,6 +37,11 @@ impl<T> Match<T> {
         }
     }
 
+    /// Matches something else where this does not match.
+    pub(crate) fn or_else(self, other: impl FnOnce() -> Self) -> Self {
+        if self.is_found() { self } else { other() }
+    }
+
     /// Converts what matched.
     pub(crate) fn map<U>(self, convert: impl FnOnce(T) -> U) -> Match<U> {
         self.and_then(|found, length| Match::Full(convert(found), length))

@@ -1,8 +1,15 @@
 //! Ordinary text: where a call may begin.
 
 use super::attributes::space_len;
+use super::candidate::{CandidateKind, OpenCandidate};
 use super::fence::{match_closing, match_reply_fence};
-use super::name::is_name;
+use super::name::name_len;
+use super::reader::Reader;
+use super::readers::action::Action;
+use super::readers::elements::FunctionElements;
+use super::readers::payload::Payload;
+use super::readers::recipient::Recipient;
+use super::readers::tag::ToolTag;
 use super::tool_tag::{match_name_line, match_tool_tag, name_at};
 use crate::code::CodeTracker;
 use crate::declared_tools::DeclaredTools;
@@ -32,7 +39,6 @@ pub(super) struct ScanContext<'a> {
 }
 
 /// The event after the scanned text.
-#[derive(Debug)]
 pub(super) enum ProseEvent {
     /// Nothing, or a possible start of something.
     Nothing,
@@ -44,26 +50,10 @@ pub(super) enum ProseEvent {
     Closer(Role, usize),
     /// A marker of this length that ends the model's turn, if nothing follows it.
     TurnEnd(usize),
-    /// A bracket with which a call may begin.
-    Bracket,
-    /// The same later in a line.
-    InlineBracket,
+    /// Anything else with which a call may begin.
+    Candidate(Box<OpenCandidate>),
     /// The beginning of an imitated result.
     ResultBlock(ResultBlock),
-    /// `functools`, of this length, before a bracket.
-    Functools(usize),
-    /// [`SECTION`], of this length.
-    Section(usize),
-    /// [`RECIPIENT`], of this length.
-    Recipient(usize),
-    /// `Action:`, of this length.
-    Action(usize),
-    /// `<f>`, the tag of a declared tool.
-    ToolTag,
-    /// The name of a declared tool on its own line, before the tag of a parameter.
-    NameLine,
-    /// The name of a declared tool, of this length, with which the reply begins, before its arguments in round brackets.
-    PlainCall(usize),
     /// A code fence of this many backticks and this length that may hold a call.
     Fence(usize, usize),
     /// The end of that fence, of this length.
@@ -142,13 +132,13 @@ fn match_at(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>
             if (byte == b'{' || byte == b'[' && may_open_list(rest, context.declared))
                 && allows_inline_bracket(code, at, context) =>
         {
-            Match::Full(ProseEvent::InlineBracket, 1)
+            Match::Full(open(CandidateKind::InlineJson, Payload, 0), 1)
         }
         Match::None if byte == b'<' && allows_brackets(at, context) && !code.is_in_inline_code() => {
-            match_tool_tag(rest, context.declared).map(|_| ProseEvent::ToolTag)
+            match_tag(rest, context)
         }
         Match::None if byte == b'>' && allows_brackets(at, context) && !code.is_in_inline_code() => {
-            match_literal(rest, RECIPIENT, ProseEvent::Recipient(RECIPIENT.len()))
+            match_recipient(rest)
         }
         marker => marker,
     }
@@ -172,59 +162,73 @@ fn allows_inline_bracket(code: &CodeTracker, at: usize, context: &ScanContext<'_
 fn may_open_list(rest: &str, declared: &DeclaredTools) -> bool {
     let inside = &rest[1..];
     let inside = &inside[space_len(inside)..];
-    let name = &inside[..inside.find(|c| !is_name(c)).unwrap_or(inside.len())];
+    let name = &inside[..name_len(inside)];
     inside.starts_with('{') || inside.is_empty() || !name.is_empty() && declared.has_prefix(name)
+}
+
+fn open(kind: CandidateKind, reader: impl Reader + 'static, marker_len: usize) -> ProseEvent {
+    ProseEvent::Candidate(Box::new(OpenCandidate::new(kind, reader, marker_len)))
+}
+
+fn open_wrapper(marker: &str) -> ProseEvent {
+    ProseEvent::Candidate(Box::new(OpenCandidate::from_marker(Role::Wrapper, marker, false)))
+}
+
+fn match_tag(rest: &str, context: &ScanContext<'_>) -> Match<ProseEvent> {
+    match_tool_tag(rest, context.declared).map(|_| open(CandidateKind::Function, ToolTag, 1))
+}
+
+fn match_recipient(rest: &str) -> Match<ProseEvent> {
+    Match::literal(rest, RECIPIENT, ()).map(|()| open(CandidateKind::Action, Recipient, RECIPIENT.len()))
 }
 
 fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
     let matched = match rest.as_bytes()[0] {
-        b'{' | b'[' if allows_brackets(at, context) => Match::Full(ProseEvent::Bracket, 1),
-        b'>' if allows_brackets(at, context) => match_literal(rest, RECIPIENT, ProseEvent::Recipient(RECIPIENT.len())),
-        b'`' if !code.is_in_run() => match_fence(code, rest, context),
-        b'<' if allows_brackets(at, context) => match_tool_tag(rest, context.declared).map(|_| ProseEvent::ToolTag),
-        b'f' => {
-            let functools = |text: &str| match_literal(rest, text, ProseEvent::Functools("functools".len()));
-            let section = || match_literal(rest, SECTION, ProseEvent::Section(SECTION.len()));
-            FUNCTOOLS.map(functools).into_iter().find(Match::is_found).unwrap_or_else(section)
+        byte @ (b'{' | b'[') if allows_brackets(at, context) => {
+            let is_list = byte == b'[' && context.no_text_shown;
+            Match::Full(open(if is_list { CandidateKind::List } else { CandidateKind::Json }, Payload, 0), 1)
         }
-        b'A' if context.allow_actions => match_literal(rest, ACTION, ProseEvent::Action(ACTION.len())),
+        b'>' if allows_brackets(at, context) => match_recipient(rest),
+        b'`' if !code.is_in_run() => match_fence(code, rest, context),
+        b'<' if allows_brackets(at, context) => match_tag(rest, context),
+        b'f' => {
+            let functools = FUNCTOOLS.map(|text| Match::literal(rest, text, "functools"));
+            let functools = functools.into_iter().find(Match::is_found).unwrap_or(Match::None);
+            functools.or_else(|| Match::literal(rest, SECTION, SECTION)).map(open_wrapper)
+        }
+        b'A' if context.allow_actions => {
+            Match::literal(rest, ACTION, ()).map(|()| open(CandidateKind::Action, Action, ACTION.len()))
+        }
         _ => Match::None,
     };
-    match matched {
-        Match::None if allows_brackets(at, context) && !code.is_in_inline_code() => {
-            match match_name_line(rest, context.declared).map(|_| ProseEvent::NameLine) {
-                Match::None if context.no_text_shown && code.fence().is_none() => {
-                    match_plain_call(rest, context.declared)
-                }
-                matched => matched,
-            }
-        }
-        matched => matched,
+    if matched.is_found() || !allows_brackets(at, context) || code.is_in_inline_code() {
+        return matched;
     }
+    let name_line = match_name_line(rest, context.declared).and_then(|name, length| {
+        let elements = FunctionElements::after_name_line(name.to_owned());
+        Match::Full(open(CandidateKind::Function, elements, length), length)
+    });
+    let may_be_plain = context.no_text_shown && code.fence().is_none();
+    name_line.or_else(|| if may_be_plain { match_plain_call(rest, context.declared) } else { Match::None })
 }
 
-/// Matches `f(`, with which a reply begins that is nothing but a call as in source code.
+/// Matches `f(`, with which a reply begins that is nothing but a call as in source code (R7).
 fn match_plain_call(rest: &str, declared: &DeclaredTools) -> Match<ProseEvent> {
     let name = name_at(rest);
-    match rest[name.len()..].chars().next() {
-        Some('(') if declared.has(name) => Match::Full(ProseEvent::PlainCall(name.len()), name.len()),
-        _ => Match::None,
+    if declared.has(name) && rest[name.len()..].starts_with('(') {
+        Match::Full(ProseEvent::Candidate(Box::new(OpenCandidate::plain_call(name))), name.len())
+    } else {
+        Match::None
     }
 }
 
 fn match_fence(code: &CodeTracker, rest: &str, context: &ScanContext<'_>) -> Match<ProseEvent> {
     match code.fence() {
-        Some(ticks) => match match_closing(rest, ticks) {
-            Match::Full((), length) => Match::Full(ProseEvent::FenceEnd(length), length),
-            Match::Partial => Match::Partial,
-            Match::None => Match::None,
-        },
+        Some(ticks) => {
+            match_closing(rest, ticks).and_then(|(), length| Match::Full(ProseEvent::FenceEnd(length), length))
+        }
         None if context.declared.is_empty() => Match::None,
-        None => match match_reply_fence(rest) {
-            Match::Full(ticks, length) => Match::Full(ProseEvent::Fence(ticks, length), length),
-            Match::Partial => Match::Partial,
-            Match::None => Match::None,
-        },
+        None => match_reply_fence(rest).and_then(|ticks, length| Match::Full(ProseEvent::Fence(ticks, length), length)),
     }
 }
 
@@ -234,19 +238,17 @@ fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext
     if rest.starts_with("</") && !context.after_open_call {
         return match_result_block(code, rest, at, context);
     }
-    match markers.match_prefix(rest) {
-        Match::Full(role, length) if role.opens() => Match::Full(ProseEvent::Opener(role, length), length),
-        // Of the ends of a call that is not there only control tokens are no prose.
-        Match::Full(Role::Close | Role::FunctionEnd, length)
-            if !context.after_open_call && !rest[..length].contains(BARS) =>
-        {
-            match_result_block(code, rest, at, context)
-        }
-        Match::Full(_, length) if !context.after_open_call => Match::Full(ProseEvent::TurnEnd(length), length),
-        Match::Full(role, length) => Match::Full(ProseEvent::Closer(role, length), length),
-        Match::Partial => Match::Partial,
-        Match::None => match_result_block(code, rest, at, context),
-    }
+    let marker = markers.match_prefix(rest).and_then(|role, length| {
+        let event = match role {
+            role if role.opens() => ProseEvent::Opener(role, length),
+            role if context.after_open_call => ProseEvent::Closer(role, length),
+            // Of the ends of a call that is not there only control tokens are no prose.
+            Role::Close | Role::FunctionEnd if !rest[..length].contains(BARS) => return Match::None,
+            _ => ProseEvent::TurnEnd(length),
+        };
+        Match::Full(event, length)
+    });
+    marker.or_else(|| match_result_block(code, rest, at, context))
 }
 
 fn match_result_block(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
@@ -254,11 +256,7 @@ fn match_result_block(code: &CodeTracker, rest: &str, at: usize, context: &ScanC
     if !is_possible || code.is_in_inline_code() {
         return Match::None;
     }
-    match result_block::match_opening(rest) {
-        Match::Full(block, length) => Match::Full(ProseEvent::ResultBlock(block), length),
-        Match::Partial => Match::Partial,
-        Match::None => Match::None,
-    }
+    result_block::match_opening(rest).map(ProseEvent::ResultBlock)
 }
 
 /// Resolves a partial match at the end of the text.
@@ -269,11 +267,4 @@ fn resolve_partial(code: &CodeTracker, rest: &str, context: &ScanContext<'_>) ->
         Some(wanted) if code.is_line_start() && ticks >= wanted => ProseEvent::FenceEnd(rest.len()),
         _ => ProseEvent::PartialMarker(rest.len()),
     }
-}
-
-fn match_literal(rest: &str, wanted: &str, found: ProseEvent) -> Match<ProseEvent> {
-    if rest.starts_with(wanted) {
-        return Match::Full(found, wanted.len());
-    }
-    if wanted.starts_with(rest) { Match::Partial } else { Match::None }
 }

@@ -5,14 +5,10 @@ use std::ops::Range;
 use super::candidate::{Candidate, CandidateKind, Certainty, OpenCandidate};
 use super::prose::{self, ProseEvent, ScanContext};
 use super::reader::Verdict;
-use super::readers::action::Action;
-use super::readers::elements::FunctionElements;
-use super::readers::payload::Payload;
 use super::readers::recipient::{Recipient, match_recipient};
-use super::readers::tag::ToolTag;
 use super::readers::turn_end::TurnEnd;
 use super::residue::match_residue;
-use super::tool_tag::{match_name_line, match_tool_tag};
+use super::tool_tag::match_tool_tag;
 use super::{CallScanner, ScannerState};
 use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match, OPENERS};
@@ -60,8 +56,7 @@ impl CallScanner {
         match match_recipient(&self.buffer[self.start..], &self.declared) {
             Match::Partial if end.is_none() => return false,
             Match::Full(..) => {
-                let open = OpenCandidate::new(CandidateKind::Action, Recipient, 0);
-                self.state = ScannerState::Open(Box::new(open));
+                self.open(OpenCandidate::new(CandidateKind::Action, Recipient, 0).into());
             }
             Match::Partial | Match::None => {}
         }
@@ -90,48 +85,25 @@ impl CallScanner {
                 self.hold_unconfirmed(length, Vec::new(), segments);
             }
             ProseEvent::PartialMarker(length) => self.settle_partial_marker(length, end, segments),
-            opening => {
-                if let Some(mut open) = self.candidate_of(&opening) {
-                    let Range { start, end } = self.without_end;
-                    open.candidate.without_end = start.saturating_sub(self.start)..end.saturating_sub(self.start);
-                    self.state = ScannerState::Open(Box::new(open));
-                }
+            ProseEvent::TurnEnd(length) => {
+                self.open(OpenCandidate::new(CandidateKind::TurnEnd, TurnEnd, length).into());
+            }
+            ProseEvent::Candidate(open) => self.open(open),
+            ProseEvent::Opener(role, length) => {
+                let marker = &self.buffer[self.start..self.start + length];
+                let mut open = OpenCandidate::from_marker(role, marker, self.unclosed);
+                open.candidate.begins_line = self.code.is_line_start() || self.after_call;
+                self.open(if self.code.is_in_inline_code() { open.in_inline_code() } else { open }.into());
             }
         }
         true
     }
 
-    /// The candidate that an event opens at the current position.
-    fn candidate_of(&self, event: &ProseEvent) -> Option<OpenCandidate> {
-        let text = &self.buffer[self.start..];
-        let open = match event {
-            ProseEvent::Opener(role, length) => {
-                let mut open = OpenCandidate::from_marker(*role, &text[..*length], self.unclosed);
-                open.candidate.begins_line = self.code.is_line_start() || self.after_call;
-                if self.code.is_in_inline_code() { open.in_inline_code() } else { open }
-            }
-            ProseEvent::Functools(length) | ProseEvent::Section(length) => {
-                OpenCandidate::from_marker(Role::Wrapper, &text[..*length], false)
-            }
-            ProseEvent::Recipient(length) => OpenCandidate::new(CandidateKind::Action, Recipient, *length),
-            ProseEvent::Action(length) => OpenCandidate::new(CandidateKind::Action, Action, *length),
-            ProseEvent::TurnEnd(length) => OpenCandidate::new(CandidateKind::TurnEnd, TurnEnd, *length),
-            ProseEvent::Bracket => {
-                let is_list = self.output.no_text_shown() && text.starts_with('[');
-                let kind = if is_list { CandidateKind::List } else { CandidateKind::Json };
-                OpenCandidate::new(kind, Payload, 0)
-            }
-            ProseEvent::InlineBracket => OpenCandidate::new(CandidateKind::InlineJson, Payload, 0),
-            ProseEvent::ToolTag => OpenCandidate::new(CandidateKind::Function, ToolTag, 1),
-            ProseEvent::NameLine => {
-                let Match::Full(name, length) = match_name_line(text, &self.declared) else { return None };
-                let elements = FunctionElements::after_name_line(name.to_owned());
-                OpenCandidate::new(CandidateKind::Function, elements, length)
-            }
-            ProseEvent::PlainCall(length) => OpenCandidate::plain_call(&text[..*length]),
-            _ => return None,
-        };
-        Some(open)
+    /// Opens a candidate at the current position.
+    fn open(&mut self, mut open: Box<OpenCandidate>) {
+        let Range { start, end } = self.without_end;
+        open.candidate.without_end = start.saturating_sub(self.start)..end.saturating_sub(self.start);
+        self.state = ScannerState::Open(open);
     }
 
     /// Shows scanned text.

@@ -82,7 +82,7 @@ impl Body {
                 // The end of the line after JSON that fits its tool exactly makes the calls certain.
                 let line_end = match_line_end(&text[candidate.at..]).or_wait(Verdict::NeedMore)?;
                 candidate.certainty = if line_end.is_some() { Certainty::Certain } else { Certainty::Exact };
-                Break(candidate.take_possible_calls(candidate.at + line_end.map_or(0, |(_, length)| length)))
+                Break(candidate.take_possible_calls(candidate.at + line_end.map_or(0, |((), length)| length)))
             }
             TailKind::Other => Break(candidate.take_possible_calls(candidate.at)),
         }
