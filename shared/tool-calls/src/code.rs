@@ -1,6 +1,5 @@
 //! Tracks code in Markdown, byte by byte.
 
-/// The shortest run of backticks that opens a fence.
 const MIN_FENCE_TICKS: usize = 3;
 
 /// Tracks whether the current position in a text is inside inline code or a fence.
@@ -40,22 +39,18 @@ impl CodeTracker {
         self.line_start
     }
 
-    /// Whether the line begins like JSON.
     pub(crate) fn is_json_line(&self) -> bool {
         matches!(self.first_byte, b'{' | b'[' | b'"')
     }
 
-    /// Whether the current position is inside unclosed inline code.
     pub(crate) fn is_in_inline_code(&self) -> bool {
         self.inline > 0
     }
 
-    /// The number of backticks of the current fence.
     pub(crate) fn fence(&self) -> Option<usize> {
         self.fence.as_ref().map(|fence| fence.ticks)
     }
 
-    /// Whether the current fence may hold a call.
     pub(crate) fn fence_may_hold_call(&self) -> bool {
         self.fence.as_ref().is_some_and(|fence| fence.tentative)
     }
@@ -77,13 +72,11 @@ impl CodeTracker {
         self.line_start = false;
     }
 
-    /// Advances over hidden text.
     pub(crate) fn advance_hidden(&mut self) {
         self.end_run(None);
         self.line_start = false;
     }
 
-    /// Advances over text.
     pub(crate) fn advance_text(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -108,7 +101,6 @@ impl CodeTracker {
         self.is_plain() && !text.bytes().any(|byte| matches!(byte, b'\n' | b'`' | b'<' | b'>' | b'[' | b']'))
     }
 
-    /// Advances over one byte.
     pub(crate) fn advance(&mut self, byte: u8) {
         if self.line_start && !byte.is_ascii_whitespace() {
             self.first_byte = byte;

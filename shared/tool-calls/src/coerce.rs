@@ -37,13 +37,7 @@ pub fn coerce_arguments(schema: &Value, arguments: Value) -> Result<Value, Argum
         other => other,
     };
     let schema = &*resolve_refs(schema);
-    let mut coercion = Coercion {
-        errors: ArgumentErrors::default(),
-        path: Vec::new(),
-        index: SchemaIndex::default(),
-        steps: MAX_STEPS,
-        trial: None,
-    };
+    let mut coercion = Coercion { steps: MAX_STEPS, ..Coercion::default() };
     let Some(Value::Object(arguments)) = convert(arguments, "object") else {
         coercion.record_error(|| Accepted::by_type(&json!({"type": "object"})));
         return Err(coercion.errors);
@@ -52,6 +46,7 @@ pub fn coerce_arguments(schema: &Value, arguments: Value) -> Result<Value, Argum
     if coercion.errors == ArgumentErrors::default() { Ok(Value::Object(fitted)) } else { Err(coercion.errors) }
 }
 
+#[derive(Default)]
 struct Coercion<'a> {
     errors: ArgumentErrors,
     path: Vec<String>,

@@ -10,7 +10,6 @@ use crate::schema_refs::resolve_refs;
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredTools {
     parameters: BTreeMap<String, Value>,
-    /// The first bytes of the names.
     first_bytes: Vec<u8>,
 }
 
@@ -43,12 +42,10 @@ impl DeclaredTools {
         }
     }
 
-    /// Whether some declared name starts with this byte.
     pub(crate) fn has_first_byte(&self, byte: u8) -> bool {
         self.first_bytes.contains(&byte)
     }
 
-    /// Whether some declared name starts with this.
     pub(crate) fn has_prefix(&self, start: &str) -> bool {
         if start.bytes().next().is_some_and(|byte| !self.has_first_byte(byte)) {
             return false;
@@ -57,17 +54,14 @@ impl DeclaredTools {
         next.is_some_and(|(name, _)| name.starts_with(start))
     }
 
-    /// The schema of one parameter.
     pub(crate) fn parameter(&self, tool: &str, name: &str) -> Option<&Value> {
         self.properties(tool)?.get(name)
     }
 
-    /// Whether the name of a tool's parameter starts with this.
     pub(crate) fn has_parameter_prefix(&self, tool: &str, start: &str) -> bool {
         self.properties(tool).is_some_and(|all| all.keys().any(|name| name.starts_with(start)))
     }
 
-    /// Whether any tool has a parameter of this name.
     pub(crate) fn any_has_parameter(&self, name: &str) -> bool {
         self.parameters.keys().any(|tool| self.parameter(tool, name).is_some())
     }

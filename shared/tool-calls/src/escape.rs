@@ -36,7 +36,6 @@ pub fn escape(text: &str) -> String {
     replace_at(&text, |text, at| begins_call(text, at) || opens_marker(text, at)).into_owned()
 }
 
-/// Replaces the characters at these positions by their entities.
 fn replace_at(text: &str, is_replaced: impl Fn(&str, usize) -> bool) -> Cow<'_, str> {
     let entities = text.match_indices(ENTITIES.map(|(character, _)| character));
     let mut found = entities.filter(|(at, _)| is_replaced(text, *at)).peekable();

@@ -14,7 +14,6 @@ use serde_json::Value;
 
 pub(crate) use scan::{JsonScan, ScanStep};
 
-/// Maximum nesting depth of arrays and objects.
 const MAX_DEPTH: usize = 128;
 
 /// Parses one well-formed JSON value, with white space around it.

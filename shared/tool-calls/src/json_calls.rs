@@ -177,7 +177,6 @@ pub(crate) fn unwrap_only_argument(call: ParsedCall, declared: &DeclaredTools) -
     ParsedCall { name, arguments }
 }
 
-/// Whether an object has the name of a declared tool.
 fn names_declared(object: &Map<String, Value>, declared: &DeclaredTools) -> bool {
     let name = find_name_key(object, declared).and_then(|key| object.get(key)?.as_str());
     name.is_some_and(|name| declared.has(name))

@@ -1,4 +1,3 @@
-/// The role of a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Opens a wrapper; its content follows directly.
@@ -11,9 +10,7 @@ pub(crate) enum Role {
     Function,
     /// Opens a function with attributes: `<invoke ` … `name="f">`.
     FunctionWithAttributes,
-    /// Ends a function.
     FunctionEnd,
-    /// Ends a wrapper.
     Close,
     /// Ends the model's turn, and with it a wrapper; at the end of a reply it is no text.
     TurnEnd,
@@ -32,20 +29,5 @@ pub(crate) enum Role {
     KeyEnd,
     /// Opens the value after [`Role::KeyEnd`].
     Value,
-    /// Ends a parameter's value.
     ParameterEnd,
-}
-
-impl Role {
-    /// Whether a call may begin with this marker.
-    pub(crate) fn opens(self) -> bool {
-        matches!(
-            self,
-            Self::Wrapper
-                | Self::WrapperOrSeparator
-                | Self::WrapperWithAttributes
-                | Self::Function
-                | Self::FunctionWithAttributes
-        )
-    }
 }

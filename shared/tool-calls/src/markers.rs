@@ -7,12 +7,10 @@ use std::sync::LazyLock;
 use crate::formats;
 use crate::marker_role::Role;
 
-/// The result of matching the beginning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match<T> {
     /// A match and its length, in bytes.
     Full(T, usize),
-    /// No match.
     None,
     /// More text is needed to decide.
     Partial,
@@ -42,7 +40,11 @@ impl<T> Match<T> {
         if self.is_found() { self } else { other() }
     }
 
-    /// Converts what matched.
+    /// No match instead of a partial one if the text has ended.
+    pub(crate) fn unless_cut(self, ended: bool) -> Self {
+        if ended && matches!(self, Self::Partial) { Self::None } else { self }
+    }
+
     pub(crate) fn map<U>(self, convert: impl FnOnce(T) -> U) -> Match<U> {
         self.and_then(|found, length| Match::Full(convert(found), length))
     }
@@ -82,18 +84,15 @@ struct Node<R> {
     table: u16,
     /// The roles of the markers below.
     roles: u32,
-    /// The role of the marker that ends here.
     role: Option<R>,
 }
 
 /// The number of children from which a node has a table.
 const MANY_CHILDREN: usize = 4;
 
-/// All markers of all formats.
 static MARKERS: LazyLock<MarkerTree> =
     LazyLock::new(|| MarkerTree::build(formats::markers().into_iter(), |role| 1 << role as u32));
 
-/// The markers of some roles.
 #[derive(Clone, Copy)]
 pub(crate) struct Markers {
     roles: u32,
@@ -113,9 +112,7 @@ pub(crate) const CLOSERS: Markers = Markers::of(&[Role::Close, Role::TurnEnd, Ro
 pub(crate) const IN_PROSE: Markers = OPENERS.and(CLOSERS);
 /// Markers between a name and its arguments.
 pub(crate) const SEPARATORS: Markers = Markers::of(&[Role::Separator, Role::WrapperOrSeparator, Role::CallId]);
-/// Markers between the name of a parameter and its value.
 pub(crate) const VALUES: Markers = Markers::of(&[Role::Value]);
-/// Markers that structure a function's parameters.
 pub(crate) const PARAMETERS: Markers = Markers::of(&[
     Role::Parameter,
     Role::ParameterWithAttributes,
@@ -133,6 +130,10 @@ impl Markers {
             at += 1;
         }
         Self { roles: bits }
+    }
+
+    pub(crate) fn contains(self, role: Role) -> bool {
+        self.roles & 1 << role as u32 > 0
     }
 
     const fn and(self, others: Self) -> Self {
@@ -211,7 +212,6 @@ impl<R: Copy> MarkerTree<R> {
         }
     }
 
-    /// The child whose label begins with this byte.
     fn child(&self, node: &Node<R>, byte: u8) -> Option<&Node<R>> {
         let mut next = node.first_child;
         if node.table > 0 {

@@ -57,7 +57,6 @@ fn parse_by_schema(text: &str, types: &[&str]) -> Value {
         .unwrap_or_else(|| if may_be_string { decode_string(text) } else { Value::String(text.to_owned()) })
 }
 
-/// Parses a constant as Python writes it.
 fn parse_python(text: &str) -> Option<Value> {
     match text.trim() {
         "True" | "TRUE" => Some(Value::Bool(true)),
@@ -67,7 +66,6 @@ fn parse_python(text: &str) -> Option<Value> {
     }
 }
 
-/// Parses a boolean that is written as a number.
 fn parse_bit(text: &str) -> Option<Value> {
     match text.trim() {
         "1" => Some(Value::Bool(true)),

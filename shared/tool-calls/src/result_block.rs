@@ -7,7 +7,6 @@ use crate::markers::Match;
 /// They are longer than the markers, so that reasoning may mention a marker in a sentence.
 pub const STOP_SEQUENCES: &[&str] = &["<tool_result name=", "\n<tool_result", "\n<search_results"];
 
-/// The beginning of a block and of its end tag.
 const BLOCKS: &[(&str, &str)] = &[
     // As this crate and the search write results.
     ("<tool_result", "</tool_result"),

@@ -38,6 +38,7 @@ const MIN_UNDECIDED: usize = 4;
 
 /// Finds calls in text that arrives in chunks; see the crate's documentation.
 #[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
+#[derive(Default)]
 pub struct CallScanner {
     declared: Arc<DeclaredTools>,
     allow_actions: bool,
@@ -65,7 +66,6 @@ pub struct CallScanner {
 
 #[derive(Default)]
 enum ScannerState {
-    /// In ordinary text.
     #[default]
     Prose,
     /// In a candidate that begins at `start`.
@@ -86,26 +86,9 @@ impl CallScanner {
 
     /// Creates a scanner for the tools of another one.
     pub(crate) fn with_declared(declared: Arc<DeclaredTools>) -> Self {
-        Self {
-            declared,
-            allow_actions: false,
-            result_blocks: ResultBlocks::default(),
-            is_first: false,
-            buffer: String::new(),
-            start: 0,
-            state: ScannerState::Prose,
-            code: CodeTracker::default(),
-            output: Output::default(),
-            recent: RecentText::default(),
-            unclosed: false,
-            after_call: false,
-            bare_from: 0,
-            results_from: 0,
-            without_end: 0..0,
-        }
+        Self { declared, ..Self::default() }
     }
 
-    /// The number of bytes that were pushed and are not settled.
     pub(crate) fn unsettled_len(&self) -> usize {
         self.buffer.len() - self.start
     }

@@ -95,7 +95,7 @@ impl ThinkingFilter {
 
     /// The reasoning arrives outside of the text: this is the answer, and an end tag in it closes nothing.
     pub fn expect_answer(&mut self) {
-        self.answer.may_be_reasoning = false;
+        self.answer.is_no_reasoning = true;
         if self.is_in_open_thinking() && !self.answer.has_begun {
             self.state = FilterState::Answer;
         }
@@ -250,12 +250,12 @@ impl ThinkingFilter {
                 match_in_reasoning(text, opened_by, after_tick, seeks_calls, ended)
             }
         };
-        if matched == Match::Partial && ended { Match::None } else { matched }
+        matched.unless_cut(ended)
     }
 
     /// Whether text was emitted that an end tag at the current position may close.
     fn is_unopened(&self) -> bool {
-        matches!(self.state, FilterState::Answer) && self.answer.may_be_reasoning && self.answer.has_text
+        matches!(self.state, FilterState::Answer) && !self.answer.is_no_reasoning && self.answer.has_text
     }
 
     fn may_close_text(&self, tag: ThinkingTag) -> bool {
@@ -292,7 +292,7 @@ impl ThinkingFilter {
 
     fn begin_reasoning(&mut self, opened_by: Opening) {
         self.state = FilterState::Reasoning { opened_by, after_tick: false };
-        self.answer.may_be_reasoning = false;
+        self.answer.is_no_reasoning = true;
         self.trim = true;
     }
 

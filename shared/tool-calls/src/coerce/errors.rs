@@ -74,7 +74,6 @@ impl Accepted {
         Self::Types { names, min: schema.get("minimum").cloned(), max: schema.get("maximum").cloned() }
     }
 
-    /// The values of an enumeration.
     pub(super) fn one_of(allowed: &[Value]) -> Self {
         let values: Vec<_> = allowed.iter().take(MAX_LISTED).cloned().collect();
         Self::OneOf { is_cut: values.len() < allowed.len(), values }

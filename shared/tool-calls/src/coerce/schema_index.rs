@@ -15,7 +15,6 @@ pub(super) struct SchemaIndex<'a> {
     enumerations: HashMap<*const Value, Enumeration<'a>>,
 }
 
-/// The values of an enumeration.
 #[derive(Default)]
 pub(super) struct Enumeration<'a> {
     exact: HashSet<&'a Value>,
@@ -29,7 +28,6 @@ impl<'a> SchemaIndex<'a> {
         Rc::clone(self.types.entry(schema).or_insert_with(|| distinct_types(schema).into()))
     }
 
-    /// Whether `null` is a value of a schema.
     pub(super) fn accepts_null(&mut self, schema: &'a Value) -> bool {
         let listed = schema.get("enum").and_then(Value::as_array);
         let listed = listed.map(|allowed| self.enumeration(allowed).exact.contains(&Value::Null));
@@ -37,7 +35,6 @@ impl<'a> SchemaIndex<'a> {
         kinds.contains(&"null") || listed.unwrap_or(kinds.is_empty())
     }
 
-    /// The index of the values of an `enum`.
     pub(super) fn enumeration(&mut self, allowed: &'a [Value]) -> &Enumeration<'a> {
         self.enumerations.entry(allowed.as_ptr()).or_insert_with(|| Enumeration::new(allowed))
     }

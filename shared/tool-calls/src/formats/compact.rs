@@ -9,7 +9,6 @@ use crate::parameter_value::schema_types;
 /// Maximum length of a description, in characters.
 const MAX_DESCRIPTION_CHARS: usize = 60;
 
-/// Renders these tools; empty without tools.
 pub(super) fn render_tools(tools: &[ToolSpec], render: &dyn Fn(&ToolCall) -> String) -> String {
     tools.iter().map(|tool| render_tool(tool, render)).collect::<Vec<_>>().join("\n\n")
 }

@@ -132,7 +132,6 @@ fn build_call(tool: &ToolSpec, arguments: Value) -> ToolCall {
     ToolCall { id: String::new(), name: tool.name.clone(), arguments }
 }
 
-/// Escapes text for an attribute.
 pub(super) fn escape_attribute(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }

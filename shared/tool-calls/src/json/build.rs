@@ -59,7 +59,6 @@ impl ValueBuilder {
         })
     }
 
-    /// The key in that object whose value is being read.
     pub(super) fn outer_key(&self) -> Option<&str> {
         self.open.iter().take(2).find_map(|container| match container {
             Container::Object { key, .. } => key.as_deref(),

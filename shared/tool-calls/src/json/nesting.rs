@@ -10,7 +10,6 @@ impl Nesting {
         self.open.len()
     }
 
-    /// The innermost open bracket.
     pub(super) fn inner(&self) -> Option<bool> {
         self.open.last().copied()
     }

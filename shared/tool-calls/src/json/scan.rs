@@ -4,7 +4,6 @@ use super::build::{ValueBuilder, parse_literal};
 use super::nesting::Nesting;
 use super::text::{StringReader, StringStep};
 
-/// The result of [`JsonScan::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScanStep {
     /// The text is used up; continue from this position when more arrives.
@@ -30,7 +29,6 @@ pub(crate) struct JsonScan {
     builder: ValueBuilder,
     pub(super) string: StringReader,
     literal: String,
-    /// Whether a string ended directly before the current position.
     pub(super) string_just_ended: bool,
     pub(super) broken: bool,
     early_checks: EarlyChecks,
@@ -115,7 +113,6 @@ impl JsonScan {
         self.broken
     }
 
-    /// Whether the current position is inside a string.
     pub(crate) fn is_in_string(&self) -> bool {
         self.state == LexState::String
     }

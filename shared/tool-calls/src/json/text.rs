@@ -1,4 +1,3 @@
-/// The result of [`StringReader::advance`].
 pub(super) enum StringStep {
     /// Continue from this position.
     Continue(usize),
@@ -50,7 +49,6 @@ impl Default for StringReader {
 }
 
 impl StringReader {
-    /// Starts a string that this quote ends.
     pub(super) fn open(&mut self, quote: char) {
         self.quote = quote;
         self.content.clear();
@@ -63,7 +61,6 @@ impl StringReader {
         self.had_false_end = true;
     }
 
-    /// Takes the content of the string that ended.
     pub(super) fn take_content(&mut self) -> String {
         std::mem::take(&mut self.content)
     }

@@ -5,14 +5,12 @@ const MAX_ATTRIBUTES_BYTES: usize = 512;
 /// Maximum length of a tool's or parameter's name, in bytes.
 const MAX_NAME_BYTES: usize = 256;
 
-/// The end of a tag.
 pub(super) const TAG_END: &str = ">";
 /// The end of a tag that Kimi K3 writes as control tokens.
 pub(super) const TOKEN_END: &str = "<|sep|>";
 /// The beginning of such a tag, before the name of the tool.
 pub(super) const TOKEN_CALL: &str = "<|open|>call ";
 
-/// The attributes of a tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Attributes {
     /// The tool's or the parameter's name.

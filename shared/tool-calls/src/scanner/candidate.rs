@@ -22,9 +22,10 @@ const MAX_NESTED: usize = 8;
 const MAX_NESTED_OPENINGS: usize = 2;
 
 /// What opened a candidate, which determines how likely a call is intended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CandidateKind {
     /// A wrapper: a call to any name.
+    #[default]
     Wrapper,
     /// A function outside a wrapper: a call only to a declared name.
     Function,
@@ -41,9 +42,10 @@ pub(super) enum CandidateKind {
 }
 
 /// How certain it is that JSON without a wrapper is a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Certainty {
     /// So far all of it fits declared tools exactly; the text before it is not checked yet.
+    #[default]
     Unchecked,
     /// The same, after text that introduces no example.
     Exact,
@@ -54,6 +56,7 @@ pub(super) enum Certainty {
 }
 
 /// What is known about a candidate whatever its grammar. Positions count from the opening marker's first byte.
+#[derive(Default)]
 pub(super) struct Candidate {
     pub(super) kind: CandidateKind,
     pub(super) marker_len: usize,
@@ -175,22 +178,7 @@ impl OpenCandidate {
     }
 
     pub(super) fn new(kind: CandidateKind, reader: impl Reader + 'static, marker_len: usize) -> Self {
-        let candidate = Candidate {
-            kind,
-            marker_len,
-            is_control_token: false,
-            begins_line: false,
-            payload: marker_len,
-            certainty: Certainty::Unchecked,
-            nested: 0,
-            at: marker_len,
-            name: None,
-            calls: Vec::new(),
-            calls_end: 0,
-            fault: None,
-            space: SpaceScan::default(),
-            without_end: 0..0,
-        };
+        let candidate = Candidate { kind, marker_len, payload: marker_len, at: marker_len, ..Candidate::default() };
         let reader = Box::new(reader);
         Self { candidate, reader, quoted_up_to: None, limit: MAX_UNCERTAIN_BYTES, was_certain: false }
     }

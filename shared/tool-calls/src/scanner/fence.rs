@@ -10,25 +10,17 @@ const MAX_OPENING_BYTES: usize = 128;
 
 /// Matches an opening fence directly before `{` or `[`; the length ends there.
 pub(super) fn match_payload_fence(text: &str) -> Match<()> {
-    match match_opening(text) {
-        Match::Full(_, length) if text[length..].starts_with(['{', '[']) => Match::Full((), length),
-        Match::Partial => Match::Partial,
-        _ => Match::None,
-    }
+    let is_payload = |length: usize| text[length..].starts_with(['{', '[']);
+    match_opening(text).and_then(|_, length| if is_payload(length) { Match::Full((), length) } else { Match::None })
 }
 
 /// Matches an opening fence directly before JSON or a wrapper. Returns the number of backticks.
 pub(super) fn match_reply_fence(text: &str) -> Match<usize> {
-    let Match::Full(ticks, length) = match_opening(text) else { return match_opening(text) };
-    let inside = &text[length..];
-    if inside.starts_with(['{', '[']) {
-        return Match::Full(ticks, length);
-    }
-    match OPENERS.match_prefix(inside) {
-        Match::Full(..) => Match::Full(ticks, length),
-        Match::Partial => Match::Partial,
-        Match::None => Match::None,
-    }
+    match_opening(text).and_then(|ticks, length| match OPENERS.match_prefix(&text[length..]) {
+        Match::None if !text[length..].starts_with(['{', '[']) => Match::None,
+        Match::Partial if !text[length..].starts_with('[') => Match::Partial,
+        _ => Match::Full(ticks, length),
+    })
 }
 
 /// Matches an opening fence with its language, its line break and the white space after it.

@@ -33,7 +33,6 @@ impl Output {
         !self.text_shown
     }
 
-    /// Whether there are unconfirmed calls.
     pub(super) fn has_unconfirmed(&self) -> bool {
         !self.held.is_empty()
     }

@@ -22,9 +22,7 @@ use crate::result_block::{self, ResultBlock};
 pub(super) struct ScanContext<'a> {
     /// The declared tools, without which no ambiguous form is a call.
     pub(super) declared: &'a DeclaredTools,
-    /// Whether `Action:` begins a call.
     pub(super) allow_actions: bool,
-    /// Whether there are unconfirmed calls.
     pub(super) has_unconfirmed: bool,
     /// Whether no text was shown since the last call or the beginning.
     pub(super) no_text_shown: bool,
@@ -34,11 +32,9 @@ pub(super) struct ScanContext<'a> {
     pub(super) bare_from: usize,
     /// Before this position an imitated result must begin its line; `None` if none is recognised.
     pub(super) results_from: Option<usize>,
-    /// Whether the text is complete.
     pub(super) is_end: bool,
 }
 
-/// The event after the scanned text.
 pub(super) enum ProseEvent {
     /// Nothing, or a possible start of something.
     Nothing,
@@ -78,7 +74,6 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
     table
 }
 
-/// The bars of control tokens.
 const BARS: [char; 3] = ['|', '｜', '‖'];
 pub(crate) const FUNCTOOLS: [&str; 3] = ["functools[", "functools{\"", "functools{'"];
 /// What `GigaChat` 3 writes before a call.
@@ -240,7 +235,7 @@ fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext
     }
     let marker = markers.match_prefix(rest).and_then(|role, length| {
         let event = match role {
-            role if role.opens() => ProseEvent::Opener(role, length),
+            role if OPENERS.contains(role) => ProseEvent::Opener(role, length),
             role if context.after_open_call => ProseEvent::Closer(role, length),
             // Of the ends of a call that is not there only control tokens are no prose.
             Role::Close | Role::FunctionEnd if !rest[..length].contains(BARS) => return Match::None,

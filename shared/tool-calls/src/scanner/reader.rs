@@ -12,7 +12,6 @@ pub(super) trait Reader {
     /// Reads on, and changes the reader where the grammar changes.
     fn advance(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step;
 
-    /// Decides at the end of the text.
     fn finish(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Verdict {
         let may_be_content = matches!(self.opening(), Some(Opening::Payload | Opening::AfterName));
         let is_named = may_be_content && !candidate.is_bare() && self.names_declared(candidate, text, declared);

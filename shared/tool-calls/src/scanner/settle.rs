@@ -99,14 +99,12 @@ impl CallScanner {
         true
     }
 
-    /// Opens a candidate at the current position.
     fn open(&mut self, mut open: Box<OpenCandidate>) {
         let Range { start, end } = self.without_end;
         open.candidate.without_end = start.saturating_sub(self.start)..end.saturating_sub(self.start);
         self.state = ScannerState::Open(open);
     }
 
-    /// Shows scanned text.
     fn emit_text(&mut self, length: usize, segments: &mut Vec<Segment>) {
         let text = &self.buffer[self.start..self.start + length];
         if self.after_call && !text.trim().is_empty() {
@@ -128,7 +126,6 @@ impl CallScanner {
         self.start += length;
     }
 
-    /// Hides the remains of a call.
     fn hide_residue(&mut self, length: usize, segments: &mut Vec<Segment>) {
         if self.output.has_unconfirmed() {
             self.output.push_unconfirmed(&self.buffer[self.start..self.start + length], Vec::new(), segments);
@@ -139,7 +136,6 @@ impl CallScanner {
         self.code.advance_hidden();
     }
 
-    /// Handles a partial marker at the end of the text.
     fn settle_partial_marker(&mut self, length: usize, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) {
         let rest = &self.buffer[self.start..self.start + length];
         let is_token = rest.starts_with('<') && rest.contains(['|', '｜', '‖']) || rest.starts_with("]<]");
@@ -163,7 +159,6 @@ impl CallScanner {
         }
     }
 
-    /// Applies the verdict to a candidate.
     pub(super) fn settle(&mut self, candidate: &Candidate, verdict: Verdict, segments: &mut Vec<Segment>) {
         let Range { start, end } = candidate.without_end;
         self.without_end = self.start + start..self.start + end;
@@ -218,7 +213,6 @@ impl CallScanner {
         self.start += length;
     }
 
-    /// Emits a malformed call.
     pub(super) fn emit_malformed(&mut self, length: usize, reason: MalformedReason, segments: &mut Vec<Segment>) {
         let quoted =
             self.code.is_in_inline_code() || (self.code.fence().is_some() && reason != MalformedReason::Truncated);

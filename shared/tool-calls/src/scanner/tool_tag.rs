@@ -8,7 +8,6 @@ use crate::markers::Match;
 /// Maximum length of a tag, in bytes.
 const MAX_TAG_BYTES: usize = 512;
 
-/// The tag of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
@@ -102,7 +101,6 @@ fn tag_name(text: &str) -> &str {
     name_at(text.strip_prefix('<').unwrap_or(text))
 }
 
-/// The name at the beginning of a text.
 pub(super) fn name_at(text: &str) -> &str {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     &text[..text.find(|c| !is_name(c)).unwrap_or(text.len())]

@@ -6,16 +6,13 @@ use super::tags::{ThinkingTag, match_tag};
 use crate::code::CodeTracker;
 use crate::markers::{CLOSERS, Match, OPENERS};
 
-/// The state of the answer so far.
 #[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
+#[derive(Default)]
 pub(super) struct AnswerState {
-    /// Inline code and fences.
     pub(super) code: CodeTracker,
-    /// Whether it has text.
     pub(super) has_text: bool,
     /// Whether anything precedes the current position in the reply.
     pub(super) has_begun: bool,
-    /// Whether the current position is in a call's wrapper.
     in_call: bool,
     /// Whether prose follows the wrapper's marker, so that an end tag may still show that all of it was reasoning.
     is_mentioned: bool,
@@ -23,26 +20,9 @@ pub(super) struct AnswerState {
     pub(super) has_citations: bool,
     /// Whether the reply has frames, so that their end tokens are no text.
     pub(super) is_framed: bool,
-    /// Whether its text may turn out to be reasoning: the reply has no reasoning and no call so far.
-    pub(super) may_be_reasoning: bool,
-    /// Whether its last character is a blank.
+    /// Whether its text is no reasoning: the reply has had reasoning, or a call.
+    pub(super) is_no_reasoning: bool,
     after_blank: bool,
-}
-
-impl Default for AnswerState {
-    fn default() -> Self {
-        Self {
-            code: CodeTracker::default(),
-            has_text: false,
-            has_begun: false,
-            in_call: false,
-            is_mentioned: false,
-            has_citations: false,
-            is_framed: false,
-            may_be_reasoning: true,
-            after_blank: false,
-        }
-    }
 }
 
 impl AnswerState {
@@ -61,12 +41,11 @@ impl AnswerState {
     /// Begins the answer again, after text that was reasoning.
     pub(super) fn restart(&mut self) {
         let (is_framed, has_citations) = (self.is_framed, self.has_citations);
-        *self = Self { has_begun: true, is_framed, has_citations, may_be_reasoning: false, ..Self::default() };
+        *self = Self { has_begun: true, is_framed, has_citations, is_no_reasoning: true, ..Self::default() };
     }
 
-    /// Begins a call's wrapper.
     pub(super) fn begin_call(&mut self) {
-        (self.in_call, self.may_be_reasoning) = (true, false);
+        (self.in_call, self.is_no_reasoning) = (true, true);
     }
 
     /// Matches what begins at the current position of the answer.
@@ -80,7 +59,7 @@ impl AnswerState {
             Match::Partial if !ended => return Match::Partial,
             Match::Partial | Match::None => {}
         }
-        if self.is_mentioned && self.may_be_reasoning {
+        if self.is_mentioned && !self.is_no_reasoning {
             match match_tag(text) {
                 Match::Full(tag, length) if !tag.opens => return Match::Full(ThinkingMatch::Tag(tag), length),
                 Match::Partial if !ended => return Match::Partial,
@@ -97,7 +76,7 @@ impl AnswerState {
                 }
                 self.in_call = !self.in_call;
                 self.is_mentioned = self.in_call && is_mention == Some(true);
-                self.may_be_reasoning &= self.is_mentioned;
+                self.is_no_reasoning |= !self.is_mentioned;
                 return Match::Full(ThinkingMatch::Marker, length);
             }
             Match::Partial => Match::Partial,
@@ -123,11 +102,8 @@ impl AnswerState {
         match match_frame(text, !self.has_text, self.is_framed) {
             // The prompt opened the reasoning, and another message follows it.
             Match::Full(Frame::End, length) if !self.is_framed && self.has_text => {
-                match match_next_message(&text[length..]) {
-                    Match::Full((), _) => Match::Full(Frame::ThinkingEnd, length),
-                    Match::Partial => Match::Partial,
-                    Match::None => Match::None,
-                }
+                let next = Match::literal(&text[length..], NEXT_MESSAGE, ());
+                next.and_then(|(), _| Match::Full(Frame::ThinkingEnd, length))
             }
             Match::Full(frame, length) if HEADINGS.iter().any(|heading| text.starts_with(heading)) => {
                 match text[length..].chars().next() {
@@ -157,12 +133,4 @@ fn is_mention(text: &str) -> Option<bool> {
         ' ' => chars.next().map(char::is_alphabetic),
         _ => Some(false),
     }
-}
-
-/// Matches the beginning of another message.
-fn match_next_message(text: &str) -> Match<()> {
-    if text.starts_with(NEXT_MESSAGE) {
-        return Match::Full((), NEXT_MESSAGE.len());
-    }
-    if NEXT_MESSAGE.starts_with(text) { Match::Partial } else { Match::None }
 }

@@ -135,7 +135,6 @@ static TREE: LazyLock<MarkerTree<Frame>> = LazyLock::new(|| build_tree(&[]));
 static FIRST_TREE: LazyLock<MarkerTree<Frame>> = LazyLock::new(|| build_tree(FIRST_FRAMES));
 static LAST_TREE: LazyLock<MarkerTree<Frame>> = LazyLock::new(|| build_tree(LAST_FRAMES));
 
-/// The tree of all frames and these.
 fn build_tree(others: &[(&str, Frame)]) -> MarkerTree<Frame> {
     let rows = FRAMES.iter().chain(others).map(|(text, frame)| ((*text).to_owned(), *frame));
     MarkerTree::from_rows(rows.chain(harmony_frames()))

@@ -26,7 +26,6 @@ pub(super) struct HiddenCalls {
 /// A wrapper with the text after it.
 struct OpenCalls {
     scanner: CallScanner,
-    /// The length of the opening marker.
     marker_len: usize,
     /// How many bytes from the opening marker on were read.
     read: usize,
@@ -40,7 +39,6 @@ impl HiddenCalls {
         Self { declared, ..Self::default() }
     }
 
-    /// Whether a wrapper is held.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }
@@ -121,7 +119,6 @@ impl ThinkingFilter {
     }
 }
 
-/// The result of reading a wrapper in reasoning.
 pub(super) enum HiddenStep {
     NeedMore,
     /// So many bytes are reasoning.

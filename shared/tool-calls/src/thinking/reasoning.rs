@@ -8,14 +8,14 @@ use crate::markers::{Match, OPENERS};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
     /// An element; in an outer one the inner one may be nested.
-    Tag { outer: bool },
-    /// A frame's tokens.
+    Tag {
+        outer: bool,
+    },
     Frame,
     /// The end of the prompt.
     Prompt,
 }
 
-/// A match at the current position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThinkingMatch {
     Tag(ThinkingTag),
@@ -59,10 +59,9 @@ pub(super) fn match_in_reasoning(
     let matched = match opened_by {
         Opening::Tag { .. } => match_tag_in_reasoning(text, after_tick, ended),
         Opening::Frame => match_frame_in_reasoning(text, ended),
-        Opening::Prompt => match match_frame_in_reasoning(text, ended) {
-            Match::None => match_tag_in_reasoning(text, after_tick, ended),
-            matched => matched,
-        },
+        Opening::Prompt => {
+            match_frame_in_reasoning(text, ended).or_else(|| match_tag_in_reasoning(text, after_tick, ended))
+        }
     };
     if matches!(matched, Match::Full(..)) || (matched == Match::Partial && !ended) {
         return matched;
@@ -79,22 +78,13 @@ pub(super) fn match_in_reasoning(
 }
 
 fn match_frame_in_reasoning(text: &str, ended: bool) -> Match<ThinkingMatch> {
-    match match_frame(text, false, false) {
-        Match::Full(frame, length) => Match::Full(ThinkingMatch::Frame(frame), length),
-        Match::Partial if !ended => Match::Partial,
-        Match::Partial | Match::None => Match::None,
-    }
+    match_frame(text, false, false).map(ThinkingMatch::Frame).unless_cut(ended)
 }
 
 fn match_tag_in_reasoning(text: &str, after_tick: bool, ended: bool) -> Match<ThinkingMatch> {
-    let (tag, length) = match match_tag(text) {
-        Match::Full(tag, length) => (tag, length),
-        Match::Partial => return Match::Partial,
-        Match::None => return Match::None,
-    };
-    match text[length..].chars().next() {
+    match_tag(text).and_then(|tag, length| match text[length..].chars().next() {
         Some('`') if after_tick && !tag.opens => Match::None,
         None if after_tick && !tag.opens && !ended => Match::Partial,
         _ => Match::Full(ThinkingMatch::Tag(tag), length),
-    }
+    })
 }

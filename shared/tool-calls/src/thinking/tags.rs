@@ -2,7 +2,6 @@
 
 use crate::markers::Match;
 
-/// The elements.
 const ELEMENTS: [&str; 9] = [
     "think",
     "thinking",
@@ -21,13 +20,10 @@ const NUMBERED: &str = "think_never_used_";
 /// Maximum length of the number after [`NUMBERED`], of a suffix, and of blanks before `>`, in bytes.
 const MAX_NUMBER_BYTES: usize = 64;
 
-/// A tag of one of the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ThinkingTag {
     pub(super) opens: bool,
-    /// Whether the element is the nested one.
     pub(super) inner: bool,
-    /// Whether the element's name has a number.
     pub(super) numbered: bool,
 }
 
@@ -37,11 +33,7 @@ pub(super) fn match_tag(text: &str) -> Match<ThinkingTag> {
     let name = rest.strip_prefix('/').unwrap_or(rest);
     let opens = name.len() == rest.len();
     let offset = text.len() - name.len();
-    match match_name(name) {
-        Match::Full((inner, numbered), length) => Match::Full(ThinkingTag { opens, inner, numbered }, offset + length),
-        Match::Partial => Match::Partial,
-        Match::None => Match::None,
-    }
+    match_name(name).map(|(inner, numbered)| ThinkingTag { opens, inner, numbered }).after(offset)
 }
 
 /// Matches the name of an element including `>`; returns whether it is the inner one, and whether it has a number.

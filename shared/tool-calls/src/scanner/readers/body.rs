@@ -17,7 +17,6 @@ use crate::segment::{JsonFault, MalformedReason};
 /// Reads JSON and the text after it.
 pub(super) struct Body {
     pub(super) state: BodyState,
-    /// Where the JSON begins.
     pub(super) from: usize,
     /// Whether a code fence inside of the wrapper is open.
     pub(super) fenced: bool,
@@ -90,7 +89,6 @@ impl Body {
         Self { state: BodyState::Json(Box::new(scan)), from, fenced, python: false }
     }
 
-    /// After complete calls.
     pub(super) fn tail() -> Self {
         Self { state: BodyState::Tail, from: 0, fenced: false, python: false }
     }

@@ -32,8 +32,10 @@ impl FunctionElements {
             return not_parameters(at);
         };
         let prefix = std::mem::take(prefix);
-        self.stage = ElementStage::Value(Parameter::new(key, string, at + length, prefix).that_keeps_line_end());
-        Continue(at + length)
+        let start = at + length;
+        let parameter = Parameter { key, string, start, prefix, keeps_line_end: true, ..Parameter::default() };
+        self.stage = ElementStage::Value(parameter);
+        Continue(start)
     }
 
     pub(super) fn read_value(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
@@ -121,7 +123,7 @@ impl FunctionElements {
             Role::KeyEnd => {}
             Role::ParameterEnd if is_known && prefix.is_empty() => {
                 let start = at_end + length;
-                let parameter = Parameter::new(key, None, start, prefix).following_element();
+                let parameter = Parameter { key, start, prefix, follows_element: true, ..Parameter::default() };
                 self.stage = ElementStage::Value(parameter);
                 return Continue(start);
             }
@@ -135,9 +137,10 @@ impl FunctionElements {
         };
         let is_known = declared.parameter(&self.name, &key).is_some();
         let string = kind.filter(|_| !is_known).map(|(kind, _)| kind == "string");
-        let parameter = Parameter::new(key, string, value + length, prefix).that_keeps_line_end();
+        let start = value + length;
+        let parameter = Parameter { key, string, start, prefix, keeps_line_end: true, ..Parameter::default() };
         self.stage = ElementStage::Value(parameter);
-        Continue(value + length)
+        Continue(start)
     }
 }
 

@@ -24,8 +24,10 @@ pub(super) const MAX_KEY_BYTES: usize = 256;
 const MAX_MARKUP_BYTES: usize = 1024;
 
 /// Where in a function's content the reader is.
+#[derive(Default)]
 pub(super) enum ElementStage {
     /// Before a parameter or the end.
+    #[default]
     Between,
     /// In the tag of a parameter whose element has this prefix.
     Tag {
@@ -80,6 +82,7 @@ pub(super) fn not_parameters(at: usize) -> ElementStep {
 }
 
 /// The content of a function written as XML: parameters one by one, or its arguments as one JSON object.
+#[derive(Default)]
 pub(in crate::scanner) struct FunctionElements {
     pub(super) name: String,
     pub(super) arguments: Map<String, Value>,
@@ -143,17 +146,7 @@ impl Reader for FunctionElements {
 
 impl FunctionElements {
     pub(super) fn new(name: String, closed_by_wrapper: bool) -> Self {
-        Self {
-            name,
-            arguments: Map::new(),
-            stage: ElementStage::Between,
-            last_argument_end: 0,
-            closed_by_wrapper,
-            has_end_tag: false,
-            is_after_name_line: false,
-            nested_from: 0,
-            space: SpaceScan::default(),
-        }
+        Self { name, closed_by_wrapper, ..Self::default() }
     }
 
     /// The content of `<f>`.
@@ -171,7 +164,6 @@ impl FunctionElements {
         Self { closed_by_wrapper: true, ..Self::in_tool_tag(name) }
     }
 
-    /// Whether the tag is the function's name.
     pub(super) fn is_in_tool_tag(&self) -> bool {
         self.has_end_tag && !self.closed_by_wrapper
     }

@@ -32,7 +32,6 @@ fn match_parts(text: &str, parts: &[&str]) -> Match<()> {
     Match::Full((), at)
 }
 
-/// Matches an end tag of any name.
 pub(super) fn match_other_end_tag(text: &str) -> Match<()> {
     let Some(inside) = text.strip_prefix("</") else {
         return if "</".starts_with(text) { Match::Partial } else { Match::None };

@@ -21,7 +21,6 @@ pub(super) const COLON: &str = ":";
 const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
 /// How no value is written.
 const NO_VALUE: [&str; 3] = ["null", "none", "nil"];
-/// Maximum nesting depth of values.
 const MAX_DEPTH: usize = 64;
 
 /// Reads the arguments of a call; the name before them has been read.

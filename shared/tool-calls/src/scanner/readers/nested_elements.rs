@@ -13,7 +13,6 @@ pub(super) const TOKEN: &str = "]<]minimax[>[";
 pub(super) const END: &str = "]<]minimax[>[</invoke>";
 /// The tag of a list's items.
 const ITEM: &str = "item";
-/// Maximum nesting depth of elements.
 const MAX_DEPTH: usize = 128;
 
 /// Parses the parameters of a call of `tool`; `None` for anything else.

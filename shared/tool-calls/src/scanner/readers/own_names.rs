@@ -10,7 +10,6 @@ use crate::markers::{Match, OPENERS};
 use crate::scanner::tool_tag::{match_parameter_tag, match_tag, match_tool_tag};
 use crate::segment::{MalformedReason, ParsedCall};
 
-/// A step that may read nothing.
 type OptionalStep = ControlFlow<ElementEnd, Option<usize>>;
 
 impl FunctionElements {
@@ -81,7 +80,6 @@ impl FunctionElements {
         is_call
     }
 
-    /// Ends the text in parameters written as YAML.
     pub(super) fn finish_yaml(
         &mut self,
         text: &str,

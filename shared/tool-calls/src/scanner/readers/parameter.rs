@@ -21,6 +21,7 @@ pub(super) fn element_prefix(marker: &str) -> &str {
 }
 
 /// A parameter whose value is being read.
+#[derive(Default)]
 pub(super) struct Parameter {
     pub(super) key: String,
     /// The value of the attribute `string`.
@@ -35,36 +36,12 @@ pub(super) struct Parameter {
     pub(super) keeps_line_end: bool,
     pub(super) literal: LiteralSection,
     /// JSON in the value, read up to a position; created at the first marker.
-    json: Option<(Box<JsonScan>, usize)>,
+    pub(super) json: Option<(Box<JsonScan>, usize)>,
     /// Whether the value was found to be no JSON at the first marker.
-    is_no_json: bool,
+    pub(super) is_no_json: bool,
 }
 
 impl Parameter {
-    pub(super) fn new(key: String, string: Option<bool>, start: usize, prefix: String) -> Self {
-        Self {
-            key,
-            string,
-            start,
-            prefix,
-            follows_element: false,
-            keeps_line_end: false,
-            literal: LiteralSection::default(),
-            json: None,
-            is_no_json: false,
-        }
-    }
-
-    /// The parameter whose value may end in a line break.
-    pub(super) fn that_keeps_line_end(self) -> Self {
-        Self { keeps_line_end: true, ..self }
-    }
-
-    /// The parameter of an element that held its name.
-    pub(super) fn following_element(self) -> Self {
-        Self { follows_element: true, ..self }
-    }
-
     /// Whether the last marker was inside a JSON string.
     pub(super) fn is_in_string(&self) -> bool {
         self.json.as_ref().is_some_and(|(json, _)| json.is_in_string())

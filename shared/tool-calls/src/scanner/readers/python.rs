@@ -65,7 +65,6 @@ impl Reader for PythonCalls {
     }
 }
 
-/// Finds the end of a list of calls.
 #[derive(Default)]
 struct BracketTracker {
     depth: usize,
@@ -153,7 +152,6 @@ fn parse_arguments(text: &str, name: String, declared: &DeclaredTools) -> Option
     reader.rest.trim().is_empty().then_some(ParsedCall { name, arguments })
 }
 
-/// Maximum nesting depth of values.
 const MAX_DEPTH: usize = 64;
 
 /// Parses the subset of Python for calls with constant arguments.

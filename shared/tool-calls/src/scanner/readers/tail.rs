@@ -182,7 +182,6 @@ impl Body {
         Break(take_unreadable(candidate, reason, end))
     }
 
-    /// Ends the text in or after JSON.
     pub(super) fn finish_body(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Verdict {
         let (at, bare, has_calls) = (candidate.at, candidate.is_bare(), !candidate.calls.is_empty());
         let is_prose = !candidate.begins_line && !has_json_signs(&text[self.from..]);
@@ -251,7 +250,6 @@ fn take_unreadable(candidate: &mut Candidate, reason: MalformedReason, end: usiz
     candidate.take_possible_calls(end)
 }
 
-/// Ends the text after complete JSON.
 fn finish_tail(candidate: &mut Candidate, text: &str) -> Verdict {
     let rest = &text[candidate.at..];
     let ends_line = candidate.is_bare() && match_line_end(rest).is_found();

@@ -10,7 +10,6 @@ use crate::parameter_value::{parse_parameter, schema_types};
 
 /// Maximum length of a key, in bytes.
 const MAX_KEY_BYTES: usize = 128;
-/// Maximum nesting depth.
 const MAX_DEPTH: usize = 32;
 
 /// Matches `key:` at the beginning of a text, up to and including the blank or the line break after the colon.
