@@ -14,8 +14,8 @@ use serde_json::{Map, Value, json};
 use self::errors::MAX_ERRORS;
 pub use self::errors::{Accepted, ArgumentErrors, FieldError};
 use self::schema_index::SchemaIndex;
-use self::values::{alternatives, convert, has_type, required_fields, weight};
-use crate::parameter_value::schema_types;
+use self::values::{alternatives, convert, has_type, weight};
+use crate::parameter_value::{required_fields, schema_types};
 use crate::schema_refs::resolve_refs;
 
 /// Maximum depth to which a schema is followed.
@@ -51,7 +51,6 @@ struct Coercion<'a> {
     errors: ArgumentErrors,
     path: Vec<String>,
     index: SchemaIndex<'a>,
-    /// How many steps are left.
     steps: usize,
     /// While an alternative is tried: whether it has failed. Its errors are not recorded.
     trial: Option<bool>,

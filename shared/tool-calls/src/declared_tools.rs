@@ -4,6 +4,7 @@ use std::ops::Bound::{Included, Unbounded};
 use domain::ToolSpec;
 use serde_json::{Map, Value};
 
+use crate::parameter_value::required_fields;
 use crate::schema_refs::resolve_refs;
 
 /// The declared tools; they decide where the form of a call alone is ambiguous.
@@ -15,12 +16,9 @@ pub(crate) struct DeclaredTools {
 
 impl DeclaredTools {
     pub(crate) fn new(tools: &[ToolSpec]) -> Self {
-        let mut first_bytes = Vec::new();
-        for byte in tools.iter().filter_map(|tool| tool.name.bytes().next()) {
-            if !first_bytes.contains(&byte) {
-                first_bytes.push(byte);
-            }
-        }
+        let mut first_bytes: Vec<_> = tools.iter().filter_map(|tool| tool.name.bytes().next()).collect();
+        first_bytes.sort_unstable();
+        first_bytes.dedup();
         let parameters =
             tools.iter().map(|tool| (tool.name.clone(), resolve_refs(&tool.parameters).into_owned())).collect();
         Self { parameters, first_bytes }
@@ -74,8 +72,7 @@ impl DeclaredTools {
     /// The same for partially read arguments.
     pub(crate) fn has_required(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
         let Some(schema) = self.parameters.get(tool) else { return false };
-        let mut required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-        required.all(|name| name.as_str().is_none_or(|name| arguments.contains_key(name)))
+        required_fields(schema).all(|name| arguments.contains_key(name))
     }
 
     /// Whether the tool is declared, all required arguments are present, and it has a parameter for every argument. A tool
@@ -89,8 +86,8 @@ impl DeclaredTools {
     /// The parameter for the only argument of a call that does not name it: the single required one, or the single one.
     pub(crate) fn unnamed_parameter(&self, tool: &str) -> Option<&str> {
         let schema = self.parameters.get(tool)?;
-        let mut required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-        match (required.next().and_then(Value::as_str), required.next()) {
+        let mut required = required_fields(schema);
+        match (required.next(), required.next()) {
             (Some(only), None) => Some(only),
             (None, _) => self.only_parameter(tool),
             (Some(_), Some(_)) => None,

@@ -64,7 +64,6 @@ fn begins_call(text: &str, at: usize) -> bool {
     start.is_empty() || ["\n", "\\n", "\\t", "\""].into_iter().any(|end| start.ends_with(end))
 }
 
-/// Whether the bracket at `at` opens a marker.
 fn opens_marker(text: &str, at: usize) -> bool {
     let (Some(before), Some(rest)) = (text.get(..at), text.get(at..)) else { return false };
     let is_list = || rest.starts_with('[') && (is_control_token(text, at) || opens_calls(&rest[1..]));

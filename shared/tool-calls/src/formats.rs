@@ -84,7 +84,6 @@ pub fn format_of(name: Option<&str>, model: &str) -> &'static dyn CallFormat {
     name.and_then(|name| format_named(name).ok()).unwrap_or_else(|| format_for(model))
 }
 
-/// Every format that a prompt can teach.
 const FORMATS: &[&dyn CallFormat] = &[
     &render::TAG,
     &render::HERMES,
@@ -105,7 +104,6 @@ pub fn format_named(name: &str) -> Result<&'static dyn CallFormat, String> {
     found.copied().ok_or_else(|| FORMATS.iter().map(|format| format.name()).collect::<Vec<_>>().join(", "))
 }
 
-/// All markers.
 pub(crate) fn markers() -> Vec<(String, Role)> {
     let plain = [taught::MARKERS, read_only::MARKERS].concat();
     let mut markers: Vec<_> = plain.into_iter().map(|(text, role)| (text.to_owned(), role)).collect();

@@ -6,7 +6,6 @@
 
 mod build;
 mod lenient;
-mod nesting;
 mod scan;
 mod text;
 

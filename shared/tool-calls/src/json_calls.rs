@@ -8,7 +8,6 @@ use crate::segment::{MalformedReason, ParsedCall};
 
 /// Keys that may hold the tool's name, by priority.
 pub(crate) const NAME_KEYS: [&str; 4] = ["tool", "tool_name", "name", "function"];
-/// Keys that may hold the arguments, by priority.
 const ARGUMENT_KEYS: [&str; 5] = ["arguments", "parameters", "args", "input", "params"];
 /// Keys of a call that are not arguments.
 const OTHER_KEYS: [&str; 4] = ["id", "type", "tool_call_id", "index"];
@@ -58,16 +57,9 @@ pub(crate) fn parse_readable_calls(
     let (Value::Array(items), None) = (&value, name) else {
         return parse_calls(value, name, declared).map(|calls| (calls, None));
     };
-    join_items(items.iter().map(|item| parse_calls(item.clone(), None, declared)))
-}
-
-/// Joins the calls of several items, as [`parse_readable_calls`] does.
-pub(crate) fn join_items(
-    items: impl Iterator<Item = Result<Vec<ParsedCall>, MalformedReason>>,
-) -> Result<(Vec<ParsedCall>, Option<MalformedReason>), MalformedReason> {
     let (mut calls, mut fault) = (Vec::new(), None);
     for item in items {
-        match item {
+        match parse_calls(item.clone(), None, declared) {
             Ok(more) => calls.extend(more),
             Err(reason) => fault = fault.or(Some(reason)),
         }
@@ -182,7 +174,6 @@ fn names_declared(object: &Map<String, Value>, declared: &DeclaredTools) -> bool
     name.is_some_and(|name| declared.has(name))
 }
 
-/// Whether a JSON value describes tools instead of calling them.
 pub(crate) fn describes_tools(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(describes_tools),

@@ -23,8 +23,8 @@
 //! - *Ordinary text* (`scanner/prose.rs`) is emitted in the same push, except for the longest suffix that may start a
 //!   marker. The scanner tracks inline code and fences (`code.rs`).
 //! - A *candidate* (`scanner/candidate.rs`) is held until it is decided. The content after the marker decides how it is
-//!   read, not the marker: `readers/payload.rs` chooses one of the files in `scanner/readers/`, each a grammar behind the
-//!   trait in `scanner/reader.rs`. So a marker is a row in `formats/`.
+//!   read, not the marker: `readers/opening.rs` chooses one of the files in `scanner/readers/`, each a grammar that implements
+//!   the trait `Reader`. So a marker is a row in `formats/`.
 //!   The candidate ends where its JSON ends, not at an end tag: a marker in a string is ignored.
 //! - *Unconfirmed calls* (`scanner/output.rs`): JSON without a wrapper and calls in a fence count only if nothing but
 //!   calls and white space follows. They are held until that is known, or shown whole. JSON that ends its line counts at

@@ -26,13 +26,17 @@ impl<T> Match<T> {
         }
     }
 
-    /// Goes on from what matched and its length.
+    /// Continues from what matched and its length.
     pub(crate) fn and_then<U>(self, next: impl FnOnce(T, usize) -> Match<U>) -> Match<U> {
         match self {
             Self::Full(found, length) => next(found, length),
             Self::None => Match::None,
             Self::Partial => Match::Partial,
         }
+    }
+
+    pub(crate) fn full(self) -> Option<(T, usize)> {
+        if let Self::Full(found, length) = self { Some((found, length)) } else { None }
     }
 
     /// Matches something else where this does not match.

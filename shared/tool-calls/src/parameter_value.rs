@@ -93,7 +93,6 @@ pub(crate) fn parse_number(text: &str) -> Option<Value> {
 const ENTITIES: [(&str, &str); 6] =
     [("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
 
-/// Decodes entities; `None` if there are none.
 fn decode_entities(text: &str) -> Option<String> {
     let is_encoded = ENTITIES.iter().any(|(entity, _)| text.contains(entity));
     is_encoded.then(|| ENTITIES.iter().fold(text.to_owned(), |text, (entity, decoded)| text.replace(entity, decoded)))
@@ -130,13 +129,16 @@ fn declared_types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => vec![canonical_type(kind)],
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).map(canonical_type).collect(),
-        _ => ["anyOf", "oneOf"]
-            .into_iter()
-            .filter_map(|key| schema.get(key)?.as_array())
-            .flatten()
-            .flat_map(schema_types)
-            .collect(),
+        _ => alternatives(schema).flat_map(schema_types).collect(),
     }
+}
+
+pub(crate) fn alternatives(schema: &Value) -> impl Iterator<Item = &Value> {
+    ["anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten()
+}
+
+pub(crate) fn required_fields(schema: &Value) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// The name of a type in JSON Schema: some tools declare those of a programming language.

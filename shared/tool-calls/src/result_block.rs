@@ -24,7 +24,7 @@ const BLOCKS: &[(&str, &str)] = &[
 /// Finds the beginning of a block after the first byte.
 pub(crate) fn find_opening(text: &str) -> Option<usize> {
     let mut positions = text.match_indices('<').map(|(at, _)| at).filter(|at| *at > 0);
-    positions.find(|at| matches!(match_opening(&text[*at..]), Match::Full(..)))
+    positions.find(|at| match_opening(&text[*at..]).full().is_some())
 }
 
 /// Maximum length of an end tag after its beginning, in bytes.

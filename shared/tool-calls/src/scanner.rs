@@ -4,9 +4,9 @@ mod attributes;
 mod candidate;
 mod fence;
 pub(crate) mod name;
+mod open_candidate;
 mod output;
 pub(crate) mod prose;
-mod reader;
 mod readers;
 mod recent_text;
 mod residue;
@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use domain::ToolSpec;
 
-use self::candidate::OpenCandidate;
+use self::candidate::Verdict;
+use self::open_candidate::OpenCandidate;
 use self::output::Output;
-use self::reader::Verdict;
 pub(crate) use self::readers::action::INPUT as ACTION_INPUT;
 use self::recent_text::RecentText;
 use crate::code::CodeTracker;

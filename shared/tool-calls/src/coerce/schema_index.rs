@@ -23,7 +23,6 @@ pub(super) struct Enumeration<'a> {
 }
 
 impl<'a> SchemaIndex<'a> {
-    /// The types that a schema accepts, each once.
     pub(super) fn types(&mut self, schema: &'a Value) -> Rc<[&'a str]> {
         Rc::clone(self.types.entry(schema).or_insert_with(|| distinct_types(schema).into()))
     }

@@ -4,10 +4,6 @@ use serde_json::Value;
 
 use crate::json;
 
-pub(super) fn required_fields(schema: &Value) -> impl Iterator<Item = &str> {
-    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-}
-
 pub(super) fn alternatives(schema: &Value) -> Option<&[Value]> {
     ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array()).map(Vec::as_slice)
 }

@@ -4,7 +4,7 @@ use domain::{Language, ToolCall, ToolExample, ToolSpec};
 use prompts::{CallTexts, fill};
 use serde_json::{Map, Value, json};
 
-use crate::parameter_value::schema_types;
+use crate::parameter_value::{required_fields, schema_types};
 
 /// Builds the instructions for calling these tools; empty without tools.
 pub(super) fn build_instructions(
@@ -83,7 +83,7 @@ fn render_parameter(name: &str, property: &Value, required: bool, texts: &CallTe
 }
 
 pub(super) fn is_required(schema: &Value, name: &str) -> bool {
-    schema.get("required").and_then(Value::as_array).is_some_and(|names| names.iter().any(|other| other == name))
+    required_fields(schema).any(|other| other == name)
 }
 
 /// A call that shows the format: every required parameter with a placeholder value.

@@ -3,7 +3,6 @@
 
 use crate::marker_role::Role;
 
-/// Markers by model family.
 pub(super) const MARKERS: &[(&str, Role)] = &[
     // Doubao 1.5 and 1.6.
     ("<|FunctionCallBegin|>", Role::Wrapper),

@@ -87,7 +87,6 @@ const PREFIXES: &[&str] = &[
     "|GCML|",
 ];
 
-/// Every element with every prefix.
 pub(super) fn prefixed_markers() -> impl Iterator<Item = (String, Role)> {
     PREFIXES.iter().flat_map(|prefix| {
         let more = if prefix.contains("DSML") { PREFIXED_DSML } else { &[] };

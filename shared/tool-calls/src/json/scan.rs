@@ -1,7 +1,6 @@
 use serde_json::{Map, Value};
 
-use super::build::{ValueBuilder, parse_literal};
-use super::nesting::Nesting;
+use super::build::{Nesting, ValueBuilder, parse_literal};
 use super::text::{StringReader, StringStep};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,8 @@ const MAX_ATTRIBUTES_BYTES: usize = 512;
 /// Maximum length of a tool's or parameter's name, in bytes.
 const MAX_NAME_BYTES: usize = 256;
 
+/// What `GigaChat` 3 writes before a call.
+pub(crate) const SECTION: &str = "function call<|role_sep|>";
 pub(super) const TAG_END: &str = ">";
 /// The end of a tag that Kimi K3 writes as control tokens.
 pub(super) const TOKEN_END: &str = "<|sep|>";

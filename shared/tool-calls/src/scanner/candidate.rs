@@ -1,23 +1,13 @@
-//! A candidate for a call, from its opening marker until it is a call, cannot be one, or is unreadable.
+//! A candidate for a call, and the interface of the grammars that read its content.
 
-use std::ops::ControlFlow::{Break, Continue};
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::ops::Range;
 
-use super::reader::{Progress, Reader, Step, Verdict};
-use super::readers::payload::Payload;
-use super::readers::python::PythonCalls;
-use super::readers::tag::{FunctionTag, WrapperTag};
 use super::space::SpaceScan;
 use crate::declared_tools::DeclaredTools;
-use crate::marker_role::Role;
+use crate::markers::Match;
 use crate::segment::{MalformedReason, ParsedCall};
 
-/// Maximum size of an uncertain candidate, in bytes.
-const MAX_UNCERTAIN_BYTES: usize = 64 * 1024;
-/// Maximum size of a call, in bytes.
-const MAX_CALL_BYTES: usize = 2 * 1024 * 1024;
-/// Maximum number of markers between the opening one and the call; each may have to be scanned again as text.
-const MAX_NESTED: usize = 8;
 /// With more opening markers in a row a text that ends in them is no call.
 const MAX_NESTED_OPENINGS: usize = 2;
 
@@ -84,6 +74,10 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    pub(super) fn new(kind: CandidateKind, marker_len: usize) -> Self {
+        Self { kind, marker_len, payload: marker_len, at: marker_len, ..Self::default() }
+    }
+
     /// Whether it is a call only if it names a declared tool.
     pub(super) fn is_bare(&self) -> bool {
         !matches!(self.kind, CandidateKind::Wrapper | CandidateKind::Function)
@@ -98,24 +92,6 @@ impl Candidate {
     pub(super) fn read_with(&mut self, at: usize, reader: impl Reader + 'static) -> Step {
         self.at = at;
         Continue(Some(Box::new(reader)))
-    }
-
-    /// Continues with the marker at `at`, which directly follows the opening one.
-    pub(super) fn nest(&mut self, role: Role, marker: &str, at: usize) -> Step {
-        if self.nested == MAX_NESTED {
-            return Break(Verdict::Text);
-        }
-        let OpenCandidate { candidate: inner, reader, .. } = OpenCandidate::from_marker(role, marker, true);
-        *self = Self {
-            marker_len: self.marker_len,
-            is_control_token: self.is_control_token && inner.is_control_token,
-            begins_line: self.begins_line,
-            nested: self.nested + 1,
-            payload: at + marker.len(),
-            at: at + marker.len(),
-            ..inner
-        };
-        Continue(Some(reader))
     }
 
     /// Records that a call among readable ones is malformed; the first one counts.
@@ -147,124 +123,89 @@ impl Candidate {
     }
 }
 
-/// A candidate that is being read.
-pub(super) struct OpenCandidate {
-    pub(super) candidate: Candidate,
-    reader: Box<dyn Reader>,
-    /// In inline code: no backtick before this position ends it.
-    quoted_up_to: Option<usize>,
-    /// Where the current window ends.
-    limit: usize,
-    /// Whether it was certain at the end of the last window.
-    was_certain: bool,
+/// Reads a candidate in one grammar. The text begins with the candidate's marker; `candidate.at` is the current position.
+pub(super) trait Reader {
+    /// Reads on, and changes the reader where the grammar changes.
+    fn advance(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step;
+
+    fn finish(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Verdict {
+        let may_be_content = matches!(self.opening(), Some(Opening::Payload | Opening::AfterName));
+        let is_named = may_be_content && !candidate.is_bare() && self.names_declared(candidate, text, declared);
+        if is_named || may_be_content && !candidate.is_bare() && candidate.has_recipient(text) {
+            return Verdict::Unreadable(MalformedReason::UnknownFormat, text.len());
+        }
+        if self.opening().is_some() { candidate.finish_opening(text) } else { Verdict::Text }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::Opening
+    }
+
+    /// Where in the opening it is; `None` after that.
+    fn opening(&self) -> Option<Opening> {
+        None
+    }
+
+    /// Whether what was read so far names a declared tool.
+    fn names_declared(&self, _candidate: &Candidate, _text: &str, _declared: &DeclaredTools) -> bool {
+        false
+    }
 }
 
-/// Whether a marker has a bar, in one form or the other, or begins with a bracket that no prose has.
-fn is_control_token(marker: &str) -> bool {
-    const WIDE_BAR: u8 = "｜".as_bytes()[0];
-    marker.starts_with(']') || marker.bytes().any(|byte| matches!(byte, b'|' | WIDE_BAR))
+/// One step: continue, with another reader if there is one, or a verdict.
+pub(super) type Step = ControlFlow<Verdict, Option<Box<dyn Reader>>>;
+
+/// How certainly the content is a call.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Progress {
+    /// Not at all: its grammar is not known yet.
+    Opening,
+    /// It is in a grammar of calls, with a defect or without content so far.
+    Content,
+    Certain,
+    /// Certain, and the current position is in a string of JSON.
+    InString,
+    /// Every call in it has been read.
+    Complete,
 }
 
-impl OpenCandidate {
-    pub(super) fn from_marker(role: Role, marker: &str, in_wrapper: bool) -> Self {
-        let kind = if in_wrapper { CandidateKind::Wrapper } else { CandidateKind::Function };
-        let mut open = match role {
-            Role::WrapperWithAttributes => Self::new(CandidateKind::Wrapper, WrapperTag, marker.len()),
-            Role::Function | Role::FunctionWithAttributes => Self::new(kind, FunctionTag, marker.len()),
-            _ => Self::new(CandidateKind::Wrapper, Payload, marker.len()),
-        };
-        open.candidate.is_control_token = is_control_token(marker);
-        open
-    }
+/// The parts of an opening, in and directly after which a marker may be mentioned in prose.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    WrapperTag,
+    FunctionTag,
+    Payload,
+    AfterName,
+    Elements,
+}
 
-    pub(super) fn new(kind: CandidateKind, reader: impl Reader + 'static, marker_len: usize) -> Self {
-        let candidate = Candidate { kind, marker_len, payload: marker_len, at: marker_len, ..Candidate::default() };
-        let reader = Box::new(reader);
-        Self { candidate, reader, quoted_up_to: None, limit: MAX_UNCERTAIN_BYTES, was_certain: false }
-    }
+/// The result of examining a candidate.
+pub(super) enum Verdict {
+    NeedMore,
+    /// Complete calls; they end before this position.
+    Calls(Vec<ParsedCall>, usize),
+    /// Not a call: its marker is text, and the text after it is scanned again.
+    Text,
+    /// Whether the text before it introduces an example decides.
+    CheckExample,
+    /// A marker at the end of the text that the model did not intend to show.
+    Residue,
+    /// Intended as a call up to this position, but unreadable for this reason.
+    Unreadable(MalformedReason, usize),
+}
 
-    /// Creates a candidate that begins with the name of a declared tool, before its arguments in round brackets. It is a call only
-    /// if the reply is nothing else.
-    pub(super) fn plain_call(name: &str) -> Self {
-        let mut open = Self::new(CandidateKind::Json, PythonCalls::new(name.len()), 0);
-        open.candidate.name = Some(name.to_owned());
-        (open.candidate.at, open.candidate.certainty) = (name.len(), Certainty::Possible);
-        open
-    }
-
-    /// Marks it as inside inline code, where a backtick outside a string shows that it is only quoted.
-    pub(super) fn in_inline_code(self) -> Self {
-        Self { quoted_up_to: Some(0), ..self }
-    }
-
-    /// Records whether the text before it introduces an example.
-    pub(super) fn check_example(&mut self, is_example: impl FnOnce() -> bool) {
-        if self.candidate.certainty == Certainty::Unchecked {
-            self.candidate.certainty = if is_example() { Certainty::Possible } else { Certainty::Exact };
+impl<T> Match<T> {
+    /// Breaks at a partial match, to wait for more text.
+    pub(super) fn or_wait<B>(self, wait: B) -> ControlFlow<B, Option<(T, usize)>> {
+        match self {
+            Self::Full(found, length) => Continue(Some((found, length))),
+            Self::Partial => Break(wait),
+            Self::None => Continue(None),
         }
     }
 
-    /// Continues reading `text`, which begins with the opening marker and all that was read before.
-    ///
-    /// It reads in windows whose ends do not depend on the chunking of the text. Where a window ends, a candidate continues that
-    /// is certain, or was at the window's beginning: so nothing before it lifts the bound of what is uncertain.
-    pub(super) fn advance(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
-        loop {
-            let end = text.floor_char_boundary(self.limit);
-            let window = end.min(self.find_tick(text));
-            match self.run(&text[..window], declared) {
-                Verdict::NeedMore if window == text.len() => return Verdict::NeedMore,
-                Verdict::NeedMore if window < end => match self.reader.progress() {
-                    Progress::InString => self.quoted_up_to = Some(window + 1),
-                    _ => return Verdict::Text,
-                },
-                Verdict::NeedMore if self.limit < MAX_CALL_BYTES && (self.is_certain() || self.was_certain) => {
-                    self.was_certain = self.is_certain();
-                    self.limit += MAX_UNCERTAIN_BYTES;
-                }
-                Verdict::NeedMore if self.candidate.is_bare() || self.reader.progress() == Progress::Opening => {
-                    return Verdict::Text;
-                }
-                Verdict::NeedMore => return Verdict::Unreadable(MalformedReason::TooLong, window),
-                verdict => return verdict,
-            }
-        }
-    }
-
-    /// The next backtick that may end the inline code around the candidate.
-    fn find_tick(&mut self, text: &str) -> usize {
-        let Some(from) = self.quoted_up_to else { return text.len() };
-        let tick = text[from..].find('`').map_or(text.len(), |found| from + found);
-        self.quoted_up_to = Some(tick);
-        tick
-    }
-
-    fn run(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
-        loop {
-            let step = match self.reader.advance(&mut self.candidate, text, declared) {
-                Break(Verdict::Text) => self.candidate.search_unknown_format(&*self.reader, text, declared),
-                step => step,
-            };
-            match step {
-                Continue(Some(reader)) => self.reader = reader,
-                Continue(None) => {}
-                Break(verdict) => return verdict,
-            }
-        }
-    }
-
-    /// Whether it is certainly intended as a call, and well-formed so far.
-    fn is_certain(&self) -> bool {
-        !self.candidate.is_bare() && self.reader.progress() >= Progress::Certain
-    }
-
-    /// Whether it would have become a call if `text` is cut at its end.
-    pub(super) fn is_cut_call(&self, text: &str, declared: &DeclaredTools) -> bool {
-        let is_call = !self.candidate.is_bare() || self.reader.names_declared(&self.candidate, text, declared);
-        is_call && self.reader.progress() != Progress::Complete
-    }
-
-    pub(super) fn finish(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
-        self.reader.finish(&mut self.candidate, text, declared)
+    /// Breaks without a match, because the candidate is text or needs more of it.
+    pub(super) fn or_text(self) -> ControlFlow<Verdict, (T, usize)> {
+        self.or_wait(Verdict::NeedMore)?.map_or(Break(Verdict::Text), Continue)
     }
 }

@@ -1,15 +1,15 @@
 //! Ordinary text: where a call may begin.
 
+pub(crate) use super::attributes::SECTION;
 use super::attributes::space_len;
-use super::candidate::{CandidateKind, OpenCandidate};
+use super::candidate::{CandidateKind, Reader};
 use super::fence::{match_closing, match_reply_fence};
 use super::name::name_len;
-use super::reader::Reader;
+use super::open_candidate::OpenCandidate;
 use super::readers::action::Action;
 use super::readers::elements::FunctionElements;
-use super::readers::payload::Payload;
+use super::readers::opening::{Payload, ToolTag};
 use super::readers::recipient::Recipient;
-use super::readers::tag::ToolTag;
 use super::tool_tag::{match_name_line, match_tool_tag, name_at};
 use crate::code::CodeTracker;
 use crate::declared_tools::DeclaredTools;
@@ -76,8 +76,6 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 
 const BARS: [char; 3] = ['|', '｜', '‖'];
 pub(crate) const FUNCTOOLS: [&str; 3] = ["functools[", "functools{\"", "functools{'"];
-/// What `GigaChat` 3 writes before a call.
-pub(crate) const SECTION: &str = "function call<|role_sep|>";
 /// What Functionary 3.2 writes before a recipient.
 pub(crate) const RECIPIENT: &str = ">>>";
 /// What `ReAct` writes before a tool's name.

@@ -8,7 +8,6 @@ use crate::segment::{ResultBlocks, Segment};
 const MAX_INLINE_BLOCK_BYTES: usize = 4096;
 
 impl CallScanner {
-    /// Begins a block at the current position.
     pub(super) fn open_result_block(&mut self, block: ResultBlock, segments: &mut Vec<Segment>) {
         if self.result_blocks == ResultBlocks::EndReply {
             // Calls that waited for the following text were meant: a result follows them.

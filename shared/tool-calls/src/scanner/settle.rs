@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::candidate::{Candidate, CandidateKind, Certainty, OpenCandidate};
+use super::candidate::{Candidate, CandidateKind, Certainty, Verdict};
+use super::open_candidate::OpenCandidate;
 use super::prose::{self, ProseEvent, ScanContext};
-use super::reader::Verdict;
 use super::readers::recipient::{Recipient, match_recipient};
 use super::readers::turn_end::TurnEnd;
 use super::residue::match_residue;

@@ -54,10 +54,9 @@ impl AnswerState {
         if self.code.is_in_inline_code() || self.code.fence().is_some() {
             return Match::None;
         }
-        match self.match_frame(text, ended) {
-            Match::Full(frame, length) => return Match::Full(ThinkingMatch::Frame(frame), length),
-            Match::Partial if !ended => return Match::Partial,
-            Match::Partial | Match::None => {}
+        let frame = self.match_frame(text, ended).unless_cut(ended).map(ThinkingMatch::Frame);
+        if frame.is_found() {
+            return frame;
         }
         if self.is_mentioned && !self.is_no_reasoning {
             match match_tag(text) {

@@ -9,9 +9,7 @@ use crate::markers::{MarkerTree, Match};
 /// What follows a frame's tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// Reasoning.
     Thinking,
-    /// Text of the answer.
     Answer,
     /// Neither: the reasoning ends.
     ThinkingEnd,
@@ -32,7 +30,6 @@ const BEFORE_CHANNEL: [&str; 4] = [
 /// What may follow a channel: the form of the message.
 const CONSTRAINTS: [&str; 3] = ["", "<|constrain|>json", " <|constrain|>json"];
 
-/// The headers of Harmony's messages.
 fn harmony_frames() -> impl Iterator<Item = (String, Frame)> {
     BEFORE_CHANNEL.into_iter().flat_map(|before| {
         let headers = CHANNELS.into_iter().flat_map(move |(channel, frame)| {
@@ -46,7 +43,6 @@ fn harmony_frames() -> impl Iterator<Item = (String, Frame)> {
     })
 }
 
-/// Frames by model family.
 const FRAMES: &[(&str, Frame)] = &[
     // Harmony, besides its headers.
     ("<|end|>", Frame::End),

@@ -48,7 +48,6 @@ impl HiddenCalls {
         !self.declared.is_empty() && self.candidates < MAX_CANDIDATES
     }
 
-    /// Begins with an opening marker of this length.
     pub(super) fn open(&mut self, marker_len: usize) {
         self.candidates += 1;
         let scanner = CallScanner::with_declared(Arc::clone(&self.declared));

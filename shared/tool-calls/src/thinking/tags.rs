@@ -27,7 +27,6 @@ pub(super) struct ThinkingTag {
     pub(super) numbered: bool,
 }
 
-/// Matches a tag at the beginning of the text, in any case.
 pub(super) fn match_tag(text: &str) -> Match<ThinkingTag> {
     let Some(rest) = text.strip_prefix('<') else { return Match::None };
     let name = rest.strip_prefix('/').unwrap_or(rest);

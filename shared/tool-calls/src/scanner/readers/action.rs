@@ -5,8 +5,7 @@ use serde_json::{Map, Value};
 use super::body::Body;
 use crate::declared_tools::DeclaredTools;
 use crate::scanner::attributes::space_len;
-use crate::scanner::candidate::Candidate;
-use crate::scanner::reader::{Reader, Step, Verdict};
+use crate::scanner::candidate::{Candidate, Reader, Step, Verdict};
 use crate::segment::ParsedCall;
 
 pub(crate) const INPUT: &str = "Action Input:";

@@ -4,14 +4,13 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use serde_json::Value;
 
-use super::tail::{end_before_next_call, has_json_signs, search_wrapper_end};
+use super::json_text::{end_before_next_call, is_placeholder, match_python, readable_items};
 use crate::declared_tools::DeclaredTools;
 use crate::json::{JsonScan, ScanStep};
 use crate::json_calls;
 use crate::markers::{CLOSERS, Match, OPENERS};
 use crate::repair::repair;
-use crate::scanner::candidate::{Candidate, CandidateKind, Certainty};
-use crate::scanner::reader::{Progress, Reader, Step, Verdict};
+use crate::scanner::candidate::{Candidate, CandidateKind, Certainty, Progress, Reader, Step, Verdict};
 use crate::segment::{JsonFault, MalformedReason};
 
 /// Reads JSON and the text after it.
@@ -20,9 +19,12 @@ pub(super) struct Body {
     pub(super) from: usize,
     /// Whether a code fence inside of the wrapper is open.
     pub(super) fenced: bool,
-    /// Whether calls written as Python were read; more may follow, a line each.
-    pub(super) python: bool,
+    /// How calls written as Python are read, if such calls precede; more may follow, a line each.
+    pub(super) python: Option<BeginPython>,
 }
+
+/// Creates the reader of calls written as Python that begin at a position.
+type BeginPython = fn(usize) -> Box<dyn Reader>;
 
 pub(super) enum BodyState {
     Json(Box<JsonScan>),
@@ -55,9 +57,7 @@ impl Reader for Body {
                 let reason = *reason;
                 self.read_unreadable_tail(candidate, text, reason)
             }
-            BodyState::Unreadable { reason, search: Some(search) } => {
-                search_wrapper_end(candidate, text, search, *reason)
-            }
+            BodyState::Unreadable { search: Some(_), .. } => self.search_wrapper_end(candidate, text),
         }
     }
 
@@ -86,16 +86,16 @@ impl Body {
     /// JSON that begins here; `early_checks` enables early rejection.
     pub(super) fn json(from: usize, fenced: bool, early_checks: bool) -> Self {
         let scan = if early_checks { JsonScan::with_early_checks() } else { JsonScan::default() };
-        Self { state: BodyState::Json(Box::new(scan)), from, fenced, python: false }
+        Self { state: BodyState::Json(Box::new(scan)), from, fenced, python: None }
     }
 
     pub(super) fn tail() -> Self {
-        Self { state: BodyState::Tail, from: 0, fenced: false, python: false }
+        Self { state: BodyState::Tail, from: 0, fenced: false, python: None }
     }
 
     /// After complete calls written as Python.
-    pub(super) fn after_python() -> Self {
-        Self { python: true, ..Self::tail() }
+    pub(super) fn after_python(python: BeginPython) -> Self {
+        Self { python: Some(python), ..Self::tail() }
     }
 
     /// After unreadable content; the wrapper's end is still to be found.
@@ -290,48 +290,6 @@ impl Body {
         }
         let search = search.then_some(candidate.at);
         self.set_state(BodyState::Unreadable { reason, search })
-    }
-}
-
-/// The readable items of a list, and whether there are others.
-fn readable_items(text: &str) -> Option<(Vec<Value>, bool)> {
-    let inside = text.trim().strip_prefix('[')?;
-    let (mut items, mut fault, mut at) = (Vec::new(), false, 0);
-    while let Some(found) = inside[at..].find('{') {
-        let (start, mut scan) = (at + found, JsonScan::default());
-        let mut position = start;
-        let end = loop {
-            match scan.advance(inside, position) {
-                ScanStep::End(end) => break end,
-                ScanStep::Foreign(foreign) => position = scan.skip_foreign(foreign),
-                ScanStep::NeedMore(_) | ScanStep::EarlyCheck(_) => return Some((items, true)),
-            }
-        };
-        let value = scan.take().or_else(|| repair(&inside[start..end]));
-        fault |= value.is_none();
-        items.extend(value);
-        at = end;
-    }
-    Some((items, fault))
-}
-
-/// Whether a text in braces is no JSON, as in prose about calls: `{JSON}`, and has no blank unless it may be long.
-fn is_placeholder(text: &str, may_be_long: bool) -> bool {
-    !has_json_signs(text) && (may_be_long || !text.trim().contains(char::is_whitespace))
-}
-
-/// Maximum length of the brackets with which such a call begins, with white space, in bytes.
-const MAX_OPENING_BYTES: usize = 64;
-
-/// Matches the beginning of a call that is written as Python's dictionary: `[{'name'`.
-fn match_python(text: &str) -> Match<()> {
-    let opening = &text[..text.floor_char_boundary(MAX_OPENING_BYTES)];
-    let begin = opening.len() - opening.trim_start_matches(['[', '{', ' ', '\n']).len();
-    let Some(key) = text[begin..].strip_prefix('\'') else { return Match::None };
-    match key.split_once('\'') {
-        Some((key, _)) if json_calls::NAME_KEYS.contains(&key) => Match::Full((), begin + key.len() + 2),
-        None if json_calls::NAME_KEYS.into_iter().any(|name| name.starts_with(key)) => Match::Partial,
-        _ => Match::None,
     }
 }
 

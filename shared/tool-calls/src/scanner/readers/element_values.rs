@@ -149,13 +149,13 @@ fn match_type(text: &str) -> Match<&str> {
     const OPEN: &str = "<ifm|arg_type>";
     const CLOSE: &str = "</ifm|arg_type>";
     const MAX_BYTES: usize = 64;
-    let Some(inside) = text.strip_prefix(OPEN) else {
-        return if OPEN.starts_with(text) { Match::Partial } else { Match::None };
-    };
-    let window = &inside[..inside.floor_char_boundary(MAX_BYTES)];
-    match window.find(CLOSE) {
-        Some(end) => Match::Full(inside[..end].trim(), OPEN.len() + end + CLOSE.len()),
-        None if window.len() == inside.len() => Match::Partial,
-        None => Match::None,
-    }
+    Match::literal(text, OPEN, ()).and_then(|(), length| {
+        let inside = &text[length..];
+        let window = &inside[..inside.floor_char_boundary(MAX_BYTES)];
+        match window.find(CLOSE) {
+            Some(end) => Match::Full(inside[..end].trim(), length + end + CLOSE.len()),
+            None if window.len() == inside.len() => Match::Partial,
+            None => Match::None,
+        }
+    })
 }

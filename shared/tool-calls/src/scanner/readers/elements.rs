@@ -13,8 +13,7 @@ use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS};
 use crate::repair::repair;
 use crate::scanner::attributes::space_len;
-use crate::scanner::candidate::Candidate;
-use crate::scanner::reader::{Opening, Progress, Reader, Step, Verdict};
+use crate::scanner::candidate::{Candidate, Opening, Progress, Reader, Step, Verdict};
 use crate::scanner::space::SpaceScan;
 use crate::segment::{JsonFault, MalformedReason, ParsedCall};
 
@@ -87,7 +86,6 @@ pub(in crate::scanner) struct FunctionElements {
     pub(super) name: String,
     pub(super) arguments: Map<String, Value>,
     pub(super) stage: ElementStage,
-    /// Where the last argument ends.
     pub(super) last_argument_end: usize,
     /// Whether a wrapper's end tag closes the function, as in `<tool_call>f<arg_key>…`, instead of its own end tag.
     closed_by_wrapper: bool,

@@ -8,8 +8,7 @@ use super::body::Body;
 use crate::declared_tools::DeclaredTools;
 use crate::json;
 use crate::parameter_value::{parse_number, parse_parameter, schema_types};
-use crate::scanner::candidate::Candidate;
-use crate::scanner::reader::{Progress, Reader, Step, Verdict};
+use crate::scanner::candidate::{Candidate, Progress, Reader, Step, Verdict};
 use crate::segment::{JsonFault, MalformedReason, ParsedCall};
 
 /// What precedes the name.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::declared_tools::DeclaredTools;
-use crate::parameter_value::{decode_string, parse_parameter, schema_types};
+use crate::parameter_value::{alternatives, decode_string, parse_parameter, schema_types};
 
 /// The token before every tag.
 pub(super) const TOKEN: &str = "]<]minimax[>[";
@@ -42,8 +42,7 @@ pub(super) fn parse_value(text: &str, schema: Option<&Value>, is_untyped: bool) 
         return None;
     }
     let mut tags = Tags { rest: text, token: "" };
-    let members = Leaf { is_untyped }.read_members(&mut tags, schema, 0, |tags| tags.rest.trim().is_empty())?;
-    Some(members)
+    Leaf { is_untyped }.read_members(&mut tags, schema, 0, |tags| tags.rest.trim().is_empty())
 }
 
 /// The text, tag by tag.
@@ -122,9 +121,8 @@ impl Leaf {
         let (may_be_list, may_be_object) = (types.contains(&"array"), types.contains(&"object"));
         let is_list = match (may_be_list, may_be_object) {
             (true, true) => has_only_items && !schema.is_some_and(|schema| declares(schema, ITEM)),
-            (true, false) => true,
-            (false, true) => false,
             (false, false) => has_only_items,
+            (may_be_list, _) => may_be_list,
         };
         Some(if is_list {
             members.into_iter().map(|(_, value)| value).collect()
@@ -173,13 +171,11 @@ fn join_repeated(members: Vec<(String, Value)>) -> Map<String, Value> {
 /// Whether an object of this schema, or of one of its alternatives, has this property.
 fn declares(schema: &Value, name: &str) -> bool {
     let of = |schema: &Value| schema.get("properties").is_some_and(|all| all.get(name).is_some());
-    let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|kind| schema.get(kind)?.as_array()).flatten();
-    of(schema) || alternatives.into_iter().any(of)
+    of(schema) || alternatives(schema).any(of)
 }
 
 /// The schema of a member or an item.
 pub(super) fn inner_schema<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
     let of = |schema: &'a Value| schema.get("properties").and_then(|all| all.get(key)).or_else(|| schema.get("items"));
-    let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|kind| schema.get(kind)?.as_array()).flatten();
-    of(schema).or_else(|| alternatives.into_iter().find_map(of))
+    of(schema).or_else(|| alternatives(schema).find_map(of))
 }

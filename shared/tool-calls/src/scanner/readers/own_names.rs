@@ -222,8 +222,5 @@ fn find_end_before_call(
 /// The last end tag of this name: where it begins and ends.
 fn find_last_end_tag(text: &str, name: &str) -> Option<(usize, usize)> {
     let start = text.rfind("</")?;
-    match match_end_tag(&text[start..], name) {
-        Match::Full((), length) => Some((start, start + length)),
-        Match::Partial | Match::None => None,
-    }
+    match_end_tag(&text[start..], name).full().map(|((), length)| (start, start + length))
 }

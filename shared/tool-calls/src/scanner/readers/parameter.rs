@@ -20,13 +20,11 @@ pub(super) fn element_prefix(marker: &str) -> &str {
     &name[..element.into_iter().find_map(|element| name.find(element)).unwrap_or_default()]
 }
 
-/// A parameter whose value is being read.
 #[derive(Default)]
 pub(super) struct Parameter {
     pub(super) key: String,
     /// The value of the attribute `string`.
     pub(super) string: Option<bool>,
-    /// The start of the value.
     pub(super) start: usize,
     /// Only markers with this prefix are recognised in the value.
     pub(super) prefix: String,

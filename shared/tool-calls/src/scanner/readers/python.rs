@@ -8,8 +8,7 @@ use super::body::Body;
 use crate::declared_tools::DeclaredTools;
 use crate::json;
 use crate::parameter_value::parse_number;
-use crate::scanner::candidate::{Candidate, Certainty};
-use crate::scanner::reader::{Progress, Reader, Step, Verdict};
+use crate::scanner::candidate::{Candidate, Certainty, Progress, Reader, Step, Verdict};
 use crate::segment::{MalformedReason, ParsedCall};
 
 /// Reads a list, or the arguments after a name.
@@ -53,7 +52,7 @@ impl Reader for PythonCalls {
             None if !bare => return candidate.read_with(end, Body::unreadable(MalformedReason::NotPython)),
             _ => return Break(Verdict::Text),
         }
-        candidate.read_with(end, Body::after_python())
+        candidate.read_with(end, Body::after_python(|start| Box::new(PythonCalls::new(start))))
     }
 
     fn finish(&mut self, candidate: &mut Candidate, text: &str, _declared: &DeclaredTools) -> Verdict {

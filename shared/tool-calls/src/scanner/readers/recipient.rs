@@ -3,8 +3,7 @@ use std::ops::ControlFlow::Break;
 use super::body::Body;
 use crate::declared_tools::DeclaredTools;
 use crate::markers::Match;
-use crate::scanner::candidate::Candidate;
-use crate::scanner::reader::{Reader, Step, Verdict};
+use crate::scanner::candidate::{Candidate, Reader, Step, Verdict};
 
 /// The recipient of text.
 const ALL: &str = "all";

@@ -3,19 +3,17 @@
 use std::ops::ControlFlow::{Break, Continue};
 
 use super::body::{Body, BodyState};
-use super::python::PythonCalls;
+use super::json_text::has_json_signs;
 use crate::declared_tools::DeclaredTools;
-use crate::markers::{CLOSERS, Markers, Match, OPENERS};
-use crate::scanner::candidate::{Candidate, Certainty};
+use crate::markers::{CLOSERS, Match};
+use crate::scanner::candidate::{Candidate, Certainty, Step, Verdict};
 use crate::scanner::fence::TICKS;
 use crate::scanner::name::name_len;
-use crate::scanner::reader::{Step, Verdict};
 use crate::segment::{JsonFault, MalformedReason};
 
 /// Maximum distance to search for the end of a wrapper with unreadable content, in bytes.
 const MAX_SEARCH_BYTES: usize = 4096;
 
-/// The kind of text after a JSON value.
 enum TailKind {
     /// The wrapper's end, which ends before this position.
     Close(usize),
@@ -25,7 +23,6 @@ enum TailKind {
     Residue(usize),
     /// More text is needed to decide.
     NeedMore,
-    /// Nothing that belongs to the call.
     Other,
 }
 
@@ -47,25 +44,13 @@ fn match_line_end(text: &str) -> Match<()> {
     }
 }
 
-/// Where a call ends that another one follows, in the text of one that seemed to contain both: before its end marker, or
-/// before the control token that opens the next one.
-pub(super) fn end_before_next_call(text: &str) -> Option<usize> {
-    let closer = CLOSERS.find(text, 0).ok().and_then(|(at, _, end)| {
-        let rest = text[end..].trim_start();
-        let follows = |markers: Markers| matches!(markers.match_prefix(rest), Match::Full(..));
-        (follows(OPENERS) || follows(CLOSERS)).then_some(at)
-    });
-    let opener =
-        OPENERS.find(text, 0).ok().and_then(|(at, _, end)| text[at..end].contains(['|', '｜', ']']).then_some(at));
-    closer.into_iter().chain(opener).min()
-}
-
 impl Body {
     /// Reads after complete JSON.
     pub(super) fn read_tail(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step {
         if let Some((name, at)) = self.match_next_python(candidate, text, declared).or_wait(Verdict::NeedMore)? {
             candidate.name = Some(name.to_owned());
-            return candidate.read_with(at, PythonCalls::new(at));
+            candidate.at = at;
+            return Continue(self.python.map(|begin| begin(at)));
         }
         match self.classify_tail(candidate, text) {
             TailKind::Close(end) => Break(Verdict::Calls(std::mem::take(&mut candidate.calls), end)),
@@ -95,7 +80,7 @@ impl Body {
         text: &'a str,
         declared: &DeclaredTools,
     ) -> Match<&'a str> {
-        if !self.python || candidate.is_bare() {
+        if self.python.is_none() || candidate.is_bare() {
             return Match::None;
         }
         let at = candidate.space.end(text, candidate.at);
@@ -163,7 +148,6 @@ impl Body {
         }
     }
 
-    /// Reads directly after unreadable content.
     pub(super) fn read_unreadable_tail(
         &mut self,
         candidate: &mut Candidate,
@@ -205,6 +189,28 @@ impl Body {
         }
     }
 
+    /// Searches unreadable content for the wrapper's end, within [`MAX_SEARCH_BYTES`].
+    pub(super) fn search_wrapper_end(&mut self, candidate: &mut Candidate, text: &str) -> Step {
+        let BodyState::Unreadable { search: Some(search), reason } = &mut self.state else { return Continue(None) };
+        let limit = text.floor_char_boundary(candidate.at.saturating_add(MAX_SEARCH_BYTES));
+        let first = (*search).max(candidate.at);
+        let known = &mut candidate.without_end;
+        // What an earlier candidate searched in vain is not searched again: otherwise each short one costs this many bytes.
+        let (begin, from) = if known.contains(&first) { (known.start, known.end.min(limit)) } else { (first, first) };
+        let end = match CLOSERS.find(&text[..limit], from) {
+            Ok((_, _, end)) => end,
+            Err(next) if limit < text.len() => {
+                *known = begin..next;
+                candidate.at
+            }
+            Err(next) => {
+                *search = next;
+                return Break(Verdict::NeedMore);
+            }
+        };
+        Break(take_unreadable(candidate, *reason, end))
+    }
+
     /// Ends the text in an unfinished call of a wrapper that has other calls: only the unfinished one is lost.
     fn finish_after_calls(&self, candidate: &mut Candidate, text: &str) -> Verdict {
         if !has_json_signs(&text[self.from..]) {
@@ -214,32 +220,6 @@ impl Body {
         candidate.record_fault(MalformedReason::NotJson(JsonFault::Incomplete), self.from..end);
         candidate.take_possible_calls(end)
     }
-}
-
-/// Searches unreadable content from `search` on for the wrapper's end, within [`MAX_SEARCH_BYTES`].
-pub(super) fn search_wrapper_end(
-    candidate: &mut Candidate,
-    text: &str,
-    search: &mut usize,
-    reason: MalformedReason,
-) -> Step {
-    let limit = text.floor_char_boundary(candidate.at.saturating_add(MAX_SEARCH_BYTES));
-    let first = (*search).max(candidate.at);
-    let known = &mut candidate.without_end;
-    // What an earlier candidate searched in vain is not searched again: otherwise each short one costs this many bytes.
-    let (begin, from) = if known.contains(&first) { (known.start, known.end.min(limit)) } else { (first, first) };
-    let end = match CLOSERS.find(&text[..limit], from) {
-        Ok((_, _, end)) => end,
-        Err(next) if limit < text.len() => {
-            *known = begin..next;
-            candidate.at
-        }
-        Err(next) => {
-            *search = next;
-            return Break(Verdict::NeedMore);
-        }
-    };
-    Break(take_unreadable(candidate, reason, end))
 }
 
 fn take_unreadable(candidate: &mut Candidate, reason: MalformedReason, end: usize) -> Verdict {
@@ -263,9 +243,4 @@ fn finish_tail(candidate: &mut Candidate, text: &str) -> Verdict {
 /// The end of the first end marker after `from`, or of the text.
 fn end_of_wrapper(text: &str, from: usize) -> usize {
     CLOSERS.find(text, from).map_or(text.len(), |(_, _, end)| end)
-}
-
-/// Whether a text in braces has what JSON is made of.
-pub(super) fn has_json_signs(text: &str) -> bool {
-    text.contains([':', '：', '"', '“', '\''])
 }

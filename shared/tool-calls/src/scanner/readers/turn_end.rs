@@ -1,9 +1,9 @@
+use super::opening::nest;
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match};
-use crate::scanner::candidate::Candidate;
-use crate::scanner::prose::SECTION;
-use crate::scanner::reader::{Reader, Step, Verdict};
+use crate::scanner::attributes::SECTION;
+use crate::scanner::candidate::{Candidate, Reader, Step, Verdict};
 
 /// Reads after the end of the model's turn: white space and other such tokens.
 pub(in crate::scanner) struct TurnEnd;
@@ -18,7 +18,7 @@ impl Reader for TurnEnd {
         Match::literal(rest, SECTION, ()).or_text()?;
         // If no call follows, all tokens of the run are text, so that none is read twice.
         candidate.marker_len = at;
-        candidate.nest(Role::Wrapper, SECTION, at)
+        nest(candidate, Role::Wrapper, SECTION, at)
     }
 
     fn finish(&mut self, _candidate: &mut Candidate, _text: &str, _declared: &DeclaredTools) -> Verdict {

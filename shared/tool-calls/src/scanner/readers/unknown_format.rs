@@ -2,13 +2,12 @@
 
 use std::ops::ControlFlow::Break;
 
-use super::payload::MAX_NAME_BYTES;
+use super::names::MAX_NAME_BYTES;
 use crate::declared_tools::DeclaredTools;
 use crate::markers::{CLOSERS, Match, OPENERS};
 use crate::scanner::attributes::space_len;
-use crate::scanner::candidate::{Candidate, CandidateKind};
+use crate::scanner::candidate::{Candidate, CandidateKind, Opening, Reader, Step, Verdict};
 use crate::scanner::name::name_len;
-use crate::scanner::reader::{Opening, Reader, Step, Verdict};
 use crate::segment::MalformedReason;
 
 /// Maximum size of such content, in bytes.

@@ -105,7 +105,6 @@ fn skip_blank(lines: &[String]) -> &[String] {
     &lines[lines.iter().position(|line| !is_skipped(line)).unwrap_or(lines.len())..]
 }
 
-/// How values are read.
 struct Reader {
     is_untyped: bool,
 }
@@ -168,7 +167,6 @@ impl Reader {
         Some(members)
     }
 
-    /// Reads a value on one line.
     fn scalar(&self, text: &str, schema: Option<&Value>) -> Value {
         let in_quotes = |quote: char| text.len() > 1 && text.starts_with(quote) && text.ends_with(quote);
         if in_quotes('"') {

@@ -1,25 +1,132 @@
-//! Reads the content after an opening marker: the content decides how it is read, not the marker (R3).
+//! Reads an opening marker and what follows it: the content decides how it is read, not the marker (R3).
 
 use std::ops::ControlFlow::{Break, Continue};
+
+use serde_json::Map;
 
 use super::body::Body;
 use super::elements::FunctionElements;
 use super::gemma::{CALL, COLON, GemmaArguments};
+use super::names::{
+    MAX_NAME_BYTES, begins_with_declared, match_name_element, match_parameter, read_name_attribute, undecorated_name,
+    without_arguments,
+};
 use super::python::PythonCalls;
-use super::tag::{match_parameter, read_tool_tag, without_arguments};
 use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
 use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS, SEPARATORS};
-use crate::scanner::attributes::space_len;
-use crate::scanner::candidate::{Candidate, CandidateKind};
+use crate::scanner::attributes::{TAG_END, TOKEN_CALL, TOKEN_END, read_attributes, read_name};
+use crate::scanner::candidate::{Candidate, CandidateKind, Opening, Reader, Step, Verdict};
 use crate::scanner::fence::match_payload_fence;
 use crate::scanner::name::{is_name, name_len};
-use crate::scanner::reader::{Opening, Reader, Step, Verdict};
 use crate::scanner::tool_tag::{match_parameter_tag, match_tool_tag};
 use crate::segment::MalformedReason;
 
-/// Maximum length of a name before its arguments, in bytes.
-pub(super) const MAX_NAME_BYTES: usize = 128;
+/// Maximum number of markers between the opening one and the call; each may have to be scanned again as text.
+const MAX_NESTED: usize = 8;
+
+/// The candidate that a marker opens, and its reader.
+pub(in crate::scanner) fn open_marker(role: Role, marker: &str, in_wrapper: bool) -> (Candidate, Box<dyn Reader>) {
+    let function = if in_wrapper { CandidateKind::Wrapper } else { CandidateKind::Function };
+    let (kind, reader): (_, Box<dyn Reader>) = match role {
+        Role::WrapperWithAttributes => (CandidateKind::Wrapper, Box::new(WrapperTag)),
+        Role::Function | Role::FunctionWithAttributes => (function, Box::new(FunctionTag)),
+        _ => (CandidateKind::Wrapper, Box::new(Payload)),
+    };
+    let is_control_token = is_control_token(marker);
+    (Candidate { is_control_token, ..Candidate::new(kind, marker.len()) }, reader)
+}
+
+/// Whether a marker has a bar, in one form or the other, or begins with a bracket that no prose has.
+fn is_control_token(marker: &str) -> bool {
+    const WIDE_BAR: u8 = "｜".as_bytes()[0];
+    marker.starts_with(']') || marker.bytes().any(|byte| matches!(byte, b'|' | WIDE_BAR))
+}
+
+/// Continues with the marker at `at`, which directly follows the opening one.
+pub(super) fn nest(candidate: &mut Candidate, role: Role, marker: &str, at: usize) -> Step {
+    if candidate.nested == MAX_NESTED {
+        return Break(Verdict::Text);
+    }
+    let (inner, reader) = open_marker(role, marker, true);
+    *candidate = Candidate {
+        marker_len: candidate.marker_len,
+        is_control_token: candidate.is_control_token && inner.is_control_token,
+        begins_line: candidate.begins_line,
+        nested: candidate.nested + 1,
+        payload: at + marker.len(),
+        at: at + marker.len(),
+        ..inner
+    };
+    Continue(Some(reader))
+}
+
+/// Reads `<tool_call name="f">`.
+pub(in crate::scanner) struct WrapperTag;
+
+impl Reader for WrapperTag {
+    fn advance(&mut self, candidate: &mut Candidate, text: &str, _declared: &DeclaredTools) -> Step {
+        let (found, length) = read_attributes(&text[candidate.at..], TAG_END).or_text()?;
+        let at = candidate.at + length;
+        candidate.payload = at;
+        if found.empty {
+            return found.name.map_or(Break(Verdict::Text), |name| without_arguments(name, at));
+        }
+        candidate.name = found.name;
+        candidate.read_with(at, Payload)
+    }
+
+    fn opening(&self) -> Option<Opening> {
+        Some(Opening::WrapperTag)
+    }
+}
+
+/// Reads `<function=f>` or `<function name="f">`; outside a wrapper the name must be declared, or a parameter must follow.
+pub(in crate::scanner) struct FunctionTag;
+
+impl Reader for FunctionTag {
+    fn advance(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step {
+        let (marker, rest) = text.split_at(candidate.at);
+        let tag_end = if marker.ends_with(TOKEN_CALL) { TOKEN_END } else { TAG_END };
+        // After a blank the name is an attribute.
+        let found = if marker.ends_with(' ') { read_name_attribute(rest, tag_end) } else { read_name(rest) };
+        let ((name, empty), length) = found.or_text()?;
+        let name = declared.undoubled(&name).to_owned();
+        if candidate.kind != CandidateKind::Wrapper && !declared.has(&name) {
+            if empty { Match::None } else { match_parameter(&rest[length..]) }.or_text()?;
+        }
+        let at = candidate.at + length;
+        if empty { without_arguments(name, at) } else { candidate.read_with(at, FunctionElements::new(name, false)) }
+    }
+
+    fn opening(&self) -> Option<Opening> {
+        Some(Opening::FunctionTag)
+    }
+
+    fn names_declared(&self, candidate: &Candidate, text: &str, declared: &DeclaredTools) -> bool {
+        begins_with_declared(&text[candidate.payload..], declared)
+    }
+}
+
+/// Reads `<f>` or `<f/>` at the beginning of the candidate.
+pub(in crate::scanner) struct ToolTag;
+
+impl Reader for ToolTag {
+    fn advance(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step {
+        read_tool_tag(candidate, text, 0, declared)
+    }
+}
+
+/// Reads `<f>` or `<f/>` at `at`.
+pub(super) fn read_tool_tag(candidate: &mut Candidate, text: &str, at: usize, declared: &DeclaredTools) -> Step {
+    let (tag, length) = match_tool_tag(&text[at..], declared).or_text()?;
+    let (name, end) = (tag.name.to_owned(), at + length);
+    if !tag.is_empty {
+        candidate.payload = end;
+        return candidate.read_with(end, FunctionElements::in_tool_tag(name));
+    }
+    if declared.has_required(&name, &Map::new()) { without_arguments(name, end) } else { Break(Verdict::Text) }
+}
 
 /// What a model writes before a function's name if it leaves out the `<` of the tag.
 const FUNCTION: &str = "function";
@@ -55,13 +162,6 @@ impl Reader for Payload {
     }
 }
 
-/// Whether content begins with the name of a declared tool.
-pub(super) fn begins_with_declared(content: &str, declared: &DeclaredTools) -> bool {
-    // Only the white space that reading a payload skips: after any other the name may not have arrived yet.
-    let content = &content[space_len(content)..];
-    declared.has(undecorated_name(&content[..name_len(content)]).trim_end_matches(':'))
-}
-
 fn begin_json(candidate: &mut Candidate, at: usize, fenced: bool) -> Step {
     let body = Body::json(at, fenced, candidate.is_bare());
     candidate.read_with(at, body)
@@ -78,7 +178,7 @@ fn read_list(candidate: &mut Candidate, text: &str, at: usize, declared: &Declar
         && candidate.name.is_none()
         && let Some((role, length)) = OPENERS.match_prefix(&text[at..]).or_wait(Verdict::NeedMore)?
     {
-        return candidate.nest(role, &text[at..at + length], at);
+        return nest(candidate, role, &text[at..at + length], at);
     }
     let inside = &text[candidate.space.end(text, at + 1)..];
     let Some(first) = inside.chars().next() else { return Break(Verdict::NeedMore) };
@@ -104,7 +204,7 @@ fn read_marker(candidate: &mut Candidate, text: &str, at: usize, declared: &Decl
     let opener = OPENERS.match_prefix(rest).or_wait(Verdict::NeedMore)?;
     let Some(name) = candidate.name.clone() else {
         if let Some((role, length)) = opener {
-            return candidate.nest(role, &rest[..length], at);
+            return nest(candidate, role, &rest[..length], at);
         }
         if let Some((name, length)) = match_name_element(rest).or_wait(Verdict::NeedMore)? {
             return candidate.read_with(at + length, FunctionElements::new(name.to_owned(), true));
@@ -134,7 +234,7 @@ fn read_name_first(candidate: &mut Candidate, text: &str, at: usize, declared: &
         return Break(Verdict::NeedMore);
     }
     if name == FUNCTION && after.starts_with('=') {
-        return candidate.nest(Role::Function, &rest[..=name.len()], at);
+        return nest(candidate, Role::Function, &rest[..=name.len()], at);
     }
     let space = &text[candidate.at..at];
     let may_be_prose =
@@ -202,7 +302,7 @@ impl AfterName {
             && let Some((role, length)) = OPENERS.match_prefix(rest).or_wait(Verdict::NeedMore)?
         {
             candidate.name = None;
-            return candidate.nest(role, &rest[..length], at);
+            return nest(candidate, role, &rest[..length], at);
         }
         let name = candidate.name.clone().unwrap_or_default();
         if match_parameter_tag(rest, &name, declared).or_wait(Verdict::NeedMore)?.is_some() {
@@ -229,32 +329,4 @@ fn skip_call_id(candidate: &mut Candidate, text: &str, at: usize) -> Step {
     }
     candidate.at = end;
     Continue(None)
-}
-
-/// Elements that hold the tool's name: `<function>f</function>`.
-const NAME_ELEMENTS: [[&str; 2]; 3] =
-    [["<function>", "</function>"], ["<name>", "</name>"], ["<tool_name>", "</tool_name>"]];
-
-/// Matches an element that holds the tool's name, before a parameter.
-fn match_name_element(text: &str) -> Match<&str> {
-    let is_open = |[open, _]: &[&str; 2]| Match::literal(text, open, ()).is_found();
-    let Some([open, close]) = NAME_ELEMENTS.into_iter().find(is_open) else { return Match::None };
-    let Some(inside) = text.strip_prefix(open) else { return Match::Partial };
-    let (name, after) = inside.split_at(inside.find('<').unwrap_or(inside.len()));
-    let trimmed = name.trim();
-    if name.len() > MAX_NAME_BYTES || !trimmed.chars().all(is_name) {
-        return Match::None;
-    }
-    let matched = Match::literal(after, close, ()).and_then(|(), length| match_parameter(&after[length..]));
-    let length = open.len() + name.len() + close.len();
-    matched.and_then(|(), _| if trimmed.is_empty() { Match::None } else { Match::Full(trimmed, length) })
-}
-
-/// A name without the decoration of Kimi K2, Harmony and Gemma: `functions.f:0`, `call:f`, `:f`.
-fn undecorated_name(name: &str) -> &str {
-    let name = ["functions.", CALL, COLON].into_iter().find_map(|before| name.strip_prefix(before)).unwrap_or(name);
-    match name.rsplit_once(':') {
-        Some((name, index)) if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => name,
-    }
 }
