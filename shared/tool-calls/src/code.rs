@@ -1,4 +1,4 @@
-//! Tracks code in Markdown, byte by byte.
+//! Tracks code in Markdown, byte by byte: in code a call is quoted (R5).
 
 const MIN_FENCE_TICKS: usize = 3;
 

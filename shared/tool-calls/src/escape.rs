@@ -20,7 +20,7 @@ const ENTITIES: [(char, &str); 4] = [(':', "&#58;"), ('>', "&gt;"), ('[', "&#91;
 const FENCE: &str = "```tool";
 const ESCAPED_FENCE: &str = "``&#96;tool";
 
-/// Escapes untrusted text (a tool's result, a page) so that it cannot forge a marker.
+/// Escapes untrusted text (a tool's result, a page) so that it cannot forge a marker (R14).
 ///
 /// Every `<` becomes `&lt;`, because nearly all elements and control tokens begin with it. Brackets become `&#91;` only
 /// if they open a control token (`[TOOL_CALLS]`, `[/INST]`) or a list of calls (`functools[`, `[f(a=1)]`), and a brace

@@ -31,7 +31,7 @@ use crate::result_block::ResultBlock;
 use crate::segment::{MalformedReason, ReplyEnd, ResultBlocks, Segment};
 
 /// Number of bytes that candidates may read which only the end of a reply decides, after the first few of them. Each reads up to
-/// that end, because only it shows that nothing closes them; a reply with more is no prose.
+/// that end, because only it shows that nothing closes them; a reply with more is no prose (R13).
 const MAX_UNDECIDED_BYTES: usize = 1024 * 1024;
 /// Number of such candidates that are always read.
 const MIN_UNDECIDED: usize = 4;

@@ -11,7 +11,7 @@ use crate::segment::{MalformedReason, ParsedCall};
 /// With more opening markers in a row a text that ends in them is no call.
 const MAX_NESTED_OPENINGS: usize = 2;
 
-/// What opened a candidate, which determines how likely a call is intended.
+/// What opened a candidate, which determines how likely a call is intended (R4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CandidateKind {
     /// A wrapper: a call to any name.
@@ -31,7 +31,7 @@ pub(super) enum CandidateKind {
     TurnEnd,
 }
 
-/// How certain it is that JSON without a wrapper is a call.
+/// How certain it is that JSON without a wrapper is a call (R6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Certainty {
     /// So far all of it fits declared tools exactly; the text before it is not checked yet.

@@ -60,7 +60,7 @@ impl OpenCandidate {
 
     /// Continues reading `text`, which begins with the opening marker and all that was read before.
     ///
-    /// It reads in windows whose ends do not depend on the chunking of the text. Where a window ends, a candidate continues that
+    /// It reads in windows whose ends do not depend on the chunking of the text (R2, R12). Where a window ends, a candidate continues that
     /// is certain, or was at the window's beginning: so nothing before it lifts the bound of what is uncertain.
     pub(super) fn advance(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
         loop {

@@ -1,4 +1,4 @@
-//! The remains of a call: what a model writes after it and before the end of its wrapper.
+//! The remains of a call: what a model writes after it and before the end of its wrapper (R10).
 
 use super::attributes::space_len;
 use crate::marker_role::Role;

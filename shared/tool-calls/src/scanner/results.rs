@@ -1,4 +1,4 @@
-//! Blocks that imitate a tool's result.
+//! Blocks that imitate a tool's result (R11).
 
 use super::{CallScanner, ScannerState};
 use crate::result_block::ResultBlock;

@@ -78,11 +78,11 @@ impl CallScanner {
             ProseEvent::TurnEnd(length) if self.recent.ends_with_blank() => self.release_text(length, segments),
             ProseEvent::Fence(ticks, length) => {
                 self.code.open_fence(ticks);
-                self.hold_unconfirmed(length, Vec::new(), segments);
+                self.hold_unconfirmed(length, segments);
             }
             ProseEvent::FenceEnd(length) => {
                 self.code.close_fence();
-                self.hold_unconfirmed(length, Vec::new(), segments);
+                self.hold_unconfirmed(length, segments);
             }
             ProseEvent::PartialMarker(length) => self.settle_partial_marker(length, end, segments),
             ProseEvent::TurnEnd(length) => {
@@ -121,8 +121,8 @@ impl CallScanner {
         self.emit_text(length, segments);
     }
 
-    fn hold_unconfirmed(&mut self, length: usize, calls: Vec<ParsedCall>, segments: &mut Vec<Segment>) {
-        self.output.push_unconfirmed(&self.buffer[self.start..self.start + length], calls, segments);
+    fn hold_unconfirmed(&mut self, length: usize, segments: &mut Vec<Segment>) {
+        self.output.push_unconfirmed(&self.buffer[self.start..self.start + length], Vec::new(), segments);
         self.start += length;
     }
 

@@ -240,7 +240,7 @@ impl Body {
         Ok(())
     }
 
-    /// Repairs JSON and accepts it as calls. Of a list that cannot be repaired the readable items count.
+    /// Repairs JSON and accepts it as calls (R9). Of a list that cannot be repaired the readable items count.
     pub(super) fn repair_and_accept(
         &self,
         text: &str,

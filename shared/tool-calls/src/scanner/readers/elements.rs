@@ -121,7 +121,7 @@ impl Reader for FunctionElements {
 
     fn finish(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Verdict {
         match self.end(text, declared) {
-            Ok((call, end)) => Verdict::Calls(vec![unwrap_only_argument(call, declared)], end),
+            Ok(end) => Verdict::Calls(vec![unwrap_only_argument(self.take_call(), declared)], end),
             Err(reason) if self.has_content() => Verdict::Unreadable(reason, text.len()),
             Err(_) if self.is_in_tool_tag() => Verdict::Text,
             Err(_) => candidate.finish_opening(text),
@@ -188,27 +188,25 @@ impl FunctionElements {
         }
     }
 
-    /// Ends the text: returns a call if everything in it was closed, else the reason why not.
+    /// Ends the text: returns the end of the call if everything in it was closed, else the reason why not.
     ///
     /// A value closed only by a wrapper's end tag counts as closed.
-    fn end(&mut self, text: &str, declared: &DeclaredTools) -> Result<(ParsedCall, usize), MalformedReason> {
-        match &self.stage {
+    fn end(&mut self, text: &str, declared: &DeclaredTools) -> Result<usize, MalformedReason> {
+        let end = match &self.stage {
             ElementStage::Between | ElementStage::Unknown { .. } if self.may_end_unclosed(declared) => {
-                Ok((self.take_call(), self.last_argument_end))
+                Some(self.last_argument_end)
             }
-            ElementStage::Value(parameter) => match CLOSERS.find(text, parameter.start) {
-                Ok((end, _, _)) if !parameter.is_in_string() => {
-                    let start = parameter.start;
-                    self.set_argument(&text[start..end], declared);
-                    Ok((self.take_call(), end))
-                }
-                _ => Err(MalformedReason::NotParameters),
-            },
+            ElementStage::Value(parameter) if !parameter.is_in_string() => {
+                let start = parameter.start;
+                let end = CLOSERS.find(text, start).ok().map(|(end, ..)| end);
+                end.inspect(|end| self.set_argument(&text[start..*end], declared))
+            }
             ElementStage::Named { .. } => self.finish_named(text, declared),
             ElementStage::Yaml { .. } => self.finish_yaml(text, declared),
-            ElementStage::Json { .. } => Err(MalformedReason::NotJson(JsonFault::Incomplete)),
-            _ => Err(MalformedReason::NotParameters),
-        }
+            ElementStage::Json { .. } => return Err(MalformedReason::NotJson(JsonFault::Incomplete)),
+            _ => None,
+        };
+        end.ok_or(MalformedReason::NotParameters)
     }
 
     fn read_between(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {

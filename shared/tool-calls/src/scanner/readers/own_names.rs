@@ -8,7 +8,6 @@ use super::yaml;
 use crate::declared_tools::DeclaredTools;
 use crate::markers::{Match, OPENERS};
 use crate::scanner::tool_tag::{match_parameter_tag, match_tag, match_tool_tag};
-use crate::segment::{MalformedReason, ParsedCall};
 
 type OptionalStep = ControlFlow<ElementEnd, Option<usize>>;
 
@@ -80,68 +79,44 @@ impl FunctionElements {
         is_call
     }
 
-    pub(super) fn finish_yaml(
-        &mut self,
-        text: &str,
-        declared: &DeclaredTools,
-    ) -> Result<(ParsedCall, usize), MalformedReason> {
-        let ElementStage::Yaml { start, is_certain: true } = self.stage else {
-            return Err(MalformedReason::NotParameters);
-        };
+    pub(super) fn finish_yaml(&mut self, text: &str, declared: &DeclaredTools) -> Option<usize> {
+        let ElementStage::Yaml { start, is_certain: true } = self.stage else { return None };
         let content = &text[start..];
         let open_tag = content.rfind('<').filter(|at| match_end_tag(&content[*at..], &self.name) == Match::Partial);
-        let is_call = self.take_yaml(&content[..open_tag.unwrap_or(content.len())], declared, false);
-        if is_call { Ok((self.take_call(), text.len())) } else { Err(MalformedReason::NotParameters) }
+        let content = &content[..open_tag.unwrap_or(content.len())];
+        self.take_yaml(content, declared, false).then_some(text.len())
     }
 
     /// Reads the value of an element that is named after its parameter. It ends where markup follows its end tag.
     pub(super) fn read_named(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
-        let ElementStage::Named { key, start, .. } = &self.stage else { return Continue(at) };
-        let start = *start;
-        let (end, after) = match find_end_tag(text, at, key) {
+        let ElementStage::Named { key, start, literal } = &mut self.stage else { return Continue(at) };
+        let (start, found) = (*start, find_end_tag(text, at, key));
+        let (end, after) = match found {
             Ok(found) => found,
             Err(resume) => return need_more(resume),
         };
-        match text[self.space.end(text, after)..].chars().next() {
-            None => need_more(end),
-            Some(next) if self.ends_value(next) && !self.is_in_literal(text, end) => {
-                self.set_argument(&text[start..end], declared);
-                self.last_argument_end = after;
-                Continue(after)
-            }
-            Some(_) => Continue(after),
+        let Some(next) = text[self.space.end(text, after)..].chars().next() else { return need_more(end) };
+        // A function without a tag of its own has no other markup.
+        let ends_value = self.is_after_name_line || matches!(next, '<' | '[' | ']');
+        if ends_value && !literal.is_open_at(text, start, end) {
+            self.set_argument(&text[start..end], declared);
+            self.last_argument_end = after;
         }
-    }
-
-    /// Whether an end tag before this character ends a value: markup follows, or the function has no tag of its own.
-    fn ends_value(&self, next: char) -> bool {
-        self.is_after_name_line || matches!(next, '<' | '[' | ']')
-    }
-
-    fn is_in_literal(&mut self, text: &str, end: usize) -> bool {
-        let ElementStage::Named { start, literal, .. } = &mut self.stage else { return false };
-        literal.is_open_at(text, *start, end)
+        Continue(after)
     }
 
     /// Ends the text in an element that is named after its parameter: its end tag ends the text, only the function has an end
-    /// tag, or text follows the first end tag.
-    pub(super) fn finish_named(
-        &mut self,
-        text: &str,
-        declared: &DeclaredTools,
-    ) -> Result<(ParsedCall, usize), MalformedReason> {
-        let ElementStage::Named { key, start, .. } = &self.stage else { return Err(MalformedReason::NotParameters) };
-        let start = *start;
-        let trimmed = text.trim_end();
-        let mut found = find_last_end_tag(&trimmed[start..], key).map(|(from, to)| (start + from, start + to));
-        found = found.filter(|(_, end)| *end == trimmed.len());
-        if found.is_none() && self.has_end_tag {
-            found = find_end_tag(text, start, &self.name).ok();
-        }
-        found = found.or_else(|| find_end_tag(text, start, key).ok());
-        let (value_end, end) = found.ok_or(MalformedReason::NotParameters)?;
+    /// tag, or text follows the first end tag. Returns the end of the call.
+    pub(super) fn finish_named(&mut self, text: &str, declared: &DeclaredTools) -> Option<usize> {
+        let ElementStage::Named { key, start, .. } = &self.stage else { return None };
+        let (start, trimmed) = (*start, text.trim_end());
+        let last = trimmed[start..].rfind("</").map(|at| start + at);
+        let last = last.filter(|at| match_end_tag(&trimmed[*at..], key) == Match::Full((), trimmed.len() - at));
+        let own = || find_end_tag(text, start, &self.name).ok().filter(|_| self.has_end_tag);
+        let found = last.map(|at| (at, trimmed.len())).or_else(own);
+        let (value_end, end) = found.or_else(|| find_end_tag(text, start, key).ok())?;
         self.set_argument(&text[start..value_end], declared);
-        if self.may_end_unclosed(declared) { Ok((self.take_call(), end)) } else { Err(MalformedReason::NotParameters) }
+        self.may_end_unclosed(declared).then_some(end)
     }
 
     /// Reads past the tag of an element that is no parameter, or a stray end tag; `None` for anything else.
@@ -217,10 +192,4 @@ fn find_end_before_call(
         }
     }
     Err(if limit == text.len() { NoEnd::YetFrom(limit) } else { NoEnd::Before(limit) })
-}
-
-/// The last end tag of this name: where it begins and ends.
-fn find_last_end_tag(text: &str, name: &str) -> Option<(usize, usize)> {
-    let start = text.rfind("</")?;
-    match_end_tag(&text[start..], name).full().map(|((), length)| (start, start + length))
 }

@@ -1,4 +1,4 @@
-//! Content of a wrapper in no known format: a malformed call if the wrapper cannot be prose.
+//! Content of a wrapper in no known format: a malformed call if the wrapper cannot be prose (R8).
 
 use std::ops::ControlFlow::Break;
 
