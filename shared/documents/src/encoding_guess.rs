@@ -7,6 +7,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
+use work::make_space;
 
 /// Longest sample that a guess reads, in bytes: the guess costs more than the search.
 const SAMPLE_BYTES: usize = 4 * 1024;
@@ -92,9 +93,7 @@ impl GuessMemo {
             detector.feed(sample, is_whole);
             let encoding = detector.guess(None, Utf8Detection::Deny);
             let mut known = known();
-            if known.len() >= MAX_REMEMBERED {
-                known.clear();
-            }
+            make_space(&mut known, MAX_REMEMBERED, |_| false);
             known.insert(hash, encoding);
             encoding
         })

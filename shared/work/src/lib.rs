@@ -1,9 +1,12 @@
-//! Heavy work of the whole process outside its serving threads: few threads, shared fairly between owners.
+//! What a process shares between its requests: few threads for heavy work, fairly between owners, and values that are read
+//! once for all of them.
 //!
 //! Whatever takes more than about a millisecond runs here, so that a request waits for no other owner's work. There are two
 //! kinds, because a large request must not wait seconds for two searches in documents.
 
+mod bounded_map;
 mod fair_slots;
+mod refreshed;
 mod slow_work;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +15,9 @@ use std::sync::{Arc, LazyLock};
 use domain::Owner;
 use tokio::task::spawn_blocking;
 
+pub use self::bounded_map::make_space;
 pub use self::fair_slots::{FairSlot, FairSlots};
+pub use self::refreshed::{RefreshPolicy, Refreshed};
 pub use self::slow_work::{take_counts as take_slow_work, watch as watch_slow_work};
 
 /// Threads of each kind of work.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use store::RateLimiter;
 use tokio::time::timeout;
 use tools::{OutboundRedactor, Progress, Tool, ToolCallError, ToolError, arguments};
+use work::{RefreshPolicy, Refreshed};
 
 use super::connection::Connection;
 use super::exchange::Observer;
@@ -16,11 +17,12 @@ use super::listing::{ToolListing, list_tools};
 use super::tool::McpTool;
 use crate::http::{Credentials, ServerEndpoint, TestCall, ToolDefinition, ToolSecrets};
 
-/// How long a list of tools is cached.
-const LIST_TTL: Duration = Duration::from_mins(5);
-
-/// Delay before the list is requested again after a failure.
-const RETRY_DELAY: Duration = Duration::from_secs(30);
+/// A list of tools is cached, and used for as long as the server does not send another one.
+const LIST_POLICY: RefreshPolicy = RefreshPolicy {
+    fresh_for: Duration::from_mins(5),
+    usable_for: Duration::MAX,
+    retry_interval: Duration::from_secs(30),
+};
 
 /// Timeout of a list: a turn waits for it.
 const LIST_TIMEOUT: Duration = Duration::from_secs(3);
@@ -28,14 +30,7 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(3);
 /// A Model Context Protocol server with its last known tools.
 pub struct McpServer {
     connection: Arc<Connection>,
-    cache: tokio::sync::Mutex<CachedTools>,
-}
-
-#[derive(Default)]
-struct CachedTools {
-    tools: Vec<Arc<dyn Tool>>,
-    /// When the list expires, by the wall clock: a frozen process has no other clock.
-    until: Option<SystemTime>,
+    tools: Refreshed<Vec<Arc<dyn Tool>>, ()>,
 }
 
 impl McpServer {
@@ -50,29 +45,25 @@ impl McpServer {
         let credentials = Credentials::new(endpoint.auth.clone(), secrets);
         let (mode, ids) = (Mutex::new(None), AtomicU64::new(1));
         let connection = Connection { definition, endpoint, egress, credentials, limiter, mode, ids };
-        Self { connection: Arc::new(connection), cache: tokio::sync::Mutex::default() }
+        Self { connection: Arc::new(connection), tools: Refreshed::new(LIST_POLICY).with_expired(Vec::new()) }
     }
 
     /// Returns the server's tools: cached for 5 minutes, else requested. After a failure it returns the last known
     /// tools and retries after 30 s.
     pub async fn tools(&self, now: SystemTime) -> Vec<Arc<dyn Tool>> {
-        let mut cache = self.cache.lock().await;
-        let is_fresh =
-            cache.until.and_then(|until| until.duration_since(now).ok()).is_some_and(|left| left <= LIST_TTL);
-        if !is_fresh {
-            let requested = timeout(LIST_TIMEOUT, list_tools(&self.connection, &Observer::default())).await;
-            match requested.unwrap_or(Err(EgressError::TimedOut.into())) {
-                Ok(listing) => *cache = CachedTools { tools: self.build_tools(listing), until: Some(now + LIST_TTL) },
-                Err(failure) => {
-                    let (server, reason) = (&self.connection.definition.name, failure.kind());
-                    tracing::warn!(server, reason, "a server of tools did not list them");
-                    // The server may have been replaced by one with another protocol version.
-                    self.connection.reset_mode();
-                    cache.until = Some(now + RETRY_DELAY);
-                }
-            }
-        }
-        cache.tools.clone()
+        self.tools.get(now, async || self.request_tools().await).await.unwrap_or_default()
+    }
+
+    async fn request_tools(&self) -> Result<Vec<Arc<dyn Tool>>, ()> {
+        let requested = timeout(LIST_TIMEOUT, list_tools(&self.connection, &Observer::default())).await;
+        requested.unwrap_or(Err(EgressError::TimedOut.into())).map(|listing| self.build_tools(listing)).map_err(
+            |failure| {
+                let (server, reason) = (&self.connection.definition.name, failure.kind());
+                tracing::warn!(server, reason, "a server of tools did not list them");
+                // The server may have been replaced by one with another protocol version.
+                self.connection.reset_mode();
+            },
+        )
     }
 
     fn build_tools(&self, ToolListing { tools, unusable }: ToolListing) -> Vec<Arc<dyn Tool>> {

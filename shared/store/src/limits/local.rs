@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
+use work::make_space;
+
 /// The maximum number of keys in memory; callers choose keys, so there must be a bound.
 const MAX_KEYS: usize = 10_000;
 
@@ -46,12 +48,7 @@ impl ExpiringKeys {
 
     /// Adds a key that expires after `remaining`.
     pub(super) fn insert(&mut self, key: &str, now: SystemTime, remaining: Duration) {
-        if self.0.len() >= MAX_KEYS {
-            self.0.retain(|_, expiry| expiry.remaining(now).is_some());
-        }
-        if self.0.len() >= MAX_KEYS {
-            self.0.clear();
-        }
+        make_space(&mut self.0, MAX_KEYS, |expiry| expiry.remaining(now).is_some());
         self.0.insert(key.to_owned(), Expiry { since: now, span: remaining });
     }
 }

@@ -1,9 +1,11 @@
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use store::{ApiKey, KeyRecord, Keys, StoreError};
 use tokio::time::timeout;
+use work::{RefreshPolicy, Refreshed, make_space};
 
 use super::{AuthError, Caller};
 
@@ -17,7 +19,8 @@ const MAX_CACHED_KEYS: usize = 1_000;
 const LIST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How long a list of all keys is used.
-const LIST_TTL: Duration = Duration::from_secs(10);
+const LIST_POLICY: RefreshPolicy =
+    RefreshPolicy { fresh_for: Duration::from_secs(10), usable_for: Duration::ZERO, retry_interval: Duration::ZERO };
 
 /// Maximum number of keys in the list; the oldest ones are kept.
 const MAX_LISTED_KEYS: usize = 10_000;
@@ -26,9 +29,8 @@ const MAX_LISTED_KEYS: usize = 10_000;
 pub(super) struct ApiKeyVerifier {
     keys: Keys,
     cache: Mutex<HashMap<String, CachedKey>>,
-    /// All keys and when they were read. The lock is held during the read, so that concurrent callers cause one
-    /// request.
-    list: tokio::sync::Mutex<Option<(HashMap<String, KeyRecord>, SystemTime)>>,
+    /// All keys and when they were read.
+    list: Refreshed<Arc<(HashMap<String, KeyRecord>, SystemTime)>, Infallible>,
 }
 
 struct CachedKey {
@@ -38,7 +40,7 @@ struct CachedKey {
 
 impl ApiKeyVerifier {
     pub(super) fn new(keys: Keys) -> Self {
-        Self { keys, cache: Mutex::default(), list: tokio::sync::Mutex::default() }
+        Self { keys, cache: Mutex::default(), list: Refreshed::new(LIST_POLICY) }
     }
 
     /// The holder of this key, if the key is cached and still valid; makes no request.
@@ -64,18 +66,17 @@ impl ApiKeyVerifier {
     /// Serves callers at an address whose lookups are used up: the list costs the same for any number of callers and
     /// covers all keys. Of more than 10,000 keys it holds the oldest.
     pub(super) async fn find_in_list(&self, key: &ApiKey, now: SystemTime) -> Option<Caller> {
-        let mut list = self.list.lock().await;
-        let is_fresh = list.as_ref().is_some_and(|(_, since)| is_within(*since, LIST_TTL, now));
-        if !is_fresh {
+        let read = async || {
             let records =
                 timeout(LIST_TIMEOUT, self.keys.list_oldest(MAX_LISTED_KEYS)).await.unwrap_or(Err(StoreError::Busy));
             // A failed read counts as an empty list for the same time, so that not every request queries a failing
             // store.
             let records = records.inspect_err(|error| tracing::warn!(%error, "the keys could not be listed"));
             let records = records.unwrap_or_default().into_iter().map(|record| (record.id.clone(), record));
-            *list = Some((records.collect(), now));
-        }
-        let (records, since) = list.as_ref()?;
+            Ok(Arc::new((records.collect(), now)))
+        };
+        let Ok(list) = self.list.get(now, read).await;
+        let (records, since) = &*list;
         let record = records.get(key.id()).filter(|record| record.admits(key, now))?;
         self.cache_record(record.clone(), *since);
         Some(Caller::of_key(record))
@@ -92,12 +93,7 @@ impl ApiKeyVerifier {
         if cache.get(&record.id).is_some_and(|entry| entry.is_fresh(now)) {
             return;
         }
-        if cache.len() >= MAX_CACHED_KEYS {
-            cache.retain(|_, entry| entry.is_fresh(now));
-        }
-        if cache.len() >= MAX_CACHED_KEYS {
-            cache.clear();
-        }
+        make_space(&mut cache, MAX_CACHED_KEYS, |entry| entry.is_fresh(now));
         cache.insert(record.id.clone(), CachedKey { record, cached_at: now });
     }
 
@@ -108,14 +104,9 @@ impl ApiKeyVerifier {
 
 impl CachedKey {
     fn is_fresh(&self, now: SystemTime) -> bool {
-        is_within(self.cached_at, CACHE_TTL, now)
+        // By the wall clock, which continues while an instance is frozen. After a clock set back, entries count as expired.
+        now.duration_since(self.cached_at).is_ok_and(|age| age < CACHE_TTL)
     }
-}
-
-/// Whether less than `span` has passed. It uses the wall clock, which continues while an instance is frozen. After a
-/// clock set back, entries count as expired.
-fn is_within(since: SystemTime, span: Duration, now: SystemTime) -> bool {
-    now.duration_since(since).is_ok_and(|age| age < span)
 }
 
 fn to_auth_error(error: &StoreError) -> AuthError {

@@ -3,6 +3,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use work::make_space;
+
 /// Maximum number of tracked addresses.
 const MAX_ADDRESSES: usize = 10_000;
 
@@ -29,11 +31,8 @@ impl AttemptLimiter {
     /// How long the address must wait for them; then none is taken.
     pub(super) fn take(&self, address: IpAddr, attempts: u32, now: SystemTime) -> Result<(), Duration> {
         let mut full_at = self.lock_full_at();
-        if full_at.len() >= MAX_ADDRESSES && !full_at.contains_key(&address) {
-            full_at.retain(|_, at| *at > now);
-        }
-        if full_at.len() >= MAX_ADDRESSES && !full_at.contains_key(&address) {
-            full_at.clear();
+        if !full_at.contains_key(&address) {
+            make_space(&mut full_at, MAX_ADDRESSES, |at| *at > now);
         }
         let at = full_at.entry(address).or_insert(now);
         // A later time than a whole burst means that the clock was set back.

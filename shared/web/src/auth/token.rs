@@ -18,6 +18,7 @@ use std::time::SystemTime;
 
 use domain::Owner;
 use ring::digest::{SHA256, digest};
+use work::make_space;
 
 use super::config::IssuerConfig;
 use super::{AuthError, Caller};
@@ -98,9 +99,7 @@ impl TokenVerifier {
 
     fn cache_verified(&self, digest: [u8; 32], keys: Arc<KeySet>) {
         let mut cache = self.lock_verified();
-        if cache.len() >= MAX_VERIFIED_TOKENS {
-            cache.clear();
-        }
+        make_space(&mut cache, MAX_VERIFIED_TOKENS, |_| false);
         cache.insert(digest, keys);
     }
 
