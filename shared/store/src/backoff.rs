@@ -1,6 +1,9 @@
 use std::time::Duration;
 
+use tokio::time::timeout;
 use ulid::Ulid;
+
+use crate::StoreError;
 
 const BASE_DELAY_MS: u64 = 10;
 
@@ -10,4 +13,12 @@ pub(crate) async fn back_off(attempt: u32) {
     let base = BASE_DELAY_MS << attempt.min(7);
     let jitter = u64::try_from(Ulid::new().random() % u128::from(base)).unwrap_or(0);
     tokio::time::sleep(Duration::from_millis(base + jitter)).await;
+}
+
+/// Gives up a call after `limit`: the store is too busy for its caller.
+pub(crate) async fn within<T>(
+    limit: Duration,
+    call: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    timeout(limit, call).await.unwrap_or(Err(StoreError::Busy))
 }

@@ -25,17 +25,7 @@ impl Table {
 
     /// Deletes a partition page by page; returns the number of items.
     pub(crate) async fn delete_partition(&self, partition: &str) -> Result<usize, StoreError> {
-        let (mut start, mut count) = (None, 0);
-        loop {
-            let call = self.query(partition).key_condition_expression("pk = :pk").projection_expression("pk, sk");
-            let (keys, next) = self.query_page(call, start).await?;
-            self.delete_all(&keys).await?;
-            count += keys.len();
-            start = next;
-            if start.is_none() {
-                return Ok(count);
-            }
-        }
+        self.delete_queried(self.query(partition)).await
     }
 
     /// Stores these items and overwrites existing ones.

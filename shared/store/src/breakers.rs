@@ -6,7 +6,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::clock::millis;
-use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
+use crate::item::{Item, ItemExt, n, version};
 use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
 use crate::{EXPIRES, StoreError};
@@ -17,7 +17,7 @@ const VALIDITY: Duration = Duration::from_mins(10);
 /// Breaker states in the ephemeral table.
 #[derive(Clone)]
 pub struct BreakerTable {
-    table: Table,
+    pub(crate) table: Table,
 }
 
 /// The breaker state of an endpoint; times have millisecond precision.
@@ -30,10 +30,6 @@ pub struct BreakerRecord {
 }
 
 impl BreakerTable {
-    pub(crate) fn new(table: Table) -> Self {
-        Self { table }
-    }
-
     /// The last recorded state of this endpoint, if it is valid at `now`.
     pub async fn get(&self, endpoint: &str, now: SystemTime) -> Result<Option<BreakerRecord>, StoreError> {
         let record = self.table.get(&key(endpoint)).await?.as_ref().and_then(BreakerRecord::read);
@@ -49,18 +45,12 @@ impl BreakerTable {
 
 impl BreakerRecord {
     fn store_update(&self) -> Expression {
-        let until = self.open_until.map_or("REMOVE downUntil", |_| "");
-        let down = self.open_until.map_or("", |_| "downUntil = :until, ");
-        let text = format!("SET {down}changedAt = :changed, {EXPIRES} = :expires, v = :v {until}");
-        let change = Expression::update(text)
-            .value(":changed", n(millis(self.changed_at)))
-            .value(":expires", n(millis(self.changed_at + VALIDITY) / 1000))
-            .value(":v", n(SCHEMA_VERSION));
-        let change = match self.open_until {
-            Some(until) => change.value(":until", n(millis(until))),
-            None => change,
-        };
-        change.and_when("attribute_not_exists(pk) OR changedAt < :changed OR v <> :v")
+        let expires = n(millis(self.changed_at + VALIDITY) / 1000);
+        let always = [("changedAt", n(millis(self.changed_at))), (EXPIRES, expires), version()];
+        let open = self.open_until.map(|until| ("downUntil", n(millis(until))));
+        let change = Expression::set(always.into_iter().chain(open));
+        let change = if self.open_until.is_some() { change } else { change.and("REMOVE downUntil") };
+        change.and_when("attribute_not_exists(pk) OR changedAt < :changedAt OR v <> :v")
     }
 
     /// An unreadable item counts as absent: the state will be found out again.

@@ -8,15 +8,10 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde_json::Value;
 
 use crate::StoreError;
-use crate::backoff::back_off;
 use crate::clock::{millis, rfc3339};
 use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, encode};
-use crate::table::{Expression, Table};
-use crate::transaction::{TransactionOutcome, transact};
-
-/// How often a change is retried after a conflict with another one.
-const MAX_ATTEMPTS: u32 = 5;
+use crate::table::{Expression, Table, WriteOutcome};
 
 /// The prefix of the sort keys of documents.
 const DOCUMENT_PREFIX: &str = "I#";
@@ -68,7 +63,7 @@ pub enum DefineError {
 /// Documents in the data table.
 #[derive(Clone)]
 pub struct Definitions {
-    table: Table,
+    pub(crate) table: Table,
 }
 
 impl DefinitionKind {
@@ -90,10 +85,6 @@ impl DefinitionKind {
 }
 
 impl Definitions {
-    pub(crate) fn new(table: Table) -> Self {
-        Self { table }
-    }
-
     /// Stores a new document.
     pub async fn create(
         &self,
@@ -121,20 +112,8 @@ impl Definitions {
 
     /// All documents of a kind, sorted by id.
     pub async fn list(&self, kind: DefinitionKind) -> Result<Vec<Definition>, StoreError> {
-        let (mut start, mut documents) = (None, Vec::new());
-        loop {
-            let query = self.table.query(kind.partition());
-            let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :document)");
-            let query = query.expression_attribute_values(":document", s(DOCUMENT_PREFIX));
-            let (items, next) = self.table.query_page(query, start).await?;
-            for item in &items {
-                documents.push(read_definition(item)?);
-            }
-            start = next;
-            if start.is_none() {
-                return Ok(documents);
-            }
-        }
+        let query = self.table.query_prefix(kind.partition(), DOCUMENT_PREFIX);
+        self.table.query_all(query).await?.iter().map(read_definition).collect()
     }
 
     /// Replaces the name and body of a document.
@@ -168,14 +147,10 @@ impl Definitions {
     }
 
     async fn write(&self, writes: Vec<TransactWriteItem>) -> Result<(), DefineError> {
-        for attempt in 0..MAX_ATTEMPTS {
-            match transact(&self.table.client, writes.clone()).await? {
-                TransactionOutcome::Committed => return Ok(()),
-                TransactionOutcome::ConditionFailed(_) => return Err(DefineError::Taken),
-                TransactionOutcome::Conflict => back_off(attempt).await,
-            }
+        match self.table.commit(writes).await? {
+            WriteOutcome::Written(_) => Ok(()),
+            WriteOutcome::ConditionFailed(_) => Err(DefineError::Taken),
         }
-        Err(StoreError::Busy.into())
     }
 }
 
@@ -192,9 +167,7 @@ fn document_item(kind: DefinitionKind, id: &str, name: &str, body: &Value, (crea
 }
 
 fn read_definition(item: &Item) -> Result<Definition, StoreError> {
-    if !item.is_readable() {
-        return Err(StoreError::fault("a definition of another version"));
-    }
+    item.check_version("a definition")?;
     Ok(Definition {
         id: item.text("id")?.to_owned(),
         name: item.text("title")?.to_owned(),

@@ -66,10 +66,9 @@ impl Store {
     /// Returns the number of each.
     async fn erase_owner_partition(&self, owner: &Owner, now: SystemTime) -> Result<(usize, usize), StoreError> {
         let [data, _] = &self.tables;
-        let (mut start, mut heads, mut others) = (None, 0, 0);
-        loop {
-            let call = data.query(&owner.partition()).key_condition_expression("pk = :pk");
-            let (keys, next) = data.query_page(call.projection_expression("pk, sk"), start).await?;
+        let (mut heads, mut others) = (0, 0);
+        let mut pages = data.pages(data.query(&owner.partition()).projection_expression("pk, sk"));
+        while let Some(keys) = pages.next().await? {
             let mut rest = Vec::with_capacity(keys.len());
             for key in keys {
                 if let Some(id) = key.text(SK)?.strip_prefix(HEAD_PREFIX) {
@@ -81,11 +80,8 @@ impl Store {
             }
             data.delete_all(&rest).await?;
             others += rest.len();
-            start = next;
-            if start.is_none() {
-                return Ok((heads, others));
-            }
         }
+        Ok((heads, others))
     }
 
     async fn erase_conversation(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<bool, ReadError> {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::clock::{millis, rfc3339};
 use crate::conversations::{Page, ReadError, cursor};
-use crate::item::{Item, ItemExt, item, n, s};
+use crate::item::{Item, ItemExt, item, n, s, to_json};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid, primary_key};
 use crate::table::Table;
 use crate::{Day, EXPIRES, StoreError};
@@ -75,14 +75,10 @@ pub struct ListedExecution {
 /// Calls in the ephemeral table.
 #[derive(Clone)]
 pub struct Executions {
-    table: Table,
+    pub(crate) table: Table,
 }
 
 impl Executions {
-    pub(crate) fn new(table: Table) -> Self {
-        Self { table }
-    }
-
     /// Stores the calls of one turn; repeating it changes nothing.
     pub async fn record(&self, owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<(), StoreError> {
         let mut items = Vec::with_capacity(calls.len() * 2);
@@ -125,7 +121,7 @@ impl Executions {
         let (mut found, mut last) = (Vec::new(), start.map(str::to_owned));
         loop {
             let wanted = i32::try_from(max_rows - found.len()).unwrap_or(i32::MAX);
-            let call = self.table.query(&day_partition(day)).key_condition_expression("pk = :pk");
+            let call = self.table.query(&day_partition(day));
             let start = last.as_ref().map(|id| Key::new(day_partition(day), id).attributes());
             let (pointers, next) = self.table.query_page(call.scan_index_forward(false).limit(wanted), start).await?;
             found.extend(self.rows(&pointers).await?);
@@ -149,25 +145,11 @@ impl Executions {
 
     /// The calls for one answer of an owner, in order; none for a malformed id, which may be too long for a key.
     pub async fn list_for_answer(&self, owner: &Owner, message_id: &str) -> Result<Vec<ListedExecution>, StoreError> {
-        let (mut found, mut start) = (Vec::new(), None);
         if !is_ulid(message_id) {
-            return Ok(found);
+            return Ok(Vec::new());
         }
-        loop {
-            let call = self
-                .table
-                .query(&owner_partition(owner))
-                .key_condition_expression("pk = :pk AND begins_with(sk, :answer)");
-            let call = call.expression_attribute_values(":answer", s(format!("{message_id}-")));
-            let (rows, next) = self.table.query_page(call, start).await?;
-            for row in &rows {
-                found.push(read(row)?);
-            }
-            if next.is_none() {
-                return Ok(found);
-            }
-            start = next;
-        }
+        let query = self.table.query_prefix(&owner_partition(owner), &format!("{message_id}-"));
+        self.table.query_all(query).await?.iter().map(read).collect()
     }
 
     /// A page of the calls of an owner in order, and the start of the next page.
@@ -194,25 +176,20 @@ impl Executions {
     }
 
     fn query_owner(&self, owner: &Owner) -> QueryFluentBuilder {
-        self.table.query(&owner_partition(owner)).key_condition_expression("pk = :pk")
+        self.table.query(&owner_partition(owner))
     }
 
     /// Deletes rows, and each one's pointer before it: a pointer is found by its row alone.
     async fn delete(&self, rows: QueryFluentBuilder) -> Result<usize, StoreError> {
-        let (mut start, mut count) = (None, 0);
-        loop {
-            let call = rows.clone().projection_expression("pk, sk, madeAt");
-            let (rows, next) = self.table.query_page(call, start).await?;
+        let (mut pages, mut count) = (self.table.pages(rows.projection_expression("pk, sk, madeAt")), 0);
+        while let Some(rows) = pages.next().await? {
             let pointers = rows.iter().map(pointer_key).collect::<Result<Vec<_>, _>>()?;
             self.table.delete_all(&pointers).await?;
             let keys: Vec<Item> = rows.into_iter().map(primary_key).collect();
             self.table.delete_all(&keys).await?;
             count += pointers.len() + keys.len();
-            start = next;
-            if start.is_none() {
-                return Ok(count);
-            }
         }
+        Ok(count)
     }
 }
 
@@ -223,9 +200,8 @@ fn pointer_key(row: &Item) -> Result<Item, StoreError> {
 }
 
 fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreError> {
-    let text = serde_json::to_string(call).map_err(|_| StoreError::fault("a call that JSON cannot hold"))?;
     let attributes = [
-        ("call", s(text)),
+        ("call", s(to_json(call)?)),
         ("owner", s(owner.as_str())),
         ("conversation", s(&call.conversation_id)),
         ("madeAt", n(millis(now))),
@@ -241,9 +217,7 @@ fn pointer(owner: &Owner, call: &Execution, now: SystemTime) -> Item {
 }
 
 fn read(row: &Item) -> Result<ListedExecution, StoreError> {
-    if !row.is_readable() {
-        return Err(StoreError::fault("a call of another version"));
-    }
+    row.check_version("a call")?;
     Ok(ListedExecution {
         owner: row.text("owner")?.to_owned(),
         execution: row.json("call")?,

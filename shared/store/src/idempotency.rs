@@ -22,7 +22,7 @@ const TTL: Duration = Duration::from_hours(24);
 /// Idempotency keys in the ephemeral table, each under its owner.
 #[derive(Clone)]
 pub struct Idempotency {
-    table: Table,
+    pub(crate) table: Table,
 }
 
 /// The status of a key, which decides the caller's next step.
@@ -53,10 +53,6 @@ impl std::fmt::Debug for IdempotencyClaim {
 }
 
 impl Idempotency {
-    pub(crate) fn new(table: Table) -> Self {
-        Self { table }
-    }
-
     /// The status of `key` of this owner; equal requests have equal `fingerprint`s.
     pub async fn status(
         &self,
@@ -80,20 +76,9 @@ impl Idempotency {
 
     /// Deletes all keys that map to turns of a conversation.
     pub async fn delete_for_conversation(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
-        let mut start = None;
-        loop {
-            let call = self.table.query(&partition(owner)).key_condition_expression("pk = :pk");
-            let call = call.filter_expression("conversation = :conversation");
-            let call = call.expression_attribute_values(":conversation", s(conversation_id));
-            let (records, next) = self.table.query_page(call, start).await?;
-            for record in records {
-                self.table.delete(&Key::new(record.text("pk")?, record.text("sk")?)).await?;
-            }
-            if next.is_none() {
-                return Ok(());
-            }
-            start = next;
-        }
+        let query = self.table.query(&partition(owner)).filter_expression("conversation = :conversation");
+        let query = query.expression_attribute_values(":conversation", s(conversation_id));
+        self.table.delete_queried(query).await.map(drop)
     }
 }
 

@@ -7,10 +7,15 @@ use serde::de::DeserializeOwned;
 use crate::StoreError;
 pub(crate) use crate::attributes::{Item, n, s};
 use crate::key::Key;
-use crate::schema::SCHEMA;
+use crate::schema::{SCHEMA, VERSION};
 
 /// The current schema version; every item carries it as `v`.
 pub(crate) const SCHEMA_VERSION: u32 = SCHEMA.current;
+
+/// The attribute that marks an item as written by this release, for updates.
+pub(crate) fn version() -> (&'static str, AttributeValue) {
+    (VERSION, n(SCHEMA_VERSION))
+}
 
 /// Builds an item of the current schema version.
 pub(crate) fn item<const N: usize>(key: &Key, attributes: [(&str, AttributeValue); N]) -> Item {
@@ -25,8 +30,12 @@ pub(crate) trait ItemExt {
     fn text(&self, name: &str) -> Result<&str, StoreError>;
     fn number<T: FromStr>(&self, name: &str) -> Result<T, StoreError>;
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError>;
+    /// A number of an item that may lack it.
+    fn optional_number<T: FromStr>(&self, name: &str) -> Result<Option<T>, StoreError>;
     /// Whether this release can interpret the item, regardless of the release that wrote it.
     fn is_readable(&self) -> bool;
+    /// Fails if this release cannot interpret the item, which is `kind`.
+    fn check_version(&self, kind: &str) -> Result<(), StoreError>;
 }
 
 impl ItemExt for Item {
@@ -44,8 +53,16 @@ impl ItemExt for Item {
         serde_json::from_str(self.text(name)?).map_err(|_| unreadable(name))
     }
 
+    fn optional_number<T: FromStr>(&self, name: &str) -> Result<Option<T>, StoreError> {
+        if self.contains_key(name) { self.number(name).map(Some) } else { Ok(None) }
+    }
+
     fn is_readable(&self) -> bool {
         SCHEMA.can_read(self)
+    }
+
+    fn check_version(&self, kind: &str) -> Result<(), StoreError> {
+        if self.is_readable() { Ok(()) } else { Err(StoreError::fault(format!("{kind} of another version"))) }
     }
 }
 

@@ -14,6 +14,7 @@ use record::CITATION_LINKS;
 pub use record::{KeyChange, KeyRecord, NewKey};
 
 use crate::StoreError;
+use crate::backoff::within;
 use crate::clock::millis;
 use crate::error::classify;
 use crate::item::{Item, ItemExt, n};
@@ -35,14 +36,10 @@ pub fn is_user_name(text: &str) -> bool {
 /// API keys in the data table.
 #[derive(Clone)]
 pub struct Keys {
-    table: Table,
+    pub(crate) table: Table,
 }
 
 impl Keys {
-    pub(crate) fn new(table: Table) -> Self {
-        Self { table }
-    }
-
     /// Stores a new key, which is valid from then on.
     pub async fn create(&self, key: &ApiKey, new: &NewKey, now: SystemTime) -> Result<KeyRecord, StoreError> {
         let record = KeyRecord::new(key, new, now);
@@ -56,8 +53,7 @@ impl Keys {
         if !is_ulid(id) {
             return Ok(None);
         }
-        let found = tokio::time::timeout(LOOKUP_TIMEOUT, self.table.get(&key(id))).await;
-        found.unwrap_or(Err(StoreError::Busy))?.map(|item| KeyRecord::read(&item)).transpose()
+        within(LOOKUP_TIMEOUT, self.table.get(&key(id))).await?.as_ref().map(KeyRecord::read).transpose()
     }
 
     /// All keys, oldest first.
@@ -106,16 +102,13 @@ impl Keys {
 
     /// The items of the oldest keys, at least `limit` if there are as many.
     async fn items(&self, limit: usize) -> Result<Vec<Item>, StoreError> {
-        let (mut start, mut items) = (None, Vec::new());
-        loop {
-            let query = self.table.query(PARTITION).key_condition_expression("pk = :pk");
-            let (page, next) = self.table.query_page(query, start).await?;
+        let (mut pages, mut items) = (self.table.pages(self.table.query(PARTITION)), Vec::new());
+        while items.len() < limit
+            && let Some(page) = pages.next().await?
+        {
             items.extend(page);
-            start = next;
-            if start.is_none() || items.len() >= limit {
-                return Ok(items);
-            }
         }
+        Ok(items)
     }
 }
 
@@ -125,17 +118,11 @@ fn revoke_update(now: SystemTime) -> Expression {
 }
 
 fn change_update(change: &KeyChange) -> Expression {
-    let end = change.expires.map_or("", |_| ", expiresAt = :end");
-    let links = change.citation_links.map_or(String::new(), |_| format!(", {CITATION_LINKS} = :links"));
-    let removed = if change.expires.is_none() { " REMOVE expiresAt" } else { "" };
-    let mut update = Expression::update(format!("SET admin = :admin{end}{links}{removed}"))
-        .value(":admin", AttributeValue::Bool(change.administrator));
-    if let Some(end) = change.expires {
-        update = update.value(":end", n(millis(end)));
-    }
-    if let Some(links) = change.citation_links {
-        update = update.value(":links", AttributeValue::Bool(links));
-    }
+    let end = change.expires.map(|end| ("expiresAt", n(millis(end))));
+    let links = change.citation_links.map(|links| (CITATION_LINKS, AttributeValue::Bool(links)));
+    let admin = ("admin", AttributeValue::Bool(change.administrator));
+    let update = Expression::set([admin].into_iter().chain(end).chain(links));
+    let update = if change.expires.is_some() { update } else { update.and("REMOVE expiresAt") };
     update.and_when("attribute_exists(pk) AND attribute_not_exists(revokedAt)")
 }
 

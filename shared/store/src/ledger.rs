@@ -5,8 +5,9 @@ use std::time::Duration;
 use domain::Usage;
 use serde::Serialize;
 
+use crate::backoff::within;
 use crate::coalescer::Coalescer;
-use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};
+use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
 use crate::key::{Key, OwnerPartitions, SK};
 use crate::table::{Expression, Table, WriteOutcome};
 use crate::{Day, StoreError};
@@ -160,11 +161,7 @@ impl UsageLedger {
         first: Day,
         last: Day,
     ) -> Result<Vec<(Day, UsageTotals)>, StoreError> {
-        let query = self.table.query(&scope.partition());
-        let query = query
-            .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":first", s(day_sk(first)))
-            .expression_attribute_values(":last", s(day_sk(last)));
+        let query = self.table.query_range(&scope.partition(), day_sk(first), day_sk(last));
         let (items, _) = self.table.query_page(query, None).await?;
         items.iter().map(|item| Ok((day_of(item)?, UsageTotals::read(item)))).collect()
     }
@@ -176,8 +173,8 @@ impl UsageLedger {
             .value(":one", n(1))
             .value(":limit", n(limit))
             .value(":v", n(SCHEMA_VERSION));
-        let reserved = tokio::time::timeout(ENTRY_TIMEOUT, self.table.update(&scope.key(day), one)).await;
-        Ok(matches!(reserved.unwrap_or(Err(StoreError::Busy))?, WriteOutcome::Written(_)))
+        let reserved = within(ENTRY_TIMEOUT, self.table.update(&scope.key(day), one)).await?;
+        Ok(matches!(reserved, WriteOutcome::Written(_)))
     }
 
     /// Releases a reservation whose search was not made.

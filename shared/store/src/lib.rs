@@ -67,6 +67,7 @@ mod ledger;
 mod limits;
 mod log_tail;
 mod owners;
+mod pages;
 mod recovery;
 mod schema;
 mod search_cache;
@@ -162,17 +163,17 @@ impl Store {
         let TableNames { data, ephemeral } = names;
         let (data, ephemeral) = (Table::durable(client.clone(), data), Table::ephemeral(client, ephemeral));
         Self {
-            conversations: ConversationStore::new(data.clone()),
-            search_cache: SearchCache::new(ephemeral.clone()),
-            search_credits: SearchCredits::new(ephemeral.clone()),
+            conversations: ConversationStore { table: data.clone() },
+            search_cache: SearchCache { table: ephemeral.clone() },
+            search_credits: SearchCredits { table: ephemeral.clone() },
             rate_limiter: RateLimiter::new(ephemeral.clone()),
-            idempotency: Idempotency::new(ephemeral.clone()),
+            idempotency: Idempotency { table: ephemeral.clone() },
             streams: StreamLog::new(ephemeral.clone()),
-            tool_support: ToolSupportTable::new(ephemeral.clone()),
-            breakers: BreakerTable::new(ephemeral.clone()),
-            keys: Keys::new(data.clone()),
-            definitions: Definitions::new(data.clone()),
-            executions: Executions::new(ephemeral.clone()),
+            tool_support: ToolSupportTable { table: ephemeral.clone() },
+            breakers: BreakerTable { table: ephemeral.clone() },
+            keys: Keys { table: data.clone() },
+            definitions: Definitions { table: data.clone() },
+            executions: Executions { table: ephemeral.clone() },
             articles: Articles::new(data.clone()),
             ledger: UsageLedger::new(data.clone()),
             tables: [data, ephemeral],

@@ -8,8 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use domain::new_id;
 
+use crate::backoff::within;
 use crate::clock::{millis, span_millis};
-use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};
+use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s, version};
 use crate::key::{Key, encode};
 use crate::table::{Expression, Table, WriteOutcome};
 use crate::{EXPIRES, StoreError};
@@ -55,17 +56,13 @@ pub struct FetchLease {
 /// Search results in the ephemeral table; every read checks their expiry.
 #[derive(Clone)]
 pub struct SearchCache {
-    table: Table,
+    pub(crate) table: Table,
 }
 
 impl SearchCache {
-    pub(crate) fn new(table: Table) -> Self {
-        Self { table }
-    }
-
     /// Looks up `key`; of simultaneous callers that miss, one becomes the leader for `lease`.
     pub async fn claim(&self, key: &str, lease: Duration, now: SystemTime) -> Result<Claim, StoreError> {
-        with_timeout(self.find_or_lease(key, lease, now)).await
+        within(CALL_TIMEOUT, self.find_or_lease(key, lease, now)).await
     }
 
     async fn find_or_lease(&self, key: &str, lease: Duration, now: SystemTime) -> Result<Claim, StoreError> {
@@ -97,26 +94,23 @@ impl SearchCache {
         if value.len() > MAX_VALUE_BYTES {
             return self.release(lease).await;
         }
-        with_timeout(self.table.update(&lease.key, lease.store_update(value, ttl, now))).await.map(|_| ())
+        within(CALL_TIMEOUT, self.table.update(&lease.key, lease.store_update(value, ttl, now))).await.map(|_| ())
     }
 
     /// Remembers that a caller was given a value that is fresh for `ttl` at most; returns whether this was known before.
     /// `delivery` is a digest of the value and the caller.
     pub async fn was_delivered(&self, delivery: &str, ttl: Duration, now: SystemTime) -> Result<bool, StoreError> {
-        let expires = expires_at_secs(millis_after(now, ttl));
-        let change = Expression::update(format!("SET {EXPIRES} = :expires, v = :v"))
+        let change = Expression::set([(EXPIRES, n(expires_at_secs(millis_after(now, ttl)))), version()])
             .and_when(format!("attribute_not_exists(pk) OR {EXPIRES} <= :seconds"))
-            .value(":expires", n(expires))
-            .value(":seconds", n(millis(now) / 1000))
-            .value(":v", n(SCHEMA_VERSION));
-        let outcome = with_timeout(self.table.update(&Key::new(format!("SD#{delivery}"), "-"), change)).await?;
+            .value(":seconds", n(millis(now) / 1000));
+        let outcome = within(CALL_TIMEOUT, self.table.update(&Key::new(format!("SD#{delivery}"), "-"), change)).await?;
         Ok(matches!(outcome, WriteOutcome::ConditionFailed(_)))
     }
 
     /// Releases the lease without a value, so that the next caller leads.
     pub async fn release(&self, lease: FetchLease) -> Result<(), StoreError> {
         let change = Expression::update("REMOVE leader, leaseUntil").and_when("leader = :leader");
-        with_timeout(self.table.update(&lease.key, change.value(":leader", s(&lease.id)))).await.map(|_| ())
+        within(CALL_TIMEOUT, self.table.update(&lease.key, change.value(":leader", s(&lease.id)))).await.map(|_| ())
     }
 }
 
@@ -125,33 +119,25 @@ impl FetchLease {
     /// version counts as absent.
     fn acquire_update(&self, lease: Duration, now: SystemTime) -> Expression {
         let until = millis_after(now, lease);
-        Expression::update(format!(
-            "SET leader = :leader, leaseUntil = :until, {EXPIRES} = :expires, v = if_not_exists(v, :v)"
-        ))
-        .and_when(
-            "(attribute_not_exists(freshUntil) OR freshUntil <= :now OR v <> :v) \
-             AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now OR leaseUntil > :latest)",
-        )
-        .value(":latest", n(millis_after(now, lease + MAX_SKEW)))
-        .value(":leader", s(&self.id))
-        .value(":until", n(until))
-        .value(":expires", n(expires_at_secs(until)))
-        .value(":now", n(millis(now)))
-        .value(":v", n(SCHEMA_VERSION))
+        Expression::set([("leader", s(&self.id)), ("leaseUntil", n(until)), (EXPIRES, n(expires_at_secs(until)))])
+            .and(", v = if_not_exists(v, :v)")
+            .and_when(
+                "(attribute_not_exists(freshUntil) OR freshUntil <= :now OR v <> :v) \
+                 AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now OR leaseUntil > :latest)",
+            )
+            .value(":latest", n(millis_after(now, lease + MAX_SKEW)))
+            .value(":now", n(millis(now)))
+            .value(":v", n(SCHEMA_VERSION))
     }
 
     /// Builds the update that stores a value under a held lease: a late leader overwrites no value.
     fn store_update(&self, value: &str, ttl: Duration, now: SystemTime) -> Expression {
         let fresh_until = millis_after(now, ttl);
-        Expression::update(format!(
-            "SET cached = :value, freshUntil = :until, {EXPIRES} = :expires, v = :v REMOVE leader, leaseUntil"
-        ))
-        .and_when("leader = :leader")
-        .value(":leader", s(&self.id))
-        .value(":value", s(value))
-        .value(":until", n(fresh_until))
-        .value(":expires", n(expires_at_secs(fresh_until)))
-        .value(":v", n(SCHEMA_VERSION))
+        let expires = n(expires_at_secs(fresh_until));
+        Expression::set([("cached", s(value)), ("freshUntil", n(fresh_until)), (EXPIRES, expires), version()])
+            .and("REMOVE leader, leaseUntil")
+            .and_when("leader = :leader")
+            .value(":leader", s(&self.id))
     }
 }
 
@@ -192,10 +178,6 @@ impl CacheEntry {
             Self::Missing => None,
         }
     }
-}
-
-async fn with_timeout<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-    tokio::time::timeout(CALL_TIMEOUT, call).await.unwrap_or(Err(StoreError::Busy))
 }
 
 fn entry_key(key: &str) -> Key {

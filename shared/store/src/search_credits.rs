@@ -5,8 +5,11 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use crate::backoff::within;
 use crate::clock::millis;
-use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
+use crate::item::{Item, ItemExt, n, version};
 use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
 use crate::{Day, EXPIRES, StoreError};
@@ -20,7 +23,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(4);
 /// Credits in the ephemeral table.
 #[derive(Clone)]
 pub struct SearchCredits {
-    table: Table,
+    pub(crate) table: Table,
 }
 
 /// The credits that a provider charged so far.
@@ -35,33 +38,26 @@ pub struct SpentCredits {
 }
 
 impl SearchCredits {
-    pub(crate) fn new(table: Table) -> Self {
-        Self { table }
-    }
-
     /// The credits that `provider` charged in the month and on the day of `now`.
     pub async fn spent(&self, provider: &str, now: SystemTime) -> Result<SpentCredits, StoreError> {
-        let item = with_timeout(self.table.get(&key(provider, now))).await?;
+        let item = within(CALL_TIMEOUT, self.table.get(&key(provider, now))).await?;
         Ok(item.filter(ItemExt::is_readable).map(|item| SpentCredits::read(&item, now)).unwrap_or_default())
     }
 
     /// Adds credits that `provider` charged at `now`.
     pub async fn add(&self, provider: &str, credits: u64, now: SystemTime) -> Result<(), StoreError> {
-        let text = format!("ADD credits :credits, {} :credits SET {EXPIRES} = :expires, v = :v", day_attribute(now));
-        let change = Expression::update(text).value(":credits", n(credits));
-        self.write(provider, change, now).await
+        let change = Expression::set([expires(now), version()]);
+        let change = change.and(&format!("ADD credits :credits, {} :credits", day_attribute(now)));
+        self.write(provider, change.value(":credits", n(credits)), now).await
     }
 
     /// Pauses `provider` until a time within the month of `now`; the next month has its own allowance.
     pub async fn pause(&self, provider: &str, until: SystemTime, now: SystemTime) -> Result<(), StoreError> {
-        let text = format!("SET pausedUntil = :until, {EXPIRES} = :expires, v = :v");
-        let change = Expression::update(text).value(":until", n(millis(until)));
-        self.write(provider, change, now).await
+        self.write(provider, Expression::set([("pausedUntil", n(millis(until))), expires(now), version()]), now).await
     }
 
     async fn write(&self, provider: &str, change: Expression, now: SystemTime) -> Result<(), StoreError> {
-        let change = change.value(":expires", n(millis(now) / 1000 + TTL_SECS)).value(":v", n(SCHEMA_VERSION));
-        with_timeout(self.table.update(&key(provider, now), change)).await.map(|_| ())
+        within(CALL_TIMEOUT, self.table.update(&key(provider, now), change)).await.map(|_| ())
     }
 }
 
@@ -76,6 +72,10 @@ impl SpentCredits {
     }
 }
 
+fn expires(now: SystemTime) -> (&'static str, AttributeValue) {
+    (EXPIRES, n(millis(now) / 1000 + TTL_SECS))
+}
+
 fn key(provider: &str, now: SystemTime) -> Key {
     let date = Day::of(now).date();
     Key::new(format!("CR#{}#{:04}-{:02}", digest(provider), date.year(), date.month()), "-")
@@ -84,8 +84,4 @@ fn key(provider: &str, now: SystemTime) -> Key {
 /// The attribute that counts the day of `now`.
 fn day_attribute(now: SystemTime) -> String {
     format!("day{:02}", Day::of(now).date().day())
-}
-
-async fn with_timeout<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-    tokio::time::timeout(CALL_TIMEOUT, call).await.unwrap_or(Err(StoreError::Busy))
 }

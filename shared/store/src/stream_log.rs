@@ -143,19 +143,9 @@ impl StreamLog {
         conversation_id: &str,
         turn_id: Option<&str>,
     ) -> Result<(), StoreError> {
-        let mut start = None;
-        loop {
-            let call = self.table.query(&owner.stream_partition(conversation_id));
-            let call = call.key_condition_expression("pk = :pk AND begins_with(sk, :turn)");
-            let call =
-                call.expression_attribute_values(":turn", s(turn_id.map_or_else(|| "T#".to_owned(), turn_prefix)));
-            let (keys, next) = self.table.query_page(call.projection_expression("pk, sk"), start).await?;
-            self.table.delete_all(&keys).await?;
-            if next.is_none() {
-                return Ok(());
-            }
-            start = next;
-        }
+        let prefix = turn_id.map_or_else(|| "T#".to_owned(), turn_prefix);
+        let query = self.table.query_prefix(&owner.stream_partition(conversation_id), &prefix);
+        self.table.delete_queried(query).await.map(drop)
     }
 
     /// A page of the batches from event `first` on, and whether there are more.
@@ -171,9 +161,7 @@ impl StreamLog {
             return Ok((Vec::new(), false));
         }
         let from = batch_key(owner, conversation_id, turn_id, first);
-        let call = self.table.query(&from.pk).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
-        let call = call.expression_attribute_values(":first", s(from.sk));
-        let call = call.expression_attribute_values(":last", s(turn_prefix(turn_id) + AFTER_BATCHES));
+        let call = self.table.query_range(&from.pk, from.sk, turn_prefix(turn_id) + AFTER_BATCHES);
         let (items, next) = self.table.query_page(call.set_limit(limit), None).await?;
         Ok((items, next.is_some()))
     }

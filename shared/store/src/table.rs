@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
@@ -16,7 +17,7 @@ use crate::StoreError;
 use crate::backoff::back_off;
 use crate::error::classify;
 use crate::item::{Item, n, s};
-use crate::key::{Key, PK};
+use crate::key::Key;
 use crate::schema::{SCHEMA, SchemaVersion};
 
 /// How often a call is retried while a transaction holds its item; a transaction takes milliseconds.
@@ -51,6 +52,24 @@ pub(crate) struct Expression {
 impl Expression {
     pub(crate) fn update(text: impl Into<String>) -> Self {
         Self { update: Some(text.into()), ..Self::default() }
+    }
+
+    /// Sets attributes; each value has the name of its attribute.
+    pub(crate) fn set<'a>(attributes: impl IntoIterator<Item = (&'a str, AttributeValue)>) -> Self {
+        let (mut text, mut values) = (String::from("SET "), HashMap::new());
+        for (name, value) in attributes {
+            let comma = if values.is_empty() { "" } else { ", " };
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{comma}{name} = :{name}");
+            values.insert(format!(":{name}"), value);
+        }
+        Self { update: Some(text), condition: None, values }
+    }
+
+    /// Adds clauses to an update, such as `REMOVE a`.
+    pub(crate) fn and(mut self, clauses: &str) -> Self {
+        self.update = self.update.map(|update| format!("{update} {clauses}"));
+        self
     }
 
     pub(crate) fn when(condition: impl Into<String>) -> Self {
@@ -156,13 +175,30 @@ impl Table {
         }
     }
 
-    /// Builds a query over one partition; the caller adds conditions and reads its pages.
+    /// Builds a query over one partition.
     pub(crate) fn query(&self, partition: &str) -> QueryFluentBuilder {
         let call = self.client.query().table_name(&*self.name).consistent_read(true);
-        call.expression_attribute_values(format!(":{PK}"), s(partition))
+        call.key_condition_expression("pk = :pk").expression_attribute_values(":pk", s(partition))
     }
 
-    /// Reads a page of a query and returns the start key of the next page; a page ends at its limit or at 1 MB.
+    /// Builds a query over the items of a partition whose sort keys begin with `prefix`.
+    pub(crate) fn query_prefix(&self, partition: &str, prefix: &str) -> QueryFluentBuilder {
+        let call = self.query(partition).key_condition_expression("pk = :pk AND begins_with(sk, :prefix)");
+        call.expression_attribute_values(":prefix", s(prefix))
+    }
+
+    /// Builds a query over the items of a partition with sort keys from `first` to `last`.
+    pub(crate) fn query_range(
+        &self,
+        partition: &str,
+        first: impl Into<String>,
+        last: impl Into<String>,
+    ) -> QueryFluentBuilder {
+        let call = self.query(partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+        call.expression_attribute_values(":first", s(first)).expression_attribute_values(":last", s(last))
+    }
+
+    /// Reads a page of a query and returns the start key of the next page.
     pub(crate) async fn query_page(
         &self,
         query: QueryFluentBuilder,

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use crate::clock::millis;
-use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
+use crate::item::{Item, ItemExt, n, version};
 use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
 use crate::{EXPIRES, StoreError};
@@ -16,7 +16,7 @@ use crate::{EXPIRES, StoreError};
 /// Tool support records in the ephemeral table.
 #[derive(Clone)]
 pub struct ToolSupportTable {
-    table: Table,
+    pub(crate) table: Table,
 }
 
 /// The tool support of a model.
@@ -33,10 +33,6 @@ pub struct ToolSupportRecord {
 }
 
 impl ToolSupportTable {
-    pub(crate) fn new(table: Table) -> Self {
-        Self { table }
-    }
-
     /// The record of the model with this identity, if it is valid at `now`.
     pub async fn get(&self, identity: &str, now: SystemTime) -> Result<Option<ToolSupportRecord>, StoreError> {
         let record = self.table.get(&key(identity)).await?.as_ref().and_then(ToolSupportRecord::read);
@@ -53,19 +49,17 @@ impl ToolSupportTable {
 impl ToolSupportRecord {
     fn store_update(&self, now: SystemTime) -> Expression {
         let until = millis(self.valid_until);
-        let context = if self.context_tokens.is_some() { ", contextTokens = :context" } else { "" };
-        let text = format!(
-            "SET native = :native, learned = :learned, countsUntil = :until, {EXPIRES} = :expires, v = :v{context}"
+        let change = Expression::set(
+            [
+                ("native", AttributeValue::Bool(self.native)),
+                ("learned", AttributeValue::Bool(self.observed)),
+                ("countsUntil", n(until)),
+                (EXPIRES, n(until / 1000)),
+                version(),
+            ]
+            .into_iter()
+            .chain(self.context_tokens.map(|tokens| ("contextTokens", n(tokens)))),
         );
-        let mut change = Expression::update(text)
-            .value(":native", AttributeValue::Bool(self.native))
-            .value(":learned", AttributeValue::Bool(self.observed))
-            .value(":until", n(until))
-            .value(":expires", n(until / 1000))
-            .value(":v", n(SCHEMA_VERSION));
-        if let Some(tokens) = self.context_tokens {
-            change = change.value(":context", n(tokens));
-        }
         if self.observed {
             return change;
         }

@@ -1,12 +1,16 @@
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{CancellationReason, TransactWriteItem};
 use domain::new_id;
 
 use crate::StoreError;
+use crate::backoff::back_off;
 use crate::error::{classify, is_busy};
 use crate::item::Item;
 use crate::schema::SCHEMA;
+use crate::table::{Table, WriteOutcome};
+
+/// How often a transaction is sent while others hold its items.
+const MAX_ATTEMPTS: u32 = 5;
 
 /// The outcome of a transaction.
 #[derive(Debug)]
@@ -19,17 +23,31 @@ pub(crate) enum TransactionOutcome {
     Conflict,
 }
 
-/// Applies all writes or none. The token makes the SDK's own retries of one call idempotent.
-pub(crate) async fn transact(client: &Client, items: Vec<TransactWriteItem>) -> Result<TransactionOutcome, StoreError> {
-    let call = client.transact_write_items().set_transact_items(Some(items)).client_request_token(new_id());
-    match Box::pin(call.send()).await {
-        Ok(_) => Ok(TransactionOutcome::Committed),
-        Err(error) => match error.as_service_error() {
-            Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => {
-                classify_cancellation(canceled.cancellation_reasons())
+impl Table {
+    /// Applies all writes or none. The token makes the SDK's own retries of one call idempotent.
+    pub(crate) async fn transact(&self, items: Vec<TransactWriteItem>) -> Result<TransactionOutcome, StoreError> {
+        let call = self.client.transact_write_items().set_transact_items(Some(items)).client_request_token(new_id());
+        match Box::pin(call.send()).await {
+            Ok(_) => Ok(TransactionOutcome::Committed),
+            Err(error) => match error.as_service_error() {
+                Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => {
+                    classify_cancellation(canceled.cancellation_reasons())
+                }
+                _ => Err(classify("TransactWriteItems", &error)),
+            },
+        }
+    }
+
+    /// Applies all writes or none, and tries again while other transactions hold an item.
+    pub(crate) async fn commit(&self, writes: Vec<TransactWriteItem>) -> Result<WriteOutcome, StoreError> {
+        for attempt in 0..MAX_ATTEMPTS {
+            match self.transact(writes.clone()).await? {
+                TransactionOutcome::Committed => return Ok(WriteOutcome::Written(None)),
+                TransactionOutcome::ConditionFailed(item) => return Ok(WriteOutcome::ConditionFailed(item)),
+                TransactionOutcome::Conflict => back_off(attempt).await,
             }
-            _ => Err(classify("TransactWriteItems", &error)),
-        },
+        }
+        Err(StoreError::Busy)
     }
 }
 

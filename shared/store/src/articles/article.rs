@@ -130,9 +130,7 @@ pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArtic
 }
 
 pub(super) fn read_article(item: &Item) -> Result<StoredArticle, StoreError> {
-    if !item.is_readable() {
-        return Err(StoreError::fault("an article of another version"));
-    }
+    item.check_version("an article")?;
     let text = |name| item.text(name).ok().map(str::to_owned);
     let model = match text("model") {
         Some(name) => Some(EmbeddingModel { name, dimensions: item.number("dimensions")? }),

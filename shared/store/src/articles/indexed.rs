@@ -47,21 +47,18 @@ impl Articles {
         index: &str,
         model: &str,
     ) -> Result<bool, StoreError> {
-        let mut start = None;
-        loop {
-            let query = self.table.query(&collection.partition());
-            let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :article)");
-            let query = query.expression_attribute_values(":article", s(ARTICLE_PREFIX));
-            let other = format!("attribute_not_exists({VECTOR_INDEX}) OR {VECTOR_INDEX} <> :index OR model <> :model");
-            let query = query.filter_expression(other).projection_expression("pk, sk");
-            let query =
-                query.expression_attribute_values(":index", s(index)).expression_attribute_values(":model", s(model));
-            let (items, next) = self.table.query_page(query, start).await?;
-            start = next;
-            if !items.is_empty() || start.is_none() {
-                return Ok(!items.is_empty());
+        let query = self.table.query_prefix(&collection.partition(), ARTICLE_PREFIX);
+        let other = format!("attribute_not_exists({VECTOR_INDEX}) OR {VECTOR_INDEX} <> :index OR model <> :model");
+        let query = query.filter_expression(other).projection_expression("pk, sk");
+        let query =
+            query.expression_attribute_values(":index", s(index)).expression_attribute_values(":model", s(model));
+        let mut pages = self.table.pages(query);
+        while let Some(items) = pages.next().await? {
+            if !items.is_empty() {
+                return Ok(true);
             }
         }
+        Ok(false)
     }
 
     /// Deletes the vectors of all articles of an owner from the index, and nothing else.
@@ -73,18 +70,10 @@ impl Articles {
     pub(super) async fn delete_vectors(&self, collection: &ArticleCollection) -> Result<(), StoreError> {
         let Some(index) = &self.index else { return Ok(()) };
         for prefix in [ARTICLE_PREFIX, UNUSED_PREFIX] {
-            let mut start = None;
-            loop {
-                let query = self.table.query(&collection.partition());
-                let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :prefix)");
-                let query = query.expression_attribute_values(":prefix", s(prefix));
-                let (items, next) = self.table.query_page(query, start).await?;
+            let mut pages = self.table.pages(self.table.query_prefix(&collection.partition(), prefix));
+            while let Some(items) = pages.next().await? {
                 for item in &items {
                     index.delete(collection, item.text("generation")?, listed_chunks(item)).await?;
-                }
-                start = next;
-                if start.is_none() {
-                    break;
                 }
             }
         }

@@ -18,6 +18,7 @@ mod part;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use domain::{Owner, new_id};
 
@@ -36,7 +37,7 @@ use crate::backoff::back_off;
 use crate::clock::{millis, span_millis};
 use crate::item::{ItemExt, SCHEMA_VERSION, n, s};
 use crate::table::{Expression, Table};
-use crate::transaction::{TransactionOutcome, transact};
+use crate::transaction::TransactionOutcome;
 
 /// The number of partitions over which the chunks of a collection are spread.
 pub const SHARDS: u8 = 8;
@@ -93,9 +94,7 @@ impl Articles {
         limit: Option<u32>,
         after: Option<&str>,
     ) -> Result<(Vec<StoredArticle>, Option<String>), StoreError> {
-        let query = self.table.query(&collection.partition());
-        let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :article)");
-        let query = query.expression_attribute_values(":article", s(ARTICLE_PREFIX));
+        let query = self.table.query_prefix(&collection.partition(), ARTICLE_PREFIX);
         let query = query.set_limit(limit.and_then(|limit| i32::try_from(limit).ok()));
         let start = after.map(|id| collection.article_key(id).attributes());
         let (items, next) = self.table.query_page(query, start).await?;
@@ -153,7 +152,7 @@ impl Articles {
                     .put_write(collection.unused_item(id, &old.generation, old.chunks, now), Expression::default())?,
                 self.table.update_write(&collection.own_key(), new_revision())?,
             ];
-            if let TransactionOutcome::Committed = transact(&self.table.client, writes).await? {
+            if let TransactionOutcome::Committed = self.table.transact(writes).await? {
                 self.discard_replaced(collection, Some(&old)).await?;
                 return Ok(true);
             }
@@ -168,21 +167,14 @@ impl Articles {
         collection: &ArticleCollection,
         article: &StoredArticle,
     ) -> Result<Vec<ArticleChunk>, StoreError> {
-        let (mut start, mut chunks) = (None, Vec::new());
-        loop {
-            let query = self.table.query(&collection.shard_of(&article.id));
-            let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :chunks)");
-            let query =
-                query.expression_attribute_values(":chunks", s(chunks_prefix(&article.id, &article.generation)));
-            let (items, next) = self.table.query_page(query, start).await?;
+        let mut chunks = Vec::new();
+        let mut pages = self.table.pages(self.chunk_query(collection, &article.id, &article.generation));
+        while let Some(items) = pages.next().await? {
             for item in &items {
                 chunks.extend(part::read_part(item)?.chunks);
             }
-            start = next;
-            if start.is_none() {
-                return Ok(chunks);
-            }
         }
+        Ok(chunks)
     }
 
     /// A page of the chunks of all articles in one shard, which is below [`SHARDS`]; of several generations of one
@@ -193,7 +185,7 @@ impl Articles {
         shard: u8,
         start: Option<PageStart>,
     ) -> Result<ChunkPage, StoreError> {
-        let query = self.table.query(&collection.shard(shard)).key_condition_expression("pk = :pk");
+        let query = self.table.query(&collection.shard(shard));
         let (items, next) = self.table.query_page(query, start.map(|PageStart(key)| key)).await?;
         let parts = items.iter().map(part::read_part).collect::<Result<_, _>>()?;
         Ok(ChunkPage { parts, next: next.map(PageStart) })
@@ -202,9 +194,7 @@ impl Articles {
     /// Deletes the unused chunks that interrupted changes left; returns the number of those changes.
     pub async fn clean(&self, collection: &ArticleCollection, now: SystemTime) -> Result<usize, StoreError> {
         let oldest = millis(now).saturating_sub(span_millis(MIN_UNUSED_AGE));
-        let query = self.table.query(&collection.partition());
-        let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :unused)");
-        let query = query.expression_attribute_values(":unused", s(UNUSED_PREFIX));
+        let query = self.table.query_prefix(&collection.partition(), UNUSED_PREFIX);
         let (items, _) = self.table.query_page(query, None).await?;
         let mut cleaned = 0;
         for row in items.iter().filter(|row| row.number("changedAt").is_ok_and(|at: i64| at <= oldest)) {
@@ -226,7 +216,7 @@ impl Articles {
     /// else, and the others are not read.
     pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
         let collection = ArticleCollection::Of(owner.clone());
-        let query = self.table.query(&collection.partition()).key_condition_expression("pk = :pk");
+        let query = self.table.query(&collection.partition());
         let (items, _) = self.table.query_page(query.projection_expression("pk, sk").limit(1), None).await?;
         if items.is_empty() {
             return Ok(0);
@@ -260,7 +250,7 @@ impl Articles {
             let unused = collection.unused_item(&old.id, &old.generation, old.chunks, now);
             writes.push(self.table.put_write(unused, Expression::default())?);
         }
-        transact(&self.table.client, writes).await
+        self.table.transact(writes).await
     }
 
     async fn discard_replaced(
@@ -285,18 +275,13 @@ impl Articles {
         if let Some(index) = &self.index {
             index.delete(collection, generation, chunks).await?;
         }
-        let mut start = None;
-        loop {
-            let query = self.table.query(&collection.shard_of(id));
-            let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :chunks)");
-            let query = query.expression_attribute_values(":chunks", s(chunks_prefix(id, generation)));
-            let (keys, next) = self.table.query_page(query.projection_expression("pk, sk"), start).await?;
-            self.table.delete_all(&keys).await?;
-            start = next;
-            if start.is_none() {
-                return self.table.delete_all(&[collection.unused_key(id, generation).attributes()]).await;
-            }
-        }
+        self.table.delete_queried(self.chunk_query(collection, id, generation)).await?;
+        self.table.delete_all(&[collection.unused_key(id, generation).attributes()]).await
+    }
+
+    /// Builds a query over one generation of an article's chunks.
+    fn chunk_query(&self, collection: &ArticleCollection, id: &str, generation: &str) -> QueryFluentBuilder {
+        self.table.query_prefix(&collection.shard_of(id), &chunks_prefix(id, generation))
     }
 }
 

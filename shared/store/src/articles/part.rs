@@ -86,9 +86,7 @@ fn to_bytes(vector: &QuantisedVector) -> impl Iterator<Item = u8> {
 }
 
 pub(super) fn read_part(item: &Item) -> Result<ChunkPart, StoreError> {
-    if !item.is_readable() {
-        return Err(StoreError::fault("an article of another version"));
-    }
+    item.check_version("an article")?;
     let texts: Vec<String> = item.json("texts")?;
     let vectors = item.get("vectors").and_then(|value| value.as_b().ok()).map(Blob::as_ref);
     let mut vectors = read_vectors(vectors.unwrap_or_default(), texts.len())?.into_iter();

@@ -9,10 +9,10 @@ use super::head::{Head, acquire_update, new_head_item, new_lease};
 use super::message::{interrupt_update, running_answer_item, user_message_items};
 use super::turn::{BeginError, NewTurn, TurnLease, UserInput};
 use crate::StoreError;
-use crate::backoff::back_off;
+use crate::backoff::{back_off, within};
 use crate::item::{Item, ItemExt, s};
-use crate::table::Expression;
-use crate::transaction::{TransactionOutcome, transact};
+use crate::table::{Expression, WriteOutcome};
+use crate::transaction::TransactionOutcome;
 use domain::Owner;
 
 /// How often a begin is retried when others change the conversation at the same moment.
@@ -38,23 +38,15 @@ impl ConversationStore {
         let lease = new_lease(owner, &new_id(), &turn.turn_id, turn.language, 2);
         let mut writes = self.create_writes(owner, &lease, turn, now)?;
         writes.extend(self.message_writes(&lease, turn, now)?);
-        for attempt in 0..MAX_ATTEMPTS {
-            match transact(&self.table.client, writes.clone()).await {
-                Ok(TransactionOutcome::Committed) => return Ok(lease),
-                Ok(TransactionOutcome::ConditionFailed(Some(item))) if turn.is_key_record(&item) => {
-                    return Err(BeginError::KeyInUse);
-                }
-                Ok(TransactionOutcome::ConditionFailed(Some(pointer))) if turn.chat_id.is_some() => {
-                    return self.begin_next(owner, pointer.text(CONVERSATION_ATTRIBUTE)?, turn, now).await;
-                }
-                Ok(TransactionOutcome::ConditionFailed(_)) => {
-                    return Err(StoreError::fault("a fresh conversation id is taken").into());
-                }
-                Ok(TransactionOutcome::Conflict) => back_off(attempt).await,
-                Err(error) => return self.resolve_unknown_write(owner, &lease, error).await,
+        match self.table.commit(writes).await {
+            Ok(WriteOutcome::Written(_)) => Ok(lease),
+            Ok(WriteOutcome::ConditionFailed(Some(item))) if turn.is_key_record(&item) => Err(BeginError::KeyInUse),
+            Ok(WriteOutcome::ConditionFailed(Some(pointer))) if turn.chat_id.is_some() => {
+                self.begin_next(owner, pointer.text(CONVERSATION_ATTRIBUTE)?, turn, now).await
             }
+            Ok(WriteOutcome::ConditionFailed(_)) => Err(StoreError::fault("a fresh conversation id is taken").into()),
+            Err(error) => self.resolve_unknown_write(owner, &lease, error).await,
         }
-        Err(StoreError::Busy.into())
     }
 
     /// The writes that create the head and its chat id.
@@ -119,7 +111,7 @@ impl ConversationStore {
             let (key, change) = interrupt_update(&lease.partition, before.last_seq);
             writes.push(self.table.update_write(&key, change)?);
         }
-        transact(&self.table.client, writes).await
+        self.table.transact(writes).await
     }
 
     fn message_writes(
@@ -148,8 +140,7 @@ impl ConversationStore {
         if error != StoreError::Busy {
             return Err(error.into());
         }
-        let head = tokio::time::timeout(RESOLVE_TIMEOUT, self.head(owner, &requested.conversation_id)).await;
-        let head = head.ok().and_then(Result::ok).flatten();
+        let head = within(RESOLVE_TIMEOUT, self.head(owner, &requested.conversation_id)).await.ok().flatten();
         let lease = head.and_then(|head| head.lease_of(owner, &requested.turn_id)).ok_or(BeginError::Store(error))?;
         Ok(TurnLease { interrupted: requested.interrupted.clone(), ..lease })
     }

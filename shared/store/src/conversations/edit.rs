@@ -21,10 +21,8 @@ impl ConversationStore {
         if !is_ulid(id) {
             return Err(ReadError::NotFound);
         }
-        let change = Expression::update(format!("SET title = :title, {UPDATED_AT} = :updated"))
-            .and_when("attribute_exists(pk)")
-            .value(":title", s(truncate_title(title)))
-            .value(":updated", n(millis(now)));
+        let change = Expression::set([("title", s(truncate_title(title))), (UPDATED_AT, n(millis(now)))])
+            .and_when("attribute_exists(pk)");
         match self.table.update_and_read(&head_key(owner, id), change).await? {
             WriteOutcome::Written(item) => Ok(Head::read(&item.unwrap_or_default())?.into_conversation()),
             WriteOutcome::ConditionFailed(_) => Err(ReadError::NotFound),

@@ -10,16 +10,12 @@ use super::stop::lease_state;
 use super::superseded::{becomes_current, supersede_previous};
 use super::transcript::{Transcript, reserve_update, summary_item};
 use super::turn::{Answer, LeaseError, LeaseState, TurnLease};
-use crate::backoff::back_off;
+use crate::backoff::within;
 use crate::clock::millis;
 use crate::item::{ItemExt, n, s};
 use crate::log_tail::LogTail;
 use crate::table::{Expression, WriteOutcome};
-use crate::transaction::{TransactionOutcome, transact};
 use crate::{StoreError, UPDATED_AT};
-
-/// How often an end is retried when others change the conversation at the same moment.
-const MAX_ATTEMPTS: u32 = 5;
 
 /// Timeout of the optional writes, a transcript in advance and the end of a log: the lease is not renewed meanwhile,
 /// and the answer is worth more.
@@ -114,7 +110,7 @@ impl ConversationStore {
         let writes = self.end_writes(lease, answer, transcript.as_ref(), now)?;
         if let Some(LogTail(put)) = log {
             let commit = self.commit([writes.as_slice(), &[put]].concat());
-            match tokio::time::timeout(OPTIONAL_WRITE_TIMEOUT, commit).await.unwrap_or(Err(StoreError::Busy)) {
+            match within(OPTIONAL_WRITE_TIMEOUT, commit).await {
                 Ok(true) => return Ok(EndOutcome::StoredWithLog),
                 Ok(false) => return Ok(EndOutcome::ConditionFailed),
                 Err(error) => tracing::warn!(%error, "an answer could not be stored with the end of its log"),
@@ -124,8 +120,7 @@ impl ConversationStore {
     }
 
     async fn write_transcript_in_time(&self, lease: &TurnLease, large: &Transcript) -> Result<bool, StoreError> {
-        let written = tokio::time::timeout(OPTIONAL_WRITE_TIMEOUT, self.write_transcript_first(lease, large)).await;
-        let written = written.unwrap_or(Err(StoreError::Busy));
+        let written = within(OPTIONAL_WRITE_TIMEOUT, self.write_transcript_first(lease, large)).await;
         if written == Err(StoreError::Busy) {
             tracing::warn!("an answer is stored without its transcript, which could not be written");
         }
@@ -156,14 +151,7 @@ impl ConversationStore {
 
     /// Applies all writes; false if a condition failed.
     pub(super) async fn commit(&self, writes: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
-        for attempt in 0..MAX_ATTEMPTS {
-            match transact(&self.table.client, writes.clone()).await? {
-                TransactionOutcome::Committed => return Ok(true),
-                TransactionOutcome::ConditionFailed(_) => return Ok(false),
-                TransactionOutcome::Conflict => back_off(attempt).await,
-            }
-        }
-        Err(StoreError::Busy)
+        Ok(matches!(self.table.commit(writes).await?, WriteOutcome::Written(_)))
     }
 
     fn end_writes(
@@ -213,15 +201,10 @@ fn free_update(
     last_source: Option<usize>,
     now: SystemTime,
 ) -> Expression {
-    let numbered = if last_source.is_some() { format!(", {LAST_SOURCE} = :numbered") } else { String::new() };
-    let change = format!("SET {UPDATED_AT} = :updated, tip = :tip{numbered} REMOVE turn, leaseUntil, {STOPPING}");
-    let mut change = Expression::update(change)
-        .value(":tip", n(current_seq))
-        .value(":updated", n(millis(now)))
-        .value(":turn", s(&lease.turn_id));
-    if let Some(last) = last_source {
-        change = change.value(":numbered", n(last));
-    }
+    let last_source = last_source.map(|last| (LAST_SOURCE, n(last)));
+    let change =
+        Expression::set([(UPDATED_AT, n(millis(now))), ("tip", n(current_seq))].into_iter().chain(last_source));
+    let change = change.and(&format!("REMOVE turn, leaseUntil, {STOPPING}")).value(":turn", s(&lease.turn_id));
     match title {
         None => change.and_when("turn = :turn"),
         Some(title) => change.and_when("turn = :turn AND title = :title").value(":title", s(truncate_title(title))),

@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use super::sources::{LAST_SOURCE, last_source};
+use super::sources::LAST_SOURCE;
 use super::turn::{NewTurn, TurnLease};
 use super::{Conversation, ConversationStore};
 use crate::clock::{millis, rfc3339, span_millis};
@@ -97,9 +97,7 @@ pub(super) fn truncate_title(title: &str) -> String {
 
 impl Head {
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
-        if !item.is_readable() {
-            return Err(StoreError::fault("a conversation of another version"));
-        }
+        item.check_version("a conversation")?;
         Ok(Self {
             id: item.text("sk")?.trim_start_matches(HEAD_PREFIX).to_owned(),
             title: item.text("title")?.to_owned(),
@@ -110,9 +108,9 @@ impl Head {
             updated_at: item.number(UPDATED_AT)?,
             last_seq: item.number("seq")?,
             // Older items have none: they end with their last answer.
-            current_answer_seq: if item.contains_key("tip") { item.number("tip")? } else { item.number("seq")? },
+            current_answer_seq: item.optional_number("tip")?.unwrap_or(item.number("seq")?),
             running: RunningTurn::read(item)?,
-            last_source: last_source(item)?,
+            last_source: item.optional_number(LAST_SOURCE)?,
         })
     }
 
@@ -157,10 +155,8 @@ impl Head {
 
 impl RunningTurn {
     fn read(item: &Item) -> Result<Option<Self>, StoreError> {
-        if !item.contains_key("turn") {
-            return Ok(None);
-        }
-        Ok(Some(Self { turn_id: item.text("turn")?.to_owned(), lease_end_millis: item.number("leaseUntil")? }))
+        let read = |turn: &str| Ok(Self { turn_id: turn.to_owned(), lease_end_millis: item.number("leaseUntil")? });
+        item.contains_key("turn").then(|| item.text("turn").and_then(read)).transpose()
     }
 }
 
@@ -216,11 +212,16 @@ pub(super) fn new_head_item(lease: &TurnLease, turn: &NewTurn, now: SystemTime) 
 /// Builds the update by which the next turn acquires the conversation, if nothing has changed since `before` was read
 /// and no lease is valid. A turn that has ended meanwhile is a change: its answer is not interrupted.
 pub(super) fn acquire_update(before: &Head, lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Expression {
-    let change = Expression::update(format!(
-        "SET seq = :next, tip = :tip, turn = :turn, leaseUntil = :until, model = :model, {UPDATED_AT} = :updated \
-         REMOVE {STOPPING} ADD messageCount :more"
-    ));
-    let unchanged = "seq = :seq AND (attribute_not_exists(tip) OR tip = :before)";
+    let change = Expression::set([
+        ("seq", n(lease.answer_seq)),
+        ("tip", n(lease.replaced_seq.unwrap_or(lease.answer_seq))),
+        ("turn", s(&lease.turn_id)),
+        ("leaseUntil", n(lease_end(now))),
+        ("model", s(&turn.model)),
+        (UPDATED_AT, n(before.updated_at.max(millis(now)))),
+    ])
+    .and(&format!("REMOVE {STOPPING} ADD messageCount :more"));
+    let unchanged = "seq = :last AND (attribute_not_exists(tip) OR tip = :before)";
     let change = match &before.running {
         None => change.and_when(format!("{unchanged} AND attribute_not_exists(turn)")),
         Some(dead) => change
@@ -230,13 +231,7 @@ pub(super) fn acquire_update(before: &Head, lease: &TurnLease, turn: &NewTurn, n
             .value(":latest", n(latest_lease_end(now))),
     };
     change
-        .value(":seq", n(before.last_seq))
+        .value(":last", n(before.last_seq))
         .value(":before", n(before.current_answer_seq))
-        .value(":tip", n(lease.replaced_seq.unwrap_or(lease.answer_seq)))
-        .value(":next", n(lease.answer_seq))
-        .value(":turn", s(&lease.turn_id))
-        .value(":until", n(lease_end(now)))
-        .value(":model", s(&turn.model))
-        .value(":updated", n(before.updated_at.max(millis(now))))
         .value(":more", n(if lease.replaced_seq.is_some() { 0 } else { 2 }))
 }

@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use domain::{HistoryTurn, Message, Summary};
 
 use super::history_builder::{CandidateTurn, HISTORY_PROJECTION, HistoryBudget, HistoryBuilder, prompt_text};
@@ -9,7 +10,7 @@ use super::transcript::{char_count, read_transcript, summary_key};
 use super::turn::TurnLease;
 use super::{ConversationStore, Role};
 use crate::StoreError;
-use crate::item::{Item, ItemExt, s};
+use crate::item::{ItemExt, s};
 
 /// Messages in one read, those of sixteen turns; usual budgets fit into them.
 const MESSAGES_PER_READ: i32 = 32;
@@ -26,24 +27,16 @@ impl ConversationStore {
 
     /// The last message of the user up to `seq`.
     pub(super) async fn user_message_before(&self, partition: &str, seq: u64) -> Result<Option<String>, StoreError> {
-        let mut start = None;
-        loop {
-            let call = self.table.query(partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
-            let call = call
-                .expression_attribute_values(":first", s(MESSAGE_PREFIX))
-                .expression_attribute_values(":last", s(message_sk(seq)))
-                .filter_expression("author = :user")
-                .expression_attribute_values(":user", s(Role::User.as_str()));
-            let (items, next) =
-                self.table.query_page(call.scan_index_forward(false).limit(USER_MESSAGE_READ), start).await?;
+        let query = self.table.query_range(partition, MESSAGE_PREFIX, message_sk(seq)).scan_index_forward(false);
+        let query = query.filter_expression("author = :user");
+        let query = query.expression_attribute_values(":user", s(Role::User.as_str()));
+        let mut pages = self.table.pages(query.limit(USER_MESSAGE_READ));
+        while let Some(items) = pages.next().await? {
             if let Some(question) = items.first() {
                 return prompt_text(question).map(Some);
             }
-            if next.is_none() {
-                return Ok(None);
-            }
-            start = next;
         }
+        Ok(None)
     }
 
     /// The turns before this one that fit `budget` characters, oldest first. Only whole turns are returned, the newest
@@ -53,24 +46,24 @@ impl ConversationStore {
     /// the first turn that does not fit, so that it has no gap. Of several answers to a message only the current one is
     /// read, and none to the message that this turn answers.
     pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<HistoryTurn>, StoreError> {
-        let (mut turns, mut start) = (Vec::new(), None);
+        let mut turns = Vec::new();
         if budget == 0 || lease.is_first() {
             return Ok(turns);
         }
         let (mut budget, mut builder) = (HistoryBudget::of(budget), HistoryBuilder::for_turn(lease));
-        loop {
-            let (items, next) = self.messages_before(lease, start).await?;
+        let mut pages = self.table.pages(self.query_messages_before(lease));
+        while let Some(items) = pages.next().await? {
             let candidates = builder.build_turns(items)?;
             let count = candidates.len();
             let fitting = self.select_fitting(lease, candidates, &mut budget).await?;
-            let is_end = next.is_none() || fitting.len() < count;
+            let fits = fitting.len() == count;
             turns.extend(fitting);
-            if is_end {
-                turns.reverse();
-                return Ok(turns);
+            if !fits {
+                break;
             }
-            start = next;
         }
+        turns.reverse();
+        Ok(turns)
     }
 
     /// The summary that replaces the oldest turns, if there is one.
@@ -94,23 +87,14 @@ impl ConversationStore {
         Ok(turns.take_while(|turn| budget.try_take(char_count(&turn.messages))).collect())
     }
 
-    /// A page of the current messages before this turn, newest first, and the start of the next page.
-    async fn messages_before(
-        &self,
-        lease: &TurnLease,
-        start: Option<Item>,
-    ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
-        let call =
-            self.table.query(&lease.partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+    /// Builds a query over the current messages before this turn, newest first.
+    fn query_messages_before(&self, lease: &TurnLease) -> QueryFluentBuilder {
         // Excludes its own answer and its own user message, whose further pieces sort after it.
         let last = lease.answer_seq - if lease.replaced_seq.is_some() { 1 } else { 2 };
-        let call = call
-            .expression_attribute_values(":first", s(MESSAGE_PREFIX))
-            .expression_attribute_values(":last", s(format!("{}$", message_sk(last))))
-            .projection_expression(HISTORY_PROJECTION)
-            // Further pieces have no author.
-            .filter_expression(format!("attribute_exists(author) AND attribute_not_exists({SUPERSEDED})"));
-        self.table.query_page(call.scan_index_forward(false).limit(MESSAGES_PER_READ), start).await
+        let query = self.table.query_range(&lease.partition, MESSAGE_PREFIX, format!("{}$", message_sk(last)));
+        // Further pieces have no author.
+        let query = query.filter_expression(format!("attribute_exists(author) AND attribute_not_exists({SUPERSEDED})"));
+        query.projection_expression(HISTORY_PROJECTION).scan_index_forward(false).limit(MESSAGES_PER_READ)
     }
 
     /// The transcripts of these turns, which are sorted newest first, by answer seq.
@@ -120,23 +104,9 @@ impl ConversationStore {
         candidates: &[CandidateTurn],
     ) -> Result<HashMap<u64, Vec<Message>>, StoreError> {
         let mut seqs = candidates.iter().filter(|turn| turn.has_transcript()).map(|turn| turn.answer_seq);
-        let (mut found, mut start) = (HashMap::new(), None);
-        let Some(newest) = seqs.next() else { return Ok(found) };
+        let Some(newest) = seqs.next() else { return Ok(HashMap::new()) };
         let oldest = seqs.next_back().unwrap_or(newest);
-        loop {
-            let call =
-                self.table.query(&lease.partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
-            let call = call
-                .expression_attribute_values(":first", s(transcript_sk(oldest)))
-                .expression_attribute_values(":last", s(transcript_sk(newest)));
-            let (items, next) = self.table.query_page(call, start).await?;
-            for item in &items {
-                found.extend([read_transcript(item)?]);
-            }
-            if next.is_none() {
-                return Ok(found);
-            }
-            start = next;
-        }
+        let query = self.table.query_range(&lease.partition, transcript_sk(oldest), transcript_sk(newest));
+        self.table.query_all(query).await?.iter().map(read_transcript).collect()
     }
 }

@@ -65,9 +65,7 @@ impl HistoryBuilder {
     pub(super) fn build_turns(&mut self, items: Vec<Item>) -> Result<Vec<CandidateTurn>, StoreError> {
         let mut turns = Vec::new();
         for item in items {
-            if !item.is_readable() {
-                return Err(StoreError::fault("a message of another version"));
-            }
+            item.check_version("a message")?;
             if Role::parse(item.text("author")?) != Some(Role::User) {
                 self.answer.get_or_insert(item);
                 continue;
@@ -82,10 +80,9 @@ impl HistoryBuilder {
 
 fn candidate_turn(question: &Item, answer: &Item) -> Result<CandidateTurn, StoreError> {
     let answer_seq = seq_in_sk(answer.text("sk")?).ok_or_else(|| StoreError::fault("a message that cannot be read"))?;
-    let min_transcript_chars = if answer.contains_key(TRANSCRIPT) {
-        Some(answer.number(TRANSCRIPT)?).filter(|length| *length > 0)
-    } else {
-        answer.contains_key("endedAt").then_some(0)
+    let min_transcript_chars = match answer.optional_number(TRANSCRIPT)? {
+        Some(length) => Some(length).filter(|length| *length > 0),
+        None => answer.contains_key("endedAt").then_some(0),
     };
     let messages = answer_messages(answer.text("content")?, answer.text("thinking")?);
     Ok(CandidateTurn { answer_seq, user_message: prompt_text(question)?, messages, min_transcript_chars })

@@ -1,5 +1,6 @@
 use std::time::{Duration, SystemTime};
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{ErrorCode, Failure, FinishReason, Source};
 
 use super::bounds::{Piece, bounded_calls, bounded_sources, split_pieces};
@@ -89,45 +90,39 @@ pub(super) fn end_answer(
 ) -> Result<(Key, Expression, Vec<Item>), StoreError> {
     let pieces = split_pieces(&answer.content, &answer.thinking);
     let status = if matches!(answer.end, TurnEnd::Done(_)) { Status::Complete } else { Status::Interrupted };
-    let layout = answer.layout.as_ref().map(|_| format!(", {LAYOUT} = :layout")).unwrap_or_default();
-    let change = format!(
-        "SET {ANSWER_CHANGE}, progress = :progress, endedAt = :ended, {TRANSCRIPT} = :transcript{layout} REMOVE {}",
-        activate(RECOVERED, lease, answer)
-    );
     let (usage, models) = (answer.usage, answer.models.clone());
     let (thinking_ms, error_message) = (answer.thinking_ms, answer.error_message.clone());
     let outcome = TurnOutcome { usage, end: answer.end, models, thinking_ms, error_message };
-    let change = Expression::update(change).and_when("turn = :turn").value(":turn", s(&lease.turn_id));
-    let mut change = with_answer_values(change, &pieces, &answer.tool_calls, &answer.sources, &outcome)?
-        .value(":progress", s(status.as_str()))
-        .value(":transcript", n(transcript.map_or(0, |transcript| transcript.chars)))
-        .value(":ended", n(millis(now)));
-    if let Some(layout) = &answer.layout {
-        change = change.value(":layout", s(layout));
-    }
+    let written = answer_attributes(&pieces, &answer.tool_calls, &answer.sources, &outcome)?;
+    let end = [
+        ("progress", s(status.as_str())),
+        ("endedAt", n(millis(now))),
+        (TRANSCRIPT, n(transcript.map_or(0, |transcript| transcript.chars))),
+    ];
+    let layout = answer.layout.as_ref().map(|layout| (LAYOUT, s(layout)));
+    let change = Expression::set(written.into_iter().chain(end).chain(layout))
+        .and(&format!("REMOVE {}", activate(RECOVERED, lease, answer)))
+        .and_when("turn = :turn")
+        .value(":turn", s(&lease.turn_id));
     let further = further_items(&lease.partition, lease.answer_seq, &pieces);
     Ok((message_key(&lease.partition, lease.answer_seq), change, further))
 }
 
-/// The part of an update that stores what a turn has written so far.
-pub(super) const ANSWER_CHANGE: &str =
-    "content = :content, thinking = :thinking, calls = :calls, sources = :sources, parts = :parts, tally = :tally";
-
-/// Adds the values of [`ANSWER_CHANGE`], within the limits of an item.
-pub(super) fn with_answer_values(
-    change: Expression,
+/// What a turn has written so far, within the limits of an item.
+pub(super) fn answer_attributes(
     pieces: &[Piece],
     calls: &[StoredCall],
     sources: &[Source],
     outcome: &TurnOutcome,
-) -> Result<Expression, StoreError> {
-    Ok(change
-        .value(":content", s(&pieces[0].content))
-        .value(":thinking", s(&pieces[0].thinking))
-        .value(":calls", s(to_json(&bounded_calls(calls))?))
-        .value(":sources", s(to_json(&bounded_sources(sources))?))
-        .value(":parts", n(pieces.len() - 1))
-        .value(":tally", s(to_json(outcome)?)))
+) -> Result<[(&'static str, AttributeValue); 6], StoreError> {
+    Ok([
+        ("content", s(&pieces[0].content)),
+        ("thinking", s(&pieces[0].thinking)),
+        ("calls", s(to_json(&bounded_calls(calls))?)),
+        ("sources", s(to_json(&bounded_sources(sources))?)),
+        (PARTS, n(pieces.len() - 1)),
+        ("tally", s(to_json(outcome)?)),
+    ])
 }
 
 /// Builds the update that marks the answer of an expired turn as interrupted.
@@ -163,9 +158,7 @@ pub(super) struct AssembledMessage {
 impl AssembledMessage {
     /// Reads a message's main item.
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
-        if !item.is_readable() {
-            return Err(StoreError::fault("a message of another version"));
-        }
+        item.check_version("a message")?;
         let outcome: Option<TurnOutcome> = if item.contains_key("tally") { Some(item.json("tally")?) } else { None };
         let models = outcome.as_ref().map(|outcome| outcome.models.clone()).unwrap_or_default();
         let is_recovered = item.contains_key(RECOVERED);

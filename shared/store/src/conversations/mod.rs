@@ -40,7 +40,7 @@ use crate::table::Table;
 /// Conversations in the data table.
 #[derive(Clone)]
 pub struct ConversationStore {
-    table: Table,
+    pub(crate) table: Table,
 }
 
 impl ConversationStore {
@@ -55,8 +55,4 @@ impl ConversationStore {
     /// Each renewal is one write of the head: ten in an answer of 30 seconds. An interval of a third of the lease would
     /// need six, but a stop might then take 5 seconds.
     pub const RENEWAL: Duration = Duration::from_secs(3);
-
-    pub(crate) fn new(table: Table) -> Self {
-        Self { table }
-    }
 }

@@ -5,7 +5,7 @@ use super::head::{Head, head_key};
 use super::message::{AssembledMessage, is_further_piece};
 use super::sort_keys::message_sk;
 use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn};
-use crate::item::{Item, n, s};
+use crate::item::{Item, n};
 use crate::key::{OwnerPartitions, is_ulid};
 use crate::turn_ref::TurnRef;
 use crate::{StoreError, UPDATED_AT, UPDATED_INDEX};
@@ -45,21 +45,18 @@ impl ConversationStore {
     }
 
     async fn heads(&self, owner: &Owner, after: Option<(i64, String)>, count: usize) -> Result<Vec<Head>, ReadError> {
-        let mut start = after.map(|(updated_at, id)| index_start(owner, updated_at, &id)).transpose()?;
+        let start = after.map(|(updated_at, id)| index_start(owner, updated_at, &id)).transpose()?;
+        let query = self.table.query(&owner.partition()).index_name(UPDATED_INDEX).scan_index_forward(false);
+        let mut pages = self.table.pages(query.limit(i32::try_from(count).unwrap_or(i32::MAX))).after(start);
         let mut heads = Vec::new();
-        loop {
-            let wanted = i32::try_from(count - heads.len()).unwrap_or(i32::MAX);
-            let call = self.table.query(&owner.partition()).key_condition_expression("pk = :pk");
-            let call = call.index_name(UPDATED_INDEX).scan_index_forward(false).limit(wanted);
-            let (items, next) = self.table.query_page(call, start).await?;
-            for item in items {
-                heads.push(Head::read(&item)?);
+        while heads.len() < count
+            && let Some(items) = pages.next().await?
+        {
+            for item in &items {
+                heads.push(Head::read(item)?);
             }
-            if next.is_none() || heads.len() >= count {
-                return Ok(heads);
-            }
-            start = next;
         }
+        Ok(heads)
     }
 
     /// A conversation.
@@ -92,20 +89,13 @@ impl ConversationStore {
         cursor: Option<&str>,
         now: SystemTime,
     ) -> Result<(Page<StoredMessage>, Vec<TurnRef>), ReadError> {
-        // The head is read first: answers that begin after this read have a higher seq, which identifies them.
-        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let partition = owner.conversation_partition(id);
-        let after = cursor.map(|text| cursor::read::<u64>(&partition, text)).transpose()?.unwrap_or(0);
-        let (messages, has_more) = self
-            .read_messages(&partition, after, clamp_limit(limit), |one| {
-                head.is_visible(one.seq, one.is_superseded, now)
-            })
-            .await?;
-        let last = messages.last().filter(|_| has_more).map(|message| message.seq);
-        let next_cursor = last.map(|at| cursor::encode(&partition, at)).transpose()?;
-        let recoverable = recoverable_turns(&messages, &head, now);
-        let items = messages.into_iter().map(|message| message.into_message(&head, now)).collect();
-        Ok((Page { items, next_cursor }, recoverable))
+        let after = cursor.map(|text| cursor::read(&partition, text)).transpose();
+        let page =
+            self.page_after(owner, id, after, limit, now, |head, one| head.is_visible(one.seq, one.is_superseded, now));
+        let AllMessages { messages, next, recoverable } = page.await?;
+        let next_cursor = next.map(|at| cursor::encode(&partition, at)).transpose()?;
+        Ok((Page { items: messages.into_iter().map(|(_, message)| message).collect(), next_cursor }, recoverable))
     }
 
     /// A page of all messages after a seq, also of superseded answers.
@@ -116,11 +106,26 @@ impl ConversationStore {
         after: u64,
         now: SystemTime,
     ) -> Result<AllMessages, ReadError> {
+        self.page_after(owner, id, Ok(Some(after)), MAX_ROWS, now, |_, _| true).await
+    }
+
+    /// A page of messages after a seq, which may be missing or invalid.
+    async fn page_after(
+        &self,
+        owner: &Owner,
+        id: &str,
+        after: Result<Option<u64>, ReadError>,
+        limit: u32,
+        now: SystemTime,
+        is_visible: impl Fn(&Head, &AssembledMessage) -> bool,
+    ) -> Result<AllMessages, ReadError> {
+        // The head is read first: answers that begin after this read have a higher seq, which identifies them.
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
-        let partition = owner.conversation_partition(id);
-        let (messages, has_more) = self.read_messages(&partition, after, clamp_limit(MAX_ROWS), |_| true).await?;
+        let (partition, after) = (owner.conversation_partition(id), after?.unwrap_or_default());
+        let page = self.read_messages(&partition, after, clamp_limit(limit), |one| is_visible(&head, one));
+        let (messages, has_more) = page.await?;
         let next = messages.last().filter(|_| has_more).map(|message| message.seq);
-        let recoverable = recoverable_turns(&messages, &head, now);
+        let recoverable = messages.iter().filter_map(|message| message.recoverable_turn(&head, now)).collect();
         let messages = messages.into_iter().map(|message| (message.is_superseded, message.into_message(&head, now)));
         Ok(AllMessages { messages: messages.collect(), next, recoverable })
     }
@@ -164,10 +169,7 @@ impl ConversationStore {
         let (mut start, mut messages) = (None, Vec::new());
         loop {
             let wanted = i32::try_from(limit + 1 - messages.len()).unwrap_or(i32::MAX);
-            let call = self.table.query(partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
-            let call = call
-                .expression_attribute_values(":first", s(message_sk(after.saturating_add(1))))
-                .expression_attribute_values(":last", s(AFTER_MESSAGES));
+            let call = self.table.query_range(partition, message_sk(after.saturating_add(1)), AFTER_MESSAGES);
             let (items, next) = self.table.query_page(call.limit(wanted), start).await?;
             for item in &items {
                 push_item(&mut messages, item, &is_visible)?;
@@ -183,10 +185,6 @@ impl ConversationStore {
             start = next;
         }
     }
-}
-
-fn recoverable_turns(messages: &[AssembledMessage], head: &Head, now: SystemTime) -> Vec<TurnRef> {
-    messages.iter().filter_map(|message| message.recoverable_turn(head, now)).collect()
 }
 
 fn total_bytes(messages: &[AssembledMessage]) -> usize {

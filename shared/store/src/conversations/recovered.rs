@@ -4,7 +4,7 @@ use domain::{ErrorCode, Owner, TurnAccumulator};
 
 use super::bounds::split_pieces;
 use super::head::{Head, head_key};
-use super::message::{ANSWER_CHANGE, RECOVERED, further_items, with_answer_values};
+use super::message::{RECOVERED, answer_attributes, further_items};
 use super::sort_keys::message_key;
 use super::sources::{LAST_SOURCE, sources_item};
 use super::turn::{TurnEnd, TurnOutcome};
@@ -31,9 +31,7 @@ impl ConversationStore {
         let Some(found) = self.head(owner, &turn.conversation_id).await? else { return Ok(false) };
         let numbered = recovered_sources(&owner.conversation_partition(&turn.conversation_id), turn, &found, logged)?;
         let head_change = match &numbered {
-            Some((_, last)) => {
-                Expression::update(format!("SET {LAST_SOURCE} = :numbered")).value(":numbered", n(*last))
-            }
+            Some((_, last)) => Expression::set([(LAST_SOURCE, n(*last))]),
             None => Expression::update("SET seq = seq"),
         };
         let (key, change, further) =
@@ -69,14 +67,13 @@ fn recovered_answer(
         thinking_ms: None,
         error_message: None,
     };
-    let change = Expression::update(format!("SET {ANSWER_CHANGE}, {RECOVERED} = :events"))
+    let written = answer_attributes(&pieces, &calls, &logged.sources, &outcome)?;
+    let change = Expression::set(written.into_iter().chain([(RECOVERED, n(events))]))
         .and_when(format!(
             "turn = :turn AND attribute_not_exists(endedAt) \
-             AND (attribute_not_exists({RECOVERED}) OR {RECOVERED} < :events)"
+             AND (attribute_not_exists({RECOVERED}) OR {RECOVERED} < :{RECOVERED})"
         ))
-        .value(":turn", s(&turn.turn_id))
-        .value(":events", n(events));
-    let change = with_answer_values(change, &pieces, &calls, &logged.sources, &outcome)?;
+        .value(":turn", s(&turn.turn_id));
     Ok((message_key(partition, turn.answer_seq), change, further_items(partition, turn.answer_seq, &pieces)))
 }
 

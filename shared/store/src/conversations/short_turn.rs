@@ -46,23 +46,18 @@ impl ConversationStore {
 
     /// The answer with a layout of the turn with this id, if it is among the latest messages.
     async fn answer_of(&self, partition: &str, turn_id: &str) -> Result<Option<Item>, StoreError> {
-        let mut start = None;
         if !is_ulid(turn_id) {
             return Ok(None);
         }
+        let query = self.table.query_range(partition, MESSAGE_PREFIX, AFTER_MESSAGES).scan_index_forward(false);
+        let query = query.filter_expression(format!("turn = :turn AND attribute_exists({LAYOUT})"));
+        let query = query.expression_attribute_values(":turn", s(turn_id));
+        let mut pages = self.table.pages(query.limit(MESSAGES_PER_READ));
         for _ in 0..MAX_READS {
-            let call = self.table.query(partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
-            let call = call
-                .expression_attribute_values(":first", s(MESSAGE_PREFIX))
-                .expression_attribute_values(":last", s(AFTER_MESSAGES))
-                .filter_expression(format!("turn = :turn AND attribute_exists({LAYOUT})"))
-                .expression_attribute_values(":turn", s(turn_id));
-            let call = call.scan_index_forward(false).limit(MESSAGES_PER_READ);
-            let (mut items, next) = self.table.query_page(call, start).await?;
-            if next.is_none() || !items.is_empty() {
-                return Ok(items.pop());
+            match pages.next().await? {
+                Some(items) if items.is_empty() => {}
+                found => return Ok(found.and_then(|mut items| items.pop())),
             }
-            start = next;
         }
         Ok(None)
     }

@@ -12,7 +12,7 @@ use super::turn::{Answer, TurnLease};
 use crate::StoreError;
 use crate::item::{Item, ItemExt, item, s, to_json};
 
-/// The attribute of a head with the highest number of a page.
+/// The attribute of a head with the highest number of a page; heads of older releases have none.
 pub(super) const LAST_SOURCE: &str = "numbered";
 
 /// Maximum number of pages that a conversation remembers. Later pages have numbers too, which no later turn knows.
@@ -30,26 +30,17 @@ impl ConversationStore {
             Some(_) => (SOURCES_PREFIX.to_owned(), sources_sk(lease.answer_seq)),
             None => (MESSAGE_PREFIX.to_owned(), format!("{}$", message_sk(lease.answer_seq))),
         };
-        let mut sources: Vec<Source> = Vec::new();
-        let mut start = None;
-        loop {
-            let call =
-                self.table.query(&lease.partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
-            let call = call
-                .expression_attribute_values(":first", s(&first))
-                .expression_attribute_values(":last", s(&last_sk))
-                .projection_expression("sk, v, minReader, sources")
-                .filter_expression("attribute_exists(sources)");
-            let (items, next) = self.table.query_page(call, start).await?;
+        let query = self.table.query_range(&lease.partition, first, last_sk);
+        let query =
+            query.projection_expression("sk, v, minReader, sources").filter_expression("attribute_exists(sources)");
+        let (mut pages, mut sources) = (self.table.pages(query), Vec::new());
+        while let Some(items) = pages.next().await? {
             for item in items.iter().filter(|item| item.is_readable()) {
                 sources.extend(item.json::<Vec<Source>>("sources")?);
             }
             sources.truncate(MAX_SOURCES);
-            if next.is_none() {
-                return Ok(NumberedSources { sources, last: last_source.unwrap_or_default() });
-            }
-            start = next;
         }
+        Ok(NumberedSources { sources, last: last_source.unwrap_or_default() })
     }
 
     /// The highest number of a page. That of a turn that died is known since its recovery, which may have followed the
@@ -59,7 +50,7 @@ impl ConversationStore {
             return Ok(lease.last_source);
         }
         match self.table.get(&lease.head).await? {
-            Some(head) => last_source(&head),
+            Some(head) => head.optional_number(LAST_SOURCE),
             None => Ok(lease.last_source),
         }
     }
@@ -82,11 +73,6 @@ pub(super) fn sources_item(partition: &str, answer_seq: u64, sources: &[Source])
         return Ok(None);
     }
     Ok(Some(item(&sources_key(partition, answer_seq), [("sources", s(to_json(&remembered)?))])))
-}
-
-/// The highest number of a page; `None` in heads of older releases.
-pub(super) fn last_source(head: &Item) -> Result<Option<usize>, StoreError> {
-    if head.contains_key(LAST_SOURCE) { head.number(LAST_SOURCE).map(Some) } else { Ok(None) }
 }
 
 impl TurnLease {

@@ -46,8 +46,7 @@ impl Transcript {
 
     /// Builds the update that writes it to the key reserved for this turn.
     pub(super) fn store_update(&self, lease: &TurnLease) -> Expression {
-        let change = Expression::update("SET said = :said").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
-        change.value(":said", s(&self.json))
+        Expression::set([("said", s(&self.json))]).and_when("turn = :turn").value(":turn", s(&lease.turn_id))
     }
 
     /// Its item.

@@ -10,7 +10,7 @@ use crate::backoff::back_off;
 use crate::item::{Item, ItemExt};
 use crate::key::{SK, is_ulid};
 use crate::table::{Expression, WriteOutcome};
-use crate::transaction::{TransactionOutcome, transact};
+use crate::transaction::TransactionOutcome;
 use domain::Owner;
 
 /// How often a change is retried while others change the same keys.
@@ -144,7 +144,7 @@ impl Keys {
     async fn change_if_lasting(&self, id: &str, change: Expression, remaining: &str) -> Result<bool, StoreError> {
         let check = Expression::when(LASTING).value(":yes", AttributeValue::Bool(true));
         let writes = vec![self.table.update_write(&key(id), change)?, self.table.check_write(&key(remaining), check)?];
-        let outcome = transact(&self.table.client, writes).await?;
+        let outcome = self.table.transact(writes).await?;
         Ok(matches!(outcome, TransactionOutcome::Committed))
     }
 }

@@ -131,9 +131,7 @@ impl KeyRecord {
 
     /// Reads a stored record. An unreadable record is a fault and admits nobody.
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
-        if !item.is_readable() {
-            return Err(StoreError::fault("a key of another version"));
-        }
+        item.check_version("a key")?;
         let digest = unhex(item.text("digest")?).and_then(|bytes| bytes.try_into().ok());
         let admin = item.get("admin").and_then(|value| value.as_bool().ok().copied());
         let unreadable = || StoreError::fault("a key that is not readable");
@@ -153,7 +151,7 @@ impl KeyRecord {
 
 /// Reads an optional time attribute.
 fn optional_time(item: &Item, name: &str) -> Result<Option<SystemTime>, StoreError> {
-    if item.contains_key(name) { item.number(name).map(|at| Some(time(at))) } else { Ok(None) }
+    Ok(item.optional_number(name)?.map(time))
 }
 
 fn time(millis: i64) -> SystemTime {

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::RateLimit;
 use crate::clock::span_micros;
-use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
+use crate::item::{Item, ItemExt, n, version};
 use crate::key::{Key, encode};
 use crate::table::Expression;
 use crate::{EXPIRES, StoreError};
@@ -79,20 +79,16 @@ impl Bucket {
 
     /// Takes `requests` of a caller who is idle; an expired item is the same as none.
     fn start_update(&self, requests: u32) -> Expression {
-        Expression::update(format!("SET tat = :next, {EXPIRES} = :expires, v = :v"))
+        let next = self.now.saturating_add(self.tat_advance(requests));
+        Expression::set([("tat", n(next)), (EXPIRES, n(self.expires_at_secs())), version()])
             .and_when("attribute_not_exists(tat) OR tat <= :now")
-            .value(":next", n(self.now.saturating_add(self.tat_advance(requests))))
-            .value(":expires", n(self.expires_at_secs()))
             .value(":now", n(self.now))
-            .value(":v", n(SCHEMA_VERSION))
     }
 
     /// Takes `requests` of a caller whose stored `tat` differs from the effective one.
     fn replace_update(&self, requests: u32, state: &TatState) -> Expression {
-        let change = Expression::update(format!("SET tat = :next, {EXPIRES} = :expires, v = :v"))
-            .value(":next", n(state.tat.saturating_add(self.tat_advance(requests))))
-            .value(":expires", n(self.expires_at_secs()))
-            .value(":v", n(SCHEMA_VERSION));
+        let next = state.tat.saturating_add(self.tat_advance(requests));
+        let change = Expression::set([("tat", n(next)), (EXPIRES, n(self.expires_at_secs())), version()]);
         match state.stored {
             Some(stored) => change.and_when("tat = :stored").value(":stored", n(stored)),
             None => change.and_when("attribute_not_exists(tat)"),

@@ -29,6 +29,7 @@ use self::bucket::Bucket;
 use self::local::LocalMemory;
 use self::pending_decisions::{PendingDecisions, Waiter};
 use crate::StoreError;
+use crate::backoff::within;
 use crate::clock::micros;
 use crate::table::{Table, WriteOutcome};
 
@@ -145,21 +146,11 @@ impl RateLimiter {
     }
 
     async fn decide_with_retry(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
-        match self.decide_with_timeout(bucket, requests, now).await {
-            Err(StoreError::Busy) => self.decide_with_timeout(bucket, requests, now).await,
+        let decide = || within(DECISION_TIMEOUT, self.decide(bucket, requests, now));
+        match decide().await {
+            Err(StoreError::Busy) => decide().await,
             decided => decided,
         }
-    }
-
-    async fn decide_with_timeout(
-        &self,
-        bucket: &Bucket,
-        requests: u32,
-        now: SystemTime,
-    ) -> Result<Decision, StoreError> {
-        tokio::time::timeout(DECISION_TIMEOUT, self.decide(bucket, requests, now))
-            .await
-            .unwrap_or(Err(StoreError::Busy))
     }
 
     async fn decide(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {

@@ -1,7 +1,5 @@
 //! The stored form of events: one JSON line each, except that consecutive texts share a line as a list.
 
-use std::borrow::Cow;
-
 use domain::{Event, Failure, FinishReason, Source, ToolCall, ToolOutcome, ToolProgress, TurnStart, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -11,86 +9,50 @@ pub struct LogEntry(String);
 
 /// An event as JSON. Text deltas dominate, so their names are short.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StoredEvent<'a> {
-    Started(Cow<'a, TurnStart>),
+#[serde(remote = "Event", rename_all = "snake_case")]
+enum StoredEvent {
+    Started(Box<TurnStart>),
     #[serde(rename = "handover")]
     ModelSwitched {
-        model: Cow<'a, str>,
+        model: String,
     },
     #[serde(rename = "t")]
     Text {
         #[serde(rename = "d")]
-        delta: Cow<'a, str>,
+        delta: String,
     },
     #[serde(rename = "h")]
     Thinking {
         #[serde(rename = "d")]
-        delta: Cow<'a, str>,
+        delta: String,
     },
     TextReclassified {
         characters: usize,
     },
-    ToolCall(Cow<'a, ToolCall>),
-    ToolProgress(Cow<'a, ToolProgress>),
-    ToolResult(Cow<'a, ToolOutcome>),
-    EarlierSource(Cow<'a, Source>),
+    ToolCall(Box<ToolCall>),
+    ToolProgress(Box<ToolProgress>),
+    ToolResult(Box<ToolOutcome>),
+    EarlierSource(Box<Source>),
     #[serde(rename = "callers_call")]
-    ClientToolCall(Cow<'a, ToolCall>),
-    Title(Cow<'a, str>),
-    Usage(Usage),
-    Failed(Cow<'a, Failure>),
+    ClientToolCall(Box<ToolCall>),
+    Title(String),
+    Usage(Box<Usage>),
+    Failed(Box<Failure>),
     Done {
         finish_reason: FinishReason,
     },
 }
 
-impl<'a> From<&'a Event> for StoredEvent<'a> {
-    fn from(event: &'a Event) -> Self {
-        match event {
-            Event::Started(start) => Self::Started(Cow::Borrowed(start)),
-            Event::ModelSwitched { model } => Self::ModelSwitched { model: model.into() },
-            Event::Text { delta } => Self::Text { delta: delta.into() },
-            Event::Thinking { delta } => Self::Thinking { delta: delta.into() },
-            Event::TextReclassified { characters } => Self::TextReclassified { characters: *characters },
-            Event::ToolCall(call) => Self::ToolCall(Cow::Borrowed(call)),
-            Event::ToolProgress(progress) => Self::ToolProgress(Cow::Borrowed(progress)),
-            Event::ToolResult(outcome) => Self::ToolResult(Cow::Borrowed(outcome)),
-            Event::EarlierSource(source) => Self::EarlierSource(Cow::Borrowed(source)),
-            Event::ClientToolCall(call) => Self::ClientToolCall(Cow::Borrowed(call)),
-            Event::Title(title) => Self::Title(title.into()),
-            Event::Usage(usage) => Self::Usage(**usage),
-            Event::Failed(failure) => Self::Failed(Cow::Borrowed(failure)),
-            Event::Done { finish_reason } => Self::Done { finish_reason: *finish_reason },
-        }
-    }
-}
-
-impl From<StoredEvent<'_>> for Event {
-    fn from(stored: StoredEvent<'_>) -> Self {
-        match stored {
-            StoredEvent::Started(start) => Self::Started(Box::new(start.into_owned())),
-            StoredEvent::ModelSwitched { model } => Self::ModelSwitched { model: model.into_owned() },
-            StoredEvent::Text { delta } => Self::Text { delta: delta.into_owned() },
-            StoredEvent::Thinking { delta } => Self::Thinking { delta: delta.into_owned() },
-            StoredEvent::TextReclassified { characters } => Self::TextReclassified { characters },
-            StoredEvent::ToolCall(call) => Self::ToolCall(Box::new(call.into_owned())),
-            StoredEvent::ToolProgress(progress) => Self::ToolProgress(Box::new(progress.into_owned())),
-            StoredEvent::ToolResult(outcome) => Self::ToolResult(Box::new(outcome.into_owned())),
-            StoredEvent::EarlierSource(source) => Self::EarlierSource(Box::new(source.into_owned())),
-            StoredEvent::ClientToolCall(call) => Self::ClientToolCall(Box::new(call.into_owned())),
-            StoredEvent::Title(title) => Self::Title(title.into_owned()),
-            StoredEvent::Usage(usage) => Self::Usage(Box::new(usage)),
-            StoredEvent::Failed(failure) => Self::Failed(Box::new(failure.into_owned())),
-            StoredEvent::Done { finish_reason } => Self::Done { finish_reason },
-        }
-    }
-}
+/// An event on a line of its own.
+#[derive(Deserialize)]
+struct EventLine(#[serde(with = "StoredEvent")] Event);
 
 impl From<&Event> for LogEntry {
     fn from(event: &Event) -> Self {
+        let mut json = Vec::new();
         // Plain data can always be serialised.
-        Self(serde_json::to_string(&StoredEvent::from(event)).unwrap_or_default())
+        let _ = StoredEvent::serialize(event, &mut serde_json::Serializer::new(&mut json));
+        Self(String::from_utf8(json).unwrap_or_default())
     }
 }
 
@@ -131,7 +93,7 @@ pub(super) fn format_lines(entries: &[LogEntry]) -> String {
 /// Parses the events of a line; `None` if it is unreadable.
 pub(super) fn parse_line(line: &str) -> Option<Vec<Event>> {
     if !line.starts_with('[') {
-        return serde_json::from_str::<StoredEvent<'_>>(line).ok().map(|event| vec![event.into()]);
+        return serde_json::from_str(line).ok().map(|EventLine(event)| vec![event]);
     }
     let texts: Vec<String> = serde_json::from_str(line).ok()?;
     Some(texts.into_iter().map(|delta| Event::Text { delta }).collect())

@@ -10,7 +10,7 @@ use crate::wire::{Fault, Gate, Wire};
 const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_mins(1) };
 
 /// Stores everything that an owner may have: keys, conversations of several kinds, usage, calls, and idempotency keys.
-async fn store_everything(store: &Store, name: &str) -> Owner {
+pub(crate) async fn store_everything(store: &Store, name: &str) -> Owner {
     let (owner, key) = (Owner::key_holder(name), ApiKey::generate().unwrap());
     let new = NewKey { owner: name.to_owned(), administrator: false, expires: None, citation_links: false };
     store.keys.create(&key, &new, at(0)).await.unwrap();

@@ -29,6 +29,7 @@ mod search_credits;
 mod size;
 mod sources;
 mod stop;
+mod stored_form;
 mod stream_log;
 mod support;
 mod tables;

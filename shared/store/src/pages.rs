@@ -1,0 +1,58 @@
+//! Queries over several pages; a page ends at its limit or at 1 MB.
+
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+
+use crate::StoreError;
+use crate::item::Item;
+use crate::table::Table;
+
+/// The pages of a query that are not read yet.
+pub(crate) struct Pages<'a> {
+    table: &'a Table,
+    query: QueryFluentBuilder,
+    start: Option<Item>,
+    is_read: bool,
+}
+
+impl Pages<'_> {
+    /// Skips the items up to this key.
+    pub(crate) fn after(self, start: Option<Item>) -> Self {
+        Self { start, ..self }
+    }
+
+    /// Reads the next page, which may be empty; `None` after the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Item>>, StoreError> {
+        if self.is_read {
+            return Ok(None);
+        }
+        let (items, next) = self.table.query_page(self.query.clone(), self.start.take()).await?;
+        (self.is_read, self.start) = (next.is_none(), next);
+        Ok(Some(items))
+    }
+}
+
+impl Table {
+    /// The pages of a query, from the first on.
+    pub(crate) fn pages(&self, query: QueryFluentBuilder) -> Pages<'_> {
+        Pages { table: self, query, start: None, is_read: false }
+    }
+
+    /// Reads all items of a query.
+    pub(crate) async fn query_all(&self, query: QueryFluentBuilder) -> Result<Vec<Item>, StoreError> {
+        let (mut pages, mut items) = (self.pages(query), Vec::new());
+        while let Some(page) = pages.next().await? {
+            items.extend(page);
+        }
+        Ok(items)
+    }
+
+    /// Deletes all items of a query, page by page; returns their number.
+    pub(crate) async fn delete_queried(&self, query: QueryFluentBuilder) -> Result<usize, StoreError> {
+        let (mut pages, mut count) = (self.pages(query.projection_expression("pk, sk")), 0);
+        while let Some(keys) = pages.next().await? {
+            self.delete_all(&keys).await?;
+            count += keys.len();
+        }
+        Ok(count)
+    }
+}
