@@ -1,8 +1,9 @@
 //! Agents that administrators define, and requests that name them.
 
 use serde_json::{Value, json};
-use support::{ApiResponse, Client, Completion, FakeModel, MODEL, TestApp};
+use support::{ApiResponse, Client, Completion, DatabaseProxy, FakeModel, MODEL, TestApp};
 
+use crate::auth::start_database;
 use crate::search_call;
 
 async fn create(app: &Client, agent: &Value) -> String {
@@ -114,4 +115,18 @@ async fn invalid_agent_is_rejected_and_changes_nothing() {
     assert_eq!(app.get("/api/admin/agents").await.ok()["agents"].as_array().unwrap().len(), 2);
     assert_eq!(app.put("/api/admin/agents/nobody", &json!({"name": "y"})).await.status, 404);
     assert_eq!(app.delete("/api/admin/agents/nobody").await.status, 404);
+}
+
+#[tokio::test]
+async fn change_with_lost_response_applies_at_once() {
+    let database = DatabaseProxy::start(&start_database().await).await;
+    let app = TestApp::start_with(&[("AWS_ENDPOINT_URL_DYNAMODB", database.url())]).await;
+    let id = create(&app, &json!({"name": "a"})).await;
+    app.model.queue_replies([Completion::of(["一"])]);
+    assert_eq!(app.chat(&json!({"message": "问", "agentId": id})).await.content(), "一");
+    database.lose_transactions();
+    assert_eq!(app.delete(&format!("/api/admin/agents/{id}")).await.status, 500);
+    let refused = app.post("/api/chat", &json!({"message": "问", "agentId": id})).await;
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    assert!(error_message(&refused).starts_with("There is no such agent"));
 }

@@ -28,6 +28,7 @@ pub use document_root::{DOCUMENTS_DIR, DocumentRoot};
 pub use lambda::run;
 pub use turns::{Budget, Budgets, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, Metrics, STAGES, Traces};
 
+use self::http::admin::{Agents, Tools};
 use self::http::{
     account, admin, ai_sdk, catalog, chat, conversations, documents, openai, page, regenerate, resume, stop, usage,
 };
@@ -76,16 +77,19 @@ fn api_routes() -> Router<App> {
         .route("/api/tools", get(catalog::tools))
         .route("/api/agents", get(catalog::agents))
         .route("/api/admin/executions", get(admin::executions::list))
-        .route("/api/admin/agents", get(admin::agents::list).post(admin::agents::create))
+        .route("/api/admin/agents", get(admin::list::<Agents>).post(admin::create::<Agents>))
         .route(
             "/api/admin/agents/{id}",
-            get(admin::agents::get).put(admin::agents::replace).delete(admin::agents::delete),
+            get(admin::get::<Agents>).put(admin::replace::<Agents>).delete(admin::delete::<Agents>),
         )
         .route("/api/admin/keys", get(admin::keys::list).post(admin::keys::create))
         .route("/api/admin/keys/{id}", get(admin::keys::get).put(admin::keys::replace).delete(admin::keys::revoke))
-        .route("/api/admin/tools", get(admin::tools::list).post(admin::tools::create))
+        .route("/api/admin/tools", get(admin::list::<Tools>).post(admin::create::<Tools>))
         .route("/api/admin/tools/import", post(admin::import::import))
-        .route("/api/admin/tools/{id}", get(admin::tools::get).put(admin::tools::replace).delete(admin::tools::delete))
+        .route(
+            "/api/admin/tools/{id}",
+            get(admin::get::<Tools>).put(admin::replace::<Tools>).delete(admin::delete::<Tools>),
+        )
         .route("/api/admin/tools/{id}/test", post(admin::test_call::run))
         .route("/api/usage", get(usage::usage))
         .route("/api/me", get(account::describe).delete(account::erase))

@@ -15,6 +15,13 @@ pub struct TurnRequest {
     pub message: String,
     /// Absent for a new conversation.
     pub conversation_id: Option<String>,
+    /// The other fields.
+    pub options: TurnOptions,
+}
+
+/// The optional fields of a turn request; a request to regenerate the last answer has no others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnOptions {
     /// The name of a model; absent for the default one.
     pub model: Option<String>,
     /// The agent that answers; absent for the default one.
@@ -27,6 +34,12 @@ pub struct TurnRequest {
     pub time_zone: Option<String>,
     /// Whether the answer comes as an event stream.
     pub stream: bool,
+}
+
+impl Default for TurnOptions {
+    fn default() -> Self {
+        Self { model: None, agent_id: None, tool_choice: None, user_id: None, time_zone: None, stream: true }
+    }
 }
 
 impl TurnRequest {
@@ -38,48 +51,23 @@ impl TurnRequest {
         let mut fields = StrictObject::parse(body)?;
         let message =
             fields.take_string("message")?.ok_or_else(|| invalid_request("`message` is required: a string"))?;
-        Self::from_fields(validate_message("`message`", message)?, &mut fields)
-    }
-
-    /// Builds the request for this message from the remaining fields.
-    pub(crate) fn from_fields(message: String, fields: &mut StrictObject) -> Result<Self, Failure> {
-        Ok(Self {
-            message,
-            conversation_id: fields.take_string("conversationId")?,
-            model: fields.take_string("modelType")?,
-            agent_id: fields.take_string("agentId")?,
-            tool_choice: fields.take_tool_choice("toolChoice")?,
-            user_id: fields.take_string("userId")?,
-            time_zone: fields.take_string("timeZone")?,
-            stream: fields.take_bool("stream")?.unwrap_or(true),
-        })
+        let message = validate_message("`message`", message)?;
+        let conversation_id = fields.take_string("conversationId")?;
+        Ok(Self { message, conversation_id, options: TurnOptions::take(&mut fields)? })
     }
 }
 
-/// A request to regenerate the last answer, checked as far as the request alone allows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegenerateRequest {
-    /// The name of a model; absent for the default one.
-    pub model: Option<String>,
-    /// The agent that answers; absent for the default one.
-    pub agent_id: Option<String>,
-    /// Whether tools may or must be used; absent for what the agent does.
-    pub tool_choice: Option<ToolChoice>,
-    /// The claimed user id; used only if authentication is off.
-    pub user_id: Option<String>,
-    /// The IANA name of the user's time zone; absent for the deployment's.
-    pub time_zone: Option<String>,
-    /// Whether the answer comes as an event stream.
-    pub stream: bool,
-}
-
-impl RegenerateRequest {
+impl TurnOptions {
     /// Parses the body of `POST /api/conversations/{id}/regenerate`: fields of `POST /api/chat`, all optional, or nothing.
     ///
     /// # Errors
     /// `invalid_request`, with a message that names the field and what is accepted.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
-        let mut fields = StrictObject::parse(if body.is_empty() { b"{}" } else { body })?;
+        Self::take(&mut StrictObject::parse(if body.is_empty() { b"{}" } else { body })?)
+    }
+
+    /// Takes the options from the fields of a request.
+    pub(crate) fn take(fields: &mut StrictObject) -> Result<Self, Failure> {
         Ok(Self {
             model: fields.take_string("modelType")?,
             agent_id: fields.take_string("agentId")?,
@@ -123,12 +111,14 @@ mod tests {
         let expected = TurnRequest {
             message: "你好".into(),
             conversation_id: None,
-            model: None,
-            agent_id: None,
-            tool_choice: None,
-            user_id: None,
-            time_zone: None,
-            stream: true,
+            options: TurnOptions {
+                model: None,
+                agent_id: None,
+                tool_choice: None,
+                user_id: None,
+                time_zone: None,
+                stream: true,
+            },
         };
         assert_eq!(request, expected);
     }
@@ -139,11 +129,11 @@ mod tests {
             "toolChoice":{"name":"search_web"},"stream":false}"#;
         let request = TurnRequest::parse(body.as_bytes()).unwrap();
         assert_eq!(request.conversation_id.as_deref(), Some("c"));
-        assert_eq!(request.model.as_deref(), Some("m"));
-        assert_eq!(request.agent_id.as_deref(), Some("x"));
-        assert_eq!(request.user_id.as_deref(), Some("u"));
-        assert_eq!(request.tool_choice, Some(ToolChoice::Tool("search_web".into())));
-        assert!(!request.stream);
+        assert_eq!(request.options.model.as_deref(), Some("m"));
+        assert_eq!(request.options.agent_id.as_deref(), Some("x"));
+        assert_eq!(request.options.user_id.as_deref(), Some("u"));
+        assert_eq!(request.options.tool_choice, Some(ToolChoice::Tool("search_web".into())));
+        assert!(!request.options.stream);
     }
 
     #[test]
@@ -158,7 +148,7 @@ mod tests {
 
     #[test]
     fn regenerate_fields_are_optional_but_validated() {
-        let nothing = RegenerateRequest {
+        let nothing = TurnOptions {
             model: None,
             agent_id: None,
             tool_choice: None,
@@ -167,10 +157,10 @@ mod tests {
             stream: true,
         };
         for body in ["", "{}", r#"{"message":7,"conversationId":"c"}"#] {
-            assert_eq!(RegenerateRequest::parse(body.as_bytes()).unwrap(), nothing, "{body}");
+            assert_eq!(TurnOptions::parse(body.as_bytes()).unwrap(), nothing, "{body}");
         }
         let body = r#"{"modelType":"m","agentId":"x","toolChoice":"none","userId":"u","timeZone":"Asia/Tokyo","stream":false}"#;
-        let all = RegenerateRequest {
+        let all = TurnOptions {
             model: Some("m".into()),
             agent_id: Some("x".into()),
             tool_choice: Some(ToolChoice::None),
@@ -178,13 +168,9 @@ mod tests {
             time_zone: Some("Asia/Tokyo".into()),
             stream: false,
         };
-        assert_eq!(RegenerateRequest::parse(body.as_bytes()).unwrap(), all);
+        assert_eq!(TurnOptions::parse(body.as_bytes()).unwrap(), all);
         for body in ["[]", "null", " ", r#"{"stream":1}"#, r#"{"modelType":2}"#] {
-            assert_eq!(
-                RegenerateRequest::parse(body.as_bytes()).unwrap_err().code,
-                ErrorCode::InvalidRequest,
-                "{body}"
-            );
+            assert_eq!(TurnOptions::parse(body.as_bytes()).unwrap_err().code, ErrorCode::InvalidRequest, "{body}");
         }
     }
 

@@ -42,6 +42,8 @@ struct ProxyRules {
     separate: Option<Gate>,
     /// Whether the last event write failed because it held an answer.
     rejected_with_answer: bool,
+    /// Whether transactions are forwarded and then rejected.
+    loses_transactions: bool,
 }
 
 impl DatabaseProxy {
@@ -57,6 +59,7 @@ impl DatabaseProxy {
                 failing_event_reads: 0,
                 separate: None,
                 rejected_with_answer: false,
+                loses_transactions: false,
             }),
         });
         let url = serve_router(Router::new().fallback(handle).with_state(Arc::clone(&shared))).await;
@@ -103,6 +106,11 @@ impl DatabaseProxy {
     /// The number of reads of events that have yet to fail.
     pub fn failing_event_reads(&self) -> usize {
         self.shared.rules().failing_event_reads
+    }
+
+    /// Makes all transactions fail after they were applied, as if their responses were lost.
+    pub fn lose_transactions(&self) {
+        self.shared.rules().loses_transactions = true;
     }
 
     /// Makes event writes with an answer fail; the event write after such a failure waits at the gate.
@@ -158,7 +166,12 @@ fn contains(body: &[u8], text: &[u8]) -> bool {
 
 async fn handle(State(shared): State<Arc<ProxyState>>, headers: HeaderMap, body: Bytes) -> Response {
     let operation = headers["x-amz-target"].to_str().expect("operations are ASCII").to_owned();
-    if !shared.accept(&operation, &body).await {
+    let is_forwarded = shared.accept(&operation, &body).await;
+    let is_lost = shared.rules().loses_transactions && operation.ends_with(".TransactWriteItems");
+    if is_forwarded && is_lost {
+        forward_to_database(&shared.http, &shared.upstream, &headers, body.clone()).await;
+    }
+    if !is_forwarded || is_lost {
         let error = json!({ "__type": "com.amazonaws.dynamodb.v20120810#ValidationException" }).to_string();
         let response = Response::builder().status(StatusCode::BAD_REQUEST).body(Body::from(error));
         return response.expect("the response is well formed");

@@ -42,11 +42,6 @@ impl Agents {
         [row(DEFAULT_AGENT, AgentDefinition::built_in())].into_iter().chain(documents).collect()
     }
 
-    /// Whether an agent exists without a row.
-    pub(crate) fn is_built_in(&self, id: &str) -> bool {
-        id == DEFAULT_AGENT || (self.has_documents && id == DOCUMENTS_AGENT)
-    }
-
     /// The agents that requests may name, also those without a row; the default one is first.
     pub(crate) async fn all(&self) -> Result<Vec<AgentRow>, ApiError> {
         let rows = self.rows().await?;
@@ -58,21 +53,21 @@ impl Agents {
     }
 
     /// The agent of that id, if requests may name it; a built-in one also without a row.
-    pub(crate) async fn find(&self, id: &str) -> Result<AgentDefinition, ApiError> {
+    pub(crate) async fn find(&self, id: &str) -> Result<AgentRow, ApiError> {
         let rows = self.rows().await?;
         let found = match rows.iter().find(|row| row.id == id) {
-            Some(row) => row.definition.enabled.then(|| row.definition.clone()),
-            None => self.built_in().into_iter().find(|row| row.id == id).map(|row| row.definition),
+            Some(row) => Some(row.clone()).filter(|row| row.definition.enabled),
+            None => self.built_in().into_iter().find(|row| row.id == id),
         };
         match found {
-            Some(definition) => Ok(definition),
+            Some(row) => Ok(row),
             None => Err(unknown_agent(&self.all().await?)),
         }
     }
 
     /// Makes the next read go to the store, because this process changed a row.
-    pub(crate) async fn invalidate(&self) {
-        self.rows.invalidate().await;
+    pub(crate) fn invalidate(&self) {
+        self.rows.invalidate();
     }
 
     /// Parses a row; one that cannot be parsed does not affect the others.

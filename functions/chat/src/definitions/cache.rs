@@ -1,24 +1,22 @@
-use std::mem;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use store::{Definition, DefinitionKind, Definitions, StoreError};
-use tokio::sync::Mutex;
-use tokio::time::Instant;
+use work::{RefreshPolicy, Refreshed};
 
-/// How long rows are cached: changes made by other instances take effect after this.
-const TIME_TO_LIVE: Duration = Duration::from_secs(5);
+/// Changes made by other instances take effect after this. Rows that cannot be read again are not used.
+const POLICY: RefreshPolicy =
+    RefreshPolicy { fresh_for: Duration::from_secs(5), usable_for: Duration::ZERO, retry_interval: Duration::ZERO };
 
 /// The parsed definitions of one kind; clones share one cache.
 #[derive(Clone)]
 pub(crate) struct DefinitionCache<T> {
     definitions: Definitions,
     kind: DefinitionKind,
-    entries: Arc<Mutex<Entries<T>>>,
+    entries: Arc<Refreshed<Arc<Entries<T>>, StoreError>>,
 }
 
 struct Entries<T> {
-    read_at: Option<Instant>,
     /// Each stored document with its parsed row; `None` if it cannot be parsed.
     parsed: Vec<(Definition, Option<T>)>,
     rows: Arc<Vec<T>>,
@@ -26,39 +24,36 @@ struct Entries<T> {
 
 impl<T: Clone> DefinitionCache<T> {
     pub(crate) fn new(definitions: Definitions, kind: DefinitionKind) -> Self {
-        let entries = Entries { read_at: None, parsed: Vec::new(), rows: Arc::default() };
-        Self { definitions, kind, entries: Arc::new(Mutex::new(entries)) }
+        Self { definitions, kind, entries: Arc::new(Refreshed::new(POLICY)) }
     }
 
     /// All rows that can be parsed, ordered by id; `parse` is called for new and changed documents only.
     pub(crate) async fn all(&self, parse: impl Fn(&Definition) -> Option<T>) -> Result<Arc<Vec<T>>, StoreError> {
-        let mut entries = self.entries.lock().await;
-        if entries.read_at.is_none_or(|at| at.elapsed() > TIME_TO_LIVE) {
+        let read = async || {
             let stored = self.definitions.list(self.kind).await?;
-            entries.refresh(stored, parse);
-            entries.read_at = Some(Instant::now());
-        }
+            Ok(Arc::new(Entries::new(stored, self.entries.peek().as_deref(), parse)))
+        };
+        let entries = self.entries.get(SystemTime::now(), read).await?;
         Ok(Arc::clone(&entries.rows))
     }
 
     /// Makes the next read go to the store, because this process changed a row.
-    pub(crate) async fn invalidate(&self) {
-        self.entries.lock().await.read_at = None;
+    pub(crate) fn invalidate(&self) {
+        self.entries.invalidate();
     }
 }
 
 impl<T: Clone> Entries<T> {
     /// Unchanged rows are kept, with the state that they hold.
-    fn refresh(&mut self, stored: Vec<Definition>, parse: impl Fn(&Definition) -> Option<T>) {
-        let before = mem::take(&mut self.parsed);
-        let unchanged =
-            |stored: &Definition| before.iter().find(|(other, _)| other == stored).map(|(_, row)| row.clone());
+    fn new(stored: Vec<Definition>, before: Option<&Self>, parse: impl Fn(&Definition) -> Option<T>) -> Self {
+        let known = before.into_iter().flat_map(|before| &before.parsed);
         let entry = |stored: Definition| {
-            let row = unchanged(&stored).unwrap_or_else(|| parse(&stored));
+            let unchanged = known.clone().find(|(other, _)| *other == stored).map(|(_, row)| row.clone());
+            let row = unchanged.unwrap_or_else(|| parse(&stored));
             (stored, row)
         };
-        self.parsed = stored.into_iter().map(entry).collect();
-        self.rows = Arc::new(self.parsed.iter().filter_map(|(_, row)| row.clone()).collect());
+        let parsed: Vec<_> = stored.into_iter().map(entry).collect();
+        Self { rows: Arc::new(parsed.iter().filter_map(|(_, row)| row.clone()).collect()), parsed }
     }
 }
 
@@ -76,11 +71,11 @@ mod tests {
 
     #[test]
     fn unchanged_rows_are_not_parsed_again() {
-        let mut entries = Entries { read_at: None, parsed: Vec::new(), rows: Arc::default() };
         let parse =
             |reading: u32| move |stored: &Definition| (stored.id != "bad").then(|| (stored.id.clone(), reading));
-        entries.refresh(vec![stored("a", "1"), stored("b", "1"), stored("bad", "1")], parse(1));
-        entries.refresh(vec![stored("a", "1"), stored("b", "2"), stored("c", "1")], parse(2));
+        let before = Entries::new(vec![stored("a", "1"), stored("b", "1"), stored("bad", "1")], None, parse(1));
+        let changed = vec![stored("a", "1"), stored("b", "2"), stored("c", "1")];
+        let entries = Entries::new(changed, Some(&before), parse(2));
         let rows: Vec<(&str, u32)> = entries.rows.iter().map(|(id, reading)| (id.as_str(), *reading)).collect();
         assert_eq!(rows, [("a", 1), ("b", 2), ("c", 2)]);
     }

@@ -147,8 +147,8 @@ impl CustomTools {
     }
 
     /// Makes the next read go to the store, because this process changed a row.
-    pub(crate) async fn invalidate(&self) {
-        self.rows.invalidate().await;
+    pub(crate) fn invalidate(&self) {
+        self.rows.invalidate();
     }
 
     async fn all(&self) -> Result<Arc<Vec<Row>>, StoreError> {

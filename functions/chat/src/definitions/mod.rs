@@ -11,7 +11,7 @@ pub(crate) use self::agent_definition::AgentDefinition;
 pub(crate) use self::agents::{AgentRow, Agents, DEFAULT_AGENT};
 pub(crate) use self::custom_tools::CustomTools;
 pub(crate) use self::models::VisibleModels;
-pub(crate) use self::resolve::{AgentCatalog, AgentSelection};
+pub(crate) use self::resolve::AgentCatalog;
 
 #[cfg(test)]
 pub(crate) use self::custom_tools::RESERVED_NAMES;

@@ -1,11 +1,12 @@
 use agent::{Agent, TokenCountCache};
+use client_protocols::TurnOptions;
 use domain::{ErrorCode, ToolChoice};
 use tools::ToolRegistry;
 use turns::{PromptLocale, ResolvedAgent, find_time_zone};
 use web::ApiError;
 
 use super::agent_definition::{AgentDefinition, Purpose};
-use super::agents::{Agents, DEFAULT_AGENT};
+use super::agents::{AgentRow, Agents};
 use super::custom_tools::{BoundTools, CustomTools};
 use super::models::VisibleModels;
 use crate::document_root::DocumentRoot;
@@ -23,46 +24,36 @@ pub(crate) struct AgentCatalog {
     pub(crate) locale: PromptLocale,
 }
 
-/// The agent, the model and the tool choice that a request names; `None` for the defaults.
-pub(crate) struct AgentSelection<'a> {
-    pub(crate) agent_id: Option<&'a str>,
-    pub(crate) model: Option<&'a str>,
-    pub(crate) tool_choice: Option<&'a ToolChoice>,
-    /// The IANA name of the user's time zone.
-    pub(crate) time_zone: Option<&'a str>,
-}
-
 impl AgentCatalog {
-    /// Resolves the agent and its models, and checks every name that the request uses.
+    /// Resolves the models of an agent for a request, and checks every name that the request uses.
     ///
     /// # Errors
-    /// `invalid_request` for an unknown agent, model or tool, or the failure of the store.
+    /// `invalid_request` for an unknown model or tool, or the failure of the store.
     pub(crate) async fn resolve(
         &self,
         models: VisibleModels<'_>,
-        selection: AgentSelection<'_>,
+        AgentRow { id, definition }: &AgentRow,
+        options: &TurnOptions,
     ) -> Result<ResolvedAgent, ApiError> {
-        let id = selection.agent_id.unwrap_or(DEFAULT_AGENT).to_owned();
-        let definition = self.agents.find(&id).await?;
-        let agent = self.assemble(&definition).await?;
-        if let Some(ToolChoice::Tool(name)) = selection.tool_choice
+        let agent = self.assemble(definition).await?;
+        if let Some(ToolChoice::Tool(name)) = &options.tool_choice
             && !agent.tools.has(name)
         {
             let names: Vec<_> = agent.tools.names().collect();
             let message = format!("`toolChoice` names no tool; there are: {}", names.join(", "));
             return Err(ApiError::new(ErrorCode::InvalidRequest, message));
         }
-        let tool_choice = selection.tool_choice.cloned().unwrap_or_else(|| definition.choice(&agent));
-        let models = models.chain(selection.model, definition.model.as_deref())?;
-        let locale = self.locale_in(selection.time_zone)?;
-        Ok(ResolvedAgent { id, agent, models, tool_choice, locale })
+        let tool_choice = options.tool_choice.clone().unwrap_or_else(|| definition.choice(&agent));
+        let models = models.chain(options.model.as_deref(), definition.model.as_deref())?;
+        let locale = self.locale_in(options.time_zone.as_deref())?;
+        Ok(ResolvedAgent { id: id.clone(), agent, models, tool_choice, locale })
     }
 
     /// How models are prompted for a user in this time zone.
     ///
     /// # Errors
     /// `invalid_request` for an unknown zone.
-    pub(crate) fn locale_in(&self, time_zone: Option<&str>) -> Result<PromptLocale, ApiError> {
+    fn locale_in(&self, time_zone: Option<&str>) -> Result<PromptLocale, ApiError> {
         let Some(name) = time_zone else { return Ok(self.locale.clone()) };
         let message = "`timeZone` must be an IANA time zone such as Asia/Shanghai";
         let time_zone = find_time_zone(name).ok_or_else(|| ApiError::new(ErrorCode::InvalidRequest, message))?;

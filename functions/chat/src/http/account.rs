@@ -10,12 +10,13 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use domain::{ErrorCode, StrictObject};
 use futures_util::stream::unfold;
-use http::{HeaderMap, header};
+use http::header;
 use serde::Serialize;
 use serde_json::json;
 use store::{DeletionCounts, Export, ExportRow, StoreError};
 use web::{ApiError, Caller, Credentials};
 
+use super::extract::JsonBody;
 use crate::App;
 
 /// The required value of `confirm` in a request for erasure.
@@ -104,10 +105,9 @@ pub(crate) struct Erased {
 pub(crate) async fn erase(
     State(app): State<App>,
     credentials: Credentials,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(body): JsonBody,
 ) -> Result<Json<Erased>, ApiError> {
-    let user_id = parse_confirmation(&web::read_json_body(&headers, body).await?)?;
+    let user_id = parse_confirmation(&body)?;
     let owner = credentials.identify(user_id.as_deref())?.owner;
     let DeletionCounts { keys, conversations, others } = turns::erase(&app.turns, &owner).await?;
     Ok(Json(Erased { keys, conversations, others }))

@@ -5,8 +5,7 @@
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use client_protocols::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES};
 use domain::Owner;
@@ -16,7 +15,7 @@ use store::UserInput;
 use turns::TurnStream;
 use web::{ApiError, Caller, ErrorFormat, RequestContext};
 
-use super::extract::{Target, TurnOptions, TurnRequestHead, path_id};
+use super::extract::{PathId, Target, TurnRequestHead};
 use crate::App;
 
 /// Errors as one sentence: the SDK shows the body of an error response as it is.
@@ -29,7 +28,7 @@ pub(crate) const ERRORS: ErrorFormat = ErrorFormat {
 pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
     let body = web::read_json_body_up_to(&head.headers, body, MAX_AI_SDK_BODY_BYTES).await?;
     let AiSdkRequest { chat_id, regenerate, turn } = head.parse(&body, AiSdkRequest::parse).await?;
-    let (owner, agent) = head.resolve(&TurnOptions::from(&turn)).await?;
+    let (owner, agent) = head.resolve(&turn.options).await?;
     let conversation_id = find(&head.app, &owner, &chat_id).await?;
     let again = regenerate && is_last(&head.app, &owner, conversation_id.as_deref(), &turn.message).await?;
     let question = if again { UserInput::Regenerate } else { UserInput::Message(turn.message) };
@@ -44,9 +43,8 @@ pub(crate) async fn resume(
     State(app): State<App>,
     Extension(context): Extension<RequestContext>,
     Caller { owner, .. }: Caller,
-    path: Result<Path<String>, PathRejection>,
+    PathId(chat_id): PathId,
 ) -> Result<Response, ApiError> {
-    let chat_id = path_id(path)?;
     let turn = match find(&app, &owner, &chat_id).await? {
         Some(conversation_id) => turns::current(&app.turns, &owner, &conversation_id).await?,
         None => None,

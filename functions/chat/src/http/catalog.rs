@@ -111,7 +111,7 @@ struct ToolRow {
 /// What the agent of the request may call.
 pub(crate) async fn tools(State(app): State<App>, headers: HeaderMap) -> Result<Json<ToolList>, ApiError> {
     let id = agent_id(&headers)?.unwrap_or(DEFAULT_AGENT);
-    let agent = app.catalog.assemble(&app.catalog.agents.find(id).await?).await?;
+    let agent = app.catalog.assemble(&app.catalog.agents.find(id).await?.definition).await?;
     let language = app.catalog.locale.language.unwrap_or_default();
     let specs = agent.tools.specs(language).iter().cloned();
     let tools = specs.zip(agent.tools.metadata()).map(|(spec, metadata)| ToolRow { spec, metadata });

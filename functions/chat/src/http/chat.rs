@@ -5,7 +5,7 @@ use domain::ErrorCode;
 use store::UserInput;
 use web::ApiError;
 
-use super::extract::{Target, TurnOptions, TurnRequestHead};
+use super::extract::{Target, TurnRequestHead};
 
 /// `POST /api/chat`: one turn, streamed or as one document.
 ///
@@ -23,12 +23,11 @@ pub(crate) async fn agent(head: TurnRequestHead, body: Body) -> Result<Response,
 async fn answer(head: TurnRequestHead, body: Body, requires_agent: bool) -> Result<Response, ApiError> {
     let body = web::read_json_body(&head.headers, body).await?;
     let request = head.parse(&body, TurnRequest::parse).await?;
-    let options = TurnOptions::from(&request);
-    if requires_agent && head.agent_id(&options)?.is_none() {
+    if requires_agent && head.agent_id(&request.options)?.is_none() {
         return Err(ApiError::new(ErrorCode::InvalidRequest, "An agent is required: `X-Agent-ID` or `agentId`"));
     }
-    let format = head.response_format(request.stream)?;
-    let resolved = head.resolve(&options).await?;
+    let format = head.response_format(request.options.stream)?;
+    let resolved = head.resolve(&request.options).await?;
     let target = Target { conversation_id: request.conversation_id, chat_id: None };
     let turn = head.start(resolved, target, UserInput::Message(request.message), &body).await?;
     format.render(turn).await

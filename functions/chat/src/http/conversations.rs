@@ -1,16 +1,14 @@
 use std::time::SystemTime;
 
 use axum::Json;
-use axum::body::Body;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use domain::ErrorCode;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use serde::Serialize;
 use store::{Conversation, StoredMessage};
 use web::{ApiError, Caller};
 
-use super::extract::path_id;
+use super::extract::{JsonBody, ParsedQuery, PathId};
 use super::paging::Paging;
 use crate::App;
 
@@ -32,9 +30,8 @@ pub(crate) struct ConversationList {
 pub(crate) async fn list(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
-    paging: Result<Query<Paging>, QueryRejection>,
+    ParsedQuery(paging): ParsedQuery<Paging>,
 ) -> Result<Json<ConversationList>, ApiError> {
-    let paging = Paging::parse(paging)?;
     let limit = paging.limit(CONVERSATIONS)?;
     let page = app.store.conversations.list(&owner, limit, paging.cursor.as_deref()).await?;
     Ok(Json(ConversationList { conversations: page.items, next_cursor: page.next_cursor }))
@@ -52,11 +49,9 @@ pub(crate) struct ConversationWithMessages {
 pub(crate) async fn read(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
-    path: Result<Path<String>, PathRejection>,
-    paging: Result<Query<Paging>, QueryRejection>,
+    PathId(id): PathId,
+    ParsedQuery(paging): ParsedQuery<Paging>,
 ) -> Result<Json<ConversationWithMessages>, ApiError> {
-    let id = path_id(path)?;
-    let paging = Paging::parse(paging)?;
     let limit = paging.limit(MESSAGES)?;
     let conversation = app.store.conversations.get(&owner, &id).await?;
     let (cursor, now) = (paging.cursor.as_deref(), SystemTime::now());
@@ -73,12 +68,10 @@ pub(crate) struct ConversationResponse {
 pub(crate) async fn rename(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
-    path: Result<Path<String>, PathRejection>,
-    headers: HeaderMap,
-    body: Body,
+    PathId(id): PathId,
+    JsonBody(body): JsonBody,
 ) -> Result<Json<ConversationResponse>, ApiError> {
-    let id = path_id(path)?;
-    let title = title(&web::read_json_body(&headers, body).await?)?;
+    let title = title(&body)?;
     let conversation = app.store.conversations.rename(&owner, &id, &title, SystemTime::now()).await?;
     Ok(Json(ConversationResponse { conversation }))
 }
@@ -98,8 +91,8 @@ fn title(body: &[u8]) -> Result<String, ApiError> {
 pub(crate) async fn delete(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
-    path: Result<Path<String>, PathRejection>,
+    PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
-    turns::delete_conversation(&app.turns, &owner, &path_id(path)?).await?;
+    turns::delete_conversation(&app.turns, &owner, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

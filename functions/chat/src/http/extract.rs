@@ -2,19 +2,20 @@
 
 use axum::Extension;
 use axum::body::Bytes;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{FromRequestParts, Path, Query};
-use client_protocols::{RegenerateRequest, TurnRequest};
-use domain::{ErrorCode, Failure, Owner, ToolChoice};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use client_protocols::TurnOptions;
+use domain::{ErrorCode, Failure, Owner};
 use http::HeaderMap;
 use http::request::Parts;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use store::UserInput;
 use turns::{IdempotencyKey, ResolvedAgent, StartTurn, TurnStream};
 use web::{ApiError, Caller, Credentials, RequestContext};
 
 use super::render::ResponseFormat;
-use crate::definitions::AgentSelection;
+use crate::definitions::DEFAULT_AGENT;
 use crate::{App, parsing};
 
 /// The longest idempotency key, in characters.
@@ -35,36 +36,39 @@ pub(crate) struct StreamQuery {
     sse: Option<String>,
 }
 
-/// The names in the body of a request that starts a turn; `None` for the defaults.
-pub(crate) struct TurnOptions<'a> {
-    pub(crate) user_id: Option<&'a str>,
-    pub(crate) agent_id: Option<&'a str>,
-    pub(crate) model: Option<&'a str>,
-    pub(crate) tool_choice: Option<&'a ToolChoice>,
-    pub(crate) time_zone: Option<&'a str>,
-}
+/// The id in the path of a request; a path that cannot be decoded names nothing.
+pub(crate) struct PathId(pub(crate) String);
 
-impl<'a> From<&'a TurnRequest> for TurnOptions<'a> {
-    fn from(request: &'a TurnRequest) -> Self {
-        Self {
-            user_id: request.user_id.as_deref(),
-            agent_id: request.agent_id.as_deref(),
-            model: request.model.as_deref(),
-            tool_choice: request.tool_choice.as_ref(),
-            time_zone: request.time_zone.as_deref(),
-        }
+/// The query of a request.
+pub(crate) struct ParsedQuery<T>(pub(crate) T);
+
+/// The JSON body of a request, as it was sent.
+pub(crate) struct JsonBody(pub(crate) Bytes);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::from_request_parts(parts, state).await;
+        path.map(|Path(id)| Self(id)).map_err(|_| ErrorCode::NotFound.into())
     }
 }
 
-impl<'a> From<&'a RegenerateRequest> for TurnOptions<'a> {
-    fn from(request: &'a RegenerateRequest) -> Self {
-        Self {
-            user_id: request.user_id.as_deref(),
-            agent_id: request.agent_id.as_deref(),
-            model: request.model.as_deref(),
-            tool_choice: request.tool_choice.as_ref(),
-            time_zone: request.time_zone.as_deref(),
-        }
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for ParsedQuery<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let query = Query::from_request_parts(parts, state).await.map(|Query(query)| Self(query));
+        query.map_err(|_| ApiError::new(ErrorCode::InvalidRequest, "The query string cannot be read"))
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for JsonBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        web::read_json_body(&parts.headers, body).await.map(Self)
     }
 }
 
@@ -116,23 +120,18 @@ impl TurnRequestHead {
     }
 
     /// The id of the requested agent, from the body or the header; `None` for the default one.
-    pub(crate) fn agent_id<'a>(&'a self, options: &TurnOptions<'a>) -> Result<Option<&'a str>, ApiError> {
-        match options.agent_id {
+    pub(crate) fn agent_id<'a>(&'a self, options: &'a TurnOptions) -> Result<Option<&'a str>, ApiError> {
+        match &options.agent_id {
             Some(id) => Ok(Some(id)),
             None => agent_id(&self.headers),
         }
     }
 
     /// The owner and the agent of the turn; every name in the request is checked.
-    pub(crate) async fn resolve(&self, options: &TurnOptions<'_>) -> Result<(Owner, ResolvedAgent), ApiError> {
-        let owner = self.owner(options.user_id)?;
-        let selection = AgentSelection {
-            agent_id: self.agent_id(options)?,
-            model: options.model,
-            tool_choice: options.tool_choice,
-            time_zone: options.time_zone,
-        };
-        let agent = self.app.catalog.resolve(self.app.models_for(&owner), selection).await?;
+    pub(crate) async fn resolve(&self, options: &TurnOptions) -> Result<(Owner, ResolvedAgent), ApiError> {
+        let (owner, catalog) = (self.owner(options.user_id.as_deref())?, &self.app.catalog);
+        let row = catalog.agents.find(self.agent_id(options)?.unwrap_or(DEFAULT_AGENT)).await?;
+        let agent = catalog.resolve(self.app.models_for(&owner), &row, options).await?;
         Ok((owner, agent))
     }
 
@@ -183,11 +182,6 @@ pub(crate) fn is_accumulated(query: Result<&Query<StreamQuery>, &QueryRejection>
         Ok(Some("accumulated")) => Ok(true),
         _ => Err(ApiError::new(ErrorCode::InvalidRequest, "`sse` may only be `accumulated`")),
     }
-}
-
-/// The id in a path; a path that cannot be decoded names nothing.
-pub(crate) fn path_id(path: Result<Path<String>, PathRejection>) -> Result<String, ApiError> {
-    path.map(|Path(id)| id).map_err(|_| ErrorCode::NotFound.into())
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {

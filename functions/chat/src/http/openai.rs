@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
+use client_protocols::TurnOptions;
 use client_protocols::openai::{
     ChatRequest, CompletionChunks, CompletionMeta, Sampling, render_completion, render_error,
 };
@@ -91,25 +92,20 @@ fn generation_params(sampling: Sampling) -> GenerationParams {
 /// returns whether answers end with link definitions.
 async fn resolve(app: &App, caller: &Caller, request: &ChatRequest) -> Result<(ResolvedAgent, bool), ApiError> {
     let agent_id = request.model.strip_prefix(AGENT_PREFIX);
-    let model = agent_id.is_none().then_some(request.model.as_str());
-    let id = agent_id.unwrap_or(DEFAULT_AGENT).to_owned();
+    let model = agent_id.is_none().then_some(&request.model);
     let visible = app.models_for(&caller.owner);
     if model.is_some_and(|name| visible.get(name).is_none()) {
         return Err(ErrorCode::ModelNotFound.into());
     }
-    let definition = app.catalog.agents.find(&id).await.map_err(as_model_not_found)?;
-    let mut resolved = ResolvedAgent {
-        agent: app.catalog.assemble(&definition).await?,
-        models: visible.chain(model, definition.model.as_deref())?,
-        tool_choice: ToolChoice::Auto,
-        locale: app.catalog.locale_in(request.time_zone.as_deref())?,
-        id,
-    };
+    let row = app.catalog.agents.find(agent_id.unwrap_or(DEFAULT_AGENT)).await.map_err(as_model_not_found)?;
+    // The tool choice is checked with the client's own tools.
+    let options = TurnOptions { model: model.cloned(), time_zone: request.time_zone.clone(), ..TurnOptions::default() };
+    let mut resolved = app.catalog.resolve(visible, &row, &options).await?;
     if request.web_search {
         add_web_search(&mut resolved.agent, &app.catalog.built_in)?;
     }
-    apply_request(&mut resolved, &definition, request)?;
-    let by_default = definition.citation_links || caller.citation_links;
+    apply_request(&mut resolved, &row.definition, request)?;
+    let by_default = row.definition.citation_links || caller.citation_links;
     let has_links = request.citation_links.unwrap_or(by_default) && request.sampling.format.is_none();
     Ok((resolved, has_links))
 }

@@ -1,5 +1,3 @@
-use axum::extract::Query;
-use axum::extract::rejection::QueryRejection;
 use domain::ErrorCode;
 use serde::Deserialize;
 use web::ApiError;
@@ -15,10 +13,6 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
-    pub(crate) fn parse(query: Result<Query<Self>, QueryRejection>) -> Result<Self, ApiError> {
-        query.map(|Query(paging)| paging).map_err(unreadable_query)
-    }
-
     /// The number of rows of the page.
     pub(crate) fn limit(&self, default: u32) -> Result<u32, ApiError> {
         let Some(text) = &self.limit else { return Ok(default) };
@@ -27,8 +21,4 @@ impl Paging {
             ApiError::new(ErrorCode::InvalidRequest, message)
         })
     }
-}
-
-pub(crate) fn unreadable_query(_: QueryRejection) -> ApiError {
-    ApiError::new(ErrorCode::InvalidRequest, "The query string cannot be read")
 }

@@ -1,13 +1,13 @@
 use axum::Extension;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use domain::ErrorCode;
 use http::{HeaderMap, StatusCode};
 use turns::FrameId;
 use web::{ApiError, Caller, RequestContext};
 
-use super::extract::{StreamQuery, is_accumulated, path_id};
+use super::extract::{PathId, StreamQuery, is_accumulated};
 use super::render::ResponseFormat;
 use crate::App;
 
@@ -17,11 +17,10 @@ pub(crate) async fn resume(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
     Extension(context): Extension<RequestContext>,
-    path: Result<Path<String>, PathRejection>,
+    PathId(id): PathId,
     query: Result<Query<StreamQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let id = path_id(path)?;
     let (is_accumulated, last_frame) = (is_accumulated(query.as_ref())?, last_frame(&headers)?);
     let deadline = turns::deadline(&app.turns.limits, Some(&context));
     let Some((turn, seen)) = turns::resume(&app.turns, &owner, &id, last_frame, deadline).await? else {

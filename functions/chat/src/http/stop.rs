@@ -1,13 +1,12 @@
 use std::time::SystemTime;
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::StatusCode;
 use serde::Serialize;
 use web::{ApiError, Caller};
 
-use super::extract::path_id;
+use super::extract::PathId;
 use crate::App;
 
 #[derive(Serialize)]
@@ -22,9 +21,8 @@ pub(crate) struct StopResponse {
 pub(crate) async fn stop(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
-    path: Result<Path<String>, PathRejection>,
+    PathId(id): PathId,
 ) -> Result<(StatusCode, Json<StopResponse>), ApiError> {
-    let id = path_id(path)?;
     let stopping = app.turns.registry.stop(&owner, &id)
         || app.store.conversations.request_stop(&owner, &id, SystemTime::now()).await?;
     Ok((if stopping { StatusCode::ACCEPTED } else { StatusCode::OK }, Json(StopResponse { stopping })))

@@ -1,15 +1,14 @@
 use std::time::SystemTime;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use domain::ErrorCode;
 use serde::{Deserialize, Serialize};
 use store::{Day, UsageScope, UsageTotals};
 use turns::BudgetRows;
 use web::{ApiError, Caller};
 
-use super::paging::unreadable_query;
+use super::extract::ParsedQuery;
 use crate::App;
 
 /// Days of the list unless the request has `days`.
@@ -64,9 +63,8 @@ impl DayRow {
 pub(crate) async fn usage(
     State(app): State<App>,
     caller: Caller,
-    query: Result<Query<UsageQuery>, QueryRejection>,
+    ParsedQuery(query): ParsedQuery<UsageQuery>,
 ) -> Result<Json<UsageList>, ApiError> {
-    let Query(query) = query.map_err(unreadable_query)?;
     let count = days(query.days.as_deref())?;
     let budgets = &app.turns.limits.budgets;
     let (scope, budget) = match query.scope.as_deref() {

@@ -1,7 +1,7 @@
 use domain::{ErrorCode, Failure, StrictObject};
 
-use crate::TurnRequest;
 use crate::request::validate_message;
+use crate::{TurnOptions, TurnRequest};
 
 /// Maximum body size of a UI chat, in bytes: clients send their whole copy of the conversation with every message.
 pub const MAX_AI_SDK_BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -42,9 +42,9 @@ impl AiSdkRequest {
             None if regenerate => String::new(),
             None => return Err(invalid_request("`messages` is required: an array that ends with the user's message")),
         };
+        let options = TurnOptions { stream: true, ..TurnOptions::take(&mut fields)? };
         // The chat id alone identifies the conversation.
-        let turn =
-            TurnRequest { conversation_id: None, stream: true, ..TurnRequest::from_fields(message, &mut fields)? };
+        let turn = TurnRequest { message, conversation_id: None, options };
         Ok(Self { chat_id, regenerate, turn })
     }
 }
@@ -120,12 +120,14 @@ mod tests {
         let turn = TurnRequest {
             message: "问".into(),
             conversation_id: None,
-            model: Some("volcano".into()),
-            agent_id: Some("a".into()),
-            tool_choice: Some(ToolChoice::None),
-            user_id: None,
-            time_zone: None,
-            stream: true,
+            options: TurnOptions {
+                model: Some("volcano".into()),
+                agent_id: Some("a".into()),
+                tool_choice: Some(ToolChoice::None),
+                user_id: None,
+                time_zone: None,
+                stream: true,
+            },
         };
         assert_eq!(parse(&body), Ok(AiSdkRequest { chat_id: "x7".into(), regenerate: false, turn }));
     }

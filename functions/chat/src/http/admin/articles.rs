@@ -4,17 +4,15 @@ use articles::{
     AddError, AddOutcome, ArticleSource, ArticleWriter, EmbeddingsError, Format, VectorIndexError, article_id,
 };
 use axum::Json;
-use axum::body::Body;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use domain::{ErrorCode, Failure, StrictObject};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use store::{ArticleCollection, StoredArticle};
 use web::{Administrator, ApiError};
 
-use crate::http::extract::path_id;
-use crate::http::paging::{Paging, unreadable_query};
+use crate::http::extract::{JsonBody, ParsedQuery, PathId};
+use crate::http::paging::Paging;
 use crate::{App, parsing};
 
 /// The fields that can hold the content of an article, of which a request has one.
@@ -83,10 +81,10 @@ impl From<StoredArticle> for ArticleView {
 pub(crate) async fn list(
     State(app): State<App>,
     _: Administrator,
-    scope: Result<Query<CollectionQuery>, QueryRejection>,
-    paging: Result<Query<Paging>, QueryRejection>,
+    ParsedQuery(scope): ParsedQuery<CollectionQuery>,
+    ParsedQuery(paging): ParsedQuery<Paging>,
 ) -> Result<Json<ArticleList>, ApiError> {
-    let (collection, paging) = (collection_of(&app, scope)?, Paging::parse(paging)?);
+    let collection = named_collection(&app, scope.owner.as_deref())?;
     let (limit, after) = (paging.limit(100)?, paging.cursor.as_deref());
     let (articles, next_cursor) = app.store.articles.page(&collection, Some(limit), after).await?;
     Ok(Json(ArticleList { articles: articles.into_iter().map(ArticleView::from).collect(), next_cursor }))
@@ -96,10 +94,8 @@ pub(crate) async fn list(
 pub(crate) async fn create(
     State(app): State<App>,
     administrator: Administrator,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(body): JsonBody,
 ) -> Result<(StatusCode, Json<ArticleView>), ApiError> {
-    let body = web::read_json_body(&headers, body).await?;
     let parsed = parsing::parse(&administrator.0.owner, body.len(), move || NewArticle::parse(&body)).await?;
     let (collection, now) = (named_collection(&app, parsed.owner.as_deref())?, SystemTime::now());
     let writer = ArticleWriter::new(app.store.articles.clone(), &app.config.articles, &app.config.http);
@@ -117,11 +113,11 @@ pub(crate) async fn create(
 pub(crate) async fn get(
     State(app): State<App>,
     _: Administrator,
-    path: Result<Path<String>, PathRejection>,
-    scope: Result<Query<CollectionQuery>, QueryRejection>,
+    PathId(id): PathId,
+    ParsedQuery(scope): ParsedQuery<CollectionQuery>,
 ) -> Result<Json<ArticleView>, ApiError> {
-    let collection = collection_of(&app, scope)?;
-    let stored = app.store.articles.get(&collection, &path_id(path)?).await?.ok_or(ErrorCode::NotFound)?;
+    let collection = named_collection(&app, scope.owner.as_deref())?;
+    let stored = app.store.articles.get(&collection, &id).await?.ok_or(ErrorCode::NotFound)?;
     let chunks = app.store.articles.chunks(&collection, &stored).await?;
     let chunks = chunks.into_iter().map(|chunk| chunk.text).collect();
     Ok(Json(ArticleView { chunks: Some(chunks), ..stored.into() }))
@@ -131,11 +127,11 @@ pub(crate) async fn get(
 pub(crate) async fn delete(
     State(app): State<App>,
     _: Administrator,
-    path: Result<Path<String>, PathRejection>,
-    scope: Result<Query<CollectionQuery>, QueryRejection>,
+    PathId(id): PathId,
+    ParsedQuery(scope): ParsedQuery<CollectionQuery>,
 ) -> Result<StatusCode, ApiError> {
-    let collection = collection_of(&app, scope)?;
-    let deleted = app.store.articles.delete(&collection, &path_id(path)?, SystemTime::now()).await?;
+    let collection = named_collection(&app, scope.owner.as_deref())?;
+    let deleted = app.store.articles.delete(&collection, &id, SystemTime::now()).await?;
     if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(ErrorCode::NotFound.into()) }
 }
 
@@ -160,14 +156,6 @@ impl NewArticle {
         fields.reject_unknown("`title`, `url`, `text`, `markdown`, `html`, `owner`")?;
         Ok(Self { owner, source: ArticleSource { key, title, url, text, format } })
     }
-}
-
-fn collection_of(
-    app: &App,
-    scope: Result<Query<CollectionQuery>, QueryRejection>,
-) -> Result<ArticleCollection, ApiError> {
-    let Query(CollectionQuery { owner }) = scope.map_err(unreadable_query)?;
-    named_collection(app, owner.as_deref())
 }
 
 /// The articles of the owner of that name, or those of all callers.

@@ -1,14 +1,14 @@
 use std::time::SystemTime;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use store::ListedExecution;
 use web::{Administrator, ApiError, Caller};
 
 use crate::App;
-use crate::http::paging::{Paging, unreadable_query};
+use crate::http::extract::ParsedQuery;
+use crate::http::paging::Paging;
 
 /// Rows of a page unless the request has a `limit`.
 const DEFAULT_ROWS: u32 = 50;
@@ -31,14 +31,14 @@ pub(crate) async fn list(
     State(app): State<App>,
     _: Administrator,
     caller: Caller,
-    filter: Result<Query<ExecutionFilter>, QueryRejection>,
-    paging: Result<Query<Paging>, QueryRejection>,
+    ParsedQuery(filter): ParsedQuery<ExecutionFilter>,
+    paging: Result<ParsedQuery<Paging>, ApiError>,
 ) -> Result<Json<ExecutionList>, ApiError> {
-    if let Some(message_id) = filter.map_err(unreadable_query)?.0.message {
+    if let Some(message_id) = filter.message {
         let executions = app.store.executions.list_for_answer(&caller.owner, &message_id).await?;
         return Ok(Json(ExecutionList { executions, next_cursor: None }));
     }
-    let paging = Paging::parse(paging)?;
+    let ParsedQuery(paging) = paging?;
     let page =
         app.store.executions.list(paging.limit(DEFAULT_ROWS)?, paging.cursor.as_deref(), SystemTime::now()).await?;
     Ok(Json(ExecutionList { executions: page.items, next_cursor: page.next_cursor }))

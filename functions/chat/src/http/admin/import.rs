@@ -1,15 +1,15 @@
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
 use custom_tools::{ImportedTools, Rules, ToolDefinition, UnusableOperation};
-use domain::{ErrorCode, Failure, StrictObject};
-use http::HeaderMap;
+use domain::{ErrorCode, Failure, StrictObject, new_id};
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::DefineError;
 use web::{Administrator, ApiError};
 
-use super::tools::create_row;
+use super::Tools;
+use super::definitions::create_row;
+use crate::http::extract::JsonBody;
 use crate::{App, parsing};
 
 /// The result of an import.
@@ -24,10 +24,8 @@ pub(crate) struct ImportReport {
 pub(crate) async fn import(
     State(app): State<App>,
     administrator: Administrator,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(body): JsonBody,
 ) -> Result<Json<ImportReport>, ApiError> {
-    let body = web::read_json_body(&headers, body).await?;
     let (policy, taken) = (app.catalog.tools.policy(), app.catalog.tools.reserved_names().await?);
     let read = parsing::parse_heavy(&administrator.0.owner, move || {
         parse_import(&body, Rules { policy, reserved_names: &taken })
@@ -55,7 +53,7 @@ fn parse_import(body: &[u8], rules: Rules<'_>) -> Result<(ImportedTools, bool), 
 
 impl ImportReport {
     async fn add(&mut self, app: &App, definition: &ToolDefinition) -> Result<(), ApiError> {
-        match create_row(app, definition).await {
+        match create_row::<Tools>(app, &new_id(), &definition.into()).await {
             Ok(view) => self.tools.push(json!(view)),
             // Another instance stored one of that name first.
             Err(DefineError::Taken) => {

@@ -1,17 +1,15 @@
 use std::time::{Duration, SystemTime};
 
 use axum::Json;
-use axum::body::Body;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use domain::{ErrorCode, Failure, StrictObject};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use secrecy::ExposeSecret;
 use serde::Serialize;
 use store::{ApiKey, KeyChange, KeyRecord, NewKey, is_user_name};
 use web::{Administrator, ApiError};
 
-use crate::http::extract::path_id;
+use crate::http::extract::{JsonBody, PathId};
 use crate::{App, parsing};
 
 const DAY: Duration = Duration::from_hours(24);
@@ -73,10 +71,8 @@ pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Jso
 pub(crate) async fn create(
     State(app): State<App>,
     administrator: Administrator,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(body): JsonBody,
 ) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
-    let body = web::read_json_body(&headers, body).await?;
     let now = SystemTime::now();
     let new = parsing::parse(&administrator.0.owner, body.len(), move || parse_new(&body, now)).await?;
     let key = ApiKey::generate()?;
@@ -89,9 +85,9 @@ pub(crate) async fn create(
 pub(crate) async fn get(
     State(app): State<App>,
     _: Administrator,
-    path: Result<Path<String>, PathRejection>,
+    PathId(id): PathId,
 ) -> Result<Json<KeyView>, ApiError> {
-    let record = app.store.keys.get(&path_id(path)?).await?.ok_or(ErrorCode::NotFound)?;
+    let record = app.store.keys.get(&id).await?.ok_or(ErrorCode::NotFound)?;
     Ok(Json(KeyView::new(&record, SystemTime::now())))
 }
 
@@ -99,12 +95,10 @@ pub(crate) async fn get(
 pub(crate) async fn replace(
     State(app): State<App>,
     administrator: Administrator,
-    path: Result<Path<String>, PathRejection>,
-    headers: HeaderMap,
-    body: Body,
+    PathId(id): PathId,
+    JsonBody(body): JsonBody,
 ) -> Result<Json<KeyView>, ApiError> {
-    let (id, now) = (path_id(path)?, SystemTime::now());
-    let body = web::read_json_body(&headers, body).await?;
+    let now = SystemTime::now();
     let change = parsing::parse(&administrator.0.owner, body.len(), move || parse_change(&body, now)).await?;
     let keys = &app.store.keys;
     let record = keys.get(&id).await?.ok_or(ErrorCode::NotFound)?;
@@ -121,10 +115,9 @@ pub(crate) async fn replace(
 pub(crate) async fn revoke(
     State(app): State<App>,
     _: Administrator,
-    path: Result<Path<String>, PathRejection>,
+    PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
-    let (id, now) = (path_id(path)?, SystemTime::now());
-    let keys = &app.store.keys;
+    let (keys, now) = (&app.store.keys, SystemTime::now());
     // Only keys admit callers where `AUTH` is `api_key`; with other methods none has to remain.
     let revoked = if app.config.auth.uses_keys() {
         keys.revoke_unless_last(&id, now).await?

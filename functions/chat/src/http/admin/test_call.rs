@@ -1,12 +1,9 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use custom_tools::{CustomTool, TestCall};
 use domain::{ErrorCode, Language, Owner, StrictObject, ToolCall, new_id};
-use http::HeaderMap;
 use serde_json::Value;
 use store::DefinitionKind;
 use tokio::time::Instant;
@@ -15,7 +12,7 @@ use tools::{
 };
 use web::{Administrator, ApiError};
 
-use crate::http::extract::path_id;
+use crate::http::extract::{JsonBody, PathId};
 use crate::{App, parsing};
 
 /// The error message for a request that names a tool of a definition that is not a server.
@@ -25,12 +22,9 @@ const TOOL_NOT_ACCEPTED: &str = "`tool` must be left out: only a server has tool
 pub(crate) async fn run(
     State(app): State<App>,
     administrator: Administrator,
-    path: Result<Path<String>, PathRejection>,
-    headers: HeaderMap,
-    body: Body,
+    PathId(id): PathId,
+    JsonBody(body): JsonBody,
 ) -> Result<Json<TestCall>, ApiError> {
-    let id = path_id(path)?;
-    let body = web::read_json_body(&headers, body).await?;
     let mut fields = parsing::parse(&administrator.0.owner, body.len(), move || StrictObject::parse(&body)).await?;
     let arguments = Value::Object(fields.take_object("arguments")?.unwrap_or_default());
     let tool_name = fields.take_non_blank("tool", 128)?;

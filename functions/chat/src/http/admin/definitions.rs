@@ -1,0 +1,142 @@
+//! The administration of agents and tools: documents whose parsed form the catalog caches.
+
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use domain::{Owner, new_id};
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::{DefineError, Definition, DefinitionKind};
+use web::{Administrator, ApiError};
+
+use crate::App;
+use crate::http::extract::{JsonBody, PathId};
+
+/// A kind of definitions.
+pub(crate) trait DefinedKind: 'static {
+    const KIND: DefinitionKind;
+    /// The field of the list with all of them.
+    const LIST: &'static str;
+
+    /// Parses a body; every name in it must exist.
+    fn parse(app: &App, owner: &Owner, body: Bytes) -> impl Future<Output = Result<ParsedDefinition, ApiError>> + Send;
+
+    /// Makes the next read of the catalog go to the store.
+    fn invalidate(app: &App);
+
+    /// The definitions that exist without a row; a row of the same id replaces one.
+    fn built_in(_: &App) -> Vec<DefinitionView> {
+        Vec::new()
+    }
+}
+
+/// A valid definition.
+pub(crate) struct ParsedDefinition {
+    pub(super) name: String,
+    pub(super) document: Value,
+}
+
+/// An agent or a tool, as the admin routes return it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DefinitionView {
+    pub(super) id: String,
+    #[serde(flatten)]
+    pub(super) document: Value,
+    /// Absent for a built-in definition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) created_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) updated_at: Option<String>,
+}
+
+impl From<Definition> for DefinitionView {
+    fn from(stored: Definition) -> Self {
+        let (created_at, updated_at) = (Some(stored.created_at), Some(stored.updated_at));
+        Self { id: stored.id, document: stored.body, created_at, updated_at }
+    }
+}
+
+/// `GET /api/admin/…`: all of the kind, including the built-in ones without a row.
+pub(crate) async fn list<K: DefinedKind>(State(app): State<App>, _: Administrator) -> Result<Json<Value>, ApiError> {
+    let rows = app.store.definitions.list(K::KIND).await?;
+    let mut all = K::built_in(&app);
+    all.retain(|built_in| rows.iter().all(|row| row.id != built_in.id));
+    all.extend(rows.into_iter().map(DefinitionView::from));
+    Ok(Json(json!({ K::LIST: all })))
+}
+
+/// `POST /api/admin/…`: stores a new definition under a new id.
+pub(crate) async fn create<K: DefinedKind>(
+    State(app): State<App>,
+    administrator: Administrator,
+    JsonBody(body): JsonBody,
+) -> Result<(StatusCode, Json<DefinitionView>), ApiError> {
+    let new = K::parse(&app, &administrator.0.owner, body).await?;
+    Ok((StatusCode::CREATED, Json(create_row::<K>(&app, &new_id(), &new).await?)))
+}
+
+/// `GET /api/admin/…/{id}`: one definition.
+pub(crate) async fn get<K: DefinedKind>(
+    State(app): State<App>,
+    _: Administrator,
+    PathId(id): PathId,
+) -> Result<Json<DefinitionView>, ApiError> {
+    let found = app.store.definitions.get(K::KIND, &id).await;
+    match (found, K::built_in(&app).into_iter().find(|built_in| built_in.id == id)) {
+        (Err(DefineError::NotFound), Some(built_in)) => Ok(Json(built_in)),
+        (found, _) => Ok(Json(found?.into())),
+    }
+}
+
+/// `PUT /api/admin/…/{id}`: replaces a definition; this gives a built-in one its row.
+pub(crate) async fn replace<K: DefinedKind>(
+    State(app): State<App>,
+    administrator: Administrator,
+    PathId(id): PathId,
+    JsonBody(body): JsonBody,
+) -> Result<Json<DefinitionView>, ApiError> {
+    let new = K::parse(&app, &administrator.0.owner, body).await?;
+    let change = app.store.definitions.replace(K::KIND, &id, &new.name, &new.document, SystemTime::now());
+    match change_rows::<K, _>(&app, change).await {
+        Err(DefineError::NotFound) if K::built_in(&app).iter().any(|built_in| built_in.id == id) => {
+            Ok(Json(create_row::<K>(&app, &id, &new).await?))
+        }
+        replaced => Ok(Json(replaced?.into())),
+    }
+}
+
+/// `DELETE /api/admin/…/{id}`: without its row a built-in definition is as before; agents that name a deleted tool continue
+/// without it.
+pub(crate) async fn delete<K: DefinedKind>(
+    State(app): State<App>,
+    _: Administrator,
+    PathId(id): PathId,
+) -> Result<StatusCode, ApiError> {
+    change_rows::<K, _>(&app, app.store.definitions.delete(K::KIND, &id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Stores a new row under `id`.
+pub(super) async fn create_row<K: DefinedKind>(
+    app: &App,
+    id: &str,
+    new: &ParsedDefinition,
+) -> Result<DefinitionView, DefineError> {
+    let change = app.store.definitions.create(K::KIND, id, &new.name, &new.document, SystemTime::now());
+    Ok(change_rows::<K, _>(app, change).await?.into())
+}
+
+/// Changes rows and drops their cached form, also after a failure: the change may have been stored although its response
+/// was lost.
+async fn change_rows<K: DefinedKind, T>(
+    app: &App,
+    change: impl Future<Output = Result<T, DefineError>>,
+) -> Result<T, DefineError> {
+    let outcome = change.await;
+    K::invalidate(app);
+    outcome
+}
