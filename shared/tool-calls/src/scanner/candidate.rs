@@ -124,7 +124,7 @@ impl Candidate {
 }
 
 /// Reads a candidate in one grammar. The text begins with the candidate's marker; `candidate.at` is the current position.
-pub(super) trait Reader {
+pub(super) trait Reader: Send {
     /// Reads on, and changes the reader where the grammar changes.
     fn advance(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step;
 
