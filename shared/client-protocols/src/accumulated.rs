@@ -13,7 +13,6 @@ const GROWTH_DIVISOR: usize = 32;
 /// The older form of the native protocol, in which every frame of text repeats all text so far.
 ///
 /// In a long answer several deltas share a frame. Pending text gets its frame before the next event of another kind.
-/// The grouping depends on the events alone, so a resumed stream has the same frames.
 pub struct Accumulated {
     native: NativeSse,
     content: String,
@@ -30,7 +29,7 @@ struct AccumulatedText<'a> {
 }
 
 impl Accumulated {
-    /// Numbers frames and reports errors as `native` does.
+    /// Gives frames the ids of `native`, and reports errors as it does.
     pub fn new(native: NativeSse) -> Self {
         Self { native, content: String::new(), thinking: String::new(), written_bytes: 0 }
     }
@@ -48,7 +47,7 @@ impl Accumulated {
     fn write_accumulated(&mut self, out: &mut String) {
         self.written_bytes = self.total_bytes();
         let so_far = AccumulatedText { r#type: "content", content: &self.content, thinking: &self.thinking };
-        self.native.write_payload(&so_far, false, out);
+        self.native.write_payload(&so_far, out);
     }
 }
 
@@ -61,7 +60,6 @@ impl Protocol for Accumulated {
             Event::TextReclassified { characters } => {
                 let reasoning = split_last_characters(&mut self.content, *characters);
                 self.thinking.push_str(&reasoning);
-                return self.write_accumulated(out);
             }
             Event::Started(_)
             | Event::ModelSwitched { .. }
@@ -80,7 +78,10 @@ impl Protocol for Accumulated {
                 return self.native.write_frames(event, out);
             }
         }
-        if self.is_due() {
+        if !self.native.advance(event) {
+            // The client's last frame has this text.
+            self.written_bytes = self.total_bytes();
+        } else if self.is_due() || matches!(event, Event::TextReclassified { .. }) {
             self.write_accumulated(out);
         }
     }
@@ -88,7 +89,7 @@ impl Protocol for Accumulated {
 
 #[cfg(test)]
 mod tests {
-    use domain::FinishReason;
+    use domain::{FinishReason, TurnPosition};
 
     use super::*;
 
@@ -119,8 +120,8 @@ mod tests {
         assert_eq!(out, "");
         protocol.write_frames(&Event::Done { finish_reason: FinishReason::Stop }, &mut out);
         assert!(
-            out.contains("id: 01T-2\n") && out.contains("xend") && out.contains("id: 01T-3\n"),
-            "numbers have no gap"
+            out.contains("id: 01T-16388.0\n") && out.contains("xend") && out.contains("id: 01T-16389.0000014\n"),
+            "{out}"
         );
     }
 
@@ -136,21 +137,51 @@ mod tests {
         ] {
             protocol.write_frames(&event, &mut out);
         }
-        let expected = r#"id: 01T-1
+        let expected = r#"id: 01T-3.12
 data: {"type":"content","content":"","thinking":"hm"}
 
-id: 01T-2
+id: 01T-4.12
 data: {"type":"content","content":"a","thinking":"hm"}
 
-id: 01T-3
+id: 01T-5.12
 data: {"type":"content","content":"ab","thinking":"hm"}
 
-id: 01T-4
+id: 01T-6.12000014
 data: {"type":"done","finishReason":"stop"}
 
 data: [DONE]
 
 "#;
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn resumed_frames_repeat_all_text_once() {
+        let events = [
+            Event::Thinking { delta: "hm".into() },
+            Event::Text { delta: "a".into() },
+            Event::ModelSwitched { model: "other".into() },
+            Event::Text { delta: "b".into() },
+            Event::Done { finish_reason: FinishReason::Stop },
+        ];
+        let render = |mut protocol: Accumulated| {
+            let mut out = String::new();
+            events.iter().for_each(|event| protocol.write_frames(event, &mut out));
+            out.split_inclusive("\n\n").map(str::to_owned).collect::<Vec<_>>()
+        };
+        let native = || NativeSse::new("01T", "r");
+        let all = render(Accumulated::new(native()));
+        for (index, frame) in all.iter().enumerate().take(4) {
+            let id = frame.lines().next().and_then(|line| line.strip_prefix("id: 01T-")).unwrap();
+            let received = TurnPosition::parse(id).unwrap();
+            assert_eq!(render(Accumulated::new(native().resume_after(received))), all[index + 1..], "{id}");
+            let counted = TurnPosition::parse(&(index + 1).to_string()).unwrap();
+            let end = all.len() - 2;
+            assert_eq!(
+                render(Accumulated::new(native().resume_after(counted))),
+                all[(index + 1).min(end)..],
+                "an earlier id counts frames"
+            );
+        }
     }
 }

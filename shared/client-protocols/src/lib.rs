@@ -6,14 +6,12 @@ mod frame;
 mod native;
 pub mod openai;
 mod request;
-mod skip_seen;
 mod turn_document;
 
 pub use accumulated::Accumulated;
 pub use ai_sdk::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES};
-pub use native::{NativeSse, has_frame};
+pub use native::NativeSse;
 pub use request::{MAX_BODY_BYTES, MAX_MESSAGE_CHARS, TurnOptions, TurnRequest};
-pub use skip_seen::SkipSeen;
 pub use turn_document::TurnDocument;
 
 use domain::Event;

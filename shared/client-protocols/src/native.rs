@@ -1,42 +1,76 @@
-use domain::{Event, FinishReason, ModelAttribution, ToolCall, ToolOutcome, Usage};
+use std::borrow::Cow;
+
+use domain::{Event, FinishReason, ModelAttribution, PositionTracker, ToolCall, ToolOutcome, TurnPosition, Usage};
 use serde::Serialize;
 
 use crate::Protocol;
 use crate::frame::END_MARKER;
 
-/// The native protocol: deltas, one `data:` line per frame with a numbered id, then `data: [DONE]`.
+/// The native protocol: deltas, one `data:` line per frame with an id, then `data: [DONE]`.
 pub struct NativeSse {
     writer: FrameWriter,
     request_id: String,
     attribution: ModelAttribution,
 }
 
-/// Writes JSON objects as numbered frames.
+/// Writes JSON objects as frames, each with the position after it.
+#[derive(Default)]
 struct FrameWriter {
     turn_id: String,
-    frame_count: u64,
+    tracker: PositionTracker,
+    /// What the client has received of the turn before.
+    received: TurnPosition,
+    is_resumed: bool,
+    /// How many frames the client has, if its id counts frames.
+    to_skip: usize,
     /// The last object; its allocation is reused for the next.
     buffer: Vec<u8>,
 }
 
 impl NativeSse {
-    /// Frames are numbered `<turn_id>-1`, `-2`, …; `request_id` goes into an error frame.
+    /// A frame's id is `<turn_id>-<position>`; `request_id` goes into an error frame.
     pub fn new(turn_id: impl Into<String>, request_id: impl Into<String>) -> Self {
-        let writer = FrameWriter { turn_id: turn_id.into(), frame_count: 0, buffer: Vec::new() };
-        Self { writer, request_id: request_id.into(), attribution: ModelAttribution::default() }
+        Self {
+            writer: FrameWriter { turn_id: turn_id.into(), ..FrameWriter::default() },
+            request_id: request_id.into(),
+            attribution: ModelAttribution::default(),
+        }
     }
 
-    /// Appends one frame that holds `payload`, and the end marker if it ends the turn.
-    pub(crate) fn write_payload<T: Serialize>(&mut self, payload: &T, ends: bool, out: &mut String) {
-        self.writer.write(payload, ends, out);
+    /// Writes only what follows this position; the turn's events must still start with the first one.
+    #[must_use]
+    pub fn resume_after(mut self, received: TurnPosition) -> Self {
+        self.writer.to_skip = received.frames().unwrap_or_default();
+        self.writer.is_resumed = received != TurnPosition::default();
+        self.writer.received = received;
+        self
+    }
+
+    /// Moves past an event that [`Self::write_payload`] renders; whether the client lacks it, or a part of it.
+    pub(crate) fn advance(&mut self, event: &Event) -> bool {
+        self.attribution.record(event);
+        self.writer.advance(event).is_some()
+    }
+
+    /// Appends one frame that holds `payload`.
+    pub(crate) fn write_payload<T: Serialize>(&mut self, payload: &T, out: &mut String) {
+        self.writer.write(payload, false, out);
     }
 }
 
 impl FrameWriter {
+    /// Moves past an event; returns what of it the client lacks.
+    fn advance<'a>(&mut self, event: &'a Event) -> Option<Cow<'a, Event>> {
+        self.tracker.advance(event, &self.received)
+    }
+
     fn write<T: Serialize>(&mut self, payload: &T, ends: bool, out: &mut String) {
-        self.begin_frame(out);
-        self.write_json(payload, out);
-        out.push_str("\n\n");
+        // A count of frames may be ahead of the events that are known, but each stream has an end.
+        if ends || !self.skips_frame() {
+            self.begin_frame(out);
+            self.write_json(payload, out);
+            out.push_str("\n\n");
+        }
         if ends {
             out.push_str(END_MARKER);
         }
@@ -44,6 +78,9 @@ impl FrameWriter {
 
     /// Fast path for delta frames; the output is identical to `write`.
     fn write_delta(&mut self, prefix: &str, text: &str, out: &mut String) {
+        if self.skips_frame() {
+            return;
+        }
         self.begin_frame(out);
         out.push_str(prefix);
         if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
@@ -56,12 +93,24 @@ impl FrameWriter {
         out.push_str("}\n\n");
     }
 
-    fn begin_frame(&mut self, out: &mut String) {
-        self.frame_count += 1;
+    /// Counts a frame that the client has.
+    fn skips_frame(&mut self) -> bool {
+        let skips = self.to_skip > 0;
+        self.to_skip -= usize::from(skips);
+        skips
+    }
+
+    fn begin_frame(&self, out: &mut String) {
         out.push_str("id: ");
         out.push_str(&self.turn_id);
         out.push('-');
-        out.push_str(itoa::Buffer::new().format(self.frame_count));
+        let position = self.tracker.position();
+        if self.is_resumed {
+            // The client may be ahead of the events that are known.
+            position.union(&self.received).write(out);
+        } else {
+            position.write(out);
+        }
         out.push_str("\ndata: ");
     }
 
@@ -76,7 +125,13 @@ impl FrameWriter {
 impl Protocol for NativeSse {
     fn write_frames(&mut self, event: &Event, out: &mut String) {
         self.attribution.record(event);
-        match event {
+        let Some(missing) = self.writer.advance(event) else {
+            if event.is_end() {
+                out.push_str(END_MARKER);
+            }
+            return;
+        };
+        match missing.as_ref() {
             Event::Text { delta } => self.writer.write_delta(r#"{"type":"content","content":"#, delta, out),
             Event::Thinking { delta } => self.writer.write_delta(r#"{"type":"thinking","thinking":"#, delta, out),
             Event::Started(_)
@@ -97,11 +152,6 @@ impl Protocol for NativeSse {
             }
         }
     }
-}
-
-/// Whether an event is rendered as a frame.
-pub fn has_frame(event: &Event) -> bool {
-    Payload::from_event(event, "", &[]).is_some()
 }
 
 /// The JSON object of a frame.

@@ -17,6 +17,7 @@ mod strict_json;
 mod strict_object;
 mod tool;
 mod turn_accumulator;
+mod turn_position;
 
 pub use citation::{AnswerPart, CitationScanner};
 pub use event::{Event, EventBatch, FinishReason, Source, ToolOutcome, ToolProgress, TurnStart, Usage};
@@ -33,6 +34,7 @@ pub use strict_json::parse_object;
 pub use strict_object::StrictObject;
 pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolMessage, ToolSpec};
 pub use turn_accumulator::{CallPosition, CallState, TurnAccumulator, split_last_characters};
+pub use turn_position::{PositionTracker, TurnPosition};
 
 /// Maximum length of an answer's text, in bytes. A turn that reaches it ends with [`FinishReason::Length`].
 pub const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;

@@ -19,6 +19,8 @@ pub struct TurnAccumulator {
     pub client_tool_calls: Vec<ToolCall>,
     /// The pages of all results, and those of earlier turns that the text cites: each URL once.
     pub sources: Vec<Source>,
+    /// How often text became reasoning.
+    pub reclassified: usize,
     /// Which models wrote the answer.
     pub attribution: ModelAttribution,
     /// `None` before the turn reports its usage.
@@ -67,6 +69,7 @@ impl TurnAccumulator {
             Event::Text { delta } => self.content.push_str(delta),
             Event::Thinking { delta } => self.thinking.push_str(delta),
             Event::TextReclassified { characters } => {
+                self.reclassified += 1;
                 let reasoning = split_last_characters(&mut self.content, *characters);
                 let fits = MAX_THINKING_BYTES.saturating_sub(self.thinking.len()).min(reasoning.len());
                 self.thinking.push_str(&reasoning[..reasoning.floor_char_boundary(fits)]);

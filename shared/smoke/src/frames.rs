@@ -6,8 +6,8 @@ use crate::CheckFailure;
 /// One frame of a stream.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// Turn and sequence number; the terminator has none.
-    pub(crate) id: Option<(String, u64)>,
+    /// Turn and position; the terminator has none.
+    pub(crate) id: Option<(String, String)>,
     /// The event; the text `[DONE]` for the terminator.
     pub(crate) event: Value,
     /// The index of the read that brought it, from 0.
@@ -19,7 +19,7 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn new(event: sse::Event<'_>, read_index: usize, received_at: Instant) -> Self {
         let id = event.id.and_then(|id| id.rsplit_once('-'));
-        let id = id.and_then(|(turn, number)| Some((turn.to_owned(), number.parse().ok()?)));
+        let id = id.map(|(turn, position)| (turn.to_owned(), position.to_owned()));
         // `[DONE]` is not valid JSON, so it is kept as text.
         let event = serde_json::from_str(event.data).unwrap_or_else(|_| Value::from(event.data));
         Self { id, event, read_index, received_at }
@@ -51,21 +51,32 @@ pub(crate) fn content_of(frames: &[Frame]) -> String {
     frames.iter().filter(|frame| frame.kind() == "content").map(|frame| frame.text("content")).collect()
 }
 
-/// Checks a finished stream against the contract: frames numbered from `first`, one end, then the terminator.
-pub(crate) fn check_complete_stream(frames: &[Frame], first: u64) -> Result<(), CheckFailure> {
+/// Checks a finished stream against the contract: from `start` on, or after a position, frames with growing positions, one
+/// end, then the terminator.
+pub(crate) fn check_complete_stream(frames: &[Frame], after: Option<&str>) -> Result<(), CheckFailure> {
     let ends = frames.iter().filter(|frame| frame.ends_turn()).count();
     CheckFailure::ensure(ends == 1, "exactly one `done` or `error`", || ends.to_string())?;
     let Some((last, rest)) = frames.split_last() else { return Err(CheckFailure::new("frames", "none")) };
     CheckFailure::ensure(last.is_terminator(), "`[DONE]` at the end", || format!("`{}`", last.kind()))?;
     let follows_end = rest.last().is_some_and(Frame::ends_turn);
     CheckFailure::ensure(follows_end, "`[DONE]` right after the end of the turn", || "frames between".to_owned())?;
+    let first = rest.first().map(Frame::kind).unwrap_or_default();
+    CheckFailure::ensure(after.is_some() || first == "start", "`start` as the first frame", || format!("`{first}`"))?;
     let turn = rest.first().and_then(|frame| frame.id.as_ref()).map(|(turn, _)| turn.clone()).unwrap_or_default();
-    for (frame, number) in rest.iter().zip(first..) {
-        let is_expected = frame.id.as_ref().is_some_and(|id| *id == (turn.clone(), number));
-        let got = || frame.id.as_ref().map_or("a frame without one".to_owned(), |(_, number)| format!("id {number}"));
-        CheckFailure::ensure(is_expected, &format!("a frame of this turn with id {number}"), got)?;
+    let mut last_number = number(after.unwrap_or("0"));
+    for frame in rest {
+        let found = frame.id.as_ref().filter(|(of, _)| *of == turn).and_then(|(_, position)| number(position));
+        let got =
+            || frame.id.as_ref().map_or("a frame without one".to_owned(), |(_, position)| format!("id {position}"));
+        CheckFailure::ensure(found > last_number, "a frame of this turn with a greater id", got)?;
+        last_number = found;
     }
     Ok(())
+}
+
+/// A position as a number.
+fn number(position: &str) -> Option<f64> {
+    position.parse().ok()
 }
 
 /// Checks that the turn ended with `done`, for one of these reasons.
@@ -107,21 +118,22 @@ mod tests {
     const DONE: &str = "data: [DONE]";
 
     #[test]
-    fn complete_stream_is_numbered_and_ends_once() {
-        assert_eq!(check_complete_stream(&frames(&[START, ": keep-alive", DELTA, END, DONE]), 1), Ok(()));
-        assert_eq!(check_complete_stream(&frames(&[DELTA, END, DONE]), 2), Ok(()));
+    fn complete_stream_grows_and_ends_once() {
+        assert_eq!(check_complete_stream(&frames(&[START, ": keep-alive", DELTA, END, DONE]), None), Ok(()));
+        assert_eq!(check_complete_stream(&frames(&[DELTA, END, DONE]), Some("1.0")), Ok(()));
+        assert!(check_complete_stream(&frames(&[DELTA, END, DONE]), Some("2.5")).is_err());
         assert_eq!(content_of(&frames(&[START, DELTA, DELTA])), "aa");
         for broken in [
             &[START, DELTA, END] as &[&str],
             &[START, DELTA, DONE],
-            &[START, END, DONE],
+            &[START, START, END, DONE],
             &[DELTA, END, DONE],
             &[START, DELTA, END, END, DONE],
             &[START, "id: U-2\ndata: {\"type\":\"content\"}", END, DONE],
             &[START, "data: {\"type\":\"content\"}", END, DONE],
             &[],
         ] {
-            assert!(check_complete_stream(&frames(broken), 1).is_err(), "{broken:?}");
+            assert!(check_complete_stream(&frames(broken), None).is_err(), "{broken:?}");
         }
     }
 

@@ -61,14 +61,14 @@ impl TurnReader {
         }
     }
 
-    /// Reads to the end of the stream and checks it against the contract.
-    pub(crate) async fn read_to_end(&mut self, first: u64) -> Result<(), CheckFailure> {
+    /// Reads to the end of the stream, from its start or after a position, and checks it against the contract.
+    pub(crate) async fn read_to_end(&mut self, after: Option<&str>) -> Result<(), CheckFailure> {
         self.read_until("the end of the turn", Frame::ends_turn).await?;
         self.read_until("`[DONE]`", Frame::is_terminator).await?;
         self.set_time_limit(self.timeouts.close);
         let expected = "an end of the stream after `[DONE]`";
         while self.read().await.map_err(|_| CheckFailure::new(expected, "an open or broken connection"))? {}
-        check_complete_stream(&self.frames, first)
+        check_complete_stream(&self.frames, after)
     }
 
     /// One read of the connection; false at its end.

@@ -9,7 +9,7 @@
 //! |---|---|---|---|
 //! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `language` (of the first message; absent in older items), `messageCount`, `createdAt`, `updatedAt`, `seq` (of the last message), `tip` (seq of its current last answer); if a client named it `chat`; `numbered` (the highest number of a page); while a turn runs `turn`, `leaseUntil` and, after a stop request, `stopping` (that turn) | `begin`, `renew`, `request_stop`, `finish`, `rename` |
 //! | | `N#{chat id}` | a client's own chat id: `conversation` | `begin`, `delete` |
-//! | `U#{o}#C#{conversation}` | `M#{seq}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (number of further pieces); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 without one, because the message holds everything); `layout` of a turn without a log; `aside` if another answer supersedes it. If its process died, `tally` and `recovered` (from how many events of its log) without `endedAt` | `begin`, `finish`, `recover_turn` |
+//! | `U#{o}#C#{conversation}` | `M#{seq}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (number of further pieces); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 without one, because the message holds everything); `aside` if another answer supersedes it. If its process died, `tally` and `recovered` (from how many events of its log) without `endedAt` | `begin`, `finish`, `recover_turn` |
 //! | | `M#{seq}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
 //! | | `R#{seq}` | the pages that the turn added whose answer has that seq: `sources` (JSON), with their numbers in the conversation | `finish`, `recover_turn` |
 //! | | `S` | the summary that replaces the oldest turns in prompts: `summary` (JSON) | `finish` |
@@ -87,8 +87,7 @@ pub use aws::sdk_config;
 pub use breakers::{BreakerRecord, BreakerTable};
 pub use conversations::{
     Answer, BeginError, Conversation, ConversationStore, LeaseError, LeaseState, MessageError, NewTurn, Page,
-    ReadError, Role, ShortTurn, Status, StoredCall, StoredMessage, StoredTurn, TurnEnd, TurnLease, TurnOutcome,
-    UserInput,
+    ReadError, Role, Status, StoredCall, StoredMessage, StoredTurn, TurnEnd, TurnLease, TurnOutcome, UserInput,
 };
 pub use day::Day;
 pub use definitions::{DefineError, Definition, DefinitionKind, Definitions};

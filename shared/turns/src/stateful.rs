@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tools::SourceNumbers;
 
 use crate::registry::TurnGuard;
-use crate::replay::{LogEnd, LogWriter};
+use crate::replay::LogWriter;
 use crate::request::{PromptInput, StartTurn};
 use crate::runner::TurnRunner;
 use crate::services::TurnServices;
@@ -223,11 +223,11 @@ impl StatefulTurn {
             Ending::Failed(failure) if failure.message != failure.code.message() => Some(failure.message.clone()),
             _ => None,
         };
-        let mut stored = self.finish(&mut answer, &ending, log).await;
+        let mut stored = self.finish(&answer, &ending, log).await;
         if matches!(stored, Err(LeaseError::Renamed)) {
             // The user has named the conversation: there is no title to announce.
             answer.title = None;
-            stored = self.finish(&mut answer, &ending, log).await;
+            stored = self.finish(&answer, &ending, log).await;
         }
         let ending = match stored {
             Ok(with_log) => {
@@ -251,9 +251,8 @@ impl StatefulTurn {
     }
 
     /// Whether the end of the log was stored in the answer's transaction.
-    async fn finish(&self, answer: &mut Answer, ending: &Ending, log: &mut LogWriter<'_>) -> Result<bool, LeaseError> {
-        let LogEnd { tail, layout } = log.end(&self.closing_events(ending, answer.title.clone()));
-        answer.layout = layout;
+    async fn finish(&self, answer: &Answer, ending: &Ending, log: &mut LogWriter<'_>) -> Result<bool, LeaseError> {
+        let tail = log.end(&self.closing_events(ending, answer.title.clone()));
         let (conversations, now) = (&self.services.store.conversations, SystemTime::now());
         match tail {
             Some(tail) => conversations.finish_with_log(&self.lease, answer, tail, now).await,

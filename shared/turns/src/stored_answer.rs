@@ -2,7 +2,7 @@ use agent::{CallRecord, TurnState};
 use domain::NumberedSources;
 use store::{Answer, StoredCall, TurnEnd};
 
-/// The state of a finished turn as the answer that is stored, without title and layout.
+/// The state of a finished turn as the answer that is stored, without its title.
 pub(crate) fn stored_answer(state: TurnState, end: TurnEnd, added_sources: Option<NumberedSources>) -> Answer {
     Answer {
         content: state.answer.content.clone(),
@@ -16,9 +16,9 @@ pub(crate) fn stored_answer(state: TurnState, end: TurnEnd, added_sources: Optio
         usage: state.usage(),
         summary: state.summary.clone(),
         models: state.models().to_vec(),
+        reclassified: state.answer.reclassified,
         transcript: state.transcript(),
         title: None,
-        layout: None,
     }
 }
 

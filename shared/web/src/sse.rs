@@ -168,8 +168,10 @@ mod tests {
             }
         }
         for (turn, chunks) in ["T", "U"].iter().zip(chunks) {
-            let expected = texts.iter().enumerate().map(|(index, text)| {
-                format!("id: {turn}-{}\ndata: {{\"type\":\"content\",\"content\":\"{text}\"}}\n\n", index + 1)
+            let mut total = 1;
+            let expected = texts.iter().map(|text| {
+                total += text.len();
+                format!("id: {turn}-{total}.0\ndata: {{\"type\":\"content\",\"content\":\"{text}\"}}\n\n")
             });
             assert_eq!(chunks, expected.collect::<Vec<_>>());
         }

@@ -7,7 +7,8 @@ pub(crate) struct Grammar {
     request: String,
     accumulated: bool,
     turn: Option<String>,
-    count: u64,
+    /// The id of the last frame; empty before the first.
+    last_id: String,
     seen_once: Vec<String>,
     state: StreamState,
 }
@@ -28,7 +29,7 @@ impl Grammar {
             request: request.to_owned(),
             accumulated,
             turn: None,
-            count: 0,
+            last_id: String::new(),
             seen_once: Vec::new(),
             state: StreamState::Running,
         }
@@ -36,15 +37,15 @@ impl Grammar {
 
     /// The grammar of the rest of a turn, after the frame with this id.
     pub(crate) fn resumed_after(request: &str, last: &str) -> Self {
-        let (turn, n) = last.rsplit_once('-').unwrap_or_else(|| panic!("not <turn>-<n>: {last:?}"));
-        let count = n.parse().unwrap_or_else(|_| panic!("not <turn>-<n>: {last:?}"));
         // Earlier frames are unknown: the last one may have had any type.
-        Self { turn: Some(turn.to_owned()), count, state: StreamState::Resumed, ..Self::new(request, false) }
+        let (turn, _) = parse_id(last);
+        let (turn, last_id) = (Some(turn.to_owned()), last.to_owned());
+        Self { turn, last_id, state: StreamState::Resumed, ..Self::new(request, false) }
     }
 
     /// The id of the last frame; empty before the first.
     pub(crate) fn last_id(&self) -> String {
-        self.turn.as_ref().map_or_else(String::new, |turn| format!("{turn}-{}", self.count))
+        self.last_id.clone()
     }
 
     /// Checks a frame; `None` when it is not an event.
@@ -63,27 +64,28 @@ impl Grammar {
         }
         assert_ne!(self.state, StreamState::Ended, "only the terminator follows done or error: {frame}");
         let (id, data) = frame.split_once('\n').unwrap_or_else(|| panic!("not an id and a data line: {frame:?}"));
-        self.read_id(id);
+        let is_first = self.read_id(id);
         let data = data.strip_prefix("data: ").unwrap_or_else(|| panic!("not a data line: {frame:?}"));
         assert!(!data.contains(['\n', '\r']), "one data line: {frame:?}");
         let event = serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {frame:?}"));
-        self.read_event(&event);
+        self.read_event(&event, is_first);
         Some(event)
     }
 
-    /// `id: <turn>-<n>`, n counting from 1.
-    fn read_id(&mut self, line: &str) {
+    /// `id: <turn>-<position>`; positions grow as numbers.
+    fn read_id(&mut self, line: &str) -> bool {
         let id = line.strip_prefix("id: ").unwrap_or_else(|| panic!("not an id line: {line:?}"));
-        let (turn, n) = id.rsplit_once('-').unwrap_or_else(|| panic!("not <turn>-<n>: {id:?}"));
-        self.count += 1;
-        assert_eq!(n, self.count.to_string(), "frames are numbered 1, 2, 3");
+        let ((turn, position), is_first) = (parse_id(id), self.last_id.is_empty());
+        assert!(is_first || position > parse_id(&self.last_id).1, "ids grow: {id} after {}", self.last_id);
+        id.clone_into(&mut self.last_id);
         let first = self.turn.get_or_insert_with(|| turn.to_owned());
         assert!(is_ulid(turn) && turn == first, "one turn per stream: {id:?}");
+        is_first
     }
 
-    fn read_event(&mut self, event: &Value) {
+    fn read_event(&mut self, event: &Value, is_first: bool) {
         let kind = event["type"].as_str().unwrap_or_else(|| panic!("an event without a type: {event}"));
-        assert_eq!(self.count == 1, kind == "start", "start comes first and once: {event}");
+        assert_eq!(is_first, kind == "start", "start comes first and once: {event}");
         self.check_fields(kind, event);
         self.check_ids(kind, event);
         if ["title", "usage"].contains(&kind) {
@@ -147,6 +149,12 @@ impl Grammar {
     }
 }
 
+/// The turn and the position in a frame's id.
+fn parse_id(id: &str) -> (&str, f64) {
+    let position = id.rsplit_once('-').and_then(|(turn, position)| Some((turn, position.parse().ok()?)));
+    position.unwrap_or_else(|| panic!("not <turn>-<position>: {id:?}"))
+}
+
 fn is_ulid(text: &str) -> bool {
     text.len() == 26 && text.bytes().all(|byte| b"0123456789ABCDEFGHJKMNPQRSTVWXYZ".contains(&byte))
 }
@@ -181,9 +189,9 @@ data: {"type":"done","finishReason":"stop"}"#;
     }
 
     #[test]
-    #[should_panic(expected = "frames are numbered")]
-    fn gap_in_frame_numbers_is_rejected() {
-        check_frames(&[START, DONE]);
+    #[should_panic(expected = "ids grow")]
+    fn repeated_id_is_rejected() {
+        check_frames(&[START, &USAGE.replace("-2", "-1")]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use client_protocols::{Accumulated, NativeSse, SkipSeen};
+use client_protocols::{Accumulated, NativeSse};
+use domain::TurnPosition;
 use turns::TurnStream;
 use web::ApiError;
 
@@ -19,21 +20,16 @@ impl ResponseFormat {
         if !self.stream {
             return Ok(Json(web::collect(turn.events).await?).into_response());
         }
-        let native = NativeSse::new(turn.turn_id, self.request_id);
-        Ok(if self.is_accumulated {
+        Ok(self.render_resumed(turn, TurnPosition::default()))
+    }
+
+    /// Renders what follows a position of the turn.
+    pub(crate) fn render_resumed(self, turn: TurnStream, received: TurnPosition) -> Response {
+        let native = NativeSse::new(turn.turn_id, self.request_id).resume_after(received);
+        if self.is_accumulated {
             web::stream_response(turn.events, Accumulated::new(native))
         } else {
             web::stream_response(turn.events, native)
-        })
-    }
-
-    /// Renders the frames of the turn after the first `seen` ones.
-    pub(crate) fn render_resumed(self, turn: TurnStream, seen: u64) -> Response {
-        let native = NativeSse::new(turn.turn_id, self.request_id);
-        if self.is_accumulated {
-            web::stream_response(turn.events, SkipSeen::new(Accumulated::new(native), seen))
-        } else {
-            web::stream_response(turn.events, SkipSeen::new(native, seen))
         }
     }
 }

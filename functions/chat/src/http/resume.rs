@@ -23,17 +23,17 @@ pub(crate) async fn resume(
 ) -> Result<Response, ApiError> {
     let (is_accumulated, last_frame) = (is_accumulated(query.as_ref())?, last_frame(&headers)?);
     let deadline = turns::deadline(&app.turns.limits, Some(&context));
-    let Some((turn, seen)) = turns::resume(&app.turns, &owner, &id, last_frame, deadline).await? else {
+    let Some((turn, received)) = turns::resume(&app.turns, &owner, &id, last_frame, deadline).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
     let format = ResponseFormat { stream: true, is_accumulated, request_id: context.request_id };
-    Ok(format.render_resumed(turn, seen))
+    Ok(format.render_resumed(turn, received))
 }
 
 /// The last frame that the client has received, if it names one.
 fn last_frame(headers: &HeaderMap) -> Result<Option<FrameId>, ApiError> {
     let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
     let last = value.to_str().ok().and_then(FrameId::parse);
-    let message = "`Last-Event-ID` must be the id of a frame: the turn, a hyphen, and a number from 1";
+    let message = "`Last-Event-ID` must be the id of a frame, as the stream had it";
     last.map(Some).ok_or_else(|| ApiError::new(ErrorCode::InvalidRequest, message))
 }

@@ -20,7 +20,10 @@ fn delta_frame_matches_serialised_object() {
         {
             let object = serde_json::to_string(&Payload::from_event(&event, "", &[]).unwrap()).unwrap();
             assert_eq!(object, format!(r#"{{"type":"{name}","{name}":{}}}"#, json!(text)));
-            assert_eq!(frames(&[event]), format!("id: 01T-1\ndata: {object}\n\n"));
+            let rendered = frames(&[event]);
+            let (id, data) = rendered.split_once('\n').unwrap();
+            assert!(id.starts_with("id: 01T-"), "{id}");
+            assert_eq!(data, format!("data: {object}\n\n"));
         }
     }
 }
@@ -66,28 +69,28 @@ fn turn_matches_the_documented_transcript() {
         })),
         Event::Done { finish_reason: FinishReason::ToolLimit },
     ];
-    let expected = r#"id: 01T-1
+    let expected = r#"id: 01T-1.0
 data: {"type":"start","conversationId":"01C","messageId":"01M","model":"volcano"}
 
-id: 01T-2
+id: 01T-4.13
 data: {"type":"thinking","thinking":"想"}
 
-id: 01T-3
+id: 01T-28.13
 data: {"type":"content","content":"好的，马上查询。"}
 
-id: 01T-4
+id: 01T-29.1311
 data: {"type":"tool_call","id":"call_1","name":"search_web","arguments":{"query":"今天北京天气预报"}}
 
-id: 01T-5
+id: 01T-30.131111
 data: {"type":"tool_result","id":"call_1","name":"search_web","ok":true,"cached":false,"durationMs":812,"summary":"10 results","sources":[{"index":1,"title":"天气","url":"https://example.com"}]}
 
-id: 01T-6
+id: 01T-31.1311110011
 data: {"type":"title","title":"天气"}
 
-id: 01T-7
+id: 01T-32.1311110013
 data: {"type":"usage","inputTokens":812,"outputTokens":143,"searchCredits":2,"estimated":false}
 
-id: 01T-8
+id: 01T-33.1311110017
 data: {"type":"done","finishReason":"tool_limit"}
 
 data: [DONE]
@@ -100,7 +103,7 @@ data: [DONE]
 fn error_frame_contains_retry_information() {
     let failure = Failure::from(ErrorCode::RateLimited).with_retry_after(7);
     let expected = concat!(
-        "id: 01T-1\ndata: {\"type\":\"error\",\"code\":\"rate_limited\",",
+        "id: 01T-2.0000014\ndata: {\"type\":\"error\",\"code\":\"rate_limited\",",
         "\"message\":\"Too many requests. Please wait a moment.\",\"retryable\":true,",
         "\"requestId\":\"req-1\",\"retryAfterSeconds\":7}\n\ndata: [DONE]\n\n"
     );
@@ -132,7 +135,7 @@ fn progress_has_its_own_frame() {
         text: "第一章\n".into(),
     }));
     let expected = concat!(
-        "id: 01T-1\ndata: {\"type\":\"tool_progress\",\"id\":\"call_1\",\"name\":\"report\",",
+        "id: 01T-2.00011\ndata: {\"type\":\"tool_progress\",\"id\":\"call_1\",\"name\":\"report\",",
         "\"text\":\"第一章\\n\"}\n\n"
     );
     assert_eq!(frames(&[progress]), expected);
@@ -147,9 +150,35 @@ fn f111_line_ends_in_text_cannot_forge_a_frame() {
 
 #[test]
 fn model_switch_has_no_frame() {
-    let switched = Event::ModelSwitched { model: "backup".into() };
-    for event in [switched, Event::Title("a".into()), Event::Done { finish_reason: FinishReason::Stop }] {
-        assert_eq!(has_frame(&event), !frames(std::slice::from_ref(&event)).is_empty(), "{event:?}");
+    assert_eq!(frames(&[Event::ModelSwitched { model: "backup".into() }]), "");
+    for event in [Event::Title("a".into()), Event::Done { finish_reason: FinishReason::Stop }] {
+        assert!(!frames(std::slice::from_ref(&event)).is_empty(), "{event:?}");
     }
-    assert!(!has_frame(&Event::ModelSwitched { model: "backup".into() }));
+}
+
+#[test]
+fn resumed_stream_has_the_rest() {
+    let events = [
+        Event::Text { delta: "a\n\nid: ".into() },
+        Event::ModelSwitched { model: "other".into() },
+        Event::Text { delta: "b茶".into() },
+        Event::Done { finish_reason: FinishReason::Stop },
+    ];
+    let render = |received: &str| {
+        let mut protocol = NativeSse::new("01T", "req-1").resume_after(TurnPosition::parse(received).unwrap());
+        let mut out = String::new();
+        events.iter().for_each(|event| protocol.write_frames(event, &mut out));
+        out.split_inclusive("\n\n").map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all: Vec<String> = frames(&events).split_inclusive("\n\n").map(str::to_owned).collect();
+    for (received, seen) in [("8.0", 1), ("12.0", 2), ("13.0000014", 3), ("1", 1), ("2", 2)] {
+        assert_eq!(render(received), all[seen..], "{received}");
+    }
+    assert_eq!(render("9.0")[0], "id: 01T-12.0\ndata: {\"type\":\"content\",\"content\":\"茶\"}\n\n");
+    let ahead = render("99.0");
+    assert!(ahead[0].starts_with("id: 01T-100.0000014\ndata: {\"type\":\"done\""), "ids grow: {}", ahead[0]);
+    assert_eq!(ahead[1..], all[3..], "a client ahead of the known events gets the end");
+    for counted in ["3", "9"] {
+        assert_eq!(render(counted), all[2..], "an earlier id counts frames, but never the end");
+    }
 }

@@ -22,18 +22,18 @@ pub(super) async fn check_resume(session: &mut Session) -> Result<CheckStatus, C
     first.read_until("words", Frame::is_delta).await?;
     let (id, received) = (first.start_field("conversationId"), first.content());
     let last = first.frames.last().and_then(|frame| frame.id.clone());
-    let Some((turn, number)) = last else { return Ok(CheckStatus::Skipped("the turn was over at once".to_owned())) };
+    let Some((turn, position)) = last else { return Ok(CheckStatus::Skipped("the turn was over at once".to_owned())) };
     drop(first);
     let path = format!("/api/conversations/{id}/stream");
     let request =
-        session.target.caller_request(Method::GET, &path).await?.header("last-event-id", format!("{turn}-{number}"));
+        session.target.caller_request(Method::GET, &path).await?.header("last-event-id", format!("{turn}-{position}"));
     let mut rest = TurnReader::open(&session.target, request, session.options.timeouts).await?;
-    rest.read_to_end(number + 1).await?;
+    rest.read_to_end(Some(&position)).await?;
     let resumed_turn = rest.frames.first().and_then(|frame| frame.id.as_ref()).map(|(turn, _)| turn);
     CheckFailure::ensure(resumed_turn == Some(&turn), "the rest of the same turn", || "another turn".to_owned())?;
     check_done(&rest.frames, &["stop", "length"])?;
     session.expect_stored(&id, &(received + &rest.content())).await?;
-    Ok(CheckStatus::Passed(format!("{} frames after frame {number}", rest.frames.len())))
+    Ok(CheckStatus::Passed(format!("{} frames after {position}", rest.frames.len())))
 }
 
 pub(super) async fn check_stop(session: &mut Session) -> Result<CheckStatus, CheckFailure> {
@@ -47,7 +47,7 @@ pub(super) async fn check_stop(session: &mut Session) -> Result<CheckStatus, Che
         response.status_and_code()
     })?;
     turn.set_time_limit(session.options.timeouts.stop);
-    turn.read_to_end(1).await?;
+    turn.read_to_end(None).await?;
     check_done(&turn.frames, &["stopped"])?;
     Ok(CheckStatus::Passed(format!("{} ms", requested_at.elapsed().as_millis())))
 }

@@ -27,7 +27,7 @@ pub(super) async fn check_first_event(session: &mut Session) -> Result<CheckStat
 
 pub(super) async fn check_end(session: &mut Session) -> Result<CheckStatus, CheckFailure> {
     let Some(turn) = &mut session.turn else { return Ok(skipped_without_turn()) };
-    turn.read_to_end(1).await?;
+    turn.read_to_end(None).await?;
     session.turn_ended = true;
     check_done(&turn.frames, &["stop", "length"])?;
     let elapsed = turn.read_until("the end of the turn", Frame::ends_turn).await?;

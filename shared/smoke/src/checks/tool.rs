@@ -12,7 +12,7 @@ pub(super) async fn check_tool_round(session: &mut Session) -> Result<CheckStatu
         return Ok(CheckStatus::Absent(format!("the default agent may not use `{TOOL}`")));
     }
     let mut turn = session.start_turn(SUM, Some(TOOL)).await?;
-    turn.read_to_end(1).await?;
+    turn.read_to_end(None).await?;
     check_done(&turn.frames, &["stop", "length", "tool_limit"])?;
     let Some(at) = turn.frames.iter().position(|frame| frame.kind() == "tool_result") else {
         return Ok(CheckStatus::Skipped("the model called no tool".to_owned()));

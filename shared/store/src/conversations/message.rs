@@ -23,9 +23,6 @@ pub(super) const PARTS: &str = "parts";
 /// The attribute of an answer whose turn died: from how many events of its log the answer was recovered.
 pub(super) const RECOVERED: &str = "recovered";
 
-/// The attribute with [`Answer::layout`].
-pub(super) const LAYOUT: &str = "layout";
-
 /// How long after its begin an answer may be recovered: a log lives for an hour, and no turn is half as long.
 const RECOVERABLE: Duration = Duration::from_mins(90);
 
@@ -92,15 +89,15 @@ pub(super) fn end_answer(
     let status = if matches!(answer.end, TurnEnd::Done(_)) { Status::Complete } else { Status::Interrupted };
     let (usage, models) = (answer.usage, answer.models.clone());
     let (thinking_ms, error_message) = (answer.thinking_ms, answer.error_message.clone());
-    let outcome = TurnOutcome { usage, end: answer.end, models, thinking_ms, error_message };
+    let (end, reclassified) = (answer.end, answer.reclassified);
+    let outcome = TurnOutcome { usage, end, models, thinking_ms, error_message, reclassified };
     let written = answer_attributes(&pieces, &answer.tool_calls, &answer.sources, &outcome)?;
-    let end = [
+    let end_attributes = [
         ("progress", s(status.as_str())),
         ("endedAt", n(millis(now))),
         (TRANSCRIPT, n(transcript.map_or(0, |transcript| transcript.chars))),
     ];
-    let layout = answer.layout.as_ref().map(|layout| (LAYOUT, s(layout)));
-    let change = Expression::set(written.into_iter().chain(end).chain(layout))
+    let change = Expression::set(written.into_iter().chain(end_attributes))
         .and(&format!("REMOVE {}", activate(RECOVERED, lease, answer)))
         .and_when("turn = :turn")
         .value(":turn", s(&lease.turn_id));

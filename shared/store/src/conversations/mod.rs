@@ -9,6 +9,7 @@ mod bounds;
 mod chat_id;
 pub(crate) mod cursor;
 mod edit;
+mod ended_turn;
 mod finish;
 mod head;
 mod history;
@@ -17,7 +18,6 @@ mod message;
 mod page;
 mod read;
 mod recovered;
-mod short_turn;
 mod sort_keys;
 mod sources;
 mod stop;
@@ -29,8 +29,7 @@ pub(crate) use head::HEAD_PREFIX;
 pub use page::{Conversation, MessageError, Page, ReadError, Role, Status, StoredCall, StoredMessage};
 pub(crate) use read::AllMessages;
 pub use turn::{
-    Answer, BeginError, LeaseError, LeaseState, NewTurn, ShortTurn, StoredTurn, TurnEnd, TurnLease, TurnOutcome,
-    UserInput,
+    Answer, BeginError, LeaseError, LeaseState, NewTurn, StoredTurn, TurnEnd, TurnLease, TurnOutcome, UserInput,
 };
 
 use std::time::Duration;

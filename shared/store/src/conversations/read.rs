@@ -3,7 +3,8 @@ use std::time::SystemTime;
 use super::cursor;
 use super::head::{Head, head_key};
 use super::message::{AssembledMessage, is_further_piece};
-use super::sort_keys::message_sk;
+use super::sort_keys::{AFTER_MESSAGES, message_sk};
+use super::turn::FIRST_ANSWER;
 use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn};
 use crate::item::{Item, n};
 use crate::key::{OwnerPartitions, is_ulid};
@@ -16,9 +17,6 @@ const MAX_ROWS: u32 = 100;
 
 /// The maximum size of a page of messages, in bytes of their texts: a buffered response of a function holds 6 MB.
 const MAX_PAGE_BYTES: usize = 3 * 1024 * 1024;
-
-/// Sorts after every message and every further piece.
-const AFTER_MESSAGES: &str = "M$";
 
 /// A page of all messages of a conversation.
 pub(crate) struct AllMessages {
@@ -143,7 +141,8 @@ impl ConversationStore {
         let (messages, _) = self.read_messages(&partition, answer_seq.saturating_sub(1), 1, |_| true).await?;
         let found = messages.into_iter().next().filter(|found| found.seq == answer_seq).ok_or(ReadError::NotFound)?;
         let outcome = found.outcome.clone();
-        Ok(StoredTurn { message: found.into_message(&head, now), outcome })
+        let title = (answer_seq == FIRST_ANSWER).then(|| head.title.clone());
+        Ok(StoredTurn { message: found.into_message(&head, now), outcome, title })
     }
 
     /// The turn that runs in a conversation under a valid lease.

@@ -66,6 +66,7 @@ fn recovered_answer(
         models: logged.attribution.after_failover().to_vec(),
         thinking_ms: None,
         error_message: None,
+        reclassified: logged.reclassified,
     };
     let written = answer_attributes(&pieces, &calls, &logged.sources, &outcome)?;
     let change = Expression::set(written.into_iter().chain([(RECOVERED, n(events))]))

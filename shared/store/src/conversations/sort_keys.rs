@@ -14,6 +14,9 @@ pub(super) const SOURCES_PREFIX: &str = "R#";
 /// The prefix of the sort keys of messages and their further pieces.
 pub(super) const MESSAGE_PREFIX: &str = "M#";
 
+/// Sorts after every message and every further piece.
+pub(super) const AFTER_MESSAGES: &str = "M$";
+
 /// The length of a message's sort key, in bytes; that of a further piece is longer.
 pub(super) const MESSAGE_SK_LEN: usize = MESSAGE_PREFIX.len() + 12;
 

@@ -8,6 +8,9 @@ use crate::key::Key;
 use crate::turn_ref::TurnRef;
 use crate::{IdempotencyClaim, StoreError};
 
+/// The seq of the answer to a conversation's first message.
+pub(super) const FIRST_ANSWER: u64 = 2;
+
 /// A turn to be started.
 #[derive(Clone, Debug)]
 pub struct NewTurn {
@@ -95,7 +98,7 @@ impl TurnLease {
 
     /// Whether the turn is the first one of its conversation.
     pub fn is_first(&self) -> bool {
-        self.answer_seq == 2
+        self.answer_seq == FIRST_ANSWER
     }
 }
 
@@ -149,6 +152,14 @@ pub struct TurnOutcome {
     /// [`Answer::error_message`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
+    /// How often text became reasoning: what a client was sent before is not a part of the answer's text then.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reclassified: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl TurnOutcome {
@@ -166,6 +177,8 @@ pub struct StoredTurn {
     pub message: StoredMessage,
     /// `None` while it runs, and permanently if it was interrupted.
     pub outcome: Option<TurnOutcome>,
+    /// The current title of its conversation, if the turn is its first one.
+    pub title: Option<String>,
 }
 
 /// The end of a turn, to be stored.
@@ -197,17 +210,6 @@ pub struct Answer {
     pub summary: Option<Summary>,
     /// The title that the turn will announce; the answer is stored only if the conversation still has it.
     pub title: Option<String>,
-    /// For a turn without a log, the positions of its events in the answer, as text that the store does not interpret.
-    pub layout: Option<String>,
-}
-
-/// A finished turn without a log, with what a replay of its events needs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ShortTurn {
-    /// The turn; it has ended.
-    pub turn: StoredTurn,
-    /// [`Answer::layout`].
-    pub layout: String,
-    /// The current title of its conversation.
-    pub title: String,
+    /// [`TurnOutcome::reclassified`].
+    pub reclassified: usize,
 }

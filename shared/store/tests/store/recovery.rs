@@ -279,22 +279,25 @@ async fn renamed_conversation_refuses_the_announced_title() {
 }
 
 #[tokio::test]
-async fn short_turn_is_found_for_an_hour() {
+async fn ended_turn_is_found_for_an_hour() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    store.finish(&lease, &Answer { layout: Some("t1e".to_owned()), ..answer("A") }, at(1)).await.unwrap();
     let id = lease.conversation_id.clone();
+    let find = async |turn: &str, owner: &Owner, now| store.find_ended_turn(owner, &id, turn, now).await.unwrap();
+    assert_eq!(find(&lease.turn_id, &alice(), at(1)).await, None, "it runs");
+    store.finish(&lease, &answer("A"), at(1)).await.unwrap();
     for number in 0..20 {
         let next = store.begin(&alice(), &next_turn(&id, &number.to_string()), at(2)).await.unwrap();
         store.finish(&next, &answer("B"), at(2)).await.unwrap();
-        let unlogged = store.short_turn(&alice(), &id, &next.turn_id, at(2)).await.unwrap();
-        assert_eq!(unlogged, None, "it has no layout");
+        let found = find(&next.turn_id, &alice(), at(2)).await.unwrap();
+        let turn = store.get_turn(&alice(), &id, found.answer_seq, at(2)).await.unwrap();
+        assert_eq!((turn.message.content.as_str(), turn.title), ("B", None));
     }
-    let found = store.short_turn(&alice(), &id, &lease.turn_id, at(3600)).await.unwrap().unwrap();
-    assert_eq!((found.layout.as_str(), found.title.as_str()), ("t1e", "About Q"));
-    assert_eq!(found.turn.message.content, "A");
-    assert_eq!(found.turn.outcome.map(|outcome| outcome.end), Some(store::TurnEnd::Done(FinishReason::Stop)));
-    assert_eq!(store.short_turn(&alice(), &id, &lease.turn_id, at(3601)).await, Ok(None));
-    let bob = store.short_turn(&Owner::new("bob"), &id, &lease.turn_id, at(3)).await;
-    assert_eq!(bob, Err(ReadError::NotFound));
+    let found = find(&lease.turn_id, &alice(), at(3600)).await.unwrap();
+    assert_eq!((&found.turn_id, &found.conversation_id), (&lease.turn_id, &id));
+    let turn = store.get_turn(&alice(), &id, found.answer_seq, at(3600)).await.unwrap();
+    assert_eq!((turn.message.content.as_str(), turn.title.as_deref()), ("A", Some("About Q")));
+    assert_eq!(turn.outcome.map(|outcome| outcome.end), Some(store::TurnEnd::Done(FinishReason::Stop)));
+    assert_eq!(find(&lease.turn_id, &alice(), at(3601)).await, None);
+    assert_eq!(find(&lease.turn_id, &Owner::new("bob"), at(3)).await, None);
 }

@@ -120,7 +120,7 @@ pub(crate) fn answer(text: &str) -> Answer {
         models: Vec::new(),
         summary: None,
         title: None,
-        layout: None,
+        reclassified: 0,
     }
 }
 

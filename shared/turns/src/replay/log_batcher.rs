@@ -10,8 +10,6 @@ use tokio::select;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::layout::Layout;
-
 /// No event is written before a turn is this old: a short turn costs no write.
 pub const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
@@ -93,15 +91,11 @@ impl Batcher {
         Batch { first: *first, events: events.iter().cloned().chain(closing.iter().map(LogEntry::from)).collect() }
     }
 
-    /// The layout of all events and the closing ones; `None` if it is too long, or not possible.
-    pub(super) fn layout(&self, closing: &[Event]) -> Option<String> {
-        let mut layout = Layout::default();
-        let mut subscriber = self.events.subscribe(0);
-        while let Some(Some(())) = subscriber.for_each_new(|event| layout.push(event)).now_or_never() {}
-        for event in closing {
-            layout.push(event);
-        }
-        layout.finish()
+    /// Whether the turn has events that cannot be rebuilt from its answer.
+    pub(super) fn needs_log(&self) -> bool {
+        let (mut needs_log, mut subscriber) = (false, self.events.subscribe(0));
+        while let Some(Some(())) = subscriber.for_each_new(|event| needs_log |= !is_in_answer(event)).now_or_never() {}
+        needs_log
     }
 
     fn take_pending(&mut self) -> Batch {
@@ -109,6 +103,26 @@ impl Batcher {
         self.flush_bytes = self.events.bytes() + FLUSH_BYTES;
         let next = Batch { first: self.pending.first + self.pending.events.len(), events: Vec::new() };
         std::mem::replace(&mut self.pending, next)
+    }
+}
+
+/// Whether an event can be rebuilt from the stored answer.
+fn is_in_answer(event: &Event) -> bool {
+    match event {
+        Event::Started(_)
+        | Event::Text { .. }
+        | Event::Thinking { .. }
+        | Event::ToolCall(_)
+        | Event::ToolResult(_)
+        | Event::Title(_)
+        | Event::Usage(_)
+        | Event::Failed(_)
+        | Event::Done { .. } => true,
+        Event::ModelSwitched { .. }
+        | Event::TextReclassified { .. }
+        | Event::EarlierSource(_)
+        | Event::ToolProgress(_)
+        | Event::ClientToolCall(_) => false,
     }
 }
 

@@ -5,14 +5,14 @@
 
 use std::time::{Duration, SystemTime};
 
-use domain::{ErrorCode, Event, EventBatch, Failure, Owner, TurnStart};
+use domain::{ErrorCode, Event, EventBatch, Owner, TurnAccumulator, TurnStart};
 use futures_util::StreamExt;
 use futures_util::stream::{once, unfold};
 use store::{ReadError, StoreError, StoredTurn, TurnRef};
 use tokio::time::{Instant, sleep};
 use web::ApiError;
 
-use super::from_answer::{self, Delivered};
+use super::from_answer::{deleted_end, interrupted_end, remaining};
 use crate::handle::TurnStream;
 use crate::services::TurnServices;
 
@@ -25,18 +25,16 @@ const LAST_BATCH_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the store may fail before the stream ends.
 const STORE_FAILURE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Maximum number of frames that a client may have and the log may have lost: an instance writes several times a second.
-const MAX_LOST_FRAMES: u64 = 100_000;
-
 /// Reads the log of one turn for one client.
 struct LogTailer {
     services: TurnServices,
     owner: Owner,
     turn: TurnRef,
-    /// How many frames the client already has.
-    client_frames: u64,
+    /// Whether the client counts frames, so that only the log can continue what it has.
+    counts_frames: bool,
     deadline: Instant,
-    delivered: Delivered,
+    /// What the log has held so far.
+    delivered: TurnAccumulator,
     /// The position of the next event in the log.
     next: usize,
     /// Whether to read again without waiting.
@@ -49,12 +47,12 @@ struct LogTailer {
     has_ended: bool,
 }
 
-/// The turn from its first event on, for a client that has its first `client_frames` frames.
+/// The turn from its first event on; interrupted where the log ends early, if the client counts frames.
 pub(super) async fn follow(
     services: &TurnServices,
     owner: &Owner,
     turn: TurnRef,
-    client_frames: u64,
+    counts_frames: bool,
     deadline: Instant,
 ) -> Result<TurnStream, ApiError> {
     let StoredTurn { message, .. } = stored_turn(services, owner, &turn).await.map_err(not_found_or_store)?;
@@ -68,9 +66,9 @@ pub(super) async fn follow(
         services: services.clone(),
         owner: owner.clone(),
         turn,
-        client_frames,
+        counts_frames,
         deadline,
-        delivered: Delivered::default(),
+        delivered: TurnAccumulator::default(),
         next: 0,
         has_more: true,
         is_readable: true,
@@ -120,7 +118,7 @@ impl LogTailer {
         let since = *self.failing_since.get_or_insert_with(Instant::now);
         if since.elapsed() >= STORE_FAILURE_TIMEOUT || Instant::now() >= self.deadline {
             tracing::error!(%error, "a turn's log cannot be read; its stream ends");
-            return self.interrupted(error.code().into());
+            return interrupted_end(error.code().into());
         }
         tracing::warn!(%error, "a turn's log could not be read and is read again");
         Vec::new()
@@ -136,7 +134,7 @@ impl LogTailer {
             Ok(Some(running)) if running == self.turn => Ok(self.end_if_expired()),
             Ok(_) => self.read_end().await,
             Err(ReadError::Store(error)) => Err(error),
-            Err(_) => Ok(self.pad_lost_frames(from_answer::deleted_end())),
+            Err(_) => Ok(deleted_end()),
         }
     }
 
@@ -158,27 +156,22 @@ impl LogTailer {
         let turn = match stored_turn(&self.services, &self.owner, &self.turn).await {
             Ok(turn) => turn,
             Err(ReadError::Store(error)) => return Err(error),
-            Err(_) => return Ok(self.pad_lost_frames(from_answer::deleted_end())),
+            Err(_) => return Ok(deleted_end()),
         };
         // The last batch is stored with the answer or after it, and may have arrived since the log was read.
         let logged = self.read_log().await?;
         let since = *self.stored_since.get_or_insert_with(Instant::now);
-        // A turn that ended before its log began gets no batch; one of which the client has more frames may.
-        let has_log = self.next > 0 || self.client_frames > 1;
+        // A turn that ended before its log began gets no batch, unless its answer cannot continue what clients have.
+        let has_log = self.next > 0 || turn.outcome.as_ref().is_some_and(|outcome| outcome.reclassified > 0);
         let is_awaited = turn.outcome.is_some() && has_log && self.is_readable && since.elapsed() < LAST_BATCH_TIMEOUT;
         if !logged.is_empty() || is_awaited {
             return Ok(logged);
         }
-        if self.next == 0 {
-            self.delivered.frames = 1;
-        }
         if turn.outcome.is_none() {
             self.recover().await;
         }
-        // What the client has beyond the log is unknown, so nothing can be appended to it.
-        let is_known = self.client_frames <= self.delivered.frames;
-        let rest = if is_known { self.delivered.remaining(turn) } else { None };
-        Ok(rest.map_or_else(|| self.interrupted(ErrorCode::Interrupted.into()), |rest| self.pad_lost_frames(rest)))
+        let rest = if self.counts_frames { None } else { remaining(&self.delivered, turn) };
+        Ok(rest.unwrap_or_else(|| interrupted_end(ErrorCode::Interrupted.into())))
     }
 
     /// Makes what the log holds the answer of the turn, which died: the log expires.
@@ -192,17 +185,6 @@ impl LogTailer {
     /// earlier.
     fn end_if_expired(&self) -> Vec<Event> {
         let may_continue = Instant::now() < self.deadline && !self.services.registry.is_shutting_down();
-        if may_continue { Vec::new() } else { self.interrupted(ErrorCode::Interrupted.into()) }
-    }
-
-    fn interrupted(&self, failure: Failure) -> Vec<Event> {
-        self.pad_lost_frames(from_answer::interrupted_end(failure))
-    }
-
-    /// The end of the turn after the frames that the client has and the log has lost: they count as empty text.
-    fn pad_lost_frames(&self, rest: Vec<Event>) -> Vec<Event> {
-        let lost = self.client_frames.saturating_sub(self.delivered.frames.max(1)).min(MAX_LOST_FRAMES);
-        let empty = (0..lost).map(|_| Event::Text { delta: String::new() });
-        empty.chain(rest).collect()
+        if may_continue { Vec::new() } else { interrupted_end(ErrorCode::Interrupted.into()) }
     }
 }

@@ -1,7 +1,7 @@
 //! Writes a turn's events to the store while the turn runs, so that other instances can replay it.
 //!
-//! Nothing is written in a turn's first two seconds: of a turn that ends by then, the answer holds how its events divide it
-//! (`layout`), unless it has very many. There is never more than one batch at a time. The writer runs concurrently with
+//! Nothing is written in a turn's first two seconds: a turn that ends by then is rebuilt from its answer, unless it has events
+//! that no answer holds. There is never more than one batch at a time. The writer runs concurrently with
 //! the turn: a store that is slow or fails does not delay it, except for a pending write at its end, by 300 ms at most. After a
 //! failed write nothing more is written of this turn, so that no reader sees a gap.
 //!
@@ -36,15 +36,6 @@ pub(crate) struct LogWriter<'a> {
     state: State,
 }
 
-/// What is stored with an answer so that its turn can be replayed.
-pub(crate) struct LogEnd {
-    /// The rest of the log with the closing events; `None` for a turn without a log, or if the rest does not fit the
-    /// transaction.
-    pub(crate) tail: Option<LogTail>,
-    /// Of a short turn instead: how its events divide the answer.
-    pub(crate) layout: Option<String>,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Nothing is written yet.
@@ -73,16 +64,12 @@ impl<'a> LogWriter<'a> {
         }
     }
 
-    /// What is stored with the answer so that the turn can be replayed. No write may be pending.
-    pub(crate) fn end(&mut self, closing: &[Event]) -> LogEnd {
-        if self.state == State::Empty
-            && self.is_over()
-            && let Some(layout) = self.batches.layout(closing)
-        {
-            return LogEnd { tail: None, layout: Some(layout) };
-        }
-        let has_log = !matches!(self.state, State::Ended | State::GivenUp);
-        LogEnd { tail: has_log.then(|| self.tail(closing)).flatten(), layout: None }
+    /// The rest of the log with the closing events, to be stored with the answer; `None` for a turn that needs no log, or if
+    /// the rest does not fit the transaction. No write may be pending.
+    pub(crate) fn end(&mut self, closing: &[Event]) -> Option<LogTail> {
+        let needs_none = self.state == State::Empty && self.is_over() && !self.batches.needs_log();
+        let has_ended = needs_none || matches!(self.state, State::Ended | State::GivenUp);
+        if has_ended { None } else { self.tail(closing) }
     }
 
     fn tail(&mut self, closing: &[Event]) -> Option<LogTail> {

@@ -2,7 +2,6 @@
 //! the answer that its instance stores.
 
 mod from_answer;
-mod layout;
 mod log_batcher;
 mod log_tailer;
 mod log_writer;
@@ -11,5 +10,5 @@ mod resume;
 pub use self::log_batcher::{FLUSH_INTERVAL as LOG_FLUSH_INTERVAL, GRACE_PERIOD as LOG_GRACE_PERIOD};
 pub use self::resume::{FrameId, current, resume};
 
-pub(crate) use self::log_writer::{LogEnd, LogWriter};
+pub(crate) use self::log_writer::LogWriter;
 pub(crate) use self::resume::repeated;

@@ -1,30 +1,27 @@
-use std::future::ready;
 use std::time::SystemTime;
 
-use domain::{ErrorCode, EventBatch, Owner, is_id};
-use futures_util::stream::once;
-use store::TurnRef;
+use domain::{ErrorCode, Owner, TurnPosition, is_id};
+use store::{StoreError, TurnRef};
 use tokio::time::Instant;
 use web::ApiError;
 
-use super::layout;
 use super::log_tailer::{self, not_found_or_store};
 use crate::admission::deadline;
 use crate::handle::TurnStream;
 use crate::services::TurnServices;
 
-/// The id of a frame: `<turn>-<n>`, with `n` counted from 1.
+/// The id of a frame: `<turn>-<position>`, with the position after the frame.
 pub struct FrameId {
     turn_id: String,
-    number: u64,
+    received: TurnPosition,
 }
 
 impl FrameId {
     /// Parses a frame's id; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
-        let (turn_id, digits) = text.rsplit_once('-')?;
-        let number = digits.parse().ok().filter(|number: &u64| *number > 0 && number.to_string() == digits)?;
-        is_id(turn_id).then(|| Self { turn_id: turn_id.to_owned(), number })
+        let (turn_id, position) = text.split_once('-')?;
+        let received = TurnPosition::parse(position)?;
+        is_id(turn_id).then(|| Self { turn_id: turn_id.to_owned(), received })
     }
 }
 
@@ -44,7 +41,7 @@ pub async fn current(
     }
 }
 
-/// The turn that a client resumes, and how many of its frames that client has; `None` if there is nothing to resume.
+/// The turn that a client resumes from its first event on, and how much of it that client has; `None` if there is nothing to resume.
 ///
 /// That is the turn whose frame the client names, as long as it can be replayed, otherwise the running one.
 ///
@@ -56,16 +53,16 @@ pub async fn resume(
     conversation_id: &str,
     last_frame: Option<FrameId>,
     deadline: Instant,
-) -> Result<Option<(TurnStream, u64)>, ApiError> {
+) -> Result<Option<(TurnStream, TurnPosition)>, ApiError> {
     if let Some(last_frame) = last_frame
         && let Some(turn) = subscribe_from(services, owner, conversation_id, &last_frame, deadline).await?
     {
         record_resumed(services, Some(&turn));
-        return Ok(Some((turn, last_frame.number)));
+        return Ok(Some((turn, last_frame.received)));
     }
     let turn = subscribe_current(services, owner, conversation_id, deadline).await?;
     record_resumed(services, turn.as_ref());
-    Ok(turn.map(|turn| (turn, 0)))
+    Ok(turn.map(|turn| (turn, TurnPosition::default())))
 }
 
 /// This turn from its first event on, whether it runs or has finished, on whichever instance.
@@ -77,7 +74,7 @@ pub(crate) async fn repeated(
 ) -> Result<TurnStream, ApiError> {
     let stream = match services.registry.events(owner, &turn.conversation_id, &turn.turn_id) {
         Some(events) => Ok(TurnStream::of_subscriber(turn.turn_id, events.subscribe(0))),
-        None => log_tailer::follow(services, owner, turn, 0, deadline).await,
+        None => log_tailer::follow(services, owner, turn, false, deadline).await,
     };
     stream.inspect(|turn| record_resumed(services, Some(turn)))
 }
@@ -92,7 +89,7 @@ async fn subscribe_current(
         return Ok(Some(TurnStream::of_subscriber(turn_id, events.subscribe(0))));
     }
     match running(services, owner, conversation_id).await? {
-        Some(turn) => log_tailer::follow(services, owner, turn, 0, deadline).await.map(Some),
+        Some(turn) => log_tailer::follow(services, owner, turn, false, deadline).await.map(Some),
         None => Ok(None),
     }
 }
@@ -104,7 +101,7 @@ async fn subscribe_from(
     last_frame: &FrameId,
     deadline: Instant,
 ) -> Result<Option<TurnStream>, ApiError> {
-    let FrameId { turn_id, number } = last_frame;
+    let FrameId { turn_id, received } = last_frame;
     let current = services.registry.current(owner, conversation_id).filter(|(current, _)| current == turn_id);
     if let Some((turn_id, events)) = current {
         return Ok(Some(TurnStream::of_subscriber(turn_id, events.subscribe(0))));
@@ -114,26 +111,31 @@ async fn subscribe_from(
     if let Some(events) = services.registry.events(owner, conversation_id, turn_id) {
         return Ok(Some(TurnStream::of_subscriber(turn_id.clone(), events.subscribe(0))));
     }
+    let counts_frames = received.frames().is_some();
     let turn = match running {
-        None => services.store.streams.find(owner, conversation_id, turn_id, SystemTime::now()).await?,
+        None => find_ended(services, owner, conversation_id, last_frame).await?,
         running => running,
     };
     match turn {
-        Some(turn) => log_tailer::follow(services, owner, turn, *number, deadline).await.map(Some),
-        None => short_turn(services, owner, conversation_id, turn_id).await,
+        Some(turn) => log_tailer::follow(services, owner, turn, counts_frames, deadline).await.map(Some),
+        None => Ok(None),
     }
 }
 
-/// A finished turn without a log, rebuilt from its stored answer.
-async fn short_turn(
+/// The finished turn of a frame, if it can be replayed: one with a log, or one whose answer holds everything.
+async fn find_ended(
     services: &TurnServices,
     owner: &Owner,
     conversation_id: &str,
-    turn_id: &str,
-) -> Result<Option<TurnStream>, ApiError> {
-    let found = services.store.conversations.short_turn(owner, conversation_id, turn_id, SystemTime::now()).await;
-    let events = found.map_err(not_found_or_store)?.and_then(|turn| layout::rebuild(conversation_id, turn));
-    Ok(events.map(|events| TurnStream::new(turn_id.to_owned(), once(ready(EventBatch::from_vec(events))))))
+    FrameId { turn_id, received }: &FrameId,
+) -> Result<Option<TurnRef>, StoreError> {
+    let (store, now) = (&services.store, SystemTime::now());
+    let logged = store.streams.find(owner, conversation_id, turn_id, now).await?;
+    // An answer does not hold how it was divided into frames.
+    if logged.is_some() || received.frames().is_some() {
+        return Ok(logged);
+    }
+    store.conversations.find_ended_turn(owner, conversation_id, turn_id, now).await
 }
 
 /// The running turn of a conversation by its head item.
@@ -154,23 +156,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frame_id_is_a_turn_and_a_number() {
-        let id = FrameId::parse("01ARZ3NDEKTSV4RRFFQ69G5FAV-12").unwrap();
-        assert_eq!((id.turn_id.as_str(), id.number), ("01ARZ3NDEKTSV4RRFFQ69G5FAV", 12));
+    fn frame_id_is_a_turn_and_a_position() {
+        for position in ["12", "12.0", "12.14"] {
+            let id = FrameId::parse(&format!("01ARZ3NDEKTSV4RRFFQ69G5FAV-{position}")).unwrap();
+            assert_eq!(id.turn_id, "01ARZ3NDEKTSV4RRFFQ69G5FAV");
+            assert_eq!(Some(id.received), TurnPosition::parse(position));
+        }
         for bad in ["", "-", "12", "x-1", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAV-"] {
             assert!(FrameId::parse(bad).is_none(), "{bad}");
         }
-        for number in ["0", "01", "+1", "-1", "1.0", " 1", "x", "18446744073709551616"] {
+        for number in ["0", "01", "+1", "-1", "1.", " 1", "x", "18446744073709551616"] {
             assert!(FrameId::parse(&format!("01ARZ3NDEKTSV4RRFFQ69G5FAV-{number}")).is_none(), "{number}");
         }
     }
 
     #[test]
     fn fuzz_only_frame_ids_are_parsed() {
-        let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV-12";
-        fuzz::run_text("ids of frames", &[id], &["-", "0", "1", "+", " ", "汉", "18446744073709551616"], |text| {
-            let Some(FrameId { turn_id, number }) = FrameId::parse(text) else { return Ok(()) };
-            fuzz::ensure(format!("{turn_id}-{number}") == text, || format!("{turn_id}-{number} is another text"))
+        let ids = ["01ARZ3NDEKTSV4RRFFQ69G5FAV-12", "01ARZ3NDEKTSV4RRFFQ69G5FAV-33.1311110017"];
+        let parts = ["-", ".", "0", "1", "14", "+", " ", "汉", "18446744073709551616"];
+        fuzz::run_text("ids of frames", &ids, &parts, |text| {
+            let Some(FrameId { turn_id, received }) = FrameId::parse(text) else { return Ok(()) };
+            let mut written = format!("{turn_id}-");
+            received.write(&mut written);
+            fuzz::ensure(written == text, || format!("{written} is another text"))
         });
     }
 }

@@ -1,0 +1,232 @@
+use domain::{CallPosition, ModelAttribution, PositionTracker, TurnPosition, TurnStart, Usage};
+use serde_json::json;
+use store::{Role, Status, StoredMessage};
+
+use super::*;
+
+fn text(delta: &str) -> Event {
+    Event::Text { delta: delta.to_owned() }
+}
+
+fn call(id: &str) -> Event {
+    Event::ToolCall(Box::new(ToolCall { id: id.to_owned(), name: "search_web".to_owned(), arguments: json!({}) }))
+}
+
+fn turn(content: &str, tally: Option<TurnOutcome>) -> StoredTurn {
+    let call = |id: &str| StoredCall {
+        id: id.to_owned(),
+        name: "search_web".to_owned(),
+        arguments: json!({}),
+        ok: true,
+        summary: "1 result".to_owned(),
+        position: None,
+        duration_ms: None,
+        cached: false,
+        error: None,
+    };
+    let message = StoredMessage {
+        id: "M".to_owned(),
+        role: Role::Assistant,
+        content: content.to_owned(),
+        thinking: "想".to_owned(),
+        thinking_ms: None,
+        usage: None,
+        model: "first".to_owned(),
+        tool_calls: vec![call("a"), call("b")],
+        sources: Vec::new(),
+        models: vec!["first".to_owned(), "second".to_owned()],
+        status: Status::Complete,
+        finish_reason: None,
+        error: None,
+        created_at: String::new(),
+    };
+    StoredTurn { message, outcome: tally, title: None }
+}
+
+fn ended() -> TurnOutcome {
+    let end = TurnEnd::Done(FinishReason::Stop);
+    TurnOutcome {
+        usage: Usage::default(),
+        end,
+        models: Vec::new(),
+        thinking_ms: None,
+        error_message: None,
+        reclassified: 0,
+    }
+}
+
+fn logged(events: &[Event]) -> TurnAccumulator {
+    let mut logged = TurnAccumulator::default();
+    events.iter().for_each(|event| logged.apply(event));
+    logged
+}
+
+/// What a client has read once the rest has arrived.
+fn total(sent: &[Event], rest: &[Event]) -> (String, String, usize, usize) {
+    let all = || sent.iter().chain(rest);
+    let text = all().filter_map(|event| if let Event::Text { delta } = event { Some(delta.as_str()) } else { None });
+    let thinking =
+        all().filter_map(|event| if let Event::Thinking { delta } = event { Some(delta.as_str()) } else { None });
+    let calls = all().filter(|event| matches!(event, Event::ToolCall(_))).count();
+    let results = all().filter(|event| matches!(event, Event::ToolResult(_))).count();
+    (text.collect(), thinking.collect(), calls, results)
+}
+
+#[test]
+fn rest_completes_a_turn_cut_anywhere() {
+    let started = Event::Started(Box::new(TurnStart {
+        conversation_id: "C".into(),
+        message_id: "M".into(),
+        model: "first".into(),
+    }));
+    let over = Event::ModelSwitched { model: "second".into() };
+    let sent = [started, Event::Thinking { delta: "想".into() }, text("一"), call("a"), over, text("二"), call("b")];
+    for cut in 0..=sent.len() {
+        let rest = remaining(&logged(&sent[..cut]), turn("一二三", Some(ended()))).unwrap();
+        assert_eq!(total(&sent[..cut], &rest), ("一二三".to_owned(), "想".to_owned(), 2, 2), "{cut}");
+        let end = &rest[rest.len() - 2..];
+        assert_eq!(end, [Event::Usage(Box::default()), Event::Done { finish_reason: FinishReason::Stop }]);
+        let mut writers = ModelAttribution::default();
+        sent[..cut].iter().chain(&rest).for_each(|event| writers.record(event));
+        assert!(cut == 0 || writers.models().last().is_some_and(|last| last == "second"), "{cut}");
+    }
+}
+
+#[test]
+fn other_answer_is_not_appended() {
+    for outcome in [Some(ended()), None] {
+        assert_eq!(remaining(&logged(&[text("一")]), turn("别的", outcome)), None);
+    }
+}
+
+#[test]
+fn crash_interrupts_after_the_recovered_text() {
+    let rest = remaining(&logged(&[text("一")]), turn("一二", None)).unwrap();
+    assert_eq!(total(&[text("一")], &rest), ("一二".to_owned(), "想".to_owned(), 2, 2));
+    assert_eq!(rest[rest.len() - 2..], interrupted_end(ErrorCode::Interrupted.into()));
+}
+
+#[test]
+fn lost_reclassification_is_not_appended() {
+    let outcome = TurnOutcome { reclassified: 1, ..ended() };
+    assert_eq!(remaining(&logged(&[text("一")]), turn("一二", Some(outcome.clone()))), None);
+    let logged = logged(&[text("想"), Event::TextReclassified { characters: 1 }, text("一")]);
+    let rest = remaining(&logged, turn("一二", Some(outcome))).unwrap();
+    assert_eq!(rest.iter().filter(|event| **event == text("二")).count(), 1);
+}
+
+fn result(id: &str) -> Event {
+    Event::ToolResult(Box::new(ToolOutcome {
+        id: id.to_owned(),
+        name: "search_web".to_owned(),
+        ok: true,
+        cached: true,
+        duration_ms: 0,
+        summary: "1 result".to_owned(),
+        sources: Vec::new(),
+        error: None,
+    }))
+}
+
+/// A turn whose results arrive in another order than its calls, as a client receives it.
+fn recorded() -> Vec<Event> {
+    let start = TurnStart { conversation_id: "C".into(), message_id: "M".into(), model: "first".into() };
+    vec![
+        Event::Started(Box::new(start)),
+        Event::Thinking { delta: "想一想".into() },
+        text("好，"),
+        call("a"),
+        call("b"),
+        result("b"),
+        result("a"),
+        Event::Thinking { delta: "🍵".into() },
+        text("一二"),
+        call("c"),
+        result("c"),
+        text("三。"),
+        Event::Title("茶".into()),
+        Event::Usage(Box::default()),
+        Event::Done { finish_reason: FinishReason::Stop },
+    ]
+}
+
+fn recorded_answer() -> StoredTurn {
+    let turn_of = logged(&recorded());
+    let calls = turn_of.calls.iter();
+    let calls = calls.map(|known| StoredCall::new(&known.call, known.outcome.as_ref(), Some(known.position)));
+    let StoredTurn { message, outcome, .. } = turn(&turn_of.content, Some(ended()));
+    let message =
+        StoredMessage { thinking: turn_of.thinking, tool_calls: calls.collect(), models: Vec::new(), ..message };
+    StoredTurn { message, outcome, title: Some("茶".to_owned()) }
+}
+
+/// One character at a time, results in the order of their calls, and reasoning before text.
+fn received_parts(events: &[Event]) -> Vec<(u8, String)> {
+    let mut parts = Vec::new();
+    for event in events {
+        match event {
+            Event::Thinking { delta } => parts.extend(delta.chars().map(|one| (0, one.to_string()))),
+            Event::Text { delta } => parts.extend(delta.chars().map(|one| (1, one.to_string()))),
+            Event::ToolCall(call) => parts.push((2, call.id.clone())),
+            Event::ToolResult(outcome) => parts.push((3, outcome.id.clone())),
+            event => parts.push((4, format!("{event:?}"))),
+        }
+    }
+    parts.sort_by(|one, other| {
+        let by_name = if one.0 == 3 { one.1.cmp(&other.1) } else { std::cmp::Ordering::Equal };
+        one.0.cmp(&other.0).then(by_name)
+    });
+    parts
+}
+
+#[test]
+fn rebuilt_turn_continues_at_any_position() {
+    let all = recorded();
+    let single: Vec<Event> = all.iter().flat_map(divide).collect();
+    for cut in 1..=single.len() {
+        let mut client = PositionTracker::default();
+        single[..cut].iter().for_each(|event| _ = client.advance(event, &TurnPosition::default()));
+        for logged_events in 0..=all.len() {
+            let (log, answer) = (&all[..logged_events], recorded_answer());
+            let has_end = log.last().is_some_and(Event::is_end);
+            let start = if log.is_empty() { &all[..1] } else { log };
+            let rest = if has_end { Vec::new() } else { remaining(&logged(log), answer).unwrap() };
+            let (mut tracker, mut received) = (PositionTracker::default(), single[..cut].to_vec());
+            for event in start.iter().chain(&rest) {
+                received.extend(tracker.advance(event, client.position()).map(std::borrow::Cow::into_owned));
+            }
+            let has_title = log.iter().any(|event| matches!(event, Event::Title(_)));
+            if has_title && !has_end {
+                continue;
+            }
+            assert_eq!(received_parts(&received), received_parts(&all), "{cut} {logged_events}");
+        }
+    }
+}
+
+/// The texts one character at a time.
+fn divide(event: &Event) -> Vec<Event> {
+    match event {
+        Event::Text { delta } => delta.chars().map(|one| text(&one.to_string())).collect(),
+        Event::Thinking { delta } => delta.chars().map(|one| Event::Thinking { delta: one.to_string() }).collect(),
+        event => vec![event.clone()],
+    }
+}
+
+#[test]
+fn rebuilt_calls_follow_what_preceded_them() {
+    let kinds = |events: &[Event]| -> Vec<String> {
+        let shown = |event: &Event| match event {
+            Event::Thinking { delta } | Event::Text { delta } => Some(delta.clone()),
+            Event::ToolCall(call) => Some(format!("call {}", call.id)),
+            _ => None,
+        };
+        events.iter().filter_map(shown).collect()
+    };
+    let rebuilt = remaining(&TurnAccumulator::default(), recorded_answer()).unwrap();
+    assert_eq!(kinds(&rebuilt), kinds(&recorded()));
+    let mut earlier = recorded_answer();
+    earlier.message.tool_calls.iter_mut().for_each(|call| call.position = None::<CallPosition>);
+    let rebuilt = remaining(&TurnAccumulator::default(), earlier).unwrap();
+    assert_eq!(kinds(&rebuilt), ["想一想🍵", "call a", "call b", "call c", "好，一二三。"]);
+}
