@@ -23,7 +23,7 @@ const LAYERS: [(&str, u8); 24] = [
     ("custom-tools", 2),
     ("documents", 2),
     ("agent", 3),
-    ("web", 3),
+    ("web", 4),
     ("turns", 4),
     ("chat", 5),
     ("verify", 5),
@@ -41,6 +41,13 @@ const WITHIN_LAYER: [(&str, &str, &str); 8] = [
     ("documents", "tools", "the document tools implement `Tool`"),
     ("local", "chat", "the local server is the same product on one machine"),
 ];
+
+/// Dependencies that would point down and are forbidden, and why.
+const FORBIDDEN: [(&str, &[&str], &str); 1] = [(
+    "turns",
+    &["client-protocols", "search", "axum", "http", "lambda_http"],
+    "the life of a turn knows no HTTP, no frames and no search provider",
+)];
 
 /// Folders of production crates: each crate below them has a layer.
 pub(crate) const PRODUCTION: [&str; 3] = ["shared/", "functions/", "infra/local/"];
@@ -96,6 +103,10 @@ fn faults_of_layers(manifests: &[Manifest]) -> Vec<String> {
         }
         let own = layer(name);
         faults.extend(own.is_none().then(|| format!("{path}: {name} has no layer")));
+        for (_, forbidden, why) in FORBIDDEN.iter().filter(|(from, ..)| from == name) {
+            let found = dependencies.iter().filter(|dependency| forbidden.contains(&dependency.as_str()));
+            faults.extend(found.map(|dependency| format!("{path}: {name} depends on {dependency}: {why}")));
+        }
         for dependency in dependencies.iter().filter(|dependency| is_ours(dependency)) {
             let permitted =
                 WITHIN_LAYER.iter().any(|(from, to, _)| (from, to) == (&name.as_str(), &dependency.as_str()));
@@ -146,4 +157,9 @@ fn dependencies_that_do_not_point_down_are_found() {
         let expected: Vec<String> = expected.iter().map(|fault| format!("shared/store/Cargo.toml: {fault}")).collect();
         assert_eq!(faults, expected, "{text}");
     }
+    let found = ["store", "search"].map(|below| {
+        let manifests = [own("turns", &format!("[dependencies]\n{below} = 1")), own(below, "")];
+        faults_of_layers(&manifests.into_iter().flatten().collect::<Vec<_>>()).len()
+    });
+    assert_eq!(found, [0, 1], "a forbidden dependency that points down");
 }

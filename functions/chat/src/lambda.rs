@@ -4,12 +4,12 @@ use std::time::SystemTime;
 
 use axum::routing::any;
 use axum::{Extension, Router};
-use domain::ErrorCode;
+use domain::{ErrorCode, RequestOrigin};
 use platform::settings::Settings;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use web::{ApiError, Exposure, LambdaSettings, Origins, Platform, RequestContext};
+use web::{ApiError, Exposure, LambdaSettings, Origins, Platform};
 
 use crate::{App, Config, Metrics, STAGES};
 
@@ -32,7 +32,7 @@ pub fn run() -> ExitCode {
 
 /// Routes that answer every request with `503`. If the process ended instead, Lambda would answer without a reason.
 fn unconfigured_routes(metrics: Metrics) -> Router {
-    let reject = async move |Extension(context): Extension<RequestContext>| {
+    let reject = async move |Extension(context): Extension<RequestOrigin>| {
         metrics.request_rejected(ErrorCode::NotConfigured, &context.request_id, SystemTime::now());
         ApiError::from(ErrorCode::NotConfigured)
     };

@@ -18,8 +18,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{any, get, post};
 use axum::{Extension, Router};
-use domain::Failure;
-use web::RequestContext;
+use domain::{Failure, RequestOrigin};
 use work::watch_slow_work;
 
 pub use app::App;
@@ -117,7 +116,7 @@ fn openai_routes() -> Router<App> {
 /// Counts the requests that are rejected, and those whose handlers hold the serving thread for long.
 async fn observe(
     State(app): State<App>,
-    Extension(context): Extension<RequestContext>,
+    Extension(context): Extension<RequestOrigin>,
     request: Request,
     next: Next,
 ) -> Response {

@@ -166,7 +166,9 @@ data: [DONE]
         ];
         let render = |mut protocol: Accumulated| {
             let mut out = String::new();
-            events.iter().for_each(|event| protocol.write_frames(event, &mut out));
+            for event in &events {
+                protocol.write_frames(event, &mut out);
+            }
             out.split_inclusive("\n\n").map(str::to_owned).collect::<Vec<_>>()
         };
         let native = || NativeSse::new("01T", "r");

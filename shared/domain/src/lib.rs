@@ -3,6 +3,7 @@
 //! This crate knows nothing of HTTP, models or storage, so every other crate can use its types.
 
 mod citation;
+mod credit_observer;
 mod event;
 mod failure;
 mod history;
@@ -13,13 +14,16 @@ mod model_attribution;
 mod numbered_sources;
 mod owner;
 mod provider_data;
+mod request_origin;
 mod strict_json;
 mod strict_object;
 mod tool;
 mod turn_accumulator;
+mod turn_error;
 mod turn_position;
 
 pub use citation::{AnswerPart, CitationScanner};
+pub use credit_observer::{CreditLimit, CreditObserver};
 pub use event::{Event, EventBatch, FinishReason, Source, ToolOutcome, ToolProgress, TurnStart, Usage};
 pub use failure::{ErrorCode, Failure};
 pub use history::{HistoryTurn, Summary};
@@ -30,10 +34,12 @@ pub use model_attribution::ModelAttribution;
 pub use numbered_sources::NumberedSources;
 pub use owner::Owner;
 pub use provider_data::{ProviderData, ReasoningDetail, ReasoningItem};
+pub use request_origin::RequestOrigin;
 pub use strict_json::parse_object;
 pub use strict_object::StrictObject;
 pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolMessage, ToolSpec};
 pub use turn_accumulator::{CallPosition, CallState, TurnAccumulator, split_last_characters};
+pub use turn_error::TurnError;
 pub use turn_position::{PositionTracker, TurnPosition};
 
 /// Maximum length of an answer's text, in bytes. A turn that reaches it ends with [`FinishReason::Length`].

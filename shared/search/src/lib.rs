@@ -29,7 +29,7 @@ mod untrusted;
 mod user_text;
 mod web_search;
 
-pub use budget::{CreditBudget, CreditLimit, CreditObserver};
+pub use budget::CreditBudget;
 pub use config::SearchConfig;
 pub use daily_quota::DailySearchLimits;
 pub use failure::SearchFailure;

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Owner, new_id};
+use domain::{CreditLimit, CreditObserver, Owner, new_id};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use store::{Admission, Claim, FetchLease, RateLimit, RateLimiter, SearchCache, Store};
 
-use crate::budget::{CreditAccount, CreditLevel, CreditLimit, CreditObserver};
+use crate::budget::{CreditAccount, CreditLevel};
 use crate::clock::Clock;
 use crate::config::SearchConfig;
 use crate::daily_quota::DailyQuota;

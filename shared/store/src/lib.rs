@@ -77,6 +77,7 @@ mod table;
 mod tables;
 mod tool_support;
 mod transaction;
+mod turn_error;
 mod turn_ref;
 
 pub use articles::{

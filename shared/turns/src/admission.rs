@@ -2,10 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use domain::{ErrorCode, Failure, Owner};
+use domain::{ErrorCode, Failure, Owner, RequestOrigin, TurnError};
 use store::{Admission, RateLimit, Store, StoreError};
 use tokio::time::Instant;
-use web::{ApiError, Invocation, RequestContext};
 use work::{FairSlot, FairSlots};
 
 use crate::budgets::Budgets;
@@ -34,16 +33,16 @@ pub struct TurnLimits {
 
 impl TurnLimits {
     /// Rejects a turn whose owner has exhausted the rate limit or a budget.
-    pub(crate) async fn check(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<(), ApiError> {
+    pub(crate) async fn check(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<(), TurnError> {
         self.check_rate(store, owner, now).await?;
         self.budgets.check(&store.ledger, owner, now).await
     }
 
-    async fn check_rate(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<(), ApiError> {
+    async fn check_rate(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<(), TurnError> {
         let admission = store.rate_limiter.admit(&owner.turn_limit_key(), self.rate, now).await;
         let admission = admission.map_err(|error| match error {
             StoreError::Full | StoreError::Damaged => error.into(),
-            StoreError::Busy | StoreError::Fault(_) => ApiError::caused_by(ErrorCode::StorageBusy, error),
+            StoreError::Busy | StoreError::Fault(_) => TurnError::caused_by(ErrorCode::StorageBusy, error),
         });
         match admission? {
             Admission::Admitted => Ok(()),
@@ -68,20 +67,18 @@ impl Default for AdmissionGate {
 }
 
 impl AdmissionGate {
-    pub(crate) async fn acquire(&self, owner: &Owner) -> Result<FairSlot<Owner>, ApiError> {
+    pub(crate) async fn acquire(&self, owner: &Owner) -> Result<FairSlot<Owner>, TurnError> {
         self.0.acquire(owner).await.map_err(|_| ErrorCode::Interrupted.into())
     }
 }
 
 /// When a turn that starts now must be over: shortly before the invocation that carries it, so that its answer is stored in
 /// time.
-pub fn deadline(limits: &TurnLimits, request: Option<&RequestContext>) -> Instant {
+pub fn deadline(limits: &TurnLimits, request: Option<&RequestOrigin>) -> Instant {
     let now = Instant::now();
     let longest = now + limits.max_duration;
-    let Some(Invocation { deadline, .. }) = request.and_then(|request| request.invocation.as_ref()) else {
-        return longest;
-    };
-    longest.min(deadline.checked_sub(RESERVE).unwrap_or(now))
+    let Some(deadline) = request.and_then(|request| request.deadline) else { return longest };
+    longest.min(Instant::from_std(deadline).checked_sub(RESERVE).unwrap_or(now))
 }
 
 #[cfg(test)]

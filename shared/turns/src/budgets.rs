@@ -2,13 +2,11 @@
 
 use std::time::SystemTime;
 
-use domain::{ErrorCode, Failure, Owner};
+use domain::{ErrorCode, Failure, Owner, TurnError};
 use jiff::Timestamp;
 use platform::settings::{SettingError, Settings};
-use search::DailySearchLimits;
 use serde::Serialize;
 use store::{Day, UsageLedger, UsageScope, UsageTotals};
-use web::ApiError;
 
 /// A higher number of tokens than a day can use is a typing error.
 const MAX_TOKENS: u64 = 1_000_000_000_000_000;
@@ -37,12 +35,13 @@ pub struct Budget {
 }
 
 impl Budgets {
-    /// Reads `USER_DAILY_TOKENS`, `USER_DAILY_SEARCHES`, `USER_DAILY_COST`, and the same with `TOTAL`.
+    /// Reads `USER_DAILY_TOKENS`, `USER_DAILY_COST`, and the same with `TOTAL`; `searches` are the limits on paid searches of
+    /// each owner and of all together.
     ///
     /// # Errors
     /// A setting that cannot be parsed.
-    pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        let DailySearchLimits { per_caller: own, total } = DailySearchLimits::from_settings(settings)?;
+    pub fn from_settings(settings: &Settings, searches: [Option<u64>; 2]) -> Result<Self, SettingError> {
+        let [own, total] = searches;
         Ok(Self {
             own: Budget {
                 tokens: tokens(settings, "USER_DAILY_TOKENS")?,
@@ -69,7 +68,7 @@ impl Budgets {
     ///
     /// # Errors
     /// `quota_exhausted` with the time until midnight (UTC), or the failure of the store.
-    pub(crate) async fn check(&self, ledger: &UsageLedger, owner: &Owner, now: SystemTime) -> Result<(), ApiError> {
+    pub(crate) async fn check(&self, ledger: &UsageLedger, owner: &Owner, now: SystemTime) -> Result<(), TurnError> {
         let day = Day::of(now);
         let own = spent(ledger, UsageScope::User(owner), day, self.own);
         let total = spent(ledger, UsageScope::Global, day, self.total);
@@ -93,7 +92,12 @@ impl Budgets {
     }
 }
 
-async fn spent(ledger: &UsageLedger, scope: UsageScope<'_>, day: Day, budget: Budget) -> Result<UsageTotals, ApiError> {
+async fn spent(
+    ledger: &UsageLedger,
+    scope: UsageScope<'_>,
+    day: Day,
+    budget: Budget,
+) -> Result<UsageTotals, TurnError> {
     if budget.tokens.is_none() && budget.cost_micros.is_none() {
         return Ok(UsageTotals::default());
     }
@@ -175,7 +179,7 @@ mod tests {
     use super::*;
 
     fn read(name: &str, value: &str) -> Result<Budgets, SettingError> {
-        Budgets::from_settings(&Settings::from_pairs([(name, value)]))
+        Budgets::from_settings(&Settings::from_pairs([(name, value)]), [None; 2])
     }
 
     #[test]
@@ -194,16 +198,15 @@ mod tests {
 
     #[test]
     fn every_budget_has_its_own_setting() {
-        let names = ["USER_DAILY_TOKENS", "USER_DAILY_SEARCHES", "USER_DAILY_COST"];
-        let totals = ["TOTAL_DAILY_TOKENS", "TOTAL_DAILY_SEARCHES", "TOTAL_DAILY_COST"];
-        let all = names.into_iter().chain(totals).zip(["1", "2", "3", "4", "5", "6"]);
+        let names = ["USER_DAILY_TOKENS", "USER_DAILY_COST", "TOTAL_DAILY_TOKENS", "TOTAL_DAILY_COST"];
+        let all = names.into_iter().zip(["1", "3", "4", "6"]);
         let budget = |tokens, searches, cost: u64| Budget {
             tokens: Some(tokens),
             searches: Some(searches),
             cost_micros: Some(cost * 1_000_000),
         };
         let expected = Budgets { own: budget(1, 2, 3), total: budget(4, 5, 6) };
-        assert_eq!(Budgets::from_settings(&Settings::from_pairs(all)), Ok(expected));
+        assert_eq!(Budgets::from_settings(&Settings::from_pairs(all), [Some(2), Some(5)]), Ok(expected));
         assert!(read("TOTAL_DAILY_TOKENS", "0").is_err() && read("USER_DAILY_TOKENS", "1.5").is_err());
     }
 

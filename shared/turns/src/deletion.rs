@@ -2,9 +2,8 @@
 
 use std::time::SystemTime;
 
-use domain::Owner;
+use domain::{Owner, TurnError};
 use store::{DeletionCounts, Store};
-use web::ApiError;
 
 use crate::services::TurnServices;
 
@@ -16,7 +15,7 @@ pub async fn delete_conversation(
     services: &TurnServices,
     owner: &Owner,
     conversation_id: &str,
-) -> Result<(), ApiError> {
+) -> Result<(), TurnError> {
     services.registry.cancel_deleted(owner, conversation_id);
     services.registry.forget_completed(owner, conversation_id);
     let Store { conversations, idempotency, executions, streams, .. } = &services.store;
@@ -31,7 +30,7 @@ pub async fn delete_conversation(
 ///
 /// # Errors
 /// `invalid_request` for the last administrator, or the failure of the store; some of the data may be deleted then.
-pub async fn erase(services: &TurnServices, owner: &Owner) -> Result<DeletionCounts, ApiError> {
+pub async fn erase(services: &TurnServices, owner: &Owner) -> Result<DeletionCounts, TurnError> {
     // Before anything ends.
     services.store.keys.resign(owner).await?;
     services.registry.cancel_all_deleted(owner);

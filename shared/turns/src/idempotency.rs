@@ -2,10 +2,9 @@
 
 use std::time::SystemTime;
 
-use domain::{ErrorCode, Owner};
+use domain::{ErrorCode, Owner, TurnError};
 use store::{IdempotencyClaim, IdempotencyStatus};
 use tokio::time::Instant;
-use web::ApiError;
 
 use crate::handle::TurnStream;
 use crate::replay;
@@ -31,7 +30,7 @@ pub async fn start_or_replay(
     services: &TurnServices,
     key: Option<IdempotencyKey>,
     request: StartTurn,
-) -> Result<TurnStream, ApiError> {
+) -> Result<TurnStream, TurnError> {
     let Some(key) = key else { return start(services, request, None).await };
     let (owner, deadline) = (request.owner.clone(), request.deadline);
     let claim = match find(services, &owner, &key, deadline).await? {
@@ -59,7 +58,7 @@ async fn find(
     owner: &Owner,
     key: &IdempotencyKey,
     deadline: Instant,
-) -> Result<KeyUse, ApiError> {
+) -> Result<KeyUse, TurnError> {
     let IdempotencyKey { key, fingerprint } = key;
     match services.store.idempotency.status(owner, key, fingerprint, SystemTime::now()).await? {
         IdempotencyStatus::New(claim) => Ok(KeyUse::Free(claim)),

@@ -1,12 +1,11 @@
 //! Requests to start a turn. Every name in them is resolved and checked.
 
 use agent::{Agent, ClientContext};
-use domain::{HistoryTurn, Owner, Summary, ToolChoice};
+use domain::{HistoryTurn, Owner, RequestOrigin, Summary, ToolChoice};
 use llm::ModelClient;
 use store::UserInput;
 use tokio::time::Instant;
 use tools::SourceNumbers;
-use web::RequestContext;
 
 use crate::locale::PromptLocale;
 
@@ -25,7 +24,7 @@ pub struct StartTurn {
     /// When the turn must be over.
     pub deadline: Instant,
     /// The request that starts it.
-    pub request: RequestContext,
+    pub request: RequestOrigin,
 }
 
 /// A turn to be started in a conversation that the client keeps.
@@ -39,7 +38,7 @@ pub struct StartStatelessTurn {
     /// When the turn must be over.
     pub deadline: Instant,
     /// The request that starts it.
-    pub request: RequestContext,
+    pub request: RequestOrigin,
 }
 
 /// The agent that answers, with its models.

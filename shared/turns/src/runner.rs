@@ -2,7 +2,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
 use agent::{EventLog, Turn, TurnRecorderFactory};
-use domain::{ErrorCode, Failure, FinishReason, Language, Owner};
+use domain::{ErrorCode, Failure, FinishReason, Language, Owner, RequestOrigin};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -10,7 +10,6 @@ use store::{Day, Execution, ReadError, Store, StoreError};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceNumbers, ToolContext, UrlAllowlist};
-use web::RequestContext;
 
 use crate::request::{PromptInput, ResolvedAgent};
 use crate::services::TurnServices;
@@ -33,7 +32,7 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) deadline: Instant,
     pub(crate) turn_id: &'a str,
     pub(crate) events: &'a EventLog,
-    pub(crate) request: &'a RequestContext,
+    pub(crate) request: &'a RequestOrigin,
     /// Empty for a stateless turn.
     pub(crate) conversation_id: &'a str,
     pub(crate) started_at: Instant,

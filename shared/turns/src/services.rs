@@ -3,10 +3,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use agent::TurnRecorderFactory;
-use domain::{ErrorCode, Owner};
+use domain::{ErrorCode, Owner, TurnError};
 use redaction::Redactor;
 use store::Store;
-use web::ApiError;
 use work::FairSlot;
 
 use crate::admission::{AdmissionGate, TurnLimits};
@@ -49,7 +48,7 @@ impl TurnServices {
 
     /// Admits a turn, unless the process shuts down or a limit or budget of the owner is exhausted. The permit is held while
     /// the turn starts.
-    pub(crate) async fn admit(&self, owner: &Owner) -> Result<FairSlot<Owner>, ApiError> {
+    pub(crate) async fn admit(&self, owner: &Owner) -> Result<FairSlot<Owner>, TurnError> {
         let permit = self.0.gate.acquire(owner).await?;
         if self.registry.is_shutting_down() {
             return Err(ErrorCode::Interrupted.into());

@@ -2,10 +2,9 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use agent::EventLog;
-use domain::{Event, Language, TurnStart, new_id};
+use domain::{Event, Language, RequestOrigin, TurnError, TurnStart, new_id};
 use store::{BeginError, ConversationStore, IdempotencyClaim, NewTurn, TurnLease, UserInput};
 use tracing::{Instrument, Span};
-use web::{ApiError, RequestContext};
 
 use crate::handle::TurnStream;
 use crate::request::StartTurn;
@@ -20,7 +19,7 @@ pub(crate) async fn start(
     services: &TurnServices,
     request: StartTurn,
     idempotency: Option<IdempotencyClaim>,
-) -> Result<TurnStream, ApiError> {
+) -> Result<TurnStream, TurnError> {
     let _permit = services.admit(&request.owner).await?;
     // By the wall clock a lease may seem to have expired that this very process renews.
     if request.conversation_id.as_ref().is_some_and(|id| services.registry.holds(&request.owner, id)) {
@@ -47,7 +46,7 @@ pub(crate) async fn start(
 }
 
 /// The span of every log line that a turn writes; of the highest level, so that no filter drops it.
-pub(crate) fn turn_span(request: &RequestContext, conversation_id: &str, turn_id: &str) -> Span {
+pub(crate) fn turn_span(request: &RequestOrigin, conversation_id: &str, turn_id: &str) -> Span {
     tracing::error_span!("turn", requestId = request.request_id, conversationId = conversation_id, turnId = turn_id)
 }
 

@@ -1,12 +1,11 @@
 //! Turns of conversations that their clients keep. Only their usage and records of their tool calls are stored.
 
 use agent::EventLog;
-use domain::{Event, EventBatch, Failure, FinishReason, Language, Message, TurnStart, new_id};
+use domain::{Event, EventBatch, Failure, FinishReason, Language, Message, TurnError, TurnStart, new_id};
 use futures_util::{Stream, StreamExt};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
-use web::ApiError;
 
 use crate::request::{PromptInput, ResolvedAgent, StartStatelessTurn};
 use crate::runner::TurnRunner;
@@ -20,7 +19,7 @@ use crate::start::turn_span;
 pub async fn start_stateless(
     services: &TurnServices,
     request: StartStatelessTurn,
-) -> Result<impl Stream<Item = EventBatch> + Send + use<>, ApiError> {
+) -> Result<impl Stream<Item = EventBatch> + Send + use<>, TurnError> {
     let _permit = services.admit(&request.owner).await?;
     let (events, abandoned) = (EventLog::default(), CancellationToken::new());
     let (subscriber, turn_id) = (events.subscribe(0), new_id());

@@ -1,12 +1,11 @@
 //! Failures before the first byte of a response.
 //!
-//! Handlers return [`ApiError`]; `store` converts the failures of the store. `response` is the only place where an error
-//! becomes a response: it sets the status and headers, and the request layer calls it to write the body.
+//! Handlers return [`ApiError`], to which a failure of a turn or of the store converts. `response` is the only place where
+//! an error becomes a response: it sets the status and headers, and the request layer calls it to write the body.
 
 mod response;
-mod store;
 
-use domain::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure, TurnError};
 
 pub use self::response::{ErrorFormat, status_of};
 
@@ -27,23 +26,19 @@ struct FailureCause(String);
 impl ApiError {
     /// A failure with its own message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Failure::new(code, message).into()
+        TurnError::new(code, message).into()
     }
 
     /// A failure whose cause is logged and not returned to the client.
     pub fn caused_by(code: ErrorCode, cause: impl std::fmt::Display) -> Self {
-        Self { failure: code.into(), cause: Some(FailureCause(cause.to_string())) }
+        TurnError::caused_by(code, cause).into()
     }
 }
 
-impl From<ErrorCode> for ApiError {
-    fn from(code: ErrorCode) -> Self {
-        Failure::from(code).into()
-    }
-}
-
-impl From<Failure> for ApiError {
-    fn from(failure: Failure) -> Self {
-        Self { failure, cause: None }
+/// Also a code, a failure without a cause, and the failures of the store.
+impl<E: Into<TurnError>> From<E> for ApiError {
+    fn from(error: E) -> Self {
+        let TurnError { failure, cause } = error.into();
+        Self { failure, cause: cause.map(FailureCause) }
     }
 }

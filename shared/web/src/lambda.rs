@@ -32,7 +32,8 @@ use tower::ServiceExt;
 use tower::util::MapFutureLayer;
 
 use self::origin_key::OriginKeys;
-use crate::{ApiError, Invocation, SourceHeader};
+use crate::invocation::Invocation;
+use crate::{ApiError, SourceHeader};
 
 /// How responses leave a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

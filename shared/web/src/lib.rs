@@ -6,10 +6,10 @@
 mod auth;
 mod body;
 mod error;
+mod invocation;
 mod lambda;
 mod loopback_guard;
 mod origins;
-mod request_context;
 mod request_layer;
 mod single_header;
 mod sse;
@@ -23,6 +23,5 @@ pub use error::{ApiError, ErrorFormat, status_of};
 pub use lambda::{LambdaSettings, run};
 pub use loopback_guard::is_loopback_host;
 pub use origins::Origins;
-pub use request_context::{Invocation, RequestContext};
 pub use request_layer::{Exposure, wrap_routes};
 pub use sse::{collect, stream_response, wait_for_first_content};

@@ -4,15 +4,16 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use domain::{ErrorCode, new_id};
+use domain::{ErrorCode, RequestOrigin, new_id};
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::error::write_error_body;
+use crate::invocation::Invocation;
 use crate::loopback_guard::require_loopback;
-use crate::{ApiError, Origins, RequestContext};
+use crate::{ApiError, Origins};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -38,9 +39,13 @@ pub fn wrap_routes(routes: Router, origins: Origins, exposure: Exposure) -> Rout
 
 async fn request_layer(State(origins): State<Origins>, mut request: Request, next: Next) -> Response {
     let request_id = new_id();
-    let invocation = request.extensions().get().cloned();
-    let context = RequestContext { request_id: request_id.clone(), received_at: Instant::now(), invocation };
-    request.extensions_mut().insert(context);
+    let (deadline, trace) = match request.extensions_mut().remove() {
+        Some(Invocation { deadline, trace }) => (Some(deadline.into_std()), trace),
+        None => (None, None),
+    };
+    let received_at = Instant::now().into_std();
+    let origin = RequestOrigin { request_id: request_id.clone(), received_at, deadline, trace };
+    request.extensions_mut().insert(origin);
     // Error level, so that no log filter removes the id from the lines.
     let span = tracing::error_span!("request", requestId = request_id);
     handle(origins, &request_id, request, next).instrument(span).await

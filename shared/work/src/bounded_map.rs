@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 /// Makes space for one more entry in a map of at most `capacity`, whose entries can all be found out again: drops those that
 /// are no longer needed, or all if that is not enough.
-pub fn make_space<K, V>(map: &mut HashMap<K, V>, capacity: usize, is_needed: impl Fn(&V) -> bool) {
+pub fn make_space<K, V, S>(map: &mut HashMap<K, V, S>, capacity: usize, is_needed: impl Fn(&V) -> bool) {
     if map.len() >= capacity {
         map.retain(|_, value| is_needed(value));
     }

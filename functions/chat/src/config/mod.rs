@@ -10,7 +10,7 @@ use egress::Policy;
 use llm::Models;
 use platform::settings::{SettingError, Settings};
 use redaction::Redactor;
-use search::SearchConfig;
+use search::{DailySearchLimits, SearchConfig};
 use store::{RateLimit, TableNames};
 use turns::{Budgets, Metrics, PromptLocale, Traces};
 use web::{AuthConfig, Exposure, LambdaSettings, Origins, Platform};
@@ -83,6 +83,7 @@ impl Config {
         let models = Models::from_settings(settings, http.clone())?;
         check_call_formats(&models)?;
         let search = SearchConfig::from_settings(settings)?;
+        let searches = DailySearchLimits::from_settings(settings)?;
         let articles = articles(settings)?;
         upstream_policy::check(settings, platform, &models, search.as_ref(), articles.embeddings.as_ref())?;
         Ok(Self {
@@ -93,7 +94,7 @@ impl Config {
             tool_policy: upstream_policy::tool_policy(settings, platform)?,
             tool_secrets: ToolSecrets::from_settings(settings)?,
             chat_limit: chat_limit(settings)?,
-            budgets: Budgets::from_settings(settings)?,
+            budgets: Budgets::from_settings(settings, [searches.per_caller, searches.total])?,
             max_turn_duration: Duration::from_secs(settings.parse_integer("TURN_SECONDS", 1..=900, 300)?),
             max_tool_rounds: max_tool_rounds(settings)?,
             history_tokens: settings.parse_integer("HISTORY_TOKENS", 0..=1_000_000, 24_000)?,

@@ -8,12 +8,12 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use client_protocols::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES};
-use domain::Owner;
+use domain::{Owner, RequestOrigin};
 use http::StatusCode;
 use http::header::{HeaderName, HeaderValue};
 use store::UserInput;
 use turns::TurnStream;
-use web::{ApiError, Caller, ErrorFormat, RequestContext};
+use web::{ApiError, Caller, ErrorFormat};
 
 use super::extract::{PathId, Target, TurnRequestHead};
 use crate::App;
@@ -41,7 +41,7 @@ pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, 
 /// no turn runs.
 pub(crate) async fn resume(
     State(app): State<App>,
-    Extension(context): Extension<RequestContext>,
+    Extension(context): Extension<RequestOrigin>,
     Caller { owner, .. }: Caller,
     PathId(chat_id): PathId,
 ) -> Result<Response, ApiError> {

@@ -5,14 +5,14 @@ use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use client_protocols::TurnOptions;
-use domain::{ErrorCode, Failure, Owner};
+use domain::{ErrorCode, Failure, Owner, RequestOrigin};
 use http::HeaderMap;
 use http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use store::UserInput;
 use turns::{IdempotencyKey, ResolvedAgent, StartTurn, TurnStream};
-use web::{ApiError, Caller, Credentials, RequestContext};
+use web::{ApiError, Caller, Credentials};
 
 use super::render::ResponseFormat;
 use crate::definitions::DEFAULT_AGENT;
@@ -26,7 +26,7 @@ pub(crate) struct TurnRequestHead {
     pub(crate) app: App,
     pub(crate) headers: HeaderMap,
     credentials: Credentials,
-    context: RequestContext,
+    context: RequestOrigin,
     query: Result<Query<StreamQuery>, QueryRejection>,
 }
 
@@ -86,7 +86,7 @@ impl FromRequestParts<App> for TurnRequestHead {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let credentials = Credentials::from_request_parts(parts, app).await?;
-        let context = Extension::<RequestContext>::from_request_parts(parts, app).await;
+        let context = Extension::<RequestOrigin>::from_request_parts(parts, app).await;
         let Extension(context) = context.map_err(|error| ApiError::caused_by(ErrorCode::Internal, error))?;
         let query = Query::from_request_parts(parts, app).await;
         Ok(Self { app: app.clone(), headers: parts.headers.clone(), credentials, context, query })
@@ -156,11 +156,11 @@ impl TurnRequestHead {
         let key = key.map(|key| IdempotencyKey { key, fingerprint: fingerprint.to_vec() });
         let request = self.context;
         let turn = StartTurn { owner, agent, conversation_id, chat_id, question, deadline, request };
-        turns::start_or_replay(&self.app.turns, key, turn).await
+        Ok(turns::start_or_replay(&self.app.turns, key, turn).await?)
     }
 
-    /// The context of the request, for a turn that is not stored.
-    pub(crate) fn into_context(self) -> RequestContext {
+    /// The origin of the request, for a turn that is not stored.
+    pub(crate) fn into_origin(self) -> RequestOrigin {
         self.context
     }
 }

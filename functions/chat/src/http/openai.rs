@@ -40,7 +40,7 @@ pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Res
     let owner = caller.owner;
     let meta = completion_meta(&request, has_links);
     let (stream, include_usage) = (request.stream, request.include_usage);
-    let (input, context) = (prompt_input(request), head.into_context());
+    let (input, context) = (prompt_input(request), head.into_origin());
     let deadline = turns::deadline(&app.turns.limits, Some(&context));
     let turn = StartStatelessTurn { owner, agent, input, deadline, request: context };
     let events = turns::start_stateless(&app.turns, turn).await?;

@@ -2,10 +2,10 @@ use axum::Extension;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
-use domain::ErrorCode;
+use domain::{ErrorCode, RequestOrigin};
 use http::{HeaderMap, StatusCode};
 use turns::FrameId;
-use web::{ApiError, Caller, RequestContext};
+use web::{ApiError, Caller};
 
 use super::extract::{PathId, StreamQuery, is_accumulated};
 use super::render::ResponseFormat;
@@ -16,7 +16,7 @@ use crate::App;
 pub(crate) async fn resume(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
-    Extension(context): Extension<RequestContext>,
+    Extension(context): Extension<RequestOrigin>,
     PathId(id): PathId,
     query: Result<Query<StreamQuery>, QueryRejection>,
     headers: HeaderMap,

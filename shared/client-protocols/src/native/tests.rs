@@ -167,7 +167,9 @@ fn resumed_stream_has_the_rest() {
     let render = |received: &str| {
         let mut protocol = NativeSse::new("01T", "req-1").resume_after(TurnPosition::parse(received).unwrap());
         let mut out = String::new();
-        events.iter().for_each(|event| protocol.write_frames(event, &mut out));
+        for event in &events {
+            protocol.write_frames(event, &mut out);
+        }
         out.split_inclusive("\n\n").map(str::to_owned).collect::<Vec<_>>()
     };
     let all: Vec<String> = frames(&events).split_inclusive("\n\n").map(str::to_owned).collect();

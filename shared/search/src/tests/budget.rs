@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use domain::{CreditLimit, CreditObserver};
+
 use super::support::*;
 use crate::failure::SearchFailure;
 use crate::outcome::SearchNotice;
-use crate::{CreditBudget, CreditLimit, CreditObserver, SearchConfig};
+use crate::{CreditBudget, SearchConfig};
 
 /// Records the reports.
 #[derive(Default)]

@@ -39,7 +39,6 @@ async fn store_conversations(store: &Store) {
         models: vec!["m".to_owned()],
         summary: Some(Summary { up_to_seq: 2, text: "s".to_owned() }),
         title: Some("About Q".to_owned()),
-        layout: Some("l".to_owned()),
         ..answer("A")
     };
     talk.finish(&lease, &first, at(1)).await.unwrap();

@@ -84,6 +84,7 @@ async fn turn_is_stored_and_counted() {
         models: Vec::new(),
         thinking_ms: Some(30),
         error_message: None,
+        reclassified: 0,
     };
     assert_eq!((turn.message, turn.outcome), (assistant, Some(tally)));
     let head = store.get(&alice(), &lease.conversation_id).await.unwrap();

@@ -5,12 +5,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use domain::{ErrorCode, Event, EventBatch, Owner, TurnAccumulator, TurnStart};
+use domain::{ErrorCode, Event, EventBatch, Owner, TurnAccumulator, TurnError, TurnStart};
 use futures_util::StreamExt;
 use futures_util::stream::{once, unfold};
 use store::{ReadError, StoreError, StoredTurn, TurnRef};
 use tokio::time::{Instant, sleep};
-use web::ApiError;
 
 use super::from_answer::{deleted_end, interrupted_end, remaining};
 use crate::handle::TurnStream;
@@ -44,7 +43,6 @@ struct LogTailer {
     stored_since: Option<Instant>,
     /// When the store began to fail.
     failing_since: Option<Instant>,
-    has_ended: bool,
 }
 
 /// The turn from its first event on; interrupted where the log ends early, if the client counts frames.
@@ -54,7 +52,7 @@ pub(super) async fn follow(
     turn: TurnRef,
     counts_frames: bool,
     deadline: Instant,
-) -> Result<TurnStream, ApiError> {
+) -> Result<TurnStream, TurnError> {
     let StoredTurn { message, .. } = stored_turn(services, owner, &turn).await.map_err(not_found_or_store)?;
     let started = Event::Started(Box::new(TurnStart {
         conversation_id: turn.conversation_id.clone(),
@@ -74,10 +72,14 @@ pub(super) async fn follow(
         is_readable: true,
         stored_since: None,
         failing_since: None,
-        has_ended: false,
     };
     let first = once(std::future::ready(vec![started]));
-    let rest = unfold(tailer, |mut tailer| async move { Some((tailer.next_batch().await?, tailer)) });
+    let rest = unfold(Some(tailer), |tailer| async move {
+        let mut tailer = tailer?;
+        let batch = tailer.next_batch().await;
+        let has_ended = batch.last().is_some_and(Event::is_end);
+        Some((batch, (!has_ended).then_some(tailer)))
+    });
     Ok(TurnStream::new(turn_id, first.chain(rest).map(EventBatch::from_vec)))
 }
 
@@ -86,7 +88,7 @@ async fn stored_turn(services: &TurnServices, owner: &Owner, turn: &TurnRef) -> 
 }
 
 /// The failure of a read that has no cursor.
-pub(super) fn not_found_or_store(error: ReadError) -> ApiError {
+pub(super) fn not_found_or_store(error: ReadError) -> TurnError {
     match error {
         ReadError::NotFound | ReadError::BadCursor => ErrorCode::NotFound.into(),
         ReadError::Store(error) => error.into(),
@@ -94,23 +96,23 @@ pub(super) fn not_found_or_store(error: ReadError) -> ApiError {
 }
 
 impl LogTailer {
-    /// The next events after the start, as soon as there are any; `None` after the end.
-    async fn next_batch(&mut self) -> Option<Vec<Event>> {
-        let mut batch = Vec::new();
-        while batch.is_empty() && !self.has_ended {
+    /// The next events after the start, as soon as there are any.
+    async fn next_batch(&mut self) -> Vec<Event> {
+        loop {
             if !std::mem::take(&mut self.has_more) {
                 sleep(POLL_INTERVAL).await;
             }
-            batch = match self.poll().await {
+            let batch = match self.poll().await {
                 Ok(batch) => {
                     self.failing_since = None;
                     batch
                 }
                 Err(error) => self.on_read_error(&error),
             };
-            self.has_ended = batch.last().is_some_and(Event::is_end);
+            if !batch.is_empty() {
+                return batch;
+            }
         }
-        (!batch.is_empty()).then_some(batch)
     }
 
     /// The turn continues whether or not its log can be read: only a store that fails for long ends the stream.

@@ -1,9 +1,8 @@
 use std::time::SystemTime;
 
-use domain::{ErrorCode, Owner, TurnPosition, is_id};
+use domain::{ErrorCode, Owner, TurnError, TurnPosition, is_id};
 use store::{StoreError, TurnRef};
 use tokio::time::Instant;
-use web::ApiError;
 
 use super::log_tailer::{self, not_found_or_store};
 use crate::admission::deadline;
@@ -34,7 +33,7 @@ pub async fn current(
     services: &TurnServices,
     owner: &Owner,
     conversation_id: &str,
-) -> Result<Option<TurnStream>, ApiError> {
+) -> Result<Option<TurnStream>, TurnError> {
     match subscribe_current(services, owner, conversation_id, deadline(&services.limits, None)).await {
         Err(error) if error.failure.code == ErrorCode::NotFound => Ok(None),
         turn => turn.inspect(|turn| record_resumed(services, turn.as_ref())),
@@ -53,7 +52,7 @@ pub async fn resume(
     conversation_id: &str,
     last_frame: Option<FrameId>,
     deadline: Instant,
-) -> Result<Option<(TurnStream, TurnPosition)>, ApiError> {
+) -> Result<Option<(TurnStream, TurnPosition)>, TurnError> {
     if let Some(last_frame) = last_frame
         && let Some(turn) = subscribe_from(services, owner, conversation_id, &last_frame, deadline).await?
     {
@@ -71,7 +70,7 @@ pub(crate) async fn repeated(
     owner: &Owner,
     turn: TurnRef,
     deadline: Instant,
-) -> Result<TurnStream, ApiError> {
+) -> Result<TurnStream, TurnError> {
     let stream = match services.registry.events(owner, &turn.conversation_id, &turn.turn_id) {
         Some(events) => Ok(TurnStream::of_subscriber(turn.turn_id, events.subscribe(0))),
         None => log_tailer::follow(services, owner, turn, false, deadline).await,
@@ -84,7 +83,7 @@ async fn subscribe_current(
     owner: &Owner,
     conversation_id: &str,
     deadline: Instant,
-) -> Result<Option<TurnStream>, ApiError> {
+) -> Result<Option<TurnStream>, TurnError> {
     if let Some((turn_id, events)) = services.registry.current(owner, conversation_id) {
         return Ok(Some(TurnStream::of_subscriber(turn_id, events.subscribe(0))));
     }
@@ -100,7 +99,7 @@ async fn subscribe_from(
     conversation_id: &str,
     last_frame: &FrameId,
     deadline: Instant,
-) -> Result<Option<TurnStream>, ApiError> {
+) -> Result<Option<TurnStream>, TurnError> {
     let FrameId { turn_id, received } = last_frame;
     let current = services.registry.current(owner, conversation_id).filter(|(current, _)| current == turn_id);
     if let Some((turn_id, events)) = current {
@@ -139,7 +138,7 @@ async fn find_ended(
 }
 
 /// The running turn of a conversation by its head item.
-async fn running(services: &TurnServices, owner: &Owner, conversation_id: &str) -> Result<Option<TurnRef>, ApiError> {
+async fn running(services: &TurnServices, owner: &Owner, conversation_id: &str) -> Result<Option<TurnRef>, TurnError> {
     let running = services.store.conversations.running_turn(owner, conversation_id, SystemTime::now()).await;
     running.map_err(not_found_or_store)
 }

@@ -1,14 +1,13 @@
 use std::time::Duration;
 
 use agent::{CallRecord, TurnState};
-use domain::{ErrorCode, FinishReason, Usage};
+use domain::{ErrorCode, FinishReason, RequestOrigin, Usage};
 use llm::AttemptRecord;
 use tokio::time::Instant;
-use web::RequestContext;
 
 /// A finished turn, as metrics and traces describe it.
 pub(crate) struct TurnReport<'a> {
-    pub(crate) request: &'a RequestContext,
+    pub(crate) request: &'a RequestOrigin,
     /// Empty for a stateless turn.
     pub(crate) conversation_id: &'a str,
     pub(crate) turn_id: &'a str,

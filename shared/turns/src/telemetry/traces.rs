@@ -37,7 +37,7 @@ impl Traces {
 
     /// Sends the spans of a finished turn, if its invocation is sampled.
     pub(crate) fn turn(&self, report: &TurnReport<'_>, now: SystemTime) {
-        let header = report.request.invocation.as_ref().and_then(|invocation| invocation.trace.as_deref());
+        let header = report.request.trace.as_deref();
         let (Some(socket), Some(parent)) = (&self.0, header.and_then(ParentSpan::parse_sampled)) else { return };
         for span in spans(report, &parent, &Clock { now, instant: report.ended_at }) {
             // A daemon that is missing or overloaded does not delay the turn.
@@ -90,7 +90,8 @@ impl Clock {
 }
 
 fn spans(report: &TurnReport<'_>, parent: &ParentSpan<'_>, clock: &Clock) -> Vec<Value> {
-    let whole = span(parent, "turn", (clock, report.request.received_at, report.ended_at), report.outcome.is_err());
+    let received_at = Instant::from_std(report.request.received_at);
+    let whole = span(parent, "turn", (clock, received_at, report.ended_at), report.outcome.is_err());
     let ids = json!({
         "requestId": report.request.request_id,
         "conversationId": report.conversation_id,

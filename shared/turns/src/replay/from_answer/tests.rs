@@ -57,7 +57,9 @@ fn ended() -> TurnOutcome {
 
 fn logged(events: &[Event]) -> TurnAccumulator {
     let mut logged = TurnAccumulator::default();
-    events.iter().for_each(|event| logged.apply(event));
+    for event in events {
+        logged.apply(event);
+    }
     logged
 }
 

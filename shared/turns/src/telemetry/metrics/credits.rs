@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use search::{CreditLimit, CreditObserver};
+use domain::{CreditLimit, CreditObserver};
 
 use super::{CREDITS_SPENT, Line, Metrics, REJECTED_SEARCHES};
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use domain::{ErrorCode, FinishReason};
+use tokio::time::Instant;
 
 use self::line::{Line, Metric};
 use super::report::{TurnReport, call_outcome, millis};
@@ -137,14 +138,15 @@ impl Out {
 
 fn turn_line(function: &str, report: &TurnReport<'_>) -> Line {
     let TurnReport { request, outcome, usage, state, .. } = report;
+    let received_at = Instant::from_std(request.received_at);
     let cached = state.calls().filter_map(|call| call.outcome).filter(|outcome| outcome.cached).count();
     let mut line = Line::of(function)
         .metric(TURNS, 1)
         .metric(FAILED_TURNS, u8::from(outcome.is_err()))
         .metric(STOPPED_TURNS, u8::from(*outcome == Ok(FinishReason::Stopped)))
         .metric(DEADLINE_ANSWERS, u8::from(*outcome == Ok(FinishReason::Deadline)))
-        .metric(FIRST_BYTE, millis(report.started_at.saturating_duration_since(request.received_at)))
-        .metric(TURN_TIME, millis(report.ended_at.saturating_duration_since(request.received_at)))
+        .metric(FIRST_BYTE, millis(report.started_at.saturating_duration_since(received_at)))
+        .metric(TURN_TIME, millis(report.ended_at.saturating_duration_since(received_at)))
         .metric(ROUNDS, state.replies)
         .metric(MODEL_CALLS, report.attempts.len())
         .metric(CACHE_HITS, cached)
@@ -152,7 +154,7 @@ fn turn_line(function: &str, report: &TurnReport<'_>) -> Line {
         .metric(INPUT_TOKENS, usage.input_tokens)
         .metric(OUTPUT_TOKENS, usage.output_tokens);
     if let Some(at) = state.first_text_at {
-        line = line.metric(FIRST_TOKEN, millis(at.saturating_duration_since(request.received_at)));
+        line = line.metric(FIRST_TOKEN, millis(at.saturating_duration_since(received_at)));
     }
     if let Some(cost) = usage.cost_micros.and_then(|micros| u32::try_from(micros).ok()) {
         line = line.metric(COST, f64::from(cost) / 1e6);

@@ -3,12 +3,10 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use agent::{EventLog, TurnState};
-use domain::{Event, ToolCall, ToolFailure, ToolOutcome, Usage};
+use domain::{CreditLimit, CreditObserver, Event, RequestOrigin, ToolCall, ToolFailure, ToolOutcome, Usage};
 use llm::AttemptRecord;
-use search::{CreditLimit, CreditObserver};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use web::RequestContext;
 
 use super::*;
 
@@ -76,7 +74,7 @@ fn lines_of(
     outcome: Result<FinishReason, ErrorCode>,
 ) -> Vec<(Vec<String>, Value)> {
     let (buffer, at) = (LineBuffer::default(), Instant::now());
-    let request = RequestContext { request_id: "r1".into(), received_at: at, invocation: None };
+    let request = RequestOrigin { request_id: "r1".into(), received_at: at.into_std(), deadline: None, trace: None };
     let usage = Usage {
         input_tokens: 7,
         cached_tokens: 0,

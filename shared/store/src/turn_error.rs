@@ -1,12 +1,11 @@
-//! Conversion of the failures of the store.
+//! Failures of the store as failures of a turn.
 
-use ::store::{BeginError, DefineError, KeyError, ReadError, StoreError};
-use domain::{ErrorCode, Failure};
+use domain::{ErrorCode, Failure, TurnError};
 
-use crate::ApiError;
+use crate::{BeginError, DefineError, KeyError, ReadError, StoreError};
 
 /// The embedded database itself logs, once, that its disk is full or its file is damaged: those have no cause here.
-impl From<StoreError> for ApiError {
+impl From<StoreError> for TurnError {
     fn from(error: StoreError) -> Self {
         let code = error.code();
         match error {
@@ -16,7 +15,7 @@ impl From<StoreError> for ApiError {
     }
 }
 
-impl From<ReadError> for ApiError {
+impl From<ReadError> for TurnError {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::NotFound => ErrorCode::NotFound.into(),
@@ -28,7 +27,7 @@ impl From<ReadError> for ApiError {
     }
 }
 
-impl From<BeginError> for ApiError {
+impl From<BeginError> for TurnError {
     fn from(error: BeginError) -> Self {
         match error {
             BeginError::NotFound => ErrorCode::NotFound.into(),
@@ -44,7 +43,7 @@ impl From<BeginError> for ApiError {
     }
 }
 
-impl From<DefineError> for ApiError {
+impl From<DefineError> for TurnError {
     fn from(error: DefineError) -> Self {
         match error {
             DefineError::NotFound => ErrorCode::NotFound.into(),
@@ -54,7 +53,7 @@ impl From<DefineError> for ApiError {
     }
 }
 
-impl From<KeyError> for ApiError {
+impl From<KeyError> for TurnError {
     fn from(error: KeyError) -> Self {
         match error {
             KeyError::LastAdministrator => Self::new(
