@@ -162,7 +162,7 @@ fn apply_request(
     Ok(())
 }
 
-/// Whether a request is a task that no person wrote, such as a title, tags or follow-up questions. Open WebUI sends it as a
+/// Whether a request is a task that no person wrote, such as a title, tags or follow-up questions. `Open WebUI` sends it as a
 /// single message that begins and ends so (<https://docs.openwebui.com/getting-started/env-configuration/#tasks>, 2026-11-25).
 fn is_background_task(request: &ChatRequest) -> bool {
     let text = request.text.trim();

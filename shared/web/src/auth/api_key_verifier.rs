@@ -25,12 +25,14 @@ const LIST_POLICY: RefreshPolicy =
 /// Maximum number of keys in the list; the oldest ones are kept.
 const MAX_LISTED_KEYS: usize = 10_000;
 
+/// All keys by their ids, and when they were read.
+type KeyList = (HashMap<String, KeyRecord>, SystemTime);
+
 /// Verifies API keys, with a short cache of valid ones.
 pub(super) struct ApiKeyVerifier {
     keys: Keys,
     cache: Mutex<HashMap<String, CachedKey>>,
-    /// All keys and when they were read.
-    list: Refreshed<Arc<(HashMap<String, KeyRecord>, SystemTime)>, Infallible>,
+    list: Refreshed<Arc<KeyList>, Infallible>,
 }
 
 struct CachedKey {
