@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::numbers::Candidate;
+use crate::candidate::Candidate;
 use crate::table::Table;
 use crate::{DataKind, checks, keywords};
 

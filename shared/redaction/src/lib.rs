@@ -5,6 +5,7 @@
 //! a kind is configured. Data is recognised by its form alone; names, postal addresses, prose and images are
 //! not recognised.
 
+mod candidate;
 mod checks;
 mod email;
 mod forms;

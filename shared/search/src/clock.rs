@@ -3,7 +3,8 @@ use std::time::{Duration, SystemTime};
 use tokio::time::{Instant, sleep_until};
 use tools::ToolContext;
 
-use crate::search::MAX_DURATION;
+/// Maximum duration of a request, with its waits and second attempt.
+pub(crate) const MAX_DURATION: Duration = Duration::from_secs(10);
 
 /// The time of one search: wall-clock time and deadline.
 #[derive(Clone, Copy, Debug)]

@@ -6,13 +6,11 @@ use store::RateLimit;
 use url::Url;
 
 use crate::budget::CreditBudget;
-use crate::daily_quota::DailySearchLimits;
+use crate::daily_quota::{DailySearchLimits, parse_count};
 
 const DEFAULT_BASE_URL: &str = "https://api.tavily.com";
 const DEFAULT_TTL_SECONDS: u64 = 3600;
 const MAX_TTL_SECONDS: u64 = 30 * 24 * 3600;
-/// Maximum number of credits or searches in a setting; more must be a typing error.
-const MAX_COUNT: u64 = 1_000_000_000;
 const DEFAULT_LIMIT: RateLimit = RateLimit { burst: 10, window: Duration::from_mins(1) };
 
 /// Configuration of the web search.
@@ -63,11 +61,6 @@ impl SearchConfig {
             budget,
         }))
     }
-}
-
-/// Parses a number of credits or searches, from 1 to [`MAX_COUNT`].
-pub(crate) fn parse_count(settings: &Settings, name: &str, accepted: &str) -> Result<Option<u64>, SettingError> {
-    settings.parse(name, accepted, |text| text.parse().ok().filter(|count| (1..=MAX_COUNT).contains(count)))
 }
 
 fn parse_base_url(text: &str) -> Option<String> {

@@ -4,9 +4,11 @@ use domain::Owner;
 use platform::settings::{SettingError, Settings};
 use store::{Day, UsageLedger, UsageScope};
 
-use crate::config::parse_count;
 use crate::failure::SearchFailure;
 use crate::local_limiter::LocalLimiter;
+
+/// Maximum number of credits or searches in a setting; more must be a typing error.
+const MAX_COUNT: u64 = 1_000_000_000;
 
 /// Daily limits on paid searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +28,11 @@ impl DailySearchLimits {
         let limit = |name| parse_count(settings, name, "a whole number of searches, from 1 to 1000000000");
         Ok(Self { per_caller: limit("USER_DAILY_SEARCHES")?, total: limit("TOTAL_DAILY_SEARCHES")? })
     }
+}
+
+/// Parses a number of credits or searches, from 1 to [`MAX_COUNT`].
+pub(crate) fn parse_count(settings: &Settings, name: &str, accepted: &str) -> Result<Option<u64>, SettingError> {
+    settings.parse(name, accepted, |text| text.parse().ok().filter(|count| (1..=MAX_COUNT).contains(count)))
 }
 
 /// Reserves each paid search in the daily quotas.

@@ -14,6 +14,7 @@ mod local_limiter;
 mod model_text;
 mod outcome;
 mod page;
+mod page_text;
 mod probe;
 mod provider_request;
 mod query;

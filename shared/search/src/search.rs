@@ -16,10 +16,7 @@ use crate::outcome::{CachedAnswer, SearchNotice, SearchOutcome};
 use crate::provider_request::ProviderRequest;
 use crate::tavily::{PaidAnswer, Tavily};
 
-/// Maximum duration of a request, with its waits and second attempt.
-pub(crate) const MAX_DURATION: Duration = Duration::from_secs(10);
-
-/// Timeout of a call, slightly more than [`MAX_DURATION`]: a request ends with its own reason.
+/// Timeout of a call, slightly more than [`crate::clock::MAX_DURATION`]: a request ends with its own reason.
 pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Lease of the instance that requests the provider: how long the others wait if it crashes.

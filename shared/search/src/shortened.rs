@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tools::ResultBudget;
 
-use crate::page::PageText;
+use crate::page_text::PageText;
 use crate::results::{SearchHit, SearchResults};
 use crate::untrusted::escape_untrusted;
 

@@ -18,10 +18,9 @@ use work::SHORT_WORK;
 
 use self::fault::Fault;
 use self::formatting::Answer;
-pub use self::limit::CalculationBudget;
 use self::limit::Limit;
 use crate::error::ToolCallError;
-use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+use crate::{CalculationBudget, Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 /// Longest expression in a status line, in characters.
 const MAX_STATUS_CHARS: usize = 60;

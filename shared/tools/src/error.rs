@@ -1,26 +1,10 @@
 use domain::{Language, ToolFailure};
 use prompts::{ToolTexts, fill};
 
-use crate::Tool;
+use crate::{Tool, ToolError};
 
 /// Longest part of an unknown tool name that is repeated to the model, in characters.
 const MAX_NAME_CHARS: usize = 64;
-
-/// Why a call has no result.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolError {
-    /// The model reads it, and the turn continues.
-    #[error("{}", failure.message)]
-    Model {
-        /// The failure for the user.
-        failure: ToolFailure,
-        /// The text for the model.
-        content: String,
-    },
-    /// Ends the turn.
-    #[error(transparent)]
-    Fatal(#[from] anyhow::Error),
-}
 
 /// A failed call as a result: the failure for the user and the text for the model.
 #[derive(Clone, Debug, PartialEq)]

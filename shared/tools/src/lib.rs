@@ -5,8 +5,10 @@
 //! names, arguments that do not fit, timeouts, panics, results that are too long, and repeated calls.
 
 pub mod arguments;
+mod calculation_budget;
 mod calculator;
 mod current_time;
+mod entry;
 mod error;
 #[cfg(test)]
 mod fuzz;
@@ -22,16 +24,18 @@ mod tool;
 mod untrusted_text;
 pub mod url_allowlist;
 
-pub use calculator::{CalculationBudget, Calculator};
+pub use calculation_budget::CalculationBudget;
+pub use calculator::Calculator;
 pub use current_time::CurrentTime;
-pub use error::{ToolCallError, ToolError};
+pub use entry::ToolBinding;
+pub use error::ToolCallError;
 /// The type of [`ToolContext::time_zone`].
 pub use jiff::tz::TimeZone;
 pub use outbound_redactor::OutboundRedactor;
 pub use progress::{Progress, ProgressReceiver};
-pub use registry::{ToolBinding, ToolRegistry};
+pub use registry::ToolRegistry;
 pub use session::{ToolRun, ToolSession};
 pub use source_numbers::SourceNumbers;
-pub use tool::{CitingResult, RenderedResult, ResultBudget, Tool, ToolContext, ToolMetadata, ToolOutput};
+pub use tool::{CitingResult, RenderedResult, ResultBudget, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput};
 pub use untrusted_text::{is_invisible, strip_invisible};
 pub use url_allowlist::UrlAllowlist;

@@ -8,9 +8,9 @@ use prompts::ToolTexts;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
+use crate::entry::Entry;
 use crate::error::ToolCallError;
 use crate::memo::{CallOutcome, CallSource, Memo};
-use crate::registry::Entry;
 use crate::{Progress, ResultBudget, ToolContext, ToolError, ToolOutput, arguments, markdown};
 
 /// The calls of one turn.

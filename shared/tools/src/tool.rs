@@ -3,14 +3,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{Language, Owner, Source, ToolSpec};
+use domain::{Language, Owner, Source, ToolFailure, ToolSpec};
 use jiff::tz::TimeZone;
 use prompts::{ToolTexts, fill};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{CalculationBudget, OutboundRedactor, Progress, SourceNumbers, ToolError, UrlAllowlist};
+use crate::{CalculationBudget, OutboundRedactor, Progress, SourceNumbers, UrlAllowlist};
 
 /// A tool that a model may call. Each tool has one file in this crate and one line in the list of tools.
 #[async_trait]
@@ -193,4 +193,20 @@ impl ToolOutput {
         let RenderedResult { content, user_text, summary, sources } = citing.render(numbers);
         Self { content, user_text: Some(user_text), summary, sources, ..self }
     }
+}
+
+/// Why a call has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// The model reads it, and the turn continues.
+    #[error("{}", failure.message)]
+    Model {
+        /// The failure for the user.
+        failure: ToolFailure,
+        /// The text for the model.
+        content: String,
+    },
+    /// Ends the turn.
+    #[error(transparent)]
+    Fatal(#[from] anyhow::Error),
 }

@@ -42,7 +42,7 @@ async fn run_hook(
     let hook = Function::start(binary(), &api.address(), own.into_iter().chain(settings.iter().copied()));
     let event = json!({"DeploymentId": "d-ABCDEF123", "LifecycleEventHookExecutionId": "eyJlbmNyeXB0ZWREYXRhIjoi"});
     let answer = api.invoke(&event, remaining).answer().await;
-    hook.wait_for_lines(attempts, |line| line.contains("CodeDeploy was ")).await;
+    hook.wait_for_lines(attempts, |line| line.contains("CodeDeploy received ")).await;
     let log = hook.log().iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
     (answer, log)
 }
@@ -52,7 +52,7 @@ async fn run_and_report(settings: &[(&str, &str)], remaining: Duration) -> Repor
     let (answer, log) = run_hook(settings, &code_deploy, remaining, 1).await;
     assert_eq!(answer.expect_buffered(), Value::Null);
     let reports = code_deploy.reports();
-    let [sent] = reports.as_slice() else { panic!("it was told {reports:?}") };
+    let [sent] = reports.as_slice() else { panic!("it received {reports:?}") };
     assert_eq!(sent["deploymentId"], "d-ABCDEF123");
     assert_eq!(sent["lifecycleEventHookExecutionId"], "eyJlbmNyeXB0ZWREYXRhIjoi");
     let failed = log.iter().filter(|line| line["outcome"] == "FAILED");

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
 use crate::failure::SearchFailure;
-use crate::page::PageText;
+use crate::page_text::PageText;
 use crate::provider_request::ProviderReply;
 use crate::results::{SearchHit, SearchResults, clean_summary};
 

@@ -15,6 +15,7 @@ use tools::OutboundRedactor;
 pub(super) use super::fake_provider::{FakeReply, Provider};
 use crate::budget::CreditBudget;
 use crate::clock::Clock;
+use crate::clock::MAX_DURATION;
 use crate::config::SearchConfig;
 use crate::daily_quota::DailySearchLimits;
 use crate::failure::SearchFailure;
@@ -22,7 +23,7 @@ use crate::filters::Filters;
 use crate::outcome::SearchOutcome;
 use crate::request::{Mode, SearchRequest};
 use crate::results::SearchResults;
-use crate::search::{MAX_DURATION, Search};
+use crate::search::Search;
 
 pub(super) const HOUR: Duration = Duration::from_hours(1);
 

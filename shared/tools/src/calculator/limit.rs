@@ -1,33 +1,16 @@
 //! Bounds the work of calculations by the sizes of their numbers: an expression always costs the same work.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use work::StopFlag;
 
 use super::fault::Fault;
 use super::number::Number;
-
-/// Maximum work of one calculation; at most about 100 ms in a release build on a current processor.
-const MAX_CALCULATION_WORK: u64 = 4_000_000;
-
-/// Maximum work of the calculations of one turn together; at most about 1 s.
-const MAX_TURN_WORK: u64 = 10 * MAX_CALCULATION_WORK;
+use crate::calculation_budget::{CalculationBudget, MAX_CALCULATION_WORK};
 
 /// Timeout of one calculation on an overloaded processor.
 const TIMEOUT: Duration = Duration::from_millis(500);
-
-/// The remaining work of the calculations of one turn; clones share it.
-#[derive(Clone, Debug)]
-pub struct CalculationBudget(Arc<AtomicU64>);
-
-impl Default for CalculationBudget {
-    /// The budget of a whole turn.
-    fn default() -> Self {
-        Self(Arc::new(AtomicU64::new(MAX_TURN_WORK)))
-    }
-}
 
 /// Stops a calculation when its work or time is spent, or when its caller is gone.
 pub(super) struct Limit {
