@@ -60,6 +60,7 @@ mod recovery;
 mod regenerate;
 mod required_calls;
 mod resume;
+mod resume_positions;
 mod round_texts;
 mod routes;
 mod search_context;

@@ -21,6 +21,7 @@
 mod alternation;
 mod answer_filter;
 mod call_ids;
+mod call_record;
 mod citation_filter;
 mod client_context;
 mod compactness;
@@ -42,9 +43,10 @@ mod turn;
 mod turn_state;
 mod usage;
 
+pub use call_record::CallRecord;
 pub use client_context::ClientContext;
 
 pub use event_log::{CloseGuard, EventLog, Subscriber};
 pub use token_count_cache::TokenCountCache;
 pub use turn::{Agent, BuiltInPrompt, PreSearch, ToolModes, Turn, TurnRecorder, TurnRecorderFactory};
-pub use turn_state::{CallRecord, TurnState};
+pub use turn_state::TurnState;

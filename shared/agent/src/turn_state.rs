@@ -1,11 +1,11 @@
 use domain::{
-    CallPosition, CallState, Event, Language, Message, ProviderData, Summary, ToolCall, ToolMessage, ToolOutcome,
-    TurnAccumulator, Usage,
+    CallState, Event, Language, Message, ProviderData, Summary, ToolCall, ToolMessage, TurnAccumulator, Usage,
 };
 use llm::AttemptLog;
 use tokio::time::Instant;
 use tools::ToolRun;
 
+use crate::call_record::CallRecord;
 use crate::thinking_clock::ThinkingClock;
 use crate::usage::PendingReply;
 use crate::{earlier_results, estimate};
@@ -62,23 +62,6 @@ struct CallCost {
     called_at: Instant,
     bytes: usize,
     credits: u64,
-}
-
-/// A call and, once it has finished, its outcome and cost.
-#[derive(Clone, Copy, Debug)]
-pub struct CallRecord<'a> {
-    /// As the model made it.
-    pub call: &'a ToolCall,
-    /// `None` while it runs.
-    pub outcome: Option<&'a ToolOutcome>,
-    /// What the turn had written before it.
-    pub position: CallPosition,
-    /// When the model made it.
-    pub called_at: Instant,
-    /// The length of the result that the model reads, in bytes.
-    pub bytes: usize,
-    /// Credits that the search provider charged for it.
-    pub credits: u64,
 }
 
 impl TurnState {
@@ -249,6 +232,8 @@ impl TurnState {
 #[cfg(test)]
 mod tests {
     use llm::Price;
+
+    use domain::ToolOutcome;
 
     use super::*;
     use crate::estimate::TextSize;

@@ -105,21 +105,15 @@ mod tests {
         (failure.code, failure.message)
     }
 
+    fn nothing() -> TurnOptions {
+        let (model, agent_id, tool_choice) = (None, None, None);
+        TurnOptions { model, agent_id, tool_choice, user_id: None, time_zone: None, stream: true }
+    }
+
     #[test]
     fn only_message_is_required_unknown_fields_are_ignored() {
         let request = TurnRequest::parse(r#"{"message":"你好","cost":0,"owner":"root"}"#.as_bytes()).unwrap();
-        let expected = TurnRequest {
-            message: "你好".into(),
-            conversation_id: None,
-            options: TurnOptions {
-                model: None,
-                agent_id: None,
-                tool_choice: None,
-                user_id: None,
-                time_zone: None,
-                stream: true,
-            },
-        };
+        let expected = TurnRequest { message: "你好".into(), conversation_id: None, options: nothing() };
         assert_eq!(request, expected);
     }
 
@@ -148,16 +142,8 @@ mod tests {
 
     #[test]
     fn regenerate_fields_are_optional_but_validated() {
-        let nothing = TurnOptions {
-            model: None,
-            agent_id: None,
-            tool_choice: None,
-            user_id: None,
-            time_zone: None,
-            stream: true,
-        };
         for body in ["", "{}", r#"{"message":7,"conversationId":"c"}"#] {
-            assert_eq!(TurnOptions::parse(body.as_bytes()).unwrap(), nothing, "{body}");
+            assert_eq!(TurnOptions::parse(body.as_bytes()).unwrap(), nothing(), "{body}");
         }
         let body = r#"{"modelType":"m","agentId":"x","toolChoice":"none","userId":"u","timeZone":"Asia/Tokyo","stream":false}"#;
         let all = TurnOptions {

@@ -34,6 +34,7 @@ mod stream_log;
 mod support;
 mod tables;
 mod tool_support;
+mod transcript_faults;
 mod transcripts;
 mod turns;
 mod wire;

@@ -25,19 +25,19 @@ fn result_message(characters: usize) -> Message {
 }
 
 /// The transcript of a turn with a search result of this length.
-fn search_messages(characters: usize) -> Vec<Message> {
+pub(crate) fn search_messages(characters: usize) -> Vec<Message> {
     vec![call_message("looking"), result_message(characters), assistant_message("A")]
 }
 
-fn search_answer(characters: usize) -> Answer {
+pub(crate) fn search_answer(characters: usize) -> Answer {
     Answer { transcript: search_messages(characters), ..answer("looking\n\nA") }
 }
 
 /// The result length of a search whose transcript is written separately.
-const LARGE: usize = 7_000;
+pub(crate) const LARGE: usize = 7_000;
 
 /// A call without a fault.
-fn no_fault() -> Fault {
+pub(crate) fn no_fault() -> Fault {
     let gate = Gate::default();
     gate.open();
     Fault::Held(gate)
@@ -48,7 +48,7 @@ async fn count_transcripts(endpoint: &str) -> usize {
 }
 
 /// The history of the next turn of a conversation.
-async fn read_next(store: &ConversationStore, id: &str, seconds: u64) -> Vec<Message> {
+pub(crate) async fn read_next(store: &ConversationStore, id: &str, seconds: u64) -> Vec<Message> {
     let next = store.begin(&alice(), &next_turn(id, "now"), at(seconds)).await.unwrap();
     history_of(store, &next, usize::MAX).await
 }
@@ -218,7 +218,7 @@ async fn only_large_transcript_is_written_separately() {
 }
 
 /// Runs a turn whose transcript is written and whose last transaction failed.
-async fn break_off_turn() -> (String, ConversationStore, TurnLease) {
+pub(crate) async fn break_off_turn() -> (String, ConversationStore, TurnLease) {
     let (wire, endpoint) = Wire::new().await;
     let store = store_without_retries_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -304,61 +304,6 @@ async fn f150_transcript_during_deletion_is_deleted() {
         deletion.await.unwrap().unwrap();
         assert_eq!(rows(&endpoint, "data").await, [], "{held}");
     }
-}
-
-#[tokio::test]
-async fn f081_end_in_three_writes_survives_lost_responses() {
-    let expected: Vec<Message> = std::iter::once(user_message("Q")).chain(search_messages(LARGE)).collect();
-    for faults in [vec![Fault::LostResponse], vec![no_fault(), Fault::LostResponse]] {
-        let (wire, endpoint) = Wire::new().await;
-        let store = store_without_retries_at(&endpoint).await.conversations;
-        let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-        wire.fail("TransactWriteItems", &faults);
-        store.finish(&lease, &search_answer(LARGE), at(1)).await.unwrap();
-        store.finish(&lease, &search_answer(LARGE + 1), at(2)).await.unwrap();
-        assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
-        store.finish(&lease, &search_answer(LARGE + 2), at(4)).await.unwrap();
-    }
-    let (_, store, lease) = break_off_turn().await;
-    store.finish(&lease, &search_answer(LARGE), at(2)).await.unwrap();
-    assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
-}
-
-#[tokio::test]
-async fn f079_busy_table_drops_transcript_but_stores_answer() {
-    let slow = || Fault::Held(Gate::default());
-    for (operation, fault) in [
-        ("TransactWriteItems", Fault::Refused("ThrottlingException")),
-        ("TransactWriteItems", slow()),
-        ("UpdateItem", Fault::Refused("ThrottlingException")),
-        ("UpdateItem", Fault::LostResponse),
-        ("UpdateItem", slow()),
-    ] {
-        let (wire, endpoint) = Wire::new().await;
-        let store = store_without_retries_at(&endpoint).await.conversations;
-        let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-        wire.fail(operation, std::slice::from_ref(&fault));
-        assert_eq!(store.finish(&lease, &search_answer(LARGE), at(1)).await, Ok(()), "{operation}: {fault:?}");
-        let read = read_next(&store, &lease.conversation_id, 2).await;
-        assert_eq!(read, [user_message("Q"), assistant_message("looking\n\nA")], "{operation}: {fault:?}");
-        store.delete(&alice(), &lease.conversation_id).await.unwrap();
-        assert_eq!(rows(&endpoint, "data").await, [], "{operation}: {fault:?}");
-    }
-}
-
-#[tokio::test]
-async fn f082_repeated_reservation_keeps_transcript() {
-    let (wire, endpoint) = Wire::new().await;
-    let store = store_without_retries_at(&endpoint).await.conversations;
-    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    let busy = Err(LeaseError::Store(StoreError::Busy));
-    wire.fail("TransactWriteItems", &[no_fault(), Fault::Refused("ThrottlingException")]);
-    assert_eq!(store.finish(&lease, &search_answer(LARGE), at(1)).await, busy);
-    let before = rows(&endpoint, "data").await;
-    wire.fail("UpdateItem", &[Fault::Refused("ThrottlingException")]);
-    wire.fail("TransactWriteItems", &[no_fault(), Fault::Refused("ThrottlingException")]);
-    assert_eq!(store.finish(&lease, &search_answer(LARGE), at(2)).await, busy);
-    assert_eq!(rows(&endpoint, "data").await, before);
 }
 
 #[tokio::test]
