@@ -21,9 +21,11 @@ async function offerChoices(page) {
   await page.route("**/api/agents", (route) => route.fulfill({ json: { agents } }));
 }
 
-/** The controls that are not inside the screen or smaller than `least` pixels. */
+/** The controls that are not inside the screen or smaller than `least` pixels, once everything stopped moving. */
 const misplaced = (page, least) =>
-  page.evaluate((least) => {
+  page.evaluate(async (least) => {
+    const moving = document.getAnimations().filter((animation) => animation.effect.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(moving.map((animation) => animation.finished));
     const controls = [...document.querySelectorAll("header button, footer button, .menu-panel, .menu-option, .menu-item, #conversations a, .example")];
     const shown = controls.filter((node) => node.checkVisibility({ visibilityProperty: true }) && !node.closest("[inert]"));
     return shown.flatMap((node) => {
