@@ -37,6 +37,11 @@ impl Process {
         Self::start(&mut command)
     }
 
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Current resident memory, in MiB.
     pub fn memory_mib(&self) -> f64 {
         self.status("VmRSS:")
@@ -79,7 +84,7 @@ impl Drop for Process {
 }
 
 /// Path of a program in the same target folder.
-fn sibling_program(name: &str) -> PathBuf {
+pub fn sibling_program(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a program knows where it is");
     let program = own.ancestors().nth(2).expect("benchmarks lie two folders deep").join(name);
     assert!(program.exists(), "first: cargo build --release -p local");

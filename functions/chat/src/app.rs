@@ -1,7 +1,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use agent::{Agent, PreSearch, TokenCountCache};
+use agent::{Agent, PreSearch, PromptCache};
 use aws_types::SdkConfig;
 use domain::Owner;
 use search::{ReadUrl, Search, WebSearch};
@@ -41,7 +41,7 @@ impl App {
             history_tokens: config.history_tokens,
             summarise: config.summarise,
             pre_search: PreSearch::Off,
-            token_counts: TokenCountCache::default(),
+            prompts: PromptCache::default(),
         };
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
         let document_tools = config.documents.as_ref().map(DocumentRoot::tools).unwrap_or_default();

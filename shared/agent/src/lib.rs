@@ -33,11 +33,11 @@ mod event_log;
 mod fallback;
 mod message_format;
 mod prompt;
+mod prompt_cache;
 mod reply;
 mod round;
 mod run;
 mod thinking_clock;
-mod token_count_cache;
 mod tokens;
 mod turn;
 mod turn_state;
@@ -45,8 +45,7 @@ mod usage;
 
 pub use call_record::CallRecord;
 pub use client_context::ClientContext;
-
 pub use event_log::{CloseGuard, EventLog, Subscriber};
-pub use token_count_cache::TokenCountCache;
+pub use prompt_cache::PromptCache;
 pub use turn::{Agent, BuiltInPrompt, PreSearch, ToolModes, Turn, TurnRecorder, TurnRecorderFactory};
 pub use turn_state::TurnState;

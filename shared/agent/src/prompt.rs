@@ -9,6 +9,7 @@ use crate::compactness::Compactness;
 use crate::round::Correction;
 
 /// Which tools a prompt offers, and how.
+#[derive(Clone, Copy)]
 pub(crate) enum ToolOffer<'a> {
     /// None.
     None,
@@ -22,6 +23,7 @@ pub(crate) enum ToolOffer<'a> {
 }
 
 /// The parts of the system prompt of one request.
+#[derive(Clone)]
 pub(crate) struct SystemPrompt<'a> {
     pub(crate) language: Language,
     pub(crate) compactness: Compactness,
@@ -36,6 +38,18 @@ pub(crate) struct SystemPrompt<'a> {
 }
 
 impl SystemPrompt<'_> {
+    /// A text that differs from that of every other system prompt with the same tools.
+    pub(crate) fn key(&self) -> String {
+        let Self { language, compactness, agent_prompt, added_prompt, today, zone, offer } = self;
+        let offer = match offer {
+            ToolOffer::None => "no tools",
+            ToolOffer::Text { format, .. } => format.name(),
+            ToolOffer::Native { callable: true } => "native tools",
+            ToolOffer::Native { callable: false } => "no native tools",
+        };
+        format!("{language:?} {compactness:?} {offer} {today} {zone} {agent_prompt:?} {added_prompt:?}")
+    }
+
     pub(crate) fn render(&self) -> String {
         let texts = AgentTexts::of(self.language);
         let mut parts = vec![self.agent_prompt.unwrap_or(self.compactness.default_system(texts)).to_owned()];

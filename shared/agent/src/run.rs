@@ -24,7 +24,7 @@ use self::deadlines::Deadlines;
 use crate::earlier_results::cut_results;
 use crate::fallback::FallbackReason;
 use crate::round::{Correction, Round};
-use crate::{Agent, EventLog, TokenCountCache, Turn, TurnRecorder, compactness};
+use crate::{Agent, EventLog, Turn, TurnRecorder, compactness};
 use prompts::AgentTexts;
 
 /// Default maximum number of rounds with tools, for prompted tools.
@@ -90,7 +90,6 @@ struct Run<'a> {
     recorder: Option<Arc<dyn TurnRecorder>>,
     session: Arc<ToolSession>,
     specs: Arc<[ToolSpec]>,
-    token_counts: TokenCountCache,
     texts: &'static AgentTexts,
     /// The earlier turns, with cut results unless the client keeps the conversation.
     earlier_turns: Vec<HistoryTurn>,
@@ -101,6 +100,8 @@ struct Run<'a> {
     summary: Option<Summary>,
     /// How many turns the last requested summary was to cover.
     summarised_turns: usize,
+    /// The tokens around a call and its result where they are written as text, for the current model.
+    result_frame_tokens: u64,
     /// Maximum number of tokens of a prompt, after one was too long.
     max_prompt_tokens: Option<u64>,
     /// The index of the current model in the models of the turn.
@@ -137,7 +138,6 @@ impl<'a> Run<'a> {
         events.turn_state().language = turn.context.language;
         let deadlines = Deadlines::new(turn.context.deadline);
         let specs = turn.specs(&agent.tools);
-        let are_agent_specs = Arc::ptr_eq(&specs, agent.tools.specs(turn.context.language));
         let result_budget = turn.models.first().map(|first| compactness::result_budget(first.context_tokens()));
         let context = ToolContext {
             deadline: deadlines.tools_until,
@@ -150,7 +150,6 @@ impl<'a> Run<'a> {
             events,
             recorder,
             session: Arc::new(agent.tools.session(context)),
-            token_counts: if are_agent_specs { agent.token_counts.clone() } else { TokenCountCache::default() },
             specs,
             texts: AgentTexts::of(turn.context.language),
             earlier_turns: earlier_turns(turn),
@@ -158,6 +157,7 @@ impl<'a> Run<'a> {
             messages,
             summary: turn.summary.clone().filter(|_| agent.summarise),
             summarised_turns: 0,
+            result_frame_tokens: 0,
             max_prompt_tokens: None,
             model_index: 0,
             tool_mode,

@@ -8,7 +8,7 @@ use llm::{ModelClient, ResponseRecorder, ToolMode};
 use tools::{ToolContext, ToolRegistry, ToolRun};
 
 use crate::client_context::ClientContext;
-use crate::token_count_cache::TokenCountCache;
+use crate::prompt_cache::PromptCache;
 
 /// Answers turns: its system prompt, its tools and its limits.
 #[derive(Clone)]
@@ -29,8 +29,8 @@ pub struct Agent {
     pub summarise: bool,
     /// Whether a search for the user message starts before the model requests it.
     pub pre_search: PreSearch,
-    /// Token counts of its tools and system prompt. Agents with the same tools share one cache.
-    pub token_counts: TokenCountCache,
+    /// What its prompts have in common. Agents with the same tools share one cache.
+    pub prompts: PromptCache,
 }
 
 /// Returns a built-in system prompt in a language.

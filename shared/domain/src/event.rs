@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+use crate::one_line::one_line;
 use crate::{Failure, ToolCall, ToolFailure};
 
 /// One event of a turn, in the order in which a client receives it.
@@ -142,19 +143,7 @@ impl Source {
     /// Sets the excerpt to the beginning of a text.
     #[must_use]
     pub fn with_excerpt(self, text: &str) -> Self {
-        let mut excerpt = String::new();
-        for (n, part) in text.split_whitespace().enumerate() {
-            if excerpt.len() > 4 * MAX_EXCERPT_CHARS {
-                break;
-            }
-            excerpt.push_str(if n == 0 { "" } else { " " });
-            excerpt.push_str(part);
-        }
-        if let Some((end, _)) = excerpt.char_indices().nth(MAX_EXCERPT_CHARS) {
-            excerpt.truncate(excerpt[..end].char_indices().next_back().map_or(0, |(last, _)| last));
-            excerpt.push('…');
-        }
-        Self { excerpt, ..self }
+        Self { excerpt: one_line(text, MAX_EXCERPT_CHARS), ..self }
     }
 
     /// Merges the pages of several results: each URL once, with its number.

@@ -6,7 +6,7 @@ use tools::{CitingResult, RenderedResult, ResultBudget, SourceNumbers};
 use crate::outcome::SearchNotice;
 use crate::results::{MAX_CONTENT, MAX_SUMMARY, SearchHit, SearchResults, ellipsize};
 use crate::shortened::shorten_results;
-use crate::untrusted::{escape_untrusted, source_prefix};
+use crate::untrusted::source_prefix;
 use crate::user_text::render_for_user;
 
 /// Longest text of the results, in characters; the query, the summary, the notices and the tags are extra.
@@ -34,13 +34,13 @@ impl CitingResult for CitedSearch {
     fn render(&self, numbers: &SourceNumbers) -> RenderedResult {
         let texts = SearchTexts::of(self.language);
         let shortened = shorten_results(&self.results, self.budget);
-        let mut text = shortened.answer.as_deref().map(|answer| summary(texts, answer)).unwrap_or_default();
+        let mut text = shortened.answer.map(|answer| summary(texts, &answer.escaped)).unwrap_or_default();
         let heading = format!("{}{ENTRY_END}", texts.results);
         text.push_str(&heading);
         let mut length = heading.chars().count();
         let (mut shown, all) = (Vec::new(), &self.results.pages);
-        for page in &shortened.pages {
-            let mut entry = self.entry(page, numbers.peek(&page.url));
+        for (page, page_content) in &shortened.pages {
+            let mut entry = self.entry(page, &page_content.escaped, numbers.peek(&page.url));
             if shown.is_empty() {
                 entry = ellipsize(&entry, MAX_LENGTH - length - ENTRY_END.len());
             }
@@ -50,7 +50,7 @@ impl CitingResult for CitedSearch {
                 break;
             }
             text.push_str(&entry);
-            shown.push(numbers.number(&page.title, &page.url).with_excerpt(&page.content));
+            shown.push(numbers.number(&page.title, &page.url).with_excerpt(&page_content.text));
         }
         let query = fill(texts.query, &[("query", &escape(&self.query))]);
         let notes = self.notes(shown.len());
@@ -64,11 +64,12 @@ impl CitingResult for CitedSearch {
 }
 
 impl CitedSearch {
-    fn entry(&self, page: &SearchHit, number: usize) -> String {
-        let SearchHit { title, url, content, date, .. } = page;
+    /// The entry of a page with its escaped content.
+    fn entry(&self, page: &SearchHit, content: &str, number: usize) -> String {
+        let SearchHit { title, url, date, .. } = page;
         let texts = SearchTexts::of(self.language);
         let date = date.as_deref().map(|date| fill(texts.date, &[("date", &escape(date))]) + "\n").unwrap_or_default();
-        let content = fill(texts.content, &[("content", &escape_untrusted(content))]);
+        let content = fill(texts.content, &[("content", content)]);
         format!("{number}. {}\n{}{}\n{date}{content}", escape(title), source_prefix(self.language), escape(url))
     }
 
@@ -97,8 +98,8 @@ pub(crate) fn render_failure(reason: &str, language: Language) -> String {
     format!("<search_error>{failure}</search_error>\n{}", texts.do_not_invent)
 }
 
-fn summary(texts: &SearchTexts, answer: &str) -> String {
-    let summary = ellipsize(&escape_untrusted(answer), MAX_SUMMARY);
+fn summary(texts: &SearchTexts, escaped: &str) -> String {
+    let summary = ellipsize(escaped, MAX_SUMMARY);
     format!("{}{ENTRY_END}", fill(texts.summary, &[("summary", &summary)]))
 }
 

@@ -82,14 +82,19 @@ pub(crate) fn parse_web_url(text: &str) -> Option<String> {
 
 /// Returns the text, or its beginning with `…` if it is too long.
 pub(crate) fn ellipsize(text: &str, characters: usize) -> String {
-    if text.chars().count() <= characters {
-        return text.to_owned();
-    }
-    text.chars().take(characters - 1).chain(['…']).collect()
+    let start = beginning(text, characters);
+    if start.len() == text.len() { text.to_owned() } else { format!("{}…", beginning(start, characters - 1)) }
 }
 
 fn truncate_chars(text: &str, characters: usize) -> String {
-    text.chars().take(characters).collect()
+    beginning(text, characters).to_owned()
+}
+
+/// At most this many characters from the beginning of a text.
+fn beginning(text: &str, characters: usize) -> &str {
+    // Each character has at least one byte.
+    let end = if text.len() <= characters { None } else { text.char_indices().nth(characters) };
+    end.map_or(text, |(end, _)| &text[..end])
 }
 
 #[cfg(test)]

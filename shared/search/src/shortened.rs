@@ -8,6 +8,20 @@ use crate::page_text::PageText;
 use crate::results::{SearchHit, SearchResults};
 use crate::untrusted::escape_untrusted;
 
+/// Results as far as they fit.
+pub(crate) struct ShortenedResults<'a> {
+    pub(crate) answer: Option<ShortenedText<'a>>,
+    /// The best pages, and the content of each.
+    pub(crate) pages: Vec<(&'a SearchHit, ShortenedText<'a>)>,
+}
+
+/// A text, or its beginning with `…`.
+pub(crate) struct ShortenedText<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// The text after its tags are escaped, which takes several times as long as copying it.
+    pub(crate) escaped: String,
+}
+
 /// Space for the tags, the labels and the notes around results, in bytes.
 const FRAME_BYTES: usize = 400;
 
@@ -24,63 +38,49 @@ const ELLIPSIS: &str = "…";
 const SHARES: usize = 3;
 
 /// Returns the best pages as far as they fit, and of a long page or summary the beginning.
-pub(crate) fn shorten_results(results: &SearchResults, budget: ResultBudget) -> Cow<'_, SearchResults> {
-    if budget == ResultBudget::default() {
-        return Cow::Borrowed(results);
-    }
-    let space = budget.max_bytes.saturating_sub(FRAME_BYTES);
-    let answer = results.answer.as_deref().map(|answer| shorten_text(answer, space / (SHARES + 1)).into_owned());
-    let mut rest = space.saturating_sub(answer.as_deref().map_or(0, escaped_bytes));
+pub(crate) fn shorten_results(results: &SearchResults, budget: ResultBudget) -> ShortenedResults<'_> {
+    let is_limited = budget != ResultBudget::default();
+    let space = if is_limited { budget.max_bytes.saturating_sub(FRAME_BYTES) } else { usize::MAX };
+    let answer = results.answer.as_deref().map(|answer| ShortenedText::new(answer, space / (SHARES + 1)));
+    let mut rest = space.saturating_sub(answer.as_ref().map_or(0, |answer| answer.escaped.len()));
     let share = rest / results.pages.len().clamp(1, SHARES);
-    let mut pages: Vec<SearchHit> = Vec::new();
+    let mut pages: Vec<(&SearchHit, ShortenedText<'_>)> = Vec::new();
     for page in results.pages.iter().take(budget.max_entries) {
-        let page = shorten_page(page, share);
-        let bytes = frame_bytes(&page) + escaped_bytes(&page.content);
+        let frame = page.title.len() + page.url.len() + ENTRY_BYTES;
+        let content = ShortenedText::new(&page.content, share.saturating_sub(frame).max(MIN_CONTENT_BYTES));
+        let bytes = frame + content.escaped.len();
         if bytes > rest && !pages.is_empty() {
             break;
         }
         rest = rest.saturating_sub(bytes);
-        pages.push(page);
+        pages.push((page, content));
     }
-    Cow::Owned(SearchResults { answer, pages })
+    ShortenedResults { answer, pages }
 }
 
 /// Returns the page with the beginning of its text, as far as it fits.
 pub(crate) fn shorten_page_text(page: &PageText, budget: ResultBudget) -> Cow<'_, PageText> {
     let space = budget.max_bytes.saturating_sub(FRAME_BYTES + page.title.len() + page.url.len());
-    let text = beginning(&page.text, space);
+    let text = beginning(&page.text, escape_untrusted(&page.text).len(), space);
     let is_whole = text.len() == page.text.len();
     if is_whole { Cow::Borrowed(page) } else { Cow::Owned(PageText { text: text.to_owned(), ..page.clone() }) }
 }
 
-fn shorten_page(page: &SearchHit, bytes: usize) -> SearchHit {
-    let content = bytes.saturating_sub(frame_bytes(page)).max(MIN_CONTENT_BYTES);
-    SearchHit { content: shorten_text(&page.content, content).into_owned(), ..page.clone() }
-}
-
-fn frame_bytes(page: &SearchHit) -> usize {
-    page.title.len() + page.url.len() + ENTRY_BYTES
-}
-
-/// Returns the text, or its beginning with `…` if it is too long.
-fn shorten_text(text: &str, bytes: usize) -> Cow<'_, str> {
-    if beginning(text, bytes).len() == text.len() {
-        return Cow::Borrowed(text);
+impl<'a> ShortenedText<'a> {
+    /// The text, or its beginning that takes about this many bytes after its tags are escaped.
+    fn new(text: &'a str, bytes: usize) -> Self {
+        let escaped = escape_untrusted(text);
+        if escaped.len() <= bytes {
+            return Self { text: text.into(), escaped };
+        }
+        let text = format!("{}{ELLIPSIS}", beginning(text, escaped.len(), bytes.saturating_sub(ELLIPSIS.len())));
+        Self { escaped: escape_untrusted(&text), text: text.into() }
     }
-    Cow::Owned(format!("{}{ELLIPSIS}", beginning(text, bytes.saturating_sub(ELLIPSIS.len()))))
 }
 
-fn escaped_bytes(text: &str) -> usize {
-    escape_untrusted(text).len()
-}
-
-/// Returns the beginning of a text that takes about this many bytes after its tags are escaped.
-fn beginning(text: &str, bytes: usize) -> &str {
-    let escaped = escaped_bytes(text);
-    if escaped <= bytes {
-        return text;
-    }
-    let end = bytes.saturating_mul(text.len()) / escaped;
+/// Returns the beginning of a text in proportion to `bytes` of its `escaped` length.
+fn beginning(text: &str, escaped: usize, bytes: usize) -> &str {
+    let end = bytes.min(escaped).saturating_mul(text.len()) / escaped.max(1);
     text.get(..text.floor_char_boundary(end)).unwrap_or_default()
 }
 
@@ -124,8 +124,12 @@ mod tests {
     #[test]
     fn short_pages_stay_whole() {
         let results = results("短", 2);
-        assert_eq!(*shorten_results(&results, COMPACT), results);
-        assert!(matches!(shorten_results(&results, ResultBudget::default()), Cow::Borrowed(_)));
+        for budget in [COMPACT, ResultBudget::default()] {
+            let shortened = shorten_results(&results, budget);
+            let texts = shortened.pages.iter().map(|(_, content)| content).chain(&shortened.answer);
+            let texts: Vec<_> = texts.map(|text| (&*text.text, &*text.escaped)).collect();
+            assert_eq!(texts, [("短", "短"); 3]);
+        }
     }
 
     #[test]
@@ -133,7 +137,9 @@ mod tests {
         let results = results(&"内容".repeat(250), 10);
         let budget = ResultBudget { max_bytes: 12_000, ..ResultBudget::default() };
         let shortened = shorten_results(&results, budget);
-        assert_eq!(shortened.pages, results.pages[..6]);
+        let pages: Vec<&SearchHit> = shortened.pages.iter().map(|(page, _)| *page).collect();
+        assert_eq!(pages, results.pages[..6].iter().collect::<Vec<_>>());
+        assert!(shortened.pages.iter().all(|(page, content)| page.content == content.text));
         assert!(render(&results, budget).content.len() <= 12_000);
     }
 
@@ -142,7 +148,7 @@ mod tests {
         let results = results(&"内容".repeat(250), 10);
         let shortened = shorten_results(&results, ResultBudget { max_bytes: 1, max_entries: 3 });
         assert_eq!(
-            (shortened.pages.len(), shortened.pages[0].content.as_str()),
+            (shortened.pages.len(), &*shortened.pages[0].1.text),
             (1, "内容内容内容内容内容内容内容内容内容内…")
         );
     }

@@ -1,4 +1,4 @@
-use domain::{Language, Source};
+use domain::{Language, Source, one_line};
 use prompts::SearchTexts;
 use tools::markdown::{link, single_line};
 
@@ -27,7 +27,9 @@ pub(super) fn render_for_user(
 }
 
 fn format_entry(index: usize, page: &SearchHit) -> String {
-    format!("{index}. {}\n   {}", link(&page.title, &page.url), ellipsize(&single_line(&page.content), MAX_EXCERPT))
+    // Shortened first: the content may be much longer than the excerpt.
+    let excerpt = single_line(&one_line(&page.content, MAX_EXCERPT));
+    format!("{index}. {}\n   {excerpt}", link(&page.title, &page.url))
 }
 
 #[cfg(test)]

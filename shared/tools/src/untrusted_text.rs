@@ -1,6 +1,6 @@
 /// Removes the characters that are invisible to people but not to models.
 pub fn strip_invisible(text: &str) -> String {
-    text.chars().filter(|&c| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(c))).collect()
+    text.split(|c| !matches!(c, '\n' | '\t') && (char::is_control(c) || is_invisible(c))).collect()
 }
 
 /// Whether a character is invisible: zero-width characters that no script needs, direction overrides, tag characters,

@@ -23,7 +23,8 @@ pub fn stream_response(
     events: impl Stream<Item = EventBatch> + Send + Unpin + 'static,
     protocol: impl Protocol + 'static,
 ) -> Response {
-    let body = SseBody { events, protocol, batch: EventBatch::new(), next: 0 };
+    // In a box, because `unfold` moves it with every chunk.
+    let body = Box::new(SseBody { events, protocol, batch: EventBatch::new(), next: 0 });
     let chunks = unfold(body, |mut body| async move { Some((Ok::<_, Infallible>(body.next_chunk().await?), body)) });
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),

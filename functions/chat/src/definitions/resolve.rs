@@ -1,4 +1,4 @@
-use agent::{Agent, TokenCountCache};
+use agent::Agent;
 use client_protocols::TurnOptions;
 use domain::{ErrorCode, ToolChoice};
 use tools::ToolRegistry;
@@ -65,7 +65,6 @@ impl AgentCatalog {
         let base = &self.base;
         let bindings = definition.bindings();
         Ok(Agent {
-            token_counts: if bindings.is_some() { TokenCountCache::default() } else { base.token_counts.clone() },
             system_prompt: match definition.purpose {
                 Purpose::General => definition.system_prompt.clone().or_else(|| base.system_prompt.clone()),
                 Purpose::Documents => definition.system_prompt.clone(),
@@ -83,6 +82,7 @@ impl AgentCatalog {
             history_tokens: base.history_tokens,
             summarise: definition.summarise.unwrap_or(base.summarise),
             pre_search: definition.pre_search,
+            prompts: base.prompts.clone(),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agent::{Agent, ClientContext, TokenCountCache};
+use agent::{Agent, ClientContext};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
@@ -118,7 +118,6 @@ fn add_web_search(agent: &mut Agent, built_in: &ToolRegistry) -> Result<(), ApiE
     let message = "`tools` must have no `web_search`: this deployment has no search";
     let missing = || Failure::new(ErrorCode::InvalidRequest, message).with_param("tools");
     agent.tools = agent.tools.with_one_of(built_in, SEARCH_WEB).ok_or_else(missing)?;
-    agent.token_counts = TokenCountCache::default();
     Ok(())
 }
 

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent::{Agent, EventLog, PreSearch, TokenCountCache, Turn};
+use agent::{Agent, EventLog, PreSearch, PromptCache, Turn};
 use domain::{Event, Failure, FinishReason, TurnStart};
 use domain::{NumberedSources, Owner};
 use llm::ModelClient;
@@ -114,7 +114,7 @@ async fn run_turn(
         summarise: head.summarise,
         // The results of searches that ran concurrently are in the recorded calls.
         pre_search: if head.search_context { PreSearch::Context } else { PreSearch::Off },
-        token_counts: TokenCountCache::default(),
+        prompts: PromptCache::default(),
     };
     let events = EventLog::default();
     events.send(start_event(recorded));

@@ -168,7 +168,8 @@ fn every_budget_holds_and_keeps_calls_with_results() {
 
 /// The shortest time of three attempts to truncate `count` long results.
 fn time_to_truncate(count: usize) -> std::time::Duration {
-    let long: Vec<Message> = (0..count).map(|number| result(&number.to_string(), &"word ".repeat(500))).collect();
+    let long: Vec<Message> =
+        (0..count).map(|number| result(&number.to_string(), &format!("{number} word ").repeat(300))).collect();
     let attempt = |()| {
         let mut messages = long.clone();
         let started = std::time::Instant::now();

@@ -34,6 +34,7 @@ const SUMMARY_FRAME_TOKENS: u64 = 64;
 impl Run<'_> {
     /// Selects the earlier turns for the prompts of the current model.
     pub(super) async fn select_history(&mut self) {
+        self.result_frame_tokens = self.count_result_frame();
         let left_out = self.fit_history();
         if self.agent.summarise && left_out > 0 && self.summarised_turns < left_out {
             self.summarised_turns = left_out;
@@ -43,11 +44,11 @@ impl Run<'_> {
     }
 
     fn target(&self) -> Target {
-        Target { family: self.family(), texts: self.texts, result_frame_tokens: self.result_frame_tokens() }
+        Target { family: self.family(), texts: self.texts, result_frame_tokens: self.result_frame_tokens }
     }
 
     /// The tokens around a call and its result where they are written as text, in addition to their own.
-    fn result_frame_tokens(&self) -> u64 {
+    fn count_result_frame(&self) -> u64 {
         if self.is_native() {
             return 0;
         }
@@ -109,15 +110,15 @@ impl Run<'_> {
 
     /// The tokens of the system prompt and the tools, which every prompt of this turn contains.
     fn fixed_tokens(&self) -> u64 {
-        let fixed = Prompt { messages: Vec::new(), ..self.prompt(&super::Phase::Tools, "") };
-        self.prompt_size(&fixed).tokens
+        let system = estimate::text(self.family(), &self.system_prompt()).tokens;
+        if self.sends_native_tools(&Phase::Tools) { system + self.tools_size().tokens } else { system }
     }
 
     /// The messages of this turn, with truncated results if they do not fit into the prompt, which ends with `closing`.
     pub(super) fn fit_messages(&self, mut messages: Vec<Message>, system: &str, closing: &str) -> Vec<Message> {
         let target = self.target();
         let tools = if self.is_native() { self.tools_size().tokens } else { 0 };
-        let instructions = self.system_size(system) + estimate::text(self.family(), closing);
+        let instructions = estimate::text(self.family(), system) + estimate::text(self.family(), closing);
         let rest = instructions.tokens + tools + context::tokens(&self.history, target);
         context::share_among_results(&mut messages, self.prompt_budget().saturating_sub(rest), target);
         messages

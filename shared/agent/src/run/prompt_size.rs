@@ -10,18 +10,14 @@ use crate::tokens::Family;
 impl Run<'_> {
     /// The size of a prompt of this turn for the current model.
     pub(super) fn prompt_size(&self, prompt: &Prompt) -> TextSize {
-        let size = self.system_size(&prompt.system) + estimate::messages(self.family(), &prompt.messages);
+        let family = self.family();
+        let size = estimate::text(family, &prompt.system) + estimate::messages(family, &prompt.messages);
         if prompt.tools.is_empty() { size } else { size + self.tools_size() }
-    }
-
-    /// The size of the system prompt.
-    pub(super) fn system_size(&self, system: &str) -> TextSize {
-        self.token_counts.system(self.family(), system)
     }
 
     /// The size of the tools as they are sent to the endpoint.
     pub(super) fn tools_size(&self) -> TextSize {
-        self.token_counts.tools(self.family(), &self.specs)
+        self.agent.prompts.tools(self.family(), &self.specs)
     }
 
     pub(super) fn family(&self) -> Family {

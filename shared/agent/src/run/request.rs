@@ -111,26 +111,14 @@ impl Run<'_> {
     pub(super) fn prompt(&self, phase: &Phase, partial_text: &str) -> Prompt {
         let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
         let tools_on = matches!(phase, Phase::Tools);
-        let system = SystemPrompt {
-            language: self.turn.context.language,
-            compactness: Compactness::of(self.model().context_tokens()),
-            agent_prompt: self.agent.system_prompt_in(self.turn.context.language),
-            added_prompt: self.agent.added_prompt.as_deref(),
-            today: &self.turn.today,
-            zone: self.turn.context.time_zone.iana_name().unwrap_or("UTC"),
-            offer: self.tool_offer(),
-        }
-        .render();
+        let system = self.system_prompt().to_string();
         let closing = self.closing(phase);
         let mut current = self.fit_messages(self.messages_to_continue(partial_text), &system, closing);
         self.add_instructions(closing, &mut current);
         let current = self.with_reference(current);
         let messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
         let (params, from_caller) = (self.generation_params(phase), self.has_client_input());
-        // Several endpoints accept past calls in native fields only together with the tools that they called, and tools
-        // not together with a format. A model that calls them although they are off is not given them again.
-        let may_offer = (tools_on || !self.formats_last_round()) && self.may_correct(&Correction::ToolsOff);
-        if self.is_native() && !self.specs.is_empty() && may_offer {
+        if self.sends_native_tools(phase) {
             let tool_choice = if tools_on { choice.clone() } else { ToolChoice::None };
             let (messages, tools) = (message_format::to_native(&messages), Arc::clone(&self.specs));
             return Prompt { system, messages, tools, tool_choice, params, from_caller, ..Prompt::default() };
@@ -138,6 +126,29 @@ impl Run<'_> {
         let messages = self.to_text(&self.sanitised(messages));
         let stop_markers = if tools_on && !self.specs.is_empty() { tool_calls::STOP_SEQUENCES } else { &[] };
         Prompt { system, messages, params, from_caller, stop_markers, ..Prompt::default() }
+    }
+
+    /// The system prompt for the current model.
+    pub(super) fn system_prompt(&self) -> Arc<str> {
+        let prompt = SystemPrompt {
+            language: self.turn.context.language,
+            compactness: Compactness::of(self.model().context_tokens()),
+            agent_prompt: self.agent.system_prompt_in(self.turn.context.language),
+            added_prompt: self.agent.added_prompt.as_deref(),
+            today: &self.turn.today,
+            zone: self.turn.context.time_zone.iana_name().unwrap_or("UTC"),
+            offer: self.tool_offer(),
+        };
+        self.agent.prompts.system(&prompt, &self.specs)
+    }
+
+    /// Whether a request has the tools in its own field.
+    ///
+    /// Several endpoints accept past calls in native fields only together with the tools that they called, and tools not
+    /// together with a format. A model that calls them although they are off is not given them again.
+    pub(super) fn sends_native_tools(&self, phase: &Phase) -> bool {
+        let may_offer = matches!(phase, Phase::Tools) || !self.formats_last_round();
+        self.is_native() && !self.specs.is_empty() && may_offer && self.may_correct(&Correction::ToolsOff)
     }
 
     /// The tools that the system prompt offers: the same in all rounds and turns, because providers cache its beginning.

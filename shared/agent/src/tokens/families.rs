@@ -2,7 +2,7 @@
 pub(super) type Weights = [u16; 19];
 
 /// Models with the same vocabulary, or similar ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Family {
     O200k,
     Cl100k,

@@ -1,5 +1,7 @@
 //! Replies of Tavily's `POST /search` and `POST /extract`, parsed as leniently as possible without inventing data.
 
+use std::borrow::Cow;
+
 use jiff::civil::Date;
 use jiff::fmt::rfc2822;
 use serde::de::DeserializeOwned;
@@ -77,7 +79,8 @@ pub(crate) fn parse_extract(body: &[u8]) -> Result<ProviderReply<PageText>, Sear
 
 impl Body {
     fn parse(body: &[u8]) -> Option<Self> {
-        let body: Self = from_object(serde_json::from_str(&String::from_utf8_lossy(body)).ok()?)?;
+        let text = str::from_utf8(body).map_or_else(|_| String::from_utf8_lossy(body), Cow::Borrowed);
+        let body: Self = from_object(serde_json::from_str(&text).ok()?)?;
         (body.results.is_some() || (body.detail.is_none() && body.error.is_none())).then_some(body)
     }
 
