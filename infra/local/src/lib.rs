@@ -18,6 +18,7 @@ mod evaluate;
 mod keys;
 mod model_settings;
 mod open_files;
+mod private_files;
 mod progress_line;
 mod recording;
 mod replay;

@@ -1,4 +1,3 @@
-use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -10,6 +9,7 @@ use store::{DeletionCounts, Store, StoreError};
 
 use crate::command_result::{CommandError, CommandOutput};
 use crate::keys::administrator_note;
+use crate::private_files;
 use crate::store_location::{StoreLocation, user};
 
 #[derive(Subcommand, Debug)]
@@ -79,10 +79,7 @@ fn owners(name: &str, issuer: Option<&str>) -> Vec<Owner> {
 /// Opens a new file that only its user may read, or standard output.
 pub(crate) fn open_output(file: Option<&Path>) -> io::Result<Box<dyn Write + Send>> {
     let Some(file) = file else { return Ok(Box::new(BufWriter::new(io::stdout()))) };
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    Ok(Box::new(BufWriter::new(options.open(file)?)))
+    Ok(Box::new(BufWriter::new(private_files::create(file)?)))
 }
 
 async fn export(store: &Store, owner: &Owner, out: &mut impl Write) -> Result<(), CommandError> {

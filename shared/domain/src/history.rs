@@ -3,9 +3,10 @@ use serde::{Deserialize, Serialize};
 use crate::Message;
 
 /// An earlier turn of a conversation, as prompts read it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryTurn {
     /// The `seq` of the turn's answer in the conversation; later turns have higher ones.
+    #[serde(rename = "place")]
     pub seq: u64,
     /// The user message first, then the model's replies, calls and tool results.
     pub messages: Vec<Message>,

@@ -16,7 +16,7 @@ pub struct ToolSpec {
 }
 
 /// A user message and the arguments of the call that answers it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolExample {
     /// An example of a user message.
     pub question: String,
@@ -65,7 +65,8 @@ pub struct ToolFailure {
 }
 
 /// Whether and which tool the model must call in the first round.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
     /// The model decides.
     #[default]

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::private_files;
+
 /// The first bytes of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
@@ -71,14 +73,6 @@ pub(super) fn companions(path: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Creates a new empty file that only its owner may read.
-pub(super) fn create(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 /// Classifies a file without writing to it.
 pub(super) fn inspect(path: &Path) -> io::Result<FileContent> {
     let mut file = match File::open(path) {
@@ -106,7 +100,7 @@ pub(super) fn inspect(path: &Path) -> io::Result<FileContent> {
 
 /// Creates the file if needed, and removes other users' permissions for it and its companions.
 pub(super) fn keep_private(path: &Path) -> io::Result<()> {
-    match create(path) {
+    match private_files::create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }

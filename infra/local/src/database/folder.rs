@@ -3,12 +3,13 @@
 use std::fmt::Display;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use dynoxide::Database;
 
 use super::file::{self, FileContent};
-use crate::StartError;
+use crate::{StartError, private_files};
 
 /// The lock file of a server; it is not empty once a store was created in the folder.
 const LOCK_FILE: &str = "lock";
@@ -42,7 +43,8 @@ impl DataFolder {
     /// Creates the folder if needed and locks it for this process: two servers on one file would not see each other's
     /// writes. `None` when another process holds the lock.
     pub(super) fn lock(path: &Path) -> Result<Option<Self>, StartError> {
-        create(path).and_then(|()| check_owner(path)).map_err(|error| unusable(path, &error))?;
+        let made = private_files::create_folder(path).and_then(|()| check_owner(path));
+        made.map_err(|error| unusable(path, &error))?;
         let file = path.join(LOCK_FILE);
         file::restrict(&file).map_err(|error| unusable(path, &error))?;
         let Some(lock) = try_lock(open_lock(&file)).map_err(|error| unusable(path, &error))? else { return Ok(None) };
@@ -108,7 +110,6 @@ pub(super) fn unusable(folder: &Path, reason: &dyn Display) -> StartError {
 
 /// Whether other users may list a folder.
 pub(crate) fn is_open_to_others(folder: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
     fs::metadata(folder).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
 }
 
@@ -116,7 +117,6 @@ pub(crate) fn is_open_to_others(folder: &Path) -> bool {
 ///
 /// In a folder with the sticky bit, such as `/tmp`, users rename only what is theirs (source: the manual page unlink(2)).
 pub(crate) fn movable_in(folder: &Path) -> Option<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
     let is_open = |above: &&Path| {
         let mode = fs::metadata(above).map_or(0, |metadata| metadata.permissions().mode());
         mode & 0o002 != 0 && mode & 0o1000 == 0
@@ -125,10 +125,7 @@ pub(crate) fn movable_in(folder: &Path) -> Option<PathBuf> {
 }
 
 fn open_lock(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.create(true).truncate(false).read(true).write(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
 }
 
 fn try_lock(file: io::Result<File>) -> io::Result<Option<File>> {
@@ -140,16 +137,8 @@ fn try_lock(file: io::Result<File>) -> io::Result<Option<File>> {
     }
 }
 
-/// Creates a folder that only its owner may read, because it holds conversations.
-fn create(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
-}
-
 /// Rejects a folder that another user may write to: that user could replace the database.
 fn check_owner(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt;
     const ROOT: u32 = 0;
     let metadata = fs::metadata(folder)?;
     if metadata.mode() & 0o002 != 0 {
@@ -228,7 +217,6 @@ mod tests {
 
     #[test]
     fn world_writable_folder_is_rejected() {
-        use std::os::unix::fs::PermissionsExt;
         let folder = TempDir::new().unwrap();
         let set = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
         for mode in [0o777, 0o1777, 0o702] {
@@ -242,7 +230,6 @@ mod tests {
 
     #[test]
     fn world_writable_folder_above_is_found() {
-        use std::os::unix::fs::PermissionsExt;
         let above = TempDir::new().unwrap();
         let folder = above.path().join("private/data");
         fs::create_dir_all(&folder).unwrap();

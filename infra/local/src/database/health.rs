@@ -12,6 +12,7 @@ use super::answer::Answer;
 use super::file::{self, Identity};
 use super::reserve::Reserve;
 use super::trouble::Trouble;
+use crate::private_files;
 
 /// A problem that did not occur for this long counts as over; it is logged again the next time.
 const RELOG_AFTER: Duration = Duration::from_mins(10);
@@ -72,7 +73,7 @@ impl Health {
     fn rescue(&self, database: &Database) -> Option<PathBuf> {
         let (path, _) = self.file.as_ref()?;
         let rescued = path.with_file_name(format!("rescued-{}.sqlite", domain::new_id()));
-        file::create(&rescued).ok()?;
+        private_files::create(&rescued).ok()?;
         database.vacuum_into(rescued.to_str()?).ok()?;
         Some(rescued)
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
 use super::file;
+use crate::private_files;
 
 /// File name of the reserve, in the data folder.
 const RESERVE_FILE: &str = "reserve-for-deletions";
@@ -55,7 +56,7 @@ impl Reserve {
         let mut bytes = RESERVE_BYTES;
         loop {
             let _absent = fs::remove_file(&self.path);
-            match file::create(&self.path).and_then(|file| allocate(&file, bytes)) {
+            match private_files::create(&self.path).and_then(|file| allocate(&file, bytes)) {
                 Err(_) if bytes > MIN_RESERVE_BYTES => bytes /= 2,
                 filled => return filled.inspect_err(|_| drop(fs::remove_file(&self.path))),
             }

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
@@ -22,6 +22,7 @@ use super::answer::Answer;
 use super::calls::CallSender;
 use super::file;
 use super::http::{self, Connections, Guard};
+use crate::private_files;
 
 /// Folder of the socket inside the data folder; only its owner may access it.
 const SOCKET_FOLDER: &str = "private";
@@ -55,7 +56,7 @@ impl Socket {
     pub(super) fn listen(data: &Path) -> io::Result<Self> {
         let folder = data.join(SOCKET_FOLDER);
         file::check_folder(&folder)?;
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        private_files::create_folder(&folder)?;
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
         let path = folder.join(SOCKET_FILE);
         match fs::remove_file(&path) {

@@ -1,4 +1,4 @@
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,13 +8,12 @@ use platform::secrets::Secret;
 use platform::settings::Settings;
 use redaction::Redactor;
 
-use crate::StartError;
+use crate::{StartError, private_files};
 
 use super::head::Head;
 use super::keys::KeyFilter;
-use super::result_limit::ResultLimit;
-use super::turn_recording::TurnRecording;
-use super::writer::RecordingWriter;
+use super::recorder::RecordingTurn;
+use super::writer::{Filters, RecordingWriter, max_result_chars};
 
 /// Setting that names the folder.
 pub(crate) const RECORD_TURNS: &str = "RECORD_TURNS";
@@ -22,10 +21,8 @@ pub(crate) const RECORD_TURNS: &str = "RECORD_TURNS";
 /// Folder for recordings, one file per turn.
 pub(crate) struct RecordingFolder {
     path: PathBuf,
-    keys: Arc<KeyFilter>,
-    result_limit: ResultLimit,
+    filters: Filters,
     settings: Settings,
-    redactor: Redactor,
 }
 
 impl RecordingFolder {
@@ -39,11 +36,11 @@ impl RecordingFolder {
         secrets: Vec<Secret>,
         redactor: Redactor,
     ) -> Result<Option<Self>, StartError> {
-        let result_limit = ResultLimit::from_settings(settings)?;
+        let max_result_chars = max_result_chars(settings)?;
         let Some(path) = settings.var(RECORD_TURNS).map(PathBuf::from) else { return Ok(None) };
         prepare(&path).map_err(|source| StartError::Recordings { folder: path.clone(), source })?;
-        let keys = Arc::new(KeyFilter::new(secrets));
-        Ok(Some(Self { path, keys, result_limit, settings: settings.clone(), redactor }))
+        let filters = Filters { keys: Arc::new(KeyFilter::new(secrets)), redactor, max_result_chars };
+        Ok(Some(Self { path, filters, settings: settings.clone() }))
     }
 
     /// The folder's path.
@@ -54,30 +51,19 @@ impl RecordingFolder {
 
 impl TurnRecorderFactory for RecordingFolder {
     fn begin(&self, agent: &Agent, turn: &Turn<'_>) -> Option<Arc<dyn TurnRecorder>> {
-        let file = create(&self.path.join(format!("{}.jsonl", turn.id)));
+        let file = private_files::create(&self.path.join(format!("{}.jsonl", turn.id)));
         let file = file.inspect_err(|error| tracing::warn!(%error, "a turn cannot be recorded")).ok()?;
         let head = Head::of(agent, turn, &self.settings);
-        let writer = RecordingWriter::new(file, Arc::clone(&self.keys), self.result_limit, head, &self.redactor);
-        Some(Arc::new(TurnRecording::new(writer)))
+        Some(Arc::new(RecordingTurn::new(RecordingWriter::new(file, self.filters.clone(), head))))
     }
 }
 
 /// Creates a folder, if needed, and tries to create a file in it.
 fn prepare(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(path)?;
+    private_files::create_folder(path)?;
     let probe = path.join(format!(".{}.trial", domain::new_id()));
-    create(&probe)?;
+    private_files::create(&probe)?;
     fs::remove_file(&probe)
-}
-
-/// Creates a new file that only its user may read.
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 #[cfg(test)]
@@ -108,7 +94,7 @@ mod tests {
         let parent = TempDir::new().unwrap();
         let path = parent.path().join("turn.jsonl");
         fs::write(&path, "kept").unwrap();
-        assert!(create(&path).is_err());
+        assert!(private_files::create(&path).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "kept");
     }
 }

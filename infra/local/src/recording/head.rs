@@ -2,12 +2,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agent::{Agent, PreSearch, Turn};
-use domain::{HistoryTurn, Language, Message, Source, Summary, ToolChoice, ToolExample, ToolSpec};
+use domain::{HistoryTurn, Language, Source, Summary, ToolChoice, ToolExample, ToolSpec};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use platform::settings::Settings;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio::time::Instant;
 use tools::{ToolBinding, ToolRegistry};
 
@@ -54,7 +53,7 @@ pub(crate) struct Head {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) time_zone: Option<String>,
     pub(crate) tools: Vec<Tool>,
-    pub(crate) tool_choice: RecordedToolChoice,
+    pub(crate) tool_choice: ToolChoice,
     pub(crate) max_rounds: Option<u32>,
     pub(crate) history_tokens: u64,
     pub(crate) summarise: bool,
@@ -72,7 +71,7 @@ pub(crate) struct Head {
     /// The highest number of a page of earlier turns.
     #[serde(default)]
     pub(crate) last_source: usize,
-    pub(crate) history: Vec<HistoryEntry>,
+    pub(crate) history: Vec<HistoryTurn>,
     pub(crate) question: String,
 }
 
@@ -81,44 +80,10 @@ pub(crate) struct Head {
 pub(crate) struct Tool {
     #[serde(flatten)]
     spec: ToolSpec,
-    examples: Vec<Example>,
+    examples: Vec<ToolExample>,
     /// Whether its result is the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     direct: bool,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Example {
-    question: String,
-    arguments: Value,
-}
-
-/// Recorded tool choice of the first round.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RecordedToolChoice {
-    Auto,
-    None,
-    Required,
-    Tool(String),
-}
-
-/// An earlier turn.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct HistoryEntry {
-    #[serde(rename = "place")]
-    seq: u64,
-    messages: Vec<Message>,
-}
-
-impl HistoryEntry {
-    /// The tool results of the turn, as models were given them.
-    pub(super) fn tool_results(&mut self) -> impl Iterator<Item = &mut String> {
-        self.messages.iter_mut().filter_map(|message| match message {
-            Message::Tool(message) => Some(&mut message.content),
-            Message::User { .. } | Message::Assistant { .. } => None,
-        })
-    }
 }
 
 impl Head {
@@ -140,7 +105,7 @@ impl Head {
             language: turn.context.language,
             time_zone: turn.context.time_zone.iana_name().map(str::to_owned),
             tools: Tool::all(&agent.tools, turn.context.language),
-            tool_choice: (&turn.tool_choice).into(),
+            tool_choice: turn.tool_choice.clone(),
             max_rounds: agent.max_rounds,
             history_tokens: agent.history_tokens,
             summarise: agent.summarise,
@@ -150,7 +115,7 @@ impl Head {
             summary: turn.summary.clone(),
             sources: earlier_sources.sources,
             last_source: earlier_sources.last,
-            history: turn.history.iter().cloned().map(HistoryEntry::from).collect(),
+            history: turn.history.clone(),
             question: turn.text.clone(),
         }
     }
@@ -172,59 +137,22 @@ fn timers(settings: &Settings) -> BTreeMap<String, String> {
 
 impl Tool {
     fn all(registry: &ToolRegistry, language: Language) -> Vec<Self> {
-        let example = |one: &ToolExample| Example { question: one.question.clone(), arguments: one.arguments.clone() };
         let tool = |spec: &ToolSpec| Self {
-            examples: spec.examples.iter().map(example).collect(),
+            examples: spec.examples.clone(),
             direct: registry.is_direct(&spec.name),
             spec: spec.clone(),
         };
         registry.specs(language).iter().map(tool).collect()
     }
 
+    /// The tool's declaration.
+    pub(crate) fn spec(&self) -> ToolSpec {
+        ToolSpec { examples: self.examples.clone(), ..self.spec.clone() }
+    }
+
     /// The tool's binding to the agent.
     pub(crate) fn binding(&self) -> ToolBinding {
         ToolBinding { name: self.spec.name.clone(), direct: self.direct, ..ToolBinding::default() }
-    }
-}
-
-impl From<Tool> for ToolSpec {
-    fn from(Tool { spec, examples, .. }: Tool) -> Self {
-        let example = |Example { question, arguments }| ToolExample { question, arguments };
-        Self { examples: examples.into_iter().map(example).collect(), ..spec }
-    }
-}
-
-impl From<&ToolChoice> for RecordedToolChoice {
-    fn from(choice: &ToolChoice) -> Self {
-        match choice {
-            ToolChoice::Auto => Self::Auto,
-            ToolChoice::None => Self::None,
-            ToolChoice::Required => Self::Required,
-            ToolChoice::Tool(name) => Self::Tool(name.clone()),
-        }
-    }
-}
-
-impl From<RecordedToolChoice> for ToolChoice {
-    fn from(choice: RecordedToolChoice) -> Self {
-        match choice {
-            RecordedToolChoice::Auto => Self::Auto,
-            RecordedToolChoice::None => Self::None,
-            RecordedToolChoice::Required => Self::Required,
-            RecordedToolChoice::Tool(name) => Self::Tool(name),
-        }
-    }
-}
-
-impl From<HistoryTurn> for HistoryEntry {
-    fn from(HistoryTurn { seq, messages }: HistoryTurn) -> Self {
-        Self { seq, messages }
-    }
-}
-
-impl From<HistoryEntry> for HistoryTurn {
-    fn from(HistoryEntry { seq, messages }: HistoryEntry) -> Self {
-        Self { seq, messages }
     }
 }
 

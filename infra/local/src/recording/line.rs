@@ -25,13 +25,12 @@ pub(crate) enum Entry {
         #[serde(rename = "ask")]
         model_call: usize,
         model: String,
-        path: RecordedToolMode,
+        path: ToolMode,
     },
     /// A response began.
     Response {
-        #[serde(rename = "ask")]
-        model_call: usize,
-        attempt: usize,
+        #[serde(flatten)]
+        id: AttemptId,
         status: u16,
         content_type: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,18 +38,16 @@ pub(crate) enum Entry {
     },
     /// A piece of the response body arrived.
     Body {
-        #[serde(rename = "ask")]
-        model_call: usize,
-        attempt: usize,
+        #[serde(flatten)]
+        id: AttemptId,
         #[serde(flatten)]
         bytes: EncodedBytes,
     },
     /// An attempt ended.
     End {
-        #[serde(rename = "ask")]
-        model_call: usize,
-        attempt: usize,
-        how: RecordedEnd,
+        #[serde(flatten)]
+        id: AttemptId,
+        how: AttemptEnd,
     },
     /// A tool call ended; without a result when that ended the turn.
     Tool { call: ToolCall, result: Option<Box<RecordedResult>> },
@@ -58,12 +55,12 @@ pub(crate) enum Entry {
     Event { event: Value },
 }
 
-/// Recorded tool mode of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RecordedToolMode {
-    Native,
-    Text,
+/// An attempt at a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct AttemptId {
+    #[serde(rename = "ask")]
+    pub(crate) model_call: usize,
+    pub(crate) attempt: usize,
 }
 
 /// Bytes, as text if they are UTF-8.
@@ -74,24 +71,14 @@ pub(crate) enum EncodedBytes {
     Base64(String),
 }
 
-/// Recorded end of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RecordedEnd {
-    Whole,
-    Cut,
-    Silent,
-    Unreachable,
-}
-
 /// Result of a tool call, for the model and for clients.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RecordedResult {
-    content: String,
+    pub(super) content: String,
     /// Length of the content in characters, if only its beginning is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    whole_chars: Option<usize>,
+    pub(super) whole_chars: Option<usize>,
     /// The part that clients received as the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
@@ -109,35 +96,6 @@ struct Report {
     sources: Vec<domain::Source>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<ToolFailure>,
-}
-
-impl From<ToolMode> for RecordedToolMode {
-    fn from(path: ToolMode) -> Self {
-        match path {
-            ToolMode::Native => Self::Native,
-            ToolMode::Prompted => Self::Text,
-        }
-    }
-}
-
-impl From<RecordedToolMode> for ToolMode {
-    fn from(path: RecordedToolMode) -> Self {
-        match path {
-            RecordedToolMode::Native => Self::Native,
-            RecordedToolMode::Text => Self::Prompted,
-        }
-    }
-}
-
-impl From<AttemptEnd> for RecordedEnd {
-    fn from(end: AttemptEnd) -> Self {
-        match end {
-            AttemptEnd::Complete => Self::Whole,
-            AttemptEnd::Disconnected => Self::Cut,
-            AttemptEnd::TimedOut => Self::Silent,
-            AttemptEnd::Unreachable => Self::Unreachable,
-        }
-    }
 }
 
 impl From<Vec<u8>> for EncodedBytes {
@@ -166,19 +124,19 @@ impl From<&ToolRun> for RecordedResult {
 }
 
 impl RecordedResult {
-    /// Shortens the content with `cut`, which returns its former length in characters if it shortened it.
-    pub(super) fn shorten(&mut self, cut: impl FnOnce(&mut String) -> Option<usize>) {
-        self.whole_chars = cut(&mut self.content);
-    }
-
     /// Converts the recording into the result of a replayed call.
-    pub(crate) fn into_tool_result(self) -> std::result::Result<ToolOutput, ToolError> {
-        let Self { content, answer: shown, report: Report { cached, summary, sources, error, .. }, credits, .. } = self;
+    pub(crate) fn into_tool_result(self) -> Result<ToolOutput, ToolError> {
+        let Self { content, answer, report: Report { cached, summary, sources, error, .. }, credits, .. } = self;
         match error {
-            None => {
-                let user_text = shown;
-                Ok(ToolOutput { content, user_text, summary, sources, cached, credits, ..ToolOutput::default() })
-            }
+            None => Ok(ToolOutput {
+                content,
+                user_text: answer,
+                summary,
+                sources,
+                cached,
+                credits,
+                ..ToolOutput::default()
+            }),
             Some(failure) => Err(ToolError::Model { failure, content }),
         }
     }

@@ -1,18 +1,33 @@
 //! Masks personal data in a recording after its turn ended, because texts arrive in pieces.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use redaction::Redactor;
 use serde_json::Value;
 
-use super::body;
 use super::head::Head;
-use super::line::{Entry, Line};
-use super::pieces::mask_pieces;
+use super::line::{EncodedBytes, Entry, Line};
 
 /// Events whose texts continue one another: type and field.
 const STREAMED: [(&str, &str); 2] = [("content", "content"), ("thinking", "thinking")];
 
 /// Events after which a new text starts.
 const TEXT_BREAKS: [&str; 2] = ["tool_call", "tool_result"];
+
+/// Fields whose text is complete in each line.
+const UNSPLIT_FIELDS: [&str; 10] = [
+    "id",
+    "model",
+    "object",
+    "role",
+    "type",
+    "name",
+    "system_fingerprint",
+    "service_tier",
+    "finish_reason",
+    "signature",
+];
 
 /// Replaces personal data in the lines of a turn with placeholders.
 pub(super) fn mask_lines(mut lines: Vec<Line>, redactor: &Redactor) -> Vec<Line> {
@@ -22,7 +37,7 @@ pub(super) fn mask_lines(mut lines: Vec<Line>, redactor: &Redactor) -> Vec<Line>
     for line in &mut lines {
         mask_whole(&mut line.entry, redactor);
     }
-    body::mask(&mut lines, redactor);
+    mask_bodies(&mut lines, redactor);
     lines.retain(|line| !is_empty(&line.entry));
     lines
 }
@@ -87,4 +102,163 @@ fn mask_whole(entry: &mut Entry, redactor: &Redactor) {
 fn is_empty(entry: &Entry) -> bool {
     STREAMED.iter().any(|(kind, field)| text_of(entry, kind, field) == Some(""))
         || matches!(entry, Entry::Body { bytes, .. } if bytes.decode().is_some_and(|bytes| bytes.is_empty()))
+}
+
+/// Masks personal data in raw model responses, attempt by attempt.
+fn mask_bodies(lines: &mut [Line], redactor: &Redactor) {
+    let mut attempts: BTreeMap<_, Vec<&mut EncodedBytes>> = BTreeMap::new();
+    for line in lines {
+        if let Entry::Body { id, bytes } = &mut line.entry {
+            attempts.entry(*id).or_default().push(bytes);
+        }
+    }
+    for pieces in attempts.into_values() {
+        let parts: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.decode().unwrap_or_default()).collect();
+        let whole = parts.concat();
+        let edits = body_edits(&whole, redactor);
+        let mut start = 0;
+        for (piece, part) in pieces.into_iter().zip(parts).filter(|_| !edits.is_empty()) {
+            let range = start..start + part.len();
+            start = range.end;
+            *piece = apply_edits(&whole, range, &edits).into();
+        }
+    }
+}
+
+/// The replacements of ranges of a body whose documents contain personal data: JSON, or other content as one text.
+fn body_edits(body: &[u8], redactor: &Redactor) -> Vec<(Range<usize>, Vec<u8>)> {
+    let documents = documents(body);
+    let mut masked: Vec<Option<Value>> = documents.iter().map(|(_, json)| json.clone()).collect();
+    mask_json(&mut masked, redactor);
+    let edit = |((range, original), masked): ((Range<usize>, Option<Value>), Option<Value>)| {
+        let new = match masked {
+            Some(json) => (Some(&json) != original.as_ref()).then(|| format!(" {json}")),
+            None => {
+                let text = String::from_utf8_lossy(&body[range.clone()]);
+                Some(redactor.redact_text(&text).into_owned()).filter(|new| *new != text)
+            }
+        };
+        Some((range, new?.into_bytes()))
+    };
+    documents.into_iter().zip(masked).filter_map(edit).collect()
+}
+
+/// The documents of a body, each with its content if it is JSON: the body itself, else its lines that are not empty.
+fn documents(body: &[u8]) -> Vec<(Range<usize>, Option<Value>)> {
+    if let Ok(json) = serde_json::from_slice(body) {
+        return vec![(0..body.len(), Some(json))];
+    }
+    let mut start = 0;
+    let lines = body.split(|byte| matches!(byte, b'\n' | b'\r')).map(|line| {
+        let prefix = if line.starts_with(b"data:") { 5 } else { 0 };
+        let range = start + prefix..start + line.len();
+        start += line.len() + 1;
+        (range.clone(), serde_json::from_slice(&body[range]).ok())
+    });
+    lines.filter(|(range, _)| !range.is_empty()).collect()
+}
+
+/// Returns a part of a body after the edits; a replacement goes to the part in which the original ended.
+fn apply_edits(whole: &[u8], part: Range<usize>, edits: &[(Range<usize>, Vec<u8>)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut at = part.start;
+    for (range, new) in edits.iter().filter(|(range, _)| range.start < part.end && range.end > part.start) {
+        out.extend_from_slice(whole.get(at..range.start.max(at)).unwrap_or_default());
+        if range.end <= part.end {
+            out.extend_from_slice(new);
+        }
+        at = range.end.min(part.end);
+    }
+    out.extend_from_slice(whole.get(at..part.end).unwrap_or_default());
+    out
+}
+
+/// Masks personal data in the concatenated texts at the same path of all documents.
+fn mask_json(documents: &mut [Option<Value>], redactor: &Redactor) {
+    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for json in documents.iter_mut().flatten() {
+        for_each_text(json, "", &mut |path, text| texts.entry(path.to_owned()).or_default().push(text.clone()));
+    }
+    let mask = |(path, pieces): (String, Vec<String>)| {
+        let is_whole = UNSPLIT_FIELDS.iter().any(|name| path.ends_with(&format!("/{name}")));
+        let masked = if is_whole {
+            pieces.iter().map(|piece| redactor.redact_text(piece).into_owned()).collect()
+        } else {
+            mask_pieces(&pieces, redactor)
+        };
+        (path, masked.into_iter())
+    };
+    let mut masked: BTreeMap<String, std::vec::IntoIter<String>> = texts.into_iter().map(mask).collect();
+    for json in documents.iter_mut().flatten() {
+        for_each_text(json, "", &mut |path, text| {
+            *text = masked.get_mut(path).and_then(Iterator::next).unwrap_or_default();
+        });
+    }
+}
+
+/// Visits every text with its path; the number in a field `index` selects which of several texts a piece continues.
+fn for_each_text(value: &mut Value, path: &str, give: &mut dyn FnMut(&str, &mut String)) {
+    match value {
+        Value::String(text) => give(path, text),
+        Value::Array(items) => items.iter_mut().for_each(|item| for_each_text(item, &format!("{path}/*"), give)),
+        Value::Object(fields) => {
+            let index = fields.get("index").and_then(Value::as_u64);
+            let path = index.map_or_else(|| path.to_owned(), |index| format!("{path}/{index}"));
+            for (name, value) in fields {
+                for_each_text(value, &format!("{path}/{name}"), give);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Masks a text that is split into pieces: the placeholder goes where personal data begins, the rest is removed.
+fn mask_pieces(pieces: &[String], redactor: &Redactor) -> Vec<String> {
+    let whole = pieces.concat();
+    let spans = redactor.spans(&whole);
+    let mut masked = Vec::with_capacity(pieces.len());
+    let (mut start, mut next) = (0, 0);
+    for piece in pieces {
+        let end = start + piece.len();
+        let (mut out, mut at) = (String::new(), start);
+        while let Some(span) = spans.get(next).filter(|span| span.range.start < end) {
+            if span.range.start >= start {
+                out.push_str(whole.get(at..span.range.start).unwrap_or_default());
+                out.push_str(span.placeholder);
+            }
+            at = span.range.end.min(end);
+            if span.range.end > end {
+                break;
+            }
+            next += 1;
+        }
+        out.push_str(whole.get(at..end).unwrap_or_default());
+        masked.push(out);
+        start = end;
+    }
+    masked
+}
+
+#[cfg(test)]
+mod tests {
+    use platform::settings::Settings;
+
+    use super::*;
+
+    #[test]
+    fn split_personal_data_is_masked_at_its_start() {
+        let redactor = Redactor::from_settings(&Settings::from_pairs([("MASK", "all")])).unwrap();
+        let masked = |pieces: &[&str]| {
+            let pieces: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
+            mask_pieces(&pieces, &redactor)
+        };
+        assert_eq!(masked(&["call 138", "0013", "8000 now"]), ["call [phone]", "", " now"]);
+        assert_eq!(masked(&["a@b.example c@", "d.example", "好"]), ["[email] [email]", "", "好"]);
+        assert_eq!(masked(&["13800138000", "，", "13900139000"]), ["[phone]", "，", "[phone]"]);
+        assert_eq!(masked(&["", "plain", ""]), ["", "plain", ""]);
+        for at in 0..=11 {
+            let (begin, end) = "13800138000".split_at(at);
+            assert_eq!(masked(&["x ", begin, end, " y"]).concat(), "x [phone] y");
+        }
+    }
 }

@@ -3,7 +3,6 @@
 //! `docs/recordings.md` describes the format. Requests to models and addresses are not recorded; the values of configured
 //! keys are removed from every line before it is written.
 
-mod body;
 mod file;
 mod folder;
 #[cfg(test)]
@@ -13,16 +12,13 @@ mod keys;
 mod line;
 mod masking;
 mod model;
-mod payloads;
-mod pieces;
-mod response_recorder;
-mod result_limit;
-mod turn_recording;
+mod recorder;
 mod writer;
 
 pub(crate) use file::RecordedTurn;
 pub use file::RecordingError;
 pub(crate) use folder::{RECORD_TURNS, RecordingFolder};
 pub(crate) use head::{Head, Tool};
-pub(crate) use line::{Entry, Line, RecordedEnd, RecordedResult, RecordedToolMode};
-pub(crate) use payloads::Payloads;
+pub(crate) use line::{AttemptId, Entry, Line, RecordedResult};
+pub(crate) use model::RecordedModel;
+pub(crate) use recorder::Payloads;

@@ -4,12 +4,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::{Language, ToolFailure, ToolSpec};
 use serde_json::Value;
-use tokio::sync::watch;
 use tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
 use super::script::ScriptedCall;
-use super::sequencer::Sequencer;
-use super::server::StopReason;
+use super::sequencer::{Sequencer, StopReason};
 use crate::recording;
 
 /// The recorded calls that were not replayed yet.
@@ -18,8 +16,6 @@ pub(super) struct RecordedCalls {
     /// Calls that were not recorded.
     unrecorded: Mutex<Vec<String>>,
     sequencer: Arc<Sequencer>,
-    cut_off: bool,
-    stop: watch::Sender<Option<StopReason>>,
 }
 
 /// A tool that returns its recorded results.
@@ -29,20 +25,15 @@ struct RecordedTool {
 }
 
 impl RecordedCalls {
-    pub(super) fn new(
-        calls: Vec<ScriptedCall>,
-        sequencer: Arc<Sequencer>,
-        cut_off: bool,
-        stop: watch::Sender<Option<StopReason>>,
-    ) -> Arc<Self> {
-        Arc::new(Self { left: Mutex::new(calls), unrecorded: Mutex::default(), sequencer, cut_off, stop })
+    pub(super) fn new(calls: Vec<ScriptedCall>, sequencer: Arc<Sequencer>) -> Arc<Self> {
+        Arc::new(Self { left: Mutex::new(calls), unrecorded: Mutex::default(), sequencer })
     }
 
     /// Registry of the turn's tools.
     pub(super) fn registry(self: &Arc<Self>, tools: &[recording::Tool]) -> ToolRegistry {
         let bindings: Vec<_> = tools.iter().map(recording::Tool::binding).collect();
         let tool = |tool: &recording::Tool| {
-            let (spec, calls) = (tool.clone().into(), Arc::clone(self));
+            let (spec, calls) = (tool.spec(), Arc::clone(self));
             Arc::new(RecordedTool { spec, calls }) as Arc<dyn Tool>
         };
         ToolRegistry::new(tools.iter().map(tool).collect()).restricted_to(&bindings)
@@ -66,9 +57,8 @@ impl RecordedCalls {
 
     /// Fails a call that was not recorded. If the recording was cut off, stops the replay instead and never returns.
     async fn reject_unrecorded(&self, name: &str, arguments: &Value) -> ToolError {
-        if self.cut_off {
-            self.stop.send_replace(Some(StopReason::RecordingEnded));
-            return std::future::pending().await;
+        if self.sequencer.cut_off {
+            return self.sequencer.stop(StopReason::RecordingEnded).await;
         }
         self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name} {arguments}"));
         let message = "This call was not recorded.".to_owned();

@@ -3,9 +3,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::compare::Verdict;
-use super::error::ReplayError;
-use super::speed::Speed;
 use super::turn::replay;
+use super::{ReplayError, Speed};
 use crate::command_result::print_line;
 
 /// Runs a recorded turn again, without a network, and compares what clients would see.

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::server::StopReason;
+use super::sequencer::StopReason;
 use crate::recording::RecordedTurn;
 
 /// Fields that differ in each run and are not compared.

@@ -12,17 +12,42 @@
 mod calls;
 mod command;
 mod compare;
-mod error;
 mod models;
 mod observer;
 mod script;
 mod sequencer;
 mod server;
-mod speed;
 mod turn;
 
 pub(crate) use command::ReplayCommand;
 pub use compare::{ReplayReport, Verdict};
-pub use error::ReplayError;
-pub use speed::Speed;
 pub use turn::replay;
+
+use crate::recording::RecordingError;
+
+/// Speed of a replay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Speed {
+    /// In the time that it took.
+    Real,
+    /// Without waiting.
+    #[default]
+    Fast,
+}
+
+/// Why a turn cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The file is not a valid recording.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// The recorded models cannot be configured.
+    #[error("the recording's models cannot be set up: {0}")]
+    Models(#[from] platform::settings::SettingError),
+    /// The HTTP client cannot be built.
+    #[error(transparent)]
+    Transport(#[from] platform::transport::TransportError),
+    /// The system refuses something that a replay needs.
+    #[error("cannot replay: {0}")]
+    System(#[from] std::io::Error),
+}

@@ -5,15 +5,14 @@ use std::time::{Duration, SystemTime};
 use agent::ToolModes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use llm::{EndpointHealth, ModelClient, Models, ToolMode};
+use llm::{AttemptEnd, EndpointHealth, ModelClient, Models, ToolMode};
 use platform::settings::Settings;
 use serde_json::Value;
 
-use super::error::ReplayError;
 use super::script::Script;
 use super::server::Server;
-use super::speed::Speed;
-use crate::recording::{Entry, RecordedEnd, RecordedToolMode, RecordedTurn};
+use super::{ReplayError, Speed};
+use crate::recording::{Entry, RecordedTurn};
 
 /// How long a skipped endpoint counts as down: the maximum.
 const DOWN_TIME: Duration = Duration::from_secs(119);
@@ -22,12 +21,12 @@ const DOWN_TIME: Duration = Duration::from_secs(119);
 const PROBE_AGE: Duration = Duration::from_secs(1);
 
 /// The recorded tool modes of the models.
-pub(super) struct RecordedToolModes(pub(super) HashMap<String, RecordedToolMode>);
+pub(super) struct RecordedToolModes(pub(super) HashMap<String, ToolMode>);
 
 impl ToolModes for RecordedToolModes {
     fn tool_mode<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode> {
-        let path = self.0.get(&model.config().name).copied().unwrap_or(RecordedToolMode::Text);
-        ready(path.into()).boxed()
+        let path = self.0.get(&model.config().name).copied().unwrap_or(ToolMode::Prompted);
+        ready(path).boxed()
     }
 }
 
@@ -51,7 +50,7 @@ pub(super) fn clients(recorded: &RecordedTurn, server: &Server, speed: Speed) ->
 
 /// Sets timeouts that no response on loopback reaches, or short ones if a recorded attempt timed out.
 fn shorten_timeouts(recorded: &RecordedTurn, settings: &mut Settings) {
-    let silent = |entry: &Entry| matches!(entry, Entry::End { how: RecordedEnd::Silent, .. });
+    let silent = |entry: &Entry| matches!(entry, Entry::End { how: AttemptEnd::TimedOut, .. });
     let seconds = if recorded.lines.iter().any(|line| silent(&line.entry)) { "2" } else { "30" };
     settings.set("MODEL_FIRST_BYTE_SECONDS", seconds);
     settings.set("MODEL_IDLE_SECONDS", seconds);

@@ -1,17 +1,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use agent::{Agent, Turn, TurnRecorder, TurnRecorderFactory};
 use domain::{Event, ToolCall};
-use llm::{AttemptEnd, ModelClient, ResponseRecorder, ToolMode};
+use llm::{ModelClient, ResponseRecorder, ToolMode};
 use serde_json::Value;
 use tools::ToolRun;
 
 use super::sequencer::Sequencer;
 use crate::recording::Payloads;
-
-/// Callback for each event.
-pub(super) type OnEvent = Box<dyn Fn(&Value) + Send + Sync>;
 
 /// Observes a turn: passes on its events, and reports taken inputs to the sequencer.
 #[derive(Clone)]
@@ -19,15 +15,13 @@ pub(super) struct Observer(Arc<ObserverState>);
 
 struct ObserverState {
     sequencer: Arc<Sequencer>,
-    on_event: OnEvent,
+    on_event: Box<dyn Fn(&Value) + Send + Sync>,
     seen: Mutex<(Payloads, Vec<Value>)>,
 }
 
-struct ReadObserver(Arc<Sequencer>);
-
 impl Observer {
-    pub(super) fn new(sequencer: Arc<Sequencer>, on_event: OnEvent) -> Self {
-        Self(Arc::new(ObserverState { sequencer, on_event, seen: Mutex::default() }))
+    pub(super) fn new(sequencer: Arc<Sequencer>, on_event: impl Fn(&Value) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(ObserverState { sequencer, on_event: Box::new(on_event), seen: Mutex::default() }))
     }
 
     /// The events that clients would have received so far.
@@ -53,22 +47,10 @@ impl TurnRecorder for Observer {
     }
 
     fn on_model_call(&self, _: &ModelClient, _: ToolMode) -> Arc<dyn ResponseRecorder> {
-        Arc::new(ReadObserver(Arc::clone(&self.0.sequencer)))
+        Arc::<Sequencer>::clone(&self.0.sequencer)
     }
 
     fn on_tool_result(&self, call: &ToolCall, _: Option<&ToolRun>) {
         self.0.sequencer.record_call_end(call);
-    }
-}
-
-impl ResponseRecorder for ReadObserver {
-    fn record_head(&self, _: u16, _: &str, _: Option<Duration>) {}
-
-    fn record_chunk(&self, bytes: &[u8]) {
-        self.0.record_read(bytes.len());
-    }
-
-    fn record_end(&self, _: AttemptEnd) {
-        self.0.finish_response();
     }
 }

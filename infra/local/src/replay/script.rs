@@ -1,9 +1,10 @@
 use std::collections::{HashMap, VecDeque};
 
 use domain::ToolCall;
+use llm::{AttemptEnd, ToolMode};
 use serde_json::Value;
 
-use crate::recording::{Entry, Line, RecordedEnd, RecordedResult, RecordedToolMode, RecordedTurn};
+use crate::recording::{AttemptId, Entry, Line, RecordedResult, RecordedTurn};
 
 /// Limit of a client's own attempts at one reply; a further attempt only replaced a dead connection.
 const MAX_ATTEMPTS: usize = 3;
@@ -16,7 +17,7 @@ pub(super) struct Script {
     /// The tool calls, in the order of their ends.
     pub(super) calls: Vec<ScriptedCall>,
     /// Tool mode of each model at its first call.
-    pub(super) paths: HashMap<String, RecordedToolMode>,
+    pub(super) paths: HashMap<String, ToolMode>,
     /// Number of inputs.
     pub(super) inputs: usize,
     /// Whether a crash, a shutdown or a deletion cut the turn off.
@@ -26,11 +27,11 @@ pub(super) struct Script {
 /// One attempt at a reply.
 #[derive(Clone, Debug)]
 pub(super) struct Attempt {
-    id: (usize, usize),
+    id: AttemptId,
     pub(super) response: Option<Response>,
     pub(super) pieces: Vec<Piece>,
     /// Time in milliseconds and kind of its end, if it ended before the recording.
-    pub(super) end: Option<(u64, RecordedEnd)>,
+    pub(super) end: Option<(u64, AttemptEnd)>,
     /// Whether another attempt followed.
     pub(super) retried: bool,
 }
@@ -78,7 +79,7 @@ impl From<&RecordedTurn> for Script {
         recorded.lines.iter().for_each(|line| builder.add_line(line));
         let ScriptBuilder { mut script, models, attempts, .. } = builder;
         for attempt in mark_retries(attempts) {
-            let Some(model) = models.get(&attempt.id.0) else { continue };
+            let Some(model) = models.get(&attempt.id.model_call) else { continue };
             script.attempts.entry(model.clone()).or_default().push_back(attempt);
         }
         script.cut_off = recorded.events().last().is_none_or(is_cut_off);
@@ -89,7 +90,7 @@ impl From<&RecordedTurn> for Script {
 impl Script {
     /// Whether every call of this model made only one attempt.
     pub(super) fn is_attempted_once(&self, model: &str) -> bool {
-        self.attempts.get(model).is_none_or(|attempts| attempts.iter().all(|one| one.id.1 == 1 && !one.retried))
+        self.attempts.get(model).is_none_or(|attempts| attempts.iter().all(|one| one.id.attempt == 1 && !one.retried))
     }
 }
 
@@ -107,16 +108,15 @@ impl ScriptBuilder {
                 self.models.insert(*model_call, model.clone());
                 self.script.paths.entry(model.clone()).or_insert(*path);
             }
-            Entry::Response { model_call, attempt, status, content_type, retry_after_ms } => {
+            Entry::Response { id, status, content_type, retry_after_ms } => {
                 let (status, content_type, retry_after_ms) = (*status, content_type.clone(), *retry_after_ms);
-                self.attempt(*model_call, *attempt).response =
-                    Some(Response { ms, status, content_type, retry_after_ms });
+                self.attempt(*id).response = Some(Response { ms, status, content_type, retry_after_ms });
             }
-            Entry::Body { model_call, attempt, bytes } => {
+            Entry::Body { id, bytes } => {
                 let piece = Piece { input: self.input(), ms, bytes: bytes.decode().unwrap_or_default() };
-                self.attempt(*model_call, *attempt).pieces.push(piece);
+                self.attempt(*id).pieces.push(piece);
             }
-            Entry::End { model_call, attempt, how } => self.attempt(*model_call, *attempt).end = Some((ms, *how)),
+            Entry::End { id, how } => self.attempt(*id).end = Some((ms, *how)),
             Entry::Tool { call, result } => {
                 let (tool_call, result) = (call.clone(), result.clone());
                 let call = ScriptedCall { input: self.input(), ms, events: self.events, tool_call, result };
@@ -131,8 +131,7 @@ impl ScriptBuilder {
         self.script.inputs - 1
     }
 
-    fn attempt(&mut self, model_call: usize, attempt: usize) -> &mut Attempt {
-        let id = (model_call, attempt);
+    fn attempt(&mut self, id: AttemptId) -> &mut Attempt {
         let at = self.attempts.iter().position(|known| known.id == id).unwrap_or_else(|| {
             self.attempts.push(Attempt { id, response: None, pieces: Vec::new(), end: None, retried: false });
             self.attempts.len() - 1
@@ -143,18 +142,13 @@ impl ScriptBuilder {
 
 /// Marks attempts that were retried, and drops those that a replaying client does not repeat.
 fn mark_retries(attempts: Vec<Attempt>) -> Vec<Attempt> {
-    let mut last: HashMap<usize, usize> = HashMap::new();
-    for attempt in &attempts {
-        last.insert(attempt.id.0, attempt.id.1);
-    }
-    let marked = attempts.into_iter().map(|attempt| {
-        let attempts_of_call = last.get(&attempt.id.0).copied().unwrap_or_default();
-        (attempts_of_call, Attempt { retried: attempt.id.1 < attempts_of_call, ..attempt })
+    let last: HashMap<usize, usize> = attempts.iter().map(|one| (one.id.model_call, one.id.attempt)).collect();
+    let marked = attempts.into_iter().filter_map(|attempt| {
+        let attempts_of_call = last.get(&attempt.id.model_call).copied().unwrap_or_default();
+        let marked = Attempt { retried: attempt.id.attempt < attempts_of_call, ..attempt };
+        (!is_skipped_in_replay(&marked, attempts_of_call)).then_some(marked)
     });
-    marked
-        .filter(|(attempts_of_call, attempt)| !is_skipped_in_replay(attempt, *attempts_of_call))
-        .map(|(_, one)| one)
-        .collect()
+    marked.collect()
 }
 
 /// Whether a replaying client skips an attempt: it has no key to re-read, and no old connection that may be dead.
@@ -162,6 +156,6 @@ fn is_skipped_in_replay(attempt: &Attempt, attempts_of_call: usize) -> bool {
     let refused = attempt.response.as_ref().is_some_and(|response| matches!(response.status, 401 | 403));
     let dead = attempt.response.is_none()
         && attempts_of_call > MAX_ATTEMPTS
-        && matches!(attempt.end, Some((_, RecordedEnd::Cut)));
+        && matches!(attempt.end, Some((_, AttemptEnd::Disconnected)));
     attempt.retried && (refused || dead)
 }

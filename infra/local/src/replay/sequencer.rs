@@ -3,12 +3,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::ToolCall;
+use llm::{AttemptEnd, ResponseRecorder};
 use tokio::sync::watch;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::Speed;
 use super::script::{Attempt, Script, ScriptedCall};
-use super::speed::Speed;
 
 /// How long an input waits for earlier inputs: a turn that diverges never takes them.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -16,12 +17,24 @@ const INPUT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of polls of a call that waits for its recorded number of events.
 const MAX_POLLS: usize = 1000;
 
+/// Why a replay stopped early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum StopReason {
+    /// The recording ends before the next input.
+    RecordingEnded,
+    /// A model was called more often than recorded.
+    ExtraModelCall(String),
+}
+
 /// Delivers the inputs of a turn in their recorded order.
 #[derive(Debug)]
 pub(super) struct Sequencer {
-    speed: Speed,
+    pub(super) speed: Speed,
+    /// Whether the turn was cut off when it was recorded.
+    pub(super) cut_off: bool,
     began: Instant,
     state: Mutex<State>,
+    stop: watch::Sender<Option<StopReason>>,
     /// Index of the first input that was not taken.
     next: watch::Sender<usize>,
 }
@@ -42,7 +55,19 @@ impl Sequencer {
     pub(super) fn new(script: &Script, speed: Speed) -> Self {
         let calls = script.calls.iter().map(|call| (call.tool_call.clone(), call.input)).collect();
         let state = State { taken: vec![false; script.inputs], calls, ..State::default() };
-        Self { speed, began: Instant::now(), state: Mutex::new(state), next: watch::Sender::new(0) }
+        let (state, stop, next) = (Mutex::new(state), watch::Sender::new(None), watch::Sender::new(0));
+        Self { speed, cut_off: script.cut_off, began: Instant::now(), state, stop, next }
+    }
+
+    /// Ends the replay; never returns.
+    pub(super) async fn stop<T>(&self, reason: StopReason) -> T {
+        self.stop.send_replace(Some(reason));
+        std::future::pending().await
+    }
+
+    /// Waits for the end of the replay before its turn ends.
+    pub(super) async fn stopped(&self) -> Option<StopReason> {
+        self.stop.subscribe().wait_for(Option::is_some).await.ok()?.clone()
     }
 
     /// Waits until all earlier inputs are taken, and in real time until the input's own time.
@@ -76,12 +101,12 @@ impl Sequencer {
 
     /// Starts a response; the rest of the previous one will not be read.
     pub(super) fn start_response(&self, attempt: &Attempt) {
-        self.finish_response();
+        self.record_read(usize::MAX);
         self.state().reading = attempt.pieces.iter().map(|piece| (piece.input, piece.bytes.len())).collect();
     }
 
     /// Records that the turn has read this many bytes of the response.
-    pub(super) fn record_read(&self, mut bytes: usize) {
+    fn record_read(&self, mut bytes: usize) {
         let mut state = self.state();
         while let Some((input, left)) = state.reading.pop_front() {
             if left > bytes {
@@ -93,11 +118,6 @@ impl Sequencer {
         }
         drop(state);
         self.advance();
-    }
-
-    /// Records that the turn stopped reading the response.
-    pub(super) fn finish_response(&self) {
-        self.record_read(usize::MAX);
     }
 
     /// Records that a call ended.
@@ -126,5 +146,16 @@ impl Sequencer {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Records how much the turn has read of the current response.
+impl ResponseRecorder for Sequencer {
+    fn record_chunk(&self, bytes: &[u8]) {
+        self.record_read(bytes.len());
+    }
+
+    fn record_end(&self, _: AttemptEnd) {
+        self.record_read(usize::MAX);
     }
 }

@@ -1,29 +1,26 @@
 use std::collections::{HashMap, VecDeque};
+use std::future::{pending, ready};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
-use tokio::task::{AbortHandle, JoinSet};
+use axum::body::{Body, Bytes};
+use futures_util::{StreamExt, stream};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header::CONTENT_TYPE;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use llm::AttemptEnd;
+use tokio::net::TcpListener;
+use tokio::task::{AbortHandle, JoinSet, yield_now};
 
-use super::script::{Attempt, Response};
-use super::sequencer::Sequencer;
-use super::speed::Speed;
-use crate::recording::RecordedEnd;
-
-/// Size limit of a request head, in bytes.
-const MAX_HEAD_BYTES: u64 = 64 * 1024;
-
-/// Why a replay stopped early.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum StopReason {
-    /// The recording ends before the next input.
-    RecordingEnded,
-    /// A model was called more often than recorded.
-    ExtraModelCall(String),
-}
+use super::Speed;
+use super::script::Attempt;
+use super::sequencer::{Sequencer, StopReason};
+use crate::recording::RecordedModel;
 
 /// Sends the models' recorded responses on loopback; stops when dropped.
 pub(super) struct Server {
@@ -32,21 +29,24 @@ pub(super) struct Server {
 }
 
 /// Data that all connections share.
-pub(super) struct ServerContext {
+struct Responses {
     /// Model names; a model's index is the first segment of its URL path.
-    pub(super) models: Vec<String>,
-    pub(super) attempts: Mutex<HashMap<String, VecDeque<Attempt>>>,
-    pub(super) sequencer: Arc<Sequencer>,
-    pub(super) speed: Speed,
-    pub(super) cut_off: bool,
-    pub(super) stop: watch::Sender<Option<StopReason>>,
+    models: Vec<String>,
+    attempts: Mutex<HashMap<String, VecDeque<Attempt>>>,
+    sequencer: Arc<Sequencer>,
 }
 
 impl Server {
-    pub(super) async fn start(context: Arc<ServerContext>) -> io::Result<Self> {
+    pub(super) async fn start(
+        models: &[RecordedModel],
+        attempts: HashMap<String, VecDeque<Attempt>>,
+        sequencer: Arc<Sequencer>,
+    ) -> io::Result<Self> {
+        let models = models.iter().map(|model| model.name.clone()).collect();
+        let responses = Responses { models, attempts: Mutex::new(attempts), sequencer };
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        Ok(Self { address, accepting: tokio::spawn(accept(listener, context)).abort_handle() })
+        Ok(Self { address, accepting: tokio::spawn(accept(listener, Arc::new(responses))).abort_handle() })
     }
 
     /// Base URL of the model with this index.
@@ -61,109 +61,88 @@ impl Drop for Server {
     }
 }
 
-async fn accept(listener: TcpListener, context: Arc<ServerContext>) {
+async fn accept(listener: TcpListener, responses: Arc<Responses>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
-        let context = Arc::clone(&context);
+        let _delayed = stream.set_nodelay(true);
+        let responses = Arc::clone(&responses);
+        let service = service_fn(move |request| Arc::clone(&responses).respond(request));
+        let connection = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
         // Ignore clients that hang up.
-        connections.spawn(async move { context.serve(stream).await.unwrap_or_default() });
+        connections.spawn(async move { connection.await.unwrap_or_default() });
     }
 }
 
-impl ServerContext {
-    /// Serves the single request of a connection.
-    async fn serve(&self, stream: TcpStream) -> io::Result<()> {
-        stream.set_nodelay(true)?;
-        let (reading, mut writing) = stream.into_split();
-        let mut reading = BufReader::new(reading);
-        let model = read_request(&mut reading).await?;
-        let name = model.and_then(|index| self.models.get(index)).cloned().unwrap_or_default();
-        let next =
-            self.attempts.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&name).and_then(VecDeque::pop_front);
-        let Some(attempt) = next else {
-            self.stop(if self.cut_off { StopReason::RecordingEnded } else { StopReason::ExtraModelCall(name) });
-            return std::future::pending().await;
-        };
-        tokio::select! {
-            played = self.send_attempt(&attempt, &mut writing) => played,
-            // Clients send one request; any later read means that they hung up.
-            _ = reading.fill_buf() => Ok(()),
-        }
+impl Responses {
+    fn take_attempt(&self, model: &str) -> Option<Attempt> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner).get_mut(model)?.pop_front()
     }
 
-    async fn send_attempt(&self, attempt: &Attempt, out: &mut (impl AsyncWriteExt + Unpin)) -> io::Result<()> {
-        self.sequencer.start_response(attempt);
-        if let Some(response) = &attempt.response {
-            self.sequencer.wait_for_time(response.ms).await;
-            out.write_all(self.head(response, attempt.retried).as_bytes()).await?;
-        }
-        let mut last = 0;
-        for piece in &attempt.pieces {
-            self.sequencer.wait_for_input(piece.input, piece.ms).await;
-            out.write_all(format!("{:x}\r\n", piece.bytes.len()).as_bytes()).await?;
-            out.write_all(&piece.bytes).await?;
-            out.write_all(b"\r\n").await?;
-            last = piece.input + 1;
-        }
-        let Some((ms, end)) = attempt.end else {
-            self.sequencer.wait_for_input(last, 0).await;
-            self.stop(StopReason::RecordingEnded);
-            return std::future::pending().await;
+    /// Sends the next recorded response of a model; an error closes the connection.
+    async fn respond(self: Arc<Self>, request: Request<Incoming>) -> io::Result<Response<Body>> {
+        let index = request.uri().path().split('/').nth(1).and_then(|index| index.parse::<usize>().ok());
+        let name = index.and_then(|index| self.models.get(index)).cloned().unwrap_or_default();
+        request.into_body().collect().await.map_err(io::Error::other)?;
+        let sequencer = &self.sequencer;
+        let Some(attempt) = self.take_attempt(&name) else {
+            let reason = if sequencer.cut_off { StopReason::RecordingEnded } else { StopReason::ExtraModelCall(name) };
+            return sequencer.stop(reason).await;
         };
-        // A connection that closes too early may lose its last bytes.
-        self.sequencer.wait_for_input(last, ms).await;
-        self.send_end(end, attempt, out).await
-    }
-
-    async fn send_end(
-        &self,
-        end: RecordedEnd,
-        attempt: &Attempt,
-        out: &mut (impl AsyncWriteExt + Unpin),
-    ) -> io::Result<()> {
-        match (end, &attempt.response) {
-            (RecordedEnd::Whole, Some(_)) => out.write_all(b"0\r\n\r\n").await,
-            (RecordedEnd::Silent, _) => std::future::pending().await,
-            // This address is always reachable; an overloaded endpoint has the same effect.
-            (RecordedEnd::Unreachable, None) => {
-                let ms = 0;
-                let refusal = Response { ms, status: 503, content_type: String::new(), retry_after_ms: None };
-                out.write_all(self.head(&refusal, attempt.retried).as_bytes()).await?;
-                out.write_all(b"0\r\n\r\n").await
+        sequencer.start_response(&attempt);
+        let mut response = Response::new(Body::empty());
+        let mut wait_ms = None;
+        if let Some(head) = &attempt.response {
+            sequencer.wait_for_time(head.ms).await;
+            *response.status_mut() = StatusCode::from_u16(head.status).map_err(io::Error::other)?;
+            if !head.content_type.is_empty() {
+                response.headers_mut().insert(CONTENT_TYPE, head.content_type.parse().map_err(io::Error::other)?);
             }
-            _ => Ok(()),
+            wait_ms = head.retry_after_ms;
+        } else {
+            wait_for_end(sequencer, &attempt).await?;
+            // This address is always reachable; an overloaded endpoint has the same effect.
+            *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
         }
-    }
-
-    /// Returns status line and headers; the body is chunked.
-    fn head(&self, response: &Response, retried: bool) -> String {
-        let wait = if retried && self.speed == Speed::Fast { Some(1) } else { response.retry_after_ms };
-        let wait = wait.map(|ms| format!("retry-after-ms: {ms}\r\n")).unwrap_or_default();
-        let kind = match response.content_type.as_str() {
-            "" => String::new(),
-            kind => format!("content-type: {kind}\r\n"),
-        };
-        let fixed = "transfer-encoding: chunked\r\nconnection: close\r\n";
-        format!("HTTP/1.1 {} Recorded\r\n{fixed}{kind}{wait}\r\n", response.status)
-    }
-
-    fn stop(&self, stop: StopReason) {
-        self.stop.send_replace(Some(stop));
+        if attempt.retried && sequencer.speed == Speed::Fast {
+            wait_ms = Some(1);
+        }
+        if let Some(ms) = wait_ms {
+            response.headers_mut().insert("retry-after-ms", ms.into());
+        }
+        if attempt.response.is_some() {
+            *response.body_mut() = body(Arc::clone(sequencer), attempt);
+        }
+        Ok(response)
     }
 }
 
-/// Reads a request to its end and returns the model's index, the first segment of its path.
-async fn read_request(reading: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Option<usize>> {
-    let mut head = Vec::new();
-    let mut limited = reading.take(MAX_HEAD_BYTES);
-    while !head.ends_with(b"\r\n\r\n") {
-        if limited.read_until(b'\n', &mut head).await? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+/// The recorded pieces of a body, then its recorded end.
+fn body(sequencer: Arc<Sequencer>, attempt: Attempt) -> Body {
+    let pieces = stream::iter(attempt.pieces.clone()).zip(stream::repeat(Arc::clone(&sequencer)));
+    let pieces = pieces.then(|(piece, sequencer)| async move {
+        sequencer.wait_for_input(piece.input, piece.ms).await;
+        Ok(Bytes::from(piece.bytes))
+    });
+    let end = stream::once(async move { wait_for_end(&sequencer, &attempt).await });
+    Body::from_stream(pieces.chain(end.filter_map(|ended| ready(ended.err().map(Err)))))
+}
+
+/// Waits for the recorded end of an attempt; an error for one that closes the connection.
+async fn wait_for_end(sequencer: &Sequencer, attempt: &Attempt) -> io::Result<()> {
+    let last = attempt.pieces.last().map_or(0, |piece| piece.input + 1);
+    let Some((ms, end)) = attempt.end else {
+        sequencer.wait_for_input(last, 0).await;
+        return sequencer.stop(StopReason::RecordingEnded).await;
+    };
+    // A connection that closes too early may lose its last bytes.
+    sequencer.wait_for_input(last, ms).await;
+    match (end, &attempt.response) {
+        (AttemptEnd::Complete, Some(_)) | (AttemptEnd::Unreachable, None) => Ok(()),
+        (AttemptEnd::TimedOut, _) => pending().await,
+        _ => {
+            // The head is sent while this waits.
+            yield_now().await;
+            Err(io::ErrorKind::ConnectionAborted.into())
         }
     }
-    let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
-    let mut body = reading.take(length.unwrap_or(0));
-    tokio::io::copy(&mut body, &mut tokio::io::sink()).await?;
-    Ok(head.split('/').nth(1).and_then(|index| index.split(' ').next()?.parse().ok()))
 }

@@ -1,5 +1,5 @@
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Agent, EventLog, PreSearch, PromptCache, Turn};
@@ -7,19 +7,17 @@ use domain::{Event, Failure, FinishReason, TurnStart};
 use domain::{NumberedSources, Owner};
 use llm::ModelClient;
 use serde_json::Value;
-use tokio::sync::watch;
 use tokio::time::Instant;
 use tools::{OutboundRedactor, Progress, SourceNumbers, ToolContext, UrlAllowlist};
 
 use super::calls::RecordedCalls;
 use super::compare::ReplayReport;
-use super::error::ReplayError;
 use super::models::{self, RecordedToolModes};
 use super::observer::Observer;
 use super::script::Script;
-use super::sequencer::Sequencer;
-use super::server::{Server, ServerContext, StopReason};
-use super::speed::Speed;
+use super::sequencer::{Sequencer, StopReason};
+use super::server::Server;
+use super::{ReplayError, Speed};
 use crate::recording::{Head, RecordedTurn};
 
 /// Deadline of a turn that needs none.
@@ -40,19 +38,16 @@ pub async fn replay(
     let speed = if hit_deadline(&recorded) { Speed::Real } else { speed };
     let script = Script::from(&recorded);
     let sequencer = Arc::new(Sequencer::new(&script, speed));
-    let observer = Observer::new(Arc::clone(&sequencer), Box::new(on_event));
-    let (stop, cut_off) = (watch::Sender::new(None), script.cut_off);
-    let calls = RecordedCalls::new(script.calls.clone(), Arc::clone(&sequencer), cut_off, stop.clone());
-    let models = recorded.head.models.iter().map(|model| model.name.clone()).collect();
-    let attempts = Mutex::new(script.attempts.clone());
-    let context = ServerContext { models, attempts, sequencer, speed, cut_off, stop: stop.clone() };
-    let server = Server::start(Arc::new(context)).await?;
+    let observer = Observer::new(Arc::clone(&sequencer), on_event);
+    let calls = RecordedCalls::new(script.calls.clone(), Arc::clone(&sequencer));
+    let server = Server::start(&recorded.head.models, script.attempts.clone(), Arc::clone(&sequencer)).await?;
     let clients = models::clients(&recorded, &server, speed)?;
     models::set_endpoint_health(&clients, &script).await;
     let paths = RecordedToolModes(script.paths);
     let turn = build_turn(&recorded.head, &clients, &paths, &observer, speed);
-    let stop_reason = run_turn(&recorded, &turn, &calls, stop.subscribe()).await;
-    Ok(ReplayReport { events: observer.events(), unrecorded: calls.unrecorded(), stop_reason, cut_off, recorded })
+    let stop_reason = run_turn(&recorded, &turn, &calls, &sequencer).await;
+    let (events, unrecorded) = (observer.events(), calls.unrecorded());
+    Ok(ReplayReport { events, unrecorded, stop_reason, cut_off: script.cut_off, recorded })
 }
 
 fn hit_deadline(recorded: &RecordedTurn) -> bool {
@@ -72,10 +67,10 @@ fn build_turn<'a>(
         models,
         tool_modes: paths,
         text: head.question.clone(),
-        history: head.history.iter().cloned().map(Into::into).collect(),
+        history: head.history.clone(),
         summary: head.summary.clone(),
         client: None,
-        tool_choice: head.tool_choice.clone().into(),
+        tool_choice: head.tool_choice.clone(),
         context: ToolContext {
             language: head.language,
             time_zone: head.time_zone(),
@@ -101,7 +96,7 @@ async fn run_turn(
     recorded: &RecordedTurn,
     turn: &Turn<'_>,
     calls: &Arc<RecordedCalls>,
-    mut stop: watch::Receiver<Option<StopReason>>,
+    sequencer: &Sequencer,
 ) -> Option<StopReason> {
     let head = &recorded.head;
     let agent = Agent {
@@ -121,7 +116,7 @@ async fn run_turn(
     let ended = tokio::select! {
         biased;
         ended = agent.run(turn, &events) => ended,
-        stop = stop.wait_for(Option::is_some) => return stop.ok().and_then(|stop| stop.clone()),
+        reason = sequencer.stopped() => return reason,
     };
     send_end_events(recorded, &events, ended);
     None
