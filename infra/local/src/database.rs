@@ -27,12 +27,13 @@ use connector::Route;
 use dynoxide::Database;
 use folder::{DataFolder, OpenDatabase, unusable};
 use health::Health;
+use http::Guard;
 use platform::settings::{SettingError, Settings};
 use socket::{Socket, SocketName};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use crate::StartError;
 
@@ -61,20 +62,28 @@ const JOIN_RETRY: (Duration, u32) = (Duration::from_millis(100), 50);
 /// In this process it has its own thread, so that no response waits while it writes to its file.
 pub(crate) struct EmbeddedDatabase {
     route: Route,
-    /// The database thread, until this is dropped; it has closed the file when it ends.
-    server_thread: Option<ServerThread>,
     /// The address given with `--dynamodb`, if any.
     address: Option<SocketAddr>,
     is_new: bool,
-    socket_name: Option<SocketName>,
+    // These are dropped in this order. The socket's name goes before the lock, so that no command connects to a dead socket.
+    _socket_name: Option<SocketName>,
+    _server_thread: Option<ServerThread>,
     /// Held while the folder is in use.
-    folder: Option<DataFolder>,
+    _folder: Option<DataFolder>,
 }
 
-/// The database thread and the guard that stops it.
+/// The database thread; when this is dropped, it stops and has closed the file.
 struct ServerThread {
-    stop_guard: DropGuard,
-    thread: JoinHandle<()>,
+    stop: CancellationToken,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for ServerThread {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        // A panic of the thread was already logged.
+        let _ended = self.thread.take().map(JoinHandle::join);
+    }
 }
 
 /// State of the database thread.
@@ -126,7 +135,7 @@ impl EmbeddedDatabase {
     /// The database that another process has open in a folder.
     fn in_server_process(path: &Path) -> Self {
         let route = Route::Socket(path.to_owned());
-        Self { route, server_thread: None, address: None, is_new: false, socket_name: None, folder: None }
+        Self { route, address: None, is_new: false, _socket_name: None, _server_thread: None, _folder: None }
     }
 
     fn serve(
@@ -143,12 +152,11 @@ impl EmbeddedDatabase {
         let (calls, receiver) = CallSender::channel();
         let listen = |path: &Path| Socket::listen(path).map_err(|error| unusable(path, &error));
         let socket = commands_at.map(listen).transpose()?;
-        let socket_name = socket.as_ref().map(Socket::name_guard);
+        let _socket_name = socket.as_ref().map(Socket::name_guard);
         let service =
             Service { database, health: Health::of(file.as_deref()), calls: (calls.clone(), receiver), tcp, socket };
-        let server_thread = Some(ServerThread::start(service)?);
-        let route = Route::Channel(calls);
-        Ok(Self { route, server_thread, address, is_new, socket_name, folder })
+        let _server_thread = Some(ServerThread::start(service)?);
+        Ok(Self { route: Route::Channel(calls), address, is_new, _socket_name, _server_thread, _folder: folder })
     }
 
     /// The address for programs on this machine, if `--dynamodb` was given.
@@ -181,19 +189,6 @@ fn override_settings(settings: &mut Settings) {
     }
 }
 
-/// Removes the socket's name before it releases the lock, so that no command connects to a dead socket.
-impl Drop for EmbeddedDatabase {
-    fn drop(&mut self) {
-        drop(self.socket_name.take());
-        if let Some(ServerThread { stop_guard, thread }) = self.server_thread.take() {
-            drop(stop_guard);
-            // A panic of the thread was already logged.
-            let _ended = thread.join();
-        }
-        drop(self.folder.take());
-    }
-}
-
 fn listen(address: SocketAddr) -> Result<std::net::TcpListener, StartError> {
     if !address.ip().is_loopback() {
         return Err(StartError::ExposedDatabase(address));
@@ -214,7 +209,7 @@ impl ServerThread {
                 tracing::error!(%error, "the database cannot be served");
             }
         })?;
-        Ok(Self { stop_guard: stop.drop_guard(), thread })
+        Ok(Self { stop, thread: Some(thread) })
     }
 }
 
@@ -224,7 +219,8 @@ impl Service {
         Builder::new_current_thread().enable_all().build()?.block_on(async {
             let Self { database, health, calls: (calls, receiver), .. } = self;
             if let Some(listener) = self.tcp {
-                tokio::spawn(http::serve(TcpListener::from_std(listener)?, calls.clone()));
+                let admits = |stream: &TcpStream| stream.set_nodelay(true).is_ok();
+                tokio::spawn(http::serve(TcpListener::from_std(listener)?, calls.clone(), Guard::NoBrowsers, admits));
             }
             if let Some(socket) = self.socket {
                 tokio::spawn(socket.serve(calls.clone()));

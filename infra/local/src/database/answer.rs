@@ -17,13 +17,8 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The answer to a request that succeeded.
-    pub(super) fn done(json: Vec<u8>) -> Self {
-        Self { status: 200, json, trouble: None }
-    }
-
-    /// An answer that was received from the database of another process.
-    pub(super) fn from_remote(status: u16, json: Vec<u8>) -> Self {
+    /// An answer with this HTTP status.
+    pub(super) fn new(status: u16, json: Vec<u8>) -> Self {
         Self { status, json, trouble: None }
     }
 
@@ -35,12 +30,7 @@ impl Answer {
     /// A failure; the SDK retries a request that fails with status 500 or higher.
     pub(super) fn failure(status: u16, code: &str, message: &str) -> Self {
         let error = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message });
-        Self { status, json: error.to_string().into_bytes(), trouble: None }
-    }
-
-    /// Marks the answer as caused by a problem with the database file.
-    fn because_of(self, trouble: Trouble) -> Self {
-        Self { trouble: Some(trouble), ..self }
+        Self::new(status, error.to_string().into_bytes())
     }
 
     /// The HTTP status and the JSON body.
@@ -63,7 +53,7 @@ impl From<Trouble> for Answer {
             Trouble::Gone => Self::rejection(STORAGE_DAMAGED, "The database file is not where it was."),
             Trouble::Disk => Self::failure(500, "InternalServerError", "The database file cannot be used now."),
         };
-        refused.because_of(trouble)
+        Self { trouble: Some(trouble), ..refused }
     }
 }
 
@@ -71,7 +61,7 @@ impl From<DynoxideError> for Answer {
     fn from(error: DynoxideError) -> Self {
         match Trouble::of(&error) {
             Some(trouble) => trouble.into(),
-            None => Self { status: error.status_code(), json: error.to_json().into_bytes(), trouble: None },
+            None => Self::new(error.status_code(), error.to_json().into_bytes()),
         }
     }
 }

@@ -15,7 +15,6 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_types::SdkConfig;
 
-use super::answer::Answer;
 use super::calls::CallSender;
 use super::operations::{self, TARGET};
 use super::socket;
@@ -39,17 +38,15 @@ impl Route {
 
     async fn response(&self, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
         let answer = match self {
-            Self::Channel(calls) => call(calls, &request).await?,
+            Self::Channel(calls) => {
+                let operation = operations::operation_named(request.headers().get(TARGET).unwrap_or_default());
+                let body = request.body().try_clone().ok_or_else(|| other_error("the request is a stream".into()))?;
+                calls.call(operation, body).await?
+            }
             Self::Socket(folder) => socket::send(folder, request).await.map_err(ConnectorError::io)?,
         };
         answer.into_response().map_err(|error| other_error(error.into()))
     }
-}
-
-async fn call(calls: &CallSender, request: &HttpRequest) -> Result<Answer, ConnectorError> {
-    let operation = operations::operation_named(request.headers().get(TARGET).unwrap_or_default());
-    let body = request.body().try_clone().ok_or_else(|| other_error("the request is a stream".into()))?;
-    calls.call(operation, body).await
 }
 
 fn other_error(error: Box<dyn std::error::Error + Send + Sync>) -> ConnectorError {

@@ -15,10 +15,6 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Name suffixes of the files that SQLite keeps next to the main one.
 const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
 
-/// Device and inode of a file; shows whether a name still refers to the opened file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity(u64, u64);
-
 /// Content found at the path of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileContent {
@@ -30,10 +26,10 @@ pub(super) enum FileContent {
     Foreign,
 }
 
-/// Returns the identity of the file at a path; `None` if there is none.
-pub(super) fn identity(path: &Path) -> Option<Identity> {
-    let metadata = fs::metadata(path).ok()?;
-    Some(Identity(metadata.dev(), metadata.ino()))
+/// Device and inode of the file at a path, which show whether the name still refers to an opened file; `None` if there is
+/// none.
+pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 /// Checks that a path of the store is a plain file of this process's user, or does not exist.

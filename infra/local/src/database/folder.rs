@@ -1,5 +1,6 @@
 //! The data folder: private to its owner, used by one process at a time.
 
+use std::error::Error;
 use std::fmt::Display;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -43,46 +44,51 @@ impl DataFolder {
     /// Creates the folder if needed and locks it for this process: two servers on one file would not see each other's
     /// writes. `None` when another process holds the lock.
     pub(super) fn lock(path: &Path) -> Result<Option<Self>, StartError> {
-        let made = private_files::create_folder(path).and_then(|()| check_owner(path));
-        made.map_err(|error| unusable(path, &error))?;
+        Self::try_lock(path).map_err(|error| unusable(path, &error))
+    }
+
+    fn try_lock(path: &Path) -> io::Result<Option<Self>> {
+        private_files::create_folder(path)?;
+        check_owner(path)?;
         let file = path.join(LOCK_FILE);
-        file::restrict(&file).map_err(|error| unusable(path, &error))?;
-        let Some(lock) = try_lock(open_lock(&file)).map_err(|error| unusable(path, &error))? else { return Ok(None) };
-        let Some(itself) = try_lock(File::open(path)).map_err(|error| unusable(path, &error))? else {
-            return Ok(None);
-        };
+        file::restrict(&file)?;
+        let Some(lock) = try_lock(open_lock(&file)?)? else { return Ok(None) };
+        let Some(itself) = try_lock(File::open(path)?)? else { return Ok(None) };
         let _gone = fs::remove_file(path.join(OLD_ADDRESS_FILE));
         Ok(Some(Self { path: path.to_owned(), lock, _itself: itself }))
     }
 
     /// Opens the folder's database, or creates one if there never was any.
     pub(super) fn open(&mut self) -> Result<OpenDatabase, StartError> {
+        self.try_open().map_err(|error| unusable(&self.path, &error))
+    }
+
+    fn try_open(&mut self) -> Result<OpenDatabase, Box<dyn Error>> {
         let file = self.path.join(DATABASE_FILE);
         let is_new = self.is_new(&file)?;
-        let name = file.to_str().ok_or_else(|| self.unusable(&"its name is not Unicode"))?;
-        file::keep_private(&file).map_err(|error| self.unusable(&error))?;
-        let database = Database::new(name).map_err(|error| self.unusable(&error))?;
+        let name = file.to_str().ok_or("its name is not Unicode")?;
+        file::keep_private(&file)?;
+        let database = Database::new(name)?;
         // Each write is in the file before its response, so it survives the process. The disk is synced only
         // occasionally, so a power failure may lose the last writes, but nothing more.
-        database.disable_bulk_loading().map_err(|error| self.unusable(&error))?;
-        self.mark_created().map_err(|error| self.unusable(&error))?;
+        database.disable_bulk_loading()?;
+        self.mark_created()?;
         Ok(OpenDatabase { database, file, is_new })
     }
 
     /// Returns whether a new store is created; an error if a store should exist and does not, or the file is foreign.
-    fn is_new(&mut self, file: &Path) -> Result<bool, StartError> {
-        let had_store = self.had_store().map_err(|error| self.unusable(&error))?;
-        file::restrict_all(file).map_err(|error| self.unusable(&error))?;
-        match file::inspect(file).map_err(|error| self.unusable(&error))? {
+    fn is_new(&mut self, file: &Path) -> Result<bool, Box<dyn Error>> {
+        let had_store = self.had_store()?;
+        file::restrict_all(file)?;
+        match file::inspect(file)? {
             FileContent::Store => Ok(false),
             FileContent::Nothing if !had_store => Ok(true),
-            FileContent::Nothing => Err(self.unusable(&format!(
+            FileContent::Nothing => Err(format!(
                 "{DATABASE_FILE}, which holds the conversations, is missing or empty; put it back or restore a backup, \
                  or remove the file {LOCK_FILE} there to begin with nothing"
-            ))),
-            FileContent::Foreign => {
-                Err(self.unusable(&format!("{DATABASE_FILE} there is not a database of this program")))
-            }
+            )
+            .into()),
+            FileContent::Foreign => Err(format!("{DATABASE_FILE} there is not a database of this program").into()),
         }
     }
 
@@ -97,10 +103,6 @@ impl DataFolder {
             return Ok(());
         }
         self.lock.write_all(HAS_STORE.as_bytes())
-    }
-
-    fn unusable(&self, reason: &dyn Display) -> StartError {
-        unusable(&self.path, reason)
     }
 }
 
@@ -128,8 +130,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
     File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
 }
 
-fn try_lock(file: io::Result<File>) -> io::Result<Option<File>> {
-    let file = file?;
+fn try_lock(file: File) -> io::Result<Option<File>> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),

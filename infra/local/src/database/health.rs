@@ -1,7 +1,6 @@
 //! Watches the database file while it is open, and logs its problems.
 
 use std::collections::HashMap;
-use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use dynoxide::Database;
 
 use super::answer::Answer;
-use super::file::{self, Identity};
+use super::file;
 use super::reserve::Reserve;
 use super::trouble::Trouble;
 use crate::private_files;
@@ -19,8 +18,8 @@ const RELOG_AFTER: Duration = Duration::from_mins(10);
 
 /// Health of the database file: detects its removal, and logs each problem once.
 pub(super) struct Health {
-    /// `None` for a database in memory.
-    file: Option<(PathBuf, Option<Identity>)>,
+    /// The file with its identity; `None` for a database in memory.
+    file: Option<(PathBuf, Option<(u64, u64)>)>,
     /// Disk space for deletions; `None` for a database in memory.
     pub(super) reserve: Option<Reserve>,
     /// Last time of each problem.
@@ -59,13 +58,12 @@ impl Health {
 
     fn log(&self, trouble: Trouble, database: &Database) {
         let file = self.file.as_ref().map_or(Path::new("memory"), |(path, _)| path).display();
-        match trouble {
-            Trouble::Full | Trouble::Damaged | Trouble::Disk => tracing::error!(%file, "{}", Advice(trouble)),
-            Trouble::Gone => {
-                let saved = self.rescue(database).map(|path| path.display().to_string());
-                let saved = saved.unwrap_or_else(|| "nowhere".to_owned());
-                tracing::error!(%file, %saved, "{}", Advice(trouble));
-            }
+        if trouble == Trouble::Gone {
+            let saved = self.rescue(database).map(|path| path.display().to_string());
+            let saved = saved.unwrap_or_else(|| "nowhere".to_owned());
+            tracing::error!(%file, %saved, "{trouble}");
+        } else {
+            tracing::error!(%file, "{trouble}");
         }
     }
 
@@ -76,31 +74,6 @@ impl Health {
         private_files::create(&rescued).ok()?;
         database.vacuum_into(rescued.to_str()?).ok()?;
         Some(rescued)
-    }
-}
-
-/// Log message for the operator.
-struct Advice(Trouble);
-
-impl Display for Advice {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self.0 {
-            Trouble::Full => {
-                "the disk of the database is full: nothing is stored until space is free, but users can delete; what was \
-                 acknowledged is kept, and the server continues by itself once some is freed"
-            }
-            Trouble::Damaged => {
-                "the database file is damaged: stop the server, keep a copy of the folder, and restore a backup into a \
-                 new folder (`lambda-chat restore FILE --data DIR`); without one, `sqlite3 FILE .recover` reads what is left"
-            }
-            Trouble::Disk => {
-                "the system refuses to read or write the database file: look at the disk, and at the permissions of the folder"
-            }
-            Trouble::Gone => {
-                "the database file was removed or replaced while the server used it: nothing is stored any more; what it \
-                 held was saved to the file named here; stop the server, put that file in its place, and start again"
-            }
-        })
     }
 }
 

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::serve::Listener;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
@@ -11,11 +12,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use super::answer::Answer;
 use super::calls::CallSender;
 use super::operations::{self, TARGET};
 
@@ -49,65 +47,26 @@ pub(super) enum Guard {
     NoBrowsers,
 }
 
-/// Serves the database on a TCP port of loopback.
-pub(super) async fn serve(listener: TcpListener, calls: CallSender) {
-    let connections = Connections::new(calls, Guard::NoBrowsers);
+/// Serves the database to the connections of a listener that `admits` accepts, until they end.
+pub(super) async fn serve<L: Listener>(mut listener: L, calls: CallSender, guard: Guard, admits: fn(&L::Io) -> bool) {
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
-        let permit = connections.permit().await;
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let _delayed = stream.set_nodelay(true);
-                tokio::spawn(permit.serve(stream));
-            }
-            Err(error) => pause_after(&error).await,
+        let slot = Arc::clone(&slots).acquire_owned().await;
+        // It waits when the system has no free descriptors.
+        let (stream, _) = listener.accept().await;
+        if !admits(&stream) {
+            continue;
         }
-    }
-}
-
-/// Pauses after an error of `accept`, so that the system can recover when it has no free descriptors.
-pub(super) async fn pause_after(error: &std::io::Error) {
-    tracing::debug!(%error, "a connection to the database was not accepted");
-    tokio::time::sleep(Duration::from_millis(100)).await;
-}
-
-/// Limits the number of connections of one listener.
-pub(super) struct Connections {
-    calls: CallSender,
-    guard: Guard,
-    slots: Arc<Semaphore>,
-}
-
-impl Connections {
-    pub(super) fn new(calls: CallSender, guard: Guard) -> Self {
-        Self { calls, guard, slots: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
-    }
-
-    /// Waits until another connection may be accepted.
-    pub(super) async fn permit(&self) -> ConnectionPermit {
-        let permit = Arc::clone(&self.slots).acquire_owned().await.ok();
-        ConnectionPermit { calls: self.calls.clone(), guard: self.guard, _permit: permit }
-    }
-}
-
-/// Permit to serve one connection.
-pub(super) struct ConnectionPermit {
-    calls: CallSender,
-    guard: Guard,
-    _permit: Option<tokio::sync::OwnedSemaphorePermit>,
-}
-
-impl ConnectionPermit {
-    /// Serves the requests of a connection until it ends.
-    pub(super) async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
-        let Self { calls, guard, _permit } = self;
-        let service = service_fn(|request| {
-            let calls = calls.clone();
-            async move { Ok::<_, Infallible>(respond(request, guard, &calls).await) }
+        let calls = calls.clone();
+        tokio::spawn(async move {
+            let calls = &calls;
+            let service = service_fn(|request| async move { Ok::<_, Infallible>(respond(request, guard, calls).await) });
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+            // Connection errors are for the client to report.
+            let _ended = http.serve_connection(TokioIo::new(stream), service).await;
+            drop(slot);
         });
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-        // Connection errors are for the client to report.
-        let _ended = http.serve_connection(TokioIo::new(stream), service).await;
     }
 }
 
@@ -126,7 +85,10 @@ async fn respond(request: Request<Incoming>, guard: Guard, calls: &CallSender) -
         return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large, or it did not come to its end.");
     };
     match calls.call(operation, body.to_bytes().into()).await {
-        Ok(answer) => to_http_response(answer),
+        Ok(answer) => {
+            let (status, json) = answer.into_parts();
+            response(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), json)
+        }
         Err(_) => refusal(StatusCode::SERVICE_UNAVAILABLE, "The database ended."),
     }
 }
@@ -152,11 +114,6 @@ fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };
     let essence = value.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case(JSON) || essence.eq_ignore_ascii_case("application/json")
-}
-
-fn to_http_response(answer: Answer) -> Response<Full<Bytes>> {
-    let (status, json) = answer.into_parts();
-    response(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), json)
 }
 
 fn refusal(status: StatusCode, message: &str) -> Response<Full<Bytes>> {

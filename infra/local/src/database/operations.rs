@@ -44,50 +44,43 @@ fn is_deletion_of_batch(body: &[u8]) -> bool {
     request_items.values().flatten().all(|request| request.put_request.is_none())
 }
 
-fn find_operation(name: &str) -> Option<Execute> {
-    item_operation(name).or_else(|| table_operation(name)).or_else(|| other_operation(name))
+/// A table of operations, each with the method of [`Database`] that runs its request.
+macro_rules! operations {
+    ($($name:literal => $method:ident,)*) => {
+        fn find_operation(name: &str) -> Option<Execute> {
+            Some(match name {
+                "BatchWriteItem" => write_batch,
+                $($name => |database, body| run(body, |request| database.$method(request)),)*
+                _ => return None,
+            })
+        }
+    };
 }
 
-fn item_operation(name: &str) -> Option<Execute> {
-    Some(match name {
-        "BatchGetItem" => |database, body| run(body, |request| database.batch_get_item(request)),
-        "BatchWriteItem" => write_batch,
-        "DeleteItem" => |database, body| run(body, |request| database.delete_item(request)),
-        "GetItem" => |database, body| run(body, |request| database.get_item(request)),
-        "PutItem" => |database, body| run(body, |request| database.put_item(request)),
-        "Query" => |database, body| run(body, |request| database.query(request)),
-        "Scan" => |database, body| run(body, |request| database.scan(request)),
-        "TransactGetItems" => |database, body| run(body, |request| database.transact_get_items(request)),
-        "TransactWriteItems" => |database, body| run(body, |request| database.transact_write_items(request)),
-        "UpdateItem" => |database, body| run(body, |request| database.update_item(request)),
-        _ => return None,
-    })
-}
-
-fn table_operation(name: &str) -> Option<Execute> {
-    Some(match name {
-        "CreateTable" => |database, body| run(body, |request| database.create_table(request)),
-        "DeleteTable" => |database, body| run(body, |request| database.delete_table(request)),
-        "DescribeTable" => |database, body| run(body, |request| database.describe_table(request)),
-        "DescribeTimeToLive" => |database, body| run(body, |request| database.describe_time_to_live(request)),
-        "ListTables" => |database, body| run(body, |request| database.list_tables(request)),
-        "UpdateTable" => |database, body| run(body, |request| database.update_table(request)),
-        "UpdateTimeToLive" => |database, body| run(body, |request| database.update_time_to_live(request)),
-        _ => return None,
-    })
-}
-
-/// Operations that the product does not use, for programs that connect through `--dynamodb`.
-fn other_operation(name: &str) -> Option<Execute> {
-    Some(match name {
-        "BatchExecuteStatement" => |database, body| run(body, |request| database.batch_execute_statement(request)),
-        "ExecuteStatement" => |database, body| run(body, |request| database.execute_statement(request)),
-        "ExecuteTransaction" => |database, body| run(body, |request| database.execute_transaction(request)),
-        "ListTagsOfResource" => |database, body| run(body, |request| database.list_tags_of_resource(request)),
-        "TagResource" => |database, body| run(body, |request| database.tag_resource(request)),
-        "UntagResource" => |database, body| run(body, |request| database.untag_resource(request)),
-        _ => return None,
-    })
+operations! {
+    "BatchGetItem" => batch_get_item,
+    "DeleteItem" => delete_item,
+    "GetItem" => get_item,
+    "PutItem" => put_item,
+    "Query" => query,
+    "Scan" => scan,
+    "TransactGetItems" => transact_get_items,
+    "TransactWriteItems" => transact_write_items,
+    "UpdateItem" => update_item,
+    "CreateTable" => create_table,
+    "DeleteTable" => delete_table,
+    "DescribeTable" => describe_table,
+    "DescribeTimeToLive" => describe_time_to_live,
+    "ListTables" => list_tables,
+    "UpdateTable" => update_table,
+    "UpdateTimeToLive" => update_time_to_live,
+    // The product does not use these: they are for programs that connect through `--dynamodb`.
+    "BatchExecuteStatement" => batch_execute_statement,
+    "ExecuteStatement" => execute_statement,
+    "ExecuteTransaction" => execute_transaction,
+    "ListTagsOfResource" => list_tags_of_resource,
+    "TagResource" => tag_resource,
+    "UntagResource" => untag_resource,
 }
 
 /// Parses the body and runs `act`; a body that cannot be parsed changes nothing.
@@ -114,9 +107,6 @@ fn unreadable() -> Answer {
 }
 
 fn answer<A: Serialize>(outcome: Result<A, DynoxideError>) -> Answer {
-    outcome.and_then(|answer| json(&answer)).map_or_else(Answer::from, Answer::done)
-}
-
-fn json<A: Serialize>(answer: &A) -> Result<Vec<u8>, DynoxideError> {
-    serde_json::to_vec(answer).map_err(|error| DynoxideError::InternalServerError(error.to_string()))
+    let json = |answer| serde_json::to_vec(&answer).map_err(|e| DynoxideError::InternalServerError(e.to_string()));
+    outcome.and_then(json).map_or_else(Answer::from, |json| Answer::new(200, json))
 }

@@ -21,7 +21,7 @@ use tokio::net::{UnixListener, UnixStream};
 use super::answer::Answer;
 use super::calls::CallSender;
 use super::file;
-use super::http::{self, Connections, Guard};
+use super::http::{self, Guard};
 use crate::private_files;
 
 /// Folder of the socket inside the data folder; only its owner may access it.
@@ -76,16 +76,15 @@ impl Socket {
 
     /// Serves the database on the socket.
     pub(super) async fn serve(self, calls: CallSender) -> io::Result<()> {
-        let listener = UnixListener::from_std(self.listener)?;
-        let connections = Connections::new(calls, Guard::OwnerOnly);
-        loop {
-            let permit = connections.permit().await;
-            match listener.accept().await {
-                Ok((stream, _)) if is_owner(&stream) => drop(tokio::spawn(permit.serve(stream))),
-                Ok(_) => tracing::warn!("another user tried to reach the database"),
-                Err(error) => http::pause_after(&error).await,
+        let admits = |stream: &UnixStream| {
+            let is_owner = is_owner(stream);
+            if !is_owner {
+                tracing::warn!("another user tried to reach the database");
             }
-        }
+            is_owner
+        };
+        http::serve(UnixListener::from_std(self.listener)?, calls, Guard::OwnerOnly, admits).await;
+        Ok(())
     }
 }
 
@@ -100,7 +99,7 @@ pub(super) async fn send(data: &Path, request: HttpRequest) -> Result<Answer, Er
     let exchange = async move {
         let response = sender.send_request(to_hyper_request(request)?).await?;
         let status = response.status().as_u16();
-        Ok(Answer::from_remote(status, response.into_body().collect().await?.to_bytes().to_vec()))
+        Ok(Answer::new(status, response.into_body().collect().await?.to_bytes().to_vec()))
     };
     // The connection ends after the exchange, which owns its sender.
     let (answer, _ended) = futures_util::future::join(exchange, connection).await;

@@ -201,7 +201,7 @@ async fn abandoned_call_in_queue_is_not_run() {
     send_all(&client, create_table_request()).await;
     let held = |_: &Database, _: &[u8]| {
         GATE.wait();
-        Answer::done(Vec::new())
+        Answer::new(200, Vec::new())
     };
     let mut busy = Box::pin(calls.call(operation(held), SdkBody::empty()));
     assert!(poll!(&mut busy).is_pending());
@@ -223,10 +223,10 @@ async fn stopped_database_leaves_no_call_waiting() {
         // Once to signal the start, and once to wait for the release.
         GATE.wait();
         GATE.wait();
-        Answer::done(Vec::new())
+        Answer::new(200, Vec::new())
     };
     let mut begun = Box::pin(calls.call(operation(held), SdkBody::empty()));
-    let mut waiting = Box::pin(calls.call(operation(|_, _| Answer::done(Vec::new())), SdkBody::empty()));
+    let mut waiting = Box::pin(calls.call(operation(|_, _| Answer::new(200, Vec::new())), SdkBody::empty()));
     assert!(poll!(&mut begun).is_pending());
     assert!(poll!(&mut waiting).is_pending());
     tokio::task::spawn_blocking(|| GATE.wait()).await.unwrap();
@@ -237,7 +237,7 @@ async fn stopped_database_leaves_no_call_waiting() {
     let _ended = within(waiting).await;
     within(stopped).await.unwrap();
     assert!(
-        within(calls.call(operation(|_, _| Answer::done(Vec::new())), SdkBody::empty())).await.unwrap_err().is_io()
+        within(calls.call(operation(|_, _| Answer::new(200, Vec::new())), SdkBody::empty())).await.unwrap_err().is_io()
     );
     let refused = within(client.list_tables().send()).await.unwrap_err();
     assert!(matches!(refused, SdkError::DispatchFailure(_)), "{refused:?}");

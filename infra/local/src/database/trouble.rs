@@ -3,16 +3,31 @@
 use dynoxide::DynoxideError;
 use rusqlite::ErrorCode;
 
-/// Problem of the database file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Problem of the database file; its text is the log message for the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub(super) enum Trouble {
     /// Its disk is full.
+    #[error(
+        "the disk of the database is full: nothing is stored until space is free, but users can delete; what was \
+         acknowledged is kept, and the server continues by itself once some is freed"
+    )]
     Full,
     /// Its content is corrupt.
+    #[error(
+        "the database file is damaged: stop the server, keep a copy of the folder, and restore a backup into a \
+         new folder (`lambda-chat restore FILE --data DIR`); without one, `sqlite3 FILE .recover` reads what is left"
+    )]
     Damaged,
     /// The system fails to read or write it.
+    #[error(
+        "the system refuses to read or write the database file: look at the disk, and at the permissions of the folder"
+    )]
     Disk,
     /// Its name refers to another file, or to none.
+    #[error(
+        "the database file was removed or replaced while the server used it: nothing is stored any more; what it \
+         held was saved to the file named here; stop the server, put that file in its place, and start again"
+    )]
     Gone,
 }
 
