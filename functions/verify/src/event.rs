@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use smoke::Request;
 
 /// The source address of requests that come from no network.
@@ -18,9 +18,8 @@ const HOST: &str = "deployment-check.invalid";
 pub(crate) fn to_url_event(request: Request, now: SystemTime) -> Value {
     let Request { method, path, headers, body } = request;
     let (path, query) = path.split_once('?').unwrap_or((&path, ""));
-    let request_headers = headers.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
-    let headers: Map<String, Value> =
-        [("host".to_owned(), Value::from(HOST))].into_iter().chain(request_headers).collect();
+    let mut all_headers = BTreeMap::from([("host", HOST.to_owned())]);
+    all_headers.extend(headers);
     let millis = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let http = json!({
         "method": method.as_str(), "path": path, "protocol": "HTTP/1.1", "sourceIp": SOURCE_IP, "userAgent": "deployment-check",
@@ -30,7 +29,7 @@ pub(crate) fn to_url_event(request: Request, now: SystemTime) -> Value {
         "routeKey": "$default",
         "rawPath": path,
         "rawQueryString": query,
-        "headers": headers,
+        "headers": all_headers,
         "requestContext": {
             "accountId": "anonymous",
             "apiId": "deployment-check",
@@ -57,7 +56,7 @@ pub(crate) fn to_url_event(request: Request, now: SystemTime) -> Value {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UrlEvent {
     pub(crate) raw_path: String,
-    request_context: Context,
+    request_context: Value,
     /// Header names in lower case.
     #[serde(default)]
     headers: BTreeMap<String, String>,
@@ -66,19 +65,9 @@ pub(crate) struct UrlEvent {
     is_base64_encoded: bool,
 }
 
-#[derive(Debug, Deserialize)]
-struct Context {
-    http: Http,
-}
-
-#[derive(Debug, Deserialize)]
-struct Http {
-    method: String,
-}
-
 impl UrlEvent {
     pub(crate) fn method(&self) -> &str {
-        &self.request_context.http.method
+        self.request_context.pointer("/http/method").and_then(Value::as_str).unwrap_or_default()
     }
 
     /// The token of `Authorization: Bearer …`; empty if there is none.

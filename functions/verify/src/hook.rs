@@ -8,6 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::InvokeTransport;
 use crate::code_deploy::{CodeDeploy, HookEvent, ReportError};
 use crate::invoke::MAX_INSTANCE_WAIT;
+use crate::model::check_key;
 
 /// The scripted model; `template.yaml` adds it to the checked function's models.
 const MODEL: &str = "deployment-check";
@@ -54,9 +55,7 @@ impl Hook {
 
 impl CheckPlan {
     fn from_settings(settings: &Settings, http: platform::transport::Client) -> Result<Self, SettingError> {
-        let key = Secret::from_settings(settings, "CHECK_API_KEY")?;
-        let key = key.ok_or_else(|| SettingError::new("CHECK_API_KEY_PARAMETER", "the name of an SSM parameter"))?;
-        Ok(Self { version: InvokeTransport::from_settings(settings, http)?, key })
+        Ok(Self { key: check_key(settings)?, version: InvokeTransport::from_settings(settings, http)? })
     }
 
     /// Whether every check finished by `deadline` and none failed.

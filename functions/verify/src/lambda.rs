@@ -10,12 +10,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::hook::Hook;
 use crate::model::Model;
 
-/// The function that this process runs.
-enum Function {
-    Hook(Hook),
-    Model(Model),
-}
-
 /// Runs the function until its instance ends: the hook if `CHECKED_FUNCTION` is set, else the model.
 ///
 /// An invalid setting prints one line and returns exit code 2; a runtime error returns exit code 1.
@@ -23,43 +17,35 @@ pub fn run() -> ExitCode {
     let settings = Settings::from_env();
     init_logging(&settings);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    match (Function::from_settings(&settings), runtime) {
-        (Err(error), _) => exit_with(&error.to_string(), 2),
-        (_, Err(error)) => exit_with(&error.to_string(), 1),
-        (Ok(function), Ok(runtime)) => match runtime.block_on(function.serve()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => exit_with(&error.to_string(), 1),
-        },
-    }
-}
-
-impl Function {
-    fn from_settings(settings: &Settings) -> Result<Self, Error> {
-        Ok(match settings.var("CHECKED_FUNCTION") {
-            Some(_) => Self::Hook(Hook::from_settings(settings, platform::transport::build_client()?)?),
-            None => Self::Model(Model::from_settings(settings)?),
-        })
-    }
-
-    async fn serve(self) -> Result<(), Error> {
-        match &self {
-            Self::Hook(hook) => {
-                let handler = |event: LambdaEvent<_>| async move {
-                    hook.on_event(&event.payload, event.context.deadline()).await.map_err(Error::from)
-                };
-                lambda_runtime::run(service_fn(handler)).await
-            }
-            Self::Model(model) => {
-                let handler = |event: LambdaEvent<_>| async move { Ok::<_, Error>(model.respond(event.payload).await) };
-                lambda_runtime::run(service_fn(handler)).await
-            }
+    let served = match runtime {
+        Ok(runtime) => runtime.block_on(serve(&settings)),
+        Err(error) => Err((error.into(), 1)),
+    };
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err((error, code)) => {
+            let _ = writeln!(std::io::stderr(), "{error}");
+            ExitCode::from(code)
         }
     }
 }
 
-fn exit_with(line: &str, code: u8) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "{line}");
-    ExitCode::from(code)
+/// Serves the function; an error has the exit code of the process.
+async fn serve(settings: &Settings) -> Result<(), (Error, u8)> {
+    let invalid = |error| (error, 2);
+    let served = if settings.var("CHECKED_FUNCTION").is_some() {
+        let http = platform::transport::build_client().map_err(|error| invalid(error.into()))?;
+        let hook = &Hook::from_settings(settings, http).map_err(|error| invalid(error.into()))?;
+        let handler = |event: LambdaEvent<_>| async move {
+            hook.on_event(&event.payload, event.context.deadline()).await.map_err(Error::from)
+        };
+        lambda_runtime::run(service_fn(handler)).await
+    } else {
+        let model = &Model::from_settings(settings).map_err(|error| invalid(error.into()))?;
+        let handler = |event: LambdaEvent<_>| async move { Ok::<_, Error>(model.respond(event.payload).await) };
+        lambda_runtime::run(service_fn(handler)).await
+    };
+    served.map_err(|error| (error, 1))
 }
 
 /// Sets up logging: one JSON object per line, without level `trace`, at which whole events are logged. A panic logs

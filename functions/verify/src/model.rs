@@ -22,12 +22,16 @@ pub(crate) struct Model {
     key: Secret,
 }
 
+/// Reads `CHECK_API_KEY`, the key of the checks' caller and of the model.
+pub(crate) fn check_key(settings: &Settings) -> Result<Secret, SettingError> {
+    let key = Secret::from_settings(settings, "CHECK_API_KEY")?;
+    key.ok_or_else(|| SettingError::new("CHECK_API_KEY_PARAMETER", "the name of an SSM parameter"))
+}
+
 impl Model {
     /// Reads `CHECK_API_KEY`; makes no call.
     pub(crate) fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        let key = Secret::from_settings(settings, "CHECK_API_KEY")?;
-        let key = key.ok_or_else(|| SettingError::new("CHECK_API_KEY_PARAMETER", "the name of an SSM parameter"))?;
-        Ok(Self { key })
+        Ok(Self { key: check_key(settings)? })
     }
 
     /// Answers `POST /chat/completions` with a stream, and any other request with an error.

@@ -89,17 +89,14 @@ fn store_notes(data: &Data, embedded: &EmbeddedDatabase) -> Vec<String> {
             "OPEN at http://{address}: every user and every program of this machine can read and change all of it"
         ));
     }
-    if let Data::Folder(folder) = data
-        && database::is_open_to_others(folder)
-    {
+    let Data::Folder(folder) = data else { return notes };
+    if database::is_open_to_others(folder) {
         notes.push(format!(
             "others may look into {}, but not into its files; `chmod 700` takes that from them",
             folder.display()
         ));
     }
-    if let Data::Folder(folder) = data
-        && let Some(above) = database::movable_in(folder)
-    {
+    if let Some(above) = database::movable_in(folder) {
         notes.push(format!(
             "WARNING: every user may write to {}, and so move the stored data away; `chmod o-w` takes that from them",
             above.display()

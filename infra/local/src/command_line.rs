@@ -125,7 +125,7 @@ pub fn run() -> ExitCode {
             Command::Backup(command) => report_outcome(Box::pin(run_unless_stopped(command.run())).await),
             Command::Restore(command) => report_outcome(Box::pin(run_unless_stopped(command.run())).await),
             Command::Replay(command) => run_replay(command).await,
-            Command::Smoke(command) => run_smoke_checks(command, &settings).await,
+            Command::Smoke(command) => report_verdict(Box::pin(command.run(&settings)).await, "a check failed"),
             Command::Check(command) => report_verdict(Box::pin(command.run(&settings)).await, "a check failed"),
             Command::Evaluate(command) => {
                 report_verdict(Box::pin(command.run(settings)).await, "a model answered no question")
@@ -142,15 +142,6 @@ async fn run_replay(command: ReplayCommand) -> ExitCode {
             print_line(&mut std::io::stderr(), &report);
             if same { ExitCode::SUCCESS } else { ExitCode::from(1) }
         }
-        Err(error) => report_failure(&error.to_string(), WRONG_USE),
-    }
-}
-
-/// Exit code 0 when every check passes, 1 when one fails, 2 when no check could run.
-async fn run_smoke_checks(command: SmokeCommand, settings: &Settings) -> ExitCode {
-    match Box::pin(command.run(settings)).await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => report_failure("a check failed", 1),
         Err(error) => report_failure(&error.to_string(), WRONG_USE),
     }
 }

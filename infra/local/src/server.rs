@@ -57,9 +57,11 @@ impl Server {
         open_files::raise_limit();
         let Options { host, port, data, dynamodb, mut settings } = options;
         // Read the settings first, so that an invalid one does not leave a new folder.
-        let mut config = Config::from_settings(&settings, Platform::Local, platform::transport::build_client()?)?;
+        let mut config = local_config(&settings)?;
         if config.auth.is_open() {
-            require_loopback(host)?;
+            if !host.is_loopback() {
+                return Err(StartError::Exposed(host));
+            }
             config.exposure = Exposure::LoopbackOnly;
         }
         let recordings =
@@ -104,6 +106,11 @@ impl Server {
     }
 }
 
+/// Reads the whole configuration of a server or a command on this machine.
+pub(crate) fn local_config(settings: &Settings) -> Result<Config, StartError> {
+    Ok(Config::from_settings(settings, Platform::Local, platform::transport::build_client()?)?)
+}
+
 /// The keys that requests to models, search and tools contain.
 fn outgoing_keys(config: &Config) -> Vec<Secret> {
     let models = config.models.iter().filter_map(|model| model.config().api_key.clone());
@@ -116,11 +123,6 @@ fn outgoing_keys(config: &Config) -> Vec<Secret> {
 async fn has_articles(config: &Config, aws: &SdkConfig) -> Result<bool, StartError> {
     let articles = Store::new(aws, config.tables.clone()).articles;
     Ok(articles.revision(&ArticleCollection::Shared).await?.is_some())
-}
-
-/// Rejects a host that other machines can reach, for a server without authentication.
-fn require_loopback(host: IpAddr) -> Result<(), StartError> {
-    if host.is_loopback() { Ok(()) } else { Err(StartError::Exposed(host)) }
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {

@@ -1,9 +1,10 @@
 use clap::Args;
 use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
-use smoke::{SmokeOptions, Target, TargetError};
+use smoke::{SmokeOptions, Target};
 
-use crate::command_result::print_line;
+use crate::StartError;
+use crate::command_result::{CommandError, print_line};
 
 /// Environment variable that is read when none is named; it may be unset.
 const DEFAULT_KEY_VARIABLE: &str = "LAMBDA_CHAT_KEY";
@@ -23,23 +24,15 @@ pub(crate) struct SmokeCommand {
     key_from: Option<String>,
 }
 
-/// Why nothing was checked.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SmokeError {
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    #[error(transparent)]
-    Key(#[from] SettingError),
-}
-
 impl SmokeCommand {
     /// Prints each outcome as it arrives; returns whether all checks passed.
-    pub(crate) async fn run(self, settings: &Settings) -> Result<bool, SmokeError> {
-        let key = Secret::from_settings(settings, self.key_from.as_deref().unwrap_or(DEFAULT_KEY_VARIABLE))?;
-        if let (Some(variable), None) = (self.key_from, &key) {
-            return Err(SettingError::new(variable, "the key that --key-from promises").into());
+    pub(crate) async fn run(self, settings: &Settings) -> Result<bool, CommandError> {
+        let variable = self.key_from.as_deref().unwrap_or(DEFAULT_KEY_VARIABLE);
+        let key = Secret::from_settings(settings, variable).map_err(StartError::from)?;
+        if key.is_none() && self.key_from.is_some() {
+            return Err(StartError::from(SettingError::new(variable, "the key that --key-from promises")).into());
         }
-        let target = Target::new(&self.url, key)?;
+        let target = Target::new(&self.url, key).map_err(|error| CommandError::Refused(error.to_string()))?;
         let options = SmokeOptions { model: self.model, ..SmokeOptions::default() };
         Ok(smoke::run(target, options, |outcome| print_line(&mut std::io::stdout(), &outcome.to_string())).await)
     }

@@ -21,7 +21,7 @@ pub(crate) struct FullResponse {
 impl Target {
     /// Sends a request and returns the head of the response.
     pub(crate) async fn send(&self, request: Request, limit: Duration) -> Result<Response, CheckFailure> {
-        match timeout(limit, self.transport().send(request)).await {
+        match timeout(limit, self.transport.send(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(CheckFailure::new("an answer", error.to_string())),
             Err(_) => Err(CheckFailure::new("an answer", format!("none within {} ms", limit.as_millis()))),

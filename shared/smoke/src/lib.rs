@@ -8,7 +8,6 @@ mod check_failure;
 mod checks;
 mod frames;
 mod full_response;
-mod http_transport;
 pub mod prompts;
 mod session;
 mod target;

@@ -59,18 +59,13 @@ impl Session {
         Ok(turn)
     }
 
-    /// The last stored message of a conversation.
-    pub(crate) async fn last_message(&mut self, conversation: &str) -> Result<Value, CheckFailure> {
+    /// Checks that the stored answer is complete and equals `expected`.
+    pub(crate) async fn expect_stored(&mut self, conversation: &str, expected: &str) -> Result<(), CheckFailure> {
         let response = self.fetch(Method::GET, &format!("/api/conversations/{conversation}")).await?;
         response.expect_status(200)?;
         let document = response.json();
         let last = document.get("messages").and_then(Value::as_array).and_then(|messages| messages.last());
-        last.cloned().ok_or_else(|| CheckFailure::new("stored messages", "none"))
-    }
-
-    /// Checks that the stored answer is complete and equals `expected`.
-    pub(crate) async fn expect_stored(&mut self, conversation: &str, expected: &str) -> Result<(), CheckFailure> {
-        let message = self.last_message(conversation).await?;
+        let message = last.ok_or_else(|| CheckFailure::new("stored messages", "none"))?;
         let text = |field: &str| message.get(field).and_then(Value::as_str).unwrap_or_default();
         let (role, status) = (text("role"), text("status"));
         let is_complete = (role, status) == ("assistant", "complete");

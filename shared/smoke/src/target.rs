@@ -4,17 +4,17 @@ use secrecy::ExposeSecret;
 use url::{Host, Url};
 
 use crate::CheckFailure;
-use crate::http_transport::HttpTransport;
-use crate::transports::{Request, Transport};
+use crate::transports::{HttpTransport, Request, Transport};
 
 /// The user name without authentication, so that the check's conversations are separate from others.
 const USER: &str = "smoke";
 
 /// A deployment and the key of the caller who checks it.
 pub struct Target {
-    transport: Box<dyn Transport>,
+    pub(crate) transport: Box<dyn Transport>,
     key: Option<Secret>,
-    is_local: bool,
+    /// Whether the deployment runs on this machine.
+    pub(crate) is_local: bool,
 }
 
 /// Why no request can be made; each is a usage error.
@@ -48,25 +48,13 @@ impl Target {
             return Err(TargetError::PlaintextKey);
         }
         let base = base.as_str().trim_end_matches('/').to_owned();
-        Ok(Self {
-            transport: Box::new(HttpTransport { http: platform::transport::build_client()?, base }),
-            key,
-            is_local,
-        })
+        let transport = HttpTransport { http: platform::transport::build_client()?, base };
+        Ok(Self { transport: Box::new(transport), key, is_local })
     }
 
     /// A deployment that is reached by another transport, with this key.
     pub fn with_transport(transport: impl Transport + 'static, key: Secret) -> Self {
         Self { transport: Box::new(transport), key: Some(key), is_local: false }
-    }
-
-    pub(crate) fn transport(&self) -> &dyn Transport {
-        self.transport.as_ref()
-    }
-
-    /// Whether the deployment runs on this machine.
-    pub(crate) fn is_local(&self) -> bool {
-        self.is_local
     }
 
     pub(crate) fn has_key(&self) -> bool {

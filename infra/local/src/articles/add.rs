@@ -14,14 +14,13 @@ use crate::progress_line::ProgressLine;
 /// How many documents are read and embedded at the same time.
 const MAX_DOCUMENTS: usize = 4;
 
-/// A filling in progress.
-struct Filling<'a> {
+/// What documents are added with.
+struct Filling {
     writer: ArticleWriter,
     pages: PageReader,
     collection: ArticleCollection,
     known: HashMap<String, StoredArticle>,
-    progress: &'a mut ProgressLine,
-    counts: Counts,
+    now: SystemTime,
 }
 
 #[derive(Default)]
@@ -29,12 +28,6 @@ struct Counts {
     stored: usize,
     unchanged: usize,
     chunks: u64,
-}
-
-/// A document that was not added, and why.
-struct Failure {
-    source: Source,
-    reason: String,
 }
 
 /// Adds all documents of the sources. One that fails is tried again after the others; the rest is listed.
@@ -48,14 +41,13 @@ pub(super) async fn run(opened: &Opened, sources: &[String], now: SystemTime) ->
     writer.prepare(&collection, now).await?;
     let known = articles.list(&collection).await?;
     let known = known.into_iter().map(|article| (article.id.clone(), article)).collect();
-    let counts = Counts::default();
-    let mut filling = Filling { writer, pages, collection, known, progress: &mut progress, counts };
-    let failed = filling.add_all(documents, now).await;
-    let again = failed.into_iter().map(|failure| failure.source).collect();
-    let failed = filling.add_all(again, now).await;
-    let Counts { stored, unchanged, chunks } = filling.counts;
+    let (filling, mut counts) = (Filling { writer, pages, collection, known, now }, Counts::default());
+    let failed = filling.add_all(documents, &mut counts, &mut progress).await;
+    let again = failed.into_iter().map(|(source, _)| source).collect();
+    let failed = filling.add_all(again, &mut counts, &mut progress).await;
+    let Counts { stored, unchanged, chunks } = counts;
     progress.clear();
-    for Failure { source, reason } in &failed {
+    for (source, reason) in &failed {
         print_line(&mut std::io::stderr(), &format!("not added: {}: {reason}", source.key()));
     }
     let result = format!("{stored} articles added ({chunks} chunks), {unchanged} unchanged");
@@ -72,50 +64,46 @@ fn note(opened: &Opened) -> &'static str {
     }
 }
 
-impl Filling<'_> {
-    /// Adds documents, some at the same time; returns those that failed.
-    async fn add_all(&mut self, sources: Vec<Source>, now: SystemTime) -> Vec<Failure> {
-        let (total, mut done, mut failed) = (sources.len(), 0_usize, Vec::new());
-        let (writer, pages, collection, known) = (&self.writer, &self.pages, &self.collection, &self.known);
-        let added = stream::iter(sources).map(async |source: Source| {
-            let outcome = add(writer, pages, collection, known, &source, now).await;
-            (source, outcome)
-        });
-        let mut added = std::pin::pin!(added.buffer_unordered(MAX_DOCUMENTS));
-        while let Some((source, outcome)) = added.next().await {
-            done += 1;
+impl Filling {
+    /// Adds documents, some at the same time; returns those that failed, each with the reason.
+    async fn add_all(
+        &self,
+        sources: Vec<Source>,
+        counts: &mut Counts,
+        progress: &mut ProgressLine,
+    ) -> Vec<(Source, String)> {
+        let (total, mut failed) = (sources.len(), Vec::new());
+        let added = stream::iter(sources).map(async |source: Source| (self.add(&source).await, source));
+        let mut added = std::pin::pin!(added.buffer_unordered(MAX_DOCUMENTS).zip(stream::iter(1..)));
+        while let Some(((outcome, source), done)) = added.next().await {
+            let key = source.key();
             let state = match outcome {
                 Ok(AddOutcome::Unchanged) => {
-                    self.counts.unchanged += 1;
+                    counts.unchanged += 1;
                     "unchanged".to_owned()
                 }
                 Ok(AddOutcome::Stored(article)) => {
-                    self.counts.stored += 1;
-                    self.counts.chunks += u64::from(article.chunks);
+                    counts.stored += 1;
+                    counts.chunks += u64::from(article.chunks);
                     format!("{} chunks", article.chunks)
                 }
                 Err(reason) => {
-                    failed.push(Failure { source: source.clone(), reason });
+                    failed.push((source, reason));
                     "failed".to_owned()
                 }
             };
-            let line = format!("{done}/{total} {}: {state}", source.key());
-            self.progress.show(&line);
-            self.progress.finish_step(&line);
+            let line = format!("{done}/{total} {key}: {state}");
+            progress.show(&line);
+            progress.finish_step(&line);
         }
         failed
     }
-}
 
-async fn add(
-    writer: &ArticleWriter,
-    pages: &PageReader,
-    collection: &ArticleCollection,
-    known: &HashMap<String, StoredArticle>,
-    source: &Source,
-    now: SystemTime,
-) -> Result<AddOutcome, String> {
-    let document = source.read(pages).await?;
-    let known = known.get(&article_id(&document.key));
-    writer.add(&operator(), collection, document, known, now).await.map_err(|error| error.to_string())
+    async fn add(&self, source: &Source) -> Result<AddOutcome, String> {
+        let document = source.read(&self.pages).await?;
+        let known = self.known.get(&article_id(&document.key));
+        let (owner, collection) = (operator(), &self.collection);
+        let added = self.writer.add(&owner, collection, document, known, self.now).await;
+        added.map_err(|error| error.to_string())
+    }
 }

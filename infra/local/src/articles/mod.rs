@@ -14,10 +14,10 @@ use clap::{Args, Subcommand};
 use domain::Owner;
 use platform::settings::{SettingError, Settings};
 use store::{ArticleCollection, StoredArticle};
-use web::Platform;
 
 use crate::StartError;
 use crate::command_result::{CommandError, CommandOutput};
+use crate::server::local_config;
 use crate::store_location::{OpenStore, StoreLocation, user};
 
 /// The longest part of a chunk that a search shows, in characters.
@@ -105,8 +105,7 @@ impl ArticlesCommand {
 
 impl CollectionChoice {
     async fn open(self, settings: Settings) -> Result<Opened, CommandError> {
-        let http = platform::transport::build_client().map_err(StartError::from)?;
-        let config = Config::from_settings(&settings, Platform::Local, http).map_err(StartError::from)?;
+        let config = local_config(&settings)?;
         let is_unset = settings.var("AUTH").is_none();
         let owner = match &self.user {
             None => None,

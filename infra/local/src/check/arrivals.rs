@@ -1,7 +1,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use llm::{AttemptEnd, ResponseRecorder};
+use llm::ResponseRecorder;
 
 /// How the latest response arrived on the network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +35,4 @@ impl ResponseRecorder for ArrivalRecorder {
     fn record_chunk(&self, _bytes: &[u8]) {
         self.lock().chunks += 1;
     }
-
-    fn record_end(&self, _end: AttemptEnd) {}
 }

@@ -2,20 +2,18 @@ use std::io::stdout;
 use std::time::Duration;
 
 use axum::http::Uri;
-use chat::Config;
 use clap::Args;
 use llm::ModelClient;
 use platform::settings::Settings;
-use web::Platform;
 
 use super::embeddings_check;
 use super::finding::{Finding, Status};
 use super::model_check::{Limits, ModelCheck};
 use super::search_check;
-use crate::StartError;
 use crate::command_result::{CommandError, print_line};
 use crate::model_settings::{ModelSettings, no_model_message};
 use crate::progress_line::ProgressLine;
+use crate::server::local_config;
 
 /// Checks each configured model, the search and the embeddings with small requests: what works, what is wrong, and what to set.
 ///
@@ -39,8 +37,8 @@ struct Report {
 impl CheckCommand {
     /// Prints each finding as it is known; returns whether nothing failed.
     pub(crate) async fn run(self, settings: &Settings) -> Result<bool, CommandError> {
-        let http = platform::transport::build_client().map_err(StartError::from)?;
-        let config = Config::from_settings(settings, Platform::Local, http.clone()).map_err(StartError::from)?;
+        let config = local_config(settings)?;
+        let http = &config.http;
         if config.models.iter().next().is_none() {
             return Err(CommandError::Absent(no_model_message(&config.notes())));
         }
@@ -62,7 +60,7 @@ impl CheckCommand {
             let host = host_of(&embeddings.base_url);
             report.heading("embeddings", Some(&format!("{} at {host}", embeddings.model)));
             report.progress.show("embeddings: waiting for a vector");
-            report.print(&embeddings_check::check(embeddings, &host, http, limits.timeout).await);
+            report.print(&embeddings_check::check(embeddings, &host, http.clone(), limits.timeout).await);
         }
         Ok(report.finish())
     }

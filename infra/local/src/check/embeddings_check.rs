@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use articles::{Embeddings, EmbeddingsConfig, EmbeddingsError};
 use tokio::time::timeout;
 
-use super::finding::Finding;
+use super::finding::{Finding, check_key};
 
 const SUBJECT: &str = "embeddings";
 
@@ -14,14 +14,8 @@ pub(super) async fn check(
     http: platform::transport::Client,
     limit: Duration,
 ) -> Finding {
-    if let Some(key) = &config.api_key {
-        match timeout(limit, key.get()).await {
-            Ok(Ok(_)) => {}
-            Ok(Err(error)) => return Finding::failed("key", error.to_string()),
-            Err(_elapsed) => {
-                return Finding::failed("key", "the secret of EMBEDDINGS_API_KEY could not be read in time");
-            }
-        }
+    if let Some(finding) = check_key(config.api_key.as_ref(), "the secret of EMBEDDINGS_API_KEY", limit).await {
+        return finding;
     }
     let started = Instant::now();
     match timeout(limit, Embeddings::new(config.clone(), http).probe()).await {

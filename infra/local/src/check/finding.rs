@@ -1,4 +1,8 @@
 use std::fmt;
+use std::time::Duration;
+
+use platform::secrets::Secret;
+use tokio::time::timeout;
 
 /// How a check ended, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +22,15 @@ pub(super) struct Finding {
     /// What was checked.
     pub(super) subject: &'static str,
     pub(super) text: String,
+}
+
+/// Reads a key where it is stored; a finding only if that fails. `secret` names it.
+pub(super) async fn check_key(key: Option<&Secret>, secret: &str, limit: Duration) -> Option<Finding> {
+    match timeout(limit, key?.get()).await {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => Some(Finding::failed("key", error.to_string())),
+        Err(_elapsed) => Some(Finding::failed("key", format!("{secret} could not be read in time"))),
+    }
 }
 
 impl Finding {

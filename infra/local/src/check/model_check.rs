@@ -6,13 +6,13 @@ use llm::{
     AttemptLog, CallOptions, Delta, ModelClient, ModelError, Prompt, Reply, ToolMode, ToolSupport, ToolSupportSource,
     Wire,
 };
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tool_calls::{CallScanner, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
 use tools::{CurrentTime, Tool};
 
 use super::arrivals::{Arrival, ArrivalRecorder};
-use super::finding::Finding;
-use super::model_error::{FailedModel, ModelFailure};
+use super::finding::{Finding, check_key};
+use super::model_error::FailedModel;
 use crate::model_settings::ModelSettings;
 
 /// A prompt whose reply has many tokens, but is short.
@@ -50,12 +50,7 @@ struct ReadReply {
 impl ModelCheck<'_> {
     /// Reads the key where it is stored; a finding only if that fails.
     pub(super) async fn check_key(&self) -> Option<Finding> {
-        let key = self.client.config().api_key.as_ref()?;
-        match timeout(self.limits.timeout, key.get()).await {
-            Ok(Ok(_)) => None,
-            Ok(Err(error)) => Some(Finding::failed("key", error.to_string())),
-            Err(_elapsed) => Some(Finding::failed("key", "the secret could not be read in time")),
-        }
+        check_key(self.client.config().api_key.as_ref(), "the secret", self.limits.timeout).await
     }
 
     /// Requests a short reply: whether it comes, how soon, and how it arrives. A failure is the only finding.
@@ -194,7 +189,7 @@ impl ModelCheck<'_> {
             names: &self.names,
             timeout: self.limits.timeout,
         };
-        Finding::failed(subject, ModelFailure { error, status: last_status(log) }.describe(&model))
+        Finding::failed(subject, model.describe(error, last_status(log)))
     }
 }
 

@@ -4,13 +4,6 @@ use llm::ModelError;
 
 use crate::model_settings::ModelSettings;
 
-/// A failed request to a model.
-pub(super) struct ModelFailure {
-    pub(super) error: ModelError,
-    /// The HTTP status of the last attempt; `None` if there was no response, or a successful one.
-    pub(super) status: Option<u16>,
-}
-
 /// The model of a failed request.
 pub(super) struct FailedModel<'a> {
     /// The endpoint's own name for it.
@@ -22,16 +15,18 @@ pub(super) struct FailedModel<'a> {
     pub(super) timeout: Duration,
 }
 
-impl ModelFailure {
-    /// Returns what is wrong and what to set, in one line.
-    pub(super) fn describe(&self, model: &FailedModel<'_>) -> String {
-        let ModelSettings { key, model: id_setting, address } = model.names;
-        let (id, host, status) = (model.id, model.host, self.status_text());
-        match (&self.error, self.status) {
+impl FailedModel<'_> {
+    /// Returns what is wrong and what to set, in one line. `http_status` is that of the last attempt; `None` if there was no
+    /// response, or a successful one.
+    pub(super) fn describe(&self, error: ModelError, http_status: Option<u16>) -> String {
+        let ModelSettings { key, model: id_setting, address } = self.names;
+        let status = http_status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
+        let (id, host) = (self.id, self.host);
+        match (error, http_status) {
             (ModelError::Auth, Some(403)) => {
                 format!("the key may not use the model `{id}`{status}: allow it at the provider, or set {key}")
             }
-            (ModelError::Auth, _) if model.has_key => format!("the key was rejected{status}: set {key}"),
+            (ModelError::Auth, _) if self.has_key => format!("the key was rejected{status}: set {key}"),
             (ModelError::Auth, _) => format!("the server requires a key{status}: set {key}"),
             (ModelError::Rejected, Some(404)) => {
                 format!("the server has no model `{id}`{status}: set {id_setting}, or {address} if its path is wrong")
@@ -57,7 +52,7 @@ impl ModelFailure {
                 .to_owned(),
             (ModelError::Deadline, _) => format!(
                 "no complete answer within {} s: try again with a longer --timeout if the server is still loading the model",
-                model.timeout.as_secs()
+                self.timeout.as_secs()
             ),
             (ModelError::Disconnected, _) => format!("{host} closed the connection: see the log of the server"),
             (ModelError::BadResponse, _) => format!("{host} does not speak this protocol{status}: set {address}"),
@@ -68,10 +63,6 @@ impl ModelFailure {
                 format!("the context window is too small for the test prompt{status}: load the model with a larger one")
             }
         }
-    }
-
-    fn status_text(&self) -> String {
-        self.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default()
     }
 }
 
@@ -84,7 +75,7 @@ mod tests {
         let names = ModelSettings { key, model, address };
         let timeout = Duration::from_secs(30);
         let model = FailedModel { id: "m-1", host: "h:80", has_key, names: &names, timeout };
-        ModelFailure { error, status }.describe(&model)
+        model.describe(error, status)
     }
 
     #[test]

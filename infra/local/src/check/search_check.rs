@@ -1,20 +1,15 @@
 use std::time::Duration;
 
 use search::{SearchConfig, SearchFailure};
-use tokio::time::timeout;
 
-use super::finding::Finding;
+use super::finding::{Finding, check_key};
 
 const SUBJECT: &str = "search";
 
 /// Sends one small search.
 pub(super) async fn check(config: &SearchConfig, http: platform::transport::Client, limit: Duration) -> Finding {
-    if let Some(key) = &config.api_key {
-        match timeout(limit, key.get()).await {
-            Ok(Ok(_)) => {}
-            Ok(Err(error)) => return Finding::failed("key", error.to_string()),
-            Err(_elapsed) => return Finding::failed("key", "the secret of TAVILY_API_KEY could not be read in time"),
-        }
+    if let Some(finding) = check_key(config.api_key.as_ref(), "the secret of TAVILY_API_KEY", limit).await {
+        return finding;
     }
     match search::probe(config, http, limit).await {
         Ok(0) => Finding::note(SUBJECT, "no results for an easy query"),

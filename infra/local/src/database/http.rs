@@ -60,7 +60,8 @@ pub(super) async fn serve<L: Listener>(mut listener: L, calls: CallSender, guard
         let calls = calls.clone();
         tokio::spawn(async move {
             let calls = &calls;
-            let service = service_fn(|request| async move { Ok::<_, Infallible>(respond(request, guard, calls).await) });
+            let service =
+                service_fn(|request| async move { Ok::<_, Infallible>(respond(request, guard, calls).await) });
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
             // Connection errors are for the client to report.

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::demo::language::Language;
@@ -48,40 +48,14 @@ enum Depth {
     Faster,
 }
 
-#[derive(Debug, Serialize)]
-struct SearchResponse {
-    query: String,
-    answer: Option<String>,
-    images: [(); 0],
-    results: Vec<Row>,
-    response_time: f64,
-    usage: Usage,
-    request_id: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct Row {
-    title: String,
-    url: String,
-    content: &'static str,
-    score: f64,
-    raw_content: Option<()>,
-}
-
-#[derive(Debug, Serialize)]
-struct Usage {
-    credits: u64,
-}
-
 /// Handles a search; the same query always has the same results.
 pub(super) async fn search(request: Result<Json<Request>, JsonRejection>) -> Response {
     match request {
         Ok(Json(request)) if !request.query.trim().is_empty() => {
             tokio::time::sleep(RESPONSE_DELAY).await;
-            Json(build_response(request)).into_response()
+            Json(build_response(&request)).into_response()
         }
-        _ => (StatusCode::BAD_REQUEST, Json(json!({"detail": {"error": "The demo search takes a query."}})))
-            .into_response(),
+        _ => refusal("The demo search takes a query."),
     }
 }
 
@@ -98,9 +72,12 @@ pub(super) async fn extract(request: Result<Json<Extraction>, JsonRejection>) ->
             tokio::time::sleep(RESPONSE_DELAY).await;
             Json(build_extract_response(&request.urls)).into_response()
         }
-        Err(_) => (StatusCode::BAD_REQUEST, Json(json!({"detail": {"error": "The demo search takes addresses."}})))
-            .into_response(),
+        Err(_) => refusal("The demo search takes addresses."),
     }
+}
+
+fn refusal(error: &str) -> Response {
+    (StatusCode::BAD_REQUEST, Json(json!({ "detail": { "error": error } }))).into_response()
 }
 
 fn build_extract_response(urls: &[String]) -> Value {
@@ -133,20 +110,20 @@ fn default_max_results() -> usize {
     MAX_RESULTS
 }
 
-fn build_response(request: Request) -> SearchResponse {
-    let language = Language::of(&request.query);
-    let quoted = quote(&request.query);
-    let wants_answer = !matches!(request.include_answer, Value::Null | Value::Bool(false));
-    let pages = best(&request.query, request.max_results);
-    SearchResponse {
-        answer: wants_answer.then(|| answer(&quoted, language)),
-        images: [],
-        results: (0..).zip(pages).map(|(rank, page)| row(page, &quoted, rank, language)).collect(),
-        response_time: RESPONSE_DELAY.as_secs_f64(),
-        usage: Usage { credits: if request.search_depth == Depth::Advanced { 2 } else { 1 } },
-        request_id: "demo",
-        query: request.query,
-    }
+fn build_response(request: &Request) -> Value {
+    let Request { query, search_depth, max_results, include_answer } = request;
+    let (language, quoted) = (Language::of(query), quote(query));
+    let wants_answer = !matches!(include_answer, Value::Null | Value::Bool(false));
+    let row = |(rank, page)| row(page, &quoted, rank, language);
+    json!({
+        "query": query,
+        "answer": wants_answer.then(|| answer(&quoted, language)),
+        "images": [],
+        "results": (0..).zip(best(query, *max_results)).map(row).collect::<Vec<_>>(),
+        "response_time": RESPONSE_DELAY.as_secs_f64(),
+        "usage": { "credits": if *search_depth == Depth::Advanced { 2 } else { 1 } },
+        "request_id": "demo",
+    })
 }
 
 /// Returns the best matching pages; equal matches keep the order of the list.
@@ -159,17 +136,13 @@ fn best(query: &str, wanted: usize) -> Vec<&'static Page> {
     pages
 }
 
-fn row(page: &'static Page, query: &str, rank: u32, language: Language) -> Row {
-    let text = page.text(language);
-    let title = language
-        .choose(format!("{}（演示结果：{query}）", text.title), format!("{} (demo result for “{query}”)", text.title));
-    Row {
-        title,
-        url: format!("{SITE}{}/{}", folder(language), page.slug),
-        content: text.content,
-        score: f64::from(95 - 8 * rank) / 100.0,
-        raw_content: None,
-    }
+fn row(page: &Page, query: &str, rank: u32, language: Language) -> Value {
+    let Text { title, content } = page.text(language);
+    let title =
+        language.choose(format!("{title}（演示结果：{query}）"), format!("{title} (demo result for “{query}”)"));
+    let score = f64::from(95 - 8 * rank) / 100.0;
+    let url = format!("{SITE}{}/{}", folder(language), page.slug);
+    json!({ "title": title, "url": url, "content": content, "score": score, "raw_content": null })
 }
 
 fn answer(query: &str, language: Language) -> String {
@@ -208,7 +181,7 @@ mod tests {
     }
 
     fn search_for(body: Value) -> Value {
-        serde_json::to_value(build_response(serde_json::from_value(body).unwrap())).unwrap()
+        build_response(&serde_json::from_value(body).unwrap())
     }
 
     fn urls(query: &str) -> Vec<String> {

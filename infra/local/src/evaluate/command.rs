@@ -2,21 +2,20 @@ use std::io::stdout;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use chat::{Config, DOCUMENTS_DIR};
+use chat::DOCUMENTS_DIR;
 use clap::Args;
 use llm::{ModelClient, Models};
 use platform::settings::Settings;
 use tempfile::TempDir;
-use web::Platform;
 
 use super::outcome::Outcome;
 use super::product::Product;
 use super::question::{self, Expectation, Question};
 use super::{report, sample_documents};
-use crate::StartError;
 use crate::command_result::{CommandError, print_line};
 use crate::model_settings::no_model_message;
 use crate::progress_line::ProgressLine;
+use crate::server::local_config;
 
 /// A model that answers none of its first questions is not given the others.
 const MAX_UNANSWERED: usize = 3;
@@ -45,8 +44,7 @@ impl EvaluateCommand {
     /// Prints the result; returns whether every model answered at least one question.
     pub(crate) async fn run(self, mut settings: Settings) -> Result<bool, CommandError> {
         let documents = if self.documents { Some(write_documents(&mut settings)?) } else { None };
-        let http = platform::transport::build_client().map_err(StartError::from)?;
-        let config = Config::from_settings(&settings, Platform::Local, http).map_err(StartError::from)?;
+        let config = local_config(&settings)?;
         let questions = self.questions()?;
         if config.documents.is_none() && questions.iter().any(|one| one.expectation == Expectation::Documents) {
             return Err(CommandError::Refused(format!(
@@ -64,7 +62,7 @@ impl EvaluateCommand {
             // Register the handler before the first question, so that no signal is missed.
             biased;
             _ = tokio::signal::ctrl_c() => true,
-            () = Box::pin(evaluate_all(&product, &models, &questions, &mut results, &mut progress)) => false,
+            () = Box::pin(evaluate(&product, &models, &questions, &mut results, &mut progress)) => false,
         };
         product.shut_down().await;
         drop(documents);
@@ -73,7 +71,7 @@ impl EvaluateCommand {
         if is_stopped {
             return Err(CommandError::Stopped);
         }
-        Ok(results.iter().all(|(_, outcomes)| outcomes.iter().any(|outcome| outcome.is_answered)))
+        Ok(results.iter().all(|(_, outcomes)| outcomes.iter().any(Outcome::is_answered)))
     }
 
     fn questions(&self) -> Result<Vec<Question>, CommandError> {
@@ -82,7 +80,7 @@ impl EvaluateCommand {
             None => question::builtin(),
             Some(path) => question::parse(&file_name(path), &read(path)?),
         };
-        questions.map_err(|error| CommandError::Refused(error.to_string()))
+        questions.map_err(CommandError::Refused)
     }
 
     fn models(&self, models: &Models) -> Result<Vec<ModelClient>, CommandError> {
@@ -131,8 +129,9 @@ fn introduction(questions: &[Question], models: &[ModelClient], demo_search: boo
     format!("{questions} for {}; {search}.\n", names.join(", "))
 }
 
-/// Adds the outcomes of each model to `results` as they are known, so that a stop keeps them.
-async fn evaluate_all(
+/// Adds the outcomes of each model to `results` as they are known, so that a stop keeps them. A model that answers none of
+/// its first questions is not given the others.
+async fn evaluate(
     product: &Product,
     models: &[ModelClient],
     questions: &[Question],
@@ -140,32 +139,20 @@ async fn evaluate_all(
     progress: &mut ProgressLine,
 ) {
     for model in models {
-        results.push((model.config().name.clone(), Vec::new()));
-        if let Some((_, outcomes)) = results.last_mut() {
-            evaluate(product, model, questions, outcomes, progress).await;
-        }
-    }
-}
-
-/// Runs all questions, or the first ones if the model answers none of them.
-async fn evaluate(
-    product: &Product,
-    model: &ModelClient,
-    questions: &[Question],
-    outcomes: &mut Vec<Outcome>,
-    progress: &mut ProgressLine,
-) {
-    let name = &model.config().name;
-    for (index, question) in questions.iter().enumerate() {
-        let position = format!("{name} {}/{}", index + 1, questions.len());
-        progress.show(&format!("{position}: {}", question.text));
-        let observation = product.answer(model, question).await;
-        let outcome = Outcome::new(question, &observation, model.tools(SystemTime::now()).mode);
-        progress.finish_step(&format!("{position}: {}", outcome.summary()));
-        outcomes.push(outcome);
-        if outcomes.len() == MAX_UNANSWERED && !outcomes.iter().any(|outcome| outcome.is_answered) {
-            progress.finish_step(&format!("{name}: no answers, so the other questions are left out; see `check`"));
-            break;
+        let name = &model.config().name;
+        results.push((name.clone(), Vec::new()));
+        let Some((_, outcomes)) = results.last_mut() else { return };
+        for (number, question) in (1..).zip(questions) {
+            let position = format!("{name} {number}/{}", questions.len());
+            progress.show(&format!("{position}: {}", question.text));
+            let observation = product.answer(model, question).await;
+            let outcome = Outcome::new(question, observation, model.tools(SystemTime::now()).mode);
+            progress.finish_step(&format!("{position}: {}", outcome.summary()));
+            outcomes.push(outcome);
+            if outcomes.len() == MAX_UNANSWERED && !outcomes.iter().any(Outcome::is_answered) {
+                progress.finish_step(&format!("{name}: no answers, so the other questions are left out; see `check`"));
+                break;
+            }
         }
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use agent::{Agent, Turn, TurnRecorder, TurnRecorderFactory};
 use domain::{Event, ToolCall, Usage};
-use llm::{AttemptEnd, ModelClient, ResponseRecorder, ToolMode};
+use llm::{ModelClient, ResponseRecorder, ToolMode};
 use tokio::time::Instant;
 use tools::ToolRun;
 
@@ -114,10 +114,4 @@ impl TurnRecorder for TurnObserver {
 /// Ignores the bytes of responses.
 struct NoRecorder;
 
-impl ResponseRecorder for NoRecorder {
-    fn record_head(&self, _status: u16, _content_type: &str, _retry_after: Option<Duration>) {}
-
-    fn record_chunk(&self, _bytes: &[u8]) {}
-
-    fn record_end(&self, _end: AttemptEnd) {}
-}
+impl ResponseRecorder for NoRecorder {}

@@ -1,50 +1,37 @@
-use std::time::Duration;
-
-use domain::Usage;
 use llm::ToolMode;
 
 use super::judge;
 use super::leaks;
 use super::observation::Observation;
-use super::question::{Expectation, Question};
+use super::question::Question;
 
-/// The result of a question.
+/// A question, what was observed, and what is right about it.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
-    /// File and line of the question.
-    pub(super) position: String,
-    pub(super) question: String,
-    pub(super) expectation: Expectation,
+    pub(super) question: Question,
+    pub(super) observation: Observation,
     /// How the model was given tools.
     pub(super) tool_mode: ToolMode,
-    pub(super) is_answered: bool,
     /// What is not right; empty if all calls are.
     pub(super) faults: Vec<String>,
-    /// Calls that failed in the tool.
-    pub(super) tool_failures: usize,
     /// Characters of calls in the shown text.
     pub(super) leaked_chars: usize,
-    pub(super) rounds: u32,
-    pub(super) first_token: Option<Duration>,
-    pub(super) usage: Usage,
 }
 
 impl Outcome {
     /// Judges what was observed; `default_mode` is that of a model that was not called.
-    pub(super) fn new(question: &Question, observation: &Observation, default_mode: ToolMode) -> Self {
+    pub(super) fn new(question: &Question, observation: Observation, default_mode: ToolMode) -> Self {
         Self {
-            position: question.position.clone(),
-            question: question.text.clone(),
-            expectation: question.expectation,
             tool_mode: observation.tool_mode.unwrap_or(default_mode),
-            is_answered: judge::is_answered(observation),
-            faults: judge::faults(question, observation),
-            tool_failures: judge::count_tool_failures(observation),
+            faults: judge::faults(question, &observation),
             leaked_chars: leaks::count_leaked_chars(&observation.text, &judge::TOOLS),
-            rounds: observation.rounds,
-            first_token: observation.first_token,
-            usage: observation.usage,
+            question: question.clone(),
+            observation,
         }
+    }
+
+    pub(super) fn is_answered(&self) -> bool {
+        judge::is_answered(&self.observation)
     }
 
     pub(super) fn is_right(&self) -> bool {

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use client_protocols::MAX_MESSAGE_CHARS;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Questions of one file at most.
 const MAX_QUESTIONS: usize = 1000;
@@ -17,7 +17,7 @@ const ACCEPTED: &str = "expected one object in each line, such as {\"question\":
                         with \"expect\" one of none, search, several, calculation, date, page and documents";
 
 /// The calls that are right for a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Expectation {
     /// No call.
@@ -71,44 +71,33 @@ struct Row {
     cites: Option<String>,
 }
 
-/// Why a file holds no questions.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum QuestionError {
-    #[error("{file}, line {line}: {reason}; {ACCEPTED}")]
-    Line { file: String, line: usize, reason: String },
-    #[error("{0}: there is no question in it; {ACCEPTED}")]
-    Empty(String),
-    #[error("{0}: more than {MAX_QUESTIONS} questions; at most {MAX_QUESTIONS} are accepted")]
-    TooMany(String),
-}
-
 /// Returns the built-in questions.
-pub(super) fn builtin() -> Result<Vec<Question>, QuestionError> {
+pub(super) fn builtin() -> Result<Vec<Question>, String> {
     let files = BUILTIN.iter().map(|(name, text)| parse(name, text)).collect::<Result<Vec<_>, _>>()?;
     Ok(files.concat())
 }
 
 /// Returns the built-in questions about the built-in documents.
-pub(super) fn documents() -> Result<Vec<Question>, QuestionError> {
+pub(super) fn documents() -> Result<Vec<Question>, String> {
     parse(DOCUMENTS.0, DOCUMENTS.1)
 }
 
-/// Parses a file of JSON lines; blank lines are skipped. `file` is its name in messages.
-pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Question>, QuestionError> {
+/// Parses a file of JSON lines; blank lines are skipped. `file` is its name in messages; an error is one for the person who
+/// named it.
+pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Question>, String> {
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let parse_line = |(index, line): (usize, &str)| {
-        let line_number = index + 1;
-        let row = parse_row(line);
-        let row = row.map_err(|reason| QuestionError::Line { file: file.to_owned(), line: line_number, reason })?;
-        let position = format!("{file}:{line_number}");
+        let number = index + 1;
+        let row = parse_row(line).map_err(|reason| format!("{file}, line {number}: {reason}; {ACCEPTED}"))?;
+        let position = format!("{file}:{number}");
         let Row { question: text, expect: expectation, contains, cites } = row;
         Ok(Question { position, text, expectation, contains, cites })
     };
-    let questions = lines.take(MAX_QUESTIONS + 1).map(parse_line).collect::<Result<Vec<_>, _>>()?;
+    let questions = lines.take(MAX_QUESTIONS + 1).map(parse_line).collect::<Result<Vec<_>, String>>()?;
     match questions.len() {
-        0 => Err(QuestionError::Empty(file.to_owned())),
+        0 => Err(format!("{file}: there is no question in it; {ACCEPTED}")),
         1..=MAX_QUESTIONS => Ok(questions),
-        _ => Err(QuestionError::TooMany(file.to_owned())),
+        _ => Err(format!("{file}: more than {MAX_QUESTIONS} questions; at most {MAX_QUESTIONS} are accepted")),
     }
 }
 
@@ -142,15 +131,7 @@ fn reason(error: &serde_json::Error) -> String {
 
 impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Search => "search",
-            Self::Several => "several",
-            Self::Calculation => "calculation",
-            Self::Date => "date",
-            Self::Page => "page",
-            Self::Documents => "documents",
-        })
+        self.serialize(f)
     }
 }
 
@@ -159,7 +140,7 @@ mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
-        let error = parse("own.jsonl", text).unwrap_err().to_string();
+        let error = parse("own.jsonl", text).unwrap_err();
         error.strip_suffix(&format!("; {ACCEPTED}")).unwrap_or(&error).to_owned()
     }
 

@@ -3,6 +3,7 @@ use std::time::Duration;
 use domain::Usage;
 use llm::ToolMode;
 
+use super::judge;
 use super::outcome::Outcome;
 use super::question::EXPECTATIONS;
 
@@ -59,15 +60,15 @@ impl Group<'_> {
     fn row(&self) -> [String; 8] {
         let (right, all) = (self.right().count(), self.outcomes.len());
         let mut usage = Usage::default();
-        self.outcomes.iter().for_each(|outcome| usage.join(outcome.usage));
+        self.outcomes.iter().for_each(|outcome| usage.join(outcome.observation.usage));
         let leaked: usize = self.outcomes.iter().map(|outcome| outcome.leaked_chars).sum();
-        let first_tokens = self.outcomes.iter().filter_map(|outcome| outcome.first_token).collect();
+        let first_tokens = self.outcomes.iter().filter_map(|outcome| outcome.observation.first_token).collect();
         [
             self.model.to_owned(),
             mode_name(self.tool_mode).to_owned(),
             format!("{right}/{all} ({} %)", right * 100 / all.max(1)),
             leaked.to_string(),
-            mean(self.outcomes.iter().map(|outcome| outcome.rounds)),
+            mean(self.outcomes.iter().map(|outcome| outcome.observation.rounds)),
             median(first_tokens).map_or_else(|| "-".to_owned(), |time| format!("{:.1} s", time.as_secs_f64())),
             format!("{}/{}", usage.input_tokens, usage.output_tokens),
             usage.cost_micros.map_or_else(|| "-".to_owned(), decimal),
@@ -81,8 +82,8 @@ impl Group<'_> {
     /// The right answers of each expectation.
     fn by_expectation(&self) -> String {
         let share = |expectation| {
-            let all = self.outcomes.iter().filter(|outcome| outcome.expectation == expectation).count();
-            let right = self.right().filter(|outcome| outcome.expectation == expectation).count();
+            let has_it = |outcome: &&&Outcome| outcome.question.expectation == expectation;
+            let (all, right) = (self.outcomes.iter().filter(has_it).count(), self.right().filter(has_it).count());
             (all > 0).then(|| format!("{expectation} {right}/{all}"))
         };
         let shares: Vec<String> = EXPECTATIONS.into_iter().filter_map(share).collect();
@@ -91,7 +92,7 @@ impl Group<'_> {
 
     /// A note if calls failed in a tool, which is no fault of the model.
     fn tool_failures(&self) -> Option<String> {
-        let count: usize = self.outcomes.iter().map(|outcome| outcome.tool_failures).sum();
+        let count: usize = self.outcomes.iter().map(|outcome| judge::count_tool_failures(&outcome.observation)).sum();
         (count > 0)
             .then(|| format!("{}: {count} of the calls failed in their tools; `check` tests the search", self.title()))
     }
@@ -100,7 +101,7 @@ impl Group<'_> {
     fn imperfect(&self) -> Vec<String> {
         let is_imperfect = |outcome: &&&Outcome| !outcome.is_right() || outcome.leaked_chars > 0;
         let line = |outcome: &&Outcome| {
-            format!("  {} \"{}\": {}", outcome.position, shorten(&outcome.question), outcome.summary())
+            format!("  {} \"{}\": {}", outcome.question.position, shorten(&outcome.question.text), outcome.summary())
         };
         let lines: Vec<String> = self.outcomes.iter().filter(is_imperfect).map(line).collect();
         let heading = (!lines.is_empty()).then(|| [String::new(), format!("Faults of {}:", self.title())]);
@@ -147,24 +148,33 @@ fn shorten(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::question::Expectation;
+    use domain::ToolCall;
+    use serde_json::Value;
+
+    use super::super::observation::{Observation, ObservedCall};
+    use super::super::question::{Expectation, Question};
     use super::*;
 
     fn outcome(tool_mode: ToolMode, faults: &[&str], leaked_chars: usize) -> Outcome {
         let usage = Usage { input_tokens: 100, output_tokens: 20, cost_micros: Some(1_250), ..Usage::default() };
-        Outcome {
-            position: "own.jsonl:2".to_owned(),
-            question: format!("天气\n{}", "x".repeat(70)),
-            expectation: Expectation::Search,
-            tool_mode,
-            is_answered: true,
-            faults: faults.iter().map(|fault| (*fault).to_owned()).collect(),
-            tool_failures: leaked_chars / 10,
-            leaked_chars,
+        let call = ToolCall { id: "c".to_owned(), name: "search_web".to_owned(), arguments: Value::Null };
+        let failed = ObservedCall { call, failure: Some("failed".to_owned()) };
+        let observation = Observation {
+            calls: vec![failed; leaked_chars / 10],
             rounds: 2,
             first_token: Some(Duration::from_millis(1_240)),
             usage,
-        }
+            ..Observation::default()
+        };
+        let question = Question {
+            position: "own.jsonl:2".to_owned(),
+            text: format!("天气\n{}", "x".repeat(70)),
+            expectation: Expectation::Search,
+            contains: Vec::new(),
+            cites: None,
+        };
+        let faults = faults.iter().map(|fault| (*fault).to_owned()).collect();
+        Outcome { question, observation, tool_mode, faults, leaked_chars }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::future::ready;
 use std::time::{Duration, SystemTime};
 
@@ -21,11 +21,9 @@ const DOWN_TIME: Duration = Duration::from_secs(119);
 const PROBE_AGE: Duration = Duration::from_secs(1);
 
 /// The recorded tool modes of the models.
-pub(super) struct RecordedToolModes(pub(super) HashMap<String, ToolMode>);
-
-impl ToolModes for RecordedToolModes {
+impl ToolModes for Script {
     fn tool_mode<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode> {
-        let path = self.0.get(&model.config().name).copied().unwrap_or(ToolMode::Prompted);
+        let path = self.paths.get(&model.config().name).copied().unwrap_or(ToolMode::Prompted);
         ready(path).boxed()
     }
 }

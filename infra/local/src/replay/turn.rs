@@ -12,7 +12,7 @@ use tools::{OutboundRedactor, Progress, SourceNumbers, ToolContext, UrlAllowlist
 
 use super::calls::RecordedCalls;
 use super::compare::ReplayReport;
-use super::models::{self, RecordedToolModes};
+use super::models;
 use super::observer::Observer;
 use super::script::Script;
 use super::sequencer::{Sequencer, StopReason};
@@ -43,8 +43,7 @@ pub async fn replay(
     let server = Server::start(&recorded.head.models, script.attempts.clone(), Arc::clone(&sequencer)).await?;
     let clients = models::clients(&recorded, &server, speed)?;
     models::set_endpoint_health(&clients, &script).await;
-    let paths = RecordedToolModes(script.paths);
-    let turn = build_turn(&recorded.head, &clients, &paths, &observer, speed);
+    let turn = build_turn(&recorded.head, &clients, &script, &observer, speed);
     let stop_reason = run_turn(&recorded, &turn, &calls, &sequencer).await;
     let (events, unrecorded) = (observer.events(), calls.unrecorded());
     Ok(ReplayReport { events, unrecorded, stop_reason, cut_off: script.cut_off, recorded })
@@ -57,7 +56,7 @@ fn hit_deadline(recorded: &RecordedTurn) -> bool {
 fn build_turn<'a>(
     head: &Head,
     models: &'a [ModelClient],
-    paths: &'a RecordedToolModes,
+    script: &'a Script,
     recorder: &'a Observer,
     speed: Speed,
 ) -> Turn<'a> {
@@ -65,7 +64,7 @@ fn build_turn<'a>(
     Turn {
         id: head.turn.clone(),
         models,
-        tool_modes: paths,
+        tool_modes: script,
         text: head.question.clone(),
         history: head.history.clone(),
         summary: head.summary.clone(),

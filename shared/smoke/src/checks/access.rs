@@ -29,7 +29,7 @@ pub(super) async fn check_page(session: &mut Session) -> Result<CheckStatus, Che
 pub(super) async fn check_access(session: &mut Session) -> Result<CheckStatus, CheckFailure> {
     let limit = session.options.timeouts.answer;
     let bare = session.target.fetch(Request::new(Method::GET, PROTECTED_PATH), limit).await?;
-    if bare.status == 200 && session.target.is_local() && !session.target.has_key() {
+    if bare.status == 200 && session.target.is_local && !session.target.has_key() {
         return Ok(CheckStatus::Skipped("this server on this machine answers without a key".to_owned()));
     }
     CheckFailure::ensure(bare.status == 401, "401 without a key", || bare.status_and_code())?;

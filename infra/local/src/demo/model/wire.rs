@@ -6,8 +6,7 @@ use axum::Json;
 use axum::response::Sse;
 use axum::response::sse::Event;
 use futures_util::stream::{self, Stream, StreamExt};
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::demo::model::planned_call::PlannedCall;
 use crate::demo::model::reply::Reply;
@@ -24,87 +23,47 @@ const ID: &str = "chatcmpl-demo";
 /// A reply in OpenAI's format.
 pub(super) struct Completion {
     model: String,
-    deltas: Vec<Delta>,
+    /// Tokens, or parts of a call.
+    deltas: Vec<Value>,
     finish_reason: &'static str,
-    usage: Usage,
-}
-
-/// A token, or a part of a call.
-#[derive(Clone, Debug, Default, Serialize)]
-struct Delta {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    role: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_content: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Call>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct Call {
-    index: usize,
-    #[serde(flatten)]
-    head: Option<CallHead>,
-    function: Function,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct CallHead {
-    id: String,
-    #[serde(rename = "type")]
-    kind: &'static str,
-}
-
-#[derive(Clone, Debug, Default, Serialize)]
-struct Function {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'static str>,
-    arguments: String,
-}
-
-/// Token counts of this model.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Usage {
-    #[serde(rename = "prompt_tokens")]
-    prompt: usize,
-    #[serde(rename = "completion_tokens")]
-    completion: usize,
-    #[serde(rename = "total_tokens")]
-    total: usize,
+    usage: Value,
 }
 
 impl Completion {
     /// Splits a reply into tokens and counts them.
     pub(super) fn new(request: &Request, reply: Reply) -> Self {
         let prompt = tokens(&request.text()).len();
-        let native = matches!(reply.call, Some((Tools::Native, _)));
-        // The prompt contains the calls of earlier rounds, so ids derived from its length differ from theirs.
-        let deltas = if native { native_deltas(reply, &format!("call_demo_{prompt}")) } else { text_deltas(reply) };
+        let (deltas, finish_reason) = match reply.call {
+            // The prompt contains the calls of earlier rounds, so ids derived from its length differ from theirs.
+            Some((Tools::Native, call)) => {
+                (native_deltas(&reply.thinking, &reply.text, call, &format!("call_demo_{prompt}")), "tool_calls")
+            }
+            _ => (text_deltas(reply), "stop"),
+        };
         let completion = deltas.len();
         Self {
             model: request.model.clone(),
             deltas,
-            finish_reason: if native { "tool_calls" } else { "stop" },
-            usage: Usage { prompt, completion, total: prompt + completion },
+            finish_reason,
+            usage: json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}),
         }
     }
 
     /// The reply as a stream of small chunks; the last one has the usage.
     pub(super) fn into_sse(self) -> Sse<impl Stream<Item = Result<Event, axum::Error>>> {
+        let Self { model, deltas, finish_reason, usage } = self;
         let created = now();
-        let chunk = |choices: Value, usage: Option<Usage>| {
-            json!({"id": ID, "object": "chat.completion.chunk", "created": created, "model": self.model,
+        let chunk = |choices: Value, usage: Value| {
+            json!({"id": ID, "object": "chat.completion.chunk", "created": created, "model": model,
                 "choices": choices, "usage": usage})
         };
-        let choice =
-            |delta: &Delta, finish: Option<&str>| json!([{"index": 0, "delta": delta, "finish_reason": finish}]);
-        let opening = Delta { role: Some("assistant"), content: Some(String::new()), ..Delta::default() };
-        let mut chunks = vec![chunk(choice(&opening, None), None)];
-        chunks.extend(self.deltas.iter().map(|delta| chunk(choice(delta, None), None)));
-        chunks.push(chunk(choice(&Delta::default(), Some(self.finish_reason)), None));
-        chunks.push(chunk(json!([]), Some(self.usage)));
+        let choice = |delta: Value, finish: Option<&str>| {
+            chunk(json!([{"index": 0, "delta": delta, "finish_reason": finish}]), Value::Null)
+        };
+        let mut chunks = vec![choice(json!({"role": "assistant", "content": ""}), None)];
+        chunks.extend(deltas.into_iter().map(|delta| choice(delta, None)));
+        chunks.push(choice(json!({}), Some(finish_reason)));
+        chunks.push(chunk(json!([]), usage));
         let events = chunks.into_iter().map(|chunk| Event::default().json_data(chunk));
         let events = events.chain([Ok(Event::default().data("[DONE]"))]);
         Sse::new(stream::iter(events).then(|event| async {
@@ -115,15 +74,18 @@ impl Completion {
 
     /// The reply as one document.
     pub(super) fn into_document(self) -> Json<Value> {
-        let text =
-            |part: fn(&Delta) -> Option<&String>| self.deltas.iter().filter_map(part).cloned().collect::<String>();
-        let mut message = json!({"role": "assistant", "content": text(|delta| delta.content.as_ref())});
-        let reasoning = text(|delta| delta.reasoning_content.as_ref());
+        let text = |path: &str| {
+            self.deltas.iter().filter_map(|delta| delta.pointer(path)?.as_str()).collect::<Vec<_>>().concat()
+        };
+        let mut message = json!({"role": "assistant", "content": text("/content")});
+        let reasoning = text("/reasoning_content");
         if !reasoning.is_empty() {
             message["reasoning_content"] = reasoning.into();
         }
-        if let Some(call) = whole_call(&self.deltas) {
-            message["tool_calls"] = json!([call]);
+        if let Some(call) = self.deltas.iter().find_map(|delta| delta.pointer("/tool_calls/0")) {
+            let (name, arguments) = (&call["function"]["name"], text("/tool_calls/0/function/arguments"));
+            let function = json!({"name": name, "arguments": arguments});
+            message["tool_calls"] = json!([{"id": call["id"], "type": call["type"], "function": function}]);
         }
         let choice = json!({"index": 0, "message": message, "finish_reason": self.finish_reason});
         Json(json!({"id": ID, "object": "chat.completion", "created": now(), "model": self.model,
@@ -132,11 +94,11 @@ impl Completion {
 }
 
 /// Encodes everything as text, for a client that parses reasoning and calls from it.
-fn text_deltas(reply: Reply) -> Vec<Delta> {
+fn text_deltas(reply: Reply) -> Vec<Value> {
     let Reply { thinking, text, call } = reply;
     let thinking = if thinking.is_empty() { thinking } else { format!("<think>{thinking}</think>") };
     let call = call.map(|(_, planned_call)| call_text(planned_call)).unwrap_or_default();
-    tokens(&format!("{thinking}{text}{call}")).into_iter().map(content).collect()
+    deltas("content", &format!("{thinking}{text}{call}")).collect()
 }
 
 fn call_text(PlannedCall { tool, argument, value }: PlannedCall) -> String {
@@ -146,35 +108,18 @@ fn call_text(PlannedCall { tool, argument, value }: PlannedCall) -> String {
 }
 
 /// Encodes reasoning and the call in separate fields.
-fn native_deltas(reply: Reply, id: &str) -> Vec<Delta> {
-    let Reply { thinking, text, call } = reply;
-    let reasoning = |token| Delta { reasoning_content: Some(token), ..Delta::default() };
-    let name = call.as_ref().map(|(_, planned_call)| planned_call.tool);
-    let arguments = call
-        .map(|(_, planned_call)| json!({planned_call.argument: planned_call.value}).to_string())
-        .unwrap_or_default();
-    let head = CallHead { id: id.to_owned(), kind: "function" };
-    let opening = call_delta(Some(head), Function { name, arguments: String::new() });
-    let thinking = tokens(&thinking).into_iter().map(reasoning);
-    let arguments =
-        tokens(&arguments).into_iter().map(|arguments| call_delta(None, Function { name: None, arguments }));
-    thinking.chain(tokens(&text).into_iter().map(content)).chain([opening]).chain(arguments).collect()
+fn native_deltas(thinking: &str, text: &str, call: PlannedCall, id: &str) -> Vec<Value> {
+    let PlannedCall { tool, argument, value } = call;
+    let opening = json!([{"index": 0, "id": id, "type": "function", "function": {"name": tool, "arguments": ""}}]);
+    let arguments = json!({ argument: value }).to_string();
+    let parts = tokens(&arguments).into_iter().map(|part| json!([{"index": 0, "function": {"arguments": part}}]));
+    let calls = std::iter::once(opening).chain(parts).map(|calls| json!({"tool_calls": calls}));
+    deltas("reasoning_content", thinking).chain(deltas("content", text)).chain(calls).collect()
 }
 
-fn content(token: String) -> Delta {
-    Delta { content: Some(token), ..Delta::default() }
-}
-
-fn call_delta(head: Option<CallHead>, function: Function) -> Delta {
-    Delta { tool_calls: vec![Call { index: 0, head, function }], ..Delta::default() }
-}
-
-fn whole_call(deltas: &[Delta]) -> Option<Value> {
-    let calls = || deltas.iter().flat_map(|delta| &delta.tool_calls);
-    let head = calls().find_map(|call| call.head.as_ref())?;
-    let name = calls().find_map(|call| call.function.name)?;
-    let arguments: String = calls().map(|call| call.function.arguments.as_str()).collect();
-    Some(json!({"id": head.id, "type": head.kind, "function": {"name": name, "arguments": arguments}}))
+/// The tokens of a text as values of a field.
+fn deltas(field: &'static str, text: &str) -> impl Iterator<Item = Value> {
+    tokens(text).into_iter().map(move |token| Map::from_iter([(field.to_owned(), token.into())]).into())
 }
 
 /// Splits a text into pieces of two to four characters.
