@@ -56,7 +56,7 @@ pub(crate) fn to_url_event(request: Request, now: SystemTime) -> Value {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UrlEvent {
     pub(crate) raw_path: String,
-    request_context: Value,
+    request_context: Context,
     /// Header names in lower case.
     #[serde(default)]
     headers: BTreeMap<String, String>,
@@ -65,9 +65,19 @@ pub(crate) struct UrlEvent {
     is_base64_encoded: bool,
 }
 
+#[derive(Debug, Deserialize)]
+struct Context {
+    http: Http,
+}
+
+#[derive(Debug, Deserialize)]
+struct Http {
+    method: String,
+}
+
 impl UrlEvent {
     pub(crate) fn method(&self) -> &str {
-        self.request_context.pointer("/http/method").and_then(Value::as_str).unwrap_or_default()
+        &self.request_context.http.method
     }
 
     /// The token of `Authorization: Bearer …`; empty if there is none.

@@ -96,11 +96,7 @@ impl ConnectionContext {
 }
 
 /// Serves routes until `stop` is cancelled and every earlier request has its response.
-pub(crate) async fn serve(listener: TcpListener, routes: Router, source: SourceHeader, stop: CancellationToken) {
-    serve_within(listener, routes, source, ConnectionLimits::of_this_process(), stop).await;
-}
-
-async fn serve_within(
+pub(crate) async fn serve(
     mut listener: TcpListener,
     routes: Router,
     source: SourceHeader,

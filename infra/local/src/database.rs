@@ -29,8 +29,8 @@ use folder::{DataFolder, OpenDatabase, unusable};
 use health::Health;
 use http::Guard;
 use platform::settings::{SettingError, Settings};
-use socket::{Socket, SocketName};
-use tokio::net::{TcpListener, TcpStream};
+use socket::SocketName;
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
@@ -84,15 +84,6 @@ impl Drop for ServerThread {
         // A panic of the thread was already logged.
         let _ended = self.thread.take().map(JoinHandle::join);
     }
-}
-
-/// State of the database thread.
-struct Service {
-    database: Database,
-    health: Health,
-    calls: (CallSender, UnboundedReceiver<DatabaseCall>),
-    tcp: Option<std::net::TcpListener>,
-    socket: Option<Socket>,
 }
 
 /// Returns the client configuration: for the embedded database, at which the settings then point, or for the one that
@@ -150,12 +141,11 @@ impl EmbeddedDatabase {
         };
         let address = tcp.as_ref().map(std::net::TcpListener::local_addr).transpose()?;
         let (calls, receiver) = CallSender::channel();
-        let listen = |path: &Path| Socket::listen(path).map_err(|error| unusable(path, &error));
-        let socket = commands_at.map(listen).transpose()?;
-        let _socket_name = socket.as_ref().map(Socket::name_guard);
-        let service =
-            Service { database, health: Health::of(file.as_deref()), calls: (calls.clone(), receiver), tcp, socket };
-        let _server_thread = Some(ServerThread::start(service)?);
+        let listen = |path: &Path| socket::listen(path).map_err(|error| unusable(path, &error));
+        let (socket, _socket_name) = commands_at.map(listen).transpose()?.unzip();
+        let health = Health::of(file.as_deref());
+        let serving = serve_clients(database, health, calls.clone(), receiver, tcp, socket);
+        let _server_thread = Some(ServerThread::start(serving)?);
         Ok(Self { route: Route::Channel(calls), address, is_new, _socket_name, _server_thread, _folder: folder })
     }
 
@@ -201,11 +191,13 @@ fn listen(address: SocketAddr) -> Result<std::net::TcpListener, StartError> {
 }
 
 impl ServerThread {
-    fn start(service: Service) -> Result<Self, StartError> {
+    /// Runs `serving` on a thread of its own until this is dropped; calls that have not started by then fail.
+    fn start(serving: impl Future<Output = std::io::Result<()>> + Send + 'static) -> Result<Self, StartError> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
         let stop = CancellationToken::new();
         let until = stop.clone();
         let thread = thread::Builder::new().name("dynamodb".to_owned()).spawn(move || {
-            if let Err(error) = service.run(&until) {
+            if let Some(Err(error)) = runtime.block_on(until.run_until_cancelled(serving)) {
                 tracing::error!(%error, "the database cannot be served");
             }
         })?;
@@ -213,25 +205,26 @@ impl ServerThread {
     }
 }
 
-impl Service {
-    /// Serves the database on this thread until `stop`; calls that have not started by then fail.
-    fn run(self, stop: &CancellationToken) -> std::io::Result<()> {
-        Builder::new_current_thread().enable_all().build()?.block_on(async {
-            let Self { database, health, calls: (calls, receiver), .. } = self;
-            if let Some(listener) = self.tcp {
-                let admits = |stream: &TcpStream| stream.set_nodelay(true).is_ok();
-                tokio::spawn(http::serve(TcpListener::from_std(listener)?, calls.clone(), Guard::NoBrowsers, admits));
-            }
-            if let Some(socket) = self.socket {
-                tokio::spawn(socket.serve(calls.clone()));
-            }
-            drop(calls);
-            tokio::spawn(sweep(database.clone()));
-            tokio::spawn(calls::run_calls(receiver, database, health));
-            stop.cancelled().await;
-            Ok(())
-        })
+/// Serves the database to this process, to programs at a TCP port, and to commands at a socket.
+async fn serve_clients(
+    database: Database,
+    health: Health,
+    calls: CallSender,
+    receiver: UnboundedReceiver<DatabaseCall>,
+    tcp: Option<std::net::TcpListener>,
+    socket: Option<std::os::unix::net::UnixListener>,
+) -> std::io::Result<()> {
+    if let Some(listener) = tcp {
+        let admits = |stream: &TcpStream| stream.set_nodelay(true).is_ok();
+        tokio::spawn(http::serve(TcpListener::from_std(listener)?, calls.clone(), Guard::NoBrowsers, admits));
     }
+    if let Some(listener) = socket {
+        tokio::spawn(http::serve(UnixListener::from_std(listener)?, calls.clone(), Guard::OwnerOnly, socket::admits));
+    }
+    drop(calls);
+    tokio::spawn(sweep(database.clone()));
+    calls::run_calls(receiver, database, health).await;
+    Ok(())
 }
 
 async fn sweep(database: Database) {

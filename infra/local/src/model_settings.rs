@@ -1,6 +1,6 @@
 //! Names of the settings that configure a model, for messages about it.
 
-use llm::ModelConfig;
+use llm::{ModelConfig, ToolMode};
 use platform::settings::Settings;
 
 /// What a command that needs a model reports without one.
@@ -44,6 +44,14 @@ impl ModelSettings {
                 address: "\"baseUrl\" in its row of MODELS".to_owned(),
             },
         }
+    }
+}
+
+/// The name of a tool mode in output.
+pub(crate) fn mode_name(mode: ToolMode) -> &'static str {
+    match mode {
+        ToolMode::Native => "native",
+        ToolMode::Prompted => "prompted",
     }
 }
 

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use web::{Exposure, Origins, Platform, SourceHeader};
 
+use crate::connections::ConnectionLimits;
 use crate::database::{self, Data, EmbeddedDatabase};
 use crate::recording::RecordingFolder;
 use crate::{StartError, banner, connections, demo, open_files};
@@ -130,7 +131,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
 }
 
 fn serve(listener: TcpListener, routes: Router, source: SourceHeader, stop: &CancellationToken) -> JoinHandle<()> {
-    tokio::spawn(connections::serve(listener, routes, source, stop.clone()))
+    tokio::spawn(connections::serve(listener, routes, source, ConnectionLimits::of_this_process(), stop.clone()))
 }
 
 /// Starts demo endpoints for the model and the search if they are not configured: real HTTP on loopback, called by the

@@ -12,8 +12,7 @@ use tools::{CurrentTime, Tool};
 
 use super::arrivals::{Arrival, ArrivalRecorder};
 use super::finding::{Finding, check_key};
-use super::model_error::FailedModel;
-use crate::model_settings::ModelSettings;
+use crate::model_settings::{ModelSettings, mode_name};
 
 /// A prompt whose reply has many tokens, but is short.
 const COUNT_PROMPT: &str = "Count from 1 to 20, with commas.";
@@ -181,15 +180,7 @@ impl ModelCheck<'_> {
     }
 
     fn failed(&self, subject: &'static str, error: ModelError, log: &AttemptLog) -> Finding {
-        let config = self.client.config();
-        let model = FailedModel {
-            id: &config.model,
-            host: &self.host,
-            has_key: config.api_key.is_some(),
-            names: &self.names,
-            timeout: self.limits.timeout,
-        };
-        Finding::failed(subject, model.describe(error, last_status(log)))
+        Finding::failed(subject, self.describe(error, last_status(log)))
     }
 }
 
@@ -244,10 +235,7 @@ fn mode_text(support: ToolSupport) -> String {
         (ToolSupportSource::Provider, _) => "from the server's list of models",
         (ToolSupportSource::Rejection, _) => "the server rejects native tools",
     };
-    match support.mode {
-        ToolMode::Native => format!("native ({source})"),
-        ToolMode::Prompted => format!("prompted ({source})"),
-    }
+    format!("{} ({source})", mode_name(support.mode))
 }
 
 fn call_text(called: bool) -> &'static str {

@@ -1,32 +1,21 @@
-use std::time::Duration;
-
 use llm::ModelError;
 
+use super::model_check::ModelCheck;
 use crate::model_settings::ModelSettings;
 
-/// The model of a failed request.
-pub(super) struct FailedModel<'a> {
-    /// The endpoint's own name for it.
-    pub(super) id: &'a str,
-    /// Host and port of the endpoint.
-    pub(super) host: &'a str,
-    pub(super) has_key: bool,
-    pub(super) names: &'a ModelSettings,
-    pub(super) timeout: Duration,
-}
-
-impl FailedModel<'_> {
+impl ModelCheck<'_> {
     /// Returns what is wrong and what to set, in one line. `http_status` is that of the last attempt; `None` if there was no
     /// response, or a successful one.
     pub(super) fn describe(&self, error: ModelError, http_status: Option<u16>) -> String {
-        let ModelSettings { key, model: id_setting, address } = self.names;
+        let ModelSettings { key, model: id_setting, address } = &self.names;
         let status = http_status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
-        let (id, host) = (self.id, self.host);
+        let (config, host) = (self.client.config(), &self.host);
+        let id = &config.model;
         match (error, http_status) {
             (ModelError::Auth, Some(403)) => {
                 format!("the key may not use the model `{id}`{status}: allow it at the provider, or set {key}")
             }
-            (ModelError::Auth, _) if self.has_key => format!("the key was rejected{status}: set {key}"),
+            (ModelError::Auth, _) if config.api_key.is_some() => format!("the key was rejected{status}: set {key}"),
             (ModelError::Auth, _) => format!("the server requires a key{status}: set {key}"),
             (ModelError::Rejected, Some(404)) => {
                 format!("the server has no model `{id}`{status}: set {id_setting}, or {address} if its path is wrong")
@@ -52,7 +41,7 @@ impl FailedModel<'_> {
                 .to_owned(),
             (ModelError::Deadline, _) => format!(
                 "no complete answer within {} s: try again with a longer --timeout if the server is still loading the model",
-                self.timeout.as_secs()
+                self.limits.timeout.as_secs()
             ),
             (ModelError::Disconnected, _) => format!("{host} closed the connection: see the log of the server"),
             (ModelError::BadResponse, _) => format!("{host} does not speak this protocol{status}: set {address}"),
@@ -68,14 +57,31 @@ impl FailedModel<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use llm::Models;
+    use platform::settings::Settings;
+    use serde_json::json;
+
+    use super::super::model_check::Limits;
     use super::*;
 
     fn text_of(error: ModelError, status: Option<u16>, has_key: bool) -> String {
+        let mut row = json!({ "name": "a", "model": "m-1", "baseUrl": "https://h" });
+        if has_key {
+            row["apiKeyVar"] = "A_KEY".into();
+        }
+        let settings = [("MODELS", json!([row]).to_string()), ("A_KEY", "sk-canary".to_owned())];
+        let http = platform::transport::build_client().unwrap();
+        let models = Models::from_settings(&Settings::from_pairs(settings), http).unwrap();
         let [key, model, address] = ["KEY", "MODEL", "URL"].map(str::to_owned);
-        let names = ModelSettings { key, model, address };
-        let timeout = Duration::from_secs(30);
-        let model = FailedModel { id: "m-1", host: "h:80", has_key, names: &names, timeout };
-        model.describe(error, status)
+        let check = ModelCheck {
+            client: models.iter().next().unwrap(),
+            names: ModelSettings { key, model, address },
+            host: "h:80".to_owned(),
+            limits: Limits { timeout: Duration::from_secs(30), slow: Duration::from_secs(5) },
+        };
+        check.describe(error, status)
     }
 
     #[test]

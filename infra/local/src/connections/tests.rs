@@ -29,7 +29,7 @@ async fn start_server_with(
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let settings = platform::settings::Settings::from_pairs([("SOURCE_IP_HEADER", "x-client")]);
     let source = SourceHeader::from_settings(&settings).unwrap();
-    (address, stop.clone(), tokio::spawn(serve_within(listener, routes, source, limits, stop)))
+    (address, stop.clone(), tokio::spawn(serve(listener, routes, source, limits, stop)))
 }
 
 /// Routes that read a JSON body of at most 100 bytes, and one that rejects without reading.

@@ -16,12 +16,10 @@ use hyper::client::conn::http1;
 use hyper::header::HOST;
 use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixStream;
 
 use super::answer::Answer;
-use super::calls::CallSender;
 use super::file;
-use super::http::{self, Guard};
 use crate::private_files;
 
 /// Folder of the socket inside the data folder; only its owner may access it.
@@ -35,12 +33,6 @@ const MAX_PATH_BYTES: usize = 100;
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// A listening socket.
-pub(super) struct Socket {
-    listener: std::os::unix::net::UnixListener,
-    path: PathBuf,
-}
-
 /// Removes the name of a socket and its folder when dropped.
 pub(super) struct SocketName(PathBuf);
 
@@ -51,41 +43,30 @@ impl Drop for SocketName {
     }
 }
 
-impl Socket {
-    /// Listens in a data folder that is locked for this process.
-    pub(super) fn listen(data: &Path) -> io::Result<Self> {
-        let folder = data.join(SOCKET_FOLDER);
-        file::check_folder(&folder)?;
-        private_files::create_folder(&folder)?;
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
-        let path = folder.join(SOCKET_FILE);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let listener = with_short_path(&path, |path| std::os::unix::net::UnixListener::bind(path))?;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
-        listener.set_nonblocking(true)?;
-        Ok(Self { listener, path })
+/// Listens in a data folder that is locked for this process; the name is for the server to drop when it ends.
+pub(super) fn listen(data: &Path) -> io::Result<(std::os::unix::net::UnixListener, SocketName)> {
+    let folder = data.join(SOCKET_FOLDER);
+    file::check_folder(&folder)?;
+    private_files::create_folder(&folder)?;
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+    let path = folder.join(SOCKET_FILE);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
     }
+    let listener = with_short_path(&path, |path| std::os::unix::net::UnixListener::bind(path))?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+    listener.set_nonblocking(true)?;
+    Ok((listener, SocketName(path)))
+}
 
-    /// Returns the guard to drop when the server ends.
-    pub(super) fn name_guard(&self) -> SocketName {
-        SocketName(self.path.clone())
+/// Whether a peer may use the database; a rejected one is logged.
+pub(super) fn admits(stream: &UnixStream) -> bool {
+    let is_owner = is_owner(stream);
+    if !is_owner {
+        tracing::warn!("another user tried to reach the database");
     }
-
-    /// Serves the database on the socket.
-    pub(super) async fn serve(self, calls: CallSender) -> io::Result<()> {
-        let admits = |stream: &UnixStream| {
-            let is_owner = is_owner(stream);
-            if !is_owner {
-                tracing::warn!("another user tried to reach the database");
-            }
-            is_owner
-        };
-        http::serve(UnixListener::from_std(self.listener)?, calls, Guard::OwnerOnly, admits).await;
-        Ok(())
-    }
+    is_owner
 }
 
 /// Whether a server listens in a data folder.
@@ -151,8 +132,8 @@ mod tests {
         let deep = folder.path().join("d".repeat(120));
         fs::create_dir(&deep).unwrap();
         for data in [folder.path(), &deep] {
-            let socket = Socket::listen(data).unwrap();
-            let connected = with_short_path(&socket.path, |path| std::os::unix::net::UnixStream::connect(path));
+            let (_listener, name) = listen(data).unwrap();
+            let connected = with_short_path(&name.0, |path| std::os::unix::net::UnixStream::connect(path));
             assert!(connected.is_ok());
         }
     }
@@ -161,7 +142,7 @@ mod tests {
     fn link_instead_of_socket_folder_is_rejected() {
         let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         symlink(other.path(), folder.path().join(SOCKET_FOLDER)).unwrap();
-        let refused = Socket::listen(folder.path()).err().unwrap();
+        let refused = listen(folder.path()).err().unwrap();
         assert!(refused.to_string().contains("is not a folder"), "{refused}");
         assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
     }
@@ -171,12 +152,12 @@ mod tests {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join(SOCKET_FOLDER)).unwrap();
         fs::write(folder.path().join(SOCKET_FOLDER).join(SOCKET_FILE), "left behind").unwrap();
-        let socket = Socket::listen(folder.path()).unwrap();
+        let (_listener, name) = listen(folder.path()).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&folder.path().join(SOCKET_FOLDER)), 0o700);
-        assert_eq!(mode(&socket.path), 0o600);
-        let path = socket.path.clone();
-        drop(socket.name_guard());
+        assert_eq!(mode(&name.0), 0o600);
+        let path = name.0.clone();
+        drop(name);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{}", path.display());
     }
 }

@@ -6,6 +6,7 @@ use llm::ToolMode;
 use super::judge;
 use super::outcome::Outcome;
 use super::question::EXPECTATIONS;
+use crate::model_settings::mode_name;
 
 /// Length limit of a question in the report, in characters.
 const MAX_QUESTION_CHARS: usize = 60;
@@ -34,14 +35,6 @@ pub(super) fn render(results: &[(String, Vec<Outcome>)]) -> String {
         lines.extend(group.imperfect());
     }
     lines.join("\n")
-}
-
-/// The name of a tool mode in output.
-pub(super) fn mode_name(mode: ToolMode) -> &'static str {
-    match mode {
-        ToolMode::Native => "native",
-        ToolMode::Prompted => "prompted",
-    }
 }
 
 fn groups_of<'a>(model: &'a str, outcomes: &'a [Outcome]) -> Vec<Group<'a>> {

@@ -12,7 +12,7 @@ use crate::{StartError, private_files};
 
 use super::head::Head;
 use super::keys::KeyFilter;
-use super::recorder::RecordingTurn;
+use super::recorder::TurnRecording;
 use super::writer::{Filters, RecordingWriter, max_result_chars};
 
 /// Setting that names the folder.
@@ -54,7 +54,7 @@ impl TurnRecorderFactory for RecordingFolder {
         let file = private_files::create(&self.path.join(format!("{}.jsonl", turn.id)));
         let file = file.inspect_err(|error| tracing::warn!(%error, "a turn cannot be recorded")).ok()?;
         let head = Head::of(agent, turn, &self.settings);
-        Some(Arc::new(RecordingTurn::new(RecordingWriter::new(file, self.filters.clone(), head))))
+        Some(Arc::new(TurnRecording::new(RecordingWriter::new(file, self.filters.clone(), head))))
     }
 }
 

@@ -34,20 +34,20 @@ impl Payloads {
     }
 }
 
-/// Records one turn.
-pub(super) struct RecordingTurn {
+/// Recorder of one turn.
+pub(super) struct TurnRecording {
     writer: Arc<RecordingWriter>,
     model_calls: AtomicUsize,
     payloads: Mutex<Payloads>,
 }
 
-impl RecordingTurn {
+impl TurnRecording {
     pub(super) fn new(writer: RecordingWriter) -> Self {
         Self { writer: Arc::new(writer), model_calls: AtomicUsize::default(), payloads: Mutex::default() }
     }
 }
 
-impl TurnRecorder for RecordingTurn {
+impl TurnRecorder for TurnRecording {
     fn on_event(&self, event: &Event) {
         let payload = self.payloads.lock().unwrap_or_else(PoisonError::into_inner).of(event);
         if let Some(event) = payload {

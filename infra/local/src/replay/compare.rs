@@ -119,10 +119,10 @@ fn comparable(event: &Value, pre_search: bool, masked: bool) -> Value {
     let mut event = event.clone();
     let estimated = event["estimated"] == true;
     if let Some(fields) = event.as_object_mut() {
-        fields.retain(|name, _| !RUN_FIELDS.contains(&name.as_str()));
-        fields.retain(|name, _| !pre_search || name != SEARCH_FIELD);
-        fields.retain(|name, _| !estimated || !PROMPT_FIELDS.contains(&name.as_str()));
-        fields.retain(|name, _| !(estimated && masked && name.ends_with("Tokens")));
+        fields.retain(|name, _| {
+            let is_prompt_field = PROMPT_FIELDS.contains(&&**name) || (masked && name.ends_with("Tokens"));
+            !(RUN_FIELDS.contains(&&**name) || (pre_search && name == SEARCH_FIELD) || (estimated && is_prompt_field))
+        });
     }
     event
 }

@@ -1,5 +1,4 @@
-use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use domain::ToolCall;
@@ -33,30 +32,27 @@ pub(super) struct Sequencer {
     /// Whether the turn was cut off when it was recorded.
     pub(super) cut_off: bool,
     began: Instant,
-    state: Mutex<State>,
+    state: watch::Sender<State>,
     stop: watch::Sender<Option<StopReason>>,
-    /// Index of the first input that was not taken.
-    next: watch::Sender<usize>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    taken: Vec<bool>,
+    /// Inputs that were not taken yet; none once the turn diverged from the recording, so that nothing waits any more.
+    left: BTreeSet<usize>,
     /// Tool calls with the indexes of their inputs.
     calls: Vec<(ToolCall, usize)>,
     /// Pieces of the current response, each with its number of unread bytes.
     reading: VecDeque<(usize, usize)>,
     events: usize,
-    /// Set when the turn diverged from the recording: nothing waits any more.
-    diverged: bool,
 }
 
 impl Sequencer {
     pub(super) fn new(script: &Script, speed: Speed) -> Self {
         let calls = script.calls.iter().map(|call| (call.tool_call.clone(), call.input)).collect();
-        let state = State { taken: vec![false; script.inputs], calls, ..State::default() };
-        let (state, stop, next) = (Mutex::new(state), watch::Sender::new(None), watch::Sender::new(0));
-        Self { speed, cut_off: script.cut_off, began: Instant::now(), state, stop, next }
+        let state = State { left: (0..script.inputs).collect(), calls, ..State::default() };
+        let (state, stop) = (watch::Sender::new(state), watch::Sender::new(None));
+        Self { speed, cut_off: script.cut_off, began: Instant::now(), state, stop }
     }
 
     /// Ends the replay; never returns.
@@ -73,10 +69,10 @@ impl Sequencer {
     /// Waits until all earlier inputs are taken, and in real time until the input's own time.
     pub(super) async fn wait_for_input(&self, input: usize, ms: u64) {
         self.wait_for_time(ms).await;
-        let mut next = self.next.subscribe();
-        if timeout(INPUT_TIMEOUT, next.wait_for(|next| *next >= input)).await.is_err() {
-            self.state().diverged = true;
-            self.advance();
+        let mut state = self.state.subscribe();
+        let is_next = |state: &State| state.left.first().is_none_or(|first| *first >= input);
+        if timeout(INPUT_TIMEOUT, state.wait_for(is_next)).await.is_err() {
+            self.state.send_modify(|state| state.left.clear());
         }
     }
 
@@ -91,7 +87,7 @@ impl Sequencer {
     pub(super) async fn wait_for_call(&self, call: &ScriptedCall) {
         self.wait_for_input(call.input, call.ms).await;
         for _ in 0..MAX_POLLS {
-            if self.state().events >= call.events {
+            if self.state.borrow().events >= call.events {
                 return;
             }
             // The rest of the reply is withheld while its calls run, so the other tasks of the turn come to rest.
@@ -101,61 +97,49 @@ impl Sequencer {
 
     /// Starts a response; the rest of the previous one will not be read.
     pub(super) fn start_response(&self, attempt: &Attempt) {
-        self.record_read(usize::MAX);
-        self.state().reading = attempt.pieces.iter().map(|piece| (piece.input, piece.bytes.len())).collect();
-    }
-
-    /// Records that the turn has read this many bytes of the response.
-    fn record_read(&self, mut bytes: usize) {
-        let mut state = self.state();
-        while let Some((input, left)) = state.reading.pop_front() {
-            if left > bytes {
-                state.reading.push_front((input, left - bytes));
-                break;
-            }
-            bytes -= left;
-            state.taken[input] = true;
-        }
-        drop(state);
-        self.advance();
+        self.state.send_modify(|state| {
+            state.read(usize::MAX);
+            state.reading = attempt.pieces.iter().map(|piece| (piece.input, piece.bytes.len())).collect();
+        });
     }
 
     /// Records that a call ended.
     pub(super) fn record_call_end(&self, call: &ToolCall) {
-        let mut state = self.state();
-        if let Some(at) = state.calls.iter().position(|(known, _)| known.id == call.id) {
-            let (_, input) = state.calls.remove(at);
-            state.taken[input] = true;
-        }
-        drop(state);
-        self.advance();
+        self.state.send_modify(|state| {
+            if let Some(at) = state.calls.iter().position(|(known, _)| known.id == call.id) {
+                let (_, input) = state.calls.remove(at);
+                state.left.remove(&input);
+            }
+        });
     }
 
     /// Records that clients received an event.
     pub(super) fn record_event(&self) {
-        self.state().events += 1;
+        self.state.send_modify(|state| state.events += 1);
     }
+}
 
-    fn advance(&self) {
-        let state = self.state();
-        let first = state.taken.iter().position(|taken| !taken).unwrap_or(usize::MAX);
-        let first = if state.diverged { usize::MAX } else { first };
-        drop(state);
-        self.next.send_replace(first);
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+impl State {
+    /// Takes the inputs of which the turn has read this many bytes.
+    fn read(&mut self, mut bytes: usize) {
+        while let Some((input, left)) = self.reading.pop_front() {
+            if left > bytes {
+                self.reading.push_front((input, left - bytes));
+                break;
+            }
+            bytes -= left;
+            self.left.remove(&input);
+        }
     }
 }
 
 /// Records how much the turn has read of the current response.
 impl ResponseRecorder for Sequencer {
     fn record_chunk(&self, bytes: &[u8]) {
-        self.record_read(bytes.len());
+        self.state.send_modify(|state| state.read(bytes.len()));
     }
 
     fn record_end(&self, _: AttemptEnd) {
-        self.record_read(usize::MAX);
+        self.state.send_modify(|state| state.read(usize::MAX));
     }
 }
