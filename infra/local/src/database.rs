@@ -142,11 +142,18 @@ impl EmbeddedDatabase {
         let address = tcp.as_ref().map(std::net::TcpListener::local_addr).transpose()?;
         let (calls, receiver) = CallSender::channel();
         let listen = |path: &Path| socket::listen(path).map_err(|error| unusable(path, &error));
-        let (socket, _socket_name) = commands_at.map(listen).transpose()?.unzip();
+        let (socket, socket_name) = commands_at.map(listen).transpose()?.unzip();
         let health = Health::of(file.as_deref());
         let serving = serve_clients(database, health, calls.clone(), receiver, tcp, socket);
-        let _server_thread = Some(ServerThread::start(serving)?);
-        Ok(Self { route: Route::Channel(calls), address, is_new, _socket_name, _server_thread, _folder: folder })
+        let thread = ServerThread::start(serving)?;
+        Ok(Self {
+            route: Route::Channel(calls),
+            address,
+            is_new,
+            _socket_name: socket_name,
+            _server_thread: Some(thread),
+            _folder: folder,
+        })
     }
 
     /// The address for programs on this machine, if `--dynamodb` was given.

@@ -131,12 +131,11 @@ fn body_edits(body: &[u8], redactor: &Redactor) -> Vec<(Range<usize>, Vec<u8>)> 
     let mut masked: Vec<Option<Value>> = documents.iter().map(|(_, json)| json.clone()).collect();
     mask_json(&mut masked, redactor);
     let edit = |((range, original), masked): ((Range<usize>, Option<Value>), Option<Value>)| {
-        let new = match masked {
-            Some(json) => (Some(&json) != original.as_ref()).then(|| format!(" {json}")),
-            None => {
-                let text = String::from_utf8_lossy(&body[range.clone()]);
-                Some(redactor.redact_text(&text).into_owned()).filter(|new| *new != text)
-            }
+        let new = if let Some(json) = masked {
+            (Some(&json) != original.as_ref()).then(|| format!(" {json}"))
+        } else {
+            let text = String::from_utf8_lossy(&body[range.clone()]);
+            Some(redactor.redact_text(&text).into_owned()).filter(|new| *new != text)
         };
         Some((range, new?.into_bytes()))
     };
