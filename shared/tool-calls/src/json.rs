@@ -23,7 +23,7 @@ pub(crate) fn parse(text: &str) -> Option<Value> {
     let mut scan = JsonScan::default();
     let end = match scan.advance(text, 0) {
         ScanStep::End(end) => end,
-        ScanStep::NeedMore(end) if scan.finish() => end,
+        ScanStep::NeedMore(end) if scan.finish(text) => end,
         _ => return None,
     };
     text[end..].trim_matches([' ', '\t', '\n', '\r']).is_empty().then(|| scan.take()).flatten()

@@ -140,12 +140,18 @@ impl CallScanner {
     pub fn push_into(&mut self, text: &str, segments: &mut Vec<Segment>) {
         self.buffer.push_str(text);
         while self.step(None, segments) {}
-        self.buffer.drain(..self.start);
-        self.bare_from = self.bare_from.saturating_sub(self.start);
-        self.results_from = self.results_from.saturating_sub(self.start);
-        self.without_end =
-            self.without_end.start.saturating_sub(self.start)..self.without_end.end.saturating_sub(self.start);
-        self.start = 0;
+        let settled = std::mem::take(&mut self.start);
+        if settled == 0 {
+            return;
+        }
+        if settled == self.buffer.len() {
+            self.buffer.clear();
+        } else {
+            self.buffer.drain(..settled);
+        }
+        let moved = |position: usize| position.saturating_sub(settled);
+        (self.bare_from, self.results_from) = (moved(self.bare_from), moved(self.results_from));
+        self.without_end = moved(self.without_end.start)..moved(self.without_end.end);
     }
 
     /// Fast path for text that continues a line and starts nothing, as in typical deltas. On `true` the whole text is
@@ -192,8 +198,12 @@ impl CallScanner {
     /// Performs one step; returns false if it needs more text.
     #[inline]
     fn step(&mut self, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) -> bool {
+        // Most steps: the state is not moved.
+        if matches!(self.state, ScannerState::Prose) {
+            return self.advance_prose(end, segments);
+        }
         let (open, verdict) = match std::mem::take(&mut self.state) {
-            ScannerState::Prose => return self.advance_prose(end, segments),
+            ScannerState::Prose => return true,
             ScannerState::InResult { block, begins_line } => {
                 return self.advance_result_block(block, begins_line, end.is_some(), segments);
             }

@@ -1,4 +1,4 @@
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use super::MAX_DEPTH;
 
@@ -51,41 +51,21 @@ impl ValueBuilder {
         self.done.take()
     }
 
-    /// The members so far of the outermost object, which may be an item of an array.
-    pub(super) fn outer(&self) -> Option<&Map<String, Value>> {
+    /// The members so far of the outermost object, which may be an item of an array, and the key whose value is being read.
+    pub(super) fn outer(&self) -> Option<(&Map<String, Value>, Option<&str>)> {
         self.open.iter().take(2).find_map(|container| match container {
-            Container::Object { members, .. } => Some(members),
-            Container::Array(_) => None,
-        })
-    }
-
-    pub(super) fn outer_key(&self) -> Option<&str> {
-        self.open.iter().take(2).find_map(|container| match container {
-            Container::Object { key, .. } => key.as_deref(),
+            Container::Object { members, key } => Some((members, key.as_deref())),
             Container::Array(_) => None,
         })
     }
 }
 
-/// Parses a literal outside strings: `true`, `false`, `null` or a number.
+/// Parses a literal outside strings: `true`, `false`, `null` or a number. An integer of more than 64 bits becomes a string.
 pub(super) fn parse_literal(text: &str) -> Option<Value> {
-    match text {
-        "true" => Some(Value::Bool(true)),
-        "false" => Some(Value::Bool(false)),
-        "null" => Some(Value::Null),
-        _ => parse_number(text),
-    }
-}
-
-fn parse_number(text: &str) -> Option<Value> {
-    let number: Number = serde_json::from_str(text).ok()?;
-    let integer = !text.contains(['.', 'e', 'E']);
+    let value: Value = serde_json::from_str(text).ok()?;
     // A float means that the digits did not fit; they must not be rounded silently.
-    Some(if integer && number.is_f64() && text != "-0" {
-        Value::String(text.to_owned())
-    } else {
-        Value::Number(number)
-    })
+    let is_rounded = value.is_f64() && !text.contains(['.', 'e', 'E']) && text != "-0";
+    Some(if is_rounded { Value::String(text.to_owned()) } else { value })
 }
 
 /// The open brackets; true is an object, false an array.

@@ -23,7 +23,7 @@ impl JsonScan {
             self.broken = true;
             self.read_comma();
         }
-        self.open_string('"');
+        self.open_string('"', at + 1);
         at + 1
     }
 
@@ -38,14 +38,14 @@ impl JsonScan {
                 self.state = LexState::Slash;
             }
             _ if self.reopen() => return ScanStep::NeedMore(at),
-            '\'' => self.open_string('\''),
-            '“' | '”' => self.open_string('”'),
+            '\'' => self.open_string('\'', at + 1),
+            '“' | '”' => self.open_string('”', at + found.len_utf8()),
             '/' => self.state = LexState::Slash,
             '{' | '[' => self.open(found == '{'),
             ':' => self.set_expect(Expect::Value),
             ',' => self.set_expect(Expect::CommaOrEnd),
             _ => {
-                self.state = LexState::Literal;
+                self.state = LexState::Literal { start: at };
                 return ScanStep::NeedMore(at);
             }
         }

@@ -27,7 +27,6 @@ pub(crate) struct JsonScan {
     nesting: Nesting,
     builder: ValueBuilder,
     pub(super) string: StringReader,
-    literal: String,
     pub(super) string_just_ended: bool,
     pub(super) broken: bool,
     early_checks: EarlyChecks,
@@ -38,7 +37,9 @@ pub(super) enum LexState {
     #[default]
     Structure,
     String,
-    Literal,
+    Literal {
+        start: usize,
+    },
     /// After a slash outside strings.
     Slash,
     LineComment,
@@ -79,7 +80,7 @@ impl JsonScan {
             let step = match self.state {
                 LexState::Structure => self.read_structure(text, at),
                 LexState::String => self.read_string(text, at),
-                LexState::Literal => self.read_literal(text, at),
+                LexState::Literal { start } => self.read_literal(text, at, start),
                 _ => self.read_comment(text, at),
             };
             match step {
@@ -100,9 +101,9 @@ impl JsonScan {
     }
 
     /// Ends the text: a number or literal at its end is complete. Returns whether the value is.
-    pub(crate) fn finish(&mut self) -> bool {
-        if self.state == LexState::Literal {
-            self.end_literal();
+    pub(crate) fn finish(&mut self, text: &str) -> bool {
+        if let LexState::Literal { start } = self.state {
+            self.end_literal(&text[start..]);
         }
         self.state == LexState::Structure && self.nesting.depth() == 0 && self.expect == Expect::CommaOrEnd
     }
@@ -126,14 +127,10 @@ impl JsonScan {
         if self.broken { None } else { self.builder.take() }
     }
 
-    /// The members so far of the outermost object (in an array: of the current item), up to the first deviation.
-    pub(crate) fn outer(&self) -> Option<&Map<String, Value>> {
+    /// The members so far of the outermost object (in an array: of the current item), up to the first deviation, and the key
+    /// whose value is being read.
+    pub(crate) fn outer(&self) -> Option<(&Map<String, Value>, Option<&str>)> {
         self.builder.outer()
-    }
-
-    /// The key in the outermost object whose value is being read.
-    pub(crate) fn outer_key(&self) -> Option<&str> {
-        self.builder.outer_key()
     }
 
     fn read_structure(&mut self, text: &str, at: usize) -> ScanStep {
@@ -151,7 +148,7 @@ impl JsonScan {
             b',' if self.expect == Expect::CommaOrEnd => self.read_comma(),
             b'<' => return ScanStep::Foreign(at),
             b'-' | b'0'..=b'9' | b't' | b'f' | b'n' if self.expects_value() => {
-                self.state = LexState::Literal;
+                self.state = LexState::Literal { start: at };
                 return ScanStep::NeedMore(at);
             }
             _ => return self.read_unexpected(text, at),
@@ -198,67 +195,57 @@ impl JsonScan {
         self.nesting.depth() == 0
     }
 
-    pub(super) fn open_string(&mut self, quote: char) {
+    /// Opens a string whose content begins at `start`.
+    pub(super) fn open_string(&mut self, quote: char, start: usize) {
         self.string_just_ended = false;
-        self.string.open(quote);
+        self.string.open(quote, start);
         self.state = LexState::String;
     }
 
     fn read_string(&mut self, text: &str, at: usize) -> ScanStep {
         let read = self.string.advance(text, at);
-        self.broken |= !self.string.is_well_formed;
+        self.broken |= self.string.is_malformed;
         match read {
             StringStep::Continue(next) => ScanStep::NeedMore(next),
             StringStep::Foreign(position) => ScanStep::Foreign(position),
-            StringStep::End(after) => self.end_string(after),
+            StringStep::End(after) => self.end_string(text, after),
         }
     }
 
-    fn end_string(&mut self, after: usize) -> ScanStep {
+    fn end_string(&mut self, text: &str, after: usize) -> ScanStep {
         self.state = LexState::Structure;
         self.string_just_ended = true;
-        let content = self.string.take_content();
         if self.early_checks == EarlyChecks::On && self.nesting.depth() <= 2 {
             self.early_checks = EarlyChecks::Due;
         }
-        if matches!(self.expect, Expect::Key | Expect::KeyOrEnd) {
-            self.expect = Expect::Colon;
-            if !self.broken {
-                self.builder.key(content);
-            }
-            return ScanStep::NeedMore(after);
-        }
-        self.expect = Expect::CommaOrEnd;
+        let is_key = matches!(self.expect, Expect::Key | Expect::KeyOrEnd);
+        self.expect = if is_key { Expect::Colon } else { Expect::CommaOrEnd };
         if !self.broken {
-            self.builder.value(Value::String(content));
+            let content = self.string.content(text, after);
+            if is_key { self.builder.key(content) } else { self.builder.value(Value::String(content)) }
         }
-        if self.nesting.depth() == 0 { ScanStep::End(after) } else { ScanStep::NeedMore(after) }
+        if !is_key && self.nesting.depth() == 0 { ScanStep::End(after) } else { ScanStep::NeedMore(after) }
     }
 
-    fn read_literal(&mut self, text: &str, at: usize) -> ScanStep {
+    fn read_literal(&mut self, text: &str, at: usize, start: usize) -> ScanStep {
         let ends = |c: char| matches!(c, ',' | ':' | '}' | ']' | '"' | '<' | '，' | '：') || c.is_ascii_whitespace();
         // The first character is always consumed, which guarantees progress.
-        let first = if self.literal.is_empty() { text[at..].chars().next().map_or(0, char::len_utf8) } else { 0 };
-        let length = text[at + first..].find(ends).map(|length| first + length);
-        let stop = length.map_or(text.len(), |length| at + length);
-        self.literal.push_str(&text[at..stop]);
-        if length.is_none() {
-            return ScanStep::NeedMore(stop);
-        }
-        self.end_literal();
+        let first = if at == start { text[at..].chars().next().map_or(0, char::len_utf8) } else { 0 };
+        let Some(length) = text[at + first..].find(ends) else { return ScanStep::NeedMore(text.len()) };
+        let stop = at + first + length;
+        self.end_literal(&text[start..stop]);
         if self.nesting.depth() == 0 { ScanStep::End(stop) } else { ScanStep::NeedMore(stop) }
     }
 
-    fn end_literal(&mut self) {
+    fn end_literal(&mut self, text: &str) {
         self.state = LexState::Structure;
-        let text = std::mem::take(&mut self.literal);
         if matches!(self.expect, Expect::Key | Expect::KeyOrEnd) {
             self.broken = true;
             self.set_expect(Expect::Colon);
             return;
         }
         self.set_expect(Expect::CommaOrEnd);
-        match parse_literal(&text) {
+        match parse_literal(text) {
             Some(value) if !self.broken => self.builder.value(value),
             Some(_) => {}
             None => self.broken = true,

@@ -7,62 +7,51 @@ pub(super) enum StringStep {
     Foreign(usize),
 }
 
-/// Reads the content of a JSON string and decodes it while it is well-formed.
+/// Finds the end of a JSON string, and whether it is well-formed.
+#[derive(Default)]
 pub(super) struct StringReader {
     quote: char,
-    content: String,
+    /// Where its content begins.
+    start: usize,
     state: StringState,
-    /// Whether the content is still well-formed.
-    pub(super) is_well_formed: bool,
+    /// Whether the last escape was a high surrogate: `\u` and the low one must follow.
+    is_in_pair: bool,
+    has_escapes: bool,
+    pub(super) is_malformed: bool,
     /// Whether a quote turned out not to end its string; then an end marker also counts inside strings.
     pub(super) had_false_end: bool,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum StringState {
+    #[default]
     Plain,
     /// After a backslash.
     Escape,
-    /// In the digits of `\uXXXX`; `high` is a preceding surrogate.
-    Hex {
-        digits: u8,
-        unit: u16,
-        high: Option<u16>,
-    },
-    /// After a high surrogate: `\u` and the low one must follow.
-    Pair {
-        high: u16,
-        backslash: bool,
-    },
-}
-
-impl Default for StringReader {
-    fn default() -> Self {
-        Self {
-            quote: '"',
-            content: String::new(),
-            state: StringState::Plain,
-            is_well_formed: true,
-            had_false_end: false,
-        }
-    }
+    /// After so many digits of `\uXXXX`.
+    Hex(u8),
 }
 
 impl StringReader {
-    pub(super) fn open(&mut self, quote: char) {
-        self.quote = quote;
-        self.content.clear();
-        self.state = StringState::Plain;
+    /// Opens a string whose content begins at `start`.
+    pub(super) fn open(&mut self, quote: char, start: usize) {
+        (self.quote, self.start, self.state) = (quote, start, StringState::Plain);
+        (self.is_in_pair, self.has_escapes) = (false, false);
     }
 
     /// Continues the string that just ended: its quote was part of it.
     pub(super) fn reopen(&mut self) {
-        self.is_well_formed = false;
+        self.is_malformed = true;
         self.had_false_end = true;
     }
 
-    pub(super) fn take_content(&mut self) -> String {
-        std::mem::take(&mut self.content)
+    /// The content of a well-formed string that ended before `end`.
+    pub(super) fn content(&self, text: &str, end: usize) -> String {
+        if self.has_escapes {
+            serde_json::from_str(&text[self.start - 1..end]).unwrap_or_default()
+        } else {
+            text[self.start..end - 1].to_owned()
+        }
     }
 
     /// Continues at position `at`, which is before the end of the text.
@@ -70,25 +59,23 @@ impl StringReader {
         let Some(next) = text[at..].chars().next() else { return StringStep::Continue(text.len()) };
         let after = at + next.len_utf8();
         match self.state {
+            StringState::Plain if self.is_in_pair && next != '\\' => return self.reject_escape(at),
             StringState::Plain => return self.read_plain(text, at),
-            StringState::Escape => self.read_escape(next),
-            StringState::Hex { digits, unit, high } => {
-                let Some(digit) = next.to_digit(16).and_then(|digit| u16::try_from(digit).ok()) else {
-                    return self.reject_escape(at);
-                };
-                self.read_hex(digits + 1, unit << 4 | digit, high);
+            StringState::Escape => {
+                let is_known = matches!(next, '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') && !self.is_in_pair;
+                self.is_malformed |= !is_known && next != 'u';
+                self.is_in_pair &= next == 'u';
+                self.state = if next == 'u' { StringState::Hex(0) } else { StringState::Plain };
             }
-            StringState::Pair { high, backslash: false } if next == '\\' => {
-                self.state = StringState::Pair { high, backslash: true };
+            StringState::Hex(_) if !next.is_ascii_hexdigit() => return self.reject_escape(at),
+            StringState::Hex(digits @ 0..=2) => self.state = StringState::Hex(digits + 1),
+            StringState::Hex(_) => {
+                let unit = u16::from_str_radix(&text[after - 4..after], 16).unwrap_or_default();
+                let (is_high, is_low) = ((0xD800..0xDC00).contains(&unit), (0xDC00..0xE000).contains(&unit));
+                self.is_malformed |= self.is_in_pair != is_low;
+                self.is_in_pair = is_high && !self.is_in_pair;
+                self.state = StringState::Plain;
             }
-            StringState::Pair { high, backslash: true } if next == 'u' => {
-                self.state = StringState::Hex { digits: 0, unit: 0, high: Some(high) };
-            }
-            StringState::Pair { backslash: true, .. } => {
-                self.is_well_formed = false;
-                self.read_escape(next);
-            }
-            StringState::Pair { .. } => return self.reject_escape(at),
         }
         StringStep::Continue(after)
     }
@@ -100,69 +87,20 @@ impl StringReader {
         let rest = &text.as_bytes()[at..];
         let special = |&byte: &u8| byte < b' ' || byte == lead || byte == b'\\' || (byte == b'<' && self.had_false_end);
         let found = at + rest.iter().position(special).unwrap_or(rest.len());
-        let Some(next) = text[found..].chars().next() else { return self.push_content(text, at, found) };
+        let Some(next) = text[found..].chars().next() else { return StringStep::Continue(found) };
         let after = found + next.len_utf8();
-        self.push_content(text, at, found);
         match next {
-            '\\' => self.state = StringState::Escape,
+            '\\' => (self.state, self.has_escapes) = (StringState::Escape, true),
             '<' => return StringStep::Foreign(found),
             _ if next == self.quote => return StringStep::End(after),
-            _ => {
-                // A control character, or another character that shares its first byte with the quote.
-                self.is_well_formed &= next >= ' ';
-                self.push_content(text, found, after);
-            }
+            // A control character, or another character that shares its first byte with the quote.
+            _ => self.is_malformed |= next < ' ',
         }
         StringStep::Continue(after)
     }
 
-    fn push_content(&mut self, text: &str, from: usize, to: usize) -> StringStep {
-        if self.is_well_formed {
-            self.content.push_str(&text[from..to]);
-        }
-        StringStep::Continue(to)
-    }
-
-    fn read_escape(&mut self, found: char) {
-        self.state = StringState::Plain;
-        let decoded = match found {
-            '"' | '\\' | '/' => found,
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            'u' => {
-                self.state = StringState::Hex { digits: 0, unit: 0, high: None };
-                return;
-            }
-            _ => {
-                self.is_well_formed = false;
-                return;
-            }
-        };
-        self.content.push(decoded);
-    }
-
-    fn read_hex(&mut self, digits: u8, unit: u16, high: Option<u16>) {
-        if digits < 4 {
-            self.state = StringState::Hex { digits, unit, high };
-            return;
-        }
-        if high.is_none() && (0xD800..0xDC00).contains(&unit) {
-            self.state = StringState::Pair { high: unit, backslash: false };
-            return;
-        }
-        self.state = StringState::Plain;
-        match char::decode_utf16(high.into_iter().chain([unit])).next() {
-            Some(Ok(decoded)) => self.content.push(decoded),
-            _ => self.is_well_formed = false,
-        }
-    }
-
     fn reject_escape(&mut self, at: usize) -> StringStep {
-        self.is_well_formed = false;
-        self.state = StringState::Plain;
+        (self.is_malformed, self.is_in_pair, self.state) = (true, false, StringState::Plain);
         StringStep::Continue(at)
     }
 }

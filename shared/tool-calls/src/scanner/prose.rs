@@ -89,10 +89,12 @@ pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: &ScanContex
         if bytes[at] != b'`' {
             code.end_run(Some(bytes[at]));
         }
-        match match_at(code, &text[at..], at, context) {
-            Match::Full(found, _) => return (at, found),
-            Match::Partial => return (at, resolve_partial(code, &text[at..], context)),
-            Match::None => {}
+        if may_begin(code, bytes[at], context) {
+            match match_at(code, &text[at..], at, context) {
+                Match::Full(found, _) => return (at, found),
+                Match::Partial => return (at, resolve_partial(code, &text[at..], context)),
+                Match::None => {}
+            }
         }
         code.advance(bytes[at]);
         let before = at;
@@ -108,21 +110,25 @@ pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: &ScanContex
     (at, ProseEvent::Nothing)
 }
 
-fn match_at(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
-    let byte = rest.as_bytes()[0];
+/// Whether anything but text may begin with this byte.
+fn may_begin(code: &CodeTracker, byte: u8, context: &ScanContext<'_>) -> bool {
     let is_possible = if code.is_line_start() {
         LINE_START[byte as usize] || context.declared.has_first_byte(byte)
     } else {
         IN_LINE[byte as usize]
     };
-    if !is_possible || !allows_calls(code, context) {
-        return Match::None;
-    }
+    is_possible && allows_calls(code, context)
+}
+
+// Not inlined, because the loop over plain text is then a third longer.
+#[inline(never)]
+fn match_at(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
+    let byte = rest.as_bytes()[0];
     let marker = if matches!(byte, b'<' | b'[' | b']') { match_marker(code, rest, at, context) } else { Match::None };
     match marker {
         Match::None if code.is_line_start() => match_at_line_start(code, rest, at, context),
         Match::None
-            if (byte == b'{' || byte == b'[' && may_open_list(rest, context.declared))
+            if (byte == b'{' && may_open_json(rest) || byte == b'[' && may_open_list(rest, context.declared))
                 && allows_inline_bracket(code, at, context) =>
         {
             Match::Full(open(CandidateKind::InlineJson, Payload, 0), 1)
@@ -151,6 +157,13 @@ fn allows_inline_bracket(code: &CodeTracker, at: usize, context: &ScanContext<'_
     allows_brackets(at, context) && code.fence().is_none() && !code.is_in_inline_code() && !code.is_json_line()
 }
 
+/// Whether a bracket may open JSON: most braces in code hold a name without quotes.
+fn may_open_json(rest: &str) -> bool {
+    let inside = &rest[1..];
+    let is_name = inside[space_len(inside)..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    !(is_name && rest.starts_with('{'))
+}
+
 /// Whether a bracket may open a list of calls, as `[f(q="a")]` or as JSON. Most brackets in prose are links.
 fn may_open_list(rest: &str, declared: &DeclaredTools) -> bool {
     let inside = &rest[1..];
@@ -177,7 +190,7 @@ fn match_recipient(rest: &str) -> Match<ProseEvent> {
 
 fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
     let matched = match rest.as_bytes()[0] {
-        byte @ (b'{' | b'[') if allows_brackets(at, context) => {
+        byte @ (b'{' | b'[') if allows_brackets(at, context) && may_open_json(rest) => {
             let is_list = byte == b'[' && context.no_text_shown;
             Match::Full(open(if is_list { CandidateKind::List } else { CandidateKind::Json }, Payload, 0), 1)
         }

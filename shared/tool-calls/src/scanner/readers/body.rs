@@ -27,7 +27,7 @@ pub(super) struct Body {
 type BeginPython = fn(usize) -> Box<dyn Reader>;
 
 pub(super) enum BodyState {
-    Json(Box<JsonScan>),
+    Json(JsonScan),
     /// After complete JSON.
     Tail,
     /// After JSON that needs repair, which ends at `end` unless it had a false end of a string.
@@ -77,7 +77,7 @@ impl Reader for Body {
 
     fn names_declared(&self, _candidate: &Candidate, _text: &str, declared: &DeclaredTools) -> bool {
         let BodyState::Json(scan) = &self.state else { return false };
-        let name = |key| scan.outer()?.get(key)?.as_str();
+        let name = |key| scan.outer()?.0.get(key)?.as_str();
         json_calls::NAME_KEYS.into_iter().filter_map(name).any(|name| declared.has(name))
     }
 }
@@ -86,7 +86,7 @@ impl Body {
     /// JSON that begins here; `early_checks` enables early rejection.
     pub(super) fn json(from: usize, fenced: bool, early_checks: bool) -> Self {
         let scan = if early_checks { JsonScan::with_early_checks() } else { JsonScan::default() };
-        Self { state: BodyState::Json(Box::new(scan)), from, fenced, python: None }
+        Self { state: BodyState::Json(scan), from, fenced, python: None }
     }
 
     pub(super) fn tail() -> Self {
@@ -130,7 +130,7 @@ impl Body {
                     Match::Full((), _) => Continue(None),
                     Match::Partial => {
                         // Too little to decide: read again from the beginning.
-                        **scan = JsonScan::with_early_checks();
+                        *scan = JsonScan::with_early_checks();
                         candidate.at = self.from;
                         Break(Verdict::NeedMore)
                     }
@@ -295,7 +295,7 @@ impl Body {
 
 /// Whether the JSON read so far can still become a call to a declared tool.
 fn may_be_call(scan: &JsonScan, declared: &DeclaredTools) -> bool {
-    let Some(members) = scan.outer() else { return !scan.is_broken() };
+    let Some((members, current_key)) = scan.outer() else { return !scan.is_broken() };
     let names = || json_calls::NAME_KEYS.into_iter().filter_map(|key| Some((key, members.get(key)?.as_str()?)));
     if names().any(|(_, name)| declared.has(name)) {
         return true;
@@ -307,7 +307,5 @@ fn may_be_call(scan: &JsonScan, declared: &DeclaredTools) -> bool {
     if other_action && !declared.any_has_parameter(action) {
         return false;
     }
-    !scan.is_broken()
-        && scan.outer_key().is_none_or(possible)
-        && names().all(|(key, _)| declared.any_has_parameter(key))
+    !scan.is_broken() && current_key.is_none_or(possible) && names().all(|(key, _)| declared.any_has_parameter(key))
 }
