@@ -250,12 +250,19 @@ mod tests {
     fn unreadable_content_is_searched_once() {
         let parameters = json!({ "type": "object", "properties": {} });
         let spec = ToolSpec { name: "f".to_owned(), description: String::new(), parameters, examples: Vec::new() };
-        let mut scanner = CallScanner::new(&[spec]);
+        let mut scanner = CallScanner::new(&[spec.clone()]);
         let malformed = |segments: &[Segment]| segments.iter().filter(|it| matches!(it, Segment::Malformed(_))).count();
         let begun = malformed(&scanner.push(&"<tool_call>[f(}]".repeat(1_000)));
         let known = scanner.without_end.clone();
         assert!(begun > 0 && known.start == 0 && known.end > 4_000, "{begun}, {known:?}");
         scanner.push("</tool_call>");
         assert_eq!(scanner.unsettled_len(), 0, "the end is found all the same");
+        let mut scanner = CallScanner::new(&[spec]);
+        for _ in 0..1_000 {
+            scanner.push("<tool_call>[f(");
+            scanner.push("}]");
+        }
+        let known = scanner.without_end.clone();
+        assert!(known.start == 0 && known.end > 4_000, "in chunks, {known:?}");
     }
 }

@@ -34,10 +34,10 @@ pub(super) enum BodyState {
     Broken {
         end: usize,
     },
-    /// After unreadable content, for this reason; `search` is the position from which to search for the wrapper's end.
+    /// After unreadable content, for this reason; the wrapper's end may have to be searched.
     Unreadable {
         reason: MalformedReason,
-        search: Option<usize>,
+        search: bool,
     },
 }
 
@@ -53,11 +53,11 @@ impl Reader for Body {
                 let end = *end;
                 self.read_broken_tail(candidate, text, end, declared)
             }
-            BodyState::Unreadable { reason, search: None } => {
+            BodyState::Unreadable { reason, search: false } => {
                 let reason = *reason;
                 self.read_unreadable_tail(candidate, text, reason)
             }
-            BodyState::Unreadable { search: Some(_), .. } => self.search_wrapper_end(candidate, text),
+            BodyState::Unreadable { search: true, .. } => self.search_wrapper_end(candidate, text),
         }
     }
 
@@ -100,7 +100,7 @@ impl Body {
 
     /// After unreadable content; the wrapper's end is still to be found.
     pub(super) fn unreadable(reason: MalformedReason) -> Self {
-        Self { state: BodyState::Unreadable { reason, search: Some(0) }, ..Self::tail() }
+        Self { state: BodyState::Unreadable { reason, search: true }, ..Self::tail() }
     }
 
     pub(super) fn set_state(&mut self, next: BodyState) -> Step {
@@ -288,7 +288,6 @@ impl Body {
             }
             candidate.record_fault(reason, self.from..candidate.at);
         }
-        let search = search.then_some(candidate.at);
         self.set_state(BodyState::Unreadable { reason, search })
     }
 }

@@ -190,25 +190,25 @@ impl Body {
     }
 
     /// Searches unreadable content for the wrapper's end, within [`MAX_SEARCH_BYTES`].
-    pub(super) fn search_wrapper_end(&mut self, candidate: &mut Candidate, text: &str) -> Step {
-        let BodyState::Unreadable { search: Some(search), reason } = &mut self.state else { return Continue(None) };
-        let limit = text.floor_char_boundary(candidate.at.saturating_add(MAX_SEARCH_BYTES));
-        let first = (*search).max(candidate.at);
-        let known = &mut candidate.without_end;
+    pub(super) fn search_wrapper_end(&self, candidate: &mut Candidate, text: &str) -> Step {
+        let BodyState::Unreadable { reason, .. } = self.state else { return Continue(None) };
+        let (at, known) = (candidate.at, &mut candidate.without_end);
+        let limit = text.floor_char_boundary(at.saturating_add(MAX_SEARCH_BYTES));
         // What an earlier candidate searched in vain is not searched again: otherwise each short one costs this many bytes.
-        let (begin, from) = if known.contains(&first) { (known.start, known.end.min(limit)) } else { (first, first) };
-        let end = match CLOSERS.find(&text[..limit], from) {
+        if !(known.start..=known.end).contains(&at) {
+            *known = at..at;
+        }
+        let end = match CLOSERS.find(&text[..limit], known.end.min(limit)) {
             Ok((_, _, end)) => end,
-            Err(next) if limit < text.len() => {
-                *known = begin..next;
-                candidate.at
-            }
             Err(next) => {
-                *search = next;
-                return Break(Verdict::NeedMore);
+                known.end = known.end.max(next);
+                if limit == text.len() {
+                    return Break(Verdict::NeedMore);
+                }
+                at
             }
         };
-        Break(take_unreadable(candidate, *reason, end))
+        Break(take_unreadable(candidate, reason, end))
     }
 
     /// Ends the text in an unfinished call of a wrapper that has other calls: only the unfinished one is lost.
