@@ -42,7 +42,7 @@ impl Compactness {
     /// The part of the system prompt that teaches how to call these tools.
     pub(crate) fn instructions(
         self,
-        format: &dyn CallFormat,
+        format: &CallFormat,
         tools: &[ToolSpec],
         language: Language,
         today: &str,

@@ -17,7 +17,7 @@ pub(crate) fn to_native(messages: &[Message]) -> Vec<Message> {
 ///
 /// OpenAI-type endpoints reject a `tool` role without native calls, so results are sent as user messages. The notes around
 /// them are outside of tags that no result can close, and are the same at every later turn.
-pub(crate) fn to_text(texts: &AgentTexts, messages: &[Message], format: &dyn CallFormat) -> Vec<Message> {
+pub(crate) fn to_text(texts: &AgentTexts, messages: &[Message], format: &CallFormat) -> Vec<Message> {
     let mut written = Vec::with_capacity(messages.len());
     let mut rest = messages;
     while let Some((first, tail)) = rest.split_first() {
@@ -62,7 +62,7 @@ fn leading_results<'a>(first: &'a Message, rest: &mut &'a [Message]) -> Vec<&'a 
 }
 
 /// The user message with results. Without its explicit instruction to use them, models ignore them.
-fn results_message(texts: &AgentTexts, results: &[&ToolMessage], format: &dyn CallFormat) -> String {
+fn results_message(texts: &AgentTexts, results: &[&ToolMessage], format: &CallFormat) -> String {
     let body: Vec<String> = results.iter().map(|result| render(result, format)).collect();
     let body = body.join("\n\n");
     format!("{}\n\n{}", fill(frame(texts, results), &[("results", &body)]), texts.quoted)
@@ -92,7 +92,7 @@ fn is_invalid_call(content: &str) -> bool {
     [Language::Zh, Language::En].map(ToolTexts::of).iter().any(|texts| is_start(texts.invalid_arguments))
 }
 
-fn render(result: &ToolMessage, format: &dyn CallFormat) -> String {
+fn render(result: &ToolMessage, format: &CallFormat) -> String {
     if is_search(&result.content) { result.content.clone() } else { format.render_result(result) }
 }
 

@@ -14,7 +14,7 @@ pub(crate) enum ToolOffer<'a> {
     /// None.
     None,
     /// In the system prompt, in this format.
-    Text { format: &'a dyn CallFormat, tools: &'a [ToolSpec] },
+    Text { format: &'a CallFormat, tools: &'a [ToolSpec] },
     /// In a field of the request; the system prompt only states how to treat them.
     Native {
         /// Whether they may be called.

@@ -2,7 +2,7 @@
 //!
 //! All markers are read in every reply, independent of the taught format. The content after a marker decides how it is
 //! read (JSON, a function's parameters, a name first). So a new format is usually a row of markers; a format that
-//! prompts teach is a row in `render.rs` and a line in `FAMILIES`.
+//! prompts teach is a row in `render.rs`.
 
 mod compact;
 mod prompt;
@@ -10,57 +10,10 @@ mod read_only;
 mod render;
 mod taught;
 
-use std::borrow::Cow;
-
-use domain::{Language, ToolCall, ToolMessage, ToolSpec};
-use serde_json::json;
-
+pub(crate) use self::read_only::MESSAGE_ENDS;
+pub use self::render::CallFormat;
+use self::render::FORMATS;
 use crate::marker_role::Role;
-
-/// A text format for calls that a prompt can teach and that history is written in.
-pub trait CallFormat: Sync {
-    /// A short stable name, such as `tag`.
-    fn name(&self) -> &'static str;
-    /// Renders a past call as the model should have written it.
-    fn render_call(&self, call: &ToolCall) -> String;
-    /// The part of the system prompt that teaches the format and lists the tools; empty without tools. `today`, as
-    /// `YYYY-MM-DD`, replaces `{today}` in the arguments of examples.
-    fn instructions(&self, tools: &[ToolSpec], language: Language, today: &str) -> String {
-        prompt::build_instructions(tools, language, today, &|call| self.render_call(call))
-    }
-    /// The tools for a prompt with little space, in no natural language of its own: the signature of each, its descriptions
-    /// shortened, and a call.
-    fn compact_tools(&self, tools: &[ToolSpec]) -> String {
-        compact::render_tools(tools, &|call| self.render_call(call))
-    }
-    /// Renders a result for the model; a failure as `{"success": false, "error": …}`.
-    ///
-    /// The content is inserted as it is: its producer has already escaped outside text with
-    /// [`escape`](crate::escape()).
-    fn render_result(&self, result: &ToolMessage) -> String {
-        let content = match result.error() {
-            Some(error) => Cow::Owned(json!({ "success": false, "error": error }).to_string()),
-            None => Cow::Borrowed(&result.content),
-        };
-        format!("<tool_result name=\"{}\">\n{content}\n</tool_result>", prompt::escape_attribute(&result.name))
-    }
-}
-
-/// The format for models whose id contains one of these patterns, in lower case; the first matching row wins.
-///
-/// Doubao models use the tag format: they follow it well, and an endpoint may strip its own control tokens from the
-/// text.
-const FAMILIES: &[(&[&str], &dyn CallFormat)] = &[
-    (&["seed-oss"], &render::SEED),
-    (&["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "step-5", "mimo"], &render::QWEN),
-    (&["qwen", "qwq", "hermes", "granite-4", "reka", "ernie"], &render::HERMES),
-    (&["longcat"], &render::LONGCAT),
-    (&["glm-4", "glm-5", "ling-3", "hy3-", "hy4-", "laguna", "hyperclovax"], &render::GLM),
-    (&["minicpm5", "minicpm-5"], &render::MINICPM),
-    (&["functionary"], &render::FUNCTIONARY),
-    (&["minimax"], &render::MINIMAX),
-    (&["claude"], &render::INVOKE),
-];
 
 /// Models whose prompt opens the reasoning, so that their replies only close it, by the same patterns. Endpoints that
 /// separate the reasoning are no matter: their text has no reasoning.
@@ -73,44 +26,31 @@ pub fn opens_in_thinking(model: &str) -> bool {
 }
 
 /// Returns the format for a model: that of its family, or the tag format.
-pub fn format_for(model: &str) -> &'static dyn CallFormat {
+pub fn format_for(model: &str) -> &'static CallFormat {
     let model = model.to_lowercase();
-    let fits = |patterns: &[&str]| patterns.iter().any(|pattern| model.contains(pattern));
-    FAMILIES.iter().find(|(patterns, _)| fits(patterns)).map_or(&render::TAG, |(_, format)| *format)
+    let fits = |format: &&CallFormat| format.models.iter().any(|pattern| model.contains(pattern));
+    FORMATS.iter().find(fits).unwrap_or(&FORMATS[0])
 }
 
 /// Returns the format of this name, or that for the model if there is none.
-pub fn format_of(name: Option<&str>, model: &str) -> &'static dyn CallFormat {
+pub fn format_of(name: Option<&str>, model: &str) -> &'static CallFormat {
     name.and_then(|name| format_named(name).ok()).unwrap_or_else(|| format_for(model))
 }
 
-const FORMATS: &[&dyn CallFormat] = &[
-    &render::TAG,
-    &render::HERMES,
-    &render::SEED,
-    &render::QWEN,
-    &render::GLM,
-    &render::MINIMAX,
-    &render::INVOKE,
-    &render::LONGCAT,
-    &render::MINICPM,
-    &render::FUNCTIONARY,
-    &render::REACT,
-];
-
 /// Returns the format of this name; the error is the list of all names.
-pub fn format_named(name: &str) -> Result<&'static dyn CallFormat, String> {
-    let found = FORMATS.iter().find(|format| format.name() == name);
-    found.copied().ok_or_else(|| FORMATS.iter().map(|format| format.name()).collect::<Vec<_>>().join(", "))
+pub fn format_named(name: &str) -> Result<&'static CallFormat, String> {
+    let found = FORMATS.iter().find(|format| format.name == name);
+    found.ok_or_else(|| FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", "))
 }
 
 pub(crate) fn markers() -> Vec<(String, Role)> {
-    let plain = [taught::MARKERS, read_only::MARKERS].concat();
-    let mut markers: Vec<_> = plain.into_iter().map(|(text, role)| (text.to_owned(), role)).collect();
-    markers.extend(taught::prefixed_markers());
-    markers.extend(read_only::deepseek_markers());
-    markers.extend(read_only::harmony_separators());
-    markers
+    let wrappers = [taught::WRAPPERS, read_only::WRAPPERS].concat();
+    let wrappers = wrappers.into_iter().flat_map(|[open, close]| [(open, Role::Wrapper), (close, Role::Close)]);
+    let ends = [read_only::MESSAGE_ENDS, read_only::TURN_ENDS].concat().into_iter().map(|text| (text, Role::TurnEnd));
+    let others = [taught::MARKERS, read_only::MARKERS].concat();
+    let plain = wrappers.chain(ends).chain(others).map(|(text, role)| (text.to_owned(), role));
+    let built = taught::built_markers().chain(read_only::deepseek_markers()).chain(read_only::harmony_separators());
+    plain.chain(built).collect()
 }
 
 #[cfg(test)]
@@ -118,7 +58,7 @@ mod tests {
     use domain::{Language, ToolCall, ToolExample, ToolMessage, ToolSpec};
     use serde_json::{Value, json};
 
-    use super::{CallFormat, FAMILIES, FORMATS, format_for, format_named};
+    use super::{CallFormat, FORMATS, format_for, format_named};
     use crate::{CallScanner, ReplyEnd, Segment};
 
     fn search_web() -> ToolSpec {
@@ -147,13 +87,13 @@ mod tests {
 
     #[test]
     fn formats_of_families_have_names() {
-        for (_, format) in FAMILIES {
+        for format in &FORMATS {
             assert_eq!(format_named(format.name()).map(CallFormat::name), Ok(format.name()));
         }
         assert_eq!(format_named("react").map(CallFormat::name), Ok("react"));
         assert_eq!(
             format_named("xml").map(CallFormat::name),
-            Err("tag, hermes, seed_functions, qwen_functions, glm, minimax_invoke, invoke, longcat, minicpm, functionary, react".to_owned())
+            Err("tag, seed_functions, qwen_functions, hermes, longcat, glm, minicpm, functionary, minimax_invoke, invoke, react".to_owned())
         );
     }
 
@@ -165,7 +105,7 @@ mod tests {
             json!({"query": "5"}),
             json!({"query": ""}),
         ];
-        for format in FORMATS {
+        for format in &FORMATS {
             for arguments in &arguments {
                 let mut scanner = CallScanner::new(&[search_web()]).with_actions();
                 let text = format!("好的。\n{}\n", format.render_call(&call(arguments.clone())));
@@ -180,7 +120,7 @@ mod tests {
 
     #[test]
     fn names_with_capitals_and_hyphens_are_parsed() {
-        for format in FORMATS {
+        for format in &FORMATS {
             for name in ["getWeather", "get-weather", "_Get-2"] {
                 let spec = ToolSpec { name: name.to_owned(), ..search_web() };
                 let call = ToolCall { name: name.to_owned(), ..call(json!({"query": "北京"})) };
@@ -202,7 +142,7 @@ mod tests {
 
     #[test]
     fn instructions_are_empty_without_tools() {
-        for format in FORMATS {
+        for format in &FORMATS {
             assert_eq!(format.instructions(&[], Language::En, "2026-01-02"), "", "{}", format.name());
         }
     }

@@ -144,7 +144,7 @@ impl Markers {
         Self { roles: self.roles | others.roles }
     }
 
-    /// Matches a marker at the beginning of the text; see [`MarkerTree::match_prefix`].
+    /// Matches a marker at the beginning of the text; see [`MarkerTree::match_roles`].
     pub(crate) fn match_prefix(self, text: &str) -> Match<Role> {
         MARKERS.match_roles(text, self.roles)
     }
@@ -166,12 +166,8 @@ impl Markers {
 }
 
 impl<R: Copy> MarkerTree<R> {
-    /// Creates the tree of these texts; none may be a prefix of another.
-    pub(crate) fn from_rows(rows: impl Iterator<Item = (impl AsRef<str>, R)>) -> Self {
-        Self::build(rows, |_| 1)
-    }
-
-    fn build(rows: impl Iterator<Item = (impl AsRef<str>, R)>, bit: impl Fn(R) -> u32) -> Self {
+    /// Creates the tree of these texts, whose roles are bits; none may be a prefix of another.
+    pub(crate) fn build(rows: impl Iterator<Item = (impl AsRef<str>, R)>, bit: impl Fn(R) -> u32) -> Self {
         let folded = |text: &str| if text.starts_with('<') { text.to_ascii_lowercase() } else { text.to_owned() };
         let (texts, roles): (Vec<_>, Vec<_>) = rows.map(|(text, role)| (folded(text.as_ref()), role)).unzip();
         let rows: Vec<_> = sorted(texts).into_iter().map(|(text, at)| (text, roles[at], bit(roles[at]))).collect();
@@ -231,13 +227,9 @@ impl<R: Copy> MarkerTree<R> {
         None
     }
 
-    /// Matches a text of the tree at the beginning of the text. Tags match in any case, and with blanks or a suffix before
+    /// Matches a text of these roles at the beginning of the text. Tags match in any case, and with blanks or a suffix before
     /// their `>`.
-    pub(crate) fn match_prefix(&self, text: &str) -> Match<R> {
-        self.match_roles(text, u32::MAX)
-    }
-
-    fn match_roles(&self, text: &str, roles: u32) -> Match<R> {
+    pub(crate) fn match_roles(&self, text: &str, roles: u32) -> Match<R> {
         let bytes = text.as_bytes();
         let is_tag = bytes.first() == Some(&b'<');
         let (mut node, mut at) = (&self.nodes[0], 0);

@@ -200,7 +200,7 @@ impl Run<'_> {
         message_format::to_text(self.texts, messages, self.call_format())
     }
 
-    fn call_format(&self) -> &'static dyn CallFormat {
+    fn call_format(&self) -> &'static CallFormat {
         let config = self.model().config();
         tool_calls::format_of(config.call_format.as_deref(), &config.model)
     }

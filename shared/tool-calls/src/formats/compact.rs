@@ -1,23 +1,24 @@
 //! The tools in few tokens: for each a signature, one line about it, its required parameters and a call.
 
-use domain::{ToolCall, ToolSpec};
+use domain::ToolSpec;
 use serde_json::Value;
 
+use super::CallFormat;
 use super::prompt::{is_required, split_title, usage_call};
 use crate::parameter_value::schema_types;
 
 /// Maximum length of a description, in characters.
 const MAX_DESCRIPTION_CHARS: usize = 60;
 
-pub(super) fn render_tools(tools: &[ToolSpec], render: &dyn Fn(&ToolCall) -> String) -> String {
-    tools.iter().map(|tool| render_tool(tool, render)).collect::<Vec<_>>().join("\n\n")
+pub(super) fn render_tools(format: &CallFormat, tools: &[ToolSpec]) -> String {
+    tools.iter().map(|tool| render_tool(format, tool)).collect::<Vec<_>>().join("\n\n")
 }
 
-fn render_tool(tool: &ToolSpec, render: &dyn Fn(&ToolCall) -> String) -> String {
+fn render_tool(format: &CallFormat, tool: &ToolSpec) -> String {
     let mut lines = vec![format!("{}({})", tool.name, signature(&tool.parameters))];
     lines.extend(Some(shorten(&tool.description)).filter(|line| !line.is_empty()));
     lines.extend(required_descriptions(&tool.parameters));
-    lines.push(render(&usage_call(tool)));
+    lines.push(format.render_call(&usage_call(tool)));
     lines.join("\n")
 }
 

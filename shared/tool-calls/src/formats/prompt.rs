@@ -4,37 +4,33 @@ use domain::{Language, ToolCall, ToolExample, ToolSpec};
 use prompts::{CallTexts, fill};
 use serde_json::{Map, Value, json};
 
+use super::CallFormat;
 use crate::parameter_value::{required_fields, schema_types};
 
 /// Builds the instructions for calling these tools; empty without tools.
-pub(super) fn build_instructions(
-    tools: &[ToolSpec],
-    language: Language,
-    today: &str,
-    render: &dyn Fn(&ToolCall) -> String,
-) -> String {
+pub(super) fn build_instructions(format: &CallFormat, tools: &[ToolSpec], language: Language, today: &str) -> String {
     let Some(first) = tools.first() else { return String::new() };
     let texts = CallTexts::of(language);
-    let sections: Vec<_> = tools.iter().map(|tool| render_section(tool, texts, today, render)).collect();
+    let sections: Vec<_> = tools.iter().map(|tool| render_section(format, tool, texts, today)).collect();
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let values = [
         ("sections", &*sections.join("\n\n")),
         ("names", &*names.join(texts.list_separator)),
-        ("call", &*render(&sample_call(first, today))),
+        ("call", &*format.render_call(&sample_call(first, today))),
     ];
     fill(texts.instructions, &values)
 }
 
-fn render_section(tool: &ToolSpec, texts: &CallTexts, today: &str, render: &dyn Fn(&ToolCall) -> String) -> String {
+fn render_section(format: &CallFormat, tool: &ToolSpec, texts: &CallTexts, today: &str) -> String {
     let (title, rest) = split_title(&tool.description);
     let mut parts = vec![format!("### {} - {title}", tool.name)];
     if !rest.is_empty() {
         parts.push(fill(texts.when_to_use, &[("condition", rest)]));
     }
     parts.push(fill(texts.parameters, &[("parameters", &render_parameters(&tool.parameters, texts))]));
-    parts.push(fill(texts.format, &[("call", &render(&usage_call(tool)))]));
+    parts.push(fill(texts.format, &[("call", &format.render_call(&usage_call(tool)))]));
     let example = |example: &ToolExample| {
-        let call = render(&example_call(tool, example, today));
+        let call = format.render_call(&example_call(tool, example, today));
         fill(texts.example, &[("question", &example.question), ("call", &call)])
     };
     let examples: Vec<_> = tool.examples.iter().map(example).collect();

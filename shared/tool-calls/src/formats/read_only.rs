@@ -3,30 +3,52 @@
 
 use crate::marker_role::Role;
 
-pub(super) const MARKERS: &[(&str, Role)] = &[
+/// What opens and closes a wrapper.
+pub(super) const WRAPPERS: &[[&str; 2]] = &[
     // Doubao 1.5 and 1.6.
-    ("<|FunctionCallBegin|>", Role::Wrapper),
-    ("<|FunctionCallEnd|>", Role::Close),
+    ["<|FunctionCallBegin|>", "<|FunctionCallEnd|>"],
+    // Kimi K2; some models write the singular of its section.
+    ["<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"],
+    ["<|tool_call_section_begin|>", "<|tool_call_section_end|>"],
+    ["<|tool_call_begin|>", "<|tool_call_end|>"],
+    // Llama 3 and 4.
+    ["<|python_start|>", "<|python_end|>"],
+    // Mistral, LM Studio.
+    ["[TOOL_CALLS]", "[/TOOL_CALLS]"],
+    ["[TOOL_REQUEST]", "[END_TOOL_REQUEST]"],
+    // Command, InternLM.
+    ["<|START_ACTION|>", "<|END_ACTION|>"],
+    ["<|action_start|>", "<|action_end|>"],
+    // LongCat, dots, OpenPangu, Apertus.
+    ["<longcat_tool_call>", "</longcat_tool_call>"],
+    ["<dots_function_call>", "</dots_function_call>"],
+    ["[unused11]", "[unused12]"],
+    ["<|tools_prefix|>", "<|tools_suffix|>"],
+    // Gemma 4, FunctionGemma.
+    ["<|tool_call>", "<tool_call|>"],
+    ["<start_function_call>", "<end_function_call>"],
+    // Kimi K3.
+    ["<|open|>tools<|sep|>", "<|close|>tools<|sep|>"],
+    // MiniMax M3.
+    ["]<]minimax[>[<tool_call>", "]<]minimax[>[</tool_call>"],
+    // Solar Open.
+    ["<|tool_call:begin|>", "<|tool_call:end|>"],
+    // PLaMo 3.
+    ["<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>"],
+    ["<|plamo:begin_tool_request:plamo|>", "<|plamo:end_tool_request:plamo|>"],
+    // K2 Horizon.
+    ["<ifm|tool_calls>", "</ifm|tool_calls>"],
+    ["<ifm|tool_call>", "</ifm|tool_call>"],
+];
+
+pub(super) const MARKERS: &[(&str, Role)] = &[
     // Kimi K2.
-    ("<|tool_calls_section_begin|>", Role::Wrapper),
-    ("<|tool_call_begin|>", Role::Wrapper),
     ("<|tool_call_argument_begin|>", Role::Separator),
-    ("<|tool_call_end|>", Role::Close),
-    ("<|tool_calls_section_end|>", Role::Close),
     // Llama 3 and 4.
     ("<|python_tag|>", Role::Wrapper),
-    ("<|python_start|>", Role::Wrapper),
-    ("<|python_end|>", Role::Close),
-    ("<|eom_id|>", Role::TurnEnd),
-    ("<|eot_id|>", Role::TurnEnd),
     // Mistral.
-    ("[TOOL_CALLS]", Role::Wrapper),
-    ("[/TOOL_CALLS]", Role::Close),
     ("[CALL_ID]", Role::CallId),
     ("[ARGS]", Role::Separator),
-    // LM Studio.
-    ("[TOOL_REQUEST]", Role::Wrapper),
-    ("[END_TOOL_REQUEST]", Role::Close),
     // Harmony.
     ("<|channel|>commentary to=", Role::Wrapper),
     ("<|channel|>analysis to=", Role::Wrapper),
@@ -34,50 +56,20 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<|start|>assistant<|channel|>commentary to=", Role::Wrapper),
     ("<|start|>assistant<|channel|>analysis to=", Role::Wrapper),
     ("<|message|>", Role::Separator),
-    ("<|call|>", Role::TurnEnd),
-    ("<|end|>", Role::TurnEnd),
-    ("<|return|>", Role::TurnEnd),
-    // The singular of Kimi K2's section, which some models write.
-    ("<|tool_call_section_begin|>", Role::Wrapper),
-    ("<|tool_call_section_end|>", Role::Close),
-    // Granite, LFM2, Command, InternLM.
+    // Granite, LFM2, InternLM.
     ("<|tool_call|>", Role::Wrapper),
     ("<|tool_call_start|>", Role::Wrapper),
-    ("<|START_ACTION|>", Role::Wrapper),
-    ("<|END_ACTION|>", Role::Close),
-    ("<|action_start|>", Role::Wrapper),
     ("<|plugin|>", Role::Wrapper),
-    ("<|action_end|>", Role::Close),
-    // LongCat, dots, OpenPangu, Apertus.
-    ("<longcat_tool_call>", Role::Wrapper),
-    ("</longcat_tool_call>", Role::Close),
-    ("<dots_function_call>", Role::Wrapper),
-    ("</dots_function_call>", Role::Close),
-    ("[unused11]", Role::Wrapper),
-    ("[unused12]", Role::Close),
-    ("<|tools_prefix|>", Role::Wrapper),
-    ("<|tools_suffix|>", Role::Close),
     // GigaChat 3; a section without a token is in `scanner/prose.rs`.
     ("<|function_call|>", Role::Wrapper),
-    // Gemma 4, FunctionGemma.
-    ("<|tool_call>", Role::Wrapper),
-    ("<tool_call|>", Role::Close),
-    ("<start_function_call>", Role::Wrapper),
-    ("<end_function_call>", Role::Close),
     // Hunyuan 3.
     ("<tool_sep>", Role::Separator),
     // Kimi K3.
-    ("<|open|>tools<|sep|>", Role::Wrapper),
     ("<|open|>call ", Role::FunctionWithAttributes),
     ("<|open|>argument ", Role::ParameterWithAttributes),
     ("<|close|>argument<|sep|>", Role::ParameterEnd),
     ("<|close|>call<|sep|>", Role::FunctionEnd),
-    ("<|close|>tools<|sep|>", Role::Close),
-    ("<|close|>response<|sep|>", Role::TurnEnd),
-    ("<|close|>message<|sep|>", Role::TurnEnd),
     // MiniMax M3.
-    ("]<]minimax[>[<tool_call>", Role::Wrapper),
-    ("]<]minimax[>[</tool_call>", Role::Close),
     ("]<]minimax[>[<invoke ", Role::FunctionWithAttributes),
     ("]<]minimax[>[</invoke>", Role::FunctionEnd),
     // Inkling.
@@ -86,54 +78,65 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     // Solar Open.
     ("<|tool_calls|>", Role::Wrapper),
     ("<|begin|>assistant<|tool_calls|>", Role::Wrapper),
-    ("<|tool_call:begin|>", Role::Wrapper),
     ("<|tool_call:name|>", Role::Separator),
     ("<|tool_call:args|>", Role::Separator),
-    ("<|tool_call:end|>", Role::Close),
-    ("<|calls|>", Role::TurnEnd),
     // PLaMo 3.
-    ("<|plamo:begin_tool_requests:plamo|>", Role::Wrapper),
-    ("<|plamo:begin_tool_request:plamo|>", Role::Wrapper),
     ("<|plamo:begin_tool_name:plamo|>", Role::Wrapper),
     ("<|plamo:end_tool_name:plamo|>", Role::Separator),
     ("<|plamo:begin_tool_arguments:plamo|>", Role::Separator),
     ("<|plamo:msg|>", Role::Separator),
     ("<|plamo:constrain|>json<|plamo:msg|>", Role::Separator),
-    ("<|plamo:tag|>", Role::TurnEnd),
     ("<|plamo:end_tool_arguments:plamo|>", Role::Close),
-    ("<|plamo:end_tool_request:plamo|>", Role::Close),
-    ("<|plamo:end_tool_requests:plamo|>", Role::Close),
     // K2 Horizon.
-    ("<ifm|tool_calls>", Role::Wrapper),
-    ("<ifm|tool_call>", Role::Wrapper),
     ("<ifm|arg_key>", Role::Key),
     ("</ifm|arg_key>", Role::KeyEnd),
     ("<ifm|arg_value>", Role::Value),
     ("</ifm|arg_value>", Role::ParameterEnd),
-    ("</ifm|tool_call>", Role::Close),
-    ("</ifm|tool_calls>", Role::Close),
-    // Tokens that leak after a call or an answer: the end of a turn, of reasoning.
-    ("<|im_end|>", Role::TurnEnd),
-    ("<|endoftext|>", Role::TurnEnd),
-    ("<end_of_turn>", Role::TurnEnd),
-    ("<turn|>", Role::TurnEnd),
-    ("<|eom|>", Role::TurnEnd),
-    ("<|eot|>", Role::TurnEnd),
-    ("<|end_of_msg|>", Role::TurnEnd),
-    ("<|message_sep|>", Role::TurnEnd),
-    ("<|end_message|>", Role::TurnEnd),
-    ("<|content_model_end_sampling|>", Role::TurnEnd),
-    ("<|END_RESPONSE|>", Role::TurnEnd),
-    ("<|END_TEXT|>", Role::TurnEnd),
-    ("<|END_OF_TURN_TOKEN|>", Role::TurnEnd),
-    ("<|assistant_end|>", Role::TurnEnd),
-    ("<|role_end|>", Role::TurnEnd),
-    ("<|tool_response>", Role::TurnEnd),
-    ("<start_function_response>", Role::TurnEnd),
+    // Ends of a reply or of reasoning that leak after a call.
     ("</s>", Role::Close),
     ("</think>", Role::Close),
     ("</thinking>", Role::Close),
     ("</seed:think>", Role::Close),
+];
+
+/// Tokens that end a turn or a message, and leak after a call or an answer. These also end reasoning or an answer in a frame.
+pub(crate) const MESSAGE_ENDS: &[&str] = &[
+    // Harmony.
+    "<|end|>",
+    "<|return|>",
+    // Muse.
+    "<|eom|>",
+    "<|eot|>",
+    // Command.
+    "<|END_TEXT|>",
+    "<|END_RESPONSE|>",
+    "<|END_OF_TURN_TOKEN|>",
+    // Kimi K3.
+    "<|close|>response<|sep|>",
+    "<|close|>message<|sep|>",
+    "<|end_of_msg|>",
+    // Inkling.
+    "<|end_message|>",
+    "<|content_model_end_sampling|>",
+    // Gemma 4, Ling 3.
+    "<turn|>",
+    "<|role_end|>",
+];
+
+/// The same that end no frame.
+pub(super) const TURN_ENDS: &[&str] = &[
+    "<|eom_id|>",
+    "<|eot_id|>",
+    "<|call|>",
+    "<|calls|>",
+    "<|plamo:tag|>",
+    "<|im_end|>",
+    "<|endoftext|>",
+    "<end_of_turn>",
+    "<|message_sep|>",
+    "<|assistant_end|>",
+    "<|tool_response>",
+    "<start_function_response>",
 ];
 
 /// DeepSeek's control tokens, with `~` for the bar and `_` for the gap.

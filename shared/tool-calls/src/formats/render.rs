@@ -1,14 +1,18 @@
 //! Past calls in the formats that prompts teach.
 
-use domain::ToolCall;
+use std::borrow::Cow;
+
+use domain::{Language, ToolCall, ToolMessage, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::CallFormat;
+use super::{compact, prompt};
 use crate::json_calls::is_call_key;
 
-/// A format and its name.
-pub(super) struct Format {
-    name: &'static str,
+/// A text format for calls that a prompt can teach and that history is written in.
+pub struct CallFormat {
+    pub(super) name: &'static str,
+    /// Patterns of the ids of models that use it, in lower case.
+    pub(super) models: &'static [&'static str],
     syntax: Syntax,
 }
 
@@ -29,34 +33,55 @@ enum Syntax {
     Recipient,
 }
 
-/// The default.
-pub(super) static TAG: Format = Format { name: "tag", syntax: Syntax::FlatJson };
-/// As Hermes and Qwen are trained.
-pub(super) static HERMES: Format = Format { name: "hermes", syntax: Syntax::Json("tool_call") };
-pub(super) static LONGCAT: Format = Format { name: "longcat", syntax: Syntax::Json("longcat_tool_call") };
-pub(super) static QWEN: Format =
-    Format { name: "qwen_functions", syntax: equals_signs(["<tool_call>", "</tool_call>"]) };
-pub(super) static SEED: Format =
-    Format { name: "seed_functions", syntax: equals_signs(["<seed:tool_call>", "</seed:tool_call>"]) };
-pub(super) static INVOKE: Format =
-    Format { name: "invoke", syntax: attributes(["<function_calls>", "</function_calls>"]) };
-pub(super) static MINIMAX: Format =
-    Format { name: "minimax_invoke", syntax: attributes(["<minimax:tool_call>", "</minimax:tool_call>"]) };
-pub(super) static MINICPM: Format = Format {
-    name: "minicpm",
-    syntax: Syntax::Functions {
-        wrapper: ["", ""],
-        function: ["<function name=\"", "\">", "</function>"],
-        parameter: ["<param name=\"", "\">", "</param>"],
+/// The formats; of those whose patterns a model's id contains the first one counts, else the first of all.
+///
+/// Doubao models use the tag format: they follow it well, and an endpoint may strip its own control tokens from the
+/// text.
+pub(super) static FORMATS: [CallFormat; 11] = [
+    CallFormat { name: "tag", models: &[], syntax: Syntax::FlatJson },
+    CallFormat {
+        name: "seed_functions",
+        models: &["seed-oss"],
+        syntax: equals_signs(["<seed:tool_call>", "</seed:tool_call>"]),
     },
-};
-/// GLM 4.5 and later.
-pub(super) static GLM: Format = Format { name: "glm", syntax: Syntax::Pairs };
-/// Functionary 3.2, whose replies begin with a recipient.
-pub(super) static FUNCTIONARY: Format = Format { name: "functionary", syntax: Syntax::Recipient };
-/// Only a scanner built with [`with_actions`](crate::CallScanner::with_actions) finds its calls, because in other replies
-/// `Action:` may begin ordinary lines.
-pub(super) static REACT: Format = Format { name: "react", syntax: Syntax::Action };
+    CallFormat {
+        name: "qwen_functions",
+        models: &["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "step-5", "mimo"],
+        syntax: equals_signs(["<tool_call>", "</tool_call>"]),
+    },
+    // As Hermes and Qwen are trained.
+    CallFormat {
+        name: "hermes",
+        models: &["qwen", "qwq", "hermes", "granite-4", "reka", "ernie"],
+        syntax: Syntax::Json("tool_call"),
+    },
+    CallFormat { name: "longcat", models: &["longcat"], syntax: Syntax::Json("longcat_tool_call") },
+    // GLM 4.5 and later.
+    CallFormat {
+        name: "glm",
+        models: &["glm-4", "glm-5", "ling-3", "hy3-", "hy4-", "laguna", "hyperclovax"],
+        syntax: Syntax::Pairs,
+    },
+    CallFormat {
+        name: "minicpm",
+        models: &["minicpm5", "minicpm-5"],
+        syntax: Syntax::Functions {
+            wrapper: ["", ""],
+            function: ["<function name=\"", "\">", "</function>"],
+            parameter: ["<param name=\"", "\">", "</param>"],
+        },
+    },
+    // Functionary 3.2, whose replies begin with a recipient.
+    CallFormat { name: "functionary", models: &["functionary"], syntax: Syntax::Recipient },
+    CallFormat {
+        name: "minimax_invoke",
+        models: &["minimax"],
+        syntax: attributes(["<minimax:tool_call>", "</minimax:tool_call>"]),
+    },
+    CallFormat { name: "invoke", models: &["claude"], syntax: attributes(["<function_calls>", "</function_calls>"]) },
+    // Only a scanner built with `with_actions` finds its calls, because in other replies `Action:` may begin ordinary lines.
+    CallFormat { name: "react", models: &[], syntax: Syntax::Action },
+];
 
 const fn equals_signs(wrapper: [&'static str; 2]) -> Syntax {
     let function = ["<function=", ">", "</function>"];
@@ -68,12 +93,14 @@ const fn attributes(wrapper: [&'static str; 2]) -> Syntax {
     Syntax::Functions { wrapper, function, parameter: ["<parameter name=\"", "\">", "</parameter>"] }
 }
 
-impl CallFormat for Format {
-    fn name(&self) -> &'static str {
+impl CallFormat {
+    /// A short stable name, such as `tag`.
+    pub fn name(&self) -> &'static str {
         self.name
     }
 
-    fn render_call(&self, ToolCall { name, arguments, .. }: &ToolCall) -> String {
+    /// Renders a past call as the model should have written it.
+    pub fn render_call(&self, ToolCall { name, arguments, .. }: &ToolCall) -> String {
         match self.syntax {
             Syntax::FlatJson => format!("<tool_call>{}</tool_call>", to_spaced_json(&flat(name, arguments))),
             Syntax::Json(element) => {
@@ -97,6 +124,31 @@ impl CallFormat for Format {
             Syntax::Action => format!("Action: {name}\nAction Input: {}", to_spaced_json(arguments)),
             Syntax::Recipient => format!(">>>{name}\n{}", to_spaced_json(arguments)),
         }
+    }
+
+    /// The part of the system prompt that teaches the format and lists the tools; empty without tools. `today`, as
+    /// `YYYY-MM-DD`, replaces `{today}` in the arguments of examples.
+    pub fn instructions(&self, tools: &[ToolSpec], language: Language, today: &str) -> String {
+        prompt::build_instructions(self, tools, language, today)
+    }
+
+    /// The tools for a prompt with little space, in no natural language of its own: the signature of each, its descriptions
+    /// shortened, and a call.
+    pub fn compact_tools(&self, tools: &[ToolSpec]) -> String {
+        compact::render_tools(self, tools)
+    }
+
+    /// Renders a result for the model; a failure as `{"success": false, "error": …}`.
+    ///
+    /// The content is inserted as it is: its producer has already escaped outside text with
+    /// [`escape`](crate::escape()).
+    #[expect(clippy::unused_self, reason = "all formats write results alike so far")]
+    pub fn render_result(&self, result: &ToolMessage) -> String {
+        let content = match result.error() {
+            Some(error) => Cow::Owned(json!({ "success": false, "error": error }).to_string()),
+            None => Cow::Borrowed(&result.content),
+        };
+        format!("<tool_result name=\"{}\">\n{content}\n</tool_result>", prompt::escape_attribute(&result.name))
     }
 }
 

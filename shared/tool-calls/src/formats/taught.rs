@@ -2,22 +2,19 @@
 
 use crate::marker_role::Role;
 
+/// Elements around JSON, also with attributes.
+const ELEMENTS: [&str; 3] = ["tool_call", "tool_use", "function_call"];
+
+pub(super) const WRAPPERS: &[[&str; 2]] = &[
+    ["<toolcall>", "</toolcall>"],
+    ["<seed:tool_call>", "</seed:tool_call>"],
+    ["<minimax:tool_call>", "</minimax:tool_call>"],
+];
+
 /// Markers without a prefix.
 pub(super) const MARKERS: &[(&str, Role)] = &[
-    // Tags around JSON.
-    ("<tool_call>", Role::Wrapper),
-    ("<tool_call ", Role::WrapperWithAttributes),
-    ("</tool_call>", Role::Close),
-    ("<toolcall>", Role::Wrapper),
-    ("</toolcall>", Role::Close),
     ("<tool ", Role::WrapperWithAttributes),
     ("</tool>", Role::Close),
-    ("<tool_use>", Role::Wrapper),
-    ("<tool_use ", Role::WrapperWithAttributes),
-    ("</tool_use>", Role::Close),
-    ("<function_call>", Role::Wrapper),
-    ("<function_call ", Role::WrapperWithAttributes),
-    ("</function_call>", Role::Close),
     // GLM's pairs.
     ("<arg_key>", Role::Key),
     ("</arg_key>", Role::KeyEnd),
@@ -42,10 +39,6 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<paramĠname=", Role::Parameter),
     ("<param ", Role::ParameterWithAttributes),
     ("</param>", Role::ParameterEnd),
-    ("<seed:tool_call>", Role::Wrapper),
-    ("</seed:tool_call>", Role::Close),
-    ("<minimax:tool_call>", Role::Wrapper),
-    ("</minimax:tool_call>", Role::Close),
 ];
 
 /// Elements that occur with every one of [`PREFIXES`].
@@ -87,9 +80,14 @@ const PREFIXES: &[&str] = &[
     "|GCML|",
 ];
 
-pub(super) fn prefixed_markers() -> impl Iterator<Item = (String, Role)> {
-    PREFIXES.iter().flat_map(|prefix| {
+pub(super) fn built_markers() -> impl Iterator<Item = (String, Role)> {
+    let elements = ELEMENTS.iter().flat_map(|name| {
+        let tags = [(format!("<{name}>"), Role::Wrapper), (format!("<{name} "), Role::WrapperWithAttributes)];
+        tags.into_iter().chain([(format!("</{name}>"), Role::Close)])
+    });
+    let prefixed = PREFIXES.iter().flat_map(|prefix| {
         let more = if prefix.contains("DSML") { PREFIXED_DSML } else { &[] };
         PREFIXED.iter().chain(more).map(move |(open, element, role)| (format!("{open}{prefix}{element}"), *role))
-    })
+    });
+    elements.chain(prefixed)
 }

@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use crate::formats::MESSAGE_ENDS;
 use crate::markers::{MarkerTree, Match};
 
 /// What follows a frame's tokens.
@@ -43,107 +44,98 @@ fn harmony_frames() -> impl Iterator<Item = (String, Frame)> {
     })
 }
 
+/// What opens and ends reasoning.
+const REASONING: &[[&str; 2]] = &[
+    // Command, Kimi K3.
+    ["<|START_THINKING|>", "<|END_THINKING|>"],
+    ["<|open|>think<|sep|>", "<|close|>think<|sep|>"],
+    // Gemma 4.
+    ["<|channel>thought", "<channel|>"],
+    // PLaMo 3, OpenPangu, Mistral, Apertus.
+    ["<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"],
+    ["[unused16]", "[unused17]"],
+    ["[THINK]", "[/THINK]"],
+    ["<|inner_prefix|>", "<|inner_suffix|>"],
+];
+
+/// Inkling's kinds of content; each may follow the token of the message.
+const CONTENTS: &[(&str, Frame)] = &[
+    ("<|content_thinking|>", Frame::Thinking),
+    ("<|content_text|>", Frame::Answer),
+    ("<|content_invoke_tool_text|>", Frame::Answer),
+    ("<|content_tool_error|>", Frame::Answer),
+];
+
 const FRAMES: &[(&str, Frame)] = &[
-    // Harmony, besides its headers.
-    ("<|end|>", Frame::End),
-    ("<|return|>", Frame::End),
     // Muse.
     ("<|start|>assistant to=self<|message|>", Frame::Thinking),
     ("<|start|>assistant to=developer<|message|>", Frame::Thinking),
     ("<|start|>assistant to=user<|message|>", Frame::Answer),
     ("<|start|>assistant to=commentary<|message|>", Frame::Answer),
     ("<|start|>assistant<|message|>", Frame::Answer),
-    ("<|eom|>", Frame::End),
-    ("<|eot|>", Frame::End),
-    // Command.
-    ("<|START_THINKING|>", Frame::Thinking),
-    ("<|END_THINKING|>", Frame::ThinkingEnd),
+    // Command, Kimi K3, Gemma 4.
     ("<|START_TEXT|>", Frame::Answer),
-    ("<|END_TEXT|>", Frame::End),
     ("<|START_RESPONSE|>", Frame::Answer),
-    ("<|END_RESPONSE|>", Frame::End),
-    ("<|END_OF_TURN_TOKEN|>", Frame::End),
-    // Kimi K3.
-    ("<|open|>think<|sep|>", Frame::Thinking),
-    ("<|close|>think<|sep|>", Frame::ThinkingEnd),
     ("<|open|>response<|sep|>", Frame::Answer),
-    ("<|close|>response<|sep|>", Frame::End),
     ("<|open|>message role=\"assistant\"<|sep|>", Frame::Answer),
-    ("<|close|>message<|sep|>", Frame::End),
-    ("<|end_of_msg|>", Frame::End),
-    // Inkling.
-    ("<|content_thinking|>", Frame::Thinking),
-    ("<|message_model|><|content_thinking|>", Frame::Thinking),
-    ("<|content_text|>", Frame::Answer),
-    ("<|message_model|><|content_text|>", Frame::Answer),
-    ("<|content_invoke_tool_text|>", Frame::Answer),
-    ("<|message_model|><|content_invoke_tool_text|>", Frame::Answer),
-    ("<|content_tool_error|>", Frame::Answer),
-    ("<|message_model|><|content_tool_error|>", Frame::Answer),
-    ("<|end_message|>", Frame::End),
-    ("<|content_model_end_sampling|>", Frame::End),
-    // Gemma 4.
-    ("<|channel>thought", Frame::Thinking),
     ("<|channel><|channel>thought", Frame::Thinking),
-    ("<channel|>", Frame::ThinkingEnd),
-    ("<turn|>", Frame::End),
     // Solar Open.
     ("<|think|>", Frame::Thinking),
     ("<|content|>", Frame::Answer),
     ("<|begin|>assistant<|content|>", Frame::Answer),
     ("<|begin|>assistant<|think|>", Frame::Thinking),
     ("<|flush|>", Frame::End),
-    // PLaMo 3, OpenPangu.
-    ("<|plamo:begin_think:plamo|>", Frame::Thinking),
-    ("<|plamo:end_think:plamo|>", Frame::ThinkingEnd),
-    ("[unused16]", Frame::Thinking),
-    ("[unused17]", Frame::ThinkingEnd),
-    // Mistral.
-    ("[THINK]", Frame::Thinking),
-    ("[/THINK]", Frame::ThinkingEnd),
-    // Apertus.
-    ("<|inner_prefix|>", Frame::Thinking),
-    ("<|inner_suffix|>", Frame::ThinkingEnd),
-    // Apriel, Ling 3.
+    // Apriel.
     ("[BEGIN FINAL RESPONSE]", Frame::ThinkingEnd),
     ("[END FINAL RESPONSE]", Frame::End),
-    ("<|role_end|>", Frame::End),
 ];
 
 /// Frames that count only at the beginning of a reply: there they are the end of the prompt.
-const FIRST_FRAMES: &[(&str, Frame)] = &[
-    ("<|im_start|>assistant", Frame::Answer),
-    ("<|start_header_id|>assistant<|end_header_id|>", Frame::Answer),
-    ("<|assistant|>", Frame::Answer),
-    ("<|turn>model", Frame::Answer),
-    ("<|CHATBOT_TOKEN|>", Frame::Answer),
-    ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>", Frame::Answer),
-    ("<role>ASSISTANT</role>", Frame::Answer),
-    ("<|message|>", Frame::Answer),
-    ("<answer>", Frame::Answer),
-    ("<response>", Frame::Answer),
+const FIRST_FRAMES: [&str; 10] = [
+    "<|im_start|>assistant",
+    "<|start_header_id|>assistant<|end_header_id|>",
+    "<|assistant|>",
+    "<|turn>model",
+    "<|CHATBOT_TOKEN|>",
+    "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+    "<role>ASSISTANT</role>",
+    "<|message|>",
+    "<answer>",
+    "<response>",
 ];
 
 /// The end tags of the elements in [`FIRST_FRAMES`].
-const LAST_FRAMES: &[(&str, Frame)] = &[("</answer>", Frame::End), ("</response>", Frame::End)];
+const LAST_FRAMES: [&str; 2] = ["</answer>", "</response>"];
 
-static TREE: LazyLock<MarkerTree<Frame>> = LazyLock::new(|| build_tree(&[]));
-static FIRST_TREE: LazyLock<MarkerTree<Frame>> = LazyLock::new(|| build_tree(FIRST_FRAMES));
-static LAST_TREE: LazyLock<MarkerTree<Frame>> = LazyLock::new(|| build_tree(LAST_FRAMES));
+/// Where a frame counts, as bits.
+const ANYWHERE: u32 = 1;
+const FIRST: u32 = 2;
+const LAST: u32 = 4;
 
-fn build_tree(others: &[(&str, Frame)]) -> MarkerTree<Frame> {
-    let rows = FRAMES.iter().chain(others).map(|(text, frame)| ((*text).to_owned(), *frame));
-    MarkerTree::from_rows(rows.chain(harmony_frames()))
-}
+static TREE: LazyLock<MarkerTree<(Frame, u32)>> = LazyLock::new(|| {
+    let of = |text: &str, frame| (text.to_owned(), frame);
+    let reasoning = REASONING.iter().flat_map(|[open, end]| [of(open, Frame::Thinking), of(end, Frame::ThinkingEnd)]);
+    let contents = CONTENTS
+        .iter()
+        .flat_map(|(text, frame)| ["", "<|message_model|>"].map(|before| (format!("{before}{text}"), *frame)));
+    let others = FRAMES.iter().map(|(text, frame)| of(text, *frame));
+    let ends = MESSAGE_ENDS.iter().map(|text| of(text, Frame::End));
+    let anywhere = reasoning.chain(contents).chain(others).chain(ends).chain(harmony_frames());
+    let first = FIRST_FRAMES.iter().map(|text| (*text).to_owned()).map(|text| (text, (Frame::Answer, FIRST)));
+    let last = LAST_FRAMES.iter().map(|text| (*text).to_owned()).map(|text| (text, (Frame::End, LAST)));
+    let rows = anywhere.map(|(text, frame)| (text, (frame, ANYWHERE))).chain(first).chain(last);
+    MarkerTree::build(rows, |(_, bits)| bits)
+});
 
 /// Matches a frame at the beginning of the text. `is_first`: no text precedes it in the answer; `is_open`: an
 /// answer's element is open.
 pub(super) fn match_frame(text: &str, is_first: bool, is_open: bool) -> Match<Frame> {
-    match (is_first, is_open) {
-        (true, _) => FIRST_TREE.match_prefix(text),
-        (false, true) => LAST_TREE.match_prefix(text),
-        (false, false) => TREE.match_prefix(text),
-    }
+    let bits = match (is_first, is_open) {
+        (true, _) => ANYWHERE | FIRST,
+        (false, true) => ANYWHERE | LAST,
+        (false, false) => ANYWHERE,
+    };
+    TREE.match_roles(text, bits).map(|(frame, _)| frame)
 }
 
 /// Matches a tag of Command's citations, `<co>` or `</co: 0:[1]>`, of which the text between them is answer.
@@ -207,7 +199,7 @@ pub(super) fn match_recipient(text: &str) -> Match<Recipient> {
         return Match::Full(Recipient::Message(frame), text.len() - after.len() + END.len());
     }
     if NO_TOOLS.contains(&&recipient[..length]) && !END.starts_with(after) {
-        let header = TREE.match_prefix(after).after(text.len() - after.len());
+        let header = match_frame(after, false, false).after(text.len() - after.len());
         return header.map(|frame| Recipient::Message(if is_hidden { Frame::Thinking } else { frame }));
     }
     if CALLS.into_iter().any(|begin| after.starts_with(begin)) {
