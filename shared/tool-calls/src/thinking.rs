@@ -316,13 +316,15 @@ impl ThinkingFilter {
             }
             FilterState::Reasoning { after_tick, .. } => *after_tick = text.ends_with('`'),
         }
-        match (parts.last_mut(), &self.state) {
-            (Some(ReplyPart::Text(last)), FilterState::Answer)
-            | (Some(ReplyPart::Thinking(last)), FilterState::Reasoning { .. }) => {
-                last.push_str(text);
-            }
-            (_, FilterState::Answer) => parts.push(ReplyPart::Text(text.to_owned())),
-            (_, FilterState::Reasoning { .. }) => parts.push(ReplyPart::Thinking(text.to_owned())),
-        }
+        push_part(text, self.is_in_reasoning(), parts);
+    }
+}
+
+/// Appends text to a last part of its kind.
+fn push_part(text: &str, is_thinking: bool, parts: &mut Vec<ReplyPart>) {
+    match (parts.last_mut(), is_thinking) {
+        (Some(ReplyPart::Thinking(last)), true) | (Some(ReplyPart::Text(last)), false) => last.push_str(text),
+        (_, true) => parts.push(ReplyPart::Thinking(text.to_owned())),
+        (_, false) => parts.push(ReplyPart::Text(text.to_owned())),
     }
 }

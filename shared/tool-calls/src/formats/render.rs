@@ -38,50 +38,36 @@ enum Syntax {
 /// Doubao models use the tag format: they follow it well, and an endpoint may strip its own control tokens from the
 /// text.
 pub(super) static FORMATS: [CallFormat; 11] = [
-    CallFormat { name: "tag", models: &[], syntax: Syntax::FlatJson },
-    CallFormat {
-        name: "seed_functions",
-        models: &["seed-oss"],
-        syntax: equals_signs(["<seed:tool_call>", "</seed:tool_call>"]),
-    },
-    CallFormat {
-        name: "qwen_functions",
-        models: &["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "step-5", "mimo"],
-        syntax: equals_signs(["<tool_call>", "</tool_call>"]),
-    },
+    format("tag", &[], Syntax::FlatJson),
+    format("seed_functions", &["seed-oss"], equals_signs(["<seed:tool_call>", "</seed:tool_call>"])),
+    format(
+        "qwen_functions",
+        &["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "step-5", "mimo"],
+        equals_signs(["<tool_call>", "</tool_call>"]),
+    ),
     // As Hermes and Qwen are trained.
-    CallFormat {
-        name: "hermes",
-        models: &["qwen", "qwq", "hermes", "granite-4", "reka", "ernie"],
-        syntax: Syntax::Json("tool_call"),
-    },
-    CallFormat { name: "longcat", models: &["longcat"], syntax: Syntax::Json("longcat_tool_call") },
+    format("hermes", &["qwen", "qwq", "hermes", "granite-4", "reka", "ernie"], Syntax::Json("tool_call")),
+    format("longcat", &["longcat"], Syntax::Json("longcat_tool_call")),
     // GLM 4.5 and later.
-    CallFormat {
-        name: "glm",
-        models: &["glm-4", "glm-5", "ling-3", "hy3-", "hy4-", "laguna", "hyperclovax"],
-        syntax: Syntax::Pairs,
-    },
-    CallFormat {
-        name: "minicpm",
-        models: &["minicpm5", "minicpm-5"],
-        syntax: Syntax::Functions {
-            wrapper: ["", ""],
-            function: ["<function name=\"", "\">", "</function>"],
-            parameter: ["<param name=\"", "\">", "</param>"],
-        },
-    },
+    format("glm", &["glm-4", "glm-5", "ling-3", "hy3-", "hy4-", "laguna", "hyperclovax"], Syntax::Pairs),
+    format("minicpm", &["minicpm5", "minicpm-5"], MINICPM),
     // Functionary 3.2, whose replies begin with a recipient.
-    CallFormat { name: "functionary", models: &["functionary"], syntax: Syntax::Recipient },
-    CallFormat {
-        name: "minimax_invoke",
-        models: &["minimax"],
-        syntax: attributes(["<minimax:tool_call>", "</minimax:tool_call>"]),
-    },
-    CallFormat { name: "invoke", models: &["claude"], syntax: attributes(["<function_calls>", "</function_calls>"]) },
+    format("functionary", &["functionary"], Syntax::Recipient),
+    format("minimax_invoke", &["minimax"], attributes(["<minimax:tool_call>", "</minimax:tool_call>"])),
+    format("invoke", &["claude"], attributes(["<function_calls>", "</function_calls>"])),
     // Only a scanner built with `with_actions` finds its calls, because in other replies `Action:` may begin ordinary lines.
-    CallFormat { name: "react", models: &[], syntax: Syntax::Action },
+    format("react", &[], Syntax::Action),
 ];
+
+const MINICPM: Syntax = Syntax::Functions {
+    wrapper: ["", ""],
+    function: ["<function name=\"", "\">", "</function>"],
+    parameter: ["<param name=\"", "\">", "</param>"],
+};
+
+const fn format(name: &'static str, models: &'static [&'static str], syntax: Syntax) -> CallFormat {
+    CallFormat { name, models, syntax }
+}
 
 const fn equals_signs(wrapper: [&'static str; 2]) -> Syntax {
     let function = ["<function=", ">", "</function>"];

@@ -2,6 +2,7 @@
 
 pub(super) mod action;
 mod body;
+mod cursor;
 mod element_values;
 pub(super) mod elements;
 mod end_tag;

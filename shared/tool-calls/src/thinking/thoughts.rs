@@ -1,6 +1,6 @@
 //! The labels of `ReAct`: `Thought:` before reasoning, and `Final Answer:` before the answer.
 
-use super::ReplyPart;
+use super::{ReplyPart, push_part};
 use crate::markers::Match;
 use crate::scanner::prose::ACTION;
 
@@ -44,7 +44,7 @@ impl Thoughts {
                 Match::Full(label, length) => {
                     (self.in_thought, self.begins_line) = (label == THOUGHT, false);
                     if label == ACTION {
-                        self.emit(ACTION, parts);
+                        push_part(ACTION, self.in_thought, parts);
                     } else {
                         self.drops_space = true;
                     }
@@ -56,19 +56,11 @@ impl Thoughts {
                 }
                 Match::Partial | Match::None => {
                     let line = rest.find('\n').map_or(rest.len(), |end| end + 1);
-                    self.emit(&rest[..line], parts);
+                    push_part(&rest[..line], self.in_thought, parts);
                     self.begins_line = rest[..line].ends_with('\n');
                     rest = &rest[line..];
                 }
             }
-        }
-    }
-
-    fn emit(&self, text: &str, parts: &mut Vec<ReplyPart>) {
-        match (parts.last_mut(), self.in_thought) {
-            (Some(ReplyPart::Thinking(last)), true) | (Some(ReplyPart::Text(last)), false) => last.push_str(text),
-            (_, true) => parts.push(ReplyPart::Thinking(text.to_owned())),
-            (_, false) => parts.push(ReplyPart::Text(text.to_owned())),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow::Break;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::body::Body;
+use super::cursor::Cursor;
 use crate::declared_tools::DeclaredTools;
 use crate::json;
 use crate::parameter_value::{parse_number, parse_parameter, schema_types};
@@ -20,7 +21,6 @@ pub(super) const COLON: &str = ":";
 const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
 /// How no value is written.
 const NO_VALUE: [&str; 3] = ["null", "none", "nil"];
-const MAX_DEPTH: usize = 64;
 
 /// Reads the arguments of a call; the name before them has been read.
 pub(super) struct GemmaArguments {
@@ -89,111 +89,70 @@ impl GemmaArguments {
 
 /// Parses the arguments of a call; `None` for anything else.
 fn parse_arguments(text: &str, name: String, declared: &DeclaredTools) -> Option<ParsedCall> {
-    let mut reader = GemmaReader { rest: text, depth: 0, tool: &name, declared };
-    let arguments = reader.read_members().filter(|_| !name.is_empty())?;
-    Some(ParsedCall { name, arguments: Value::Object(arguments) })
+    let reader = GemmaReader { tool: &name, declared };
+    let arguments = reader.read_members(&mut Cursor::new(text)).filter(|_| !name.is_empty())?;
+    Some(ParsedCall { name, arguments })
 }
 
 /// Parses members with bare keys, and values whose strings are enclosed in tokens.
 struct GemmaReader<'a> {
-    rest: &'a str,
-    depth: usize,
     tool: &'a str,
     declared: &'a DeclaredTools,
 }
 
 impl GemmaReader<'_> {
-    fn skip_space(&mut self) {
-        self.rest = self.rest.trim_start();
-    }
-
-    fn eat(&mut self, bytes: &[u8]) -> bool {
-        self.skip_space();
-        let found = self.rest.as_bytes().first().is_some_and(|byte| bytes.contains(byte));
-        if found {
-            self.rest = &self.rest[1..];
-        }
-        found
-    }
-
-    fn read_members(&mut self) -> Option<Map<String, Value>> {
-        let mut members = Map::new();
-        if self.depth > MAX_DEPTH || !self.eat(b"{(") {
-            return None;
-        }
-        self.depth += 1;
-        while !self.eat(b"})") {
-            self.skip_space();
-            let key = match self.read_string() {
+    fn read_members(&self, cursor: &mut Cursor<'_>) -> Option<Value> {
+        let members = cursor.read_list([b"{(", b"})"], false, |cursor| {
+            cursor.skip_space();
+            let key = match read_string(cursor) {
                 Some(key) => key,
-                None => self.read_bare(":").trim().trim_matches('"').to_owned(),
+                None => cursor.take_while(|c| c != ':').trim().trim_matches('"').to_owned(),
             };
-            if key.is_empty() || !self.eat(b":") {
+            if key.is_empty() || !cursor.eat(b":") {
                 return None;
             }
-            let schema = if self.depth == 1 { self.declared.parameter(self.tool, &key) } else { None };
-            let value = self.read_value(schema)?;
-            members.insert(key, value);
-            self.eat(b",");
-        }
-        self.depth -= 1;
-        Some(members)
+            let schema = if cursor.depth == 1 { self.declared.parameter(self.tool, &key) } else { None };
+            Some((key, self.read_value(cursor, schema)?))
+        })?;
+        Some(Value::Object(members.into_iter().collect()))
     }
 
-    fn read_items(&mut self) -> Option<Vec<Value>> {
-        let mut items = Vec::new();
-        if self.depth > MAX_DEPTH || !self.eat(b"[") {
-            return None;
-        }
-        self.depth += 1;
-        while !self.eat(b"]") {
-            items.push(self.read_value(None)?);
-            self.eat(b",");
-        }
-        self.depth -= 1;
-        Some(items)
-    }
-
-    fn read_value(&mut self, schema: Option<&Value>) -> Option<Value> {
-        self.skip_space();
-        if let Some(text) = self.read_string() {
+    fn read_value(&self, cursor: &mut Cursor<'_>, schema: Option<&Value>) -> Option<Value> {
+        cursor.skip_space();
+        if let Some(text) = read_string(cursor) {
             return Some(Value::String(text));
         }
-        match self.rest.as_bytes().first()? {
-            b'{' => self.read_members().map(Value::Object),
-            b'[' => self.read_items().map(Value::Array),
+        match cursor.peek()? {
+            b'{' => self.read_members(cursor),
+            b'[' => {
+                let items = cursor.read_list([b"[", b"]"], false, |cursor| self.read_value(cursor, None))?;
+                Some(Value::Array(items))
+            }
             _ => {
-                let text = self.read_bare(",]})").trim().to_owned();
-                let types = schema.map(schema_types).unwrap_or_default();
-                let may_be_string = schema.is_some() && (types.is_empty() || types.contains(&"string"));
-                let is_absent = NO_VALUE.into_iter().any(|null| text.eq_ignore_ascii_case(null));
-                let value = match schema {
-                    _ if is_absent && !may_be_string => Value::Null,
-                    Some(schema) => parse_parameter(&text, None, Some(schema), false),
-                    None => {
-                        let number =
-                            || Some(&text).filter(|text| text.contains('.')).and_then(|text| parse_number(text));
-                        json::parse(&text).or_else(number).unwrap_or(Value::String(text.clone()))
-                    }
-                };
-                (!text.is_empty()).then_some(value)
+                let text = cursor.take_while(|c| !matches!(c, ',' | ']' | '}' | ')')).trim();
+                (!text.is_empty()).then(|| parse_bare(text, schema))
             }
         }
     }
+}
 
-    /// Reads up to one of these characters.
-    fn read_bare(&mut self, ends: &str) -> &str {
-        let end = self.rest.find(|c| ends.contains(c)).unwrap_or(self.rest.len());
-        let (text, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        text
+fn parse_bare(text: &str, schema: Option<&Value>) -> Value {
+    let types = schema.map(schema_types).unwrap_or_default();
+    let may_be_string = schema.is_some() && (types.is_empty() || types.contains(&"string"));
+    let is_absent = NO_VALUE.into_iter().any(|null| text.eq_ignore_ascii_case(null));
+    match schema {
+        _ if is_absent && !may_be_string => Value::Null,
+        Some(schema) => parse_parameter(text, None, Some(schema), false),
+        None => {
+            let number = || Some(text).filter(|text| text.contains('.')).and_then(parse_number);
+            json::parse(text).or_else(number).unwrap_or_else(|| Value::String(text.to_owned()))
+        }
     }
+}
 
-    fn read_string(&mut self) -> Option<String> {
-        let quote = QUOTES.into_iter().find(|quote| self.rest.starts_with(quote))?;
-        let inside = &self.rest[quote.len()..];
-        let end = inside.find(quote)?;
-        self.rest = &inside[end + quote.len()..];
-        Some(inside[..end].to_owned())
-    }
+fn read_string(cursor: &mut Cursor<'_>) -> Option<String> {
+    let quote = QUOTES.into_iter().find(|quote| cursor.rest.starts_with(quote))?;
+    let (text, rest) = cursor.rest[quote.len()..].split_once(quote)?;
+    cursor.rest = rest;
+    Some(text.to_owned())
 }

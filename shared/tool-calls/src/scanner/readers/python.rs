@@ -5,6 +5,7 @@ use std::ops::ControlFlow::Break;
 use serde_json::{Map, Value};
 
 use super::body::Body;
+use super::cursor::Cursor;
 use crate::declared_tools::DeclaredTools;
 use crate::json;
 use crate::parameter_value::parse_number;
@@ -113,7 +114,7 @@ fn parse_calls(text: &str) -> Option<(Vec<ParsedCall>, bool)> {
     let inside = text.strip_prefix('[')?.strip_suffix(']')?;
     let (mut calls, mut is_whole) = (Vec::new(), true);
     for item in split_items(inside) {
-        let mut reader = PythonReader { rest: item, depth: 0 };
+        let mut reader = Cursor::new(item);
         match reader.read_call().filter(|_| reader.rest.trim().is_empty()) {
             Some(call) => calls.push(call),
             None => is_whole = false,
@@ -139,66 +140,33 @@ fn split_items(text: &str) -> Vec<&str> {
 
 /// Parses the arguments of a call in their round brackets. The only argument may lack its name.
 fn parse_arguments(text: &str, name: String, declared: &DeclaredTools) -> Option<ParsedCall> {
-    let mut reader = PythonReader { rest: text, depth: 0 };
-    let arguments = if let Some(arguments) = reader.read_list(b'(', b')', PythonReader::read_argument) {
+    let mut reader = Cursor::new(text);
+    let arguments = if let Some(arguments) = reader.read_list(ROUND, true, Cursor::read_argument) {
         arguments
     } else {
-        reader = PythonReader { rest: text, depth: 0 };
-        let [value] = <[Value; 1]>::try_from(reader.read_list(b'(', b')', PythonReader::read_value)?).ok()?;
+        reader = Cursor::new(text);
+        let [value] = <[Value; 1]>::try_from(reader.read_list(ROUND, true, Cursor::read_value)?).ok()?;
         vec![(declared.unnamed_parameter(&name)?.to_owned(), value)]
     };
     let arguments = Value::Object(arguments.into_iter().collect());
     reader.rest.trim().is_empty().then_some(ParsedCall { name, arguments })
 }
 
-const MAX_DEPTH: usize = 64;
+const ROUND: [&[u8]; 2] = [b"(", b")"];
+const SQUARE: [&[u8]; 2] = [b"[", b"]"];
+const CURLY: [&[u8]; 2] = [b"{", b"}"];
 
-/// Parses the subset of Python for calls with constant arguments.
-struct PythonReader<'a> {
-    rest: &'a str,
-    depth: usize,
-}
-
-impl<'a> PythonReader<'a> {
-    fn skip_space(&mut self) {
-        self.rest = self.rest.trim_start();
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        self.skip_space();
-        let found = self.rest.as_bytes().first() == Some(&byte);
-        if found {
-            self.rest = &self.rest[1..];
-        }
-        found
-    }
-
-    /// Reads items between two brackets, separated by commas, with an optional trailing comma.
-    fn read_list<T>(&mut self, open: u8, close: u8, item: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        if self.depth > MAX_DEPTH || !self.eat(open) {
-            return None;
-        }
-        self.depth += 1;
-        let mut items = Vec::new();
-        while !self.eat(close) {
-            items.push(item(self)?);
-            if !self.eat(b',') && self.rest.trim_start().as_bytes().first() != Some(&close) {
-                return None;
-            }
-        }
-        self.depth -= 1;
-        Some(items)
-    }
-
+/// The subset of Python for calls with constant arguments.
+impl<'a> Cursor<'a> {
     fn read_call(&mut self) -> Option<ParsedCall> {
         let name = self.read_atom()?.to_owned();
-        let arguments = self.read_list(b'(', b')', Self::read_argument)?;
+        let arguments = self.read_list(ROUND, true, Self::read_argument)?;
         Some(ParsedCall { name, arguments: Value::Object(arguments.into_iter().collect::<Map<_, _>>()) })
     }
 
     fn read_argument(&mut self) -> Option<(String, Value)> {
         let name = self.read_atom()?.to_owned();
-        if !self.eat(b'=') {
+        if !self.eat(b"=") {
             return None;
         }
         Some((name, self.read_value()?))
@@ -207,18 +175,17 @@ impl<'a> PythonReader<'a> {
     fn read_member(&mut self) -> Option<(String, Value)> {
         self.skip_space();
         let name = self.read_string()?;
-        if !self.eat(b':') {
+        if !self.eat(b":") {
             return None;
         }
         Some((name, self.read_value()?))
     }
 
     fn read_value(&mut self) -> Option<Value> {
-        self.skip_space();
-        match self.rest.as_bytes().first()? {
+        match self.peek()? {
             b'"' | b'\'' => self.read_string().map(Value::String),
-            b'[' => self.read_list(b'[', b']', Self::read_value).map(Value::Array),
-            b'(' => self.read_list(b'(', b')', Self::read_value).map(Value::Array),
+            b'[' => self.read_list(SQUARE, true, Self::read_value).map(Value::Array),
+            b'(' => self.read_list(ROUND, true, Self::read_value).map(Value::Array),
             b'{' => self.read_braces(),
             _ => match self.read_atom()? {
                 "True" => Some(Value::Bool(true)),
@@ -232,20 +199,18 @@ impl<'a> PythonReader<'a> {
     /// Reads a dictionary, or a set as a list.
     fn read_braces(&mut self) -> Option<Value> {
         let (rest, depth) = (self.rest, self.depth);
-        if let Some(members) = self.read_list(b'{', b'}', Self::read_member) {
+        if let Some(members) = self.read_list(CURLY, true, Self::read_member) {
             return Some(Value::Object(members.into_iter().collect()));
         }
         (self.rest, self.depth) = (rest, depth);
-        self.read_list(b'{', b'}', Self::read_value).map(Value::Array)
+        self.read_list(CURLY, true, Self::read_value).map(Value::Array)
     }
 
     /// Reads a name, a number or a constant.
     fn read_atom(&mut self) -> Option<&'a str> {
         self.skip_space();
         let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+');
-        let end = self.rest.find(|c| !inside(c)).unwrap_or(self.rest.len());
-        let (atom, rest) = self.rest.split_at(end);
-        self.rest = rest;
+        let atom = self.take_while(inside);
         (!atom.is_empty()).then_some(atom)
     }
 
