@@ -1,5 +1,3 @@
-use std::borrow::Cow;
-
 use crate::scanner::ACTION_INPUT;
 use crate::scanner::name::is_name;
 use crate::scanner::prose::{ACTION, RECIPIENT};
@@ -33,29 +31,24 @@ const ESCAPED_FENCE: &str = "``&#96;tool";
 /// its reply with the JSON of a declared tool's call, that is a call, regardless of the text's source.
 pub fn escape(text: &str) -> String {
     let text = text.replace('<', "&lt;").replace(FENCE, ESCAPED_FENCE);
-    replace_at(&text, |text, at| begins_call(text, at) || opens_marker(text, at)).into_owned()
-}
-
-fn replace_at(text: &str, is_replaced: impl Fn(&str, usize) -> bool) -> Cow<'_, str> {
     let entities = text.match_indices(ENTITIES.map(|(character, _)| character));
-    let mut found = entities.filter(|(at, _)| is_replaced(text, *at)).peekable();
+    let mut found = entities.filter(|(at, _)| begins_call(&text, *at) || opens_marker(&text, *at)).peekable();
     if found.peek().is_none() {
-        return Cow::Borrowed(text);
+        return text;
     }
     let (mut safe, mut from) = (String::with_capacity(text.len() + 16), 0);
     for (at, character) in found {
         let entity = ENTITIES.into_iter().find(|(known, _)| character.starts_with(*known));
-        safe.push_str(text.get(from..at).unwrap_or_default());
+        safe.push_str(&text[from..at]);
         safe.push_str(entity.map_or(character, |(_, entity)| entity));
         from = at + 1;
     }
-    safe.push_str(text.get(from..).unwrap_or_default());
-    Cow::Owned(safe)
+    safe + &text[from..]
 }
 
 /// Whether the colon or bracket at `at` ends what begins a call. Text in a JSON string begins a line after `\n`, and in it.
 fn begins_call(text: &str, at: usize) -> bool {
-    let (Some(before), Some(after)) = (text.get(..=at), text.get(at + 1..)) else { return false };
+    let (before, after) = text.split_at(at + 1);
     if before.ends_with(RECIPIENT) {
         return after.starts_with(is_name);
     }
@@ -65,7 +58,7 @@ fn begins_call(text: &str, at: usize) -> bool {
 }
 
 fn opens_marker(text: &str, at: usize) -> bool {
-    let (Some(before), Some(rest)) = (text.get(..at), text.get(at..)) else { return false };
+    let (before, rest) = text.split_at(at);
     let is_list = || rest.starts_with('[') && (is_control_token(text, at) || opens_calls(&rest[1..]));
     rest.starts_with(['[', '{']) && (before.ends_with(FUNCTOOLS) || is_list())
 }
@@ -74,7 +67,7 @@ fn opens_marker(text: &str, at: usize) -> bool {
 fn is_control_token(text: &str, at: usize) -> bool {
     /// Maximum length of a token, above that of all known tokens, in bytes.
     const MAX_TOKEN_BYTES: usize = 40;
-    let rest = text.as_bytes().get(at + 1..).unwrap_or_default();
+    let rest = &text.as_bytes()[at + 1..];
     let rest = rest.strip_prefix(b"/").unwrap_or(rest);
     if let Some(number) = rest.strip_prefix(UNUSED) {
         return number.first().is_some_and(u8::is_ascii_digit);

@@ -250,7 +250,7 @@ mod tests {
     fn unreadable_content_is_searched_once() {
         let parameters = json!({ "type": "object", "properties": {} });
         let spec = ToolSpec { name: "f".to_owned(), description: String::new(), parameters, examples: Vec::new() };
-        let mut scanner = CallScanner::new(&[spec.clone()]);
+        let mut scanner = CallScanner::new(std::slice::from_ref(&spec));
         let malformed = |segments: &[Segment]| segments.iter().filter(|it| matches!(it, Segment::Malformed(_))).count();
         let begun = malformed(&scanner.push(&"<tool_call>[f(}]".repeat(1_000)));
         let known = scanner.without_end.clone();

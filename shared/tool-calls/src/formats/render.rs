@@ -128,7 +128,6 @@ impl CallFormat {
     ///
     /// The content is inserted as it is: its producer has already escaped outside text with
     /// [`escape`](crate::escape()).
-    #[expect(clippy::unused_self, reason = "all formats write results alike so far")]
     pub fn render_result(&self, result: &ToolMessage) -> String {
         let content = match result.error() {
             Some(error) => Cow::Owned(json!({ "success": false, "error": error }).to_string()),

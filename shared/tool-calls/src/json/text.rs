@@ -16,7 +16,6 @@ pub(super) struct StringReader {
     state: StringState,
     /// Whether the last escape was a high surrogate: `\u` and the low one must follow.
     is_in_pair: bool,
-    has_escapes: bool,
     pub(super) is_malformed: bool,
     /// Whether a quote turned out not to end its string; then an end marker also counts inside strings.
     pub(super) had_false_end: bool,
@@ -35,8 +34,7 @@ enum StringState {
 impl StringReader {
     /// Opens a string whose content begins at `start`.
     pub(super) fn open(&mut self, quote: char, start: usize) {
-        (self.quote, self.start, self.state) = (quote, start, StringState::Plain);
-        (self.is_in_pair, self.has_escapes) = (false, false);
+        (self.quote, self.start, self.state, self.is_in_pair) = (quote, start, StringState::Plain, false);
     }
 
     /// Continues the string that just ended: its quote was part of it.
@@ -47,10 +45,11 @@ impl StringReader {
 
     /// The content of a well-formed string that ended before `end`.
     pub(super) fn content(&self, text: &str, end: usize) -> String {
-        if self.has_escapes {
+        let content = &text[self.start..end - 1];
+        if content.contains('\\') {
             serde_json::from_str(&text[self.start - 1..end]).unwrap_or_default()
         } else {
-            text[self.start..end - 1].to_owned()
+            content.to_owned()
         }
     }
 
@@ -90,7 +89,7 @@ impl StringReader {
         let Some(next) = text[found..].chars().next() else { return StringStep::Continue(found) };
         let after = found + next.len_utf8();
         match next {
-            '\\' => (self.state, self.has_escapes) = (StringState::Escape, true),
+            '\\' => self.state = StringState::Escape,
             '<' => return StringStep::Foreign(found),
             _ if next == self.quote => return StringStep::End(after),
             // A control character, or another character that shares its first byte with the quote.

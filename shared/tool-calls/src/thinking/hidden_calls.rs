@@ -54,11 +54,6 @@ impl HiddenCalls {
         self.open = Some(OpenCalls { scanner, marker_len, read: 0, has_call: false, settled: 0 });
     }
 
-    /// The position up to which `text`, which begins with the opening marker, was read.
-    pub(super) fn read_up_to(&self) -> usize {
-        self.open.as_ref().map_or(0, |open| open.read)
-    }
-
     /// Reads up to this position. If this is no call, returns the length of what is text: the opening marker, or the calls before
     /// the text that shows that they were quoted.
     pub(super) fn read(&mut self, text: &str, up_to: usize) -> Option<usize> {
@@ -79,13 +74,15 @@ impl HiddenCalls {
         self.open.take().map(|open| open.marker_len.max(open.settled))
     }
 
-    /// If the reply has ended: whether it ends with calls. The error is the length of the opening marker, which is text.
-    pub(super) fn finish_if(&mut self, ended: bool) -> Option<Result<(), usize>> {
-        let open = self.open.take_if(|_| ended)?;
+    /// Ends the text: at the end of the reply it is the answer if it is nothing but calls.
+    fn finish(&mut self, ended: bool) -> HiddenStep {
+        let Some(open) = self.open.take_if(|_| ended) else { return HiddenStep::NeedMore };
         let segments = open.scanner.finish(ReplyEnd::Complete);
         let has_call = open.has_call || segments.iter().any(is_call);
-        let is_whole = segments.iter().all(is_of_calls);
-        Some(if has_call && is_whole { Ok(()) } else { Err(open.marker_len.max(open.settled)) })
+        if has_call && segments.iter().all(is_of_calls) {
+            return HiddenStep::Answer;
+        }
+        HiddenStep::Thinking(open.marker_len.max(open.settled))
     }
 }
 
@@ -94,13 +91,9 @@ impl ThinkingFilter {
     pub(super) fn read_hidden_call(&mut self, text: &str, ended: bool) -> HiddenStep {
         let FilterState::Reasoning { opened_by, .. } = self.state else { return HiddenStep::Answer };
         loop {
-            let at = self.calls.read_up_to();
+            let at = self.calls.open.as_ref().map_or(0, |open| open.read);
             if at == text.len() {
-                return match self.calls.finish_if(ended) {
-                    None => HiddenStep::NeedMore,
-                    Some(Ok(())) => HiddenStep::Answer,
-                    Some(Err(marker_len)) => HiddenStep::Thinking(marker_len),
-                };
+                return self.calls.finish(ended);
             }
             match match_in_reasoning(&text[at..], opened_by, text[..at].ends_with('`'), false, ended) {
                 Match::Full(matched, _) if matched.ends_reasoning(opened_by) => {

@@ -82,11 +82,10 @@ impl FunctionElements {
     }
 
     pub(super) fn set_argument(&mut self, text: &str, declared: &DeclaredTools) {
-        let (key, string, is_named, keeps_line_end) = match std::mem::replace(&mut self.stage, ElementStage::Between) {
-            ElementStage::Value(parameter) => (parameter.key, parameter.string, false, parameter.keeps_line_end),
-            ElementStage::Named { key, .. } => (key, None, true, false),
-            _ => return,
-        };
+        let stage = std::mem::take(&mut self.stage);
+        let is_named = matches!(stage, ElementStage::Named(_));
+        let (ElementStage::Value(parameter) | ElementStage::Named(parameter)) = stage else { return };
+        let Parameter { key, string, keeps_line_end, .. } = parameter;
         // A line break at the end is markup as if one were at the beginning too.
         let is_open = !keeps_line_end && text.ends_with('\n') && !text.starts_with('\n');
         let text = &*if is_open { Cow::Owned(format!("\n{text}")) } else { Cow::Borrowed(text) };

@@ -3,7 +3,6 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use serde_json::{Map, Value};
 
 use super::body::Body;
-use super::end_tag::LiteralSection;
 use super::nested_elements;
 use super::parameter::{Parameter, element_prefix};
 use crate::declared_tools::DeclaredTools;
@@ -36,12 +35,8 @@ pub(super) enum ElementStage {
     /// In the text between `<arg_key>` and `</arg_key>`.
     Key,
     Value(Parameter),
-    /// In the value of an element that is named after its parameter, which began at `start`.
-    Named {
-        key: String,
-        start: usize,
-        literal: LiteralSection,
-    },
+    /// In the value of an element that is named after its parameter.
+    Named(Parameter),
     /// In an element that is no parameter; its content began at `start`.
     Unknown {
         name: String,
@@ -181,7 +176,7 @@ impl FunctionElements {
             ElementStage::Tag { .. } => self.read_tag(text, at),
             ElementStage::Key => self.read_key(text, at, declared),
             ElementStage::Value(_) => self.read_value(text, at, declared),
-            ElementStage::Named { .. } => self.read_named(text, at, declared),
+            ElementStage::Named(_) => self.read_named(text, at, declared),
             ElementStage::Unknown { .. } => self.skip_unknown_element(text, at, declared),
             ElementStage::Yaml { .. } => self.read_yaml(text, at, declared),
             ElementStage::Json { .. } => self.read_json(text, at),
@@ -201,7 +196,7 @@ impl FunctionElements {
                 let end = CLOSERS.find(text, start).ok().map(|(end, ..)| end);
                 end.inspect(|end| self.set_argument(&text[start..*end], declared))
             }
-            ElementStage::Named { .. } => self.finish_named(text, declared),
+            ElementStage::Named(_) => self.finish_named(text, declared),
             ElementStage::Yaml { .. } => self.finish_yaml(text, declared),
             ElementStage::Json { .. } => return Err(MalformedReason::NotJson(JsonFault::Incomplete)),
             _ => None,

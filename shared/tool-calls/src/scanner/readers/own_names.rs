@@ -3,7 +3,8 @@
 use std::ops::ControlFlow::{self, Continue};
 
 use super::elements::{ElementEnd, ElementStage, ElementStep, FunctionElements, need_more, not_parameters};
-use super::end_tag::{LiteralSection, find_end_tag, match_end_tag, match_other_end_tag};
+use super::end_tag::{find_end_tag, match_end_tag, match_other_end_tag};
+use super::parameter::Parameter;
 use super::yaml;
 use crate::declared_tools::DeclaredTools;
 use crate::markers::{Match, OPENERS};
@@ -25,7 +26,7 @@ impl FunctionElements {
         let tag = match_parameter_tag(rest, &self.name, declared).or_wait(ElementEnd::NeedMore(at))?;
         if let Some((tag, length)) = tag {
             let (key, start) = (tag.name.to_owned(), at + length);
-            self.stage = ElementStage::Named { key, start, literal: LiteralSection::default() };
+            self.stage = ElementStage::Named(Parameter { key, start, ..Parameter::default() });
             if tag.is_empty {
                 self.set_argument("", declared);
                 self.last_argument_end = start;
@@ -89,9 +90,9 @@ impl FunctionElements {
 
     /// Reads the value of an element that is named after its parameter. It ends where markup follows its end tag.
     pub(super) fn read_named(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
-        let ElementStage::Named { key, start, literal } = &mut self.stage else { return Continue(at) };
-        let (start, found) = (*start, find_end_tag(text, at, key));
-        let (end, after) = match found {
+        let ElementStage::Named(Parameter { key, start, literal, .. }) = &mut self.stage else { return Continue(at) };
+        let start = *start;
+        let (end, after) = match find_end_tag(text, at, key) {
             Ok(found) => found,
             Err(resume) => return need_more(resume),
         };
@@ -108,7 +109,7 @@ impl FunctionElements {
     /// Ends the text in an element that is named after its parameter: its end tag ends the text, only the function has an end
     /// tag, or text follows the first end tag. Returns the end of the call.
     pub(super) fn finish_named(&mut self, text: &str, declared: &DeclaredTools) -> Option<usize> {
-        let ElementStage::Named { key, start, .. } = &self.stage else { return None };
+        let ElementStage::Named(Parameter { key, start, .. }) = &self.stage else { return None };
         let (start, trimmed) = (*start, text.trim_end());
         let last = trimmed[start..].rfind("</").map(|at| start + at);
         let last = last.filter(|at| match_end_tag(&trimmed[*at..], key) == Match::Full((), trimmed.len() - at));

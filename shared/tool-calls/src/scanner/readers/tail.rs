@@ -1,6 +1,6 @@
 //! Reads the text after the JSON of a call, up to the end of its wrapper.
 
-use std::ops::ControlFlow::{Break, Continue};
+use std::ops::ControlFlow::{self, Break, Continue};
 
 use super::body::{Body, BodyState};
 use super::json_text::has_json_signs;
@@ -21,8 +21,6 @@ enum TailKind {
     Value(usize),
     /// Residue up to this position; scan again there.
     Residue(usize),
-    /// More text is needed to decide.
-    NeedMore,
     Other,
 }
 
@@ -52,14 +50,13 @@ impl Body {
             candidate.at = at;
             return Continue(self.python.map(|begin| begin(at)));
         }
-        match self.classify_tail(candidate, text) {
+        match self.classify_tail(candidate, text)? {
             TailKind::Close(end) => Break(Verdict::Calls(std::mem::take(&mut candidate.calls), end)),
             TailKind::Value(at) => candidate.read_with(at, Self::json(at, false, false)),
             TailKind::Residue(at) => {
                 candidate.at = at;
                 Continue(None)
             }
-            TailKind::NeedMore => Break(Verdict::NeedMore),
             TailKind::Other if candidate.certainty == Certainty::Unchecked && candidate.is_bare() => {
                 Break(Verdict::CheckExample)
             }
@@ -92,31 +89,31 @@ impl Body {
         }
     }
 
-    fn classify_tail(&mut self, candidate: &mut Candidate, text: &str) -> TailKind {
+    fn classify_tail(&mut self, candidate: &mut Candidate, text: &str) -> ControlFlow<Verdict, TailKind> {
         let explicit = !candidate.is_bare();
         let at = candidate.space.end(text, candidate.at);
         let rest = &text[at..];
-        match rest.chars().next() {
-            None => TailKind::NeedMore,
+        let wait = Break(Verdict::NeedMore);
+        Continue(match rest.chars().next() {
+            None => return wait,
             Some('}' | ']') if explicit => TailKind::Residue(at + 1),
             Some('`') if self.fenced && rest.starts_with(TICKS) => {
                 self.fenced = false;
                 TailKind::Residue(at + TICKS.len())
             }
-            Some('`') if self.fenced && TICKS.starts_with(rest) => TailKind::NeedMore,
+            Some('`') if self.fenced && TICKS.starts_with(rest) => return wait,
             Some('{') if explicit => TailKind::Value(at),
             Some(',' | ';') => match text[candidate.space.end(text, at + 1)..].chars().next() {
-                None => TailKind::NeedMore,
+                None => return wait,
                 Some('{') => TailKind::Value(at + 1),
                 Some(_) => TailKind::Other,
             },
-            Some('<' | '[') if explicit => match CLOSERS.match_prefix(rest) {
-                Match::Full(_, length) => TailKind::Close(at + length),
-                Match::Partial => TailKind::NeedMore,
-                Match::None => TailKind::Other,
-            },
+            Some('<' | '[') if explicit => {
+                let close = CLOSERS.match_prefix(rest).or_wait(Verdict::NeedMore)?;
+                close.map_or(TailKind::Other, |(_, length)| TailKind::Close(at + length))
+            }
             Some(_) => TailKind::Other,
-        }
+        })
     }
 
     /// Reads after JSON that needs repair: the wrapper's end decides what belongs to the JSON.
@@ -127,13 +124,9 @@ impl Body {
         end: usize,
         declared: &DeclaredTools,
     ) -> Step {
-        match self.classify_tail(candidate, text) {
-            TailKind::NeedMore => return Break(Verdict::NeedMore),
-            TailKind::Residue(at) => {
-                candidate.at = at;
-                return Continue(None);
-            }
-            TailKind::Close(_) | TailKind::Value(_) | TailKind::Other => {}
+        if let TailKind::Residue(at) = self.classify_tail(candidate, text)? {
+            candidate.at = at;
+            return Continue(None);
         }
         let whole = &text[self.from..candidate.at];
         match self
@@ -154,8 +147,7 @@ impl Body {
         text: &str,
         reason: MalformedReason,
     ) -> Step {
-        let end = match self.classify_tail(candidate, text) {
-            TailKind::NeedMore => return Break(Verdict::NeedMore),
+        let end = match self.classify_tail(candidate, text)? {
             TailKind::Residue(at) => {
                 candidate.at = at;
                 return Continue(None);
