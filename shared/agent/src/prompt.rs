@@ -63,7 +63,7 @@ impl SystemPrompt<'_> {
                 parts.push(format!("{}\n{}", texts.untrusted_tools, texts.tools_available));
             }
             ToolOffer::Text { format, tools } => {
-                parts.push(self.compactness.instructions(*format, tools, self.language, self.today));
+                parts.push(self.compactness.instructions(format, tools, self.language, self.today));
             }
         }
         parts.join("\n\n")

@@ -58,19 +58,17 @@ struct Coercion<'a> {
 
 impl<'a> Coercion<'a> {
     fn record_error(&mut self, accepted: impl FnOnce() -> Accepted) {
-        if self.trial.is_some() {
-            self.trial = Some(true);
-        } else {
-            self.errors.invalid.push(FieldError { field: self.path.join("."), accepted: accepted() });
+        match &mut self.trial {
+            Some(has_failed) => *has_failed = true,
+            None => self.errors.invalid.push(FieldError { field: self.path.join("."), accepted: accepted() }),
         }
     }
 
     fn record_missing(&mut self, name: &str) {
-        if self.trial.is_some() {
-            self.trial = Some(true);
-        } else {
-            let path: Vec<&str> = self.path.iter().map(String::as_str).chain([name]).collect();
-            self.errors.missing.push(path.join("."));
+        let path = self.path.iter().map(String::as_str).chain([name]);
+        match &mut self.trial {
+            Some(has_failed) => *has_failed = true,
+            None => self.errors.missing.push(path.collect::<Vec<_>>().join(".")),
         }
     }
 

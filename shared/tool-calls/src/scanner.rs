@@ -226,17 +226,14 @@ impl CallScanner {
                 (open, verdict)
             }
         };
-        if self.code.is_in_inline_code() && self.calls_reach_buffer_end(&verdict) && end.is_none() {
+        // At the end of the buffer the next character is unknown.
+        let reaches_end = matches!(verdict, Verdict::Calls(_, length) if self.start + length == self.buffer.len());
+        if self.code.is_in_inline_code() && reaches_end && end.is_none() {
             self.state = ScannerState::AwaitingNext(open, verdict);
             return false;
         }
         self.settle(&open.candidate, verdict, segments);
         true
-    }
-
-    /// Whether the calls end at the end of the buffer, so the next character is unknown.
-    fn calls_reach_buffer_end(&self, verdict: &Verdict) -> bool {
-        matches!(verdict, Verdict::Calls(_, length) if self.start + length == self.buffer.len())
     }
 }
 

@@ -203,10 +203,11 @@ impl ThinkingFilter {
     ) -> Option<usize> {
         match matched {
             ThinkingMatch::Tag(tag) => {
-                if self.may_close_text(tag) && !ended && length == text.len() {
+                let may_close_text = !tag.opens && self.is_unopened();
+                if may_close_text && !ended && length == text.len() {
                     return None;
                 }
-                if self.may_close_text(tag) && self.answer.closes_text(tag, &text[length..]) {
+                if may_close_text && self.answer.closes_text(tag, &text[length..]) {
                     parts.push(ReplyPart::TextWasThinking);
                     self.answer.restart();
                 }
@@ -256,10 +257,6 @@ impl ThinkingFilter {
     /// Whether text was emitted that an end tag at the current position may close.
     fn is_unopened(&self) -> bool {
         matches!(self.state, FilterState::Answer) && !self.answer.is_no_reasoning && self.answer.has_text
-    }
-
-    fn may_close_text(&self, tag: ThinkingTag) -> bool {
-        !tag.opens && self.is_unopened()
     }
 
     fn apply_tag(&mut self, tag: ThinkingTag) {

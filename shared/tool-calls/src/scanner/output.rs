@@ -41,7 +41,7 @@ impl Output {
         if self.held.is_empty() {
             self.emit_text(text, segments);
         } else if text.trim().is_empty() {
-            self.hold(text, Vec::new(), false, segments);
+            self.push_calls(text, Vec::new(), false, segments);
         } else {
             self.reject(segments);
             self.emit_text(text, segments);
@@ -53,17 +53,25 @@ impl Output {
         self.gap.truncate(self.gap_from);
     }
 
-    /// Adds calls that count regardless of the following text.
-    pub(super) fn push_calls(&mut self, raw: &str, calls: Vec<ParsedCall>, segments: &mut Vec<Segment>) {
-        if !self.held.is_empty() {
-            return self.hold(raw, calls, true, segments);
+    /// Adds calls. Unless they are confirmed, they become text if anything but calls and white space follows.
+    pub(super) fn push_calls(
+        &mut self,
+        raw: &str,
+        calls: Vec<ParsedCall>,
+        confirmed: bool,
+        segments: &mut Vec<Segment>,
+    ) {
+        if confirmed && self.held.is_empty() {
+            return self.emit_calls(calls, segments);
         }
-        self.emit_calls(calls, segments);
-    }
-
-    /// Adds content that becomes text unless only calls and white space follow.
-    pub(super) fn push_unconfirmed(&mut self, raw: &str, calls: Vec<ParsedCall>, segments: &mut Vec<Segment>) {
-        self.hold(raw, calls, false, segments);
+        self.held_bytes += raw.len();
+        match self.held.last_mut() {
+            Some(last) if calls.is_empty() && last.calls.is_empty() => last.raw.push_str(raw),
+            _ => self.held.push(HeldSegment { raw: raw.to_owned(), calls, confirmed }),
+        }
+        if self.held_bytes > MAX_HELD_BYTES {
+            self.reject(segments);
+        }
     }
 
     pub(super) fn push_malformed(&mut self, malformed: Malformed, segments: &mut Vec<Segment>) {
@@ -77,17 +85,6 @@ impl Output {
     pub(super) fn finish(&mut self, segments: &mut Vec<Segment>) {
         let calls = self.held.drain(..).flat_map(|held| held.calls);
         segments.extend(calls.map(Segment::Call));
-    }
-
-    fn hold(&mut self, raw: &str, calls: Vec<ParsedCall>, confirmed: bool, segments: &mut Vec<Segment>) {
-        self.held_bytes += raw.len();
-        match self.held.last_mut() {
-            Some(last) if calls.is_empty() && last.calls.is_empty() => last.raw.push_str(raw),
-            _ => self.held.push(HeldSegment { raw: raw.to_owned(), calls, confirmed }),
-        }
-        if self.held_bytes > MAX_HELD_BYTES {
-            self.reject(segments);
-        }
     }
 
     /// Handles other content: the held text is shown, and only confirmed calls are emitted.

@@ -122,17 +122,19 @@ impl CallScanner {
     }
 
     fn hold_unconfirmed(&mut self, length: usize, segments: &mut Vec<Segment>) {
-        self.output.push_unconfirmed(&self.buffer[self.start..self.start + length], Vec::new(), segments);
+        self.output.push_calls(&self.buffer[self.start..self.start + length], Vec::new(), false, segments);
         self.start += length;
     }
 
     fn hide_residue(&mut self, length: usize, segments: &mut Vec<Segment>) {
         if self.output.has_unconfirmed() {
-            self.output.push_unconfirmed(&self.buffer[self.start..self.start + length], Vec::new(), segments);
-        } else if self.after_call {
-            self.output.drop_gap();
+            self.hold_unconfirmed(length, segments);
+        } else {
+            if self.after_call {
+                self.output.drop_gap();
+            }
+            self.start += length;
         }
-        self.start += length;
         self.code.advance_hidden();
     }
 
@@ -201,14 +203,11 @@ impl CallScanner {
         self.after_call = true;
         self.code.advance_hidden();
         let is_certain = candidate.kind != CandidateKind::Json || candidate.certainty == Certainty::Certain;
-        if fenced || !is_certain {
-            self.output.push_unconfirmed(raw, calls, segments);
-        } else {
-            self.output.push_calls(raw, calls, segments);
-            if let Some((reason, at)) = &candidate.fault {
-                let raw = raw.get(at.clone()).unwrap_or_default().to_owned();
-                self.output.push_malformed(Malformed { raw, reason: *reason }, segments);
-            }
+        let confirmed = is_certain && !fenced;
+        self.output.push_calls(raw, calls, confirmed, segments);
+        if let Some((reason, at)) = candidate.fault.as_ref().filter(|_| confirmed) {
+            let raw = raw.get(at.clone()).unwrap_or_default().to_owned();
+            self.output.push_malformed(Malformed { raw, reason: *reason }, segments);
         }
         self.start += length;
     }
