@@ -44,13 +44,18 @@ pub fn format_named(name: &str) -> Result<&'static CallFormat, String> {
 }
 
 pub(crate) fn markers() -> Vec<(String, Role)> {
-    let wrappers = [taught::WRAPPERS, read_only::WRAPPERS].concat();
-    let wrappers = wrappers.into_iter().flat_map(|[open, close]| [(open, Role::Wrapper), (close, Role::Close)]);
-    let ends = [read_only::MESSAGE_ENDS, read_only::TURN_ENDS].concat().into_iter().map(|text| (text, Role::TurnEnd));
-    let others = [taught::MARKERS, read_only::MARKERS].concat();
-    let plain = wrappers.chain(ends).chain(others).map(|(text, role)| (text.to_owned(), role));
-    let built = taught::built_markers().chain(read_only::deepseek_markers()).chain(read_only::harmony_separators());
-    plain.chain(built).collect()
+    let mut markers = Vec::new();
+    let mut add = |text: &str, role| markers.push((text.to_owned(), role));
+    taught::built_markers().for_each(|(text, role)| add(&text, role));
+    read_only::deepseek_markers().for_each(|(text, role)| add(&text, role));
+    read_only::harmony_separators().for_each(|(text, role)| add(&text, role));
+    for [open, close] in [taught::WRAPPERS, read_only::WRAPPERS].concat() {
+        add(open, Role::Wrapper);
+        add(close, Role::Close);
+    }
+    [MESSAGE_ENDS, read_only::TURN_ENDS].concat().into_iter().for_each(|text| add(text, Role::TurnEnd));
+    [taught::MARKERS, read_only::MARKERS].concat().into_iter().for_each(|(text, role)| add(text, role));
+    markers
 }
 
 #[cfg(test)]

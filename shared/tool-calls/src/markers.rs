@@ -94,8 +94,7 @@ struct Node<R> {
 /// The number of children from which a node has a table.
 const MANY_CHILDREN: usize = 4;
 
-static MARKERS: LazyLock<MarkerTree> =
-    LazyLock::new(|| MarkerTree::build(formats::markers().into_iter(), |role| 1 << role as u32));
+static MARKERS: LazyLock<MarkerTree> = LazyLock::new(|| MarkerTree::build(formats::markers(), |role| 1 << role as u32));
 
 #[derive(Clone, Copy)]
 pub(crate) struct Markers {
@@ -167,9 +166,9 @@ impl Markers {
 
 impl<R: Copy> MarkerTree<R> {
     /// Creates the tree of these texts, whose roles are bits; none may be a prefix of another.
-    pub(crate) fn build(rows: impl Iterator<Item = (impl AsRef<str>, R)>, bit: impl Fn(R) -> u32) -> Self {
-        let folded = |text: &str| if text.starts_with('<') { text.to_ascii_lowercase() } else { text.to_owned() };
-        let (texts, roles): (Vec<_>, Vec<_>) = rows.map(|(text, role)| (folded(text.as_ref()), role)).unzip();
+    pub(crate) fn build(rows: Vec<(String, R)>, bit: fn(R) -> u32) -> Self {
+        let (mut texts, roles): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        texts.iter_mut().filter(|text| text.starts_with('<')).for_each(|text| text.make_ascii_lowercase());
         let rows: Vec<_> = sorted(texts).into_iter().map(|(text, at)| (text, roles[at], bit(roles[at]))).collect();
         let mut tree = Self { nodes: Vec::new(), tables: vec![[0; 256]] };
         tree.add_node(&rows, 0, 0);

@@ -82,8 +82,8 @@ const PREFIXES: &[&str] = &[
 
 pub(super) fn built_markers() -> impl Iterator<Item = (String, Role)> {
     let elements = ELEMENTS.iter().flat_map(|name| {
-        let tags = [(format!("<{name}>"), Role::Wrapper), (format!("<{name} "), Role::WrapperWithAttributes)];
-        tags.into_iter().chain([(format!("</{name}>"), Role::Close)])
+        let open = (format!("<{name}>"), Role::Wrapper);
+        [open, (format!("<{name} "), Role::WrapperWithAttributes), (format!("</{name}>"), Role::Close)]
     });
     let prefixed = PREFIXES.iter().flat_map(|prefix| {
         let more = if prefix.contains("DSML") { PREFIXED_DSML } else { &[] };

@@ -113,29 +113,33 @@ const FIRST: u32 = 2;
 const LAST: u32 = 4;
 
 static TREE: LazyLock<MarkerTree<(Frame, u32)>> = LazyLock::new(|| {
-    let of = |text: &str, frame| (text.to_owned(), frame);
-    let reasoning = REASONING.iter().flat_map(|[open, end]| [of(open, Frame::Thinking), of(end, Frame::ThinkingEnd)]);
-    let contents = CONTENTS
-        .iter()
-        .flat_map(|(text, frame)| ["", "<|message_model|>"].map(|before| (format!("{before}{text}"), *frame)));
-    let others = FRAMES.iter().map(|(text, frame)| of(text, *frame));
-    let ends = MESSAGE_ENDS.iter().map(|text| of(text, Frame::End));
-    let anywhere = reasoning.chain(contents).chain(others).chain(ends).chain(harmony_frames());
-    let first = FIRST_FRAMES.iter().map(|text| (*text).to_owned()).map(|text| (text, (Frame::Answer, FIRST)));
-    let last = LAST_FRAMES.iter().map(|text| (*text).to_owned()).map(|text| (text, (Frame::End, LAST)));
-    let rows = anywhere.map(|(text, frame)| (text, (frame, ANYWHERE))).chain(first).chain(last);
-    MarkerTree::build(rows, |(_, bits)| bits)
+    let mut rows = Vec::new();
+    let mut add = |text: &str, frame, place| rows.push((text.to_owned(), (frame, place)));
+    harmony_frames().for_each(|(text, frame)| add(&text, frame, ANYWHERE));
+    for [open, end] in REASONING {
+        add(open, Frame::Thinking, ANYWHERE);
+        add(end, Frame::ThinkingEnd, ANYWHERE);
+    }
+    for (text, frame) in CONTENTS {
+        add(text, *frame, ANYWHERE);
+        add(&format!("<|message_model|>{text}"), *frame, ANYWHERE);
+    }
+    FRAMES.iter().for_each(|(text, frame)| add(text, *frame, ANYWHERE));
+    MESSAGE_ENDS.iter().for_each(|text| add(text, Frame::End, ANYWHERE));
+    FIRST_FRAMES.iter().for_each(|text| add(text, Frame::Answer, FIRST));
+    LAST_FRAMES.iter().for_each(|text| add(text, Frame::End, LAST));
+    MarkerTree::build(rows, |(_, place)| place)
 });
 
 /// Matches a frame at the beginning of the text. `is_first`: no text precedes it in the answer; `is_open`: an
 /// answer's element is open.
 pub(super) fn match_frame(text: &str, is_first: bool, is_open: bool) -> Match<Frame> {
-    let bits = match (is_first, is_open) {
+    let places = match (is_first, is_open) {
         (true, _) => ANYWHERE | FIRST,
         (false, true) => ANYWHERE | LAST,
         (false, false) => ANYWHERE,
     };
-    TREE.match_roles(text, bits).map(|(frame, _)| frame)
+    TREE.match_roles(text, places).map(|(frame, _)| frame)
 }
 
 /// Matches a tag of Command's citations, `<co>` or `</co: 0:[1]>`, of which the text between them is answer.
