@@ -10,10 +10,41 @@ mod read_only;
 mod render;
 mod taught;
 
+use std::borrow::Cow;
+
+use domain::{Language, ToolMessage, ToolSpec};
+use serde_json::json;
+
 pub(crate) use self::read_only::MESSAGE_ENDS;
 pub use self::render::CallFormat;
 use self::render::FORMATS;
 use crate::marker_role::Role;
+
+impl CallFormat {
+    /// The part of the system prompt that teaches the format and lists the tools; empty without tools. `today`, as
+    /// `YYYY-MM-DD`, replaces `{today}` in the arguments of examples.
+    pub fn instructions(&self, tools: &[ToolSpec], language: Language, today: &str) -> String {
+        prompt::build_instructions(self, tools, language, today)
+    }
+
+    /// The tools for a prompt with little space, in no natural language of its own: the signature of each, its descriptions
+    /// shortened, and a call.
+    pub fn compact_tools(&self, tools: &[ToolSpec]) -> String {
+        compact::render_tools(self, tools)
+    }
+
+    /// Renders a result for the model; a failure as `{"success": false, "error": …}`.
+    ///
+    /// The content is inserted as it is: its producer has already escaped outside text with
+    /// [`escape`](crate::escape()).
+    pub fn render_result(&self, result: &ToolMessage) -> String {
+        let content = match result.error() {
+            Some(error) => Cow::Owned(json!({ "success": false, "error": error }).to_string()),
+            None => Cow::Borrowed(&result.content),
+        };
+        format!("<tool_result name=\"{}\">\n{content}\n</tool_result>", prompt::escape_attribute(&result.name))
+    }
+}
 
 /// Models whose prompt opens the reasoning, so that their replies only close it, by the same patterns. Endpoints that
 /// separate the reasoning are no matter: their text has no reasoning.

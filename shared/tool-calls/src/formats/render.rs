@@ -1,11 +1,8 @@
 //! Past calls in the formats that prompts teach.
 
-use std::borrow::Cow;
-
-use domain::{Language, ToolCall, ToolMessage, ToolSpec};
+use domain::ToolCall;
 use serde_json::{Map, Value, json};
 
-use super::{compact, prompt};
 use crate::json_calls::is_call_key;
 
 /// A text format for calls that a prompt can teach and that history is written in.
@@ -110,30 +107,6 @@ impl CallFormat {
             Syntax::Action => format!("Action: {name}\nAction Input: {}", to_spaced_json(arguments)),
             Syntax::Recipient => format!(">>>{name}\n{}", to_spaced_json(arguments)),
         }
-    }
-
-    /// The part of the system prompt that teaches the format and lists the tools; empty without tools. `today`, as
-    /// `YYYY-MM-DD`, replaces `{today}` in the arguments of examples.
-    pub fn instructions(&self, tools: &[ToolSpec], language: Language, today: &str) -> String {
-        prompt::build_instructions(self, tools, language, today)
-    }
-
-    /// The tools for a prompt with little space, in no natural language of its own: the signature of each, its descriptions
-    /// shortened, and a call.
-    pub fn compact_tools(&self, tools: &[ToolSpec]) -> String {
-        compact::render_tools(self, tools)
-    }
-
-    /// Renders a result for the model; a failure as `{"success": false, "error": …}`.
-    ///
-    /// The content is inserted as it is: its producer has already escaped outside text with
-    /// [`escape`](crate::escape()).
-    pub fn render_result(&self, result: &ToolMessage) -> String {
-        let content = match result.error() {
-            Some(error) => Cow::Owned(json!({ "success": false, "error": error }).to_string()),
-            None => Cow::Borrowed(&result.content),
-        };
-        format!("<tool_result name=\"{}\">\n{content}\n</tool_result>", prompt::escape_attribute(&result.name))
     }
 }
 

@@ -114,7 +114,7 @@ const LAST: u32 = 4;
 
 static TREE: LazyLock<MarkerTree<(Frame, u32)>> = LazyLock::new(|| {
     let mut rows = Vec::new();
-    let mut add = |text: &str, frame, place| rows.push((text.to_owned(), (frame, place)));
+    let mut add = |text: &str, frame, bit| rows.push((text.to_owned(), (frame, bit)));
     harmony_frames().for_each(|(text, frame)| add(&text, frame, ANYWHERE));
     for [open, end] in REASONING {
         add(open, Frame::Thinking, ANYWHERE);
@@ -124,22 +124,28 @@ static TREE: LazyLock<MarkerTree<(Frame, u32)>> = LazyLock::new(|| {
         add(text, *frame, ANYWHERE);
         add(&format!("<|message_model|>{text}"), *frame, ANYWHERE);
     }
-    FRAMES.iter().for_each(|(text, frame)| add(text, *frame, ANYWHERE));
-    MESSAGE_ENDS.iter().for_each(|text| add(text, Frame::End, ANYWHERE));
-    FIRST_FRAMES.iter().for_each(|text| add(text, Frame::Answer, FIRST));
-    LAST_FRAMES.iter().for_each(|text| add(text, Frame::End, LAST));
-    MarkerTree::build(rows, |(_, place)| place)
+    for (text, frame) in FRAMES {
+        add(text, *frame, ANYWHERE);
+    }
+    for (texts, frame, bit) in
+        [(MESSAGE_ENDS, Frame::End, ANYWHERE), (&FIRST_FRAMES, Frame::Answer, FIRST), (&LAST_FRAMES, Frame::End, LAST)]
+    {
+        for text in texts {
+            add(text, frame, bit);
+        }
+    }
+    MarkerTree::build(rows, |(_, bit)| bit)
 });
 
 /// Matches a frame at the beginning of the text. `is_first`: no text precedes it in the answer; `is_open`: an
 /// answer's element is open.
 pub(super) fn match_frame(text: &str, is_first: bool, is_open: bool) -> Match<Frame> {
-    let places = match (is_first, is_open) {
+    let bits = match (is_first, is_open) {
         (true, _) => ANYWHERE | FIRST,
         (false, true) => ANYWHERE | LAST,
         (false, false) => ANYWHERE,
     };
-    TREE.match_roles(text, places).map(|(frame, _)| frame)
+    TREE.match_roles(text, bits).map(|(frame, _)| frame)
 }
 
 /// Matches a tag of Command's citations, `<co>` or `</co: 0:[1]>`, of which the text between them is answer.
