@@ -66,6 +66,8 @@ enum AuthError {
     Malformed,
     /// Found by a lookup or a signature check; only these attempts are counted.
     Rejected,
+    /// Too many failed attempts of its address; the client may retry after this time.
+    RateLimited(Duration),
     /// The key store or the issuer is unavailable.
     Unavailable,
     /// The stored data cannot be read.
@@ -94,12 +96,12 @@ impl Auth {
             AuthMethod::Open => return Ok(Identity::Unauthenticated),
             method => method,
         };
-        let credential = extract_credential(&head.headers).ok_or(RequestRejection::Auth(AuthError::Malformed))?;
+        let credential = extract_credential(&head.headers).ok_or(AuthError::Malformed)?;
         let source = source::source_network(head);
         let caller = match method {
             AuthMethod::ApiKey(verifier) => self.identify_key(verifier, credential, source, now).await,
             AuthMethod::Token(verifier) => self.identify_token(verifier, credential, source, now).await,
-            AuthMethod::Unset | AuthMethod::Open => Err(RequestRejection::Auth(AuthError::Internal)),
+            AuthMethod::Unset | AuthMethod::Open => Err(AuthError::Internal),
         };
         Ok(Identity::Authenticated(caller?))
     }
@@ -112,14 +114,14 @@ impl Auth {
         text: &str,
         source: IpAddr,
         now: SystemTime,
-    ) -> Result<Caller, RequestRejection> {
-        let key = ApiKey::parse(text).ok_or(RequestRejection::Auth(AuthError::Malformed))?;
+    ) -> Result<Caller, AuthError> {
+        let key = ApiKey::parse(text).ok_or(AuthError::Malformed)?;
         if let Some(caller) = verifier.cached(&key, now) {
             return Ok(caller);
         }
         match self.0.attempt_limiter.take(source, 1, now) {
             Ok(()) => self.refund_unless_rejected(verifier.lookup(&key, now).await, source),
-            Err(wait) => verifier.find_in_list(&key, now).await.ok_or(RequestRejection::RateLimited(wait)),
+            Err(wait) => verifier.find_in_list(&key, now).await.ok_or(AuthError::RateLimited(wait)),
         }
     }
 
@@ -131,7 +133,7 @@ impl Auth {
         text: &str,
         source: IpAddr,
         now: SystemTime,
-    ) -> Result<Caller, RequestRejection> {
+    ) -> Result<Caller, AuthError> {
         let token = verifier.parse(text, now)?;
         if let Some(caller) = verifier.cached(&token, now).await? {
             return Ok(caller);
@@ -140,49 +142,35 @@ impl Auth {
             Ok(()) => self.refund_unless_rejected(verifier.verify(&token, now).await, source),
             Err(wait) => {
                 let cost = verifier.candidate_count(&token, now).await?;
-                self.0.signature_limiter.take(source, cost, now).map_err(|_| RequestRejection::RateLimited(wait))?;
+                self.0.signature_limiter.take(source, cost, now).map_err(|_| AuthError::RateLimited(wait))?;
                 verifier.verify(&token, now).await.map_err(|error| match error {
-                    AuthError::Rejected => RequestRejection::RateLimited(wait),
-                    error => RequestRejection::Auth(error),
+                    AuthError::Rejected => AuthError::RateLimited(wait),
+                    error => error,
                 })
             }
         }
     }
 
     /// Returns the attempt taken for a credential, unless the credential was rejected.
-    fn refund_unless_rejected<T>(&self, outcome: Result<T, AuthError>, source: IpAddr) -> Result<T, RequestRejection> {
+    fn refund_unless_rejected<T>(&self, outcome: Result<T, AuthError>, source: IpAddr) -> Result<T, AuthError> {
         if !matches!(outcome, Err(AuthError::Rejected)) {
             self.0.attempt_limiter.give_back(source, 1);
         }
-        Ok(outcome?)
+        outcome
     }
 }
 
-/// Why a request is rejected.
-#[derive(Debug)]
-enum RequestRejection {
-    Auth(AuthError),
-    /// Too many failed attempts of its address; the client may retry after this time.
-    RateLimited(Duration),
-}
-
-impl From<AuthError> for RequestRejection {
+impl From<AuthError> for ApiError {
     fn from(error: AuthError) -> Self {
-        Self::Auth(error)
-    }
-}
-
-impl From<RequestRejection> for ApiError {
-    fn from(rejection: RequestRejection) -> Self {
-        match rejection {
-            RequestRejection::RateLimited(wait) => {
+        match error {
+            AuthError::RateLimited(wait) => {
                 Failure::from(ErrorCode::RateLimited).with_retry_after(ceil_seconds(wait)).into()
             }
-            RequestRejection::Auth(AuthError::Malformed | AuthError::Rejected) => ErrorCode::Unauthorized.into(),
-            RequestRejection::Auth(AuthError::Unavailable) => {
+            AuthError::Malformed | AuthError::Rejected => ErrorCode::Unauthorized.into(),
+            AuthError::Unavailable => {
                 ApiError::new(ErrorCode::StorageBusy, "Who is calling cannot be checked right now. Please try again.")
             }
-            RequestRejection::Auth(AuthError::Internal) => ErrorCode::Internal.into(),
+            AuthError::Internal => ErrorCode::Internal.into(),
         }
     }
 }

@@ -1,8 +1,10 @@
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+
+use crate::lock;
 
 /// A fixed number of slots; each owner uses or awaits at most one at a time, or a few where that is set.
 ///
@@ -88,10 +90,6 @@ impl<K: Eq + Hash> Drop for LaneRequest<K> {
             lanes.remove(&self.owner);
         }
     }
-}
-
-fn lock<K>(lanes: &Mutex<HashMap<K, Lane>>) -> MutexGuard<'_, HashMap<K, Lane>> {
-    lanes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

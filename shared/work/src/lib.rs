@@ -10,7 +10,7 @@ mod refreshed;
 mod slow_work;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use domain::Owner;
 use tokio::task::spawn_blocking;
@@ -33,6 +33,11 @@ pub static LONG_WORK: LazyLock<HeavyWork> = LazyLock::new(HeavyWork::new);
 #[derive(Debug)]
 pub struct HeavyWork {
     slots: FairSlots<Owner>,
+}
+
+/// Locks data that is also used after a panic of another holder: no change of it can panic halfway.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Signals work on another thread that its result is no longer awaited.

@@ -1,11 +1,11 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use store::{ApiKey, KeyRecord, Keys, StoreError};
 use tokio::time::timeout;
-use work::{RefreshPolicy, Refreshed, make_space};
+use work::{RefreshPolicy, Refreshed, lock, make_space};
 
 use super::{AuthError, Caller};
 
@@ -31,13 +31,9 @@ type KeyList = (HashMap<String, KeyRecord>, SystemTime);
 /// Verifies API keys, with a short cache of valid ones.
 pub(super) struct ApiKeyVerifier {
     keys: Keys,
-    cache: Mutex<HashMap<String, CachedKey>>,
+    /// Valid keys by their ids, and when each was cached.
+    cache: Mutex<HashMap<String, (KeyRecord, SystemTime)>>,
     list: Refreshed<Arc<KeyList>, Infallible>,
-}
-
-struct CachedKey {
-    record: KeyRecord,
-    cached_at: SystemTime,
 }
 
 impl ApiKeyVerifier {
@@ -47,8 +43,9 @@ impl ApiKeyVerifier {
 
     /// The holder of this key, if the key is cached and still valid; makes no request.
     pub(super) fn cached(&self, key: &ApiKey, now: SystemTime) -> Option<Caller> {
-        let record = self.cached_record(key.id(), now).filter(|record| record.admits(key, now))?;
-        Some(Caller::of_key(&record))
+        let cache = lock(&self.cache);
+        let (record, _) = cache.get(key.id()).filter(|(record, at)| is_fresh(*at, now) && record.admits(key, now))?;
+        Some(Caller::of_key(record))
     }
 
     /// Looks up the holder of this key in the database.
@@ -84,31 +81,20 @@ impl ApiKeyVerifier {
         Some(Caller::of_key(record))
     }
 
-    fn cached_record(&self, id: &str, now: SystemTime) -> Option<KeyRecord> {
-        let cache = self.lock_cache();
-        cache.get(id).filter(|entry| entry.is_fresh(now)).map(|entry| entry.record.clone())
-    }
-
     /// Caches a valid key from its first use on: later uses do not extend its time in the cache.
     fn cache_record(&self, record: KeyRecord, now: SystemTime) {
-        let mut cache = self.lock_cache();
-        if cache.get(&record.id).is_some_and(|entry| entry.is_fresh(now)) {
+        let mut cache = lock(&self.cache);
+        if cache.get(&record.id).is_some_and(|(_, at)| is_fresh(*at, now)) {
             return;
         }
-        make_space(&mut cache, MAX_CACHED_KEYS, |entry| entry.is_fresh(now));
-        cache.insert(record.id.clone(), CachedKey { record, cached_at: now });
-    }
-
-    fn lock_cache(&self) -> MutexGuard<'_, HashMap<String, CachedKey>> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+        make_space(&mut cache, MAX_CACHED_KEYS, |(_, at)| is_fresh(*at, now));
+        cache.insert(record.id.clone(), (record, now));
     }
 }
 
-impl CachedKey {
-    fn is_fresh(&self, now: SystemTime) -> bool {
-        // By the wall clock, which continues while an instance is frozen. After a clock set back, entries count as expired.
-        now.duration_since(self.cached_at).is_ok_and(|age| age < CACHE_TTL)
-    }
+fn is_fresh(cached_at: SystemTime, now: SystemTime) -> bool {
+    // By the wall clock, which continues while an instance is frozen. After a clock set back, entries count as expired.
+    now.duration_since(cached_at).is_ok_and(|age| age < CACHE_TTL)
 }
 
 fn to_auth_error(error: &StoreError) -> AuthError {

@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-use work::make_space;
+use work::{lock, make_space};
 
 /// Maximum number of tracked addresses.
 const MAX_ADDRESSES: usize = 10_000;
@@ -30,7 +30,7 @@ impl AttemptLimiter {
     /// # Errors
     /// How long the address must wait for them; then none is taken.
     pub(super) fn take(&self, address: IpAddr, attempts: u32, now: SystemTime) -> Result<(), Duration> {
-        let mut full_at = self.lock_full_at();
+        let mut full_at = lock(&self.full_at);
         if !full_at.contains_key(&address) {
             make_space(&mut full_at, MAX_ADDRESSES, |at| *at > now);
         }
@@ -49,13 +49,9 @@ impl AttemptLimiter {
 
     /// Gives back attempts that were taken.
     pub(super) fn give_back(&self, address: IpAddr, attempts: u32) {
-        if let Some(at) = self.lock_full_at().get_mut(&address) {
+        if let Some(at) = lock(&self.full_at).get_mut(&address) {
             *at = at.checked_sub(self.interval * attempts).unwrap_or(SystemTime::UNIX_EPOCH);
         }
-    }
-
-    fn lock_full_at(&self) -> MutexGuard<'_, HashMap<IpAddr, SystemTime>> {
-        self.full_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -105,6 +101,6 @@ mod tests {
         for number in 0..=u32::try_from(MAX_ADDRESSES).unwrap() {
             assert_eq!(limiter.take(address(number), 1, UNIX_EPOCH), Ok(()));
         }
-        assert_eq!(limiter.lock_full_at().len(), 1);
+        assert_eq!(lock(&limiter.full_at).len(), 1);
     }
 }

@@ -2,7 +2,7 @@ use domain::Owner;
 use platform::settings::{SettingError, Settings};
 
 use super::SignIn;
-use super::issuer_url::is_key_url;
+use super::issuer_url::{self, read_setting};
 
 /// The platform that serves the routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,6 @@ pub enum Platform {
 pub struct AuthConfig {
     pub(super) mode: AuthMode,
     platform: Platform,
-    sign_in: Option<SignIn>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +37,8 @@ pub(super) struct IssuerConfig {
     pub(super) audience: String,
     /// The URL of its keys; `None` to read it from the issuer's discovery document.
     pub(super) jwks_url: Option<String>,
+    /// How the page signs users in; `None` if it does not.
+    pub(super) sign_in: Option<SignIn>,
 }
 
 impl AuthConfig {
@@ -59,13 +60,7 @@ impl AuthConfig {
             Some("jwt") => AuthMode::Token(IssuerConfig::from_settings(settings, platform)?),
             Some(_) => return Err(SettingError::new("AUTH", "none, api_key or jwt")),
         };
-        let sign_in = match &mode {
-            AuthMode::Token(issuer) => {
-                SignIn::from_settings(settings, &issuer.issuer, &issuer.audience, allows_http(settings, platform))?
-            }
-            AuthMode::Unset | AuthMode::Open | AuthMode::ApiKey => None,
-        };
-        Ok(Self { mode, platform, sign_in })
+        Ok(Self { mode, platform })
     }
 
     /// Whether authentication is off: any client may call under any name.
@@ -101,7 +96,7 @@ impl AuthConfig {
 
     /// How the page signs users in; `None` if it does not.
     pub fn sign_in(&self) -> Option<&SignIn> {
-        self.sign_in.as_ref()
+        if let AuthMode::Token(issuer) = &self.mode { issuer.sign_in.as_ref() } else { None }
     }
 
     /// A warning for the operator at every start; `None` if the configuration is safe.
@@ -129,15 +124,12 @@ fn allows_http(settings: &Settings, platform: Platform) -> bool {
 impl IssuerConfig {
     fn from_settings(settings: &Settings, platform: Platform) -> Result<Self, SettingError> {
         let allow_http = allows_http(settings, platform);
-        let accepted = if allow_http { "an http or https URL" } else { "an https URL" };
-        let parse_url = |text: &str| is_key_url(text, allow_http).then(|| text.to_owned());
-        settings.require("AUTH_JWT_ISSUER", accepted)?;
+        settings.require("AUTH_JWT_ISSUER", issuer_url::accepted(allow_http))?;
         let audience = settings.require("AUTH_JWT_AUDIENCE", "the audience that tokens must be made for")?;
-        Ok(Self {
-            issuer: settings.parse("AUTH_JWT_ISSUER", accepted, parse_url)?.unwrap_or_default(),
-            audience: audience.to_owned(),
-            jwks_url: settings.parse("AUTH_JWT_JWKS_URL", accepted, parse_url)?,
-        })
+        let issuer = read_setting(settings, "AUTH_JWT_ISSUER", allow_http)?.unwrap_or_default();
+        let jwks_url = read_setting(settings, "AUTH_JWT_JWKS_URL", allow_http)?;
+        let sign_in = SignIn::from_settings(settings, &issuer, audience, allow_http)?;
+        Ok(Self { issuer, audience: audience.to_owned(), jwks_url, sign_in })
     }
 }
 

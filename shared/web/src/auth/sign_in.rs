@@ -1,7 +1,7 @@
 use platform::settings::{SettingError, Settings};
 use serde::Serialize;
 
-use super::issuer_url::is_key_url;
+use super::issuer_url::read_setting;
 
 /// The scopes to request unless a setting names others.
 const DEFAULT_SCOPE: &str = "openid";
@@ -31,9 +31,7 @@ impl SignIn {
         audience: &str,
         allow_http: bool,
     ) -> Result<Option<Self>, SettingError> {
-        let accepted = if allow_http { "an http or https URL" } else { "an https URL" };
-        let parse_url = |text: &str| is_key_url(text, allow_http).then(|| text.to_owned());
-        let token_url = settings.parse("AUTH_JWT_TOKEN_URL", accepted, parse_url)?;
+        let token_url = read_setting(settings, "AUTH_JWT_TOKEN_URL", allow_http)?;
         let scope =
             settings.parse("AUTH_JWT_SCOPE", "scopes with a space between them, one of them openid", parse_scope)?;
         Ok(settings.var("AUTH_JWT_CLIENT_ID").map(|client_id| Self {

@@ -13,12 +13,12 @@ mod jws;
 mod key;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use domain::Owner;
 use ring::digest::{SHA256, digest};
-use work::make_space;
+use work::{lock, make_space};
 
 use super::config::IssuerConfig;
 use super::{AuthError, Caller};
@@ -72,7 +72,7 @@ impl TokenVerifier {
         now: SystemTime,
     ) -> Result<Option<Caller>, AuthError> {
         let keys = self.issuer.keys(now).await.ok_or(AuthError::Unavailable)?;
-        let verified_by = self.lock_verified().get(&token.digest).cloned();
+        let verified_by = lock(&self.verified_by).get(&token.digest).cloned();
         Ok(verified_by.filter(|verified_by| Arc::ptr_eq(verified_by, &keys)).map(|_| token.caller.clone()))
     }
 
@@ -93,18 +93,11 @@ impl TokenVerifier {
                 newer.filter(|keys| keys.verify(&token.jws) == SignatureCheck::Valid)
             }
         };
-        self.cache_verified(token.digest, key_set.ok_or(AuthError::Rejected)?);
-        Ok(token.caller.clone())
-    }
-
-    fn cache_verified(&self, digest: [u8; 32], keys: Arc<KeySet>) {
-        let mut cache = self.lock_verified();
+        let key_set = key_set.ok_or(AuthError::Rejected)?;
+        let mut cache = lock(&self.verified_by);
         make_space(&mut cache, MAX_VERIFIED_TOKENS, |_| false);
-        cache.insert(digest, keys);
-    }
-
-    fn lock_verified(&self) -> MutexGuard<'_, HashMap<[u8; 32], Arc<KeySet>>> {
-        self.verified_by.lock().unwrap_or_else(PoisonError::into_inner)
+        cache.insert(token.digest, key_set);
+        Ok(token.caller.clone())
     }
 }
 

@@ -79,8 +79,12 @@ mod tests {
     const NOW: u64 = 1_800_000_000;
 
     fn is_valid_with(change: &Value) -> bool {
-        let config =
-            IssuerConfig { issuer: "https://id.example/".to_owned(), audience: "chat".to_owned(), jwks_url: None };
+        let config = IssuerConfig {
+            issuer: "https://id.example/".to_owned(),
+            audience: "chat".to_owned(),
+            jwks_url: None,
+            sign_in: None,
+        };
         let mut claims = json!({"iss": "https://id.example/", "sub": "ada", "aud": "chat", "exp": NOW + 1});
         for (name, value) in change.as_object().unwrap() {
             if value == "ABSENT" {

@@ -8,7 +8,7 @@ use super::algorithm::Algorithm;
 /// A parsed token (RFC 7515, compact form); nothing in it is verified yet.
 #[derive(Debug)]
 pub(super) struct Jws<'a> {
-    pub(super) algorithm: Algorithm,
+    pub(super) algorithm: &'static Algorithm,
     /// The id of the key that the token names.
     pub(super) key_id: Option<String>,
     /// The signed bytes.

@@ -15,7 +15,7 @@ pub(super) struct KeySet(Vec<PublicKey>);
 pub(super) struct PublicKey {
     id: Option<String>,
     /// The only algorithm the key is for, if the issuer names one.
-    algorithm: Option<Algorithm>,
+    algorithm: Option<&'static Algorithm>,
     material: KeyMaterial,
 }
 
@@ -80,7 +80,7 @@ impl KeySet {
 
 impl PublicKey {
     fn verifies(&self, jws: &Jws<'_>) -> bool {
-        let is_allowed = self.algorithm.is_none_or(|algorithm| algorithm == jws.algorithm);
+        let is_allowed = self.algorithm.is_none_or(|algorithm| algorithm.0 == jws.algorithm.0);
         is_allowed && self.material.verifies(jws.algorithm, jws.message, &jws.signature)
     }
 }
@@ -102,15 +102,20 @@ impl Jwk {
     }
 
     fn material(&self) -> Option<KeyMaterial> {
-        match (self.kty.as_str(), self.crv.as_deref()) {
+        let curve = self.crv.clone().unwrap_or_default();
+        let point = match (self.kty.as_str(), curve.as_str()) {
             ("RSA", _) => {
-                Some(KeyMaterial::Rsa { n: decode_number(self.n.as_ref())?, e: decode_number(self.e.as_ref())? })
+                return Some(KeyMaterial::Rsa {
+                    n: decode_number(self.n.as_ref())?,
+                    e: decode_number(self.e.as_ref())?,
+                });
             }
-            ("EC", Some("P-256")) => self.point(32).map(KeyMaterial::P256),
-            ("EC", Some("P-384")) => self.point(48).map(KeyMaterial::P384),
-            ("OKP", Some("Ed25519")) => decode_sized(self.x.as_ref(), 32).map(KeyMaterial::Ed25519),
-            _ => None,
-        }
+            ("EC", "P-256") => self.point(32)?,
+            ("EC", "P-384") => self.point(48)?,
+            ("OKP", "Ed25519") => decode_sized(self.x.as_ref(), 32)?,
+            _ => return None,
+        };
+        Some(KeyMaterial::Point { curve, point })
     }
 
     /// The point in the uncompressed form of SEC 1, section 2.3.3.

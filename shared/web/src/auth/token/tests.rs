@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use self::fake_issuer::FakeIssuer;
 use self::signer::{Signer, encode_part};
-use super::super::{AttemptLimiter, Auth, AuthMethod, AuthState, RequestRejection, new_attempt_limiter};
+use super::super::{AttemptLimiter, Auth, AuthMethod, AuthState, new_attempt_limiter};
 use super::*;
 
 const NOW: u64 = 1_800_000_000;
@@ -22,7 +22,7 @@ fn at(seconds: u64) -> SystemTime {
 }
 
 fn token_verifier(fake: &FakeIssuer) -> TokenVerifier {
-    let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks_url: None };
+    let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks_url: None, sign_in: None };
     TokenVerifier::new(config, platform::transport::build_client().unwrap())
 }
 
@@ -177,8 +177,8 @@ async fn f142_forged_tokens_lock_out_no_valid_token() {
     }));
     let outcome_of = async |text: &str| match auth.identify_token(&verifier, text, source, at(0)).await {
         Ok(_) => "passes",
-        Err(RequestRejection::RateLimited(_)) => "waits",
-        Err(RequestRejection::Auth(_)) => "refused",
+        Err(AuthError::RateLimited(_)) => "waits",
+        Err(_) => "refused",
     };
     let (seen, forged) = (token_of(&signer, "ada"), token_of(&stranger, "ada"));
     assert_eq!(outcome_of(&seen).await, "passes");
@@ -192,8 +192,5 @@ async fn f142_forged_tokens_lock_out_no_valid_token() {
     let later = at(3600 * 3);
     assert!(auth.0.attempt_limiter.take(source, 600, later).is_ok());
     assert!(auth.identify_token(&verifier, &token_of(&signer, "bob"), source, later).await.is_ok());
-    assert!(matches!(
-        auth.identify_token(&verifier, &forged, source, later).await,
-        Err(RequestRejection::RateLimited(_))
-    ));
+    assert!(matches!(auth.identify_token(&verifier, &forged, source, later).await, Err(AuthError::RateLimited(_))));
 }
