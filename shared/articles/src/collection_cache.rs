@@ -1,11 +1,12 @@
 //! The copies of collections that a process keeps.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use store::{ArticleCollection, Articles};
 use tokio::sync::Mutex as AsyncMutex;
+use work::lock;
 
 use crate::SearchError;
 use crate::collection::LoadedCollection;
@@ -14,10 +15,8 @@ use crate::collection::LoadedCollection;
 pub(crate) struct CollectionCache {
     store: Articles,
     max_bytes: u64,
-    slots: Mutex<Slots>,
+    slots: Mutex<HashMap<ArticleCollection, Slot>>,
 }
-
-type Slots = HashMap<ArticleCollection, Slot>;
 
 #[derive(Default)]
 struct Slot {
@@ -35,7 +34,7 @@ impl CollectionCache {
     /// The current state of a collection: of an unchanged one, the copy after one request.
     pub(crate) async fn load(&self, collection: &ArticleCollection) -> Result<Arc<LoadedCollection>, SearchError> {
         let Some(revision) = self.store.revision(collection).await? else {
-            self.lock().remove(collection);
+            lock(&self.slots).remove(collection);
             return Ok(Arc::default());
         };
         let slot = self.use_slot(collection);
@@ -57,7 +56,7 @@ impl CollectionCache {
     }
 
     fn use_slot(&self, collection: &ArticleCollection) -> Arc<AsyncMutex<Option<Arc<LoadedCollection>>>> {
-        let mut slots = self.lock();
+        let mut slots = lock(&self.slots);
         let slot = slots.entry(collection.clone()).or_default();
         slot.last_use = Some(Instant::now());
         Arc::clone(&slot.copy)
@@ -65,7 +64,7 @@ impl CollectionCache {
 
     /// Records the size of a collection, and drops others until all fit.
     fn record_size(&self, collection: &ArticleCollection, bytes: u64) {
-        let mut slots = self.lock();
+        let mut slots = lock(&self.slots);
         if let Some(slot) = slots.get_mut(collection) {
             slot.bytes = bytes;
         }
@@ -76,9 +75,5 @@ impl CollectionCache {
             };
             slots.remove(&oldest);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Slots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,13 +1,14 @@
 //! Search of articles whose vectors are in an index: nothing is kept in memory.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use domain::Owner;
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use store::{ArticleCollection, Articles, ChunkIndex, ChunkPosition, StoreError};
+use work::{lock, make_space};
 
 use crate::Embeddings;
 use crate::ranking::{group, rank_score};
@@ -89,7 +90,7 @@ impl IndexSearch {
     /// Reads the best articles from the caller's own collections. One that was replaced or deleted is left out; returns its
     /// generation too.
     async fn read(&self, hits: Vec<IndexHit>, limit: usize) -> Result<(Vec<ArticleHit>, Vec<String>), StoreError> {
-        let ranked = (0..).zip(hits).map(|(rank, hit)| (hit.article, (hit.position, rank_score(rank))));
+        let ranked = (0..).zip(hits).map(|(rank, (article, position))| (article, (position, rank_score(rank))));
         let read = stream::iter(group(ranked)).map(|(article, chunks)| self.read_article(article, chunks));
         let mut read = read.buffered(MAX_READS);
         let (mut articles, mut replaced) = (Vec::new(), Vec::new());
@@ -124,16 +125,14 @@ impl IndexSearch {
     /// Whether all articles of a collection have vectors of the model in the index. The vectors of other models are never
     /// compared, so this only decides whether a result is noted as incomplete.
     async fn is_complete(&self, collection: &ArticleCollection) -> Result<bool, StoreError> {
-        let known = self.checked.lock().unwrap_or_else(PoisonError::into_inner).get(collection).copied();
+        let known = lock(&self.checked).get(collection).copied();
         if let Some((_, is_complete)) = known.filter(|(until, _)| Instant::now() < *until) {
             return Ok(is_complete);
         }
         let is_complete = !self.store.has_unindexed(collection, self.index.name(), self.embeddings.model()).await?;
         let until = Instant::now() + if is_complete { COMPLETE_FOR } else { INCOMPLETE_FOR };
-        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
-        if checked.len() >= MAX_COLLECTIONS {
-            checked.clear();
-        }
+        let mut checked = lock(&self.checked);
+        make_space(&mut checked, MAX_COLLECTIONS, |_| false);
         checked.insert(collection.clone(), (until, is_complete));
         Ok(is_complete)
     }

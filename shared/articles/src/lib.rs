@@ -39,4 +39,4 @@ pub use search::ArticleSearch;
 pub use search_articles::SearchArticles;
 pub use search_result::{ArticleHit, ChunkHit, Found, SearchError, SearchNotice};
 pub use vector_index::{VectorIndex, VectorIndexAddress, VectorIndexConfig, VectorIndexError};
-pub use writer::{AddError, AddOutcome, ArticleSource, ArticleWriter, article_id};
+pub use writer::{AddError, ArticleSource, ArticleWriter, article_id};

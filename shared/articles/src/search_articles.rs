@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{Language, ToolFailure, ToolSpec};
+use domain::{Language, ToolSpec};
 use prompts::{ArticleTexts, ToolFile, fill};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -55,8 +55,7 @@ impl SearchArticles {
             SearchError::TooLarge => (texts.too_large, "The articles are too many to search."),
             _ => (texts.unavailable, "The articles cannot be searched now."),
         };
-        let failure = ToolFailure { code: "failed".to_owned(), message: message.to_owned() };
-        ToolError::Model { failure, content: self.failure_text(reason, language) }
+        ToolCallError::new("failed", message, self.failure_text(reason, language)).into()
     }
 }
 

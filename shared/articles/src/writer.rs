@@ -56,16 +56,6 @@ pub struct ArticleSource {
     pub format: Format,
 }
 
-/// The outcome of adding a document.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each document, and it is moved once")]
-pub enum AddOutcome {
-    /// The stored article is the same.
-    Unchanged,
-    /// The article was stored.
-    Stored(StoredArticle),
-}
-
 /// Why a document was not added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddError {
@@ -170,7 +160,8 @@ impl ArticleWriter {
         self.store.clean(collection, now).await.map(|_| ())
     }
 
-    /// Adds a document for `owner`, who waits for a thread that reads it; `known` is the stored article of its key.
+    /// Adds a document for `owner`, who waits for a thread that reads it; `known` is the stored article of its key. Returns
+    /// the stored article, or `None` if it is unchanged.
     ///
     /// An unchanged document is not embedded again, unless its vectors are of another model or in another index than the
     /// configured ones.
@@ -181,17 +172,17 @@ impl ArticleWriter {
         source: ArticleSource,
         known: Option<&StoredArticle>,
         now: SystemTime,
-    ) -> Result<AddOutcome, AddError> {
+    ) -> Result<Option<StoredArticle>, AddError> {
         source.check()?;
         let (id, url) = (article_id(&source.key), source.url.clone());
         let current = known.filter(|known| self.has_current_vectors(known)).map(|known| known.digest.clone());
         let read = SHORT_WORK.run(owner, move |_| source.read(current.as_deref())).await;
         let Some((title, texts, digest)) = read.ok_or(AddError::Unreadable)?? else {
-            return Ok(AddOutcome::Unchanged);
+            return Ok(None);
         };
         let (model, chunks) = self.embed(texts).await?;
         let article = NewArticle { id, title, url, digest, model, chunks };
-        Ok(AddOutcome::Stored(self.store.put(collection, &article, now).await?))
+        Ok(Some(self.store.put(collection, &article, now).await?))
     }
 
     /// Whether an article has the vectors that it would get now.

@@ -36,7 +36,7 @@ fn fuzz_url_templates_keep_their_host() {
         let values = ["..", ".", "@evil.example", "//evil.example/", "a\r\nb", "?x=1#y", "汉", "%2e%2e"];
         for value in values {
             let arguments = template.names().map(|name| (name.to_owned(), Value::from(value))).collect();
-            let Ok(url) = template.fill(&arguments, &[]) else { continue };
+            let Some(url) = template.fill(&arguments, &[]) else { continue };
             let fixed = text.trim().split_once("://").map(|(_, rest)| rest.to_lowercase()).unwrap_or_default();
             let host = url.host_str().unwrap_or_default();
             ensure(!host.contains("evil") || fixed.contains("evil"), || format!("{value:?} makes {url}"))?;

@@ -3,6 +3,7 @@
 //! A [`ToolDefinition`] describes a request to a public host, a built-in tool under another name, or a Model Context
 //! Protocol server with tools of its own; [`build`] turns it into a [`CustomTool`].
 
+mod call_error;
 mod custom_tool;
 mod event_stream;
 #[cfg(test)]
@@ -13,7 +14,6 @@ mod mcp;
 pub use custom_tool::{CustomTool, build};
 pub use http::{
     Auth, BuiltinTool, Endpoint, HttpTool, ImportedTools, Rules, SecretReference, ServerEndpoint, TestCall,
-    TestCallRequest, TestCallResponse, ToolDefinition, ToolKind, ToolSecrets, Transform, UnusableOperation,
-    WebEndpoint, import,
+    ToolDefinition, ToolKind, ToolSecrets, Transform, UnusableOperation, WebEndpoint, import,
 };
 pub use mcp::McpServer;

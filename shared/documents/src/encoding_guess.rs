@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
-use work::make_space;
+use work::{lock, make_space};
 
 /// Longest sample that a guess reads, in bytes: the guess costs more than the search.
 const SAMPLE_BYTES: usize = 4 * 1024;
@@ -86,13 +86,12 @@ fn sample(text: &[u8]) -> (Vec<u8>, bool) {
 impl GuessMemo {
     fn get_or_detect(&self, sample: &[u8], is_whole: bool) -> &'static Encoding {
         let hash = self.hasher.hash_one((sample, is_whole));
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let remembered = known().get(&hash).copied();
+        let remembered = lock(&self.known).get(&hash).copied();
         remembered.unwrap_or_else(|| {
             let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
             detector.feed(sample, is_whole);
             let encoding = detector.guess(None, Utf8Detection::Deny);
-            let mut known = known();
+            let mut known = lock(&self.known);
             make_space(&mut known, MAX_REMEMBERED, |_| false);
             known.insert(hash, encoding);
             encoding

@@ -1,47 +1,35 @@
-use domain::{Language, ToolFailure};
+use domain::Language;
 use prompts::{DocumentTexts, fill};
 use regex_syntax::ast::ErrorKind;
 use regex_syntax::ast::parse::Parser;
 use tools::{Tool, ToolCallError, ToolError};
 
 /// Why documents cannot be searched or read. What is outside the root, hidden or ignored is not found.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentError {
     /// The path is not one below the root.
-    #[error("not a path below the root")]
     InvalidPath,
     /// Nothing is there.
-    #[error("no such file or folder")]
     NotFound,
     /// A folder is there.
-    #[error("a folder, not a file")]
     IsFolder,
     /// A file is there.
-    #[error("a file, not a folder")]
     IsFile,
     /// The file is not text.
-    #[error("a binary file")]
     Binary,
     /// The file cannot be read now.
-    #[error("unreadable")]
     Unreadable,
     /// The regular expression is faulty or too large.
-    #[error("no regular expression")]
     InvalidPattern(PatternFault),
     /// The glob of this field is faulty.
-    #[error("no glob")]
     InvalidGlob(&'static str),
     /// The field is blank.
-    #[error("a blank argument")]
     Blank(&'static str),
     /// The documents are still being copied from their bucket; a later call continues.
-    #[error("the documents are being copied")]
     Loading,
     /// The documents cannot be copied from their bucket.
-    #[error("the documents cannot be copied")]
     Unavailable,
     /// Time ran out before there was a result.
-    #[error("out of time")]
     OutOfTime,
 }
 
@@ -76,8 +64,7 @@ impl DocumentError {
             Self::Blank(field) => return invalid(texts.blank, &[("field", field)], language),
         };
         let code = if *self == Self::OutOfTime { "timeout" } else { "failed" };
-        let failure = ToolFailure { code: code.to_owned(), message: message.to_owned() };
-        ToolError::Model { failure, content: tool.failure_text(&tool_calls::escape(reason), language) }
+        ToolCallError::new(code, message, tool.failure_text(&tool_calls::escape(reason), language)).into()
     }
 }
 

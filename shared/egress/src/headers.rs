@@ -47,20 +47,20 @@ pub fn is_settable(name: &str) -> bool {
 }
 
 pub(crate) fn parse_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), HeaderError> {
-    let name = Some(name).filter(|name| is_settable(name)).ok_or(HeaderError::Name)?;
-    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| HeaderError::Name)?;
-    let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| HeaderError::Value)?;
-    Ok((name, value))
+    parse(name, is_settable(name), value)
 }
 
 /// Parses a header that authenticates: `Authorization`, or any other that callers may set.
 pub(crate) fn parse_secret_header(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), HeaderError> {
-    let authorization = name.eq_ignore_ascii_case("authorization");
-    let name = Some(name).filter(|name| authorization || is_settable(name)).ok_or(HeaderError::Name)?;
-    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| HeaderError::Name)?;
-    let mut value = HeaderValue::from_bytes(value.expose_secret().as_bytes()).map_err(|_| HeaderError::Value)?;
+    let is_allowed = name.eq_ignore_ascii_case("authorization") || is_settable(name);
+    let (name, mut value) = parse(name, is_allowed, value.expose_secret())?;
     value.set_sensitive(true);
     Ok((name, value))
+}
+
+fn parse(name: &str, is_allowed: bool, value: &str) -> Result<(HeaderName, HeaderValue), HeaderError> {
+    let name = HeaderName::from_bytes(name.as_bytes()).ok().filter(|_| is_allowed).ok_or(HeaderError::Name)?;
+    Ok((name, HeaderValue::from_bytes(value.as_bytes()).map_err(|_| HeaderError::Value)?))
 }
 
 #[cfg(test)]

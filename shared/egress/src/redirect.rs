@@ -1,5 +1,5 @@
 use reqwest::header::{HeaderMap, LOCATION};
-use reqwest::{Method, StatusCode, Url};
+use reqwest::{Method, StatusCode};
 
 use crate::{Policy, PolicyViolation, Request};
 
@@ -22,12 +22,8 @@ pub(crate) fn next_request(policy: Policy, request: Request, location: &str) -> 
     if target.is_loopback() && !policy.check_target(&request.url)?.is_loopback() {
         return Err(PolicyViolation::Address);
     }
-    let secrets = if is_same_origin(&request.url, &url) { request.secrets } else { HeaderMap::new() };
+    let secrets = if request.url.origin() == url.origin() { request.secrets } else { HeaderMap::new() };
     Ok(Request { url, secrets, redirects_left: request.redirects_left - 1, ..request })
-}
-
-fn is_same_origin(a: &Url, b: &Url) -> bool {
-    a.origin() == b.origin()
 }
 
 #[cfg(test)]

@@ -49,12 +49,15 @@ impl Default for Limits {
 /// A request to a host named by data.
 #[derive(Clone)]
 pub struct Request {
-    pub(crate) method: Method,
-    pub(crate) url: Url,
+    /// The method.
+    pub method: Method,
+    /// The URL; it is checked when the request is sent.
+    pub url: Url,
     pub(crate) headers: HeaderMap,
     /// Sent to the first host only.
     pub(crate) secrets: HeaderMap,
-    pub(crate) body: Option<Vec<u8>>,
+    /// The body.
+    pub body: Option<Vec<u8>>,
     pub(crate) redirects_left: u8,
     pub(crate) limits: Limits,
 }
@@ -88,24 +91,9 @@ impl Request {
         Ok(self)
     }
 
-    /// The method.
-    pub fn method(&self) -> &Method {
-        &self.method
-    }
-
-    /// The URL.
-    pub fn url(&self) -> &Url {
-        &self.url
-    }
-
     /// The headers without secret ones.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
-    }
-
-    /// The body.
-    pub fn payload(&self) -> Option<&[u8]> {
-        self.body.as_deref()
     }
 
     /// Sets the body.

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use domain::{Language, ToolFailure};
 use prompts::{SearchTexts, fill};
-use tools::{Tool, ToolError};
+use tools::{Tool, ToolCallError, ToolError};
 
 /// Why a search failed, named by the next action.
 ///
@@ -46,7 +46,7 @@ impl SearchFailure {
     pub(crate) fn into_tool_error(self, tool: &dyn Tool, language: Language) -> ToolError {
         tracing::warn!(failure = ?self, "a search or the reading of a page failed");
         let content = tool.failure_text(&self.reason(language), language);
-        ToolError::Model { failure: self.to_tool_failure(), content }
+        ToolCallError { failure: self.to_tool_failure(), content }.into()
     }
 
     /// Returns the failure for the user.

@@ -9,7 +9,7 @@ mod number;
 mod parser;
 
 use async_trait::async_trait;
-use domain::{Language, Owner, ToolFailure, ToolSpec};
+use domain::{Language, Owner, ToolSpec};
 use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -91,8 +91,7 @@ fn fault_error(fault: &Fault, language: Language) -> ToolError {
         Fault::Undefined(_) => ("failed", "The expression has no value."),
         Fault::TooLarge => ("failed", "The calculation is too large."),
     };
-    let failure = ToolFailure { code: code.to_owned(), message: message.to_owned() };
-    ToolError::Model { failure, content: tool_calls::escape(&fault.render(language)) }
+    ToolCallError::new(code, message, tool_calls::escape(&fault.render(language))).into()
 }
 
 #[cfg(test)]

@@ -88,7 +88,7 @@ mod tests {
 
     fn refusal(zone: &str, language: Language) -> String {
         match format_time(zone, now(), language) {
-            Err(ToolError::Model { failure, content }) => {
+            Err(ToolError::Model(ToolCallError { failure, content })) => {
                 assert_eq!(failure.code, "invalid_arguments");
                 content
             }

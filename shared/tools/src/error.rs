@@ -16,7 +16,8 @@ pub struct ToolCallError {
 }
 
 impl ToolCallError {
-    fn new(code: &str, message: &str, content: String) -> Self {
+    /// The failure of this code with an English sentence for the user.
+    pub fn new(code: &str, message: &str, content: String) -> Self {
         Self { failure: ToolFailure { code: code.to_owned(), message: message.to_owned() }, content }
     }
 
@@ -59,7 +60,7 @@ impl ToolCallError {
 }
 
 impl From<ToolCallError> for ToolError {
-    fn from(ToolCallError { failure, content }: ToolCallError) -> Self {
-        Self::Model { failure, content }
+    fn from(error: ToolCallError) -> Self {
+        Self::Model(error)
     }
 }

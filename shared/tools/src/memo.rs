@@ -1,8 +1,9 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::OnceCell;
+use work::lock;
 
 use crate::ToolOutput;
 use crate::error::ToolCallError;
@@ -49,7 +50,7 @@ impl Memo {
     where
         F: AsyncFnOnce() -> Result<CallOutcome, anyhow::Error>,
     {
-        let slot = self.slot(key);
+        let slot = lock(&self.slots).entry(key.to_owned()).or_default().clone();
         let mut own = false;
         let first_run = async || {
             own = true;
@@ -70,18 +71,10 @@ impl Memo {
         Ok((outcome, source))
     }
 
-    fn slot(&self, key: &str) -> Arc<Slot> {
-        self.lock_slots().entry(key.to_owned()).or_default().clone()
-    }
-
     fn forget(&self, key: &str, slot: &Arc<Slot>) {
-        let mut slots = self.lock_slots();
+        let mut slots = lock(&self.slots);
         if slots.get(key).is_some_and(|known| Arc::ptr_eq(known, slot)) {
             slots.remove(key);
         }
-    }
-
-    fn lock_slots(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

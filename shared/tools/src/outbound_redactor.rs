@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
 use domain::Owner;
+use percent_encoding::percent_decode_str;
 use redaction::{CARD, Redactor, StreamRedactor};
 use serde_json::{Map, Value};
 use url::Url;
@@ -98,21 +99,9 @@ impl OutboundRedactor {
 
 /// Yields a part of a URL and the results of decoding its percent-encoding repeatedly.
 fn decodings(part: &str) -> impl Iterator<Item = String> {
-    let next = |part: &String| Some(percent_decode(part)).filter(|decoded| decoded != part);
+    let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
+    let next = move |part: &String| Some(decode(part)).filter(|decoded| decoded != part);
     std::iter::successors(Some(part.to_owned()), next).take(MAX_DECODINGS)
-}
-
-/// Decodes the percent-encoding of a part of a URL.
-fn percent_decode(part: &str) -> String {
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

@@ -18,25 +18,22 @@ const MIN_INTERVAL: Duration = Duration::from_millis(100);
 ///
 /// Only the user receives the progress, at most ten times a second and at most 64 KiB; the model reads the result.
 #[derive(Clone, Debug, Default)]
-pub struct Progress(Option<ProgressSender>);
+pub struct Progress(Option<(UnboundedSender<String>, Remaining)>);
 
-#[derive(Clone, Debug)]
-struct ProgressSender {
-    parts: UnboundedSender<String>,
-    remaining: Arc<AtomicUsize>,
-}
+/// How many bytes may still be sent.
+type Remaining = Arc<AtomicUsize>;
 
 impl Progress {
     /// Creates the sender for a call and the receiver that forwards its parts.
     pub fn channel() -> (Self, ProgressReceiver) {
         let (parts, received) = unbounded_channel();
-        let sender = ProgressSender { parts, remaining: Arc::new(AtomicUsize::new(MAX_BYTES)) };
-        (Self(Some(sender)), ProgressReceiver { received, buffer: String::new(), last: None })
+        let remaining = Arc::new(AtomicUsize::new(MAX_BYTES));
+        (Self(Some((parts, remaining))), ProgressReceiver { received, buffer: String::new(), last: None })
     }
 
     /// Sends more text; text over the limit is dropped.
     pub fn send(&self, text: &str) {
-        let Some(ProgressSender { parts, remaining }) = &self.0 else { return };
+        let Some((parts, remaining)) = &self.0 else { return };
         let prefix = |limit: usize| text.get(..text.floor_char_boundary(limit)).unwrap_or_default();
         let take = |limit| Some(limit - prefix(limit).len());
         let available = remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).unwrap_or_default();

@@ -139,7 +139,7 @@ impl ToolSession {
         let call = AssertUnwindSafe(async { tool.call(arguments, &context).await }).catch_unwind();
         match receiver.forward_during(timeout_at(end, call), on_progress).await {
             Ok(Ok(Ok(output))) => Ok(Ok(output)),
-            Ok(Ok(Err(ToolError::Model { failure, content }))) => {
+            Ok(Ok(Err(ToolError::Model(ToolCallError { failure, content })))) => {
                 let text = self.context.redactor.redact_result(&self.context.owner, content).await;
                 Ok(Err(ToolCallError { failure, content: self.truncate(text, max_bytes) }))
             }

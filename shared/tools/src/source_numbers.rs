@@ -1,9 +1,10 @@
 //! The numbers under which models read and cite pages.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use domain::{NumberedSources, Source};
+use work::lock;
 
 use crate::url_allowlist::page_identity;
 
@@ -30,45 +31,41 @@ impl SourceNumbers {
     /// get new ones.
     pub fn continuing(earlier: &NumberedSources) -> Self {
         let mut numbered = Numbered { last: earlier.last, ..Numbered::default() };
-        for source in &earlier.sources {
-            numbered.keep(source);
-        }
+        earlier.sources.iter().for_each(|source| numbered.keep(source));
         numbered.last_of_earlier = numbered.last;
         Self(Arc::new(Mutex::new(numbered)))
     }
 
     /// Returns the page with its number, which is new for a new page.
     pub fn number(&self, title: &str, url: &str) -> Source {
-        self.lock().number(title, url)
+        lock(&self.0).number(title, url)
     }
 
     /// The number that [`number`](Self::number) would return now.
     pub fn peek(&self, url: &str) -> usize {
-        let numbered = self.lock();
+        let numbered = lock(&self.0);
         numbered.by_page.get(&page_identity(url)).copied().unwrap_or(numbered.last + 1)
     }
 
     /// Adds pages that have their numbers already.
     pub fn adopt(&self, sources: &[Source]) {
-        let mut numbered = self.lock();
-        for source in sources {
-            numbered.keep(source);
-        }
+        let mut numbered = lock(&self.0);
+        sources.iter().for_each(|source| numbered.keep(source));
     }
 
     /// The page with this number.
     pub fn get(&self, index: usize) -> Option<Source> {
-        self.lock().sources.get(&index).cloned()
+        lock(&self.0).sources.get(&index).cloned()
     }
 
     /// The highest number that was given to a page.
     pub fn last(&self) -> usize {
-        self.lock().last
+        lock(&self.0).last
     }
 
     /// Whether there is no page.
     pub fn is_empty(&self) -> bool {
-        self.lock().sources.is_empty()
+        lock(&self.0).sources.is_empty()
     }
 
     /// All pages with the highest number.
@@ -78,18 +75,14 @@ impl SourceNumbers {
 
     /// The pages that this turn has added, with the highest number.
     pub fn added(&self) -> NumberedSources {
-        let last_of_earlier = self.lock().last_of_earlier;
+        let last_of_earlier = lock(&self.0).last_of_earlier;
         self.from(last_of_earlier + 1)
     }
 
     fn from(&self, first: usize) -> NumberedSources {
-        let numbered = self.lock();
+        let numbered = lock(&self.0);
         let sources = numbered.sources.range(first..).map(|(_, source)| source.clone()).collect();
         NumberedSources { sources, last: numbered.last }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Numbered> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

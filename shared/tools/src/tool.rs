@@ -3,14 +3,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{Language, Owner, Source, ToolFailure, ToolSpec};
+use domain::{Language, Owner, Source, ToolSpec};
 use jiff::tz::TimeZone;
 use prompts::{ToolTexts, fill};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{CalculationBudget, OutboundRedactor, Progress, SourceNumbers, UrlAllowlist};
+use crate::{CalculationBudget, OutboundRedactor, Progress, SourceNumbers, ToolCallError, UrlAllowlist};
 
 /// A tool that a model may call. Each tool has one file in this crate and one line in the list of tools.
 #[async_trait]
@@ -199,13 +199,8 @@ impl ToolOutput {
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
     /// The model reads it, and the turn continues.
-    #[error("{}", failure.message)]
-    Model {
-        /// The failure for the user.
-        failure: ToolFailure,
-        /// The text for the model.
-        content: String,
-    },
+    #[error("{}", .0.failure.message)]
+    Model(ToolCallError),
     /// Ends the turn.
     #[error(transparent)]
     Fatal(#[from] anyhow::Error),

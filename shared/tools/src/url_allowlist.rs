@@ -5,10 +5,11 @@ mod addresses;
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use domain::{Message, Source};
 use url::Url;
+use work::lock;
 
 /// The name of the tool that searches the web.
 pub const SEARCH_WEB: &str = "search_web";
@@ -73,19 +74,13 @@ impl UrlAllowlist {
 
     /// Returns the first spelling of a page; `None` for a page that is not allowed.
     pub fn first_spelling(&self, page: &Url) -> Option<Url> {
-        self.lock().spellings.get(&identity(page)).cloned()
+        lock(&self.0).spellings.get(&identity(page)).cloned()
     }
 
     fn add<'a>(&self, addresses: impl IntoIterator<Item = &'a str>) {
         let urls: Vec<Url> = addresses.into_iter().filter_map(parse_page).collect();
-        let mut pages = self.lock();
-        for url in urls {
-            pages.add(url);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Pages> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut pages = lock(&self.0);
+        urls.into_iter().for_each(|url| pages.add(url));
     }
 }
 

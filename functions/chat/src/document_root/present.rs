@@ -55,7 +55,7 @@ impl DocumentRoot {
             DocumentError::Loading | DocumentError::Unavailable => {
                 ApiError::new(ErrorCode::UpstreamUnavailable, "The documents cannot be loaded now")
             }
-            DocumentError::Unreadable => ApiError::caused_by(ErrorCode::Internal, error),
+            DocumentError::Unreadable => ApiError::caused_by(ErrorCode::Internal, "a document is unreadable"),
             _ => ErrorCode::NotFound.into(),
         })
     }

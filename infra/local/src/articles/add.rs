@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use articles::{AddOutcome, ArticleWriter, article_id};
+use articles::{ArticleWriter, article_id};
 use futures_util::{StreamExt, stream};
 use store::{ArticleCollection, StoredArticle};
 
@@ -78,11 +78,11 @@ impl Filling {
         while let Some(((outcome, source), done)) = added.next().await {
             let key = source.key();
             let state = match outcome {
-                Ok(AddOutcome::Unchanged) => {
+                Ok(None) => {
                     counts.unchanged += 1;
                     "unchanged".to_owned()
                 }
-                Ok(AddOutcome::Stored(article)) => {
+                Ok(Some(article)) => {
                     counts.stored += 1;
                     counts.chunks += u64::from(article.chunks);
                     format!("{} chunks", article.chunks)
@@ -99,7 +99,7 @@ impl Filling {
         failed
     }
 
-    async fn add(&self, source: &Source) -> Result<AddOutcome, String> {
+    async fn add(&self, source: &Source) -> Result<Option<StoredArticle>, String> {
         let document = source.read(&self.pages).await?;
         let known = self.known.get(&article_id(&document.key));
         let (owner, collection) = (operator(), &self.collection);

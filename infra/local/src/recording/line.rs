@@ -4,7 +4,7 @@ use domain::{ToolCall, ToolFailure, ToolOutcome};
 use llm::{AttemptEnd, ToolMode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tools::{ToolError, ToolOutput, ToolRun};
+use tools::{ToolCallError, ToolError, ToolOutput, ToolRun};
 
 /// A line of a recording after the head.
 #[derive(Debug, Serialize, Deserialize)]
@@ -137,7 +137,7 @@ impl RecordedResult {
                 credits,
                 ..ToolOutput::default()
             }),
-            Some(failure) => Err(ToolError::Model { failure, content }),
+            Some(failure) => Err(ToolCallError { failure, content }.into()),
         }
     }
 }

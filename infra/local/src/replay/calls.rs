@@ -2,9 +2,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{Language, ToolFailure, ToolSpec};
+use domain::{Language, ToolSpec};
 use serde_json::Value;
-use tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use tools::{Tool, ToolCallError, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
 use super::script::ScriptedCall;
 use super::sequencer::{Sequencer, StopReason};
@@ -61,9 +61,8 @@ impl RecordedCalls {
             return self.sequencer.stop(StopReason::RecordingEnded).await;
         }
         self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name} {arguments}"));
-        let message = "This call was not recorded.".to_owned();
-        let failure = ToolFailure { code: "failed".to_owned(), message: message.clone() };
-        ToolError::Model { failure, content: message }
+        let message = "This call was not recorded.";
+        ToolCallError::new("failed", message, message.to_owned()).into()
     }
 }
 

@@ -11,8 +11,8 @@ mod error;
 mod wire;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use platform::aws::{Call, Method, S3_VECTORS, Service};
@@ -22,6 +22,7 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use sha2::{Digest, Sha256};
 use store::{ArticleCollection, ChunkIndex, ChunkPosition, IndexedGeneration, QuantisedVector, StoreError};
+use work::{RefreshPolicy, Refreshed};
 
 pub use self::address::VectorIndexAddress;
 pub use self::error::VectorIndexError;
@@ -42,7 +43,8 @@ const MAX_RESULTS: usize = 100;
 const MAX_PAGES: usize = 10;
 
 /// How long the description of the index is used.
-const DESCRIPTION_AGE: Duration = Duration::from_mins(5);
+const DESCRIPTION_POLICY: RefreshPolicy =
+    RefreshPolicy { fresh_for: Duration::from_mins(5), usable_for: Duration::ZERO, retry_interval: Duration::ZERO };
 
 /// Attempts of a search, whose caller waits: it may take 30 seconds in all.
 const QUERY: Attempts = Attempts {
@@ -71,15 +73,11 @@ struct Parts {
     http: Client,
     config: VectorIndexConfig,
     name: String,
-    description: Mutex<Option<(Instant, Arc<IndexDescription>)>>,
+    description: Refreshed<Arc<IndexDescription>, VectorIndexError>,
 }
 
-/// A chunk that a query found.
-#[derive(Debug)]
-pub(crate) struct IndexHit {
-    pub(crate) article: IndexedArticle,
-    pub(crate) position: ChunkPosition,
-}
+/// A chunk that a query found, by its position in an article.
+pub(crate) type IndexHit = (IndexedArticle, ChunkPosition);
 
 /// The article of a found chunk.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,21 +106,17 @@ impl VectorIndex {
     /// Creates the client of an index; makes no call.
     pub fn new(config: VectorIndexConfig, http: &Client) -> Self {
         let name = format!("{}/{}", config.address.bucket, config.address.index);
-        Self(Arc::new(Parts { http: http.clone(), config, name, description: Mutex::default() }))
+        Self(Arc::new(Parts { http: http.clone(), config, name, description: Refreshed::new(DESCRIPTION_POLICY) }))
     }
 
     /// How the index was created (`GetIndex`); one request in some minutes.
     pub(crate) async fn describe(&self) -> Result<Arc<IndexDescription>, VectorIndexError> {
-        let known = self.0.description.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((_, description)) = known.filter(|(read_at, _)| read_at.elapsed() < DESCRIPTION_AGE) {
-            return Ok(description);
-        }
-        let response: wire::GetIndexResponse = self.call("GetIndex", serde_json::Map::new(), QUERY).await?;
-        if response.index.distance_metric != "cosine" {
-            return Err(VectorIndexError::NotCosine);
-        }
-        let read = (Instant::now(), Arc::new(response.index));
-        Ok(self.0.description.lock().unwrap_or_else(PoisonError::into_inner).insert(read).1.clone())
+        let read = async || {
+            let response: wire::GetIndexResponse = self.call("GetIndex", serde_json::Map::new(), QUERY).await?;
+            let is_cosine = response.index.distance_metric == "cosine";
+            is_cosine.then(|| Arc::new(response.index)).ok_or(VectorIndexError::NotCosine)
+        };
+        self.0.description.get(SystemTime::now(), read).await
     }
 
     /// Checks that the index exists and takes vectors of this length; 0 if it is not known.
@@ -221,7 +215,7 @@ fn hit(
     };
     let position = ChunkPosition { number: found.chunk, part: found.part, first: found.first };
     let collection = collection.clone();
-    Some(IndexHit { article: IndexedArticle { collection, id: found.article, generation: found.generation }, position })
+    Some((IndexedArticle { collection, id: found.article, generation: found.generation }, position))
 }
 
 /// The name of a collection in the index.

@@ -1,4 +1,4 @@
-use articles::{AddError, AddOutcome, ArticleSource, EmbeddingsError, Format, SearchNotice, article_id};
+use articles::{AddError, ArticleSource, EmbeddingsError, Format, SearchNotice, article_id};
 use store::{ArticleCollection, EmbeddingModel};
 
 use crate::embeddings_server::{EmbeddingsServer, Fault};
@@ -18,15 +18,15 @@ fn long(chunks: usize) -> ArticleSource {
 async fn texts_are_embedded_in_batches_and_once() {
     let (store, server) = (store().await, EmbeddingsServer::start().await);
     let writer = writer(&store, &config(Some((&server, "m"))));
-    let AddOutcome::Stored(stored) = add(&store, &writer, &SHARED, &long(25)).await.unwrap() else { unreachable!() };
+    let Some(stored) = add(&store, &writer, &SHARED, &long(25)).await.unwrap() else { unreachable!() };
     let inputs = server.inputs();
     assert!(stored.chunks > 20 && inputs.iter().all(|texts| *texts <= 10), "{inputs:?}");
     assert_eq!(inputs.iter().sum::<usize>(), usize::try_from(stored.chunks).unwrap());
     assert_eq!(stored.model, Some(EmbeddingModel { name: "m".to_owned(), dimensions: 1024 }));
-    assert_eq!(add(&store, &writer, &SHARED, &long(25)).await, Ok(AddOutcome::Unchanged));
+    assert_eq!(add(&store, &writer, &SHARED, &long(25)).await, Ok(None));
     assert_eq!(server.inputs().len(), inputs.len(), "an unchanged document costs nothing");
     let renamed = ArticleSource { title: Some("Other".to_owned()), ..long(25) };
-    assert!(matches!(add(&store, &writer, &SHARED, &renamed).await, Ok(AddOutcome::Stored(_))));
+    assert!(matches!(add(&store, &writer, &SHARED, &renamed).await, Ok(Some(_))));
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn killed_filling_resumes_with_each_article_once() {
     assert_eq!(store.articles.list(&SHARED).await.unwrap().len(), 3);
     let mut outcomes = Vec::new();
     for source in &sources {
-        outcomes.push(add(&store, &writer, &SHARED, source).await.unwrap() == AddOutcome::Unchanged);
+        outcomes.push(add(&store, &writer, &SHARED, source).await.unwrap().is_none());
     }
     assert_eq!(outcomes, [true, true, true, false, false, false]);
     let stored = store.articles.list(&SHARED).await.unwrap();
@@ -90,12 +90,12 @@ async fn changed_model_never_mixes_vectors() {
     assert_eq!(server.inputs().len(), before, "no vector could be compared");
     assert_eq!(search.search(&ann(), "forget", 5).await.unwrap().articles, []);
     let source = markdown("a", "# Erasure\nHow to erase data.");
-    assert!(matches!(add(&store, &writer(&store, &new), &SHARED, &source).await, Ok(AddOutcome::Stored(_))));
+    assert!(matches!(add(&store, &writer(&store, &new), &SHARED, &source).await, Ok(Some(_))));
     let found = search.search(&ann(), "forget", 5).await.unwrap();
     assert_eq!((found.articles[0].id.clone(), found.articles.len()), (article_id("a"), 1));
     assert_eq!(found.notice, Some(SearchNotice::OtherModel), "the other article is still to be added again");
     let plain = writer(&store, &config(None));
-    assert_eq!(add(&store, &plain, &SHARED, &source).await, Ok(AddOutcome::Unchanged), "vectors are kept");
+    assert_eq!(add(&store, &plain, &SHARED, &source).await, Ok(None), "vectors are kept");
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn title_is_given_found_or_the_key() {
     let given = ArticleSource { title: Some("Given".to_owned()), ..html.clone() };
     let plain = ArticleSource { format: Format::Text, text: "b".to_owned(), ..markdown("docs/a.txt", "") };
     for (source, expected) in [(html, "Page"), (given, "Given"), (plain, "docs/a.txt")] {
-        let AddOutcome::Stored(stored) = add(&store, &writer, &SHARED, &source).await.unwrap() else { unreachable!() };
+        let Some(stored) = add(&store, &writer, &SHARED, &source).await.unwrap() else { unreachable!() };
         assert_eq!(stored.title, expected);
     }
 }

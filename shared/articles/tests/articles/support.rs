@@ -1,12 +1,10 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use articles::{
-    AddError, AddOutcome, ArticleSearch, ArticleSource, ArticleWriter, ArticlesConfig, Format, Found, article_id,
-};
+use articles::{AddError, ArticleSearch, ArticleSource, ArticleWriter, ArticlesConfig, Format, Found, article_id};
 use domain::Owner;
 use dynoxide::Database;
 use platform::settings::Settings;
-use store::{ArticleCollection, Store, TableNames, create_tables, sdk_config};
+use store::{ArticleCollection, Store, StoredArticle, TableNames, create_tables, sdk_config};
 use tokio::net::TcpListener;
 
 use crate::embeddings_server::{EmbeddingsServer, KEY};
@@ -70,7 +68,7 @@ pub(crate) async fn add(
     writer: &ArticleWriter,
     collection: &ArticleCollection,
     source: &ArticleSource,
-) -> Result<AddOutcome, AddError> {
+) -> Result<Option<StoredArticle>, AddError> {
     let known = store.articles.get(collection, &article_id(&source.key)).await.unwrap();
     writer.add(&ann(), collection, source.clone(), known.as_ref(), at(0)).await
 }

@@ -1,11 +1,9 @@
 //! Articles whose vectors are in an index, against servers on loopback.
 
-use articles::{
-    AddError, AddOutcome, ArticleSource, ArticlesConfig, SearchError, SearchNotice, VectorIndex, VectorIndexError,
-};
+use articles::{AddError, ArticleSource, ArticlesConfig, SearchError, SearchNotice, VectorIndex, VectorIndexError};
 use domain::Owner;
 use platform::settings::Settings;
-use store::{ArticleCollection, RateLimit, Store, StoreError};
+use store::{ArticleCollection, RateLimit, Store, StoreError, StoredArticle};
 
 use crate::embeddings_server::{EmbeddingsServer, Fault as EmbeddingsFault, KEY};
 use crate::support::{add, ann, at, config, markdown, searcher, store, titles, writer};
@@ -44,7 +42,11 @@ impl Servers {
         self.store.clone().with_article_index(std::sync::Arc::new(index))
     }
 
-    async fn add(&self, collection: &ArticleCollection, source: &ArticleSource) -> Result<AddOutcome, AddError> {
+    async fn add(
+        &self,
+        collection: &ArticleCollection,
+        source: &ArticleSource,
+    ) -> Result<Option<StoredArticle>, AddError> {
         add(&self.store, &writer(&self.store, &self.config("m")), collection, source).await
     }
 
@@ -143,7 +145,7 @@ async fn changes_and_removals_reach_the_index() {
     let keys = servers.vectors.keys().len();
     assert!((2..=3).contains(&keys), "the old vectors are deleted: {keys}");
     assert_eq!(servers.search(&ann(), "forget").await.0, names(&["Second"]));
-    assert_eq!(servers.add(&SHARED, &long(2, "Second")).await, Ok(AddOutcome::Unchanged));
+    assert_eq!(servers.add(&SHARED, &long(2, "Second")).await, Ok(None));
     let id = articles::article_id("long");
     assert_eq!(servers.indexed_store().articles.delete(&SHARED, &id, at(1)).await, Ok(true));
     assert_eq!((servers.vectors.keys().len(), servers.search(&ann(), "forget").await.0), (0, names(&[])));
@@ -212,7 +214,7 @@ async fn cut_first_addition_leaves_no_article() {
         () = servers.vectors.hang() => {}
     }
     assert_eq!((servers.search(&ann(), "forget").await.0, servers.vectors.keys().len()), (names(&[]), 1));
-    assert!(matches!(servers.add(&SHARED, &source).await, Ok(AddOutcome::Stored(_))));
+    assert!(matches!(servers.add(&SHARED, &source).await, Ok(Some(_))));
     assert_eq!(servers.search(&ann(), "forget").await.0, names(&["New"]));
     assert_eq!(servers.indexed_store().articles.clean(&SHARED, at(3601)).await, Ok(1));
     assert_eq!(servers.vectors.keys().len(), 1);
@@ -284,7 +286,7 @@ async fn other_models_and_unindexed_articles_are_noted() {
     let (found, notice) = servers.search(&ann(), "forget").await;
     assert_eq!((found, notice), (names(&["index"]), Some(SearchNotice::NotIndexed)));
     for key in ["table", "old"] {
-        assert!(matches!(servers.add(&SHARED, &source(key)).await, Ok(AddOutcome::Stored(_))), "{key}");
+        assert!(matches!(servers.add(&SHARED, &source(key)).await, Ok(Some(_))), "{key}");
     }
     let (found, notice) = servers.search(&ann(), "forget").await;
     assert_eq!((found.len(), notice), (3, None));

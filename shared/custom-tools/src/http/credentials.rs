@@ -1,9 +1,9 @@
 use platform::secrets::Secret;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::failure::HttpFailure;
 use super::secret_mask::{MIN_SECRET_BYTES, SecretMask};
 use super::{Auth, ToolSecrets};
+use crate::call_error::CallError;
 
 /// The authentication of a definition, with the secret that it references.
 #[derive(Clone)]
@@ -22,14 +22,14 @@ impl Credentials {
     }
 
     /// Returns the authentication header, if there is one, and the mask for its secret.
-    pub(crate) async fn reveal(&self) -> Result<(Option<(&str, SecretString)>, SecretMask), HttpFailure> {
+    pub(crate) async fn reveal(&self) -> Result<(Option<(&str, SecretString)>, SecretMask), CallError> {
         if self.is_missing_secret {
-            return Err(HttpFailure::NoSecret);
+            return Err(CallError::NoSecret);
         }
         let Some(secret) = &self.secret else { return Ok((None, SecretMask::default())) };
-        let secret = secret.get().await.map_err(|_| HttpFailure::NoSecret)?;
+        let secret = secret.get().await.map_err(|_| CallError::NoSecret)?;
         if secret.expose_secret().len() < MIN_SECRET_BYTES {
-            return Err(HttpFailure::ShortSecret);
+            return Err(CallError::ShortSecret);
         }
         let value = self.auth.value(&secret);
         let mask = SecretMask::new(&secret, &value);

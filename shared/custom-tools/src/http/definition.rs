@@ -8,9 +8,9 @@ use store::{Admission, RateLimit, RateLimiter};
 use tools::OutboundRedactor;
 
 use super::endpoint::{parse_endpoint, slot_names};
-use super::failure::HttpFailure;
 use super::template::UrlTemplate;
 use super::{Endpoint, ToolKind, Transform, parameter_table, parameters};
+use crate::call_error::CallError;
 
 const DEFINITION_FIELDS: &str = "`name`, `displayName`, `description`, `category`, `type`, `endpoint`, `parameters`, \
     `responseTransform`, `rateLimit`, `version`, `tags`, `enabled`, `idempotent`, `mask`";
@@ -53,6 +53,7 @@ pub struct ToolDefinition {
     /// The endpoint.
     pub endpoint: Endpoint,
     /// A JSON Schema of type `object` with resolved references; `null` for a built-in tool.
+    #[serde(skip_serializing_if = "Value::is_null")]
     pub parameters: Value,
     /// Selects the part of a JSON response that the model reads; all of it by default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,13 +114,7 @@ impl ToolDefinition {
 
     /// Returns the stored document; [`parse`](Self::parse) reads it back.
     pub fn document(&self) -> Value {
-        let mut document = json!(self);
-        if self.parameters.is_null()
-            && let Some(fields) = document.as_object_mut()
-        {
-            fields.shift_remove("parameters");
-        }
-        document
+        json!(self)
     }
 
     /// Returns the description of its tool for the model.
@@ -138,11 +133,11 @@ impl ToolDefinition {
     }
 
     /// Counts a call against the definition's rate limit.
-    pub(crate) async fn check_rate_limit(&self, limiter: &RateLimiter) -> Result<(), HttpFailure> {
+    pub(crate) async fn check_rate_limit(&self, limiter: &RateLimiter) -> Result<(), CallError> {
         let Some(limit) = self.rate_limit.as_deref().and_then(RateLimit::parse) else { return Ok(()) };
         match limiter.admit(&format!("tool#{}", self.name), limit, SystemTime::now()).await {
             Ok(Admission::Admitted) => Ok(()),
-            Ok(Admission::Denied { .. }) | Err(_) => Err(HttpFailure::RateLimited),
+            Ok(Admission::Denied { .. }) | Err(_) => Err(CallError::RateLimited),
         }
     }
 }

@@ -7,7 +7,7 @@ use domain::Language;
 use prompts::{CustomToolTexts, fill};
 use serde_json::{Map, Value};
 
-use super::schema_refs::deref_schema;
+use super::schema_refs::SchemaBudget;
 use super::template::is_name;
 
 /// Longest schema, in bytes of JSON.
@@ -27,7 +27,7 @@ pub(crate) fn validate(schema: &Value) -> Result<Value, String> {
 /// The same with any patterns, for a schema from a server that checks its own patterns.
 pub(crate) fn resolve(schema: &Value) -> Result<Value, String> {
     check_length(schema)?;
-    let mut schema = deref_schema(schema, schema)?;
+    let mut schema = SchemaBudget::default().deref(schema, schema)?;
     check_length(&schema)?;
     let fields = schema.as_object_mut().filter(|fields| fields.get("type").is_some_and(|kind| kind == "object"));
     let fields = fields.ok_or("a JSON Schema of the type `object`")?;

@@ -7,31 +7,19 @@ use serde_json::{Map, Value};
 
 use super::arguments::{query_pairs, to_text};
 use super::endpoint::{WebEndpoint, slot_names};
-use super::template::{InvalidPath, Piece, UrlTemplate, parse_pieces};
+use super::template::{Piece, UrlTemplate, parse_pieces};
+use crate::call_error::CallError;
 
 /// Longest response that is read, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
-/// Why a request cannot be built.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum RequestFailure {
-    /// An argument is not accepted in the path.
-    Path,
-    /// An argument is not accepted in a header.
-    Header,
-    /// The secret is not accepted in a header.
-    Secret,
-    /// The method is unknown.
-    Method,
-}
-
-/// Builds the request of a definition with these arguments; the error describes the required change for the model.
+/// Builds the request of a definition with these arguments.
 pub(crate) fn build_request(
     endpoint: &WebEndpoint,
     template: &UrlTemplate,
     arguments: &Map<String, Value>,
     header: Option<(&str, &SecretString)>,
-) -> Result<Request, RequestFailure> {
+) -> Result<Request, CallError> {
     let has_slot = |name: &str| {
         template.names().any(|used| used == name)
             || endpoint.headers.values().any(|value| slot_names(value).iter().any(|used| used == name))
@@ -42,8 +30,8 @@ pub(crate) fn build_request(
     } else {
         Vec::new()
     };
-    let url = template.fill(arguments, &query).map_err(|InvalidPath| RequestFailure::Path)?;
-    let method = Method::from_bytes(endpoint.method.as_bytes()).map_err(|_| RequestFailure::Method)?;
+    let url = template.fill(arguments, &query).ok_or(CallError::InvalidPath)?;
+    let method = Method::from_bytes(endpoint.method.as_bytes()).map_err(|_| CallError::AddressNotAllowed)?;
     let limits = Limits {
         total_timeout: endpoint.timeout(),
         read_timeout: endpoint.timeout(),
@@ -61,13 +49,13 @@ pub(crate) fn build_request(
         request = with_header(request, name, &fill_header(value, arguments))?;
     }
     match header {
-        Some((name, value)) => request.secret(name, value).map_err(|_| RequestFailure::Secret),
+        Some((name, value)) => request.secret(name, value).map_err(|_| CallError::NoSecret),
         None => Ok(request),
     }
 }
 
-fn with_header(request: Request, name: &str, value: &str) -> Result<Request, RequestFailure> {
-    request.header(name, value).map_err(|_| RequestFailure::Header)
+fn with_header(request: Request, name: &str, value: &str) -> Result<Request, CallError> {
+    request.header(name, value).map_err(|_| CallError::InvalidHeader)
 }
 
 fn fill_header(template: &str, arguments: &Map<String, Value>) -> String {

@@ -24,15 +24,34 @@ impl Default for SchemaBudget {
 }
 
 impl SchemaBudget {
-    fn take_value(&mut self) -> Result<(), String> {
-        let rest = self.values.checked_sub(1);
-        self.values = rest.ok_or_else(|| format!("a schema of at most {MAX_VALUES} values"))?;
-        Ok(())
+    /// Replaces every `$ref` in `schema` by its target in `root`, within what is left; the error describes what is accepted.
+    ///
+    /// References to other documents and recursive references are rejected.
+    pub(crate) fn deref(&mut self, root: &Value, schema: &Value) -> Result<Value, String> {
+        self.deref_value(root, schema, MAX_DEPTH)
     }
 
-    /// Replaces references as [`deref_schema`] does, within what is left.
-    pub(crate) fn deref(&mut self, root: &Value, schema: &Value) -> Result<Value, String> {
-        deref_value(root, schema, MAX_DEPTH, self)
+    fn deref_value(&mut self, root: &Value, value: &Value, depth: usize) -> Result<Value, String> {
+        let depth = depth.checked_sub(1).ok_or_else(|| format!("a schema that is at most {MAX_DEPTH} deep"))?;
+        self.values = self.values.checked_sub(1).ok_or_else(|| format!("a schema of at most {MAX_VALUES} values"))?;
+        match value {
+            Value::Object(fields) => match fields.get("$ref") {
+                Some(Value::String(reference)) => self.deref_value(root, resolve_reference(root, reference)?, depth),
+                _ => self.deref_object(root, fields, depth),
+            },
+            Value::Array(items) => items.iter().map(|item| self.deref_value(root, item, depth)).collect(),
+            Value::String(text) => self.take_text(text).map(|()| value.clone()),
+            other => Ok(other.clone()),
+        }
+    }
+
+    fn deref_object(&mut self, root: &Value, fields: &Map<String, Value>, depth: usize) -> Result<Value, String> {
+        let is_kept = |name: &str| !matches!(name, "$defs" | "definitions" | "$schema" | "$id");
+        let written = fields.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| {
+            self.take_text(name)?;
+            Ok((name.clone(), self.deref_value(root, value, depth)?))
+        });
+        written.collect::<Result<Map<_, _>, String>>().map(Value::Object)
     }
 
     fn take_text(&mut self, text: &str) -> Result<(), String> {
@@ -40,41 +59,6 @@ impl SchemaBudget {
         self.bytes = rest.ok_or_else(|| format!("a schema with texts of at most {} KiB", MAX_BYTES / 1024))?;
         Ok(())
     }
-}
-
-/// Replaces every `$ref` in `schema` by its target in `root`; the error describes what is accepted.
-///
-/// References to other documents and recursive references are rejected.
-pub(crate) fn deref_schema(root: &Value, schema: &Value) -> Result<Value, String> {
-    SchemaBudget::default().deref(root, schema)
-}
-
-fn deref_value(root: &Value, value: &Value, depth: usize, remaining: &mut SchemaBudget) -> Result<Value, String> {
-    let depth = depth.checked_sub(1).ok_or_else(|| format!("a schema that is at most {MAX_DEPTH} deep"))?;
-    remaining.take_value()?;
-    match value {
-        Value::Object(fields) => match fields.get("$ref") {
-            Some(Value::String(reference)) => deref_value(root, resolve_reference(root, reference)?, depth, remaining),
-            _ => deref_object(root, fields, depth, remaining),
-        },
-        Value::Array(items) => items.iter().map(|item| deref_value(root, item, depth, remaining)).collect(),
-        Value::String(text) => remaining.take_text(text).map(|()| value.clone()),
-        other => Ok(other.clone()),
-    }
-}
-
-fn deref_object(
-    root: &Value,
-    fields: &Map<String, Value>,
-    depth: usize,
-    remaining: &mut SchemaBudget,
-) -> Result<Value, String> {
-    let kept = fields.iter().filter(|(name, _)| !matches!(name.as_str(), "$defs" | "definitions" | "$schema" | "$id"));
-    let written = kept.map(|(name, value)| {
-        remaining.take_text(name)?;
-        Ok((name.clone(), deref_value(root, value, depth, remaining)?))
-    });
-    written.collect::<Result<Map<_, _>, String>>().map(Value::Object)
 }
 
 fn resolve_reference<'a>(root: &'a Value, reference: &str) -> Result<&'a Value, String> {
@@ -87,6 +71,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn deref_schema(root: &Value, schema: &Value) -> Result<Value, String> {
+        SchemaBudget::default().deref(root, schema)
+    }
 
     #[test]
     fn references_within_the_document_are_resolved() {

@@ -4,7 +4,7 @@ use domain::{Language, Owner, ToolFailure};
 use egress::Response;
 use reqwest::header::HeaderMap;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tools::{OutboundRedactor, Progress, Tool, ToolError, arguments};
 
 use super::HttpTool;
@@ -17,10 +17,11 @@ const MAX_BODY_BYTES: usize = 16 * 1024;
 /// The report of a test call for an administrator; secrets are masked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TestCall {
-    /// The request; `None` for invalid arguments and for a tool that sends no request.
-    pub request: Option<TestCallRequest>,
-    /// The response.
-    pub response: Option<TestCallResponse>,
+    /// The request as it was sent: `method`, `url`, `headers` and `body`. `None` for invalid arguments and for a tool that
+    /// sends no request.
+    pub request: Option<Value>,
+    /// The response as it was received: `status`, `headers`, the beginning of the `body`, and whether it is `truncated`.
+    pub response: Option<Value>,
     /// The text that the model would read.
     pub content: String,
     /// The failure that the user would see.
@@ -28,38 +29,12 @@ pub struct TestCall {
     pub error: Option<ToolFailure>,
 }
 
-/// A request as it was sent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TestCallRequest {
-    /// The method.
-    pub method: String,
-    /// The URL with the filled slots.
-    pub url: String,
-    /// Secrets are masked.
-    pub headers: BTreeMap<String, String>,
-    /// The JSON that was sent.
-    pub body: Option<String>,
-}
-
-/// A response as it was received.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TestCallResponse {
-    /// The HTTP status.
-    pub status: u16,
-    /// Secrets are masked.
-    pub headers: BTreeMap<String, String>,
-    /// Its beginning, secrets masked.
-    pub body: String,
-    /// Whether the body was longer than the returned part.
-    pub truncated: bool,
-}
-
 impl TestCall {
     /// This report with the result of the call.
     pub(crate) fn with_outcome(mut self, outcome: Result<String, ToolError>) -> Self {
         match outcome {
             Ok(content) => self.content = content,
-            Err(ToolError::Model { failure, content }) => (self.error, self.content) = (Some(failure), content),
+            Err(ToolError::Model(error)) => (self.error, self.content) = (Some(error.failure), error.content),
             Err(ToolError::Fatal(_)) => {
                 let message = "The tool failed.".to_owned();
                 self.error = Some(ToolFailure { code: "failed".to_owned(), message });
@@ -79,51 +54,40 @@ impl HttpTool {
         language: Language,
     ) -> TestCall {
         let mut report = TestCall::default();
-        let outcome = self.run_test_call(owner, arguments, redactor, language, &mut report).await;
-        report.with_outcome(outcome)
-    }
-
-    async fn run_test_call(
-        &self,
-        owner: &Owner,
-        arguments: &Value,
-        redactor: &OutboundRedactor,
-        language: Language,
-        report: &mut TestCall,
-    ) -> Result<String, ToolError> {
-        let arguments = arguments::coerce(self.parameters(), arguments, language)?;
-        let prepared = self.prepare(&arguments.as_object().cloned().unwrap_or_default(), redactor, language).await?;
-        report.request = Some(describe_request(&prepared));
-        let PreparedRequest { request, mask, .. } = prepared;
-        let response = self.send(request, &mask, &Progress::default(), language).await?;
-        report.response = Some(describe_response(&response, &mask));
-        self.render_response(owner, &response, &mask, language)
-            .await
-            .map(|content| self.wrap_result(content))
-            .map_err(|failure| self.tool_error(failure, language))
+        let call = async |report: &mut TestCall, arguments: Value| {
+            let arguments = arguments.as_object().cloned().unwrap_or_default();
+            let prepared = self.prepare(&arguments, redactor, language).await?;
+            report.request = Some(describe_request(&prepared));
+            let PreparedRequest { request, mask, .. } = prepared;
+            let response = self.send(request, &mask, &Progress::default()).await?;
+            report.response = Some(describe_response(&response, &mask));
+            self.render_response(owner, &response, &mask, language).await
+        };
+        let outcome = match arguments::coerce(self.parameters(), arguments, language) {
+            Ok(arguments) => call(&mut report, arguments).await.map_err(|error| self.tool_error(error, language)),
+            Err(error) => Err(error.into()),
+        };
+        report.with_outcome(outcome.map(|content| self.wrap_result(content)))
     }
 }
 
-pub(crate) fn describe_request(PreparedRequest { request, mask, secret }: &PreparedRequest) -> TestCallRequest {
+pub(crate) fn describe_request(PreparedRequest { request, mask, secret }: &PreparedRequest) -> Value {
     let mut headers = masked_headers(request.headers(), mask);
     if let Some(name) = secret {
         headers.insert(name.to_lowercase(), SecretMask::replacement());
     }
-    let body = request.payload().map(|body| mask.mask_text(&String::from_utf8_lossy(body)));
-    TestCallRequest { method: request.method().to_string(), url: mask.mask_text(request.url().as_str()), headers, body }
+    let body = request.body.as_ref().map(|body| mask.mask_text(&String::from_utf8_lossy(body)));
+    let url = mask.mask_text(request.url.as_str());
+    json!({"method": request.method.as_str(), "url": url, "headers": headers, "body": body})
 }
 
-pub(crate) fn describe_response(response: &Response, mask: &SecretMask) -> TestCallResponse {
+pub(crate) fn describe_response(response: &Response, mask: &SecretMask) -> Value {
     let text = response.text();
     let masked = if response.truncated { mask.mask_truncated(&text) } else { mask.mask_text(&text) };
-    let body = masked.get(..masked.floor_char_boundary(MAX_BODY_BYTES)).unwrap_or_default().to_owned();
+    let body = masked.get(..masked.floor_char_boundary(MAX_BODY_BYTES)).unwrap_or_default();
     let truncated = response.truncated || body.len() < masked.len();
-    TestCallResponse {
-        status: response.status.as_u16(),
-        headers: masked_headers(&response.headers, mask),
-        body,
-        truncated,
-    }
+    let headers = masked_headers(&response.headers, mask);
+    json!({"status": response.status.as_u16(), "headers": headers, "body": body, "truncated": truncated})
 }
 
 fn masked_headers(headers: &HeaderMap, mask: &SecretMask) -> BTreeMap<String, String> {

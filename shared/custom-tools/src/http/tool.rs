@@ -1,25 +1,21 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::Owner;
-use domain::{Language, ToolSpec};
+use domain::{Language, Owner, ToolSpec};
 use egress::{Egress, EgressError, Request, Response};
-use prompts::{CustomToolTexts, ToolTexts};
+use prompts::ToolTexts;
 use serde_json::{Map, Value};
 use store::RateLimiter;
-use tools::{
-    OutboundRedactor, Progress, Tool, ToolCallError, ToolContext, ToolError, ToolMetadata, ToolOutput, strip_invisible,
-};
+use tools::{OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, strip_invisible};
 
 use super::credentials::Credentials;
 use super::endpoint::WebEndpoint;
 use super::envelope;
-use super::failure::HttpFailure;
 use super::progress_relay::ProgressRelay;
-use super::request::RequestFailure;
 use super::secret_mask::SecretMask;
 use super::template::UrlTemplate;
 use super::{ToolDefinition, ToolKind, ToolSecrets, parameters, request};
+use crate::call_error::CallError;
 
 /// Longest text that a transform selects from a response, in bytes.
 const MAX_SELECTED_BYTES: usize = 256 * 1024;
@@ -66,19 +62,18 @@ impl HttpTool {
         arguments: &Map<String, Value>,
         redactor: &OutboundRedactor,
         language: Language,
-    ) -> Result<PreparedRequest, ToolError> {
+    ) -> Result<PreparedRequest, CallError> {
         let declared = parameters::declared(&self.definition.parameters, arguments, &|name| redactor.is_fixed(name));
         parameters::check_texts(&self.definition.parameters, &Value::Object(declared.clone()), language)
-            .map_err(|reason| ToolCallError::invalid_arguments(&reason, language))?;
-        let (header, mask) = self.credentials.reveal().await.map_err(|failure| self.tool_error(failure, language))?;
+            .map_err(CallError::InvalidArgument)?;
+        let (header, mask) = self.credentials.reveal().await?;
         let secret = header.as_ref().map(|(name, value)| (*name, value));
         let template = UrlTemplate::parse(&self.endpoint.url_template, self.egress.policy())
-            .map_err(|_| self.tool_error(HttpFailure::AddressNotAllowed, language))?;
+            .map_err(|_| CallError::AddressNotAllowed)?;
         // Redacting long arguments takes milliseconds: between two calls other turns run.
         tokio::task::yield_now().await;
         let arguments = self.definition.outbound_arguments(&declared, redactor);
-        let request = request::build_request(&self.endpoint, &template, &arguments, secret)
-            .map_err(|failure| self.request_error(failure, language))?;
+        let request = request::build_request(&self.endpoint, &template, &arguments, secret)?;
         Ok(PreparedRequest { request, mask, secret: secret.map(|(name, _)| name.to_owned()) })
     }
 
@@ -88,16 +83,14 @@ impl HttpTool {
         request: Request,
         mask: &SecretMask,
         progress: &Progress,
-        language: Language,
-    ) -> Result<Response, ToolError> {
+    ) -> Result<Response, CallError> {
         let first = self.send_once(request.clone(), mask, progress).await;
         let should_retry = match &first {
             Err(EgressError::Disconnected) => self.definition.idempotent,
             Ok(response) => self.definition.idempotent && matches!(response.status.as_u16(), 502..=504),
             Err(_) => false,
         };
-        let response = if should_retry { self.send_once(request, mask, progress).await } else { first };
-        let response = response.map_err(|error| self.tool_error(HttpFailure::Egress(error), language))?;
+        let response = if should_retry { self.send_once(request, mask, progress).await } else { first }?;
         self.credentials.on_status(response.status.as_u16());
         Ok(response)
     }
@@ -126,57 +119,53 @@ impl HttpTool {
         response: &Response,
         mask: &SecretMask,
         language: Language,
-    ) -> Result<String, HttpFailure> {
+    ) -> Result<String, CallError> {
         let text = response.text();
         if !response.status.is_success() {
             let masked = mask.mask_text(&text);
             let masked = masked.get(..masked.floor_char_boundary(MAX_ERROR_BYTES)).unwrap_or_default();
-            return Err(HttpFailure::Status(response.status.as_u16(), masked.to_owned()));
+            return Err(CallError::Status(response.status.as_u16(), masked.to_owned()));
         }
         if response.truncated {
             let cut = || format!("{}\n{}", mask.mask_truncated(&text), ToolTexts::of(language).truncated);
             // A part of an incomplete document would be a guess.
             let whole = self.definition.response_transform.is_some();
-            return if whole { Err(HttpFailure::Egress(EgressError::TooLarge)) } else { Ok(cut()) };
+            return if whole { Err(CallError::Egress(EgressError::TooLarge)) } else { Ok(cut()) };
         }
         match (&self.definition.response_transform, serde_json::from_str::<Value>(&text)) {
             (_, Ok(answer)) => self.render_json(owner, mask.mask_value(answer), language).await,
-            (Some(_), Err(_)) => Err(HttpFailure::NoMatch),
+            (Some(_), Err(_)) => Err(CallError::NoMatch),
             (None, Err(_)) if self.definition.kind == ToolKind::Streamable => Ok(mask.mask_text(&event_data(&text))),
             (None, Err(_)) => Ok(mask.mask_text(&text)),
         }
     }
 
     /// Returns the text of a JSON answer for the model. A transform is applied to the envelope as well as to its data.
-    async fn render_json(&self, owner: &Owner, answer: Value, language: Language) -> Result<String, HttpFailure> {
+    async fn render_json(&self, owner: &Owner, answer: Value, language: Language) -> Result<String, CallError> {
         let transform = self.definition.response_transform.as_ref();
         let whole = transform.is_some().then(|| answer.clone());
         let data = envelope::open(answer).map_err(|error| {
             let text = if error.is_null() { String::new() } else { to_text(error) };
-            HttpFailure::Reported(text.get(..text.floor_char_boundary(MAX_ERROR_BYTES)).unwrap_or_default().to_owned())
+            CallError::Reported(text.get(..text.floor_char_boundary(MAX_ERROR_BYTES)).unwrap_or_default().to_owned())
         })?;
         let (Some(transform), Some(whole)) = (transform, whole) else { return Ok(to_text(data)) };
         let found = transform.apply(owner, whole).await;
-        found.map(|found| truncate(to_text(found), language)).ok_or(HttpFailure::NoMatch)
+        found.map(|found| truncate(to_text(found), language)).ok_or(CallError::NoMatch)
     }
 
-    pub(super) fn tool_error(&self, failure: HttpFailure, language: Language) -> ToolError {
+    pub(super) fn tool_error(&self, failure: CallError, language: Language) -> ToolError {
         failure.into_tool_error(!self.definition.idempotent, language)
     }
 
-    fn request_error(&self, failure: RequestFailure, language: Language) -> ToolError {
-        let texts = CustomToolTexts::of(language);
-        let reason = match failure {
-            RequestFailure::Path => texts.invalid_path,
-            RequestFailure::Header => texts.invalid_header,
-            RequestFailure::Secret => return self.tool_error(HttpFailure::NoSecret, language),
-            RequestFailure::Method => return ToolCallError::failed(self, language).into(),
-        };
-        ToolCallError::invalid_arguments(reason, language).into()
-    }
-
-    async fn admit(&self, language: Language) -> Result<(), ToolError> {
-        self.definition.check_rate_limit(&self.limiter).await.map_err(|failure| self.tool_error(failure, language))
+    async fn run(&self, arguments: &Value, context: &ToolContext) -> Result<ToolOutput, CallError> {
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let PreparedRequest { request, mask, .. } =
+            self.prepare(&arguments, &context.redactor, context.language).await?;
+        self.definition.check_rate_limit(&self.limiter).await?;
+        let response = self.send(request, &mask, &context.progress).await?;
+        let content = self.render_response(&context.owner, &response, &mask, context.language).await?;
+        let summary = format!("{} bytes", response.body.len());
+        Ok(ToolOutput { content, summary, ..ToolOutput::default() })
     }
 }
 
@@ -191,17 +180,7 @@ impl Tool for HttpTool {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let arguments = arguments.as_object().cloned().unwrap_or_default();
-        let PreparedRequest { request, mask, .. } =
-            self.prepare(&arguments, &context.redactor, context.language).await?;
-        self.admit(context.language).await?;
-        let response = self.send(request, &mask, &context.progress, context.language).await?;
-        let text = self
-            .render_response(&context.owner, &response, &mask, context.language)
-            .await
-            .map_err(|failure| self.tool_error(failure, context.language))?;
-        let summary = format!("{} bytes", response.body.len());
-        Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
+        self.run(&arguments, context).await.map_err(|error| self.tool_error(error, context.language))
     }
 
     /// Calls that differ only in arguments that are not sent are one call.

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::failure::McpFailure;
+use crate::call_error::CallError;
 
 /// Returns the text of a result, and whether the tool succeeded.
-pub(super) fn render_result(result: &Value) -> Result<(String, bool), McpFailure> {
+pub(super) fn render_result(result: &Value) -> Result<(String, bool), CallError> {
     match result.get("resultType").map(Value::as_str) {
         None | Some(Some("complete")) => {}
-        Some(Some("input_required")) => return Err(McpFailure::WantsInput),
-        Some(_) => return Err(McpFailure::Unreadable),
+        Some(Some("input_required")) => return Err(CallError::WantsInput),
+        Some(_) => return Err(CallError::Unreadable),
     }
     let blocks = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut text = blocks.iter().filter_map(render_block).collect::<Vec<_>>().join("\n");
@@ -19,7 +19,7 @@ pub(super) fn render_result(result: &Value) -> Result<(String, bool), McpFailure
         text = structured.to_string();
     }
     if text.is_empty() && blocks.is_empty() && result.get("content").is_none() && structured.is_none() {
-        return Err(McpFailure::Unreadable);
+        return Err(CallError::Unreadable);
     }
     Ok((text, result.get("isError") != Some(&Value::Bool(true))))
 }
@@ -72,9 +72,9 @@ mod tests {
 
     #[test]
     fn invalid_result_is_an_error() {
-        assert_eq!(render_result(&json!({"resultType": "input_required"})), Err(McpFailure::WantsInput));
+        assert_eq!(render_result(&json!({"resultType": "input_required"})), Err(CallError::WantsInput));
         for result in [json!({}), json!(null), json!({"resultType": "hologram", "content": []})] {
-            assert_eq!(render_result(&result), Err(McpFailure::Unreadable));
+            assert_eq!(render_result(&result), Err(CallError::Unreadable));
         }
     }
 }

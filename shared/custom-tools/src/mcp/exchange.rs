@@ -1,7 +1,8 @@
 //! Sends one request and reads its reply.
 
 use std::convert::Infallible;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 
 use egress::{Limits, OnOversize, Request, Response};
 use reqwest::Method;
@@ -9,13 +10,13 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tools::Progress;
+use work::lock;
 
 use super::connection::{Connection, ProtocolMode};
-use super::failure::McpFailure;
 use super::headers::encode_value;
 use super::reply_reader::ReplyReader;
+use crate::call_error::CallError;
 use crate::http::TestCall;
-use crate::http::failure::HttpFailure;
 use crate::http::test_call::{describe_request, describe_response};
 use crate::http::tool::PreparedRequest;
 
@@ -54,11 +55,12 @@ impl Connection {
         rpc: &RpcRequest,
         mode: &ProtocolMode,
         observer: &Observer,
-    ) -> Result<(Value, Response), McpFailure> {
+    ) -> Result<(Value, Response), CallError> {
         let (auth_header, mask) = self.credentials.reveal().await?;
-        let id = self.next_id();
+        let id = self.ids.fetch_add(1, Ordering::Relaxed);
         let request = self.build_request(&rpc_message(rpc, id, mode), mode, &auth_header)?;
-        let request = if *mode == ProtocolMode::Stateless { with_mirrored_headers(request, rpc)? } else { request };
+        let request =
+            if matches!(mode, ProtocolMode::Stateless) { with_mirrored_headers(request, rpc)? } else { request };
         let secret = auth_header.as_ref().map(|(name, _)| (*name).to_owned());
         let prepared = PreparedRequest { request: request.clone(), mask, secret };
         let (replies, pending) = unbounded_channel();
@@ -75,12 +77,12 @@ impl Connection {
     }
 
     /// Sends a notification, which has no reply.
-    pub(super) async fn notify(&self, method: &str, mode: &ProtocolMode) -> Result<(), McpFailure> {
+    pub(super) async fn notify(&self, method: &str, mode: &ProtocolMode) -> Result<(), CallError> {
         let (auth_header, _) = self.credentials.reveal().await?;
         let request = self.build_request(&json!({"jsonrpc": "2.0", "method": method}), mode, &auth_header)?;
         let status = self.egress.send(request).await?.status;
-        let refused = || HttpFailure::Status(status.as_u16(), String::new());
-        status.is_success().then_some(()).ok_or_else(|| refused().into())
+        let refused = || CallError::Status(status.as_u16(), String::new());
+        status.is_success().then_some(()).ok_or_else(|| refused())
     }
 
     /// Sends replies to the server's own requests while its response is read; a lost reply is not resent.
@@ -103,8 +105,8 @@ impl Connection {
         message: &Value,
         mode: &ProtocolMode,
         auth_header: &AuthHeader<'_>,
-    ) -> Result<Request, McpFailure> {
-        let url = self.egress.policy().parse(&self.endpoint.url).map_err(|_| HttpFailure::AddressNotAllowed)?;
+    ) -> Result<Request, CallError> {
+        let url = self.egress.policy().parse(&self.endpoint.url).map_err(|_| CallError::AddressNotAllowed)?;
         let (total, read) = (self.timeout(), self.timeout());
         let limits = Limits {
             total_timeout: total,
@@ -125,7 +127,7 @@ impl Connection {
         let session = mode.session().map(|id| ("mcp-session-id", id));
         let secrets = session.into_iter().chain(auth_header.as_ref().map(|(name, value)| (*name, value)));
         for (name, value) in secrets {
-            request = request.secret(name, value).map_err(|_| HttpFailure::NoSecret)?;
+            request = request.secret(name, value).map_err(|_| CallError::NoSecret)?;
         }
         Ok(request)
     }
@@ -134,7 +136,7 @@ impl Connection {
 impl Observer {
     fn record(&self, prepared: &PreparedRequest, response: Option<&Response>) {
         let Some(test_call) = &self.test_call else { return };
-        let mut test_call = test_call.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut test_call = lock(test_call);
         test_call.request = Some(describe_request(prepared));
         test_call.response = response.map(|response| describe_response(response, &prepared.mask));
     }
@@ -143,7 +145,7 @@ impl Observer {
 /// Builds the message of a request; its id is also its progress token.
 fn rpc_message(rpc: &RpcRequest, id: u64, mode: &ProtocolMode) -> Value {
     let mut meta = json!({"progressToken": id});
-    if *mode == ProtocolMode::Stateless {
+    if matches!(mode, ProtocolMode::Stateless) {
         meta["io.modelcontextprotocol/protocolVersion"] = json!(STATELESS_VERSION);
         meta["io.modelcontextprotocol/clientInfo"] = client_info();
         meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
@@ -159,7 +161,7 @@ pub(super) fn client_info() -> Value {
 }
 
 /// Adds the headers that repeat parts of the message.
-fn with_mirrored_headers(request: Request, rpc: &RpcRequest) -> Result<Request, McpFailure> {
+fn with_mirrored_headers(request: Request, rpc: &RpcRequest) -> Result<Request, CallError> {
     let mut request = with_header(request, "mcp-method", rpc.method)?;
     if let Some(name) = rpc.params.get("name").and_then(Value::as_str) {
         request = with_header(request, "mcp-name", &encode_value(name))?;
@@ -167,8 +169,8 @@ fn with_mirrored_headers(request: Request, rpc: &RpcRequest) -> Result<Request, 
     rpc.headers.iter().try_fold(request, |request, (name, value)| with_header(request, name, value))
 }
 
-fn with_header(request: Request, name: &str, value: &str) -> Result<Request, McpFailure> {
-    request.header(name, value).map_err(|_| HttpFailure::AddressNotAllowed.into())
+fn with_header(request: Request, name: &str, value: &str) -> Result<Request, CallError> {
+    request.header(name, value).map_err(|_| CallError::AddressNotAllowed)
 }
 
 impl ProtocolMode {

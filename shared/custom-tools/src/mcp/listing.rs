@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::connection::Connection;
 use super::exchange::{Observer, RpcRequest};
-use super::failure::McpFailure;
 use super::headers::{MirroredParameter, mirrored_parameters};
+use crate::call_error::CallError;
 use crate::http::parameters;
 
 /// Maximum number of pages of a list that are requested.
@@ -49,7 +49,7 @@ pub(super) struct ToolListing {
 }
 
 /// Requests all tools of a server.
-pub(super) async fn list_tools(connection: &Connection, observer: &Observer) -> Result<ToolListing, McpFailure> {
+pub(super) async fn list_tools(connection: &Connection, observer: &Observer) -> Result<ToolListing, CallError> {
     let mut all = ToolListing::default();
     let (mut cursor, mut cursors) = (None, HashSet::new());
     for _ in 0..MAX_PAGES {
@@ -57,7 +57,7 @@ pub(super) async fn list_tools(connection: &Connection, observer: &Observer) -> 
         let rpc = RpcRequest { method: "tools/list", params, headers: Vec::new(), idempotent: true };
         let mut page = connection.call(&rpc, observer).await?;
         let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
-            return Err(McpFailure::Unreadable);
+            return Err(CallError::Unreadable);
         };
         all.add(&connection.definition.name, &tools);
         cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);

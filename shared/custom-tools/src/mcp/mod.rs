@@ -19,4 +19,5 @@ mod tool;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use failure::RpcError;
 pub use server::McpServer;

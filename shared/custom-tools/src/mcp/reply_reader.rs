@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tools::Progress;
 
-use super::failure::{McpFailure, RpcError};
+use super::failure::RpcError;
+use crate::call_error::CallError;
 use crate::event_stream::EventStream;
-use crate::http::failure::HttpFailure;
 use crate::http::secret_mask::SecretMask;
 
 /// Longest text of one progress step, in bytes.
@@ -48,7 +48,7 @@ impl<'a> ReplyReader<'a> {
     }
 
     /// Returns the result at the end of the body.
-    pub(super) fn finish(mut self, response: &Response) -> Result<Value, McpFailure> {
+    pub(super) fn finish(mut self, response: &Response) -> Result<Value, CallError> {
         let status = response.status.as_u16();
         if is_event_stream(&response.headers) {
             if let Some(last) = std::mem::take(&mut self.events).finish() {
@@ -60,14 +60,14 @@ impl<'a> ReplyReader<'a> {
         let answer = self.response.take().map(|answer| self.mask.mask_value(answer));
         match answer {
             Some(answer) => match RpcError::from_message(status, &answer) {
-                Some(error) => Err(McpFailure::Rpc(error)),
-                None => answer.get("result").cloned().ok_or(McpFailure::Unreadable),
+                Some(error) => Err(CallError::Rpc(error)),
+                None => answer.get("result").cloned().ok_or(CallError::Unreadable),
             },
-            None if response.status.is_success() => Err(McpFailure::Unreadable),
+            None if response.status.is_success() => Err(CallError::Unreadable),
             None => {
                 let text = self.mask.mask_text(&response.text());
                 let shown = text.get(..text.floor_char_boundary(MAX_ERROR_BYTES)).unwrap_or_default();
-                Err(HttpFailure::Status(status, shown.to_owned()).into())
+                Err(CallError::Status(status, shown.to_owned()))
             }
         }
     }

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use store::RateLimiter;
 use tokio::time::timeout;
 use tools::{OutboundRedactor, Progress, Tool, ToolCallError, ToolError, arguments};
-use work::{RefreshPolicy, Refreshed};
+use work::{RefreshPolicy, Refreshed, lock};
 
 use super::connection::Connection;
 use super::exchange::Observer;
-use super::failure::McpFailure;
 use super::listing::{ToolListing, list_tools};
 use super::tool::McpTool;
+use crate::call_error::CallError;
 use crate::http::{Credentials, ServerEndpoint, TestCall, ToolDefinition, ToolSecrets};
 
 /// A list of tools is cached, and used for as long as the server does not send another one.
@@ -61,7 +61,7 @@ impl McpServer {
                 let (server, reason) = (&self.connection.definition.name, failure.kind());
                 tracing::warn!(server, reason, "a server of tools did not list them");
                 // The server may have been replaced by one with another protocol version.
-                self.connection.reset_mode();
+                *lock(&self.connection.mode) = None;
             },
         )
     }
@@ -89,7 +89,7 @@ impl McpServer {
         language: Language,
     ) -> TestCall {
         let observer = Observer { progress: Progress::default(), test_call: Some(Mutex::default()) };
-        let timed_out = |_| Err(McpFailure::from(EgressError::TimedOut).into_tool_error(tool.is_some(), language));
+        let timed_out = |_| Err(CallError::from(EgressError::TimedOut).into_tool_error(tool.is_some(), language));
         let outcome = timeout(time, self.run_test_call(tool, arguments, redactor, &observer, language))
             .await
             .unwrap_or_else(timed_out);
@@ -105,9 +105,8 @@ impl McpServer {
         observer: &Observer,
         language: Language,
     ) -> Result<String, ToolError> {
-        let listing = list_tools(&self.connection, observer)
-            .await
-            .map_err(|failure: McpFailure| failure.into_tool_error(false, language))?;
+        let listing =
+            list_tools(&self.connection, observer).await.map_err(|error| error.into_tool_error(false, language))?;
         let Some(name) = tool else { return Ok(render_listing(&listing)) };
         let named = |listed: &&super::listing::ListedTool| listed.name == name || listed.own_name == name;
         let Some(listed) = listing.tools.iter().find(named).cloned() else {

@@ -2,15 +2,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{Language, ToolFailure, ToolSpec};
+use domain::{Language, ToolSpec};
 use serde_json::{Value, json};
 use tools::{OutboundRedactor, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, strip_invisible};
 
 use super::connection::Connection;
 use super::content;
 use super::exchange::{Observer, RpcRequest};
-use super::failure::McpFailure;
 use super::listing::ListedTool;
+use crate::call_error::CallError;
 
 /// A tool of a server.
 pub(super) struct McpTool {
@@ -31,21 +31,14 @@ impl McpTool {
         // As for an HTTP tool, other turns run between two calls.
         tokio::task::yield_now().await;
         let arguments = Value::Object(self.connection.definition.outbound_arguments(&fields, redactor));
-        let to_tool_error = |failure: McpFailure| failure.into_tool_error(!self.is_idempotent(), language);
+        let to_tool_error = |failure: CallError| failure.into_tool_error(!self.is_idempotent(), language);
         let headers = self.listed.mirrored.iter().filter_map(|one| one.header(&arguments)).collect();
         let params = json!({"name": self.listed.own_name, "arguments": arguments});
         let idempotent = self.is_idempotent();
         let rpc = RpcRequest { method: "tools/call", params, headers, idempotent };
         let result = self.connection.call(&rpc, observer).await.map_err(to_tool_error)?;
         let (text, ok) = content::render_result(&result).map_err(to_tool_error)?;
-        if ok {
-            return Ok(text);
-        }
-        let failure = ToolFailure { code: "failed".to_owned(), message: "The tool failed.".to_owned() };
-        Err(ToolError::Model {
-            failure,
-            content: self.failure_text(&tool_calls::escape(&strip_invisible(&text)), language),
-        })
+        if ok { Ok(text) } else { Err(to_tool_error(CallError::Reported(text))) }
     }
 
     fn is_idempotent(&self) -> bool {

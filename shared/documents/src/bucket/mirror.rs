@@ -1,4 +1,4 @@
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use futures_util::StreamExt;
@@ -8,6 +8,7 @@ use platform::transport::Client;
 use tempfile::{NamedTempFile, TempDir};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
+use work::lock;
 
 use super::BucketAddress;
 use super::client::BucketClient;
@@ -111,7 +112,7 @@ impl BucketMirror {
 
     /// The tree that is served, and whether it is fresh.
     fn current(&self, now: SystemTime) -> (Option<DocumentRoot>, bool) {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = lock(&self.current);
         let age = current.checked_at.and_then(|checked_at| now.duration_since(checked_at).ok());
         (current.root.clone(), age.is_some_and(|age| age < self.limits.refresh_interval))
     }
@@ -129,7 +130,7 @@ impl BucketMirror {
         }
         let outcome = self.update(&mut storage).await;
         // After a fault the older tree is served for an interval too: a broken bucket must not slow down each call.
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = lock(&self.current);
         current.checked_at = Some(now);
         if let Some((tree, documents)) = outcome? {
             current.documents = documents;
@@ -143,7 +144,8 @@ impl BucketMirror {
     /// Lists the bucket and makes a new tree, or none if the served one is up to date.
     async fn update(&self, storage: &mut Option<Storage>) -> Result<Option<(TempDir, Vec<Document>)>, SyncFault> {
         let (listed, too_deep) = self.list().await?;
-        if self.is_served(&listed) {
+        let is_served = |current: &Current| current.root.is_some() && current.documents == listed;
+        if is_served(&lock(&self.current)) {
             return Ok(None);
         }
         if too_deep > 0 {
@@ -158,11 +160,6 @@ impl BucketMirror {
         let tree = spawn_blocking(storage.build_tree(&listed)).await.map_err(std::io::Error::from)??;
         storage.keep_only(&listed);
         Ok(Some((tree, listed)))
-    }
-
-    fn is_served(&self, documents: &[Document]) -> bool {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        current.root.is_some() && current.documents == documents
     }
 
     /// Lists all documents, within the limits, and how many objects are too deep to be one.

@@ -94,7 +94,7 @@ fn fuzz_searches_find_what_readers_see() {
             let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
             let seen = (1..).zip(&read.texts).filter(|(_, line)| regex.is_match(line));
             let seen: Vec<u64> = seen.map(|(number, _)| number).collect();
-            let scan = Scan::new(&mut tree, &arguments(pattern), &interrupt).map_err(|error| error.to_string())?;
+            let scan = Scan::new(&mut tree, &arguments(pattern), &interrupt).map_err(|error| format!("{error:?}"))?;
             let found = scan.run(&Progress::default(), Language::En).files;
             let lines = found.iter().flat_map(|file| &file.lines);
             let found: Vec<u64> = lines.filter_map(|line| line.split_once(':')?.0.parse().ok()).collect();

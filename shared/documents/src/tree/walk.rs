@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
+use work::lock;
 
 use super::{HiddenFiles, IGNORE_FILES, Kind, Tree};
 use crate::DocumentError;
@@ -90,7 +91,7 @@ impl Tree {
         let visit = |entry: DirEntry| {
             let is_too_deep = is_folder(&entry) && entry.depth() == max_depth;
             let file = self.found_file(&entry);
-            let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut files = lock(&files);
             let is_full = files.len() >= MAX_FILES;
             if is_full || is_too_deep {
                 incomplete.store(true, Ordering::Relaxed);

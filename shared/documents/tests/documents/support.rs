@@ -64,7 +64,7 @@ impl Documents {
                 assert!(output.content.len() <= context.result_budget.max_bytes);
                 Ok(serde_json::from_str(&output.content).unwrap())
             }
-            Err(ToolError::Model { content, .. }) => Err(content),
+            Err(ToolError::Model(error)) => Err(error.content),
             Err(ToolError::Fatal(error)) => unreachable!("{error}"),
         }
     }

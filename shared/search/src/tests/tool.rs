@@ -7,8 +7,8 @@ use domain::{Language, Source, ToolFailure};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tools::{
-    CalculationBudget, OutboundRedactor, Progress, RenderedResult, ResultBudget, Tool, ToolContext, ToolError,
-    ToolOutput, UrlAllowlist,
+    CalculationBudget, OutboundRedactor, Progress, RenderedResult, ResultBudget, Tool, ToolCallError, ToolContext,
+    ToolError, ToolOutput, UrlAllowlist,
 };
 
 use super::support::*;
@@ -43,7 +43,7 @@ pub(super) fn rendered(outcome: Result<ToolOutput, ToolError>) -> Result<ToolOut
             Ok(ToolOutput { content, user_text: Some(user_text), summary, sources, cached, credits, citing: None })
         }
         Ok(output) => panic!("{output:?}"),
-        Err(ToolError::Model { failure, content }) => Err((failure, content)),
+        Err(ToolError::Model(ToolCallError { failure, content })) => Err((failure, content)),
         Err(ToolError::Fatal(error)) => panic!("{error}"),
     }
 }

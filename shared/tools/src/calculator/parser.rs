@@ -35,17 +35,11 @@ struct Parser<'a> {
 impl Parser<'_> {
     fn sum(&mut self) -> Result<Number, Fault> {
         let mut sum = self.product()?;
-        loop {
-            let operation: Operation = if self.accept('+') {
-                Number::add
-            } else if self.accept('-') {
-                Number::subtract
-            } else {
-                return Ok(sum);
-            };
+        while let Some(sign) = self.accept_one_of("+-") {
             let term = self.product()?;
-            sum = self.join(operation, &sum, &term)?;
+            sum = self.join(if sign == '+' { Number::add } else { Number::subtract }, &sum, &term)?;
         }
+        Ok(sum)
     }
 
     fn product(&mut self) -> Result<Number, Fault> {
@@ -67,10 +61,8 @@ impl Parser<'_> {
 
     /// Parses an operand with its signs and with functions without parentheses.
     fn signed(&mut self, is_ambiguous: bool) -> Result<Number, Fault> {
-        if self.accept('+') {
-            self.signed(is_ambiguous)
-        } else if self.accept('-') {
-            self.signed(is_ambiguous).map(|operand| operand.negate())
+        if let Some(sign) = self.accept_one_of("+-") {
+            self.signed(is_ambiguous).map(|operand| apply_sign(sign, operand))
         } else if let Some(name) = self.bare_function() {
             let argument = self.signed(true)?;
             self.apply(&name, &[argument])
@@ -121,12 +113,9 @@ impl Parser<'_> {
     }
 
     fn exponent(&mut self) -> Result<Number, Fault> {
-        if self.accept('+') {
-            self.exponent()
-        } else if self.accept('-') {
-            self.exponent().map(|exponent| exponent.negate())
-        } else {
-            self.powered()
+        match self.accept_one_of("+-") {
+            Some(sign) => self.exponent().map(|exponent| apply_sign(sign, exponent)),
+            None => self.powered(),
         }
     }
 
@@ -212,9 +201,14 @@ impl Parser<'_> {
     }
 
     fn accept(&mut self, sign: char) -> bool {
-        let is_next = matches!(self.peek(), Some(Token::Sign(next)) if *next == sign);
-        self.next += usize::from(is_next);
-        is_next
+        self.accept_one_of(sign.encode_utf8(&mut [0; 4])).is_some()
+    }
+
+    fn accept_one_of(&mut self, signs: &str) -> Option<char> {
+        let Some(Token::Sign(sign)) = self.peek() else { return None };
+        let sign = Some(*sign).filter(|sign| signs.contains(*sign))?;
+        self.next += 1;
+        Some(sign)
     }
 
     fn accept_name(&mut self, name: &str) -> bool {
@@ -226,6 +220,10 @@ impl Parser<'_> {
     fn close(&mut self) -> Result<(), Fault> {
         if self.accept(')') { Ok(()) } else { Err(malformed()) }
     }
+}
+
+fn apply_sign(sign: char, operand: Number) -> Number {
+    if sign == '-' { operand.negate() } else { operand }
 }
 
 fn malformed() -> Fault {

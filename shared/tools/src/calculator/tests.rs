@@ -85,7 +85,7 @@ async fn called_in(language: Language, arguments: Value) -> Result<ToolOutput, (
         result_budget: crate::ResultBudget::default(),
     };
     Calculator.call(arguments, &context).await.map_err(|error| match error {
-        ToolError::Model { failure, content } => (failure.code, failure.message, content),
+        ToolError::Model(ToolCallError { failure, content }) => (failure.code, failure.message, content),
         ToolError::Fatal(error) => panic!("{error}"),
     })
 }

@@ -167,7 +167,7 @@ fn f136_newest_pages_stay_in_the_allowlist() {
     let is_known =
         |number: usize| pages.first_spelling(&parse_page(&format!("https://a.example/{number}")).unwrap()).is_some();
     assert_eq!([0, 4, 5, MAX_PAGES + 4].map(is_known), [false, false, true, true]);
-    let known = pages.lock();
+    let known = lock(&pages.0);
     assert_eq!((known.order.len(), known.spellings.len()), (MAX_PAGES, MAX_PAGES));
 }
 

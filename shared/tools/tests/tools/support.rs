@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::Owner;
-use domain::{Language, Source, ToolCall, ToolFailure, ToolSpec};
+use domain::{Language, Source, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tools::{
-    OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession, UrlAllowlist,
+    OutboundRedactor, Progress, Tool, ToolCallError, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession,
+    UrlAllowlist,
 };
 
 /// Behaves according to its `behaviour` argument and counts its runs.
@@ -59,10 +60,7 @@ impl Tool for Probe {
                 Ok(ToolOutput { content: "for the model".to_owned(), user_text, ..ToolOutput::default() })
             }
             "panic" => panic!("a fault of the tool"),
-            "fail" => Err(ToolError::Model {
-                failure: ToolFailure { code: "rate_limited".to_owned(), message: "Too fast.".to_owned() },
-                content: "慢一点".to_owned(),
-            }),
+            "fail" => Err(ToolCallError::new("rate_limited", "Too fast.", "慢一点".to_owned()).into()),
             _ => Err(ToolError::Fatal(anyhow::anyhow!("the end"))),
         }
     }

@@ -1,8 +1,6 @@
 use std::time::SystemTime;
 
-use articles::{
-    AddError, AddOutcome, ArticleSource, ArticleWriter, EmbeddingsError, Format, VectorIndexError, article_id,
-};
+use articles::{AddError, ArticleSource, ArticleWriter, EmbeddingsError, Format, VectorIndexError, article_id};
 use axum::Json;
 use axum::extract::State;
 use domain::{ErrorCode, Failure, StrictObject};
@@ -102,10 +100,7 @@ pub(crate) async fn create(
     writer.prepare(&collection, now).await?;
     let known = app.store.articles.get(&collection, &article_id(&parsed.source.key)).await?;
     let added = writer.add(&administrator.0.owner, &collection, parsed.source, known.as_ref(), now).await;
-    let stored = match added.map_err(add_failure)? {
-        AddOutcome::Stored(stored) => Some(stored),
-        AddOutcome::Unchanged => known,
-    };
+    let stored = added.map_err(add_failure)?.or(known);
     Ok((StatusCode::CREATED, Json(stored.ok_or(ErrorCode::NotFound)?.into())))
 }
 

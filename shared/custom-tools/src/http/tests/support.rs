@@ -16,8 +16,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::{Duration, Instant};
 use tools::{
-    CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolError, ToolOutput,
-    ToolRegistry, UrlAllowlist,
+    CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolCallError, ToolContext, ToolError,
+    ToolOutput, ToolRegistry, UrlAllowlist,
 };
 
 use crate::http::{Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets};
@@ -135,7 +135,7 @@ pub(crate) async fn tool_text(tool: impl Tool + 'static, arguments: Value) -> St
 pub(crate) async fn read(tool: &dyn Tool, arguments: Value) -> String {
     match call(tool, arguments).await {
         Ok(output) => output.content,
-        Err(ToolError::Model { failure, content }) => format!("{}: {content}", failure.code),
+        Err(ToolError::Model(ToolCallError { failure, content })) => format!("{}: {content}", failure.code),
         Err(ToolError::Fatal(error)) => panic!("{error}"),
     }
 }

@@ -38,7 +38,7 @@ async fn call(source: &DocumentSource, name: &str, arguments: Value) -> Result<V
     let tool: &dyn Tool = tools.iter().find(|tool| tool.spec(Language::En).name == name).unwrap().as_ref();
     match tool.call(arguments, &context(Language::En)).await {
         Ok(output) => Ok(serde_json::from_str(&output.content).unwrap()),
-        Err(ToolError::Model { content, .. }) => Err(content),
+        Err(ToolError::Model(error)) => Err(error.content),
         Err(ToolError::Fatal(error)) => unreachable!("{error}"),
     }
 }
