@@ -3,8 +3,6 @@ use egress::EgressError;
 use prompts::{CustomToolTexts, ToolTexts, fill};
 use tools::{ToolCallError, ToolError, strip_invisible};
 
-use crate::mcp::RpcError;
-
 /// Why a call of a custom tool failed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CallError {
@@ -36,6 +34,17 @@ pub(crate) enum CallError {
     Unreadable,
     /// The tool requests input from the user, which is not supported.
     WantsInput,
+}
+
+/// A JSON-RPC error; its text is masked.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RpcError {
+    /// The HTTP status of the reply.
+    pub(crate) status: u16,
+    pub(crate) code: i64,
+    pub(crate) message: String,
+    /// Protocol versions that the server supports, if the error lists them.
+    pub(crate) supported: Vec<String>,
 }
 
 impl CallError {

@@ -33,14 +33,12 @@ pub enum DocumentError {
     OutOfTime,
 }
 
-/// Why a pattern is no regular expression that can be searched for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PatternFault {
-    /// It exceeds a limit.
-    TooLarge,
-    /// Its syntax; `None` if that is well formed and names something that does not exist.
-    Syntax(Option<ErrorKind>),
-}
+/// Why a pattern is no regular expression that can be searched for: its syntax; `None` if that is well formed and names
+/// something that does not exist.
+pub type PatternFault = Option<ErrorKind>;
+
+/// The fault of a pattern that exceeds a limit; the limit of nesting has the same text.
+pub(crate) const TOO_LARGE: PatternFault = Some(ErrorKind::NestLimitExceeded(0));
 
 impl DocumentError {
     /// The result of the call for the user and for the model.
@@ -58,7 +56,7 @@ impl DocumentError {
             Self::IsFolder => return invalid(texts.is_folder, &[], language),
             Self::IsFile => return invalid(texts.is_file, &[], language),
             Self::InvalidPattern(fault) => {
-                return invalid(texts.invalid_pattern, &[("reason", fault.reason(texts))], language);
+                return invalid(texts.invalid_pattern, &[("reason", pattern_reason(fault, texts))], language);
             }
             Self::InvalidGlob(field) => return invalid(texts.invalid_glob, &[("field", field)], language),
             Self::Blank(field) => return invalid(texts.blank, &[("field", field)], language),
@@ -73,35 +71,31 @@ fn invalid(text: &str, values: &[(&str, &str)], language: Language) -> ToolError
     ToolCallError::invalid_arguments(&fill(text, values), language).into()
 }
 
-impl PatternFault {
-    /// The fault of a pattern that does not compile.
-    pub(crate) fn of(pattern: &str, error: &grep_regex::Error) -> Self {
-        match Parser::new().parse(pattern) {
-            Ok(_) if error.to_string().contains("size limit") => Self::TooLarge,
-            outcome => Self::Syntax(outcome.err().map(|fault| fault.kind().clone())),
-        }
+/// The fault of a pattern that does not compile.
+pub(crate) fn pattern_fault(pattern: &str, error: &grep_regex::Error) -> PatternFault {
+    match Parser::new().parse(pattern) {
+        Ok(_) if error.to_string().contains("size limit") => TOO_LARGE,
+        outcome => outcome.err().map(|fault| fault.kind().clone()),
     }
+}
 
-    pub(crate) fn reason(&self, texts: &DocumentTexts) -> &'static str {
-        let Self::Syntax(Some(kind)) = self else {
-            return if *self == Self::TooLarge { texts.pattern_too_large } else { texts.pattern_faulty };
-        };
-        match kind {
-            ErrorKind::GroupUnclosed | ErrorKind::GroupUnopened => texts.pattern_group,
-            ErrorKind::ClassUnclosed
-            | ErrorKind::ClassRangeInvalid
-            | ErrorKind::ClassRangeLiteral
-            | ErrorKind::ClassEscapeInvalid => texts.pattern_class,
-            ErrorKind::RepetitionCountInvalid
-            | ErrorKind::RepetitionCountDecimalEmpty
-            | ErrorKind::RepetitionCountUnclosed
-            | ErrorKind::RepetitionMissing
-            | ErrorKind::DecimalInvalid => texts.pattern_repetition,
-            ErrorKind::UnsupportedLookAround => texts.pattern_assertion,
-            ErrorKind::UnsupportedBackreference => texts.pattern_backreference,
-            ErrorKind::EscapeUnrecognized | ErrorKind::EscapeUnexpectedEof => texts.pattern_escape,
-            ErrorKind::NestLimitExceeded(_) => texts.pattern_too_large,
-            _ => texts.pattern_faulty,
-        }
+fn pattern_reason(fault: &PatternFault, texts: &DocumentTexts) -> &'static str {
+    let Some(kind) = fault else { return texts.pattern_faulty };
+    match kind {
+        ErrorKind::GroupUnclosed | ErrorKind::GroupUnopened => texts.pattern_group,
+        ErrorKind::ClassUnclosed
+        | ErrorKind::ClassRangeInvalid
+        | ErrorKind::ClassRangeLiteral
+        | ErrorKind::ClassEscapeInvalid => texts.pattern_class,
+        ErrorKind::RepetitionCountInvalid
+        | ErrorKind::RepetitionCountDecimalEmpty
+        | ErrorKind::RepetitionCountUnclosed
+        | ErrorKind::RepetitionMissing
+        | ErrorKind::DecimalInvalid => texts.pattern_repetition,
+        ErrorKind::UnsupportedLookAround => texts.pattern_assertion,
+        ErrorKind::UnsupportedBackreference => texts.pattern_backreference,
+        ErrorKind::EscapeUnrecognized | ErrorKind::EscapeUnexpectedEof => texts.pattern_escape,
+        ErrorKind::NestLimitExceeded(_) => texts.pattern_too_large,
+        _ => texts.pattern_faulty,
     }
 }

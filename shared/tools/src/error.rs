@@ -1,8 +1,6 @@
 use domain::{Language, ToolFailure};
 use prompts::{ToolTexts, fill};
 
-use crate::{Tool, ToolError};
-
 /// Longest part of an unknown tool name that is repeated to the model, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
@@ -44,23 +42,5 @@ impl ToolCallError {
     pub(crate) fn too_many_calls(limit: usize, language: Language) -> Self {
         let content = fill(ToolTexts::of(language).too_many_calls, &[("limit", &limit.to_string())]);
         Self::new("too_many_calls", "The model made too many calls at once.", content)
-    }
-
-    /// The tool or the turn ran out of time.
-    pub(crate) fn timeout(tool: &dyn Tool, language: Language) -> Self {
-        let content = tool.failure_text(ToolTexts::of(language).timed_out, language);
-        Self::new("timeout", "The tool took too long and was stopped.", content)
-    }
-
-    /// The tool itself is faulty.
-    pub fn failed(tool: &dyn Tool, language: Language) -> Self {
-        let content = tool.failure_text(ToolTexts::of(language).broken, language);
-        Self::new("failed", "The tool failed.", content)
-    }
-}
-
-impl From<ToolCallError> for ToolError {
-    fn from(error: ToolCallError) -> Self {
-        Self::Model(error)
     }
 }

@@ -31,7 +31,9 @@ impl SourceNumbers {
     /// get new ones.
     pub fn continuing(earlier: &NumberedSources) -> Self {
         let mut numbered = Numbered { last: earlier.last, ..Numbered::default() };
-        earlier.sources.iter().for_each(|source| numbered.keep(source));
+        for source in &earlier.sources {
+            numbered.keep(source);
+        }
         numbered.last_of_earlier = numbered.last;
         Self(Arc::new(Mutex::new(numbered)))
     }
@@ -50,7 +52,9 @@ impl SourceNumbers {
     /// Adds pages that have their numbers already.
     pub fn adopt(&self, sources: &[Source]) {
         let mut numbered = lock(&self.0);
-        sources.iter().for_each(|source| numbered.keep(source));
+        for source in sources {
+            numbered.keep(source);
+        }
     }
 
     /// The page with this number.

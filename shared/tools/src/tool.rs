@@ -205,3 +205,23 @@ pub enum ToolError {
     #[error(transparent)]
     Fatal(#[from] anyhow::Error),
 }
+
+impl From<ToolCallError> for ToolError {
+    fn from(error: ToolCallError) -> Self {
+        Self::Model(error)
+    }
+}
+
+impl ToolCallError {
+    /// The tool or the turn ran out of time.
+    pub(crate) fn timeout(tool: &dyn Tool, language: Language) -> Self {
+        let content = tool.failure_text(ToolTexts::of(language).timed_out, language);
+        Self::new("timeout", "The tool took too long and was stopped.", content)
+    }
+
+    /// The tool itself is faulty.
+    pub fn failed(tool: &dyn Tool, language: Language) -> Self {
+        let content = tool.failure_text(ToolTexts::of(language).broken, language);
+        Self::new("failed", "The tool failed.", content)
+    }
+}

@@ -80,7 +80,9 @@ impl UrlAllowlist {
     fn add<'a>(&self, addresses: impl IntoIterator<Item = &'a str>) {
         let urls: Vec<Url> = addresses.into_iter().filter_map(parse_page).collect();
         let mut pages = lock(&self.0);
-        urls.into_iter().for_each(|url| pages.add(url));
+        for url in urls {
+            pages.add(url);
+        }
     }
 }
 

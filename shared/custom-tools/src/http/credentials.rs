@@ -9,31 +9,26 @@ use crate::call_error::CallError;
 #[derive(Clone)]
 pub(crate) struct Credentials {
     auth: Auth,
+    /// `None` without a reference, and if the referenced secret is unavailable: then calls of this tool fail.
     secret: Option<Secret>,
-    /// Whether the referenced secret is unavailable: calls of this tool fail, other tools work.
-    is_missing_secret: bool,
 }
 
 impl Credentials {
     pub(crate) fn new(auth: Auth, secrets: &ToolSecrets) -> Self {
         let secret = auth.reference().and_then(|reference| secrets.find(reference));
-        let is_missing_secret = auth.reference().is_some() && secret.is_none();
-        Self { auth, secret, is_missing_secret }
+        Self { auth, secret }
     }
 
     /// Returns the authentication header, if there is one, and the mask for its secret.
     pub(crate) async fn reveal(&self) -> Result<(Option<(&str, SecretString)>, SecretMask), CallError> {
-        if self.is_missing_secret {
-            return Err(CallError::NoSecret);
-        }
-        let Some(secret) = &self.secret else { return Ok((None, SecretMask::default())) };
-        let secret = secret.get().await.map_err(|_| CallError::NoSecret)?;
+        let Some(header) = self.auth.header() else { return Ok((None, SecretMask::default())) };
+        let secret = self.secret.as_ref().ok_or(CallError::NoSecret)?.get().await.map_err(|_| CallError::NoSecret)?;
         if secret.expose_secret().len() < MIN_SECRET_BYTES {
             return Err(CallError::ShortSecret);
         }
         let value = self.auth.value(&secret);
         let mask = SecretMask::new(&secret, &value);
-        Ok((self.auth.header().map(|name| (name, value)), mask))
+        Ok((Some((header, value)), mask))
     }
 
     /// Handles a response's status: after a rejection, a secret from a secret store is read again for the next call.

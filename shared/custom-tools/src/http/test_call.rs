@@ -63,7 +63,7 @@ impl HttpTool {
             report.response = Some(describe_response(&response, &mask));
             self.render_response(owner, &response, &mask, language).await
         };
-        let outcome = match arguments::coerce(self.parameters(), arguments, language) {
+        let outcome = match arguments::coerce(&self.definition.parameters, arguments, language) {
             Ok(arguments) => call(&mut report, arguments).await.map_err(|error| self.tool_error(error, language)),
             Err(error) => Err(error.into()),
         };

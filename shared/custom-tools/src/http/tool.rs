@@ -25,7 +25,7 @@ const MAX_ERROR_BYTES: usize = 2000;
 
 /// A tool that sends the request of its definition to a public host.
 pub struct HttpTool {
-    definition: ToolDefinition,
+    pub(super) definition: ToolDefinition,
     endpoint: WebEndpoint,
     egress: Egress,
     credentials: Credentials,
@@ -50,10 +50,6 @@ impl HttpTool {
     ) -> Self {
         let credentials = Credentials::new(endpoint.auth.clone(), secrets);
         Self { definition, endpoint, egress, credentials, limiter }
-    }
-
-    pub(super) fn parameters(&self) -> &Value {
-        &self.definition.parameters
     }
 
     /// Builds the request of a call with arguments that fit the schema.
@@ -163,9 +159,9 @@ impl HttpTool {
             self.prepare(&arguments, &context.redactor, context.language).await?;
         self.definition.check_rate_limit(&self.limiter).await?;
         let response = self.send(request, &mask, &context.progress).await?;
-        let content = self.render_response(&context.owner, &response, &mask, context.language).await?;
+        let text = self.render_response(&context.owner, &response, &mask, context.language).await?;
         let summary = format!("{} bytes", response.body.len());
-        Ok(ToolOutput { content, summary, ..ToolOutput::default() })
+        Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
     }
 }
 

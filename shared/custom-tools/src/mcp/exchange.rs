@@ -82,7 +82,7 @@ impl Connection {
         let request = self.build_request(&json!({"jsonrpc": "2.0", "method": method}), mode, &auth_header)?;
         let status = self.egress.send(request).await?.status;
         let refused = || CallError::Status(status.as_u16(), String::new());
-        status.is_success().then_some(()).ok_or_else(|| refused())
+        status.is_success().then_some(()).ok_or_else(refused)
     }
 
     /// Sends replies to the server's own requests while its response is read; a lost reply is not resent.

@@ -3,7 +3,7 @@
 use egress::EgressError;
 use serde_json::Value;
 
-use crate::call_error::CallError;
+use crate::call_error::{CallError, RpcError};
 
 /// Error codes that only servers with the stateless protocol send.
 const STATELESS_CODES: std::ops::RangeInclusive<i64> = -32022..=-32020;
@@ -13,17 +13,6 @@ const REJECTED_STATUSES: [u16; 5] = [400, 404, 405, 406, 415];
 
 /// Error codes for an invalid request and for an unknown method.
 const UNKNOWN_CODES: [i64; 2] = [-32600, -32601];
-
-/// A JSON-RPC error; its text is masked.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RpcError {
-    /// The HTTP status of the reply.
-    pub(super) status: u16,
-    pub(crate) code: i64,
-    pub(crate) message: String,
-    /// Protocol versions that the server supports, if the error lists them.
-    pub(super) supported: Vec<String>,
-}
 
 impl RpcError {
     /// Parses the error in a message, if there is one.

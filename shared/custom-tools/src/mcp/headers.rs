@@ -1,5 +1,7 @@
 //! Parameters of a call that headers repeat (protocol 2026-07-28).
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -38,9 +40,7 @@ impl MirroredParameter {
 pub(super) fn mirrored_parameters(schema: &Value) -> Option<Vec<MirroredParameter>> {
     let mut found = Vec::new();
     collect_marks(schema, &mut Vec::new(), &mut found)?;
-    let mut names: Vec<String> = found.iter().map(|one| one.header.to_ascii_lowercase()).collect();
-    names.sort();
-    names.dedup();
+    let names: HashSet<String> = found.iter().map(|one| one.header.to_ascii_lowercase()).collect();
     (names.len() == found.len() && found.len() == count_marks(schema)).then_some(found)
 }
 

@@ -19,5 +19,4 @@ mod tool;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use failure::RpcError;
 pub use server::McpServer;

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tools::Progress;
 
-use super::failure::RpcError;
-use crate::call_error::CallError;
+use crate::call_error::{CallError, RpcError};
 use crate::event_stream::EventStream;
 use crate::http::secret_mask::SecretMask;
 

@@ -22,15 +22,11 @@ const RETRY_PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_
 /// Requests to one bucket, signed.
 #[derive(Debug)]
 pub(super) struct BucketClient {
-    http: Client,
-    service: Service,
+    pub(super) http: Client,
+    pub(super) service: Service,
 }
 
 impl BucketClient {
-    pub(super) fn new(http: Client, service: Service) -> Self {
-        Self { http, service }
-    }
-
     /// Lists up to 1,000 objects (`ListObjectsV2`), from a continuation token on.
     pub(super) async fn list(&self, prefix: &str, from: Option<&str>) -> Result<Page, SyncFault> {
         let prefix = encode(prefix, false);

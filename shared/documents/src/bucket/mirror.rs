@@ -80,7 +80,7 @@ impl BucketMirror {
         hidden: HiddenFiles,
         limits: MirrorLimits,
     ) -> Self {
-        let client = BucketClient::new(http, service);
+        let client = BucketClient { http, service };
         Self { client, address, hidden, limits, current: Mutex::default(), storage: tokio::sync::Mutex::default() }
     }
 

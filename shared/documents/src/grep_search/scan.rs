@@ -12,12 +12,13 @@ use tools::Progress;
 
 use super::GrepSearch;
 use super::sink::{FileMatches, LineSink};
+use crate::DocumentError;
 use crate::document_path::DocumentPath;
 use crate::encoding::TextFile;
+use crate::error::{TOO_LARGE, pattern_fault};
 use crate::glob_search::MAX_GLOB_BYTES;
 use crate::interrupt::Interrupt;
 use crate::tree::{FoundFiles, Tree, max_threads};
-use crate::{DocumentError, PatternFault};
 
 /// Longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 1000;
@@ -169,11 +170,11 @@ fn compile(pattern: &str) -> Result<RegexMatcher, DocumentError> {
         return Err(DocumentError::Blank("pattern"));
     }
     if pattern.len() > MAX_PATTERN_BYTES {
-        return Err(DocumentError::InvalidPattern(PatternFault::TooLarge));
+        return Err(DocumentError::InvalidPattern(TOO_LARGE));
     }
     let mut builder = RegexMatcherBuilder::new();
     builder.multi_line(true).crlf(true).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES);
-    builder.build(pattern).map_err(|error| DocumentError::InvalidPattern(PatternFault::of(pattern, &error)))
+    builder.build(pattern).map_err(|error| DocumentError::InvalidPattern(pattern_fault(pattern, &error)))
 }
 
 fn compile_include(glob: &str) -> Result<Override, DocumentError> {

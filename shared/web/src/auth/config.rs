@@ -38,7 +38,7 @@ pub(super) struct IssuerConfig {
     /// The URL of its keys; `None` to read it from the issuer's discovery document.
     pub(super) jwks_url: Option<String>,
     /// How the page signs users in; `None` if it does not.
-    pub(super) sign_in: Option<SignIn>,
+    pub(super) sign_in: Option<Box<SignIn>>,
 }
 
 impl AuthConfig {
@@ -96,7 +96,7 @@ impl AuthConfig {
 
     /// How the page signs users in; `None` if it does not.
     pub fn sign_in(&self) -> Option<&SignIn> {
-        if let AuthMode::Token(issuer) = &self.mode { issuer.sign_in.as_ref() } else { None }
+        if let AuthMode::Token(issuer) = &self.mode { issuer.sign_in.as_deref() } else { None }
     }
 
     /// A warning for the operator at every start; `None` if the configuration is safe.
@@ -128,7 +128,7 @@ impl IssuerConfig {
         let audience = settings.require("AUTH_JWT_AUDIENCE", "the audience that tokens must be made for")?;
         let issuer = read_setting(settings, "AUTH_JWT_ISSUER", allow_http)?.unwrap_or_default();
         let jwks_url = read_setting(settings, "AUTH_JWT_JWKS_URL", allow_http)?;
-        let sign_in = SignIn::from_settings(settings, &issuer, audience, allow_http)?;
+        let sign_in = SignIn::from_settings(settings, &issuer, audience, allow_http)?.map(Box::new);
         Ok(Self { issuer, audience: audience.to_owned(), jwks_url, sign_in })
     }
 }
