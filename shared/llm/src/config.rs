@@ -65,3 +65,13 @@ pub struct ModelConfig {
     /// Whether this is the built-in demonstration.
     pub demo: bool,
 }
+
+impl ModelConfig {
+    /// A model without a key, with defaults for all that a row may set.
+    pub(crate) fn new(name: &str, base_url: &str, model: &str, wire: Wire) -> Self {
+        let (name, base_url, model) = (name.to_owned(), base_url.to_owned(), model.to_owned());
+        let (api_key, call_format, fallback, only_for) = (None, None, None, None);
+        let (tools, options, demo) = (ToolsSetting::Auto, Options::default(), false);
+        Self { name, base_url, api_key, model, wire, tools, call_format, fallback, only_for, options, demo }
+    }
+}

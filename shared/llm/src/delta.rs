@@ -34,6 +34,15 @@ pub struct NativeCall {
     pub signature: String,
 }
 
+impl NativeCall {
+    /// Creates a call with trimmed fields; missing arguments and `null` become `{}`.
+    pub(crate) fn new(id: &str, name: &str, arguments: &str) -> Self {
+        let arguments = Some(arguments.trim()).filter(|text| !matches!(*text, "" | "null")).unwrap_or("{}");
+        let (id, name, arguments) = (id.to_owned(), name.trim().to_owned(), arguments.to_owned());
+        Self { id, name, arguments, signature: String::new() }
+    }
+}
+
 /// Tokens as counted by the provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenUsage {

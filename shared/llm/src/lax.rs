@@ -88,16 +88,35 @@ impl<'de> Visitor<'de> for ContentPartsVisitor {
     }
 }
 
-/// Parses a value; `None` if it has another type.
-pub(crate) fn ok_or_none<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
-    serde_json::from_str(raw?.get()).ok()
+/// A value of type `T`; `None` if it is absent or has another type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lax<T>(pub(crate) Option<T>);
+
+impl<T> Default for Lax<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Lax<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Option::<&RawValue>::deserialize(deserializer)?;
+        Ok(Self(raw.and_then(|raw| serde_json::from_str(raw.get()).ok())))
+    }
+}
+
+impl<T: Default> Lax<T> {
+    /// Returns the value or the default.
+    pub(crate) fn or_default(self) -> T {
+        self.0.unwrap_or_default()
+    }
 }
 
 /// Returns the arguments of a call as JSON text, from a string or an object; empty if there are none.
 pub(crate) fn arguments(raw: Option<&RawValue>) -> Cow<'_, str> {
     match raw.map(RawValue::get) {
         None => Cow::Borrowed(""),
-        Some(json) if json.starts_with('"') => ok_or_none(raw).map(Cow::Owned).unwrap_or_default(),
+        Some(json) if json.starts_with('"') => serde_json::from_str(json).map(Cow::Owned).unwrap_or_default(),
         Some(json) => Cow::Borrowed(json),
     }
 }

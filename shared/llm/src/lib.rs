@@ -2,55 +2,27 @@
 //!
 //! [`Models`] are read from the settings once. [`ModelClient::reply`] owns all retrying: it returns at the first delta.
 //! From then on [`Reply::next`] returns each delta as it arrives.
-//! Differences between endpoints are data: a file under `wire` (a protocol) or a row under `providers` (one provider).
+//! Differences between endpoints are data: a folder under `wire` (a protocol) or a row under `providers` (one provider).
 
-mod attempt_error;
-mod attempt_log;
-mod body;
-mod breaker;
-mod call_options;
-mod client;
-mod client_deps;
+mod capabilities;
 mod config;
-mod context_window;
 mod delta;
-mod dialect;
-mod endpoint_compat;
-mod endpoint_error;
-mod error;
-mod generation_params;
+mod endpoint;
+mod errors;
 mod health;
-mod idle_connections;
 mod lax;
-mod model_list;
 mod models;
-mod native_families;
-mod network;
-mod options;
+mod params;
 mod prompt;
 mod providers;
-mod recorder;
-mod reply;
-mod resolved_params;
-mod response;
-mod retry_loop;
-mod retry_policy;
-mod timeouts;
-mod tool_support;
-mod tool_support_cache;
 mod wire;
 
-pub use attempt_log::{AttemptLog, AttemptRecord};
-pub use breaker::EndpointHealth;
-pub use call_options::CallOptions;
-pub use client::ModelClient;
+pub use capabilities::{CachedToolSupport, ToolMode, ToolSupport, ToolSupportSource};
 pub use config::{ModelConfig, ToolsSetting, Wire};
 pub use delta::{Delta, Finish, NativeCall, TokenUsage};
-pub use error::ModelError;
-pub use generation_params::GenerationParams;
+pub use endpoint::{AttemptEnd, AttemptLog, AttemptRecord, CallOptions, ModelClient, Reply, ResponseRecorder};
+pub use errors::ModelError;
+pub use health::EndpointHealth;
 pub use models::Models;
-pub use options::{Effort, Options, Price, Sampling, Thinking};
+pub use params::{Effort, GenerationParams, Options, Price, Sampling, Thinking};
 pub use prompt::Prompt;
-pub use recorder::{AttemptEnd, ResponseRecorder};
-pub use reply::Reply;
-pub use tool_support::{CachedToolSupport, ToolMode, ToolSupport, ToolSupportSource};

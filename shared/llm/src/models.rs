@@ -2,21 +2,22 @@
 
 mod builtin;
 mod entry;
-mod fallback;
 mod options;
 mod url;
 
 use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
 
-use crate::client_deps::ClientDeps;
-use crate::context_window::MAX_ALLOCATED;
-use crate::timeouts::Timeouts;
-use crate::{ModelClient, ModelConfig, Options, ToolsSetting, Wire};
+use crate::capabilities::MAX_ALLOCATED;
+use crate::endpoint::ClientDeps;
+use crate::endpoint::Timeouts;
+use crate::{ModelClient, ModelConfig, Wire};
 
 const DEMO: &str = "demo";
 
 const MAX_CONTEXT: &str = "OLLAMA_MAX_CONTEXT_TOKENS";
+
+const ACCEPTED_FALLBACK: &str = "the name of another configured model that all callers of this one have";
 
 const NO_DEFAULT_NOTE: &str = "each model has \"onlyFor\": there is no default, and other callers have no model";
 
@@ -58,19 +59,8 @@ impl Models {
     /// Adds the demonstration served at `base_url`, named `demo`, as the default.
     #[must_use]
     pub fn with_demo(mut self, base_url: &str) -> Self {
-        let config = ModelConfig {
-            name: DEMO.to_owned(),
-            base_url: base_url.trim_end_matches('/').to_owned(),
-            api_key: None,
-            model: DEMO.to_owned(),
-            wire: Wire::Openai,
-            tools: ToolsSetting::Auto,
-            call_format: None,
-            fallback: None,
-            only_for: None,
-            options: Options::default(),
-            demo: true,
-        };
+        let config = ModelConfig::new(DEMO, base_url.trim_end_matches('/'), DEMO, Wire::Openai);
+        let config = ModelConfig { demo: true, ..config };
         self.default = Some(self.clients.len());
         self.clients.push(ModelClient::new(config, &self.deps));
         self
@@ -111,6 +101,17 @@ impl Models {
 }
 
 impl ParsedModels {
+    /// Finds the first model whose fallback does not exist, or is not available to all callers of the model.
+    fn invalid_fallback(&self) -> Option<&ModelConfig> {
+        let can_replace = |one: &ModelConfig, other: &ModelConfig| {
+            other.name != one.name && (other.only_for.is_none() || other.only_for == one.only_for)
+        };
+        let is_valid = |one: &ModelConfig, name: &String| {
+            self.configs.iter().any(|other| other.name == *name && can_replace(one, other))
+        };
+        self.configs.iter().find(|one| one.fallback.as_ref().is_some_and(|name| !is_valid(one, name)))
+    }
+
     /// Returns the index of the default model, which all callers may use; adds a note if there is none.
     fn default_index(&mut self, settings: &Settings) -> Result<Option<usize>, SettingError> {
         let for_all = |one: &ModelConfig| one.only_for.is_none();

@@ -1,7 +1,7 @@
 use platform::settings::{SettingError, Settings};
 
 use super::{ParsedModels, read_key, url};
-use crate::{ModelConfig, Options, ToolsSetting, Wire, providers};
+use crate::{ModelConfig, Wire, providers, wire};
 
 /// A model with its own variables.
 struct Builtin {
@@ -9,6 +9,7 @@ struct Builtin {
     key: Option<&'static str>,
     model: &'static str,
     base: &'static str,
+    /// The base URL without the variable, if it is not that of the wire.
     default_base: Option<&'static str>,
     wire: Wire,
 }
@@ -20,6 +21,7 @@ const BUILTIN: [Builtin; 3] = [
         key: Some("ARK_API_KEY"),
         model: "ARK_MODEL",
         base: "ARK_BASE_URL",
+        // Source: documentation and SDK of Ark, 2026-11-21.
         default_base: Some("https://ark.cn-beijing.volces.com/api/v3"),
         wire: Wire::Openai,
     },
@@ -28,7 +30,7 @@ const BUILTIN: [Builtin; 3] = [
         key: Some("OPENAI_API_KEY"),
         model: "OPENAI_MODEL",
         base: "OPENAI_BASE_URL",
-        default_base: Some(url::OPENAI),
+        default_base: None,
         wire: Wire::Openai,
     },
     Builtin {
@@ -51,25 +53,14 @@ impl Builtin {
         let api_key = self.key.map(|variable| read_key(settings, variable)).transpose()?.flatten();
         let base = settings.parse(self.base, url::ACCEPTED, |text| url::parse_base(text, self.wire))?;
         let reachable = api_key.is_some() || base.is_some();
-        let base = base.or_else(|| self.default_base.map(str::to_owned));
+        let base = base.or_else(|| self.default_base.or(wire::default_base(self.wire)).map(str::to_owned));
         let (Some(model), Some(base_url), true) = (settings.var(self.model), base, reachable) else {
             parsed.notes.extend(self.partial_note(settings));
             parsed.left_out.push(self.name.to_owned());
             return Ok(());
         };
-        parsed.configs.push(ModelConfig {
-            name: self.name.to_owned(),
-            wire: if self.wire == Wire::Openai { providers::default_wire(&base_url, model) } else { self.wire },
-            base_url,
-            api_key,
-            model: model.to_owned(),
-            tools: ToolsSetting::Auto,
-            call_format: None,
-            fallback: None,
-            only_for: None,
-            options: Options::default(),
-            demo: false,
-        });
+        let wire = if self.wire == Wire::Openai { providers::default_wire(&base_url, model) } else { self.wire };
+        parsed.configs.push(ModelConfig { api_key, ..ModelConfig::new(self.name, &base_url, model, wire) });
         Ok(())
     }
 

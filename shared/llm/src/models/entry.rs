@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use platform::settings::{SettingError, Settings};
 use serde::Deserialize;
 
-use super::{ParsedModels, fallback, read_key, url};
-use crate::{ModelConfig, Options, ToolsSetting, Wire, providers};
+use super::{ACCEPTED_FALLBACK, ParsedModels, read_key, url};
+use crate::{ModelConfig, ToolsSetting, Wire, providers, wire};
 
 const VARIABLE: &str = "MODELS";
 
@@ -67,13 +67,9 @@ pub(super) fn read(settings: &Settings, parsed: &mut ParsedModels) -> Result<(),
             entry.add(variable, settings, parsed)?;
         }
     }
-    match fallback::first_invalid(&parsed.configs) {
-        Some(config) => {
-            let variable = variable_of.get(&config.name).copied().unwrap_or(VARIABLE);
-            Err(SettingError::new(variable, format!("as \"fallback\" {}", fallback::ACCEPTED)))
-        }
-        None => Ok(()),
-    }
+    let Some(config) = parsed.invalid_fallback() else { return Ok(()) };
+    let variable = variable_of.get(&config.name).copied().unwrap_or(VARIABLE);
+    Err(SettingError::new(variable, format!("as \"fallback\" {ACCEPTED_FALLBACK}")))
 }
 
 impl Entry {
@@ -92,24 +88,13 @@ impl Entry {
                 return Ok(());
             }
         }
-        let base_url = self.base_url();
-        let base_url =
-            base_url.ok_or_else(|| SettingError::new(variable, format!("as \"baseUrl\" {}", url::ACCEPTED)))?;
+        let accepted = || SettingError::new(variable, format!("as \"baseUrl\" {}", url::ACCEPTED));
+        let base_url = self.base_url().ok_or_else(accepted)?;
         let Self { model, wire, tools, fallback, only_for, .. } = self;
-        let model = model.trim().to_owned();
-        parsed.configs.push(ModelConfig {
-            name,
-            wire: wire.unwrap_or_else(|| providers::default_wire(&base_url, &model)),
-            base_url,
-            api_key,
-            model,
-            tools: tools.setting,
-            call_format: tools.call_format,
-            fallback,
-            only_for,
-            options: Options::default(),
-            demo: false,
-        });
+        let wire = wire.unwrap_or_else(|| providers::default_wire(&base_url, model.trim()));
+        let ToolsField { setting: tools, call_format } = tools;
+        let defaults = ModelConfig::new(&name, &base_url, model.trim(), wire);
+        parsed.configs.push(ModelConfig { api_key, tools, call_format, fallback, only_for, ..defaults });
         Ok(())
     }
 
@@ -117,7 +102,7 @@ impl Entry {
         let wire = self.wire.unwrap_or_default();
         match &self.base_url {
             Some(text) => url::parse_base(text.trim(), wire),
-            None => url::default_base(wire).map(str::to_owned),
+            None => wire::default_base(wire).map(str::to_owned),
         }
     }
 }

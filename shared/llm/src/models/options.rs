@@ -1,16 +1,15 @@
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use domain::parse_object;
 use platform::settings::{SettingError, Settings};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{ParsedModels, fallback};
+use super::{ACCEPTED_FALLBACK, ParsedModels};
+use crate::params::ResolvedParams;
 use crate::providers::{self, PROVIDERS};
-use crate::resolved_params::ResolvedParams;
 use crate::{Effort, ModelConfig, Options, Price, Sampling, Thinking, Wire};
 
 const VARIABLE: &str = "MODEL_OPTIONS";
@@ -29,9 +28,6 @@ const MAX_PRICE: u64 = 1_000_000;
 const MAX_TOKENS: u64 = 100_000_000;
 
 const MILLION: u64 = 1_000_000;
-
-/// Options by model name; a duplicate name is an error.
-struct Entries<'a>(BTreeMap<String, Entry<'a>>);
 
 /// The options of one model; an unknown field is an error.
 #[derive(Deserialize)]
@@ -65,37 +61,13 @@ struct Prices<'a> {
     output: &'a RawValue,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(EntriesVisitor)
-    }
-}
-
-struct EntriesVisitor;
-
-impl<'de> Visitor<'de> for EntriesVisitor {
-    type Value = Entries<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("options by model")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = BTreeMap::new();
-        while let Some((name, entry)) = map.next_entry()? {
-            if entries.insert(name, entry).is_some() {
-                return Err(A::Error::custom("a name is there twice"));
-            }
-        }
-        Ok(Entries(entries))
-    }
-}
-
 /// Applies `MODEL_OPTIONS` to the configured models.
 pub(super) fn read(settings: &Settings, parsed: &mut ParsedModels) -> Result<(), SettingError> {
     let Some(text) = settings.var(VARIABLE) else { return Ok(()) };
-    let entries: Entries<'_> = serde_json::from_str(text).map_err(|_| setting_error(ACCEPTED))?;
-    for (name, entry) in entries.0 {
+    // A name that occurs twice is an error; the parser of types would use the last one.
+    parse_object(text.as_bytes()).map_err(|_| setting_error(ACCEPTED))?;
+    let entries: BTreeMap<String, Entry<'_>> = serde_json::from_str(text).map_err(|_| setting_error(ACCEPTED))?;
+    for (name, entry) in entries {
         let ParsedModels { configs, notes, left_out } = &mut *parsed;
         match configs.iter_mut().find(|config| config.name == name) {
             Some(config) => notes.extend(entry.apply_to(config)?),
@@ -104,10 +76,8 @@ pub(super) fn read(settings: &Settings, parsed: &mut ParsedModels) -> Result<(),
         }
     }
     // The fallbacks of the rows were checked when they were read.
-    match fallback::first_invalid(&parsed.configs) {
-        Some(config) => Err(config.option_error("fallback", fallback::ACCEPTED)),
-        None => Ok(()),
-    }
+    let Some(config) = parsed.invalid_fallback() else { return Ok(()) };
+    Err(config.option_error("fallback", ACCEPTED_FALLBACK))
 }
 
 impl Entry<'_> {

@@ -1,6 +1,7 @@
 mod one_caller;
 
 use super::*;
+use crate::ToolsSetting;
 
 fn read(pairs: &[(&str, &str)]) -> Result<Models, SettingError> {
     Models::from_settings(&Settings::from_pairs(pairs.iter().copied()), platform::transport::build_client().unwrap())

@@ -4,10 +4,6 @@ use crate::Wire;
 
 pub(super) const ACCEPTED: &str = "an http or https URL without user, password, query and fragment";
 
-pub(super) const OPENAI: &str = "https://api.openai.com/v1";
-const ANTHROPIC: &str = "https://api.anthropic.com";
-const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta";
-
 const OLLAMA_PORT: &str = "11434";
 
 /// Parses a base URL and removes the trailing slash; `None` if it is not accepted.
@@ -24,16 +20,6 @@ pub(super) fn parse_base(text: &str, wire: Wire) -> Option<String> {
         base = base.strip_suffix("/v1").unwrap_or(base);
     }
     (fits && !text.contains('@')).then(|| base.to_owned())
-}
-
-/// Returns the default base URL of a wire.
-pub(super) fn default_base(wire: Wire) -> Option<&'static str> {
-    match wire {
-        Wire::Openai | Wire::Responses => Some(OPENAI),
-        Wire::Ollama => None,
-        Wire::Anthropic => Some(ANTHROPIC),
-        Wire::Gemini => Some(GEMINI),
-    }
 }
 
 /// Adds Ollama's port if there is none. It works on the text: a parsed URL loses an explicit `:80`.

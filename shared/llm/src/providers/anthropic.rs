@@ -1,5 +1,5 @@
 use super::{Provider, UNKNOWN};
-use crate::dialect::{Dialect, PLAIN, ThinkingControl};
+use crate::params::{Dialect, PLAIN, ThinkingControl};
 use crate::{Effort, Wire};
 
 const BUDGET: Dialect = Dialect {

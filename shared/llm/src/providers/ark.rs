@@ -1,6 +1,5 @@
-use super::{Provider, UNKNOWN};
-use crate::dialect::{Dialect, MINIMAL_TO_HIGH, PLAIN, ReasoningEcho, ThinkingControl};
-use crate::model_list::ModelListApi;
+use super::{ModelListApi, Provider, UNKNOWN};
+use crate::params::{Dialect, MINIMAL_TO_HIGH, PLAIN, ReasoningEcho, ThinkingControl};
 
 /// `max_tokens` limits the answer without its reasoning; it is rejected together with `max_completion_tokens`.
 const THINKING: Dialect = Dialect { thinking: ThinkingControl::Type { auto: true }, max_temperature: 1, ..PLAIN };

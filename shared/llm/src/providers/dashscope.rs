@@ -1,5 +1,5 @@
 use super::{Provider, UNKNOWN};
-use crate::dialect::{Dialect, PLAIN, ThinkingControl};
+use crate::params::{Dialect, PLAIN, ThinkingControl};
 
 /// Alibaba Model Studio in its OpenAI-compatible mode.
 // Source: https://help.aliyun.com/en/model-studio/qwen-function-calling, and recorded answers, 2026-11-21.

@@ -1,6 +1,6 @@
 use super::{Provider, UNKNOWN};
 use crate::Effort;
-use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
+use crate::params::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
 
 /// With thinking on, the endpoint silently ignores sampling parameters.
 const DIALECT: Dialect = Dialect {

@@ -1,6 +1,6 @@
 use super::{Provider, UNKNOWN};
 use crate::Wire;
-use crate::dialect::{Dialect, LOW_TO_HIGH, MINIMAL_TO_HIGH, PLAIN, ThinkingControl};
+use crate::params::{Dialect, LOW_TO_HIGH, MINIMAL_TO_HIGH, PLAIN, ThinkingControl};
 
 /// Models that reject calls without a signature.
 const SIGNED: Dialect = Dialect { signatures: true, ..PLAIN };

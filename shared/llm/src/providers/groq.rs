@@ -1,5 +1,5 @@
 use super::{Provider, UNKNOWN};
-use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, PLAIN, ThinkingControl};
+use crate::params::{Dialect, LOW_TO_HIGH, LimitName, PLAIN, ThinkingControl};
 
 const COMPLETION: Dialect = Dialect { limit_name: LimitName::MaxCompletionTokens, ..PLAIN };
 

@@ -1,5 +1,5 @@
 use super::{Provider, UNKNOWN};
-use crate::dialect::PLAIN;
+use crate::params::PLAIN;
 
 /// LM Studio; thinking is set in its user interface, not in requests.
 // Source: no address noted, 2026-11-23.

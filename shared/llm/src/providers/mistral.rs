@@ -1,5 +1,5 @@
 use super::{Provider, UNKNOWN};
-use crate::dialect::{Dialect, PLAIN};
+use crate::params::{Dialect, PLAIN};
 
 /// Parts of the ids of Mistral's models, also at other endpoints.
 const FAMILIES: [&str; 7] = ["mistral", "mixtral", "ministral", "magistral", "codestral", "devstral", "pixtral"];

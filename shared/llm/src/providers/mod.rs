@@ -21,8 +21,7 @@ mod zhipu;
 
 use reqwest::Url;
 
-use crate::dialect::{Dialect, LOW_TO_HIGH, PLAIN, ReasoningEcho};
-use crate::model_list::ModelListApi;
+use crate::params::{Dialect, LOW_TO_HIGH, PLAIN, ReasoningEcho};
 use crate::{ModelConfig, Wire};
 
 /// Facts about the endpoints of one provider.
@@ -51,6 +50,18 @@ pub(crate) struct Provider {
     pub(crate) context_tokens: &'static [(&'static str, u64)],
     /// The supported generation parameters.
     pub(crate) dialects: &'static [(&'static str, Dialect)],
+}
+
+/// The API of a model list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ModelListApi {
+    /// `GET {base}/models`; an entry has `features.tools.function_calling` and `token_limits.context_window`.
+    Ark,
+    /// `GET {base}/models`; an entry has `supported_parameters` and `context_length`.
+    OpenRouter,
+    /// `POST {base}/api/show` for one model, with `capabilities`, `model_info.{architecture}.context_length` and
+    /// `parameters`, the lines of its Modelfile.
+    Ollama,
 }
 
 impl Provider {

@@ -1,5 +1,5 @@
 use super::{Provider, UNKNOWN};
-use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
+use crate::params::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
 
 /// Moonshot; like DeepSeek, its thinking models reject calls without their reasoning.
 // Source: https://platform.moonshot.cn/docs/api/tool_use, and recorded answers, 2026-11-23.

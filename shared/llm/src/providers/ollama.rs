@@ -1,6 +1,5 @@
-use super::{Provider, UNKNOWN};
-use crate::dialect::{Dialect, PLAIN, ThinkingControl};
-use crate::model_list::ModelListApi;
+use super::{ModelListApi, Provider, UNKNOWN};
+use crate::params::{Dialect, PLAIN, ThinkingControl};
 use crate::{Effort, Wire};
 
 /// The efforts are for models with levels; other models treat each of them as "on".

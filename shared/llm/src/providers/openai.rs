@@ -1,6 +1,6 @@
 use super::{Provider, UNKNOWN};
 use crate::Effort;
-use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, SamplingSupport, ThinkingControl};
+use crate::params::{Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, SamplingSupport, ThinkingControl};
 
 /// All models of OpenAI accept the newer name of the limit.
 const COMPLETION: Dialect = Dialect { limit_name: LimitName::MaxCompletionTokens, ..PLAIN };

@@ -1,7 +1,6 @@
-use super::{Provider, UNKNOWN};
+use super::{ModelListApi, Provider, UNKNOWN};
 use crate::Effort;
-use crate::dialect::{Dialect, PLAIN, ThinkingControl};
-use crate::model_list::ModelListApi;
+use crate::params::{Dialect, PLAIN, ThinkingControl};
 
 const DIALECT: Dialect = Dialect {
     thinking: ThinkingControl::Reasoning,

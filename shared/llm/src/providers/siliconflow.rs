@@ -1,5 +1,5 @@
 use super::{Provider, UNKNOWN};
-use crate::dialect::{Dialect, PLAIN, ThinkingControl};
+use crate::params::{Dialect, PLAIN, ThinkingControl};
 
 /// `SiliconFlow`.
 // Source: recorded answers, 2026-11-21.

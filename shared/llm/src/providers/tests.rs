@@ -3,8 +3,8 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::dialect::ReasoningEcho;
-use crate::dialect::ThinkingControl;
+use crate::params::ReasoningEcho;
+use crate::params::ThinkingControl;
 
 #[test]
 fn provider_list_matches_folder() {

@@ -1,5 +1,5 @@
 use super::{Provider, UNKNOWN};
-use crate::dialect::{Dialect, LOW_TO_HIGH, PLAIN, ThinkingControl};
+use crate::params::{Dialect, LOW_TO_HIGH, PLAIN, ThinkingControl};
 
 /// vLLM, and `SGLang` with the same fields; thinking is controlled by an argument of the model's chat template.
 ///

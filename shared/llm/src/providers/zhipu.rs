@@ -1,5 +1,5 @@
 use super::{Provider, UNKNOWN};
-use crate::dialect::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
+use crate::params::{Dialect, PLAIN, ReasoningEcho, ThinkingControl};
 
 const THINKING: Dialect = Dialect { thinking: ThinkingControl::Type { auto: false }, max_temperature: 1, ..PLAIN };
 

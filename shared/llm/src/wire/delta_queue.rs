@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use domain::ReasoningItem;
 
-use crate::attempt_error::AttemptError;
+use crate::errors::AttemptError;
 use crate::{Delta, Finish, ModelError, NativeCall, TokenUsage};
 
 /// The maximum size of text, thinking and calls in one reply, in bytes.
@@ -14,10 +14,7 @@ const MAX_DELTA_BYTES: usize = 16 * 1024;
 /// The queue of decoded deltas; adjacent deltas of one kind are merged.
 #[derive(Debug, Default)]
 pub(crate) struct DeltaQueue {
-    /// The oldest delta, usually the only one. Stored inline: a list would need one more allocation per token.
-    first: Option<Delta>,
-    /// Empty if `first` is `None`.
-    others: VecDeque<Delta>,
+    deltas: VecDeque<Delta>,
     bytes: usize,
     /// Whether a part of the answer has arrived since the last `take_progress`.
     has_progress: bool,
@@ -28,14 +25,11 @@ pub(crate) struct DeltaQueue {
 impl DeltaQueue {
     /// Appends text of the answer.
     pub(crate) fn push_text(&mut self, more: &str) -> Result<(), AttemptError> {
-        if more.is_empty() {
-            return Ok(());
-        }
-        (self.has_content, self.has_text) = (true, true);
+        self.has_text |= !more.is_empty();
         for more in split_text(more) {
-            match self.last() {
+            match self.deltas.back_mut() {
                 Some(Delta::Text(text)) if text.len() + more.len() <= MAX_DELTA_BYTES => text.push_str(more),
-                _ => self.push(Delta::Text(more.to_owned())),
+                _ => self.push_content(Delta::Text(more.to_owned())),
             }
         }
         self.count_bytes(more.len())
@@ -43,14 +37,10 @@ impl DeltaQueue {
 
     /// Appends reasoning.
     pub(crate) fn push_thinking(&mut self, more: &str) -> Result<(), AttemptError> {
-        if more.is_empty() {
-            return Ok(());
-        }
-        self.has_content = true;
         for more in split_text(more) {
-            match self.last() {
+            match self.deltas.back_mut() {
                 Some(Delta::Thinking(text)) if text.len() + more.len() <= MAX_DELTA_BYTES => text.push_str(more),
-                _ => self.push(Delta::Thinking(more.to_owned())),
+                _ => self.push_content(Delta::Thinking(more.to_owned())),
             }
         }
         self.count_bytes(more.len())
@@ -65,37 +55,35 @@ impl DeltaQueue {
 
     /// Appends a complete call.
     pub(crate) fn push_call(&mut self, call: NativeCall) {
-        self.has_content = true;
-        self.push(Delta::Call(call));
+        self.push_content(Delta::Call(call));
     }
 
     /// Appends a part of the reasoning that the provider must receive back.
     pub(crate) fn push_reasoning(&mut self, item: ReasoningItem) {
-        self.push(Delta::Reasoning(Box::new(item)));
+        self.deltas.push_back(Delta::Reasoning(Box::new(item)));
     }
 
     /// Appends the notice that the output limit truncated a call.
     pub(crate) fn push_cut_call(&mut self) {
-        self.has_content = true;
-        self.push(Delta::CutCall);
+        self.push_content(Delta::CutCall);
     }
 
     /// Appends the token usage and the end.
     pub(crate) fn push_finish(&mut self, usage: Option<TokenUsage>, finish: Finish) {
         if let Some(usage) = usage.filter(|usage| *usage != TokenUsage::default()) {
-            self.push(Delta::Usage(usage));
+            self.deltas.push_back(Delta::Usage(usage));
         }
-        self.push(Delta::Finish(finish));
+        self.deltas.push_back(Delta::Finish(finish));
     }
 
     /// Removes the oldest delta.
     pub(crate) fn pop(&mut self) -> Option<Delta> {
-        std::mem::replace(&mut self.first, self.others.pop_front())
+        self.deltas.pop_front()
     }
 
     /// Whether no delta is queued.
     pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_none()
+        self.deltas.is_empty()
     }
 
     /// Whether text, thinking or a call has arrived: from then on the request is not retried.
@@ -113,17 +101,12 @@ impl DeltaQueue {
         std::mem::take(&mut self.has_progress)
     }
 
-    fn push(&mut self, delta: Delta) {
-        match self.first {
-            None => self.first = Some(delta),
-            Some(_) => self.others.push_back(delta),
-        }
-    }
-
-    fn last(&mut self) -> Option<&mut Delta> {
-        self.others.back_mut().or(self.first.as_mut())
+    fn push_content(&mut self, delta: Delta) {
+        self.has_content = true;
+        self.deltas.push_back(delta);
     }
 }
+
 /// Splits the text into parts of at most [`MAX_DELTA_BYTES`] bytes.
 fn split_text(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {

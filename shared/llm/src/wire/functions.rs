@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use domain::{ProviderData, ToolCall, ToolMessage, ToolSpec};
+use domain::{ProviderData, ToolCall, ToolChoice, ToolMessage, ToolSpec};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -27,6 +27,15 @@ impl<'a> From<&'a ToolSpec> for Tool<'a> {
     fn from(spec: &'a ToolSpec) -> Self {
         let function = Function { name: &spec.name, description: &spec.description, parameters: &spec.parameters };
         Self { kind: "function", function }
+    }
+}
+
+/// Returns the name of a choice without the tool's name.
+pub(crate) fn mode_name(choice: &ToolChoice) -> &'static str {
+    match choice {
+        ToolChoice::Auto => "auto",
+        ToolChoice::None => "none",
+        ToolChoice::Required | ToolChoice::Tool(_) => "required",
     }
 }
 

@@ -1,5 +1,5 @@
-use crate::attempt_error::AttemptError;
-use crate::wire::{Decode, DeltaQueue, Frame, Phase, WireDecoder};
+use crate::errors::AttemptError;
+use crate::wire::{Decode, DeltaQueue, Phase, protocol_of};
 use crate::{Delta, ModelError, Wire};
 
 /// The maximum size of one response, in bytes, including frames and comments.
@@ -11,7 +11,7 @@ const MAX_DOCUMENT_BYTES: usize = 4 * 1024 * 1024;
 /// Decodes the bytes of one response into deltas, independent of chunk boundaries.
 pub(crate) struct ResponseDecoder {
     framing: Framing,
-    decoder: WireDecoder,
+    decoder: Box<dyn Decode>,
     out: DeltaQueue,
     phase: Phase,
     bytes: usize,
@@ -31,7 +31,13 @@ impl ResponseDecoder {
     /// Creates a decoder for a response over `wire`. `json`: the response may be one JSON document.
     pub(crate) fn new(wire: Wire, json: bool) -> Self {
         let framing = Framing::Unknown { json };
-        Self { framing, decoder: WireDecoder::new(wire), out: DeltaQueue::default(), phase: Phase::Open, bytes: 0 }
+        Self {
+            framing,
+            decoder: (protocol_of(wire).decoder)(),
+            out: DeltaQueue::default(),
+            phase: Phase::Open,
+            bytes: 0,
+        }
     }
 
     /// Decodes more bytes; bytes after the end are ignored.
@@ -48,7 +54,7 @@ impl ResponseDecoder {
             Framing::Unknown { .. } => Ok(()),
             Framing::Events(events) => {
                 let mut handler =
-                    FrameHandler { decoder: self.decoder.as_mut(), out: &mut self.out, phase: &mut self.phase };
+                    FrameHandler { decoder: &mut *self.decoder, out: &mut self.out, phase: &mut self.phase };
                 events.push(bytes, &mut |frame: sse::Frame<'_>| handler.handle(frame))
             }
             Framing::Document(document) if document.len() + bytes.len() > MAX_DOCUMENT_BYTES => {
@@ -70,14 +76,14 @@ impl ResponseDecoder {
             Framing::Unknown { .. } => {}
             Framing::Events(events) => {
                 let mut handler =
-                    FrameHandler { decoder: self.decoder.as_mut(), out: &mut self.out, phase: &mut self.phase };
+                    FrameHandler { decoder: &mut *self.decoder, out: &mut self.out, phase: &mut self.phase };
                 events.finish(&mut |frame: sse::Frame<'_>| handler.handle(frame))?;
             }
             Framing::Document(document) => {
-                self.decoder.as_mut().document(&String::from_utf8_lossy(&document), &mut self.out)?;
+                self.decoder.document(&String::from_utf8_lossy(&document), &mut self.out)?;
             }
         }
-        self.decoder.as_mut().end(&mut self.out)
+        self.decoder.end(&mut self.out)
     }
 
     /// Returns the phase of the response.
@@ -115,16 +121,62 @@ struct FrameHandler<'a> {
 }
 
 impl FrameHandler<'_> {
+    /// Decodes a frame; a line outside the format is ignored unless it looks like JSON.
     fn handle(&mut self, frame: sse::Frame<'_>) -> Result<(), AttemptError> {
-        let Some(frame) = Frame::from_sse(frame)? else { return Ok(()) };
-        if *self.phase < Phase::Done {
-            *self.phase = match self.decoder.frame(frame, self.out) {
-                Ok(phase) => phase.max(*self.phase),
-                // The answer is complete: a later error does not invalidate it.
-                Err(_) if *self.phase == Phase::Finished => Phase::Done,
-                Err(fault) => return Err(fault),
-            };
+        if *self.phase == Phase::Done && frame != sse::Frame::TooLong {
+            return Ok(());
         }
+        let phase = match frame {
+            sse::Frame::TooLong => return Err(AttemptError::fatal(ModelError::BadResponse)),
+            sse::Frame::Event(sse::Event { kind: "error", data, .. }) => Err(self.decoder.error(data)),
+            sse::Frame::Event(sse::Event { data, .. }) if data.trim_ascii().is_empty() => return Ok(()),
+            sse::Frame::Event(sse::Event { data, .. }) => self.decoder.data(data, self.out),
+            sse::Frame::Unknown(line) if line.starts_with('{') => self.decoder.bare_line(line, self.out),
+            sse::Frame::Unknown(line) => match error_field(line) {
+                Some(data) => Err(self.decoder.error(data)),
+                None => return Ok(()),
+            },
+        };
+        *self.phase = match phase {
+            Ok(phase) => phase.max(*self.phase),
+            // The answer is complete: a later error does not invalidate it.
+            Err(_) if *self.phase == Phase::Finished => Phase::Done,
+            Err(fault) => return Err(fault),
+        };
         Ok(())
+    }
+}
+
+/// Returns the object in a field `error`.
+// llama-box and older versions of llama.cpp send it in place of an error event; issue threads of both, 2026-11-23.
+fn error_field(line: &str) -> Option<&str> {
+    Some(line.strip_prefix("error:")?.trim_ascii()).filter(|data| data.starts_with('{'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(line: &str) -> Result<(), AttemptError> {
+        ResponseDecoder::new(Wire::Openai, false).push(format!("data: {{}}\n{line}\n").as_bytes())
+    }
+
+    #[test]
+    fn only_lines_starting_with_brace_are_bare() {
+        for line in ["{\"error\":{}}", r#"error: {"error":{}}"#] {
+            assert!(decode(&line.replace("{}}", "{\"code\":1}}")).is_err(), "{line}");
+        }
+        for line in [" {\"error\":1}", "error", "error: no", "errors: {\"error\":1}", "Data: {\"error\":1}"] {
+            assert_eq!(decode(line), Ok(()), "{line}");
+        }
+    }
+
+    #[test]
+    fn f041_event_over_limit_fails_the_response() {
+        let expected = Err(AttemptError::fatal(ModelError::BadResponse));
+        let mut decoder = ResponseDecoder::new(Wire::Openai, false);
+        let (out, phase) = (&mut decoder.out, &mut decoder.phase);
+        let mut handler = FrameHandler { decoder: &mut *decoder.decoder, out, phase };
+        assert_eq!(handler.handle(sse::Frame::TooLong), expected);
     }
 }

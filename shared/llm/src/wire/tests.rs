@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::*;
 use crate::providers;
-use crate::{Delta, Finish, GenerationParams, NativeCall, Options, ToolsSetting};
+use crate::{Delta, Finish, GenerationParams, ModelConfig, NativeCall, Options, ToolsSetting};
 
 /// Decodes a response in `chunks`: its deltas, with adjacent ones of one kind joined, and the final error.
 pub(super) fn decode<'a>(

@@ -5,7 +5,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::attempt_error::AttemptError;
+use crate::errors::AttemptError;
 use crate::wire::delta_queue::DeltaQueue;
 use crate::{Finish, NativeCall, TokenUsage};
 
@@ -146,15 +146,6 @@ impl PendingCall {
 
     fn into_native(self) -> NativeCall {
         NativeCall { signature: self.signature, ..NativeCall::new(&self.id, &self.name, &self.arguments) }
-    }
-}
-
-impl NativeCall {
-    /// Creates a call with trimmed fields; missing arguments and `null` become `{}`.
-    pub(crate) fn new(id: &str, name: &str, arguments: &str) -> Self {
-        let arguments = Some(arguments.trim()).filter(|text| !matches!(*text, "" | "null")).unwrap_or("{}");
-        let (id, name, arguments) = (id.to_owned(), name.trim().to_owned(), arguments.to_owned());
-        Self { id, name, arguments, signature: String::new() }
     }
 }
 

@@ -1,37 +1,18 @@
-use serde::Serialize;
+use serde_json::json;
 
-use crate::dialect::ThinkingControl;
-use crate::resolved_params::ResolvedParams;
+use crate::params::{ResolvedParams, ThinkingControl};
+use crate::wire::Fields;
 use crate::{Effort, Thinking};
 
 /// The default limit, because the wire requires one; every available model accepts it.
+// Source: Anthropic's list of models, whose smallest limit of output is that of claude-3-5-haiku, 2026-11-21.
 const MAX_TOKENS: u32 = 8192;
 
-/// The generation parameters of a request.
-#[derive(Serialize)]
-pub(super) struct ParamFields {
-    max_tokens: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top_p: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<ThinkingField>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_config: Option<OutputConfig>,
-}
-
-#[derive(Clone, Copy, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
+#[derive(Clone, Copy, PartialEq)]
 enum ThinkingField {
     Enabled { budget_tokens: u32 },
     Adaptive,
     Disabled,
-}
-
-#[derive(Serialize)]
-struct OutputConfig {
-    effort: &'static str,
 }
 
 /// The position in the conversation, which determines whether thinking may be enabled.
@@ -46,32 +27,30 @@ pub(super) enum ReplyContext {
     SignedToolResult,
 }
 
-impl ParamFields {
-    /// Whether thinking is on, so that earlier thinking may be sent.
-    pub(super) fn thinks(&self) -> bool {
-        matches!(self.thinking, Some(ThinkingField::Enabled { .. } | ThinkingField::Adaptive))
-    }
-
-    /// Converts the parameters to the fields of the wire.
-    pub(super) fn new(parameters: &ResolvedParams, context: ReplyContext) -> Self {
-        let limit = parameters.limit.map(|(_, tokens)| tokens);
-        let thinking = thinking_field(parameters, limit, context);
-        let thinks = thinking.filter(|thinking| *thinking != ThinkingField::Disabled);
-        let budget = match thinks {
-            Some(ThinkingField::Enabled { budget_tokens }) => budget_tokens,
-            Some(ThinkingField::Adaptive) => adaptive_tokens(parameters.effort),
-            Some(ThinkingField::Disabled) | None => 0,
-        };
-        Self {
-            // Thinking counts towards the limit.
-            max_tokens: limit.unwrap_or(MAX_TOKENS + budget),
-            // The wire allows no sampling parameters with thinking.
-            temperature: parameters.temperature.filter(|_| thinks.is_none()),
-            top_p: parameters.top_p.filter(|_| thinks.is_none()),
-            thinking,
-            output_config: parameters.effort_name().map(|effort| OutputConfig { effort }),
-        }
-    }
+/// Returns the fields of the generation parameters, and whether thinking is on, so that earlier thinking may be sent.
+pub(super) fn param_fields(parameters: &ResolvedParams, context: ReplyContext) -> (Fields, bool) {
+    let limit = parameters.limit_tokens();
+    let thinking = thinking_field(parameters, limit, context);
+    let budget = match thinking {
+        Some(ThinkingField::Enabled { budget_tokens }) => budget_tokens,
+        Some(ThinkingField::Adaptive) => adaptive_tokens(parameters.effort),
+        Some(ThinkingField::Disabled) | None => 0,
+    };
+    let thinks = thinking.is_some_and(|thinking| thinking != ThinkingField::Disabled);
+    let thinking = thinking.map(|thinking| match thinking {
+        ThinkingField::Enabled { budget_tokens } => json!({ "type": "enabled", "budget_tokens": budget_tokens }),
+        ThinkingField::Adaptive => json!({ "type": "adaptive" }),
+        ThinkingField::Disabled => json!({ "type": "disabled" }),
+    });
+    let fields = Fields::default()
+        // Thinking counts towards the limit.
+        .with("max_tokens", Some(limit.unwrap_or(MAX_TOKENS + budget)))
+        // The wire allows no sampling parameters with thinking.
+        .with("temperature", parameters.temperature.filter(|_| !thinks))
+        .with("top_p", parameters.top_p.filter(|_| !thinks))
+        .with("thinking", thinking)
+        .with("output_config", parameters.effort_name().map(|effort| json!({ "effort": effort })));
+    (fields, thinks)
 }
 
 fn thinking_field(parameters: &ResolvedParams, limit: Option<u32>, context: ReplyContext) -> Option<ThinkingField> {

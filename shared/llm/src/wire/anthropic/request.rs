@@ -3,14 +3,14 @@ use std::collections::HashMap;
 use domain::{Message, ProviderData, ReasoningItem, ToolChoice, ToolSpec};
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::param_fields::{ParamFields, ReplyContext};
-use crate::attempt_error::AttemptError;
+use super::param_fields::{ReplyContext, param_fields};
+use crate::errors::AttemptError;
 use crate::wire::cache_control::CacheControl;
-use crate::wire::functions::object_or_empty;
+use crate::wire::functions::{mode_name, object_or_empty};
 use crate::wire::sides::{Side, group_by_side};
-use crate::wire::{HttpRequestParts, WireRequest};
+use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 const VERSION: (HeaderName, HeaderValue) =
     (HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
@@ -19,17 +19,13 @@ const VERSION: (HeaderName, HeaderValue) =
 struct Body<'a> {
     model: &'a str,
     #[serde(flatten)]
-    params: ParamFields,
+    params: Fields,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<System<'a>>,
     messages: Vec<Turn<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Marked<Tool<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Choice<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    stop_sequences: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -93,49 +89,40 @@ struct Tool<'a> {
     input_schema: &'a Value,
 }
 
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Choice<'a> {
-    Any,
-    None,
-    Tool { name: &'a str },
-}
-
 /// Encodes the request.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
     let WireRequest { model, prompt, quirks, .. } = request;
     let mut ids = CallIds::default();
-    let choice = match &prompt.tool_choice {
-        ToolChoice::Auto => None,
-        ToolChoice::None => Some(Choice::None),
-        ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
-        ToolChoice::Required => Some(Choice::Any),
-        ToolChoice::Tool(name) => Some(Choice::Tool { name }),
-    };
-    let choice = choice.filter(|_| !prompt.tools.is_empty());
-    let params = ParamFields::new(&quirks.parameters, reply_context(request, choice.as_ref()));
-    let thinks = params.thinks();
+    let (params, thinks) = param_fields(&quirks.parameters, reply_context(request));
     let data = |message| own_thinking(request, message).filter(|_| thinks);
     let blocks: Vec<_> = prompt.messages.iter().flat_map(|message| blocks(message, data(message), &mut ids)).collect();
     let body = Body {
         model,
-        params,
+        params: params
+            .with("tool_choice", request.tool_choice().map(choice))
+            .with("stop_sequences", request.stop_sequences()),
         system: system(&prompt.system, quirks.cache_control),
         messages: turns(blocks, quirks.cache_control),
         stream: true,
         tools: tools(&prompt.tools, quirks.cache_control),
-        tool_choice: choice,
-        stop_sequences: request.stop_sequences(),
     };
     let mut encoded = HttpRequestParts::new("/v1/messages", &body)?;
     encoded.headers.push(VERSION);
     Ok(encoded)
 }
 
-fn reply_context(request: WireRequest<'_>, choice: Option<&Choice<'_>>) -> ReplyContext {
+fn choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
+        ToolChoice::Required => json!({ "type": "any" }),
+        other => json!({ "type": mode_name(other) }),
+    }
+}
+
+fn reply_context(request: WireRequest<'_>) -> ReplyContext {
     let messages = &request.prompt.messages;
-    match (choice, messages.last()) {
-        (Some(Choice::Any | Choice::Tool { .. }), _) => ReplyContext::ForcedCall,
+    match (request.tool_choice(), messages.last()) {
+        (Some(ToolChoice::Required | ToolChoice::Tool(_)), _) => ReplyContext::ForcedCall,
         (_, Some(Message::Tool(_))) => {
             let called = messages.iter().rev().find(|message| matches!(message, Message::Assistant { .. }));
             let has_thinking = called.is_some_and(|called| own_thinking(request, called).is_some());
@@ -236,8 +223,6 @@ impl<'a> CallIds<'a> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::wire::Quirks;
     use crate::wire::tests::{body, conversation, quirks, quirks_with};

@@ -5,157 +5,137 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::TokenUsage;
-use crate::lax::{ContentParts, arguments, nullable, ok_or_none};
+use crate::lax::{ContentParts, Lax, arguments, nullable};
 use crate::wire::tool_calls::CallFragment;
 
 /// One event of a stream, or a complete response: the two differ only in `delta` and `message`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Chunk<'a> {
-    #[serde(borrow, default, deserialize_with = "nullable")]
+    #[serde(borrow, deserialize_with = "nullable")]
     pub(super) choices: Vec<Choice<'a>>,
     /// The id of the completion.
-    #[serde(borrow, default)]
     pub(super) id: ContentParts<'a>,
-    #[serde(borrow, default)]
-    usage: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    usage: Lax<Usage>,
     error: Option<&'a RawValue>,
     /// The error at `MiniMax`, unless its code is 0.
-    #[serde(borrow, default)]
-    base_resp: Option<&'a RawValue>,
+    base_resp: Lax<BaseResp>,
     /// Contains the usage at Groq.
-    #[serde(borrow, default)]
-    x_groq: Option<&'a RawValue>,
+    x_groq: Lax<Groq>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Choice<'a> {
-    #[serde(borrow, default)]
-    index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    index: Lax<u64>,
+    #[serde(borrow)]
     pub(super) delta: Option<Message<'a>>,
-    #[serde(borrow, default)]
     pub(super) message: Option<Message<'a>>,
-    #[serde(default)]
-    pub(super) finish_reason: Option<Cow<'a, str>>,
+    pub(super) finish_reason: ContentParts<'a>,
     /// The finish reason of the provider that OpenRouter calls.
-    #[serde(borrow, default)]
     native_finish_reason: ContentParts<'a>,
     /// The usage at Moonshot.
-    #[serde(borrow, default)]
-    usage: Option<&'a RawValue>,
+    usage: Lax<Usage>,
     /// An error at OpenRouter.
-    #[serde(borrow, default)]
     error: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Message<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) content: ContentParts<'a>,
-    #[serde(borrow, default)]
     pub(super) refusal: ContentParts<'a>,
-    #[serde(borrow, default)]
     reasoning_content: ContentParts<'a>,
-    #[serde(borrow, default)]
     reasoning: ContentParts<'a>,
-    #[serde(borrow, default, deserialize_with = "nullable")]
+    #[serde(deserialize_with = "nullable")]
     pub(super) tool_calls: Vec<Option<CallDelta<'a>>>,
     /// The reasoning with its signatures at OpenRouter and gateways like it.
-    #[serde(borrow, default)]
     reasoning_details: Option<&'a RawValue>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct CallDelta<'a> {
-    #[serde(borrow, default)]
-    index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    index: Lax<u64>,
+    #[serde(borrow)]
     id: ContentParts<'a>,
-    #[serde(borrow, default)]
     function: Option<FunctionDelta<'a>>,
     /// Contains the signature at Google.
-    #[serde(borrow, default)]
-    extra_content: Option<&'a RawValue>,
+    extra_content: Lax<ExtraContent>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct ExtraContent {
     google: GoogleContent,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct GoogleContent {
     thought_signature: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct FunctionDelta<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     name: ContentParts<'a>,
-    #[serde(borrow, default)]
     arguments: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
-struct Usage<'a> {
-    #[serde(default, deserialize_with = "nullable")]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Usage {
+    #[serde(deserialize_with = "nullable")]
     prompt_tokens: u64,
-    #[serde(default, deserialize_with = "nullable")]
+    #[serde(deserialize_with = "nullable")]
     completion_tokens: u64,
-    #[serde(default, deserialize_with = "nullable")]
+    #[serde(deserialize_with = "nullable")]
     total_tokens: u64,
-    #[serde(borrow, default)]
-    prompt_tokens_details: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    completion_tokens_details: Option<&'a RawValue>,
+    prompt_tokens_details: Lax<Details>,
+    completion_tokens_details: Lax<Details>,
     /// The tokens read from the cache, at DeepSeek.
-    #[serde(borrow, default)]
-    prompt_cache_hit_tokens: Option<&'a RawValue>,
+    prompt_cache_hit_tokens: Lax<u64>,
     /// The same at Moonshot.
-    #[serde(borrow, default)]
-    cached_tokens: Option<&'a RawValue>,
+    cached_tokens: Lax<u64>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
-struct Details<'a> {
-    #[serde(borrow, default)]
-    cached_tokens: Option<&'a RawValue>,
+struct Details {
+    cached_tokens: Lax<u64>,
     /// The tokens written to the cache, at OpenRouter.
-    #[serde(borrow, default)]
-    cache_write_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    reasoning_tokens: Option<&'a RawValue>,
+    cache_write_tokens: Lax<u64>,
+    reasoning_tokens: Lax<u64>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
 struct BaseResp {
-    #[serde(default)]
     status_code: i64,
 }
 
-#[derive(Deserialize)]
-struct Groq<'a> {
-    #[serde(borrow)]
-    usage: Usage<'a>,
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Groq {
+    usage: Usage,
 }
 
 impl<'a> Chunk<'a> {
     /// Returns the choice with index 0 or without an index: the answer.
     pub(super) fn first_choice(&self) -> Option<&Choice<'a>> {
-        self.choices.iter().find(|choice| ok_or_none(choice.index).unwrap_or(0) == 0)
+        self.choices.iter().find(|choice| choice.index.or_default() == 0)
     }
 
     /// Returns the text if the chunk contains nothing else.
     pub(super) fn text_only(&self) -> Option<&Cow<'a, str>> {
-        let [Choice { delta: Some(delta), message: None, finish_reason: None, usage: None, error: None, .. }] =
+        let [Choice { delta: Some(delta), message: None, finish_reason, usage: Lax(None), error: None, .. }] =
             self.choices.as_slice()
         else {
             return None;
         };
-        let nothing_else = self.usage.is_none() && self.error.is_none() && self.x_groq.is_none();
-        self.first_choice().filter(|_| nothing_else)?;
+        let nothing_else = self.usage.0.is_none() && self.error.is_none() && self.x_groq.0.is_none();
+        self.first_choice().filter(|_| nothing_else && finish_reason.text.is_empty())?;
         delta.is_text_only().then_some(&delta.content.text)
     }
 
@@ -167,15 +147,13 @@ impl<'a> Chunk<'a> {
 
     /// Whether `MiniMax` reports an error in place of choices.
     pub(super) fn has_failed_base_resp(&self) -> bool {
-        let code = ok_or_none::<BaseResp>(self.base_resp).map_or(0, |base| base.status_code);
-        self.choices.is_empty() && code != 0
+        self.choices.is_empty() && self.base_resp.or_default().status_code != 0
     }
 
     /// Returns the token usage so far.
     pub(super) fn usage(&self) -> Option<TokenUsage> {
-        let usage = ok_or_none::<Usage<'_>>(self.usage)
-            .or_else(|| ok_or_none(self.first_choice()?.usage))
-            .or_else(|| Some(ok_or_none::<Groq<'_>>(self.x_groq)?.usage))?;
+        let usage = self.usage.0.or_else(|| self.first_choice()?.usage.0);
+        let usage = usage.or_else(|| Some(self.x_groq.0?.usage))?;
         let input = usage.prompt_tokens;
         let cached = usage.cached().min(input);
         let cache_writes = usage.cache_writes().min(input - cached);
@@ -191,25 +169,23 @@ impl Choice<'_> {
     }
 }
 
-impl Usage<'_> {
+impl Usage {
     /// Returns the tokens written, reasoning included. The completion tokens of xAI exclude the reasoning; there, and only
     /// there, the total is the sum of all three.
     fn output(&self) -> u64 {
-        let details = ok_or_none::<Details<'_>>(self.completion_tokens_details);
-        let reasoning: u64 = details.and_then(|details| ok_or_none(details.reasoning_tokens)).unwrap_or_default();
+        let reasoning = self.completion_tokens_details.or_default().reasoning_tokens.or_default();
         let with_reasoning = self.completion_tokens.saturating_add(reasoning);
         let is_sum = self.total_tokens == self.prompt_tokens.saturating_add(with_reasoning);
         if is_sum { with_reasoning } else { self.completion_tokens }
     }
 
     fn cache_writes(&self) -> u64 {
-        let details = ok_or_none::<Details<'_>>(self.prompt_tokens_details);
-        details.and_then(|details| ok_or_none(details.cache_write_tokens)).unwrap_or_default()
+        self.prompt_tokens_details.or_default().cache_write_tokens.or_default()
     }
 
     fn cached(&self) -> u64 {
-        let details = ok_or_none::<Details<'_>>(self.prompt_tokens_details).and_then(|details| details.cached_tokens);
-        [details, self.prompt_cache_hit_tokens, self.cached_tokens].into_iter().find_map(ok_or_none).unwrap_or_default()
+        let details = self.prompt_tokens_details.or_default().cached_tokens;
+        details.0.or(self.prompt_cache_hit_tokens.0).or(self.cached_tokens.0).unwrap_or_default()
     }
 }
 
@@ -221,8 +197,9 @@ impl Message<'_> {
 
     /// Returns the elements of `reasoning_details`; those of another type are left out.
     pub(super) fn reasoning_details(&self) -> Vec<ReasoningDetail> {
-        let details: Vec<&RawValue> = ok_or_none(self.reasoning_details).unwrap_or_default();
-        details.into_iter().filter_map(|detail| ok_or_none(Some(detail))).collect()
+        let Some(details) = self.reasoning_details else { return Vec::new() };
+        let details: Vec<Lax<ReasoningDetail>> = serde_json::from_str(details.get()).unwrap_or_default();
+        details.into_iter().filter_map(|detail| detail.0).collect()
     }
 
     /// Returns the reasoning; some endpoints send it twice, under two names.
@@ -242,13 +219,13 @@ impl<'a> CallDelta<'a> {
     }
 
     /// Returns the signature; empty if there is none.
-    pub(super) fn signature(&self) -> String {
-        ok_or_none::<ExtraContent>(self.extra_content).map(|extra| extra.google.thought_signature).unwrap_or_default()
+    fn signature(&self) -> &str {
+        self.extra_content.0.as_ref().map_or("", |extra| &extra.google.thought_signature)
     }
 
-    /// Converts the delta to a fragment with these `arguments` and this `signature`.
-    pub(super) fn to_fragment<'b>(&'b self, arguments: &'b str, signature: &'b str) -> CallFragment<'b> {
+    /// Converts the delta to a fragment with these `arguments`.
+    pub(super) fn to_fragment<'b>(&'b self, arguments: &'b str) -> CallFragment<'b> {
         let name = self.function.as_ref().map_or("", |function| &function.name.text);
-        CallFragment { index: ok_or_none(self.index), id: &self.id.text, name, arguments, signature }
+        CallFragment { index: self.index.0, id: &self.id.text, name, arguments, signature: self.signature() }
     }
 }

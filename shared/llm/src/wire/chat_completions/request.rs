@@ -2,46 +2,29 @@ use std::borrow::Cow;
 
 use domain::{Message, ProviderData, ReasoningDetail, ReasoningItem, ToolCall, ToolChoice};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::param_fields::ParamFields;
+use super::param_fields::param_fields;
 use crate::Prompt;
-use crate::attempt_error::AttemptError;
-use crate::dialect::ReasoningEcho;
+use crate::errors::AttemptError;
+use crate::params::ReasoningEcho;
 use crate::wire::cache_control::CacheControl;
-use crate::wire::functions::{Tool, result_content, signed_calls};
+use crate::wire::functions::{Tool, mode_name, result_content, signed_calls};
 use crate::wire::short_ids::CallIds;
-use crate::wire::{HttpRequestParts, Quirks, WireRequest};
+use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
     messages: Vec<WireMessage<'a>>,
     stream: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream_options: Option<StreamOptions>,
-    // Some endpoints reject an empty list, or a choice without tools.
+    // Some endpoints reject an empty list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Choice<'a>>,
-    #[serde(flatten)]
-    params: ParamFields,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    stop: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    presence_penalty: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    frequency_penalty: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<&'a Value>,
-}
-
-#[derive(Serialize)]
-struct StreamOptions {
-    include_usage: bool,
+    #[serde(flatten)]
+    fields: Fields,
 }
 
 #[derive(Serialize)]
@@ -101,19 +84,9 @@ struct Call<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     function: CalledFunction<'a>,
+    /// The signature at Google.
     #[serde(skip_serializing_if = "Option::is_none")]
-    extra_content: Option<ExtraContent<'a>>,
-}
-
-/// The signature of a call at Google.
-#[derive(Serialize)]
-struct ExtraContent<'a> {
-    google: GoogleContent<'a>,
-}
-
-#[derive(Serialize)]
-struct GoogleContent<'a> {
-    thought_signature: &'a str,
+    extra_content: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -121,22 +94,6 @@ struct CalledFunction<'a> {
     name: &'a str,
     /// JSON in a string.
     arguments: String,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Choice<'a> {
-    Mode(&'static str),
-    Function {
-        #[serde(rename = "type")]
-        kind: &'static str,
-        function: FunctionName<'a>,
-    },
-}
-
-#[derive(Serialize)]
-struct FunctionName<'a> {
-    name: &'a str,
 }
 
 /// Encodes the request; `tool_choice` is omitted if it is the default.
@@ -150,6 +107,7 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
         turn_start: prompt.messages.iter().rposition(|one| matches!(one, Message::User { .. })).unwrap_or_default(),
         ids: if quirks.short_ids { CallIds::short(&prompt.messages) } else { CallIds::unchanged() },
     };
+    let counts_usage = quirks.usage_option && quirks.stream;
     let body = Body {
         model,
         messages: system
@@ -157,15 +115,11 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
             .chain(prompt.messages.iter().enumerate().filter_map(|(at, one)| encoder.message(at, one)))
             .collect(),
         stream: quirks.stream,
-        stream_options: (quirks.usage_option && quirks.stream).then_some(StreamOptions { include_usage: true }),
         tools: prompt.tools.iter().map(Tool::from).collect(),
-        tool_choice: choice(&prompt.tool_choice, quirks).filter(|_| !prompt.tools.is_empty()),
-        params: quirks.parameters.into(),
-        stop: request.stop_sequences(),
-        seed: prompt.params.seed,
-        presence_penalty: prompt.params.presence_penalty,
-        frequency_penalty: prompt.params.frequency_penalty,
         response_format: prompt.params.format.as_ref(),
+        fields: param_fields(request)
+            .with("stream_options", counts_usage.then(|| json!({ "include_usage": true })))
+            .with("tool_choice", request.tool_choice().map(choice)),
     };
     HttpRequestParts::new("/chat/completions", &body)
 }
@@ -226,8 +180,7 @@ impl<'a> MessageEncoder<'a> {
             id: self.ids.of(&call.id),
             kind: "function",
             function: CalledFunction { name: &call.name, arguments: call.arguments.to_string() },
-            extra_content: signature
-                .map(|thought_signature| ExtraContent { google: GoogleContent { thought_signature } }),
+            extra_content: signature.map(|signature| json!({ "google": { "thought_signature": signature } })),
         };
         signed.map(encode).collect()
     }
@@ -237,12 +190,9 @@ fn details(data: &ProviderData) -> impl Iterator<Item = &ReasoningDetail> {
     data.reasoning.iter().filter_map(|item| if let ReasoningItem::Detail(detail) = item { Some(detail) } else { None })
 }
 
-fn choice(choice: &ToolChoice, quirks: Quirks) -> Option<Choice<'_>> {
+fn choice(choice: &ToolChoice) -> Value {
     match choice {
-        ToolChoice::Auto => None,
-        ToolChoice::None => Some(Choice::Mode("none")),
-        ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
-        ToolChoice::Required => Some(Choice::Mode("required")),
-        ToolChoice::Tool(name) => Some(Choice::Function { kind: "function", function: FunctionName { name } }),
+        ToolChoice::Tool(name) => json!({ "type": "function", "function": { "name": name } }),
+        other => mode_name(other).into(),
     }
 }

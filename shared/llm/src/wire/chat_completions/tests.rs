@@ -1,8 +1,9 @@
 use domain::{Message, ToolChoice};
 use serde_json::json;
 
+use super::request::encode;
 use super::*;
-use crate::dialect::ReasoningEcho;
+use crate::params::ReasoningEcho;
 use crate::wire::Quirks;
 use crate::wire::tests::{body, conversation, decode, decode_in_all_cuts, quirks, quirks_with};
 use crate::{Delta, NativeCall, Options, Prompt, TokenUsage, Wire};

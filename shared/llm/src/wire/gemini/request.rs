@@ -1,12 +1,12 @@
 use domain::{Message, ProviderData, ReasoningItem, ToolChoice, ToolSpec};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::generation::Generation;
-use crate::attempt_error::AttemptError;
+use super::param_fields::param_fields;
+use crate::errors::AttemptError;
 use crate::wire::functions::{object_or_empty, signed_calls};
 use crate::wire::sides::{Side, group_by_side};
-use crate::wire::{HttpRequestParts, Quirks, WireRequest};
+use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -17,9 +17,9 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<[Tools<'a>; 1]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_config: Option<ToolConfig<'a>>,
-    #[serde(skip_serializing_if = "Generation::is_empty")]
-    generation_config: Generation<'a>,
+    tool_config: Option<Value>,
+    #[serde(skip_serializing_if = "Fields::is_empty")]
+    generation_config: Fields,
 }
 
 #[derive(Serialize)]
@@ -81,34 +81,18 @@ struct Declaration<'a> {
     parameters_json_schema: &'a Value,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolConfig<'a> {
-    function_calling_config: FunctionCallingConfig<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FunctionCallingConfig<'a> {
-    mode: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allowed_function_names: Option<[&'a str; 1]>,
-}
-
 /// Encodes the request.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
-    let WireRequest { model, prompt, quirks, .. } = request;
+    let WireRequest { model, prompt, .. } = request;
     let parts = prompt.messages.iter().flat_map(|message| parts(message, request));
     let system = Some(&*prompt.system).filter(|text| !text.is_empty());
     let declarations = Some(prompt.tools.iter().map(declaration).collect()).filter(|_| !prompt.tools.is_empty());
     let body = Body {
         contents: group_by_side(parts).into_iter().map(content).collect(),
         system_instruction: system.map(|text| Content { role: None, parts: vec![text_part(text)] }),
-        tool_config: calling_config(&prompt.tool_choice, quirks)
-            .filter(|_| declarations.is_some())
-            .map(|function_calling_config| ToolConfig { function_calling_config }),
+        tool_config: request.tool_choice().map(calling_config),
         tools: declarations.map(|function_declarations| [Tools { function_declarations }]),
-        generation_config: Generation::new(request),
+        generation_config: param_fields(request),
     };
     let model = model.strip_prefix("models/").unwrap_or(model);
     HttpRequestParts::new(format!("/models/{model}:streamGenerateContent?alt=sse"), &body)
@@ -157,21 +141,19 @@ fn declaration(spec: &ToolSpec) -> Declaration<'_> {
     Declaration { name: &spec.name, description: &spec.description, parameters_json_schema: &spec.parameters }
 }
 
-fn calling_config(choice: &ToolChoice, quirks: Quirks) -> Option<FunctionCallingConfig<'_>> {
-    match choice {
-        ToolChoice::Auto => None,
-        ToolChoice::None => Some(FunctionCallingConfig { mode: "NONE", allowed_function_names: None }),
-        ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
-        ToolChoice::Required => Some(FunctionCallingConfig { mode: "ANY", allowed_function_names: None }),
-        ToolChoice::Tool(name) => Some(FunctionCallingConfig { mode: "ANY", allowed_function_names: Some([name]) }),
-    }
+fn calling_config(choice: &ToolChoice) -> Value {
+    let config = match choice {
+        ToolChoice::Tool(name) => json!({ "mode": "ANY", "allowedFunctionNames": [name] }),
+        ToolChoice::Required => json!({ "mode": "ANY" }),
+        ToolChoice::Auto | ToolChoice::None => json!({ "mode": "NONE" }),
+    };
+    json!({ "functionCallingConfig": config })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::wire::Quirks;
     use crate::wire::functions::SIGNATURE_PLACEHOLDER;
     use crate::wire::tests::{body, conversation, quirks};
 

@@ -5,10 +5,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Thinking;
-use crate::attempt_error::AttemptError;
-use crate::resolved_params::ResolvedParams;
+use crate::errors::AttemptError;
+use crate::params::ResolvedParams;
 use crate::wire::functions::{Tool, object_or_empty, result_content};
-use crate::wire::{HttpRequestParts, WireRequest};
+use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -17,46 +17,8 @@ struct Body<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    think: Option<Think>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<Value>,
-    #[serde(skip_serializing_if = "Options::is_empty")]
-    options: Options<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Think {
-    Enabled(bool),
-    Level(&'static str),
-}
-
-#[derive(Default, PartialEq, Serialize)]
-struct Options<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top_p: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    num_predict: Option<u32>,
-    /// The context size in tokens; Ollama's default is only several thousand.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    num_ctx: Option<u64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    stop: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    presence_penalty: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    frequency_penalty: Option<f64>,
-}
-
-impl Options<'_> {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
+    #[serde(flatten)]
+    fields: Fields,
 }
 
 #[derive(Serialize)]
@@ -98,32 +60,26 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
     let parameters = quirks.parameters;
     let system = Some(&*prompt.system).filter(|text| !text.is_empty()).map(|content| WireMessage::System { content });
     let tools: &[ToolSpec] = if prompt.tool_choice == ToolChoice::None { &[] } else { &prompt.tools };
+    // Ollama's default context is only several thousand tokens.
+    let options = request.sampling_fields("num_predict").with("num_ctx", parameters.context_tokens);
     let body = Body {
         model,
         messages: system.into_iter().chain(prompt.messages.iter().filter_map(message)).collect(),
         stream: true,
         tools: tools.iter().map(Tool::from).collect(),
-        think: think(&parameters),
-        format: prompt.params.ollama_format(),
-        options: Options {
-            temperature: parameters.temperature,
-            top_p: parameters.top_p,
-            num_predict: parameters.limit.map(|(_, tokens)| tokens),
-            num_ctx: parameters.context_tokens,
-            stop: request.stop_sequences(),
-            seed: prompt.params.seed,
-            presence_penalty: prompt.params.presence_penalty,
-            frequency_penalty: prompt.params.frequency_penalty,
-        },
+        fields: Fields::default()
+            .with("think", think(&parameters))
+            .with("format", prompt.params.ollama_format())
+            .with("options", Some(options).filter(|options| !options.is_empty())),
     };
     HttpRequestParts::new("/api/chat", &body)
 }
 
-fn think(parameters: &ResolvedParams) -> Option<Think> {
+fn think(parameters: &ResolvedParams) -> Option<Value> {
     match parameters.thinking {
-        Some(Thinking::Off) => Some(Think::Enabled(false)),
-        Some(Thinking::On) if parameters.effort.is_none() => Some(Think::Enabled(true)),
-        _ => parameters.effort_name().map(Think::Level),
+        Some(Thinking::Off) => Some(false.into()),
+        Some(Thinking::On) if parameters.effort.is_none() => Some(true.into()),
+        _ => parameters.effort_name().map(Value::from),
     }
 }
 

@@ -2,17 +2,17 @@ use std::borrow::Cow;
 
 use domain::{Message, ReasoningItem, ToolCall, ToolChoice, ToolSpec};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::super::chat_completions::{ParamFields, ThinkingType};
 use crate::Thinking;
-use crate::attempt_error::AttemptError;
-use crate::resolved_params::ResolvedParams;
-use crate::wire::functions::result_content;
-use crate::wire::{HttpRequestParts, Quirks, WireRequest};
+use crate::errors::AttemptError;
+use crate::params::ResolvedParams;
+use crate::wire::chat_completions::{effort, switch_fields};
+use crate::wire::functions::{mode_name, result_content};
+use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 /// Requests the reasoning in a form that only the provider can read.
-const ENCRYPTED_REASONING: &[&str] = &["reasoning.encrypted_content"];
+const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -22,28 +22,10 @@ struct Body<'a> {
     input: Vec<InputItem<'a>>,
     stream: bool,
     store: bool,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    include: &'static [&'static str],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Choice<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top_p: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_output_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning: Option<Reasoning>,
-    /// Ark's switch.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<ThinkingType>,
-    /// `DashScope`'s switch.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    enable_thinking: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<TextFormat>,
+    #[serde(flatten)]
+    fields: Fields,
 }
 
 /// An item of the input. None has an id: the endpoint would look for it among stored items.
@@ -82,51 +64,27 @@ struct Tool<'a> {
     strict: bool,
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Choice<'a> {
-    Mode(&'static str),
-    Function {
-        #[serde(rename = "type")]
-        kind: &'static str,
-        name: &'a str,
-    },
-}
-
-#[derive(Serialize)]
-struct Reasoning {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    effort: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct TextFormat {
-    format: Value,
-}
-
 /// Encodes the request.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
     let WireRequest { model, prompt, quirks, .. } = request;
     let parameters = quirks.parameters;
-    let fields = ParamFields::from(parameters);
+    let format = prompt.params.format.as_ref().map(|format| json!({ "format": flat_format(format) }));
+    let fields = switch_fields(Fields::default(), &parameters)
+        .with("include", quirks.encrypted_reasoning.then(|| json!([ENCRYPTED_REASONING])))
+        .with("tool_choice", request.tool_choice().map(choice))
+        .with("temperature", parameters.temperature)
+        .with("top_p", parameters.top_p)
+        .with("max_output_tokens", parameters.limit_tokens())
+        .with("reasoning", reasoning(&parameters, quirks.reasoning_summary))
+        .with("text", format);
     let body = Body {
         model,
         instructions: &prompt.system,
         input: prompt.messages.iter().flat_map(|message| items(message, request)).collect(),
         stream: quirks.stream,
         store: false,
-        include: if quirks.encrypted_reasoning { ENCRYPTED_REASONING } else { &[] },
         tools: prompt.tools.iter().map(tool).collect(),
-        tool_choice: choice(&prompt.tool_choice, quirks).filter(|_| !prompt.tools.is_empty()),
-        temperature: parameters.temperature,
-        top_p: parameters.top_p,
-        max_output_tokens: parameters.limit.map(|(_, tokens)| tokens),
-        reasoning: reasoning(&parameters, fields.effort(), quirks.reasoning_summary),
-        thinking: fields.thinking,
-        enable_thinking: fields.enable_thinking,
-        text: prompt.params.format.as_ref().map(|format| TextFormat { format: flat_format(format) }),
+        fields,
     };
     HttpRequestParts::new("/responses", &body)
 }
@@ -172,19 +130,17 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
     Tool { kind: "function", name, description, parameters, strict: false }
 }
 
-fn choice(choice: &ToolChoice, quirks: Quirks) -> Option<Choice<'_>> {
+fn choice(choice: &ToolChoice) -> Value {
     match choice {
-        ToolChoice::Auto => None,
-        ToolChoice::None => Some(Choice::Mode("none")),
-        ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
-        ToolChoice::Required => Some(Choice::Mode("required")),
-        ToolChoice::Tool(name) => Some(Choice::Function { kind: "function", name }),
+        ToolChoice::Tool(name) => json!({ "type": "function", "name": name }),
+        other => mode_name(other).into(),
     }
 }
 
-fn reasoning(parameters: &ResolvedParams, effort: Option<&'static str>, summary: bool) -> Option<Reasoning> {
-    let summary = Some("auto").filter(|_| summary && parameters.thinking != Some(Thinking::Off));
-    (effort.is_some() || summary.is_some()).then_some(Reasoning { effort, summary })
+fn reasoning(parameters: &ResolvedParams, has_summary: bool) -> Option<Fields> {
+    let summary = Some("auto").filter(|_| has_summary && parameters.thinking != Some(Thinking::Off));
+    let fields = Fields::default().with("effort", effort(parameters)).with("summary", summary);
+    Some(fields).filter(|fields| !fields.is_empty())
 }
 
 /// Converts a `response_format`: a schema is in the format itself here.
@@ -197,9 +153,8 @@ fn flat_format(format: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::wire::Quirks;
     use crate::wire::tests::{body, conversation, quirks, quirks_with};
     use crate::{Options, Wire};
 

@@ -8,8 +8,8 @@ use platform::settings::Settings;
 use serde_json::{Map, Value, json};
 
 use super::super::*;
-use crate::Models;
 use crate::providers::{self, PROVIDERS};
+use crate::{GenerationParams, ModelConfig, Models};
 
 #[derive(serde::Deserialize)]
 struct Case {

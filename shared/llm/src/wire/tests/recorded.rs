@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::super::*;
 use super::{call_stream, decode, decode_in_all_cuts};
 use crate::Delta;
-use crate::endpoint_error::EndpointError;
+use crate::errors::EndpointError;
 
 #[test]
 fn recorded_streams_decode_the_same_in_parts() {

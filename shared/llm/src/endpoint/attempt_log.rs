@@ -1,0 +1,115 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::time::Instant;
+use ulid::Ulid;
+
+use crate::errors::{AttemptError, ProviderErrorCode};
+
+/// The log of attempts in the order of their start; clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct AttemptLog(Arc<Mutex<Vec<AttemptRecord>>>);
+
+/// One attempt: names and numbers only, no text of users or models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttemptRecord {
+    /// The name of the model in the settings.
+    pub model: String,
+    /// The number of the attempt within one call, from 1.
+    pub number: u32,
+    /// When the request was about to be sent.
+    pub started_at: Instant,
+    /// When its response ended; `None` while it runs.
+    pub ended_at: Option<Instant>,
+    /// The kind of its error (`ModelError::kind`), if any.
+    pub error_kind: Option<&'static str>,
+    /// The HTTP status of an error response.
+    pub status: Option<u16>,
+}
+
+impl AttemptLog {
+    /// Returns the attempts so far.
+    pub fn records(&self) -> Vec<AttemptRecord> {
+        self.lock().clone()
+    }
+
+    fn add(&self, model: &str, number: u32) -> usize {
+        let mut records = self.lock();
+        let (model, started_at) = (model.to_owned(), Instant::now());
+        records.push(AttemptRecord { model, number, started_at, ended_at: None, error_kind: None, status: None });
+        records.len() - 1
+    }
+
+    fn finish(&self, index: usize, fault: Option<&AttemptError>) {
+        let mut records = self.lock();
+        let Some(record) = records.get_mut(index).filter(|record| record.ended_at.is_none()) else { return };
+        record.ended_at = Some(Instant::now());
+        record.error_kind = fault.map(|fault| fault.error.kind());
+        record.status = fault.and_then(|fault| fault.status);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<AttemptRecord>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An attempt in progress; it ends at the latest when the last clone is dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct AttemptSpan(Arc<SpanState>);
+
+#[derive(Debug)]
+struct SpanState {
+    model: String,
+    request: Ulid,
+    attempt: u32,
+    log: AttemptLog,
+    index: usize,
+}
+
+impl AttemptSpan {
+    pub(crate) fn new(model: &str, request: Ulid, attempt: u32, log: &AttemptLog) -> Self {
+        let index = log.add(model, attempt);
+        Self(Arc::new(SpanState { model: model.to_owned(), request, attempt, log: log.clone(), index }))
+    }
+
+    pub(crate) fn fail(&self, fault: &AttemptError) {
+        let open = &self.0;
+        open.log.finish(open.index, Some(fault));
+        tracing::warn!(
+            model = %open.model,
+            client_request_id = %open.request,
+            attempt = open.attempt,
+            status = fault.status,
+            code = fault.code.as_ref().map(ProviderErrorCode::as_str),
+            error = %fault.error,
+            "a call of the model failed"
+        );
+    }
+}
+
+impl Drop for SpanState {
+    fn drop(&mut self) {
+        self.log.finish(self.index, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ModelError;
+
+    #[test]
+    fn failed_attempts_are_logged_with_their_kind() {
+        let attempts = AttemptLog::default();
+        let refused = AttemptSpan::new("a", Ulid::nil(), 1, &attempts);
+        refused.fail(&AttemptError { status: Some(503), ..AttemptError::transient(ModelError::Unavailable) });
+        let answered = AttemptSpan::new("a", Ulid::nil(), 2, &attempts);
+        let of_reply = answered.clone();
+        drop((refused, answered));
+        assert_eq!(attempts.records()[1].ended_at, None, "its reply is still read");
+        drop(of_reply);
+        let records = attempts.records();
+        let rows: Vec<_> =
+            records.iter().map(|one| (one.number, one.error_kind, one.status, one.ended_at.is_some())).collect();
+        assert_eq!(rows, [(1, Some("unavailable"), Some(503), true), (2, None, None, true)]);
+    }
+}

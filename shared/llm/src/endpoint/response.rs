@@ -1,0 +1,69 @@
+use std::time::SystemTime;
+
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderName, StatusCode};
+use tokio::time::Instant;
+
+use crate::endpoint::body::{Body, RecorderGuard};
+use crate::endpoint::retry_policy;
+use crate::errors::AttemptError;
+use crate::errors::EndpointError;
+use crate::{ModelError, Wire};
+
+/// The maximum number of bytes to read of an error body.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+
+/// A response that may contain a reply.
+pub(crate) struct AcceptedResponse {
+    pub(crate) body: Body,
+    /// Whether the body may be one JSON document.
+    pub(crate) json: bool,
+}
+
+/// Rejects responses without a reply by status and headers; an error body is read until `until` at most.
+pub(crate) async fn accept(
+    response: reqwest::Response,
+    wire: Wire,
+    until: Instant,
+    recorder: RecorderGuard,
+) -> Result<AcceptedResponse, AttemptError> {
+    let status = response.status();
+    let content_type = header(&response, CONTENT_TYPE);
+    // No compression was requested: a compressed body may expand to any size.
+    let compressed = !matches!(&*header(&response, CONTENT_ENCODING), "" | "identity");
+    let retry_after = retry_policy::parse_retry_after(response.headers(), SystemTime::now());
+    let body = Body::new(response, retry_after, recorder);
+    if matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) {
+        return Err(AttemptError::transient(ModelError::BadResponse).with_status(status.as_u16()));
+    }
+    if !status.is_success() {
+        return Err(read_error(body, until).await.to_attempt_error(status.as_u16(), retry_after));
+    }
+    if compressed || content_type == "text/html" {
+        return Err(AttemptError::fatal(ModelError::BadResponse).with_status(status.as_u16()));
+    }
+    // Ollama declares its lines with various types; on other wires JSON that is not declared as events is a document.
+    let json = wire != Wire::Ollama && content_type != "text/event-stream";
+    Ok(AcceptedResponse { body, json })
+}
+
+async fn read_error(mut body: Body, until: Instant) -> EndpointError {
+    let mut buffer = Vec::new();
+    while buffer.len() < MAX_ERROR_BYTES {
+        match body.next_chunk(until).await {
+            Ok(Some(bytes)) => buffer.extend_from_slice(&bytes[..bytes.len().min(MAX_ERROR_BYTES - buffer.len())]),
+            Ok(None) => break,
+            Err(end) => {
+                body.end(end);
+                break;
+            }
+        }
+    }
+    EndpointError::parse(&String::from_utf8_lossy(&buffer))
+}
+
+/// Returns the header's value without parameters, in lower case; empty if there is none.
+fn header(response: &reqwest::Response, name: HeaderName) -> String {
+    let value = response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}

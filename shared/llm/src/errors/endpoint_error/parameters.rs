@@ -1,0 +1,121 @@
+//! Recognises messages that reject a parameter of the request.
+
+use crate::errors::CompatFix;
+
+/// Phrases for an unsupported parameter.
+const UNSUPPORTED_PHRASES: &[&str] =
+    &["unsupported", "not support", "unrecognized", "unknown", "unexpected", "not permitted", "deprecated"];
+
+/// Phrases for an invalid value. Endpoints also use them for a number that is too large.
+const INVALID_PHRASES: &[&str] =
+    &["not valid", "invalid", "only", "not one of", "restricted to", "must be", "can't be"];
+
+/// Phrases for a list that is too long.
+const TOO_MANY_PHRASES: &[&str] = &["too many", "too long", "at most", "maximum", "up to", "array_above_max_length"];
+
+/// Names of parameters with the phrases that reject them; the first match wins.
+///
+/// A message that rejects sampling or the effort may mention thinking as the reason, but not the other way round. A
+/// message that rejects one type of thinking mentions the effort as the alternative.
+const PARAMETERS: &[(&str, CompatFix, &[&[&str]])] = &[
+    ("top_p", CompatFix::NoTopP, &[&["both be specified", "both `temperature` and"]]),
+    ("temperature", CompatFix::NoTemperature, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    ("top_p", CompatFix::NoTopP, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    ("topp", CompatFix::NoTopP, &[UNSUPPORTED_PHRASES]),
+    ("max_tokens", CompatFix::SwapLimitName, &[UNSUPPORTED_PHRASES]),
+    ("max_completion_tokens", CompatFix::SwapLimitName, &[UNSUPPORTED_PHRASES]),
+    ("thinking.type", CompatFix::NoThinking, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    ("effort", CompatFix::NoEffort, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    ("output_config", CompatFix::NoEffort, &[UNSUPPORTED_PHRASES]),
+    ("think value", CompatFix::NoEffort, &[INVALID_PHRASES]),
+    ("thinking", CompatFix::NoThinking, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    ("chat_template_kwargs", CompatFix::NoThinking, &[UNSUPPORTED_PHRASES]),
+    ("reasoning", CompatFix::NoThinking, &[UNSUPPORTED_PHRASES]),
+    ("'stop'", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("`stop`", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("body.stop\n", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("\nstop\n", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("parameter stop", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    ("model: stop", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES]),
+    ("stop sequence", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("stop_sequences", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    ("stop word", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+];
+
+/// Returns the change that helps if a message in lower case rejects a parameter.
+pub(super) fn fix_of_message(text: &str) -> Option<CompatFix> {
+    let rejects = |phrases: &[&[&str]]| phrases.iter().copied().flatten().any(|phrase| text.contains(phrase));
+    PARAMETERS.iter().find(|(name, _, phrases)| text.contains(name) && rejects(phrases)).map(|(_, fix, _)| *fix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::meaning::Meaning::{Final, Fix};
+    use super::super::refusals::meaning;
+    use super::*;
+    use crate::ModelError;
+
+    #[test]
+    fn rejected_parameters_are_recognised_across_endpoints() {
+        for (text, expected) in [
+            (
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+                Fix(CompatFix::SwapLimitName),
+            ),
+            (
+                "[{'type': 'extra_forbidden', 'loc': ('body', 'max_completion_tokens'), 'msg': 'Extra inputs are not permitted'}]",
+                Fix(CompatFix::SwapLimitName),
+            ),
+            ("invalid temperature: only 1 is allowed for this model", Fix(CompatFix::NoTemperature)),
+            ("`temperature` is deprecated for this model.", Fix(CompatFix::NoTemperature)),
+            (
+                "`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.",
+                Fix(CompatFix::NoTopP),
+            ),
+            (
+                "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
+                Fix(CompatFix::NoTopP),
+            ),
+            ("`reasoning_effort` must be one of `none` or `default`", Fix(CompatFix::NoEffort)),
+            (
+                "'reasoning_effort' : value is not one of the allowed values ['none','default']",
+                Fix(CompatFix::NoEffort),
+            ),
+            ("property 'reasoning_effort' is unsupported, did you mean 'reasoning_format'?", Fix(CompatFix::NoEffort)),
+            ("Model grok-4 does not support parameter reasoningEffort.", Fix(CompatFix::NoEffort)),
+            ("Invalid combination of reasoning_effort and thinking type: high + disabled", Fix(CompatFix::NoEffort)),
+            ("This model does not support the effort parameter", Fix(CompatFix::NoEffort)),
+            ("Unsupported thinking type for the current model: disabled", Fix(CompatFix::NoThinking)),
+            (
+                "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\".",
+                Fix(CompatFix::NoThinking),
+            ),
+            ("The thinking budget (52428) is invalid.", Fix(CompatFix::NoThinking)),
+            ("Unable to submit request because Thinking can't be disabled for this model.", Fix(CompatFix::NoThinking)),
+            ("The value of the enable_thinking parameter is restricted to True.", Fix(CompatFix::NoThinking)),
+            ("Thinking mode does not support this tool_choice", Fix(CompatFix::NoForcedChoice)),
+            ("Unsupported parameter: 'stop' is not supported with this model.", Fix(CompatFix::NoStopMarkers)),
+            ("Argument not supported on this model: stop", Fix(CompatFix::NoStopMarkers)),
+            ("Model grok-4 does not support parameter stop.", Fix(CompatFix::NoStopMarkers)),
+            ("Invalid 'stop': array too long. Expected an array with maximum length 1.", Fix(CompatFix::NoStopMarkers)),
+            ("at most 2 stop sequences are allowed", Fix(CompatFix::NoStopMarkers)),
+            (
+                "Function tools with reasoning_effort are not supported for this model.",
+                Final(ModelError::ToolsUnsupported),
+            ),
+            (
+                "This model's maximum context length is 8192 tokens; lower max_tokens, which is unsupported.",
+                Final(ModelError::ContextTooLong),
+            ),
+        ] {
+            assert_eq!(meaning(400, &[], &text.to_lowercase()), Some(expected), "{text}");
+        }
+        for text in [
+            "max_tokens is too large: 100000. At most 16384 are valid.",
+            "Unsupported value: 'top_k'",
+            "thinking is fun",
+        ] {
+            assert_eq!(meaning(400, &[], &text.to_lowercase()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! The table of refusals: which status, code and message of which provider means what.
+//!
+//! The provider of a row names the source of its text and is not compared: gateways relay the errors of others. Each row
+//! has a case in `fixtures/refusals.jsonl`, with the source of its text and the date.
+
+use super::meaning::Meaning::{self, Final, Fix};
+use crate::ModelError;
+use crate::errors::CompatFix;
+
+const QUOTA: Meaning = Final(ModelError::QuotaExhausted);
+const CONTENT: Meaning = Final(ModelError::ContentFiltered);
+const CONTEXT: Meaning = Final(ModelError::ContextTooLong);
+const KEY: Meaning = Final(ModelError::Auth);
+const REJECTED: Meaning = Final(ModelError::Rejected);
+const TOOLS: Meaning = Final(ModelError::ToolsUnsupported);
+
+/// One row of the table.
+pub(super) struct Refusal {
+    /// The HTTP statuses, or those inside a stream; empty for any.
+    statuses: &'static [u16],
+    pattern: Pattern,
+    meaning: Meaning,
+}
+
+enum Pattern {
+    /// A code or a type, compared as a whole and ignoring case.
+    Code(&'static str),
+    /// A part of a code with many variants, in lower case.
+    CodePart(&'static str),
+    /// Parts of the message, in lower case, which must all occur.
+    Text(&'static [&'static str]),
+}
+
+/// The statuses of refused requests, and those that a few servers send instead.
+const REFUSED: &[u16] = &[400, 403, 404, 412, 413, 422, 451, 500, 501];
+
+const TOO_MANY: &[u16] = &[429];
+
+const fn code(code: &'static str, meaning: Meaning) -> Refusal {
+    Refusal { statuses: &[], pattern: Pattern::Code(code), meaning }
+}
+
+const fn code_part(part: &'static str, meaning: Meaning) -> Refusal {
+    Refusal { statuses: &[], pattern: Pattern::CodePart(part), meaning }
+}
+
+const fn text(parts: &'static [&'static str], meaning: Meaning) -> Refusal {
+    Refusal { statuses: REFUSED, pattern: Pattern::Text(parts), meaning }
+}
+
+const fn limit(parts: &'static [&'static str], meaning: Meaning) -> Refusal {
+    Refusal { statuses: TOO_MANY, pattern: Pattern::Text(parts), meaning }
+}
+
+/// The first match wins: codes come before messages, and narrow messages before wide ones.
+pub(super) const REFUSALS: &[Refusal] = &[
+    // OpenAI, Azure
+    code("insufficient_quota", QUOTA),
+    code("billing_hard_limit_reached", QUOTA),
+    code("content_filter", CONTENT),
+    code("content_policy_violation", CONTENT),
+    code("ResponsibleAIPolicyViolation", CONTENT),
+    code("context_length_exceeded", CONTEXT),
+    code("string_above_max_length", CONTEXT),
+    code("invalid_function_parameters", Meaning::ToolSchema),
+    code("unsupported_api_for_model", Fix(CompatFix::UseResponses)),
+    text(&["chat/completions", "v1/responses"], Fix(CompatFix::UseResponses)),
+    text(&["not a chat model"], Fix(CompatFix::UseResponses)),
+    code("invalid_encrypted_content", Fix(CompatFix::NoReasoningEcho)),
+    text(&["provided without its required"], Fix(CompatFix::NoReasoningEcho)),
+    text(&["items are not persisted"], Fix(CompatFix::NoReasoningEcho)),
+    text(&["encrypted content", "not supported"], Fix(CompatFix::NoEncryptedReasoning)),
+    text(&["encrypted_content"], Fix(CompatFix::NoEncryptedReasoning)),
+    text(&["'include'"], Fix(CompatFix::NoEncryptedReasoning)),
+    text(&["verified", "reasoning summar"], Fix(CompatFix::NoReasoningSummary)),
+    text(&["reasoning.summary"], Fix(CompatFix::NoReasoningSummary)),
+    text(&["verified to stream"], Fix(CompatFix::NoStream)),
+    text(&["'stream' does not support"], Fix(CompatFix::NoStream)),
+    limit(&["request too large for"], CONTEXT),
+    text(&["prompt was flagged"], CONTENT),
+    // Ark
+    code("AccountOverdueError", QUOTA),
+    code("QuotaExceeded", QUOTA),
+    code("SetLimitExceeded", QUOTA),
+    code_part("sensitivecontent", CONTENT),
+    code_part("riskdetection", CONTENT),
+    text(&["total tokens", "exceed max"], CONTEXT),
+    // Moonshot
+    code("exceeded_current_quota_error", QUOTA),
+    code("insufficient_balance", QUOTA),
+    text(&["reasoning_content is missing"], Fix(CompatFix::EchoReasoning)),
+    text(&["exceeded model token limit"], CONTEXT),
+    // DashScope
+    code("Arrearage", QUOTA),
+    code("AllocationQuota.FreeTierOnly", QUOTA),
+    code("data_inspection_failed", CONTENT),
+    code("DataInspectionFailed", CONTENT),
+    text(&["range of input length"], CONTEXT),
+    // Zhipu
+    code("1113", QUOTA),
+    code("1308", QUOTA),
+    code("1309", QUOTA),
+    code("1310", QUOTA),
+    code("1301", CONTENT),
+    code("1261", CONTEXT),
+    // MiniMax, with status 200 and the code in `base_resp`
+    code("base_resp.1004", KEY),
+    code("base_resp.2049", KEY),
+    code("base_resp.1008", QUOTA),
+    code("base_resp.2056", QUOTA),
+    code("base_resp.1002", Meaning::TooFast),
+    code("base_resp.1039", Meaning::TooFast),
+    code("base_resp.1041", Meaning::TooFast),
+    code("base_resp.1026", CONTENT),
+    code("base_resp.1027", CONTENT),
+    Refusal { statuses: &[], pattern: Pattern::Text(&["base_resp.2013", "context window"]), meaning: CONTEXT },
+    code("base_resp.2013", REJECTED),
+    code("base_resp.2061", REJECTED),
+    // SiliconFlow
+    code("30001", QUOTA),
+    text(&["max_seq_len"], CONTEXT),
+    // Perplexity
+    code("too_many_prompt_tokens", CONTEXT),
+    // Gemini
+    code("API_KEY_INVALID", KEY),
+    limit(&["perday"], QUOTA),
+    text(&["token count", "exceeds the maximum"], CONTEXT),
+    text(&["thought_signature"], Fix(CompatFix::AddSignatures)),
+    text(&["reasoning details to be preserved"], Fix(CompatFix::AddSignatures)),
+    // Mistral
+    text(&["tool call id", "length of 9"], Fix(CompatFix::ShortIds)),
+    // Groq
+    code("tool_use_failed", Meaning::FailedCall),
+    // Novita, new-api, Fireworks
+    code("NOT_ENOUGH_BALANCE", QUOTA),
+    code("insufficient_user_quota", QUOTA),
+    text(&["suspended", "spending limit"], QUOTA),
+    // StepFun
+    code("censorship_blocked", CONTENT),
+    // xAI
+    text(&["violates usage guidelines"], CONTENT),
+    text(&["incorrect api key"], KEY),
+    text(&["doesn't have any credits"], QUOTA),
+    limit(&["used all available credits"], QUOTA),
+    text(&["maximum prompt length"], CONTEXT),
+    // OpenRouter
+    text(&["input was flagged"], CONTENT),
+    // Anthropic
+    text(&["credit balance is too low"], QUOTA),
+    text(&["reached your specified api usage limits"], QUOTA),
+    text(&["prompt is too long"], CONTEXT),
+    text(&["context limit"], CONTEXT),
+    text(&["schema is too complex"], Meaning::ToolSchema),
+    text(&["too many parameters with union types"], Meaning::ToolSchema),
+    // DeepSeek
+    text(&["reasoning_content", "must be passed back"], Fix(CompatFix::EchoReasoning)),
+    text(&["content exists risk"], CONTENT),
+    text(&["insufficient balance"], QUOTA),
+    // llama.cpp, vLLM, SGLang, LM Studio, Ollama
+    code("exceed_context_size_error", CONTEXT),
+    text(&["available context size"], CONTEXT),
+    text(&["longer than the model's context length"], CONTEXT),
+    text(&["greater than the context length"], CONTEXT),
+    text(&["context length", "exceed"], CONTEXT),
+    // Several
+    text(&["cache_control"], Fix(CompatFix::NoCacheControl)),
+    text(&["maximum context length"], CONTEXT),
+    text(&["context window"], CONTEXT),
+    text(&["stream_options"], Fix(CompatFix::NoUsageOption)),
+    text(&["include_usage"], Fix(CompatFix::NoUsageOption)),
+    text(&["not support", "tool_choice"], Fix(CompatFix::NoForcedChoice)),
+    text(&["not support", "tools"], TOOLS),
+    text(&["not support", "tool use"], TOOLS),
+    text(&["support tool use"], TOOLS),
+    text(&["not support", "tool call"], TOOLS),
+    text(&["not support", "function call"], TOOLS),
+    text(&["tools param requires"], TOOLS),
+    text(&["function calling is not enabled"], TOOLS),
+    text(&["unrecognized request argument", "tools"], TOOLS),
+    text(&["extra inputs are not permitted", "body.tools\n"], TOOLS),
+    text(&["unknown field", "tools"], TOOLS),
+    text(&["unexpected keyword argument", "tools"], TOOLS),
+    text(&["tool choice requires", "--enable-auto-tool-choice"], TOOLS),
+];
+
+/// Names of the request's fields that belong to one tool.
+const TOOL_FIELDS: &[&str] = &["input_schema", "invalid schema for function", "function_declarations"];
+
+/// Names of lists of tools, which a position in brackets or after a dot follows.
+const TOOL_LISTS: &[&str] = &["tools", "functions", "function_declarations", "functiondeclarations"];
+
+impl Refusal {
+    fn matches(&self, status: u16, codes: &[String], message: &str) -> bool {
+        let matches = match self.pattern {
+            Pattern::Code(known) => codes.iter().any(|code| code.eq_ignore_ascii_case(known)),
+            Pattern::CodePart(part) => codes.iter().any(|code| code.to_ascii_lowercase().contains(part)),
+            Pattern::Text(parts) => parts.iter().all(|part| message.contains(part)),
+        };
+        matches && (self.statuses.is_empty() || self.statuses.contains(&status))
+    }
+}
+
+/// Returns the meaning of a refusal; `message` is in lower case.
+pub(super) fn meaning(status: u16, codes: &[String], message: &str) -> Option<Meaning> {
+    let row = || REFUSALS.iter().find(|row| row.matches(status, codes, message)).map(|row| row.meaning.clone());
+    // A schema may contain any name: a refusal of one tool is not a refusal by the endpoint of all.
+    let is_schema = REFUSED.contains(&status) && names_one_tool(message);
+    match row() {
+        Some(meaning) if is_schema && meaning.is_about_a_parameter() => Some(Meaning::ToolSchema),
+        None if is_schema => Some(Meaning::ToolSchema),
+        None if REFUSED.contains(&status) => super::parameters::fix_of_message(message).map(Fix),
+        meaning => meaning,
+    }
+}
+
+/// Whether a message in lower case is about one tool of a request, and not about tools as such.
+fn names_one_tool(message: &str) -> bool {
+    let is_indexed = |list: &str| {
+        message.match_indices(list).any(|(at, _)| {
+            let mut rest = message[at + list.len()..].chars();
+            matches!(rest.next(), Some('.' | '[')) && rest.next().is_some_and(|digit| digit.is_ascii_digit())
+        })
+    };
+    TOOL_FIELDS.iter().any(|field| message.contains(field)) || TOOL_LISTS.iter().any(|list| is_indexed(list))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::time::{Duration, SystemTime};
+
+    use serde::Deserialize;
+
+    use super::super::EndpointError;
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Case {
+        /// Which server sends it.
+        provider: String,
+        /// Where it was seen, and the date.
+        source: String,
+        status: u16,
+        /// The body as it was sent.
+        body: String,
+        /// The kind of the error for the caller (`ModelError::kind`).
+        error: String,
+        /// The requested wait in milliseconds, without a header.
+        #[serde(default)]
+        wait: Option<u128>,
+    }
+
+    fn cases() -> Vec<Case> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/refusals.jsonl");
+        fs::read_to_string(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn f003_f006_f007_f008_each_refusal_is_recognised() {
+        for case in cases() {
+            let fault = EndpointError::parse(&case.body).to_attempt_error(case.status, None);
+            assert_eq!(fault.error.kind(), case.error, "{} {}", case.provider, case.body);
+            let date = case.source.split([' ', ':']).find(|part| part.starts_with("20") && part.len() == 10);
+            assert!(date.is_some() && case.source.len() > 20, "{} has no dated source: {}", case.provider, case.body);
+            assert_eq!(fault.retry_after.map(|wait| wait.as_millis()), case.wait, "{} {}", case.provider, case.body);
+        }
+    }
+
+    #[test]
+    fn f001_reset_in_relayed_headers_is_a_wait() {
+        let reset = (SystemTime::now() + Duration::from_secs(9)).duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let headers = format!(r#"{{"X-RateLimit-Limit":"16","X-RateLimit-Reset":"{}"}}"#, reset.as_millis());
+        let body =
+            format!(r#"{{"error":{{"code":429,"message":"Rate limit exceeded","metadata":{{"headers":{headers}}}}}}}"#);
+        let wait = EndpointError::parse(&body).to_attempt_error(429, None).retry_after;
+        assert!(wait.is_some_and(|wait| wait <= Duration::from_secs(9)), "{wait:?}");
+        let header = Some(Duration::from_secs(1));
+        assert_eq!(EndpointError::parse(&body).to_attempt_error(429, header).retry_after, header);
+    }
+
+    #[test]
+    fn every_row_is_matched_by_a_case() {
+        let cases = cases();
+        let first = |case: &Case| {
+            let error = EndpointError::parse(&case.body);
+            REFUSALS.iter().position(|row| row.matches(case.status, &error.codes, &error.text))
+        };
+        let found: Vec<_> = cases.iter().filter_map(first).collect();
+        let unused: Vec<_> = (0..REFUSALS.len()).filter(|row| !found.contains(row)).collect();
+        let describe = |row: &usize| match REFUSALS[*row].pattern {
+            Pattern::Code(code) | Pattern::CodePart(code) => code.to_owned(),
+            Pattern::Text(parts) => parts.join(" … "),
+        };
+        assert!(unused.is_empty(), "{:?}", unused.iter().map(describe).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn refusal_of_one_tool_keeps_all_tools() {
+        for message in [
+            "tools.0.custom.input_schema: input_schema does not support oneof, allof, or anyof at the top level",
+            "invalid schema for function 'f': 'temperature' is not supported",
+            "* generatecontentrequest.tools[0].function_declarations[1].parameters: unknown field `tools`",
+            "body.tools.0.function.strict\nextra inputs are not permitted",
+        ] {
+            assert_eq!(meaning(400, &[], message), Some(Meaning::ToolSchema), "{message}");
+        }
+        assert_eq!(meaning(400, &[], "m does not support tools."), Some(TOOLS));
+        assert_eq!(meaning(200, &[], "tools.0.custom"), None);
+    }
+}

@@ -1,0 +1,184 @@
+//! Gemini's `POST {base}/models/{model}:streamGenerateContent`; the response is a stream of server-sent events without
+//! a final event.
+
+mod param_fields;
+mod request;
+
+use domain::ReasoningItem;
+use http::HeaderName;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::errors::AttemptError;
+use crate::lax::{ContentParts, Lax, arguments, nullable};
+use crate::wire::{Decode, DeltaQueue, Phase, Protocol, parse};
+use crate::{Finish, ModelError, NativeCall, TokenUsage};
+
+pub(super) static PROTOCOL: Protocol = Protocol {
+    encode: request::encode,
+    decoder: || Box::new(Decoder::default()),
+    key_header: (HeaderName::from_static("x-goog-api-key"), ""),
+    default_base: Some("https://generativelanguage.googleapis.com/v1beta"),
+};
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Chunk<'a> {
+    #[serde(borrow, deserialize_with = "nullable")]
+    candidates: Vec<Candidate<'a>>,
+    prompt_feedback: Option<Feedback<'a>>,
+    usage_metadata: Lax<Usage>,
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Candidate<'a> {
+    index: u64,
+    #[serde(borrow)]
+    content: Option<Content<'a>>,
+    finish_reason: ContentParts<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Content<'a> {
+    #[serde(borrow, deserialize_with = "nullable")]
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Part<'a> {
+    #[serde(borrow)]
+    text: ContentParts<'a>,
+    /// Whether the text is reasoning.
+    thought: bool,
+    thought_signature: ContentParts<'a>,
+    function_call: Option<Call<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Call<'a> {
+    #[serde(borrow)]
+    id: ContentParts<'a>,
+    name: ContentParts<'a>,
+    args: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Feedback<'a> {
+    #[serde(borrow)]
+    block_reason: ContentParts<'a>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
+struct Usage {
+    prompt_token_count: u64,
+    tool_use_prompt_token_count: u64,
+    cached_content_token_count: u64,
+    candidates_token_count: u64,
+    thoughts_token_count: u64,
+}
+
+/// The state of one response so far.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    has_calls: bool,
+    usage: Option<TokenUsage>,
+    finish: Option<Finish>,
+}
+
+impl Decode for Decoder {
+    fn data(&mut self, data: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
+        self.chunk(&parse(data)?, out)?;
+        Ok(Phase::of(self.finish))
+    }
+
+    fn bare_line(&mut self, line: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
+        parse(line).map_or(Ok(()), |chunk| self.chunk(&chunk, out))?;
+        Ok(Phase::of(self.finish))
+    }
+
+    fn document(&mut self, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        if text.trim_start_matches('\u{feff}').trim_start().starts_with('[') {
+            return parse::<Vec<Chunk<'_>>>(text)?.iter().try_for_each(|chunk| self.chunk(chunk, out));
+        }
+        self.chunk(&parse(text)?, out)
+    }
+
+    fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        let finish = self.finish.ok_or_else(|| AttemptError::transient(ModelError::Disconnected))?;
+        out.push_finish(self.usage, if self.has_calls && finish == Finish::Stop { Finish::ToolCalls } else { finish });
+        Ok(())
+    }
+}
+
+impl Decoder {
+    fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        if let Some(error) = chunk.error {
+            return Err(self.error(error.get()));
+        }
+        if chunk.prompt_feedback.as_ref().is_some_and(|feedback| !feedback.block_reason.text.is_empty()) {
+            return Err(AttemptError::fatal(ModelError::ContentFiltered));
+        }
+        self.usage = chunk.usage_metadata.0.map(TokenUsage::from).or(self.usage);
+        let Some(candidate) = chunk.candidates.iter().find(|candidate| candidate.index == 0) else { return Ok(()) };
+        candidate.content.iter().flat_map(|content| &content.parts).try_for_each(|part| self.part(part, out))?;
+        if !candidate.finish_reason.text.is_empty() {
+            self.finish = Some(finish(&candidate.finish_reason.text)?);
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, part: &Part<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        if part.thought {
+            out.push_thinking(&part.text.text)?;
+        } else {
+            out.push_text(&part.text.text)?;
+        }
+        let signature = &part.thought_signature.text;
+        out.count_bytes(signature.len())?;
+        let Some(call) = part.function_call.as_ref().filter(|call| !call.name.text.trim().is_empty()) else {
+            if !signature.is_empty() {
+                out.push_reasoning(ReasoningItem::TextSignature { signature: signature.to_string() });
+            }
+            return Ok(());
+        };
+        let arguments = arguments(call.args);
+        out.count_bytes(call.name.text.len() + arguments.len())?;
+        self.has_calls = true;
+        let native = NativeCall::new(&call.id.text, &call.name.text, &arguments);
+        out.push_call(NativeCall { signature: signature.to_string(), ..native });
+        Ok(())
+    }
+}
+
+impl From<Usage> for TokenUsage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input: usage.prompt_token_count + usage.tool_use_prompt_token_count,
+            cached: usage.cached_content_token_count.min(usage.prompt_token_count),
+            cache_writes: 0,
+            output: usage.candidates_token_count + usage.thoughts_token_count,
+        }
+    }
+}
+
+/// Converts a finish reason. A malformed call or too many calls are a mistake of the model, so a retry may succeed.
+fn finish(reason: &str) -> Result<Finish, AttemptError> {
+    match reason {
+        "MAX_TOKENS" => Ok(Finish::Length),
+        "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY" => {
+            Ok(Finish::ContentFilter)
+        }
+        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" => {
+            Err(AttemptError::slip())
+        }
+        _ => Ok(Finish::Stop),
+    }
+}
