@@ -12,7 +12,7 @@ use domain::{Event, Failure, FinishReason, ModelAttribution, Source, ToolCall, T
 pub use request::{AiSdkRequest, MAX_AI_SDK_BODY_BYTES};
 
 use crate::Protocol;
-use crate::frame::{END_MARKER, write_json_frame};
+use crate::frame::END_MARKER;
 use chunk::{EndMetadata, ErrorMetadata, SERVER_TOOL, StartMetadata, ToolOutput, UiChunk, sdk_finish_reason};
 
 /// The header by which the SDK knows the format, and its value.
@@ -22,6 +22,7 @@ pub const AI_SDK_STREAM_HEADER: (&str, &str) = ("x-vercel-ai-ui-message-stream",
 ///
 /// Text and reasoning are blocks; one block is open at a time. A step ends when all its calls have results and the
 /// model continues. Data without a chunk type in the SDK goes into the message's metadata.
+#[derive(Default)]
 pub struct AiSdkStream {
     request_id: String,
     attribution: ModelAttribution,
@@ -47,18 +48,7 @@ struct Block {
 impl AiSdkStream {
     /// `request_id` goes into the metadata of a turn that fails.
     pub fn new(request_id: impl Into<String>) -> Self {
-        Self {
-            request_id: request_id.into(),
-            attribution: ModelAttribution::default(),
-            block: None,
-            block_count: 0,
-            in_step: false,
-            open_calls: Vec::new(),
-            has_result: false,
-            sources: Vec::new(),
-            usage: None,
-            title: None,
-        }
+        Self { request_id: request_id.into(), ..Self::default() }
     }
 
     /// Writes a delta into the open block, or into a new one of this kind.
@@ -74,25 +64,22 @@ impl AiSdkStream {
             self.open_block(thinking, out);
         }
         let id = self.block.as_ref().map_or("", |block| &block.id);
-        write_json_frame(
-            &if thinking { UiChunk::ReasoningDelta { id, delta } } else { UiChunk::TextDelta { id, delta } },
-            out,
-        );
+        let chunk = if thinking { UiChunk::ReasoningDelta { id, delta } } else { UiChunk::TextDelta { id, delta } };
+        chunk.write(out);
     }
 
     fn open_block(&mut self, thinking: bool, out: &mut String) {
         self.block_count += 1;
         let id = format!("{}-{}", if thinking { "reasoning" } else { "text" }, self.block_count);
         let id = &self.block.insert(Block { id, thinking }).id;
-        write_json_frame(&if thinking { UiChunk::ReasoningStart { id } } else { UiChunk::TextStart { id } }, out);
+        let chunk = if thinking { UiChunk::ReasoningStart { id } } else { UiChunk::TextStart { id } };
+        chunk.write(out);
     }
 
     fn close_block(&mut self, out: &mut String) {
         if let Some(Block { id, thinking }) = self.block.take() {
-            write_json_frame(
-                &if thinking { UiChunk::ReasoningEnd { id: &id } } else { UiChunk::TextEnd { id: &id } },
-                out,
-            );
+            let chunk = if thinking { UiChunk::ReasoningEnd { id: &id } } else { UiChunk::TextEnd { id: &id } };
+            chunk.write(out);
         }
     }
 
@@ -103,25 +90,19 @@ impl AiSdkStream {
         }
         if !self.in_step {
             self.in_step = true;
-            write_json_frame(&UiChunk::StartStep, out);
+            UiChunk::StartStep.write(out);
         }
     }
 
     fn end_step(&mut self, out: &mut String) {
         self.close_block(out);
         for (id, _) in self.open_calls.drain(..) {
-            write_json_frame(
-                &UiChunk::ToolOutputError {
-                    tool_call_id: &id,
-                    error_text: "The call was not finished.",
-                    kind: SERVER_TOOL,
-                },
-                out,
-            );
+            UiChunk::ToolOutputError { tool_call_id: &id, error_text: "The call was not finished.", kind: SERVER_TOOL }
+                .write(out);
         }
         if self.in_step {
             (self.in_step, self.has_result) = (false, false);
-            write_json_frame(&UiChunk::FinishStep, out);
+            UiChunk::FinishStep.write(out);
         }
     }
 
@@ -129,10 +110,8 @@ impl AiSdkStream {
         self.ensure_step(out);
         self.close_block(out);
         let ToolCall { id, name, arguments } = call;
-        write_json_frame(
-            &UiChunk::ToolInputAvailable { tool_call_id: id, tool_name: name, input: arguments, kind: SERVER_TOOL },
-            out,
-        );
+        UiChunk::ToolInputAvailable { tool_call_id: id, tool_name: name, input: arguments, kind: SERVER_TOOL }
+            .write(out);
         self.open_calls.push((id.clone(), String::new()));
     }
 
@@ -141,10 +120,7 @@ impl AiSdkStream {
         let Some((_, progress_text)) = self.open_calls.iter_mut().find(|(open, _)| open == id) else { return };
         progress_text.push_str(text);
         let output = ToolOutput::InProgress { progress: progress_text };
-        write_json_frame(
-            &UiChunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: true, kind: SERVER_TOOL },
-            out,
-        );
+        UiChunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: true, kind: SERVER_TOOL }.write(out);
     }
 
     /// Writes a result. Clients accept one result per known call.
@@ -159,7 +135,7 @@ impl AiSdkStream {
             let output = ToolOutput::Complete { summary, cached: *cached, duration_ms: *duration_ms, sources };
             UiChunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: false, kind: SERVER_TOOL }
         };
-        write_json_frame(&chunk, out);
+        chunk.write(out);
         self.write_sources(sources, out);
     }
 
@@ -168,7 +144,7 @@ impl AiSdkStream {
         let known = self.sources.len();
         Source::join(&mut self.sources, sources);
         for Source { index, title, url, .. } in self.sources.iter().skip(known) {
-            write_json_frame(&UiChunk::SourceUrl { source_id: &format!("source-{index}"), url, title }, out);
+            UiChunk::SourceUrl { source_id: &format!("source-{index}"), url, title }.write(out);
         }
     }
 
@@ -181,10 +157,10 @@ impl AiSdkStream {
         self.end_step(out);
         let message_metadata = self.end_metadata(Some(reason));
         if reason == FinishReason::Stopped {
-            write_json_frame(&UiChunk::MessageMetadata { message_metadata }, out);
-            write_json_frame(&UiChunk::Abort, out);
+            UiChunk::MessageMetadata { message_metadata }.write(out);
+            UiChunk::Abort.write(out);
         } else {
-            write_json_frame(&UiChunk::Finish { finish_reason: sdk_finish_reason(reason), message_metadata }, out);
+            UiChunk::Finish { finish_reason: sdk_finish_reason(reason), message_metadata }.write(out);
         }
         out.push_str(END_MARKER);
     }
@@ -197,13 +173,9 @@ impl AiSdkStream {
             request_id: &self.request_id,
             retry_after_seconds: failure.retry_after_seconds,
         };
-        write_json_frame(
-            &UiChunk::MessageMetadata {
-                message_metadata: EndMetadata { error: Some(error), ..self.end_metadata(None) },
-            },
-            out,
-        );
-        write_json_frame(&UiChunk::Error { error_text: &failure.message }, out);
+        UiChunk::MessageMetadata { message_metadata: EndMetadata { error: Some(error), ..self.end_metadata(None) } }
+            .write(out);
+        UiChunk::Error { error_text: &failure.message }.write(out);
         out.push_str(END_MARKER);
     }
 }
@@ -215,7 +187,7 @@ impl Protocol for AiSdkStream {
             Event::Started(started) => {
                 let message_metadata =
                     StartMetadata { conversation_id: &started.conversation_id, model: &started.model };
-                write_json_frame(&UiChunk::Start { message_id: &started.message_id, message_metadata }, out);
+                UiChunk::Start { message_id: &started.message_id, message_metadata }.write(out);
             }
             Event::Text { delta } => self.write_delta(false, delta, out),
             Event::Thinking { delta } => self.write_delta(true, delta, out),

@@ -27,16 +27,15 @@ impl Wire {
     }
 }
 
-/// How tools are passed to a model, as configured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ToolsSetting {
-    /// Decided by the table, the provider's list and earlier rejections.
-    #[default]
-    Auto,
-    /// Native tool calling.
+/// How tools are passed to a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolMode {
+    /// In the wire's own fields.
     Native,
-    /// Calls written as text.
-    Prompt,
+    /// In the prompt; the model writes its calls as text.
+    #[serde(rename = "text")]
+    Prompted,
 }
 
 /// One configured model.
@@ -52,8 +51,8 @@ pub struct ModelConfig {
     pub model: String,
     /// The protocol.
     pub wire: Wire,
-    /// As configured.
-    pub tools: ToolsSetting,
+    /// How tools are passed, as configured; `None` if the table, the provider's list and earlier rejections decide.
+    pub tools: Option<ToolMode>,
     /// The name of the text format in which the prompt teaches calls; `None` for that of the model's family.
     pub call_format: Option<String>,
     /// The name of the model to use if this one fails.
@@ -70,8 +69,8 @@ impl ModelConfig {
     /// A model without a key, with defaults for all that a row may set.
     pub(crate) fn new(name: &str, base_url: &str, model: &str, wire: Wire) -> Self {
         let (name, base_url, model) = (name.to_owned(), base_url.to_owned(), model.to_owned());
-        let (api_key, call_format, fallback, only_for) = (None, None, None, None);
-        let (tools, options, demo) = (ToolsSetting::Auto, Options::default(), false);
+        let (api_key, tools, call_format, fallback, only_for) = (None, None, None, None, None);
+        let (options, demo) = (Options::default(), false);
         Self { name, base_url, api_key, model, wire, tools, call_format, fallback, only_for, options, demo }
     }
 }

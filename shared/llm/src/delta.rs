@@ -22,7 +22,7 @@ pub enum Delta {
 }
 
 /// A native call as the provider sent it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NativeCall {
     /// The provider's id; empty if it gave none.
     pub id: String,

@@ -17,12 +17,12 @@ mod prompt;
 mod providers;
 mod wire;
 
-pub use capabilities::{CachedToolSupport, ToolMode, ToolSupport, ToolSupportSource};
-pub use config::{ModelConfig, ToolsSetting, Wire};
+pub use capabilities::{CachedToolSupport, ToolSupport, ToolSupportSource};
+pub use config::{ModelConfig, ToolMode, Wire};
 pub use delta::{Delta, Finish, NativeCall, TokenUsage};
 pub use endpoint::{AttemptEnd, AttemptLog, AttemptRecord, CallOptions, ModelClient, Reply, ResponseRecorder};
 pub use errors::ModelError;
 pub use health::EndpointHealth;
 pub use models::Models;
-pub use params::{Effort, GenerationParams, Options, Price, Sampling, Thinking};
+pub use params::{Effort, GenerationParams, Options, Price, Thinking};
 pub use prompt::Prompt;

@@ -5,7 +5,6 @@ mod entry;
 mod options;
 mod url;
 
-use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
 
 use crate::capabilities::MAX_ALLOCATED;
@@ -135,11 +134,6 @@ impl<'a> IntoIterator for &'a Models {
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
-}
-
-/// Reads the key from `variable`, or from the store that it refers to. All keys are read by this function.
-fn read_key(settings: &Settings, variable: &str) -> Result<Option<Secret>, SettingError> {
-    Secret::from_settings(settings, variable)
 }
 
 #[cfg(test)]

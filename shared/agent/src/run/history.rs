@@ -101,7 +101,7 @@ impl Run<'_> {
     /// Maximum number of tokens of a prompt.
     fn prompt_budget(&self) -> u64 {
         let window = self.model().context_tokens();
-        let of_operator = self.model().config().options.sampling.max_tokens;
+        let of_operator = self.model().config().options.max_tokens;
         let max_reply = self.generation_params(&Phase::Tools).max_tokens.into_iter().chain(of_operator).min();
         let reply = max_reply.map_or(REPLY_TOKENS, u64::from);
         let of_window = window.saturating_sub(reply.min(window / 4));

@@ -2,6 +2,8 @@ use domain::{ErrorCode, FinishReason, Source, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::frame::write_json_frame;
+
 /// A chunk of the stream, as `uiMessageChunkSchema` of the package `ai` takes it from version 5 on.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
@@ -69,6 +71,13 @@ pub(super) enum UiChunk<'a> {
     Error {
         error_text: &'a str,
     },
+}
+
+impl UiChunk<'_> {
+    /// Appends the chunk as a frame.
+    pub(super) fn write(&self, out: &mut String) {
+        write_json_frame(self, out);
+    }
 }
 
 /// Fields common to all calls. Clients have no type for the tool and it runs on the server, so they neither run it nor

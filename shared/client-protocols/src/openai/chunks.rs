@@ -6,6 +6,7 @@ use super::citation_links::definitions;
 use super::error::ErrorDocument;
 use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
 use crate::Protocol;
+use crate::frame::{END_MARKER, write_json_frame};
 
 /// A streamed answer: `chat.completion.chunk` objects, then `data: [DONE]`.
 ///
@@ -72,10 +73,8 @@ impl CompletionChunks {
     }
 
     fn write_call(&mut self, call: &ToolCall, out: &mut String) {
-        self.write_delta(
-            Delta { tool_calls: vec![CallObject::new(Some(self.call_count), call)], ..Delta::default() },
-            out,
-        );
+        let tool_calls = vec![CallObject::new(Some(self.call_count), call)];
+        self.write_delta(Delta { tool_calls, ..Delta::default() }, out);
         self.call_count += 1;
     }
 
@@ -88,32 +87,20 @@ impl CompletionChunks {
         if !annotations.is_empty() {
             self.write_delta(Delta { annotations, ..Delta::default() }, out);
         }
-        self.write_chunk(
-            &[ChunkChoice { finish_reason: Some(finish_reason_name(reason)), ..ChunkChoice::default() }],
-            None,
-            out,
-        );
+        let finish_reason = Some(finish_reason_name(reason));
+        self.write_chunk(&[ChunkChoice { finish_reason, ..ChunkChoice::default() }], None, out);
         if self.include_usage {
             self.write_chunk(&[], Some((&self.turn.usage.unwrap_or_default()).into()), out);
         }
-        out.push_str("data: [DONE]\n\n");
+        out.push_str(END_MARKER);
     }
 
     fn write_chunk(&self, choices: &[ChunkChoice<'_>], usage: Option<TokenUsage>, out: &mut String) {
         let CompletionMeta { id, created, model, .. } = &self.head;
         let usage = self.include_usage.then(|| usage.map_or(UsageField::Pending(()), UsageField::Final));
-        write_frame(
-            &CompletionChunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage },
-            out,
-        );
+        let chunk = CompletionChunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage };
+        write_json_frame(&chunk, out);
     }
-}
-
-fn write_frame(payload: &impl Serialize, out: &mut String) {
-    out.push_str("data: ");
-    // Serialising plain data cannot fail.
-    out.push_str(&serde_json::to_string(payload).unwrap_or_default());
-    out.push_str("\n\n");
 }
 
 impl Protocol for CompletionChunks {
@@ -130,8 +117,8 @@ impl Protocol for CompletionChunks {
             Event::ClientToolCall(call) => self.write_call(call, out),
             Event::Done { finish_reason } => self.write_done(*finish_reason, out),
             Event::Failed(failure) => {
-                write_frame(&ErrorDocument::new(failure), out);
-                out.push_str("data: [DONE]\n\n");
+                write_json_frame(&ErrorDocument::new(failure), out);
+                out.push_str(END_MARKER);
             }
             // No chunk takes text back.
             Event::ModelSwitched { .. }

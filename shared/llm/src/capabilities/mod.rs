@@ -10,11 +10,11 @@ use std::time::SystemTime;
 
 use tokio::sync::Mutex;
 
-use crate::ModelConfig;
 use crate::providers::{ModelListApi, Provider};
+use crate::{ModelConfig, ToolMode};
 
 pub(crate) use context_window::{ContextWindow, MAX_ALLOCATED};
-pub use tool_support::{CachedToolSupport, ToolMode, ToolSupport, ToolSupportSource};
+pub use tool_support::{CachedToolSupport, ToolSupport, ToolSupportSource};
 use tool_support_cache::{PROBE_INTERVAL, ToolSupportCache, is_recent};
 
 /// The capabilities of one model; shared by all clones of its client.

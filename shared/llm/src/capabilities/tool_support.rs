@@ -1,17 +1,6 @@
 use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize};
-
-/// How tools are passed to a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolMode {
-    /// In the wire's own fields.
-    Native,
-    /// In the prompt; the model writes its calls as text.
-    #[serde(rename = "text")]
-    Prompted,
-}
+use crate::ToolMode;
 
 /// The source of a model's tool mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

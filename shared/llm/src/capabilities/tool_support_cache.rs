@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::providers::Provider;
-use crate::{CachedToolSupport, ModelConfig, ToolMode, ToolSupport, ToolSupportSource, ToolsSetting, Wire};
+use crate::{CachedToolSupport, ModelConfig, ToolMode, ToolSupport, ToolSupportSource, Wire};
 
 use super::native_families;
 
@@ -40,11 +40,6 @@ struct DiscoveredSupport {
 
 impl ToolSupportCache {
     pub(crate) fn new(config: &ModelConfig, provider: &Provider) -> Self {
-        let configured = match config.tools {
-            ToolsSetting::Native => Some(ToolMode::Native),
-            ToolsSetting::Prompt => Some(ToolMode::Prompted),
-            ToolsSetting::Auto => None,
-        };
         // Ollama's list knows what the copy of a model on that machine can do.
         let family = native_families::tool_mode_of(&config.model).filter(|_| config.wire != Wire::Ollama);
         let otherwise = match config.wire {
@@ -52,9 +47,9 @@ impl ToolSupportCache {
             _ => ToolMode::Native,
         };
         Self {
-            configured,
+            configured: config.tools,
             assumed: family.unwrap_or(otherwise),
-            needs_list: configured.is_none() && family.is_none() && provider.model_list.is_some(),
+            needs_list: config.tools.is_none() && family.is_none() && provider.model_list.is_some(),
             discovered: Mutex::default(),
         }
     }

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 use ulid::Ulid;
 
-use crate::errors::{AttemptError, ProviderErrorCode};
+use crate::errors::AttemptError;
 
 /// The log of attempts in the order of their start; clones share it.
 #[derive(Clone, Debug, Default)]
@@ -58,28 +58,26 @@ pub(crate) struct AttemptSpan(Arc<SpanState>);
 
 #[derive(Debug)]
 struct SpanState {
-    model: String,
     request: Ulid,
-    attempt: u32,
     log: AttemptLog,
     index: usize,
 }
 
 impl AttemptSpan {
     pub(crate) fn new(model: &str, request: Ulid, attempt: u32, log: &AttemptLog) -> Self {
-        let index = log.add(model, attempt);
-        Self(Arc::new(SpanState { model: model.to_owned(), request, attempt, log: log.clone(), index }))
+        Self(Arc::new(SpanState { request, log: log.clone(), index: log.add(model, attempt) }))
     }
 
     pub(crate) fn fail(&self, fault: &AttemptError) {
-        let open = &self.0;
-        open.log.finish(open.index, Some(fault));
+        let SpanState { request, log, index } = &*self.0;
+        log.finish(*index, Some(fault));
+        let Some(AttemptRecord { model, number, .. }) = log.lock().get(*index).cloned() else { return };
         tracing::warn!(
-            model = %open.model,
-            client_request_id = %open.request,
-            attempt = open.attempt,
+            model = %model,
+            client_request_id = %request,
+            attempt = number,
             status = fault.status,
-            code = fault.code.as_ref().map(ProviderErrorCode::as_str),
+            code = fault.code,
             error = %fault.error,
             "a call of the model failed"
         );

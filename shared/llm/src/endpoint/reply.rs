@@ -5,13 +5,11 @@ use bytes::Bytes;
 use domain::ToolSpec;
 use tokio::time::Instant;
 
-use crate::endpoint::Timeouts;
 use crate::endpoint::attempt_log::AttemptSpan;
 use crate::endpoint::body::Body;
-use crate::endpoint::network;
+use crate::endpoint::{ClientDeps, Timeouts, network};
 use crate::errors::AttemptError;
-use crate::health::CallHealth;
-use crate::health::ReturnSlot;
+use crate::health::{CallHealth, IdleConnections};
 use crate::wire::{Phase, ResponseDecoder};
 use crate::{AttemptEnd, Delta, Finish, ModelError, NativeCall};
 
@@ -30,7 +28,8 @@ pub struct Reply {
     deadlines: ReplyDeadlines,
     state: ReplyState,
     span: AttemptSpan,
-    return_slot: ReturnSlot,
+    idle_connections: Arc<IdleConnections>,
+    base_url: String,
     health: Option<CallHealth>,
 }
 
@@ -69,23 +68,20 @@ impl ReplyDeadlines {
 }
 
 impl Reply {
-    /// Creates a reply whose first byte must arrive by `first_byte`.
+    /// Creates a reply whose first byte must arrive by `first_byte`. Calls of `tools` are accepted even if the provider
+    /// rejected their arguments.
     pub(crate) fn new(
         body: Option<Body>,
         decoder: ResponseDecoder,
-        timeouts: Timeouts,
+        (deps, base_url): (&ClientDeps, &str),
         (first_byte, deadline): (Instant, Instant),
         span: AttemptSpan,
-        return_slot: ReturnSlot,
+        tools: Arc<[ToolSpec]>,
     ) -> Self {
+        let ClientDeps { timeouts, idle_connections, .. } = deps.clone();
         let deadlines = ReplyDeadlines { timeouts, idle: Some(first_byte), progress: None, deadline };
-        let (state, tools) = (ReplyState::Reading, Arc::default());
-        Self { body, decoder, tools, deadlines, state, span, return_slot, health: None }
-    }
-
-    /// Sets the tools of the request, whose calls are accepted even if the provider rejected their arguments.
-    pub(crate) fn with_tools(self, tools: Arc<[ToolSpec]>) -> Self {
-        Self { tools, ..self }
+        let (state, base_url, health) = (ReplyState::Reading, base_url.to_owned(), None);
+        Self { body, decoder, tools, deadlines, state, span, idle_connections, base_url, health }
     }
 
     /// Completes the reply with the calls that the provider rejected.
@@ -156,7 +152,7 @@ impl Reply {
         let result = match body.next_chunk(until).await {
             Ok(Some(bytes)) => self.decode(&bytes),
             Ok(None) => {
-                self.return_slot.release();
+                self.idle_connections.add(&self.base_url);
                 self.end()
             }
             Err(_) if phase > Phase::Open => self.end(),

@@ -13,20 +13,15 @@ use crate::{ModelError, Wire};
 /// The maximum number of bytes to read of an error body.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 
-/// A response that may contain a reply.
-pub(crate) struct AcceptedResponse {
-    pub(crate) body: Body,
-    /// Whether the body may be one JSON document.
-    pub(crate) json: bool,
-}
-
+/// Returns the body of a response that may contain a reply, and whether it may be one JSON document.
+///
 /// Rejects responses without a reply by status and headers; an error body is read until `until` at most.
 pub(crate) async fn accept(
     response: reqwest::Response,
     wire: Wire,
     until: Instant,
     recorder: RecorderGuard,
-) -> Result<AcceptedResponse, AttemptError> {
+) -> Result<(Body, bool), AttemptError> {
     let status = response.status();
     let content_type = header(&response, CONTENT_TYPE);
     // No compression was requested: a compressed body may expand to any size.
@@ -44,7 +39,7 @@ pub(crate) async fn accept(
     }
     // Ollama declares its lines with various types; on other wires JSON that is not declared as events is a document.
     let json = wire != Wire::Ollama && content_type != "text/event-stream";
-    Ok(AcceptedResponse { body, json })
+    Ok((body, json))
 }
 
 async fn read_error(mut body: Body, until: Instant) -> EndpointError {

@@ -5,7 +5,7 @@ mod compat_fix;
 mod endpoint_error;
 mod model_error;
 
-pub(crate) use attempt_error::{AttemptError, ProviderErrorCode, RetryAdvice};
+pub(crate) use attempt_error::{AttemptError, RetryAdvice};
 pub(crate) use compat_fix::CompatFix;
 pub(crate) use endpoint_error::{EndpointError, is_plausible_wait};
 pub use model_error::ModelError;

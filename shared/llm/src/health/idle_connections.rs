@@ -1,5 +1,5 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use platform::transport::POOL_IDLE_TIMEOUT;
@@ -11,13 +11,6 @@ use platform::transport::POOL_IDLE_TIMEOUT;
 #[derive(Debug, Default)]
 pub(crate) struct IdleConnections {
     idle_since: Mutex<HashMap<String, Instant>>,
-}
-
-/// Marks the connection of one response as idle when the response was read to its end.
-#[derive(Clone, Debug)]
-pub(crate) struct ReturnSlot {
-    idle_connections: Arc<IdleConnections>,
-    host: String,
 }
 
 impl IdleConnections {
@@ -32,20 +25,10 @@ impl IdleConnections {
         self.idle_since.lock().unwrap_or_else(PoisonError::into_inner).remove(host(url));
     }
 
-    /// Creates the slot for the connection of a response from `url`.
-    pub(crate) fn return_slot(self: &Arc<Self>, url: &str) -> ReturnSlot {
-        ReturnSlot { idle_connections: Arc::clone(self), host: host(url).to_owned() }
-    }
-}
-
-impl ReturnSlot {
-    /// Marks the connection as idle.
-    pub(crate) fn release(&self) {
-        self.idle_connections
-            .idle_since
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(self.host.clone(), Instant::now());
+    /// Adds the host of `url`, because a response from it was read to its end.
+    pub(crate) fn add(&self, url: &str) {
+        let mut idle_since = self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
+        idle_since.insert(host(url).to_owned(), Instant::now());
     }
 }
 

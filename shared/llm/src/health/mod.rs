@@ -6,5 +6,5 @@ mod model_health;
 
 pub use breaker::EndpointHealth;
 pub(crate) use breaker::{Breakers, endpoint_key};
-pub(crate) use idle_connections::{IdleConnections, ReturnSlot};
+pub(crate) use idle_connections::IdleConnections;
 pub(crate) use model_health::{CallHealth, ModelHealth};

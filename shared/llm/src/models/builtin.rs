@@ -1,6 +1,7 @@
+use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
 
-use super::{ParsedModels, read_key, url};
+use super::{ParsedModels, url};
 use crate::{ModelConfig, Wire, providers, wire};
 
 /// A model with its own variables.
@@ -50,7 +51,7 @@ pub(super) fn read(settings: &Settings, parsed: &mut ParsedModels) -> Result<(),
 
 impl Builtin {
     fn add_to(&self, settings: &Settings, parsed: &mut ParsedModels) -> Result<(), SettingError> {
-        let api_key = self.key.map(|variable| read_key(settings, variable)).transpose()?.flatten();
+        let api_key = self.key.map(|variable| Secret::from_settings(settings, variable)).transpose()?.flatten();
         let base = settings.parse(self.base, url::ACCEPTED, |text| url::parse_base(text, self.wire))?;
         let reachable = api_key.is_some() || base.is_some();
         let base = base.or_else(|| self.default_base.or(wire::default_base(self.wire)).map(str::to_owned));

@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
+use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
 use serde::Deserialize;
 
-use super::{ACCEPTED_FALLBACK, ParsedModels, read_key, url};
-use crate::{ModelConfig, ToolsSetting, Wire, providers, wire};
+use super::{ACCEPTED_FALLBACK, ParsedModels, url};
+use crate::{ModelConfig, ToolMode, Wire, providers, wire};
 
 const VARIABLE: &str = "MODELS";
 
@@ -34,7 +35,7 @@ struct Entry {
 #[derive(Default, Deserialize)]
 #[serde(try_from = "String")]
 struct ToolsField {
-    setting: ToolsSetting,
+    mode: Option<ToolMode>,
     call_format: Option<String>,
 }
 
@@ -42,13 +43,16 @@ impl TryFrom<String> for ToolsField {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let (setting, call_format) = match text.as_str() {
-            "auto" => (ToolsSetting::Auto, None),
-            "native" => (ToolsSetting::Native, None),
-            "prompt" => (ToolsSetting::Prompt, None),
-            other => (ToolsSetting::Prompt, Some(other.strip_prefix("prompt:").ok_or(ACCEPTED)?.to_owned())),
+        let (mode, call_format) = match text.as_str() {
+            "auto" => (None, None),
+            "native" => (Some(ToolMode::Native), None),
+            "prompt" => (Some(ToolMode::Prompted), None),
+            other => {
+                let format = other.strip_prefix("prompt:").ok_or(ACCEPTED)?;
+                (Some(ToolMode::Prompted), Some(format.to_owned()))
+            }
         };
-        Ok(Self { setting, call_format })
+        Ok(Self { mode, call_format })
     }
 }
 
@@ -79,7 +83,8 @@ impl Entry {
         if self.model.trim().is_empty() || has_blank_owner || (self.base_url.is_none() && self.api_key_var.is_none()) {
             return Err(SettingError::new(variable, ACCEPTED));
         }
-        let api_key = self.api_key_var.as_deref().map(|name| read_key(settings, name)).transpose()?.flatten();
+        let api_key =
+            self.api_key_var.as_deref().map(|name| Secret::from_settings(settings, name)).transpose()?.flatten();
         if self.api_key_var.is_some() && api_key.is_none() {
             // The variable's name is not repeated: it may contain the key itself by mistake.
             parsed.notes.push(format!("{variable}: the variable in \"apiKeyVar\" of `{name}` is not set"));
@@ -92,7 +97,7 @@ impl Entry {
         let base_url = self.base_url().ok_or_else(accepted)?;
         let Self { model, wire, tools, fallback, only_for, .. } = self;
         let wire = wire.unwrap_or_else(|| providers::default_wire(&base_url, model.trim()));
-        let ToolsField { setting: tools, call_format } = tools;
+        let ToolsField { mode: tools, call_format } = tools;
         let defaults = ModelConfig::new(&name, &base_url, model.trim(), wire);
         parsed.configs.push(ModelConfig { api_key, tools, call_format, fallback, only_for, ..defaults });
         Ok(())

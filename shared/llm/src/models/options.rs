@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::{ACCEPTED_FALLBACK, ParsedModels};
 use crate::params::ResolvedParams;
 use crate::providers::{self, PROVIDERS};
-use crate::{Effort, ModelConfig, Options, Price, Sampling, Thinking, Wire};
+use crate::{Effort, ModelConfig, Options, Price, Thinking, Wire};
 
 const VARIABLE: &str = "MODEL_OPTIONS";
 
@@ -91,16 +91,19 @@ impl Entry<'_> {
         }
         config.options = Options { provider: self.provider(config)?, ..Options::default() };
         let dialect = providers::provider_of(config).dialect_of(&config.model);
+        self.check_sampling(config, dialect.max_temperature)?;
+        let max_tokens = config.check_range("maxTokens", self.max_tokens, 1..=MAX_TOKENS)?;
+        let first_byte_seconds = config.check_range("firstByteSeconds", self.first_byte_seconds, 1..=900)?;
         config.options = Options {
-            sampling: self.sampling(config, dialect.max_temperature)?,
+            temperature: self.temperature,
+            top_p: self.top_p,
+            max_tokens: max_tokens.and_then(|tokens| u32::try_from(tokens).ok()),
             thinking: self.thinking,
             thinking_open: self.thinking_open,
             effort: self.effort,
             context_tokens: config.check_range("contextTokens", self.context_tokens, 1..=MAX_TOKENS)?,
             price: self.price(config)?,
-            first_byte_timeout: config
-                .check_range("firstByteSeconds", self.first_byte_seconds, 1..=900)?
-                .map(Duration::from_secs),
+            first_byte_timeout: first_byte_seconds.map(Duration::from_secs),
             provider: config.options.provider,
         };
         let unsupported = ResolvedParams::new(&config.options, dialect).unsupported(&config.options);
@@ -121,7 +124,7 @@ impl Entry<'_> {
         })
     }
 
-    fn sampling(&self, config: &ModelConfig, max_temperature: u8) -> Result<Sampling, SettingError> {
+    fn check_sampling(&self, config: &ModelConfig, max_temperature: u8) -> Result<(), SettingError> {
         let within = |value: Option<f64>, max: f64| value.is_none_or(|value| (0.0..=max).contains(&value));
         if !within(self.temperature, f64::from(max_temperature)) {
             return Err(config.option_error("temperature", &format!("a number from 0 to {max_temperature}")));
@@ -129,9 +132,7 @@ impl Entry<'_> {
         if !within(self.top_p, 1.0) {
             return Err(config.option_error("topP", "a number from 0 to 1"));
         }
-        let max_tokens = config.check_range("maxTokens", self.max_tokens, 1..=MAX_TOKENS)?;
-        let max_tokens = max_tokens.and_then(|tokens| u32::try_from(tokens).ok());
-        Ok(Sampling { temperature: self.temperature, top_p: self.top_p, max_tokens })
+        Ok(())
     }
 
     fn price(&self, config: &ModelConfig) -> Result<Option<Price>, SettingError> {

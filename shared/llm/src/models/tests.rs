@@ -1,7 +1,7 @@
 mod one_caller;
 
 use super::*;
-use crate::ToolsSetting;
+use crate::ToolMode;
 
 fn read(pairs: &[(&str, &str)]) -> Result<Models, SettingError> {
     Models::from_settings(&Settings::from_pairs(pairs.iter().copied()), platform::transport::build_client().unwrap())
@@ -97,10 +97,10 @@ fn models_entry_keeps_all_fields() {
         "tools":"native","fallback":"b"},{"name":"b","baseUrl":"http://[::1]:8080","model":"n"}]"#;
     let models = entry(json).unwrap();
     let a = models.get("a").unwrap().config();
-    assert_eq!((a.base_url.as_str(), a.wire, a.tools), ("https://x.example/v1", Wire::Gemini, ToolsSetting::Native));
+    assert_eq!((a.base_url.as_str(), a.wire, a.tools), ("https://x.example/v1", Wire::Gemini, Some(ToolMode::Native)));
     assert_eq!((a.fallback.as_deref(), a.api_key.is_some(), a.demo), (Some("b"), true, false));
     let b = models.get("b").unwrap().config();
-    assert_eq!((b.base_url.as_str(), b.wire, b.tools), ("http://[::1]:8080", Wire::Openai, ToolsSetting::Auto));
+    assert_eq!((b.base_url.as_str(), b.wire, b.tools), ("http://[::1]:8080", Wire::Openai, None));
     assert!(models.get("c").is_none());
 }
 

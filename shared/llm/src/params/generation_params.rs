@@ -31,10 +31,9 @@ impl GenerationParams {
     /// Returns the operator's options with these parameters merged over them.
     pub(crate) fn merge_over(&self, options: &Options) -> Options {
         let mut options = options.clone();
-        let sampling = &mut options.sampling;
-        sampling.temperature = self.temperature.or(sampling.temperature);
-        sampling.top_p = self.top_p.or(sampling.top_p);
-        sampling.max_tokens = self.max_tokens.into_iter().chain(sampling.max_tokens).min();
+        options.temperature = self.temperature.or(options.temperature);
+        options.top_p = self.top_p.or(options.top_p);
+        options.max_tokens = self.max_tokens.into_iter().chain(options.max_tokens).min();
         options.effort = self.effort.or(options.effort);
         // An effort implies thinking.
         let on = self.effort.is_some() && options.thinking == Some(Thinking::Off);
@@ -53,18 +52,17 @@ impl GenerationParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Sampling;
 
     #[test]
     fn request_overrides_options_except_higher_max_tokens() {
-        let sampling = Sampling { temperature: Some(0.5), top_p: Some(0.9), max_tokens: Some(100) };
-        let options = Options { sampling, thinking: Some(Thinking::Off), ..Options::default() };
+        let (temperature, top_p, max_tokens, thinking) = (Some(0.5), Some(0.9), Some(100), Some(Thinking::Off));
+        let options = Options { temperature, top_p, max_tokens, thinking, ..Options::default() };
         assert_eq!(GenerationParams::default().merge_over(&options), options);
         let params = GenerationParams { temperature: Some(1.0), max_tokens: Some(200), ..GenerationParams::default() };
-        let expected = Sampling { temperature: Some(1.0), ..sampling };
-        assert_eq!(params.merge_over(&options).sampling, expected);
+        let expected = Options { temperature: Some(1.0), ..options.clone() };
+        assert_eq!(params.merge_over(&options), expected);
         let fewer = GenerationParams { max_tokens: Some(7), ..GenerationParams::default() };
-        assert_eq!(fewer.merge_over(&options).sampling.max_tokens, Some(7));
+        assert_eq!(fewer.merge_over(&options).max_tokens, Some(7));
         let hard = GenerationParams { effort: Some(Effort::High), ..GenerationParams::default() };
         assert_eq!(hard.merge_over(&options).thinking, Some(Thinking::On));
     }

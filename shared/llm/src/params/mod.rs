@@ -9,5 +9,5 @@ pub(crate) use dialect::{
     Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, ReasoningEcho, SamplingSupport, ThinkingControl,
 };
 pub use generation_params::GenerationParams;
-pub use options::{Effort, Options, Price, Sampling, Thinking};
+pub use options::{Effort, Options, Price, Thinking};
 pub(crate) use resolved_params::ResolvedParams;

@@ -7,8 +7,12 @@ use serde::{Deserialize, Serialize};
 pub struct Options {
     /// The provider's name if the address does not determine it: `vllm`, `lmstudio` and so on.
     pub provider: Option<&'static str>,
-    /// Sampling parameters and the token limit.
-    pub sampling: Sampling,
+    /// From 0 to 2; some providers accept no more than 1.
+    pub temperature: Option<f64>,
+    /// From 0 to 1.
+    pub top_p: Option<f64>,
+    /// The maximum length of a reply, in tokens.
+    pub max_tokens: Option<u32>,
     /// Whether the model thinks before it answers.
     pub thinking: Option<Thinking>,
     /// The effort of thinking.
@@ -21,17 +25,6 @@ pub struct Options {
     pub price: Option<Price>,
     /// Overrides `MODEL_FIRST_BYTE_SECONDS`.
     pub first_byte_timeout: Option<Duration>,
-}
-
-/// Sampling parameters and the token limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sampling {
-    /// From 0 to 2; some providers accept no more than 1.
-    pub temperature: Option<f64>,
-    /// From 0 to 1.
-    pub top_p: Option<f64>,
-    /// The maximum length of a reply, in tokens.
-    pub max_tokens: Option<u32>,
 }
 
 /// Whether a model thinks before it answers.

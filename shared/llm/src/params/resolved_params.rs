@@ -28,12 +28,11 @@ impl ResolvedParams {
         let has_budget = matches!(dialect.thinking, ThinkingControl::Budget { .. });
         Self {
             temperature: options
-                .sampling
                 .temperature
-                .map(|temperature| temperature.min(dialect.max_temperature.into()))
+                .map(|value| value.min(dialect.max_temperature.into()))
                 .filter(|_| can_sample),
-            top_p: options.sampling.top_p.filter(|_| can_sample),
-            limit: options.sampling.max_tokens.map(|tokens| (dialect.limit_name, tokens)),
+            top_p: options.top_p.filter(|_| can_sample),
+            limit: options.max_tokens.map(|tokens| (dialect.limit_name, tokens)),
             context_tokens: options.context_tokens,
             thinking: options.thinking.filter(|thinking| can_express(dialect.thinking, *thinking)),
             // Effort requires thinking; endpoints reject the contradiction.
@@ -47,8 +46,8 @@ impl ResolvedParams {
         let sets_thinking = options.thinking.filter(|thinking| *thinking != Thinking::Auto);
         let off = options.thinking == Some(Thinking::Off);
         [
-            ("temperature", options.sampling.temperature.is_some() && self.temperature.is_none()),
-            ("topP", options.sampling.top_p.is_some() && self.top_p.is_none()),
+            ("temperature", options.temperature.is_some() && self.temperature.is_none()),
+            ("topP", options.top_p.is_some() && self.top_p.is_none()),
             ("thinking", sets_thinking.is_some() && self.thinking.is_none()),
             ("effort", options.effort.is_some() && self.effort.is_none() && !off),
         ]
@@ -104,7 +103,6 @@ fn can_express(control: ThinkingControl, thinking: Thinking) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Sampling as Chosen;
     use crate::params::{LOW_TO_HIGH, PLAIN};
 
     const EFFORTS: [Effort; 5] = [Effort::Minimal, Effort::Low, Effort::Medium, Effort::High, Effort::Max];
@@ -127,9 +125,11 @@ mod tests {
 
     #[test]
     fn unsupported_options_are_dropped_and_reported() {
-        let sampling = Chosen { temperature: Some(0.5), top_p: Some(0.9), max_tokens: Some(7) };
-        let options_with =
-            |thinking| Options { sampling, thinking: Some(thinking), effort: Some(Effort::Low), ..Options::default() };
+        let (temperature, top_p, max_tokens, effort) = (Some(0.5), Some(0.9), Some(7), Some(Effort::Low));
+        let options_with = |thinking| {
+            let thinking = Some(thinking);
+            Options { temperature, top_p, max_tokens, thinking, effort, ..Options::default() }
+        };
         let unsupported = |thinking, dialect| {
             ResolvedParams::new(&options_with(thinking), dialect).unsupported(&options_with(thinking))
         };

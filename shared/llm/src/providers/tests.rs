@@ -138,7 +138,7 @@ fn self_hosted_server_is_named_by_operator() {
         api_key: None,
         model: "m".to_owned(),
         wire: Wire::Openai,
-        tools: crate::ToolsSetting::Auto,
+        tools: None,
         call_format: None,
         fallback: None,
         only_for: None,

@@ -11,9 +11,7 @@ const MAX_DOCUMENT_BYTES: usize = 4 * 1024 * 1024;
 /// Decodes the bytes of one response into deltas, independent of chunk boundaries.
 pub(crate) struct ResponseDecoder {
     framing: Framing,
-    decoder: Box<dyn Decode>,
-    out: DeltaQueue,
-    phase: Phase,
+    handler: FrameHandler,
     bytes: usize,
 }
 
@@ -30,14 +28,8 @@ enum Framing {
 impl ResponseDecoder {
     /// Creates a decoder for a response over `wire`. `json`: the response may be one JSON document.
     pub(crate) fn new(wire: Wire, json: bool) -> Self {
-        let framing = Framing::Unknown { json };
-        Self {
-            framing,
-            decoder: (protocol_of(wire).decoder)(),
-            out: DeltaQueue::default(),
-            phase: Phase::Open,
-            bytes: 0,
-        }
+        let (decoder, out, phase) = ((protocol_of(wire).decoder)(), DeltaQueue::default(), Phase::Open);
+        Self { framing: Framing::Unknown { json }, handler: FrameHandler { decoder, out, phase }, bytes: 0 }
     }
 
     /// Decodes more bytes; bytes after the end are ignored.
@@ -52,11 +44,7 @@ impl ResponseDecoder {
         self.detect_framing(bytes)?;
         match &mut self.framing {
             Framing::Unknown { .. } => Ok(()),
-            Framing::Events(events) => {
-                let mut handler =
-                    FrameHandler { decoder: &mut *self.decoder, out: &mut self.out, phase: &mut self.phase };
-                events.push(bytes, &mut |frame: sse::Frame<'_>| handler.handle(frame))
-            }
+            Framing::Events(events) => events.push(bytes, &mut |frame: sse::Frame<'_>| self.handler.handle(frame)),
             Framing::Document(document) if document.len() + bytes.len() > MAX_DOCUMENT_BYTES => {
                 Err(AttemptError::fatal(ModelError::BadResponse))
             }
@@ -70,35 +58,33 @@ impl ResponseDecoder {
     /// Handles the end of the body.
     pub(crate) fn end(&mut self) -> Result<(), AttemptError> {
         match std::mem::replace(&mut self.framing, Framing::Unknown { json: false }) {
-            Framing::Unknown { .. } if self.phase == Phase::Open => {
+            Framing::Unknown { .. } if self.handler.phase == Phase::Open => {
                 return Err(AttemptError::transient(ModelError::BadResponse));
             }
             Framing::Unknown { .. } => {}
             Framing::Events(events) => {
-                let mut handler =
-                    FrameHandler { decoder: &mut *self.decoder, out: &mut self.out, phase: &mut self.phase };
-                events.finish(&mut |frame: sse::Frame<'_>| handler.handle(frame))?;
+                events.finish(&mut |frame: sse::Frame<'_>| self.handler.handle(frame))?;
             }
             Framing::Document(document) => {
-                self.decoder.document(&String::from_utf8_lossy(&document), &mut self.out)?;
+                self.handler.decoder.document(&String::from_utf8_lossy(&document), &mut self.handler.out)?;
             }
         }
-        self.decoder.end(&mut self.out)
+        self.handler.decoder.end(&mut self.handler.out)
     }
 
     /// Returns the phase of the response.
     pub(crate) fn phase(&self) -> Phase {
-        self.phase
+        self.handler.phase
     }
 
     /// Returns the queued deltas.
     pub(crate) fn deltas(&mut self) -> &mut DeltaQueue {
-        &mut self.out
+        &mut self.handler.out
     }
 
     /// Removes the oldest queued delta.
     pub(crate) fn pop(&mut self) -> Option<Delta> {
-        self.out.pop()
+        self.handler.out.pop()
     }
 
     /// Decides by the first byte after white space: HTML is rejected, JSON is buffered as a document, the rest is events.
@@ -114,33 +100,33 @@ impl ResponseDecoder {
     }
 }
 
-struct FrameHandler<'a> {
-    decoder: &'a mut dyn Decode,
-    out: &'a mut DeltaQueue,
-    phase: &'a mut Phase,
+struct FrameHandler {
+    decoder: Box<dyn Decode>,
+    out: DeltaQueue,
+    phase: Phase,
 }
 
-impl FrameHandler<'_> {
+impl FrameHandler {
     /// Decodes a frame; a line outside the format is ignored unless it looks like JSON.
     fn handle(&mut self, frame: sse::Frame<'_>) -> Result<(), AttemptError> {
-        if *self.phase == Phase::Done && frame != sse::Frame::TooLong {
+        if self.phase == Phase::Done && frame != sse::Frame::TooLong {
             return Ok(());
         }
         let phase = match frame {
             sse::Frame::TooLong => return Err(AttemptError::fatal(ModelError::BadResponse)),
             sse::Frame::Event(sse::Event { kind: "error", data, .. }) => Err(self.decoder.error(data)),
             sse::Frame::Event(sse::Event { data, .. }) if data.trim_ascii().is_empty() => return Ok(()),
-            sse::Frame::Event(sse::Event { data, .. }) => self.decoder.data(data, self.out),
-            sse::Frame::Unknown(line) if line.starts_with('{') => self.decoder.bare_line(line, self.out),
+            sse::Frame::Event(sse::Event { data, .. }) => self.decoder.data(data, &mut self.out),
+            sse::Frame::Unknown(line) if line.starts_with('{') => self.decoder.bare_line(line, &mut self.out),
             sse::Frame::Unknown(line) => match error_field(line) {
                 Some(data) => Err(self.decoder.error(data)),
                 None => return Ok(()),
             },
         };
-        *self.phase = match phase {
-            Ok(phase) => phase.max(*self.phase),
+        self.phase = match phase {
+            Ok(phase) => phase.max(self.phase),
             // The answer is complete: a later error does not invalidate it.
-            Err(_) if *self.phase == Phase::Finished => Phase::Done,
+            Err(_) if self.phase == Phase::Finished => Phase::Done,
             Err(fault) => return Err(fault),
         };
         Ok(())
@@ -175,8 +161,6 @@ mod tests {
     fn f041_event_over_limit_fails_the_response() {
         let expected = Err(AttemptError::fatal(ModelError::BadResponse));
         let mut decoder = ResponseDecoder::new(Wire::Openai, false);
-        let (out, phase) = (&mut decoder.out, &mut decoder.phase);
-        let mut handler = FrameHandler { decoder: &mut *decoder.decoder, out, phase };
-        assert_eq!(handler.handle(sse::Frame::TooLong), expected);
+        assert_eq!(decoder.handler.handle(sse::Frame::TooLong), expected);
     }
 }

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::*;
 use crate::providers;
-use crate::{Delta, Finish, GenerationParams, ModelConfig, NativeCall, Options, ToolsSetting};
+use crate::{Delta, Finish, GenerationParams, ModelConfig, NativeCall, Options};
 
 /// Decodes a response in `chunks`: its deltas, with adjacent ones of one kind joined, and the final error.
 pub(super) fn decode<'a>(
@@ -81,7 +81,7 @@ pub(super) fn quirks_with(model: &str, wire: Wire, base_url: &str, options: Opti
         api_key: None,
         model: model.to_owned(),
         wire,
-        tools: ToolsSetting::Auto,
+        tools: None,
         call_format: None,
         fallback: None,
         only_for: None,

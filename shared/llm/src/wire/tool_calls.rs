@@ -26,10 +26,7 @@ pub(crate) struct CallFragment<'a> {
 #[derive(Debug, Default)]
 struct PendingCall {
     index: Option<u64>,
-    id: String,
-    name: String,
-    arguments: String,
-    signature: String,
+    call: NativeCall,
 }
 
 /// The pending calls of one reply, in the order of their start.
@@ -48,7 +45,8 @@ impl CallAssembler {
 
     /// Whether there are calls, and all have a name and complete arguments.
     pub(crate) fn are_complete(&self) -> bool {
-        let is_complete = |call: &PendingCall| !call.name.trim().is_empty() && is_object(&call.arguments);
+        let is_complete =
+            |pending: &PendingCall| !pending.call.name.trim().is_empty() && is_object(&pending.call.arguments);
         !self.is_empty() && self.pending.iter().all(is_complete)
     }
 
@@ -89,9 +87,9 @@ impl CallAssembler {
     /// arguments are kept.
     fn take_calls(&mut self, truncated: bool) -> (Vec<NativeCall>, bool) {
         self.current = 0;
-        let named = std::mem::take(&mut self.pending).into_iter().filter(|slot| !slot.name.trim().is_empty());
+        let named = std::mem::take(&mut self.pending).into_iter().filter(|slot| !slot.call.name.trim().is_empty());
         let (complete, rest): (Vec<PendingCall>, Vec<PendingCall>) =
-            named.partition(|slot| !truncated || is_object(&slot.arguments));
+            named.partition(|slot| !truncated || is_object(&slot.call.arguments));
         (complete.into_iter().map(PendingCall::into_native).collect(), !rest.is_empty())
     }
 
@@ -100,11 +98,13 @@ impl CallAssembler {
             return self.route_without_id(fragment);
         }
         // A repeated id at another index is a new call only if the fragment cannot belong to this one.
-        let is_same =
-            |slot: &PendingCall| slot.id == fragment.id && !(slot.index != fragment.index && slot.is_over(fragment));
+        let is_same = |slot: &PendingCall| {
+            slot.call.id == fragment.id && !(slot.index != fragment.index && slot.is_over(fragment))
+        };
         self.pending.iter().rposition(is_same).or_else(|| {
             // The late id of a call that started without one.
-            self.route_without_id(fragment).filter(|&at| self.pending.get(at).is_some_and(|slot| slot.id.is_empty()))
+            self.route_without_id(fragment)
+                .filter(|&at| self.pending.get(at).is_some_and(|slot| slot.call.id.is_empty()))
         })
     }
 
@@ -118,7 +118,7 @@ impl CallAssembler {
     /// call; so do arguments with a new index once those of the current call are complete.
     fn current_for(&self, fragment: &CallFragment<'_>) -> Option<usize> {
         let current = self.pending.get(self.current)?;
-        let is_new_call = fragment.index.is_some() && (!fragment.name.is_empty() || is_object(&current.arguments));
+        let is_new_call = fragment.index.is_some() && (!fragment.name.is_empty() || is_object(&current.call.arguments));
         (!is_new_call).then_some(self.current)
     }
 }
@@ -126,26 +126,25 @@ impl CallAssembler {
 impl PendingCall {
     /// Whether `fragment` cannot belong to this call: it has another name, or arguments after complete ones.
     fn is_over(&self, fragment: &CallFragment<'_>) -> bool {
-        let named = !fragment.name.is_empty() && !self.name.is_empty();
-        named && (fragment.name != self.name || (!fragment.arguments.trim().is_empty() && is_object(&self.arguments)))
+        let NativeCall { name, arguments, .. } = &self.call;
+        let named = !fragment.name.is_empty() && !name.is_empty();
+        named && (fragment.name != name || (!fragment.arguments.trim().is_empty() && is_object(arguments)))
     }
 
     fn append(&mut self, fragment: &CallFragment<'_>) {
         self.index = fragment.index.or(self.index);
-        if self.id.is_empty() {
-            fragment.id.clone_into(&mut self.id);
+        let NativeCall { id, name, arguments, signature } = &mut self.call;
+        for (kept, new) in [(id, fragment.id), (name, fragment.name), (signature, fragment.signature)] {
+            if kept.is_empty() {
+                new.clone_into(kept);
+            }
         }
-        if self.name.is_empty() {
-            fragment.name.clone_into(&mut self.name);
-        }
-        self.arguments.push_str(fragment.arguments);
-        if self.signature.is_empty() {
-            fragment.signature.clone_into(&mut self.signature);
-        }
+        arguments.push_str(fragment.arguments);
     }
 
     fn into_native(self) -> NativeCall {
-        NativeCall { signature: self.signature, ..NativeCall::new(&self.id, &self.name, &self.arguments) }
+        let NativeCall { id, name, arguments, signature } = self.call;
+        NativeCall { signature, ..NativeCall::new(&id, &name, &arguments) }
     }
 }
 

@@ -3,20 +3,8 @@ use crate::providers::{ModelListApi, UNKNOWN};
 
 const LISTED: Provider = Provider { model_list: Some(ModelListApi::Ark), ..UNKNOWN };
 
-fn new_cache(tools: ToolsSetting, model: &str, provider: &Provider) -> ToolSupportCache {
-    let config = ModelConfig {
-        name: "x".to_owned(),
-        base_url: "http://localhost".to_owned(),
-        api_key: None,
-        model: model.to_owned(),
-        wire: Wire::Openai,
-        tools,
-        call_format: None,
-        fallback: None,
-        only_for: None,
-        options: crate::Options::default(),
-        demo: false,
-    };
+fn new_cache(tools: Option<ToolMode>, model: &str, provider: &Provider) -> ToolSupportCache {
+    let config = ModelConfig { tools, ..ModelConfig::new("x", "http://localhost", model, Wire::Openai) };
     ToolSupportCache::new(&config, provider)
 }
 
@@ -36,17 +24,17 @@ fn listed(mode: ToolMode, until: SystemTime) -> CachedToolSupport {
 fn settings_precede_list_family_and_default() {
     use ToolMode::{Native, Prompted};
     for (mode, model, provider, expected) in [
-        (ToolsSetting::Native, "o1-mini", &LISTED, support(Native, ToolSupportSource::Settings)),
-        (ToolsSetting::Prompt, "gpt-5", &LISTED, support(Prompted, ToolSupportSource::Settings)),
-        (ToolsSetting::Auto, "gpt-5", &LISTED, support(Native, ToolSupportSource::Table)),
-        (ToolsSetting::Auto, "gpt-5", &UNKNOWN, support(Native, ToolSupportSource::Table)),
-        (ToolsSetting::Auto, "o1-mini", &UNKNOWN, support(Prompted, ToolSupportSource::Table)),
-        (ToolsSetting::Auto, "other", &UNKNOWN, support(Prompted, ToolSupportSource::Table)),
+        (Some(ToolMode::Native), "o1-mini", &LISTED, support(Native, ToolSupportSource::Settings)),
+        (Some(ToolMode::Prompted), "gpt-5", &LISTED, support(Prompted, ToolSupportSource::Settings)),
+        (None, "gpt-5", &LISTED, support(Native, ToolSupportSource::Table)),
+        (None, "gpt-5", &UNKNOWN, support(Native, ToolSupportSource::Table)),
+        (None, "o1-mini", &UNKNOWN, support(Prompted, ToolSupportSource::Table)),
+        (None, "other", &UNKNOWN, support(Prompted, ToolSupportSource::Table)),
     ] {
         let cache = new_cache(mode, model, provider);
         assert_eq!(cache.get(at(0)), expected, "{mode:?} {model}");
         cache.store(listed(Native, at(24)));
-        let is_configured = mode != ToolsSetting::Auto;
+        let is_configured = mode.is_some();
         let expected = if is_configured { expected } else { support(Native, ToolSupportSource::Provider) };
         assert_eq!(cache.get(at(0)), expected, "{mode:?} {model} with a list");
     }
@@ -54,7 +42,7 @@ fn settings_precede_list_family_and_default() {
 
 #[test]
 fn listed_tool_support_expires() {
-    let cache = new_cache(ToolsSetting::Auto, "other", &LISTED);
+    let cache = new_cache(None, "other", &LISTED);
     cache.store(listed(ToolMode::Native, at(24)));
     let mode = |now| cache.get(now).mode;
     assert_eq!((mode(at(23)), mode(at(24))), (ToolMode::Native, ToolMode::Prompted));
@@ -62,9 +50,7 @@ fn listed_tool_support_expires() {
 
 #[test]
 fn rejection_overrides_for_a_week_or_a_day() {
-    for (mode, model, hours) in
-        [(ToolsSetting::Auto, "gpt-5", 168), (ToolsSetting::Auto, "other", 168), (ToolsSetting::Native, "m", 24)]
-    {
+    for (mode, model, hours) in [(None, "gpt-5", 168), (None, "other", 168), (Some(ToolMode::Native), "m", 24)] {
         let cache = new_cache(mode, model, &LISTED);
         cache.store(listed(ToolMode::Native, at(1_000)));
         let before = cache.get(at(0));
@@ -77,7 +63,7 @@ fn rejection_overrides_for_a_week_or_a_day() {
 
 #[test]
 fn rejection_is_published_once() {
-    let cache = new_cache(ToolsSetting::Native, "m", &UNKNOWN);
+    let cache = new_cache(Some(ToolMode::Native), "m", &UNKNOWN);
     assert_eq!(cache.take_unpublished(), None);
     cache.record_rejection(at(0));
     let tools = support(ToolMode::Prompted, ToolSupportSource::Rejection);
@@ -88,7 +74,7 @@ fn rejection_is_published_once() {
 
 #[test]
 fn stored_rejection_is_not_published_again() {
-    let cache = new_cache(ToolsSetting::Native, "m", &UNKNOWN);
+    let cache = new_cache(Some(ToolMode::Native), "m", &UNKNOWN);
     cache.store(CachedToolSupport {
         tools: support(ToolMode::Prompted, ToolSupportSource::Rejection),
         context_tokens: None,
@@ -101,11 +87,11 @@ fn stored_rejection_is_not_published_again() {
 #[test]
 fn prompted_mode_needs_no_probe() {
     for (mode, model, provider, settled) in [
-        (ToolsSetting::Prompt, "gpt-5", &LISTED, true),
-        (ToolsSetting::Auto, "m", &UNKNOWN, true),
-        (ToolsSetting::Auto, "m", &LISTED, false),
-        (ToolsSetting::Auto, "gpt-5", &UNKNOWN, false),
-        (ToolsSetting::Native, "m", &UNKNOWN, false),
+        (Some(ToolMode::Prompted), "gpt-5", &LISTED, true),
+        (None, "m", &UNKNOWN, true),
+        (None, "m", &LISTED, false),
+        (None, "gpt-5", &UNKNOWN, false),
+        (Some(ToolMode::Native), "m", &UNKNOWN, false),
     ] {
         assert_eq!(new_cache(mode, model, provider).can_change(), !settled, "{mode:?}");
     }

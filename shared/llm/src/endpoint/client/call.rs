@@ -83,14 +83,13 @@ impl<'a> ReplyCall<'a> {
         let sent = timeout_at(first_byte, self.send(attempt)).await;
         let sent = sent.unwrap_or_else(|_| Err(network::timeout_error(first_byte, deadline)));
         let response = sent.inspect_err(|fault| recorder.end(end_without_response(fault)))?;
-        let return_slot = deps.idle_connections.return_slot(&config.base_url);
         let tools = Arc::clone(&self.prompt.tools);
         let reply = |body, json| {
             let decoder = ResponseDecoder::new(self.quirks.wire, json);
-            Reply::new(body, decoder, deps.timeouts, (first_byte, deadline), span, return_slot).with_tools(tools)
+            Reply::new(body, decoder, (deps, &config.base_url), (first_byte, deadline), span, tools)
         };
         match response::accept(response, self.quirks.wire, first_byte, recorder).await {
-            Ok(accepted) => reply(Some(accepted.body), accepted.json).read_until_content().await,
+            Ok((body, json)) => reply(Some(body), json).read_until_content().await,
             Err(fault) => reply(None, false).with_failed_calls(fault),
         }
     }

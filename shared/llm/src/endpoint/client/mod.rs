@@ -15,7 +15,7 @@ use crate::health::{ModelHealth, endpoint_key};
 use crate::providers::{self, ModelListApi, Provider};
 use crate::wire::{self, Quirks};
 use crate::{
-    CachedToolSupport, CallOptions, EndpointHealth, GenerationParams, ModelConfig, ModelError, Prompt, Reply,
+    CachedToolSupport, CallOptions, EndpointHealth, GenerationParams, ModelConfig, ModelError, Prompt, Reply, ToolMode,
     ToolSupport, Wire,
 };
 
@@ -223,7 +223,9 @@ impl ModelClient {
     /// The configured tool mode is part of it: a new setting gives an endpoint that rejected tools another chance.
     pub fn identity(&self) -> String {
         let ModelConfig { wire, base_url, model, tools, options, .. } = self.config();
-        format!("{wire:?} {base_url} {model} {tools:?} {}", options.provider.unwrap_or_default())
+        // The names are in the keys of stored items.
+        let tools = tools.map_or("Auto", |mode| if mode == ToolMode::Native { "Native" } else { "Prompt" });
+        format!("{wire:?} {base_url} {model} {tools} {}", options.provider.unwrap_or_default())
     }
 
     async fn fetch_list(&self) -> Option<Vec<u8>> {

@@ -3,7 +3,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 use crate::providers::UNKNOWN;
-use crate::{ToolMode, ToolSupportSource, ToolsSetting};
+use crate::{ToolMode, ToolSupportSource};
 
 const ARK: Provider = Provider { model_list: Some(ModelListApi::Ark), ..UNKNOWN };
 const OPENROUTER: Provider = Provider { model_list: Some(ModelListApi::OpenRouter), ..UNKNOWN };
@@ -29,7 +29,7 @@ fn client(provider: &'static Provider, base_url: String) -> ModelClient {
         api_key: Some(platform::secrets::Secret::by_value("key")),
         model: "m".to_owned(),
         wire: Wire::Openai,
-        tools: ToolsSetting::Auto,
+        tools: None,
         call_format: None,
         fallback: None,
         only_for: None,

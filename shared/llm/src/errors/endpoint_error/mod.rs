@@ -13,7 +13,8 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use crate::errors::{AttemptError, ProviderErrorCode, RetryAdvice};
+use crate::errors::attempt_error::is_loggable_code;
+use crate::errors::{AttemptError, RetryAdvice};
 use crate::{ModelError, NativeCall};
 
 use meaning::Meaning;
@@ -52,7 +53,7 @@ impl EndpointError {
     pub(crate) fn to_attempt_error(&self, status: u16, retry_after: Option<Duration>) -> AttemptError {
         let retry_after = retry_after.or_else(|| self.wait_in_body(status));
         let (error, advice, is_of_request) = self.classify(status, retry_after);
-        let code = self.codes.iter().filter(|code| *code != "error").find_map(|code| ProviderErrorCode::parse(code));
+        let code = self.codes.iter().find(|code| *code != "error" && is_loggable_code(code)).cloned();
         let failed_calls = self.failed_calls.clone();
         AttemptError { error, advice, retry_after, status: Some(status), code, failed_calls, is_of_request }
     }

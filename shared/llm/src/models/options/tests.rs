@@ -36,7 +36,9 @@ fn every_option_is_parsed() {
     let volcano = models.get("volcano").unwrap();
     let expected = Options {
         provider: Some("vllm"),
-        sampling: Sampling { temperature: Some(0.7), top_p: Some(0.9), max_tokens: Some(4096) },
+        temperature: Some(0.7),
+        top_p: Some(0.9),
+        max_tokens: Some(4096),
         thinking: Some(Thinking::Off),
         thinking_open: Some(true),
         effort: Some(Effort::Low),
