@@ -13,6 +13,7 @@ mod literals;
 mod module_reader;
 mod modules;
 mod prompt_texts;
+mod provenance;
 mod sources;
 mod template;
 mod test_names;

@@ -78,17 +78,16 @@ impl RecordedModel {
 
 impl RecordedOptions {
     fn new(provider: Option<String>, options: &Options) -> Self {
-        let Options { sampling, thinking, effort, context_tokens, price, first_byte_timeout: first_byte, .. } = options;
         Self {
             provider,
-            thinking: *thinking,
-            effort: *effort,
-            temperature: sampling.temperature,
-            top_p: sampling.top_p,
-            max_tokens: sampling.max_tokens,
-            context_tokens: *context_tokens,
-            first_byte_seconds: first_byte.map(|wait| wait.as_secs()),
-            price: price.and_then(|price| Price::of(price).ok()),
+            thinking: options.thinking,
+            effort: options.effort,
+            temperature: options.temperature,
+            top_p: options.top_p,
+            max_tokens: options.max_tokens,
+            context_tokens: options.context_tokens,
+            first_byte_seconds: options.first_byte_timeout.map(|wait| wait.as_secs()),
+            price: options.price.and_then(|price| Price::of(price).ok()),
         }
     }
 }

@@ -2,6 +2,7 @@ use super::{Provider, UNKNOWN};
 use crate::params::{Dialect, PLAIN};
 
 /// Parts of the ids of Mistral's models, also at other endpoints.
+// Recorded answers of Mistral, OpenRouter and Venice, 2026-11-23.
 const FAMILIES: [&str; 7] = ["mistral", "mixtral", "ministral", "magistral", "codestral", "devstral", "pixtral"];
 
 /// Whether a model is one of Mistral's. A server with Mistral's tokenizer accepts ids of calls in its form only.

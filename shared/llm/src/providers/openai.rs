@@ -35,9 +35,11 @@ const PRO: Dialect = Dialect {
 };
 
 /// Parts of the ids of models that only the Responses API has.
+// No source noted, known since 2026-11-23.
 const RESPONSES_ONLY: &[&str] = &["pro", "codex", "research", "cyber", "daybreak"];
 
 /// The first version of `GPT` whose tools need the Responses API: chat completions reject them while the model thinks.
+// Source: https://github.com/pipecat-ai/pipecat/issues/4043, 2026-11-25.
 const FIRST_VERSION_WITH_RESPONSES: (u32, u32) = (5, 4);
 
 /// Whether a model, or its tools, need the Responses API.

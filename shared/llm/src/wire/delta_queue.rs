@@ -13,6 +13,7 @@ const MAX_DELTA_BYTES: usize = 16 * 1024;
 
 /// The queue of decoded deltas; adjacent deltas of one kind are merged.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the reply")]
 pub(crate) struct DeltaQueue {
     deltas: VecDeque<Delta>,
     bytes: usize,
@@ -20,6 +21,7 @@ pub(crate) struct DeltaQueue {
     has_progress: bool,
     has_content: bool,
     has_text: bool,
+    has_call: bool,
 }
 
 impl DeltaQueue {
@@ -55,7 +57,24 @@ impl DeltaQueue {
 
     /// Appends a complete call.
     pub(crate) fn push_call(&mut self, call: NativeCall) {
+        self.has_call = true;
         self.push_content(Delta::Call(call));
+    }
+
+    /// Appends a call that arrived whole, unless it has no name.
+    pub(crate) fn push_whole_call(
+        &mut self,
+        id: &str,
+        name: &str,
+        arguments: &str,
+        signature: &str,
+    ) -> Result<(), AttemptError> {
+        if name.trim().is_empty() {
+            return Ok(());
+        }
+        let call = NativeCall::new(id, name, arguments);
+        self.push_call(NativeCall { signature: signature.to_owned(), ..call });
+        self.count_bytes(name.len() + arguments.len())
     }
 
     /// Appends a part of the reasoning that the provider must receive back.
@@ -68,12 +87,16 @@ impl DeltaQueue {
         self.push_content(Delta::CutCall);
     }
 
-    /// Appends the token usage and the end.
+    /// Appends the token usage and the end, which agrees with the calls.
     pub(crate) fn push_finish(&mut self, usage: Option<TokenUsage>, finish: Finish) {
         if let Some(usage) = usage.filter(|usage| *usage != TokenUsage::default()) {
             self.deltas.push_back(Delta::Usage(usage));
         }
-        self.deltas.push_back(Delta::Finish(finish));
+        self.deltas.push_back(Delta::Finish(match finish {
+            Finish::Stop | Finish::ToolCalls if self.has_call => Finish::ToolCalls,
+            Finish::Stop | Finish::ToolCalls => Finish::Stop,
+            cut => cut,
+        }));
     }
 
     /// Removes the oldest delta.

@@ -2,31 +2,39 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use domain::{ProviderData, ToolCall, ToolChoice, ToolMessage, ToolSpec};
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 /// The placeholder that Google documents for calls without a stored signature.
+// Quoted in public code, 2026-11-25.
 pub(crate) const SIGNATURE_PLACEHOLDER: &str = "skip_thought_signature_validator";
+
+/// The fields of a tool, with the wire's name of its schema.
+pub(crate) struct ToolFields<'a>(pub(crate) &'a ToolSpec, pub(crate) &'static str);
+
+impl Serialize for ToolFields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(ToolSpec { name, description, parameters, .. }, schema_name) = self;
+        let mut fields = serializer.serialize_map(Some(3))?;
+        fields.serialize_entry("name", name)?;
+        fields.serialize_entry("description", description)?;
+        fields.serialize_entry(schema_name, parameters)?;
+        fields.end()
+    }
+}
 
 /// A tool in OpenAI's format, which Ollama shares.
 #[derive(Serialize)]
 pub(crate) struct Tool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    function: Function<'a>,
-}
-
-#[derive(Serialize)]
-struct Function<'a> {
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a Value,
+    function: ToolFields<'a>,
 }
 
 impl<'a> From<&'a ToolSpec> for Tool<'a> {
     fn from(spec: &'a ToolSpec) -> Self {
-        let function = Function { name: &spec.name, description: &spec.description, parameters: &spec.parameters };
-        Self { kind: "function", function }
+        Self { kind: "function", function: ToolFields(spec, "parameters") }
     }
 }
 

@@ -134,7 +134,7 @@ impl FrameHandler {
 }
 
 /// Returns the object in a field `error`.
-// llama-box and older versions of llama.cpp send it in place of an error event; issue threads of both, 2026-11-23.
+// llama-box and older versions of llama.cpp: https://github.com/ggml-org/llama.cpp/pull/16109, 2026-11-25.
 fn error_field(line: &str) -> Option<&str> {
     Some(line.strip_prefix("error:")?.trim_ascii()).filter(|data| data.starts_with('{'))
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use domain::Message;
 
+// Source: https://github.com/anomalyco/opencode/issues/1680, 2026-11-25.
 const LENGTH: usize = 9;
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

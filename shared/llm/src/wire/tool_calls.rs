@@ -66,14 +66,9 @@ impl CallAssembler {
         out.count_bytes(fragment.id.len() + fragment.name.len() + fragment.arguments.len() + fragment.signature.len())
     }
 
-    /// Emits the end of a reply: its calls, the token usage, and a finish that agrees with the calls.
+    /// Emits the end of a reply: its calls, the token usage and the finish.
     pub(crate) fn emit(&mut self, usage: Option<TokenUsage>, finish: Finish, out: &mut DeltaQueue) {
         let (calls, has_dropped) = self.take_calls(matches!(finish, Finish::Length | Finish::ContentFilter));
-        let finish = match finish {
-            Finish::Stop | Finish::ToolCalls if calls.is_empty() => Finish::Stop,
-            Finish::Stop | Finish::ToolCalls => Finish::ToolCalls,
-            cut => cut,
-        };
         for call in calls {
             out.push_call(call);
         }

@@ -18,6 +18,7 @@ const TOO_MANY_PHRASES: &[&str] = &["too many", "too long", "at most", "maximum"
 /// A message that rejects sampling or the effort may mention thinking as the reason, but not the other way round. A
 /// message that rejects one type of thinking mentions the effort as the alternative.
 const PARAMETERS: &[(&str, CompatFix, &[&[&str]])] = &[
+    // No source noted, known since 2026-11-23.
     ("top_p", CompatFix::NoTopP, &[&["both be specified", "both `temperature` and"]]),
     ("temperature", CompatFix::NoTemperature, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
     ("top_p", CompatFix::NoTopP, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),

@@ -54,61 +54,100 @@ const fn limit(parts: &'static [&'static str], meaning: Meaning) -> Refusal {
 
 /// The first match wins: codes come before messages, and narrow messages before wide ones.
 pub(super) const REFUSALS: &[Refusal] = &[
-    // OpenAI, Azure
+    // OpenAI, Azure: recorded answer in crmne/ruby_llm, 2026-11-23.
     code("insufficient_quota", QUOTA),
+    // OpenAI, Azure: https://github.com/dfinke/PowerShellAI/issues/127, 2026-11-25.
     code("billing_hard_limit_reached", QUOTA),
+    // OpenAI, Azure: https://github.com/Oaklight/argo-proxy/issues/91, 2026-11-23.
     code("content_filter", CONTENT),
+    // OpenAI, Azure: no source noted, known since 2026-11-23.
     code("content_policy_violation", CONTENT),
     code("ResponsibleAIPolicyViolation", CONTENT),
+    // OpenAI, Azure: https://github.com/assafelovic/gpt-researcher/issues/680, 2026-11-25.
     code("context_length_exceeded", CONTEXT),
+    // OpenAI, Azure: https://github.com/VectorlyApp/bluebox/issues/31, 2026-11-25.
     code("string_above_max_length", CONTEXT),
+    // OpenAI, Azure: no source noted, known since 2026-11-23.
     code("invalid_function_parameters", Meaning::ToolSchema),
+    // OpenAI, Azure: https://github.com/caozhiyuan/copilot-api/issues/102, 2026-11-25.
     code("unsupported_api_for_model", Fix(CompatFix::UseResponses)),
+    // OpenAI, Azure: https://github.com/pipecat-ai/pipecat/issues/4043, 2026-11-25.
     text(&["chat/completions", "v1/responses"], Fix(CompatFix::UseResponses)),
+    // OpenAI, Azure: no source noted, known since 2026-11-23.
     text(&["not a chat model"], Fix(CompatFix::UseResponses)),
+    // OpenAI, Azure: https://github.com/openai/codex/issues/8145, 2026-11-25.
     code("invalid_encrypted_content", Fix(CompatFix::NoReasoningEcho)),
+    // OpenAI, Azure: https://github.com/continuedev/continue/issues/8933, 2026-11-25.
     text(&["provided without its required"], Fix(CompatFix::NoReasoningEcho)),
+    // OpenAI, Azure: https://github.com/vercel/ai/issues/7543, 2026-11-25.
     text(&["items are not persisted"], Fix(CompatFix::NoReasoningEcho)),
+    // OpenAI, Azure: no source noted, known since 2026-11-23.
     text(&["encrypted content", "not supported"], Fix(CompatFix::NoEncryptedReasoning)),
     text(&["encrypted_content"], Fix(CompatFix::NoEncryptedReasoning)),
     text(&["'include'"], Fix(CompatFix::NoEncryptedReasoning)),
+    // OpenAI, Azure: https://github.com/openai/openai-cookbook/issues/2271, 2026-11-25.
     text(&["verified", "reasoning summar"], Fix(CompatFix::NoReasoningSummary)),
+    // OpenAI, Azure: https://github.com/continuedev/continue/issues/9283, 2026-11-25.
     text(&["reasoning.summary"], Fix(CompatFix::NoReasoningSummary)),
+    // OpenAI, Azure: https://github.com/lobehub/lobehub/issues/9385, 2026-11-25.
     text(&["verified to stream"], Fix(CompatFix::NoStream)),
+    // OpenAI, Azure: https://github.com/ChatGPTNextWeb/NextChat/issues/6252, 2026-11-25.
     text(&["'stream' does not support"], Fix(CompatFix::NoStream)),
+    // OpenAI, Azure: https://github.com/gptscript-ai/gptscript/issues/393, 2026-11-25.
     limit(&["request too large for"], CONTEXT),
+    // OpenAI, Azure: https://github.com/openai/codex/issues/7250, 2026-11-25.
     text(&["prompt was flagged"], CONTENT),
-    // Ark
+    // Ark: quoted in public code, 2026-11-23.
     code("AccountOverdueError", QUOTA),
+    // Ark: documentation and SDK of Ark, 2026-11-21.
     code("QuotaExceeded", QUOTA),
+    // Ark: no source noted, known since 2026-11-23.
     code("SetLimitExceeded", QUOTA),
+    // Ark: documentation and SDK of Ark, 2026-11-21.
     code_part("sensitivecontent", CONTENT),
+    // Ark: https://www.volcengine.com/docs/82379/1099476, 2026-11-25.
     code_part("riskdetection", CONTENT),
+    // Ark: quoted in public code, 2026-11-23.
     text(&["total tokens", "exceed max"], CONTEXT),
-    // Moonshot
+    // Moonshot: quoted in public code, 2026-11-23.
     code("exceeded_current_quota_error", QUOTA),
+    // Moonshot: no source noted, known since 2026-11-23.
     code("insufficient_balance", QUOTA),
+    // Moonshot: https://github.com/continuedev/continue/issues/11600, 2026-11-25.
     text(&["reasoning_content is missing"], Fix(CompatFix::EchoReasoning)),
+    // Moonshot: quoted in public code, 2026-11-23.
     text(&["exceeded model token limit"], CONTEXT),
-    // DashScope
+    // DashScope: https://help.aliyun.com/en/model-studio/error-code, 2026-11-25.
     code("Arrearage", QUOTA),
+    // DashScope: written from memory, 2026-11-23.
     code("AllocationQuota.FreeTierOnly", QUOTA),
+    // DashScope: quoted in public code, 2026-11-23.
     code("data_inspection_failed", CONTENT),
+    // DashScope: no source noted, known since 2026-11-23.
     code("DataInspectionFailed", CONTENT),
+    // DashScope: https://www.alibabacloud.com/help/es/model-studio/coding-plan-faq, 2026-11-25.
     text(&["range of input length"], CONTEXT),
-    // Zhipu
+    // Zhipu: quoted in public code, 2026-11-23.
     code("1113", QUOTA),
+    // Zhipu: https://docs.bigmodel.cn/cn/api/api-code, 2026-11-25.
     code("1308", QUOTA),
     code("1309", QUOTA),
     code("1310", QUOTA),
+    // Zhipu: quoted in public code, 2026-11-23.
     code("1301", CONTENT),
+    // Zhipu: https://docs.bigmodel.cn/cn/api/api-code, 2026-11-25.
     code("1261", CONTEXT),
-    // MiniMax, with status 200 and the code in `base_resp`
+    // MiniMax, with status 200 and the code in `base_resp`: https://platform.minimax.io/docs/api-reference/errorcode.md, 2026-11-25.
     code("base_resp.1004", KEY),
+    // MiniMax, with status 200 and the code in `base_resp`: recorded answer in 0xPlaygrounds/rig, 2026-11-23.
     code("base_resp.2049", KEY),
+    // MiniMax, with status 200 and the code in `base_resp`: quoted in public code, 2026-11-23.
     code("base_resp.1008", QUOTA),
+    // MiniMax, with status 200 and the code in `base_resp`: no source noted, known since 2026-11-23.
     code("base_resp.2056", QUOTA),
+    // MiniMax, with status 200 and the code in `base_resp`: https://platform.minimax.io/docs/api-reference/errorcode.md, 2026-11-25.
     code("base_resp.1002", Meaning::TooFast),
+    // MiniMax, with status 200 and the code in `base_resp`: no source noted, known since 2026-11-23.
     code("base_resp.1039", Meaning::TooFast),
     code("base_resp.1041", Meaning::TooFast),
     code("base_resp.1026", CONTENT),
@@ -116,70 +155,100 @@ pub(super) const REFUSALS: &[Refusal] = &[
     Refusal { statuses: &[], pattern: Pattern::Text(&["base_resp.2013", "context window"]), meaning: CONTEXT },
     code("base_resp.2013", REJECTED),
     code("base_resp.2061", REJECTED),
-    // SiliconFlow
+    // SiliconFlow: no source noted, known since 2026-11-23.
     code("30001", QUOTA),
+    // SiliconFlow: written from memory, 2026-11-23.
     text(&["max_seq_len"], CONTEXT),
-    // Perplexity
+    // Perplexity: recorded answer in crmne/ruby_llm, 2026-11-23.
     code("too_many_prompt_tokens", CONTEXT),
-    // Gemini
+    // Gemini: recorded answer in 0xPlaygrounds/rig, 2026-11-23.
     code("API_KEY_INVALID", KEY),
+    // Gemini: recorded answer in crmne/ruby_llm, 2026-11-23.
     limit(&["perday"], QUOTA),
+    // Gemini: https://github.com/google-gemini/gemini-cli/issues/6678, 2026-11-25.
     text(&["token count", "exceeds the maximum"], CONTEXT),
+    // Gemini: quoted in public code, 2026-11-23.
     text(&["thought_signature"], Fix(CompatFix::AddSignatures)),
     text(&["reasoning details to be preserved"], Fix(CompatFix::AddSignatures)),
-    // Mistral
+    // Mistral: https://github.com/anomalyco/opencode/issues/1680, 2026-11-25.
     text(&["tool call id", "length of 9"], Fix(CompatFix::ShortIds)),
-    // Groq
+    // Groq: recorded answer in vkryukov/req_llm, 2026-11-23.
     code("tool_use_failed", Meaning::FailedCall),
-    // Novita, new-api, Fireworks
+    // Novita, new-api, Fireworks: written from memory, 2026-11-23.
     code("NOT_ENOUGH_BALANCE", QUOTA),
     code("insufficient_user_quota", QUOTA),
     text(&["suspended", "spending limit"], QUOTA),
-    // StepFun
+    // StepFun: quoted in public code, 2026-11-23.
     code("censorship_blocked", CONTENT),
-    // xAI
+    // xAI: recorded answer in social-growth-studio/req_llm, 2026-11-23.
     text(&["violates usage guidelines"], CONTENT),
+    // xAI: https://github.com/openai/codex/issues/1352, 2026-11-25.
     text(&["incorrect api key"], KEY),
+    // xAI: no source noted, known since 2026-11-23.
     text(&["doesn't have any credits"], QUOTA),
+    // xAI: https://github.com/continuedev/continue/issues/10373, 2026-11-25.
     limit(&["used all available credits"], QUOTA),
+    // xAI: quoted in public code, 2026-11-23.
     text(&["maximum prompt length"], CONTEXT),
-    // OpenRouter
+    // OpenRouter: quoted in public code, 2026-11-23.
     text(&["input was flagged"], CONTENT),
-    // Anthropic
+    // Anthropic: https://github.com/anthropics/claude-quickstarts/issues/229, 2026-11-25.
     text(&["credit balance is too low"], QUOTA),
+    // Anthropic: https://github.com/anthropics/claude-code/issues/2127, 2026-11-25.
     text(&["reached your specified api usage limits"], QUOTA),
+    // Anthropic: https://github.com/anthropics/claude-code/issues/12186, 2026-11-25.
     text(&["prompt is too long"], CONTEXT),
+    // Anthropic: quoted in public code, 2026-11-23.
     text(&["context limit"], CONTEXT),
+    // Anthropic: recorded answer in 0xPlaygrounds/rig, 2026-11-23.
     text(&["schema is too complex"], Meaning::ToolSchema),
     text(&["too many parameters with union types"], Meaning::ToolSchema),
-    // DeepSeek
+    // DeepSeek: https://github.com/sst/opencode/issues/24722, 2026-11-21.
     text(&["reasoning_content", "must be passed back"], Fix(CompatFix::EchoReasoning)),
+    // DeepSeek: https://github.com/deepseek-ai/DeepSeek-V2/issues/30, 2026-11-25.
     text(&["content exists risk"], CONTENT),
+    // DeepSeek: quoted in public code, 2026-11-23.
     text(&["insufficient balance"], QUOTA),
-    // llama.cpp, vLLM, SGLang, LM Studio, Ollama
+    // llama.cpp, vLLM, SGLang, LM Studio, Ollama: recorded answer in 0xPlaygrounds/rig, 2026-11-23.
     code("exceed_context_size_error", CONTEXT),
+    // llama.cpp, vLLM, SGLang, LM Studio, Ollama: https://github.com/coddy-project/coddy-agent/pull/106, 2026-11-25.
     text(&["available context size"], CONTEXT),
+    // llama.cpp, vLLM, SGLang, LM Studio, Ollama: written from memory, 2026-11-23.
     text(&["longer than the model's context length"], CONTEXT),
+    // llama.cpp, vLLM, SGLang, LM Studio, Ollama: https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/2205, 2026-11-25.
     text(&["greater than the context length"], CONTEXT),
+    // llama.cpp, vLLM, SGLang, LM Studio, Ollama: recorded answer in crmne/ruby_llm, 2026-11-23.
     text(&["context length", "exceed"], CONTEXT),
-    // Several
+    // Several: no source noted, known since 2026-11-23.
     text(&["cache_control"], Fix(CompatFix::NoCacheControl)),
+    // Several: recorded answer in crmne/ruby_llm, 2026-11-23.
     text(&["maximum context length"], CONTEXT),
+    // Several: no source noted, known since 2026-11-23.
     text(&["context window"], CONTEXT),
     text(&["stream_options"], Fix(CompatFix::NoUsageOption)),
     text(&["include_usage"], Fix(CompatFix::NoUsageOption)),
+    // Several: recorded answer in 0xPlaygrounds/rig, 2026-11-23.
     text(&["not support", "tool_choice"], Fix(CompatFix::NoForcedChoice)),
+    // Several: https://github.com/BerriAI/litellm/issues/7785, 2026-11-25.
     text(&["not support", "tools"], TOOLS),
+    // Several: no source noted, known since 2026-11-23.
     text(&["not support", "tool use"], TOOLS),
+    // Several: recorded answer in social-growth-studio/req_llm, 2026-11-23.
     text(&["support tool use"], TOOLS),
     text(&["not support", "tool call"], TOOLS),
+    // Several: https://github.com/BerriAI/litellm/issues/1827, 2026-11-25.
     text(&["not support", "function call"], TOOLS),
+    // Several: recorded answer of llama.cpp in 0xPlaygrounds/rig, 2026-11-21.
     text(&["tools param requires"], TOOLS),
+    // Several: no source noted, known since 2026-11-23.
     text(&["function calling is not enabled"], TOOLS),
+    // Several: https://github.com/run-llama/llama_index/issues/9062, 2026-11-25.
     text(&["unrecognized request argument", "tools"], TOOLS),
+    // Several: no source noted, known since 2026-11-23.
     text(&["extra inputs are not permitted", "body.tools\n"], TOOLS),
     text(&["unknown field", "tools"], TOOLS),
     text(&["unexpected keyword argument", "tools"], TOOLS),
+    // Several: https://github.com/langchain4j/langchain4j/issues/3475, 2026-11-25.
     text(&["tool choice requires", "--enable-auto-tool-choice"], TOOLS),
 ];
 

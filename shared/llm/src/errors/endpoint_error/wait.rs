@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 /// Texts before a wait, in lower case: Groq, OpenAI, Gemini, Azure and GitHub.
+// Seen in `fixtures/refusals.jsonl`, with the source of each, 2026-11-23.
 const BEFORE_WAIT: &[&str] = &["try again in ", "retry in ", "retry after ", "please wait "];
 
 /// A requested wait above this is ignored as implausible.

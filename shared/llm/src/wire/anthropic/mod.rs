@@ -188,6 +188,7 @@ impl Decoder {
     }
 }
 
+// Seen in `fixtures/anthropic`: `refusal.sse`, `cut_in_a_call.sse` and others, 2026-11-22.
 fn finish(reason: &str) -> Finish {
     match reason {
         "tool_use" => Finish::ToolCalls,

@@ -5,7 +5,7 @@ use crate::wire::Fields;
 use crate::{Effort, Thinking};
 
 /// The default limit, because the wire requires one; every available model accepts it.
-// Source: Anthropic's list of models, whose smallest limit of output is that of claude-3-5-haiku, 2026-11-21.
+// No source noted, known since 2026-11-21.
 const MAX_TOKENS: u32 = 8192;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -71,6 +71,7 @@ fn thinking_field(parameters: &ResolvedParams, limit: Option<u32>, context: Repl
 
 /// Returns the tokens that are kept for adaptive thinking, which has no budget of its own. With the answer's, they stay
 /// below the limit of every model that thinks so, 64,000 tokens.
+// No source noted, known since 2026-11-23.
 fn adaptive_tokens(effort: Option<Effort>) -> u32 {
     match effort {
         Some(Effort::Minimal | Effort::Low) => 8192,

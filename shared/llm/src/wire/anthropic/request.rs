@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use super::param_fields::{ReplyContext, param_fields};
 use crate::errors::AttemptError;
 use crate::wire::cache_control::CacheControl;
-use crate::wire::functions::{mode_name, object_or_empty};
+use crate::wire::functions::{ToolFields, mode_name, object_or_empty};
 use crate::wire::sides::{Side, group_by_side};
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
+// No source noted, known since 2026-11-21.
 const VERSION: (HeaderName, HeaderValue) =
     (HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
 
@@ -25,7 +26,7 @@ struct Body<'a> {
     messages: Vec<Turn<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Marked<Tool<'a>>>,
+    tools: Vec<Marked<ToolFields<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -80,13 +81,6 @@ enum Block<'a> {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
-}
-
-#[derive(Serialize)]
-struct Tool<'a> {
-    name: &'a str,
-    description: &'a str,
-    input_schema: &'a Value,
 }
 
 /// Encodes the request.
@@ -165,9 +159,12 @@ fn turns(blocks: Vec<(Side, Block<'_>)>, cached: bool) -> Vec<Turn<'_>> {
     groups.into_iter().map(|(side, content)| Turn { role: role(side), content }).collect()
 }
 
-fn tools(specs: &[ToolSpec], cached: bool) -> Vec<Marked<Tool<'_>>> {
+fn tools(specs: &[ToolSpec], cached: bool) -> Vec<Marked<ToolFields<'_>>> {
     let last = specs.len();
-    (1..).zip(specs).map(|(position, spec)| Marked::new(tool(spec), cached && position == last)).collect()
+    (1..)
+        .zip(specs)
+        .map(|(position, spec)| Marked::new(ToolFields(spec, "input_schema"), cached && position == last))
+        .collect()
 }
 
 fn blocks<'a>(
@@ -196,10 +193,6 @@ fn blocks<'a>(
             vec![(Side::User, block)]
         }
     }
-}
-
-fn tool(spec: &ToolSpec) -> Tool<'_> {
-    Tool { name: &spec.name, description: &spec.description, input_schema: &spec.parameters }
 }
 
 /// Numbers the calls: ids must be unique in a request, with a small character set. Ids of other endpoints may not be.

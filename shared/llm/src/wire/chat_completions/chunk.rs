@@ -19,8 +19,10 @@ pub(super) struct Chunk<'a> {
     usage: Lax<Usage>,
     error: Option<&'a RawValue>,
     /// The error at `MiniMax`, unless its code is 0.
+    // Seen in a recorded answer in 0xPlaygrounds/rig, 2026-11-23.
     base_resp: Lax<BaseResp>,
     /// Contains the usage at Groq.
+    // Seen in `fixtures/openai/groq_usage_of_its_own.sse`, 2026-11-22.
     x_groq: Lax<Groq>,
 }
 
@@ -33,6 +35,7 @@ pub(super) struct Choice<'a> {
     pub(super) message: Option<Message<'a>>,
     pub(super) finish_reason: ContentParts<'a>,
     /// The finish reason of the provider that OpenRouter calls.
+    // Seen in `fixtures/openai/openrouter_call_cut_by_native_limit.sse`, 2026-11-22.
     native_finish_reason: ContentParts<'a>,
     /// The usage at Moonshot.
     usage: Lax<Usage>,
@@ -51,6 +54,7 @@ pub(super) struct Message<'a> {
     #[serde(deserialize_with = "nullable")]
     pub(super) tool_calls: Vec<Option<CallDelta<'a>>>,
     /// The reasoning with its signatures at OpenRouter and gateways like it.
+    // Seen in `fixtures/openai/openrouter_two_finishes.sse`, 2026-11-22.
     reasoning_details: Option<&'a RawValue>,
 }
 
@@ -62,6 +66,7 @@ pub(super) struct CallDelta<'a> {
     id: ContentParts<'a>,
     function: Option<FunctionDelta<'a>>,
     /// Contains the signature at Google.
+    // Quoted in public code, 2026-11-25.
     extra_content: Lax<ExtraContent>,
 }
 
@@ -95,8 +100,10 @@ struct Usage {
     prompt_tokens_details: Lax<Details>,
     completion_tokens_details: Lax<Details>,
     /// The tokens read from the cache, at DeepSeek.
+    // Seen in `fixtures/openai/deepseek_reasoning_then_call.sse`, 2026-11-22.
     prompt_cache_hit_tokens: Lax<u64>,
     /// The same at Moonshot.
+    // Seen in `fixtures/openai/moonshot_usage_in_the_choice.sse`, 2026-11-22.
     cached_tokens: Lax<u64>,
 }
 
@@ -104,8 +111,10 @@ struct Usage {
 #[serde(default)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 struct Details {
+    // Seen in `fixtures/openai/xai_reasoning_outside_completion.sse`, 2026-11-22.
     cached_tokens: Lax<u64>,
     /// The tokens written to the cache, at OpenRouter.
+    // No source noted, known since 2026-11-23.
     cache_write_tokens: Lax<u64>,
     reasoning_tokens: Lax<u64>,
 }
@@ -172,6 +181,7 @@ impl Choice<'_> {
 impl Usage {
     /// Returns the tokens written, reasoning included. The completion tokens of xAI exclude the reasoning; there, and only
     /// there, the total is the sum of all three.
+    // Seen in `fixtures/openai/xai_reasoning_outside_completion.sse`, 2026-11-22.
     fn output(&self) -> u64 {
         let reasoning = self.completion_tokens_details.or_default().reasoning_tokens.or_default();
         let with_reasoning = self.completion_tokens.saturating_add(reasoning);

@@ -172,6 +172,7 @@ impl Decoder {
 
 /// Converts a finish reason: those of OpenAI, Zhipu (`sensitive`, `network_error`), DeepSeek
 /// (`insufficient_system_resource`), Mistral (`model_length`), OpenRouter (`error`) and vLLM (`abort`).
+// Seen in `fixtures/openai`: `zhipu_sensitive.sse`, `deepseek_cut_by_its_capacity.sse` and others, 2026-11-22.
 fn finish(reason: &str) -> Result<Finish, AttemptError> {
     match reason {
         "tool_calls" | "function_call" => Ok(Finish::ToolCalls),

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::errors::AttemptError;
 use crate::lax::{ContentParts, Lax, arguments, nullable};
 use crate::wire::{Decode, DeltaQueue, Phase, Protocol, parse};
-use crate::{Finish, ModelError, NativeCall, TokenUsage};
+use crate::{Finish, ModelError, TokenUsage};
 
 pub(super) static PROTOCOL: Protocol = Protocol {
     encode: request::encode,
@@ -88,7 +88,6 @@ struct Usage {
 /// The state of one response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    has_calls: bool,
     usage: Option<TokenUsage>,
     finish: Option<Finish>,
 }
@@ -113,7 +112,7 @@ impl Decode for Decoder {
 
     fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         let finish = self.finish.ok_or_else(|| AttemptError::transient(ModelError::Disconnected))?;
-        out.push_finish(self.usage, if self.has_calls && finish == Finish::Stop { Finish::ToolCalls } else { finish });
+        out.push_finish(self.usage, finish);
         Ok(())
     }
 }
@@ -128,14 +127,14 @@ impl Decoder {
         }
         self.usage = chunk.usage_metadata.0.map(TokenUsage::from).or(self.usage);
         let Some(candidate) = chunk.candidates.iter().find(|candidate| candidate.index == 0) else { return Ok(()) };
-        candidate.content.iter().flat_map(|content| &content.parts).try_for_each(|part| self.part(part, out))?;
+        candidate.content.iter().flat_map(|content| &content.parts).try_for_each(|part| Self::part(part, out))?;
         if !candidate.finish_reason.text.is_empty() {
             self.finish = Some(finish(&candidate.finish_reason.text)?);
         }
         Ok(())
     }
 
-    fn part(&mut self, part: &Part<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+    fn part(part: &Part<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if part.thought {
             out.push_thinking(&part.text.text)?;
         } else {
@@ -149,12 +148,7 @@ impl Decoder {
             }
             return Ok(());
         };
-        let arguments = arguments(call.args);
-        out.count_bytes(call.name.text.len() + arguments.len())?;
-        self.has_calls = true;
-        let native = NativeCall::new(&call.id.text, &call.name.text, &arguments);
-        out.push_call(NativeCall { signature: signature.to_string(), ..native });
-        Ok(())
+        out.push_whole_call(&call.id.text, &call.name.text, &arguments(call.args), signature)
     }
 }
 
@@ -170,6 +164,7 @@ impl From<Usage> for TokenUsage {
 }
 
 /// Converts a finish reason. A malformed call or too many calls are a mistake of the model, so a retry may succeed.
+// Seen in `fixtures/gemini`: `malformed_call.sse`, `too_many_calls.sse`, `unsafe_answer.sse` and others, 2026-11-22.
 fn finish(reason: &str) -> Result<Finish, AttemptError> {
     match reason {
         "MAX_TOKENS" => Ok(Finish::Length),

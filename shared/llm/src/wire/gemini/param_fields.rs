@@ -35,6 +35,7 @@ fn thinking_config(parameters: &ResolvedParams) -> Fields {
 }
 
 /// Returns the budget in tokens that Google documents for OpenAI's efforts.
+// Documentation of Gemini's OpenAI compatibility, 2026-11-21.
 fn budget(parameters: &ResolvedParams) -> Option<i32> {
     match (parameters.effort, parameters.thinking) {
         (Some(Effort::Minimal | Effort::Low), _) => Some(1024),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::param_fields::param_fields;
 use crate::errors::AttemptError;
-use crate::wire::functions::{object_or_empty, signed_calls};
+use crate::wire::functions::{ToolFields, object_or_empty, signed_calls};
 use crate::wire::sides::{Side, group_by_side};
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
@@ -69,16 +69,7 @@ enum FunctionResult<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tools<'a> {
-    function_declarations: Vec<Declaration<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Declaration<'a> {
-    name: &'a str,
-    description: &'a str,
-    /// Unlike `parameters`, it accepts all of JSON Schema.
-    parameters_json_schema: &'a Value,
+    function_declarations: Vec<ToolFields<'a>>,
 }
 
 /// Encodes the request.
@@ -137,8 +128,9 @@ fn text_signature(data: &ProviderData) -> Option<&str> {
     })
 }
 
-fn declaration(spec: &ToolSpec) -> Declaration<'_> {
-    Declaration { name: &spec.name, description: &spec.description, parameters_json_schema: &spec.parameters }
+/// Unlike `parameters`, this schema may be any JSON Schema.
+fn declaration(spec: &ToolSpec) -> ToolFields<'_> {
+    ToolFields(spec, "parametersJsonSchema")
 }
 
 fn calling_config(choice: &ToolChoice) -> Value {

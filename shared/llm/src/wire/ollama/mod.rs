@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::errors::AttemptError;
 use crate::lax::{ContentParts, Lax, arguments, nullable};
 use crate::wire::{Decode, DeltaQueue, Phase, Protocol, parse};
-use crate::{Finish, ModelError, NativeCall, TokenUsage};
+use crate::{Finish, ModelError, TokenUsage};
 
 pub(super) static PROTOCOL: Protocol = Protocol {
     encode: request::encode,
@@ -60,7 +60,6 @@ struct Function<'a> {
 /// The state of one response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    has_calls: bool,
     end: Option<(Finish, TokenUsage)>,
 }
 
@@ -80,7 +79,6 @@ impl Decode for Decoder {
 
     fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         let (finish, usage) = self.end.ok_or_else(|| AttemptError::transient(ModelError::Disconnected))?;
-        let finish = if self.has_calls && finish == Finish::Stop { Finish::ToolCalls } else { finish };
         out.push_finish(Some(usage), finish);
         Ok(())
     }
@@ -93,7 +91,7 @@ impl Decoder {
             return Err(self.error(error.get()));
         }
         if let Some(message) = &line.message {
-            self.message(message, out)?;
+            Self::message(message, out)?;
         }
         if line.done {
             let finish = if line.done_reason.text == "length" { Finish::Length } else { Finish::Stop };
@@ -104,19 +102,11 @@ impl Decoder {
         Ok(())
     }
 
-    fn message(&mut self, message: &Message<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+    fn message(message: &Message<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         out.push_thinking(&message.thinking.text)?;
         out.push_text(&message.content.text)?;
-        for call in &message.tool_calls {
-            let name = call.function.name.text.trim();
-            if name.is_empty() {
-                continue;
-            }
-            let arguments = arguments(call.function.arguments);
-            out.count_bytes(name.len() + arguments.len())?;
-            self.has_calls = true;
-            out.push_call(NativeCall::new(&call.id.text, name, &arguments));
-        }
-        Ok(())
+        message.tool_calls.iter().try_for_each(|Call { id, function }| {
+            out.push_whole_call(&id.text, &function.name.text, &arguments(function.arguments), "")
+        })
     }
 }

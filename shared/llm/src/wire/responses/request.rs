@@ -8,7 +8,7 @@ use crate::Thinking;
 use crate::errors::AttemptError;
 use crate::params::ResolvedParams;
 use crate::wire::chat_completions::{effort, switch_fields};
-use crate::wire::functions::{mode_name, result_content};
+use crate::wire::functions::{ToolFields, mode_name, result_content};
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 /// Requests the reasoning in a form that only the provider can read.
@@ -57,9 +57,8 @@ enum InputItem<'a> {
 struct Tool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a Value,
+    #[serde(flatten)]
+    function: ToolFields<'a>,
     /// The wire's default is true, which accepts few schemas.
     strict: bool,
 }
@@ -126,8 +125,7 @@ fn call_item(call: &ToolCall) -> InputItem<'_> {
 }
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
-    let ToolSpec { name, description, parameters, .. } = spec;
-    Tool { kind: "function", name, description, parameters, strict: false }
+    Tool { kind: "function", function: ToolFields(spec, "parameters"), strict: false }
 }
 
 fn choice(choice: &ToolChoice) -> Value {
