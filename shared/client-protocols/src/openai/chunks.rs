@@ -1,5 +1,6 @@
 use domain::{Event, FinishReason, ToolCall, TurnAccumulator};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::annotations::{Annotation, annotate};
 use super::citation_links::definitions;
@@ -28,16 +29,7 @@ struct CompletionChunk<'a> {
     choices: &'a [ChunkChoice<'a>],
     /// Present if requested; `null` in all chunks but the last.
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<UsageField>,
-}
-
-/// The usage, once it is known.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum UsageField {
-    /// `null`.
-    Pending(()),
-    Final(TokenUsage),
+    usage: Option<Value>,
 }
 
 #[derive(Default, Serialize)]
@@ -97,7 +89,7 @@ impl CompletionChunks {
 
     fn write_chunk(&self, choices: &[ChunkChoice<'_>], usage: Option<TokenUsage>, out: &mut String) {
         let CompletionMeta { id, created, model, .. } = &self.head;
-        let usage = self.include_usage.then(|| usage.map_or(UsageField::Pending(()), UsageField::Final));
+        let usage = self.include_usage.then(|| json!(usage));
         let chunk = CompletionChunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage };
         write_json_frame(&chunk, out);
     }

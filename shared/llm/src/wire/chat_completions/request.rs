@@ -57,22 +57,14 @@ enum WireMessage<'a> {
 #[serde(untagged)]
 enum Content<'a> {
     Text(Cow<'a, str>),
-    Cached([CachedText<'a>; 1]),
-}
-
-#[derive(Serialize)]
-struct CachedText<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    text: Cow<'a, str>,
-    cache_control: CacheControl,
+    Cached([Value; 1]),
 }
 
 impl<'a> Content<'a> {
     fn new(text: impl Into<Cow<'a, str>>, cached: bool) -> Self {
         let text = text.into();
         match CacheControl::mark(cached) {
-            Some(cache_control) => Self::Cached([CachedText { kind: "text", text, cache_control }]),
+            Some(mark) => Self::Cached([json!({ "type": "text", "text": text, "cache_control": mark })]),
             None => Self::Text(text),
         }
     }

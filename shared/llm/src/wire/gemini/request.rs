@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use domain::{Message, ProviderData, ReasoningItem, ToolChoice, ToolSpec};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -56,14 +58,8 @@ struct Call<'a> {
 #[derive(Serialize)]
 struct Response<'a> {
     name: &'a str,
-    response: FunctionResult<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "lowercase")]
-enum FunctionResult<'a> {
-    Result(&'a str),
-    Error(&'a str),
+    /// The content, as `result` or as `error`.
+    response: BTreeMap<&'static str, &'a str>,
 }
 
 #[derive(Serialize)]
@@ -111,11 +107,7 @@ fn parts<'a>(message: &'a Message, request: WireRequest<'a>) -> Vec<(Side, Part<
             text.into_iter().chain(calls).map(|part| (Side::Model, part)).collect()
         }
         Message::Tool(result) => {
-            let response = if result.ok {
-                FunctionResult::Result(&result.content)
-            } else {
-                FunctionResult::Error(&result.content)
-            };
+            let response = BTreeMap::from([(if result.ok { "result" } else { "error" }, &*result.content)]);
             vec![(Side::User, Part::Response { function_response: Response { name: &result.name, response } })]
         }
     }
