@@ -89,7 +89,7 @@ impl Models {
     }
 
     /// Iterates over all models in the order of the settings, including those reserved for one caller.
-    pub fn iter(&self) -> impl Iterator<Item = &ModelClient> + Clone {
+    pub fn iter(&self) -> std::slice::Iter<'_, ModelClient> {
         self.clients.iter()
     }
 
@@ -124,6 +124,15 @@ impl ParsedModels {
         let named = self.configs.iter().position(|one| one.name == name && for_all(one));
         let accepted = || SettingError::new("DEFAULT_MODEL", "the name of a configured model without \"onlyFor\"");
         named.ok_or_else(accepted).map(Some)
+    }
+}
+
+impl<'a> IntoIterator for &'a Models {
+    type Item = &'a ModelClient;
+    type IntoIter = std::slice::Iter<'a, ModelClient>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

@@ -221,7 +221,7 @@ fn demo_is_a_regular_model_and_default() {
     let ModelConfig { name, base_url, model, wire, api_key, demo: is_demo, .. } = demo.config();
     assert_eq!((name.as_str(), base_url.as_str(), model.as_str()), ("demo", "http://127.0.0.1:1/v1", "demo"));
     assert_eq!((*wire, api_key.is_some(), *is_demo), (Wire::Openai, false, true));
-    assert_eq!(models.iter().count(), 1);
+    assert_eq!((&models).into_iter().count(), 1);
 }
 
 #[test]
