@@ -48,18 +48,18 @@ const UNSOURCED: usize = 77;
 
 /// The facts of a file: the line of each, and the comment above it or above the facts before it.
 fn facts<'a>(text: &'a str, starts: &[&str]) -> Vec<(&'a str, String)> {
-    let (mut facts, mut comment, mut in_comment) = (Vec::new(), String::new(), false);
+    let (mut facts, mut comment, mut follows_comment) = (Vec::new(), String::new(), false);
     for line in text.lines().map(str::trim).take_while(|line| *line != "#[cfg(test)]") {
-        let is_comment = line.starts_with("//");
-        if is_comment && !in_comment {
+        let continues = line.starts_with("//");
+        if continues && !follows_comment {
             comment.clear();
         }
-        if is_comment {
+        if continues {
             comment.push_str(line);
         } else if starts.iter().any(|start| line.starts_with(start)) {
             facts.push((line, comment.clone()));
         }
-        in_comment = is_comment || line.starts_with("#[");
+        follows_comment = continues || line.starts_with("#[");
     }
     facts
 }
