@@ -18,7 +18,9 @@ const MAX_REMEMBERED: usize = 4096;
 
 /// The sizes of texts by family, hash and length. A prompt has the texts of the prompt before it, and those of earlier
 /// turns; hashing a text takes a fifth of the time of counting its tokens.
-static SIZES: LazyLock<Mutex<HashMap<(Family, u64, usize), TextSize>>> = LazyLock::new(Mutex::default);
+static SIZES: LazyLock<Mutex<RememberedSizes>> = LazyLock::new(Mutex::default);
+
+type RememberedSizes = HashMap<(Family, u64, usize), TextSize>;
 
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 

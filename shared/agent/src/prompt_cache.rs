@@ -58,15 +58,13 @@ impl PromptCache {
     fn with<T>(&self, specs: &Arc<[ToolSpec]>, read: impl FnOnce(&mut KnownTools) -> T) -> T {
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Lists are compared by address, which is not reused while the cache holds the list.
-        match lists.iter_mut().find(|known| Arc::ptr_eq(&known.specs, specs)) {
-            Some(tools) => read(tools),
-            None => {
-                let mut tools = KnownTools { specs: Arc::clone(specs), sizes: Vec::new(), systems: Vec::new() };
-                let result = read(&mut tools);
-                push_bounded(&mut lists, MAX_LISTS, tools);
-                result
-            }
+        if let Some(tools) = lists.iter_mut().find(|known| Arc::ptr_eq(&known.specs, specs)) {
+            return read(tools);
         }
+        let mut tools = KnownTools { specs: Arc::clone(specs), sizes: Vec::new(), systems: Vec::new() };
+        let result = read(&mut tools);
+        push_bounded(&mut lists, MAX_LISTS, tools);
+        result
     }
 }
 
