@@ -31,7 +31,7 @@ impl Process {
         settings: impl IntoIterator<Item = (&'static str, String)>,
         further: &[&str],
     ) -> Self {
-        let mut command = Command::new(sibling_program("lambda-chat"));
+        let mut command = Command::new(release_program("lambda-chat"));
         command.args(["--port", "0", "--data"]).arg(folder).args(further).env_clear().envs(settings);
         command.env("CHAT_RATE_LIMIT", "1000000/60s").env("RUST_LOG", "off");
         Self::start(&mut command)
@@ -83,10 +83,16 @@ impl Drop for Process {
     }
 }
 
-/// Path of a program in the same target folder.
-pub fn sibling_program(name: &str) -> PathBuf {
+/// An address on loopback with a port that is free now.
+pub fn free_port() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    listener.local_addr().expect("a bound listener has an address").to_string()
+}
+
+/// Path of the release build of a program in the same target folder.
+pub fn release_program(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a program knows where it is");
-    let program = own.ancestors().nth(2).expect("benchmarks lie two folders deep").join(name);
+    let program = own.ancestors().nth(3).expect("benchmarks lie three folders deep").join("release").join(name);
     assert!(program.exists(), "first: cargo build --release -p local");
     program
 }

@@ -33,7 +33,7 @@ use answer_spec::AnswerSpec;
 use load::{ACCUMULATED, COMPLETIONS, Measurements, NATIVE, RequestFormat};
 use measured::ServerMeasurements;
 use platform::transport::Client;
-use process::Process;
+use process::{Process, free_port};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
@@ -183,9 +183,4 @@ impl Servers {
         let product = Process::product(&folder.join("none"), settings, &[]);
         Self { model, relay, relay_of_one_thread, product, whole, _database: database }
     }
-}
-
-fn free_port() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    listener.local_addr().expect("a bound listener has an address").to_string()
 }

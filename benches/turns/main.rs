@@ -1,7 +1,7 @@
 //! Counts the processor instructions of whole turns, with callgrind.
 //!
-//! `cargo build --release -p local && cargo bench -p benches --bench turns`; `SERVER` names another program, and part of a
-//! case's name may follow after `--`. The product runs in its own process under valgrind, once with its embedded database
+//! `cargo build --release -p local && cargo bench --profile dev -p benches --bench turns`, with valgrind; part of a case's
+//! name may follow after `--`, and `SERVER` names another program. The product runs in its own process under valgrind, once with its embedded database
 //! and once with a database in another process. Model, search and client run in this one and are not counted. Each case
 //! runs once before it is counted, so that connections, caches and keys are as on a warm instance.
 #![expect(
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use process::Process;
+use process::{Process, free_port};
 use serde_json::{Value, json};
 use support::{Client, Completion, FakeModel, FakeTavily, MODEL, MODEL_KEY, Reply, SEARCH_KEY};
 
@@ -51,7 +51,6 @@ async fn main() {
     // Cargo adds its own option.
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-
     println!("| million instructions of a turn | embedded database | without |\n|---|---:|---:|");
     for case in CASES.iter().filter(|case| case.name.contains(&wanted)) {
         let embedded = count(case, &folder.path().join("embedded"), &[]).await;
@@ -143,16 +142,11 @@ fn dump(product: &Process, output: &Path, number: u32) -> f64 {
 }
 
 fn server() -> PathBuf {
-    std::env::var_os("SERVER").map_or_else(|| process::sibling_program("lambda-chat"), PathBuf::from)
+    std::env::var_os("SERVER").map_or_else(|| process::release_program("lambda-chat"), PathBuf::from)
 }
 
 fn program() -> Command {
     let mut command = Command::new(server());
     command.env_clear().env("RUST_LOG", "off");
     command
-}
-
-fn free_port() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    listener.local_addr().expect("a bound listener has an address").to_string()
 }

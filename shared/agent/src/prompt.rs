@@ -47,7 +47,9 @@ impl SystemPrompt<'_> {
             ToolOffer::Native { callable: true } => "native tools",
             ToolOffer::Native { callable: false } => "no native tools",
         };
-        format!("{language:?} {compactness:?} {offer} {today} {zone} {agent_prompt:?} {added_prompt:?}")
+        let lengths = [agent_prompt, added_prompt].map(|prompt| prompt.map(str::len));
+        let (agent_prompt, added_prompt) = (agent_prompt.unwrap_or_default(), added_prompt.unwrap_or_default());
+        format!("{language:?} {compactness:?} {offer} {today} {zone} {lengths:?} {agent_prompt}{added_prompt}")
     }
 
     pub(crate) fn render(&self) -> String {

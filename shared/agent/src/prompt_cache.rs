@@ -1,6 +1,7 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use domain::ToolSpec;
+use work::lock;
 
 use crate::estimate::{self, TextSize};
 use crate::prompt::SystemPrompt;
@@ -56,7 +57,7 @@ impl PromptCache {
     }
 
     fn with<T>(&self, specs: &Arc<[ToolSpec]>, read: impl FnOnce(&mut KnownTools) -> T) -> T {
-        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = lock(&self.0);
         // Lists are compared by address, which is not reused while the cache holds the list.
         if let Some(tools) = lists.iter_mut().find(|known| Arc::ptr_eq(&known.specs, specs)) {
             return read(tools);
