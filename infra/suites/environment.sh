@@ -77,10 +77,31 @@ python_tools() {
   export PATH
 }
 
-# checks NAME: builds and runs the suite's own program, src/bin/NAME.rs.
+# program NAME: builds a program of the workspace without optimisation and prints its path. Its dependencies have the features of
+# the whole workspace, as in `cargo test --workspace`: otherwise each package would compile them anew.
+program() {
+  cargo build --quiet --locked --manifest-path "$ROOT/Cargo.toml" --workspace --bin "$1" >&2
+  realpath "${CARGO_TARGET_DIR:-$ROOT/target}/debug/$1"
+}
+
+# checks NAME [ARGUMENT…]: builds and runs the suite's own program of src/bin.
 checks() {
+  local checks
+  checks=$(program "$1")
   log "running the checks"
-  cargo run --quiet --manifest-path "$ROOT/Cargo.toml" --package suites --bin "$1"
+  "$checks" "${@:2}"
+}
+
+# unoptimised_sources: copies the sources, without the levels of optimisation of a release, and enters the copy. For checks of how a
+# release is built, which are no checks of what it becomes.
+unoptimised_sources() {
+  rm -rf "$WORK/source" && mkdir -p "$WORK/source"
+  git ls-files -z | xargs -0 cp --parents --target-directory "$WORK/source"
+  cd "$WORK/source"
+  ln -s "$ROOT/target" target
+  sed -i '/^\[profile\.release/,$d' Cargo.toml
+  printf '[profile.release]\nopt-level = 0\nstrip = "symbols"\n' >>Cargo.toml
+  git init --quiet . && git add --all
 }
 
 # stub_release FOLDER: writes the template, the example of parameters and archives of a release for arm64. Their functions do nothing.
