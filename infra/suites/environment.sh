@@ -77,10 +77,10 @@ python_tools() {
   export PATH
 }
 
-# program NAME: builds a program of the workspace without optimisation and prints its path. Its dependencies have the features of
+# program NAME [OPTION…]: builds a program of the workspace, by default without optimisation, and prints its path. Its dependencies have the features of
 # the whole workspace, as in `cargo test --workspace`: otherwise each package would compile them anew.
 program() {
-  cargo build --quiet --locked --manifest-path "$ROOT/Cargo.toml" --workspace --bin "$1" >&2
+  cargo build --quiet --locked --manifest-path "$ROOT/Cargo.toml" --workspace --bin "$@" >&2
   realpath "${CARGO_TARGET_DIR:-$ROOT/target}/debug/$1"
 }
 

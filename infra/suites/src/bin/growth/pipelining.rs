@@ -35,9 +35,6 @@ pub(crate) const CONNECTIONS: [usize; 3] = [1, 20, 118];
 /// Requests in one write.
 const BATCH: usize = 20;
 
-/// Limit of the delay by an unoptimised build.
-const UNOPTIMISED_DELAY: Duration = Duration::from_secs(2);
-
 /// How long the connections send.
 const FLOOD_TIME: Duration = Duration::from_secs(2);
 
@@ -61,17 +58,11 @@ impl PipeliningResult {
     }
 }
 
-/// The limit of the other user's wait. No work of the requests is large, so an optimised build has the target.
-pub(crate) fn max_wait() -> Duration {
-    let is_optimised = std::env::var("GROWTH_PROFILE").is_ok_and(|profile| profile != "dev");
-    if is_optimised { TARGET_DELAY } else { UNOPTIMISED_DELAY }
-}
-
 /// Floods a route from this many connections; again while the other user waits too long, and the shortest wait counts.
 pub(crate) async fn measure(bench: &Bench, route: (&str, &str), connections: usize) -> PipeliningResult {
     let mut least = flood(bench, route, connections).await;
     for _ in 1..MAX_FLOODS {
-        if least.longest_wait() >= max_wait() {
+        if least.longest_wait() >= TARGET_DELAY {
             let other = flood(bench, route, connections).await;
             least = if other.longest_wait() < least.longest_wait() { other } else { least };
         }
