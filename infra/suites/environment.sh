@@ -77,8 +77,8 @@ python_tools() {
   export PATH
 }
 
-# program NAME [OPTION…]: builds a program of the workspace, by default without optimisation, and prints its path. Its dependencies have the features of
-# the whole workspace, as in `cargo test --workspace`: otherwise each package would compile them anew.
+# program NAME [OPTION…]: builds a program of the workspace, by default without optimisation, and prints its path. Its dependencies
+# have the features of the whole workspace, as in `cargo test --workspace`: otherwise Cargo would compile them again for each package.
 program() {
   cargo build --quiet --locked --manifest-path "$ROOT/Cargo.toml" --workspace --bin "$@" >&2
   realpath "${CARGO_TARGET_DIR:-$ROOT/target}/debug/$1"
@@ -92,8 +92,8 @@ checks() {
   "$checks" "${@:2}"
 }
 
-# unoptimised_sources: copies the sources, without the levels of optimisation of a release, and enters the copy. For checks of how a
-# release is built, which are no checks of what it becomes.
+# unoptimised_sources: copies the sources without the release's profile, and enters the copy. For suites that check how a release is
+# built, not how fast it is. No environment variable could do this, because a package's own level of optimisation overrides it.
 unoptimised_sources() {
   rm -rf "$WORK/source" && mkdir -p "$WORK/source"
   git ls-files -z | xargs -0 cp --parents --target-directory "$WORK/source"
