@@ -10,11 +10,12 @@ use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::answer_writes::AnswerWrites;
 use crate::clock::{millis, rfc3339};
 use crate::conversations::{Page, ReadError, cursor};
 use crate::item::{Item, ItemExt, item, n, s, to_json};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid, primary_key};
-use crate::table::Table;
+use crate::table::{Expression, Table};
 use crate::{Day, EXPIRES, StoreError};
 use domain::Owner;
 
@@ -81,12 +82,13 @@ pub struct Executions {
 impl Executions {
     /// Stores the calls of one turn; repeating it changes nothing.
     pub async fn record(&self, owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<(), StoreError> {
-        let mut items = Vec::with_capacity(calls.len() * 2);
-        for call in calls {
-            items.push(row(owner, call, now)?);
-            items.push(pointer(owner, call, now));
-        }
-        self.table.put_all(items).await
+        self.table.put_all(items(owner, calls, now)?).await
+    }
+
+    /// Prepares what [`record`](Self::record) writes, for [`finish_with`](crate::ConversationStore::finish_with). Makes no call.
+    pub fn prepare(&self, owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<AnswerWrites, StoreError> {
+        let items = items(owner, calls, now)?.into_iter();
+        items.map(|item| self.table.put_write(item, Expression::default())).collect::<Result<_, _>>().map(AnswerWrites)
     }
 
     /// The calls of all owners, the newest turns first; `limit` is from 1 to 100.
@@ -197,6 +199,12 @@ impl Executions {
 fn pointer_key(row: &Item) -> Result<Item, StoreError> {
     let made = UNIX_EPOCH + Duration::from_millis(row.number("madeAt")?);
     Ok(Key::new(day_partition(&Day::of(made).to_string()), row.text(SK)?).attributes())
+}
+
+/// Builds the row of each call and the pointer to it.
+fn items(owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<Vec<Item>, StoreError> {
+    let pairs = calls.iter().map(|call| Ok([row(owner, call, now)?, pointer(owner, call, now)]));
+    pairs.collect::<Result<Vec<_>, _>>().map(|pairs| pairs.concat())
 }
 
 fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreError> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::Usage;
 use serde::Serialize;
 
+use crate::answer_writes::AnswerWrites;
 use crate::backoff::within;
 use crate::coalescer::Coalescer;
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
@@ -123,16 +124,28 @@ impl UsageLedger {
     /// # Errors
     /// The first failure, `Busy` after two seconds; completed writes are kept.
     pub async fn add(&self, owner: &Owner, day: Day, usage: &Usage) -> Result<(), StoreError> {
-        let (own, all) = (UsageScope::User(owner).key(day), UsageScope::Global.key(day));
-        let (ledger, entry) = (self.clone(), UsageTotals::of_turn(usage));
+        let own = self.add_to(UsageScope::User(owner), day, usage);
+        let (own, all) = tokio::join!(own, self.add_to(UsageScope::Global, day, usage));
+        own.and(all)
+    }
+
+    /// Adds an ended turn to one of the two totals, like [`add`](Self::add).
+    pub async fn add_to(&self, scope: UsageScope<'_>, day: Day, usage: &Usage) -> Result<(), StoreError> {
+        let (ledger, key, entry) = (self.clone(), scope.key(day), UsageTotals::of_turn(usage));
         // A separate task: entries of other turns may wait for it, and a turn's own task runs only while its client
         // reads.
         let added = tokio::spawn(async move {
-            let both = async { tokio::join!(ledger.add_entry(&own, entry), ledger.add_entry(&all, entry)) };
-            let (own, all) = tokio::time::timeout(ENTRY_TIMEOUT, both).await.map_err(|_| StoreError::Busy)?;
-            own.and(all)
+            let added = tokio::time::timeout(ENTRY_TIMEOUT, ledger.add_entry(&key, entry)).await;
+            added.unwrap_or(Err(StoreError::Busy))
         });
         added.await.unwrap_or(Err(StoreError::Busy))
+    }
+
+    /// Prepares the addition to the totals of the turn's owner, for
+    /// [`finish_with`](crate::ConversationStore::finish_with). Makes no call.
+    pub fn prepare(&self, owner: &Owner, day: Day, usage: &Usage) -> Result<AnswerWrites, StoreError> {
+        let addition = addition_update(UsageTotals::of_turn(usage));
+        Ok(AnswerWrites(vec![self.table.update_write(&UsageScope::User(owner).key(day), addition)?]))
     }
 
     async fn add_entry(&self, key: &Key, entry: UsageTotals) -> Result<(), StoreError> {

@@ -26,7 +26,7 @@
 //! | `SD#{SHA-256 of the search, the caller and the fetch}` (ephemeral) | `-` | that a caller was given another caller's result: `expires` | [`SearchCache`] |
 //! | `CR#{SHA-256 of the provider's address}#{year}-{month}` (ephemeral) | `-` | search costs: `credits`, `day{nn}` (credits of a day), `expires`; after the provider refused a search `pausedUntil` | [`SearchCredits`] |
 //! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `conversation`, `answer` (its seq), `expires`; a claim of an earlier release whose turn has not begun has `claimedUntil` instead of `conversation` and `answer` | `begin` |
-//! | `U#{o}#S#{conversation}` (ephemeral) | `T#{turn}#{event}` | events of a turn, starting with that number (twelve digits, from 0): `events` (a line of JSON each, or a list of texts), `answer` (the seq of the turn's answer), `expires` | [`StreamLog`], `finish_with_log` |
+//! | `U#{o}#S#{conversation}` (ephemeral) | `T#{turn}#{event}` | events of a turn, starting with that number (twelve digits, from 0): `events` (a line of JSON each, or a list of texts), `answer` (the seq of the turn's answer), `expires` | [`StreamLog`], `finish_with` |
 //! | `U#{o}#X` (ephemeral) | `{answer}-{index}` | a tool call: `call` (JSON), `owner`, `conversation`, `madeAt`, `expires` | [`Executions`] |
 //! | `X#{day}` (ephemeral) | the same | pointer to that row: `under` (its partition), `expires` | [`Executions`] |
 //! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | a model's tool support: `native`, `learned`, `contextTokens`, `countsUntil`, `expires` | [`ToolSupportTable`] |
@@ -41,6 +41,7 @@
 //! index, because only local indexes can be read with strong consistency; only heads have its sort key. All reads are
 //! strongly consistent.
 
+mod answer_writes;
 mod articles;
 mod attributes;
 mod aws;
@@ -65,7 +66,6 @@ mod key;
 mod keys;
 mod ledger;
 mod limits;
-mod log_tail;
 mod owners;
 mod pages;
 mod recovery;
@@ -80,6 +80,7 @@ mod transaction;
 mod turn_error;
 mod turn_ref;
 
+pub use answer_writes::AnswerWrites;
 pub use articles::{
     ArticleChunk, ArticleCollection, Articles, ChunkIndex, ChunkPage, ChunkPart, ChunkPosition, EmbeddingModel,
     IndexedGeneration, NewArticle, PageStart, QuantisedVector, SHARDS, StoredArticle,
@@ -99,7 +100,6 @@ pub use idempotency::{Idempotency, IdempotencyClaim, IdempotencyStatus};
 pub use keys::{ApiKey, KeyChange, KeyError, KeyRecord, Keys, NewKey, is_user_name};
 pub use ledger::{UsageLedger, UsageScope, UsageTotals};
 pub use limits::{Admission, RateLimit, RateLimiter};
-pub use log_tail::LogTail;
 pub use owners::DeletionCounts;
 pub use search_cache::{Claim, FetchLease, SearchCache};
 pub use search_credits::{SearchCredits, SpentCredits};

@@ -14,12 +14,12 @@ use tokio::time::Instant;
 
 pub use self::entry::LogEntry;
 use self::entry::{format_lines, parse_line};
+use crate::answer_writes::AnswerWrites;
 use crate::clock::millis;
 use crate::coalescer::Coalescer;
 use crate::conversations::TurnLease;
 use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid};
-use crate::log_tail::LogTail;
 use crate::table::{Expression, Table};
 use crate::turn_ref::TurnRef;
 use crate::{EXPIRES, StoreError};
@@ -87,7 +87,7 @@ impl StreamLog {
     }
 
     /// Prepares the events that [`append`](Self::append) would write, for
-    /// [`finish_with_log`](crate::ConversationStore::finish_with_log); `None` if they are too large for that. Makes no
+    /// [`finish_with`](crate::ConversationStore::finish_with); `None` if they are too large for that. Makes no
     /// call.
     pub fn prepare_tail(
         &self,
@@ -96,10 +96,10 @@ impl StreamLog {
         first: usize,
         events: &[LogEntry],
         now: SystemTime,
-    ) -> Option<LogTail> {
+    ) -> Option<AnswerWrites> {
         let bytes: usize = events.iter().map(LogEntry::bytes).sum();
         let put = || self.table.put_write(batch_item(owner, turn, first, events, now), Expression::default());
-        (bytes <= MAX_TAIL_BYTES).then(put)?.ok().map(LogTail)
+        (bytes <= MAX_TAIL_BYTES).then(put)?.ok().map(|put| AnswerWrites(vec![put]))
     }
 
     /// Reads a page of events, starting with number `next`, which must be the first of a batch.

@@ -6,7 +6,7 @@ use domain::{ErrorCode, Failure, FinishReason, Language, Owner, RequestOrigin};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use jiff::Timestamp;
-use store::{Day, Execution, ReadError, Store, StoreError};
+use store::{AnswerWrites, Day, Execution, ReadError, Store, StoreError, UsageScope};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceNumbers, ToolContext, UrlAllowlist};
@@ -113,23 +113,33 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// Adds the usage of the turn to the day's totals, however it ended, even if its conversation is deleted: a deletion is no
-    /// way around a budget. A failure to write them does not fail the turn.
-    pub(crate) async fn record_usage(&self) {
+    /// Adds the usage of the turn to one of the day's totals, however it ended, even if its conversation is deleted: a deletion
+    /// is no way around a budget. A failure to write them does not fail the turn.
+    pub(crate) async fn record_usage(&self, scope: UsageScope<'_>) {
         let usage = self.events.turn_state().usage();
-        let added = self.services.store.ledger.add(self.owner, Day::of(SystemTime::now()), &usage).await;
+        let added = self.services.store.ledger.add_to(scope, Day::of(SystemTime::now()), &usage).await;
         if let Err(error) = added {
             tracing::warn!(%error, turn = %self.turn_id, "the usage of a turn could not be recorded");
         }
     }
 
-    /// Stores records of the tool calls of an answer; a failure does not fail the turn.
+    /// What is stored with an answer: its owner's usage, and the records of its tool calls.
+    pub(crate) fn prepare_records(&self, message_id: &str) -> Result<AnswerWrites, StoreError> {
+        let (store, now) = (&self.services.store, SystemTime::now());
+        let usage = self.events.turn_state().usage();
+        let mut writes = store.ledger.prepare(self.owner, Day::of(now), &usage)?;
+        writes.extend([store.executions.prepare(self.owner, &self.executions(message_id), now)?]);
+        Ok(writes)
+    }
+
+    fn executions(&self, message_id: &str) -> Vec<Execution> {
+        let (state, redactor) = (self.events.turn_state(), &self.services.redactor);
+        redaction::executions(state.calls(), redactor, message_id, &self.agent.id, self.conversation_id)
+    }
+
+    /// Stores records of the tool calls of an answer that was stored without them; a failure does not fail the turn.
     pub(crate) async fn record_executions(&self, message_id: &str) {
-        let executions: Vec<Execution> = {
-            let state = self.events.turn_state();
-            let redactor = &self.services.redactor;
-            redaction::executions(state.calls(), redactor, message_id, &self.agent.id, self.conversation_id)
-        };
+        let executions = self.executions(message_id);
         if executions.is_empty() {
             return;
         }

@@ -3,7 +3,9 @@ use std::time::{Duration, SystemTime};
 
 use agent::EventLog;
 use domain::{ErrorCode, Event, Failure, FinishReason, NumberedSources, Summary};
-use store::{Answer, ConversationStore, LeaseError, LeaseState, ReadError, StoreError, TurnEnd, TurnLease, UserInput};
+use store::{
+    Answer, ConversationStore, LeaseError, LeaseState, ReadError, StoreError, TurnEnd, TurnLease, UsageScope, UserInput,
+};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 use tools::SourceNumbers;
@@ -88,7 +90,7 @@ impl StatefulTurn {
         };
         let (ending, ()) = tokio::join!(answered, log.follow(&ended));
         let stored = Box::pin(self.store_end(ending, &mut log, &runner));
-        let ((ending, title), ()) = tokio::join!(stored, runner.record_usage());
+        let ((ending, title), ()) = tokio::join!(stored, runner.record_usage(UsageScope::Global));
         runner.report(ending.outcome());
         let closing = self.closing_events(&ending, title);
         if matches!(ending, Ending::Deleted) {
@@ -212,10 +214,14 @@ impl StatefulTurn {
         log: &mut LogWriter<'_>,
         runner: &TurnRunner<'_>,
     ) -> (Ending, Option<String>) {
+        let own_usage = || runner.record_usage(UsageScope::User(&self.request.owner));
         let end = match &ending {
             Ending::Answered(reason) => TurnEnd::Done(*reason),
             Ending::Failed(failure) => TurnEnd::Failed(failure.code),
-            Ending::Deleted | Ending::Superseded => return (ending, self.title.clone()),
+            Ending::Deleted | Ending::Superseded => {
+                own_usage().await;
+                return (ending, self.title.clone());
+            }
         };
         let mut answer = stored_answer(self.events.turn_state().clone(), end, self.added_sources());
         answer.title.clone_from(&self.title);
@@ -223,19 +229,23 @@ impl StatefulTurn {
             Ending::Failed(failure) if failure.message != failure.code.message() => Some(failure.message.clone()),
             _ => None,
         };
-        let mut stored = self.finish(&answer, &ending, log).await;
+        let mut stored = self.finish(&answer, &ending, log, runner).await;
         if matches!(stored, Err(LeaseError::Renamed)) {
             // The user has named the conversation: there is no title to announce.
             answer.title = None;
-            stored = self.finish(&answer, &ending, log).await;
+            stored = self.finish(&answer, &ending, log, runner).await;
+        }
+        if stored != Ok(true) {
+            own_usage().await;
         }
         let ending = match stored {
-            Ok(with_log) => {
+            Ok(together) => {
                 self.guard.mark_stored();
-                log.mark_stored(with_log);
                 runner.log_stored();
-                // Not before: no record may be stored under a conversation that is deleted.
-                runner.record_executions(&self.message_id).await;
+                if !together {
+                    // Not before: no record may be stored under a conversation that is deleted.
+                    runner.record_executions(&self.message_id).await;
+                }
                 ending
             }
             Err(LeaseError::Lost | LeaseError::Renamed) => self.lost_lease().await,
@@ -250,14 +260,24 @@ impl StatefulTurn {
         Some(if self.lease.has_numbered_sources() { sources.added() } else { sources.all() })
     }
 
-    /// Whether the end of the log was stored in the answer's transaction.
-    async fn finish(&self, answer: &Answer, ending: &Ending, log: &mut LogWriter<'_>) -> Result<bool, LeaseError> {
+    /// Whether the usage and the calls were stored in the answer's transaction, and the end of the log if there is one.
+    async fn finish(
+        &self,
+        answer: &Answer,
+        ending: &Ending,
+        log: &mut LogWriter<'_>,
+        runner: &TurnRunner<'_>,
+    ) -> Result<bool, LeaseError> {
         let tail = log.end(&self.closing_events(ending, answer.title.clone()));
-        let (conversations, now) = (&self.services.store.conversations, SystemTime::now());
-        match tail {
-            Some(tail) => conversations.finish_with_log(&self.lease, answer, tail, now).await,
-            None => conversations.finish(&self.lease, answer, now).await.map(|()| false),
-        }
+        let has_tail = tail.is_some();
+        let records = runner.prepare_records(&self.message_id);
+        let mut writes =
+            records.inspect_err(|error| tracing::warn!(%error, "records were not prepared")).unwrap_or_default();
+        writes.extend(tail);
+        let conversations = &self.services.store.conversations;
+        let together = conversations.finish_with(&self.lease, answer, writes, SystemTime::now()).await?;
+        log.mark_stored(together && has_tail);
+        Ok(together)
     }
 
     /// The events that follow once the turn is stored.

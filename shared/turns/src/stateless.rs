@@ -3,6 +3,7 @@
 use agent::EventLog;
 use domain::{Event, EventBatch, Failure, FinishReason, Language, Message, TurnError, TurnStart, new_id};
 use futures_util::{Stream, StreamExt};
+use store::UsageScope;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -64,7 +65,8 @@ async fn run(
         answered = runner.run_guarded(&shutdown, answer) => answered,
         () = abandoned.cancelled() => Ok(FinishReason::Stopped),
     };
-    runner.record_usage().await;
+    let (owner, all) = (UsageScope::User(runner.owner), UsageScope::Global);
+    tokio::join!(runner.record_usage(owner), runner.record_usage(all));
     runner.report(answered.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason)));
     let usage = events.turn_state().usage();
     events.send(Event::Usage(Box::new(usage)));

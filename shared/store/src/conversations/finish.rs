@@ -10,23 +10,24 @@ use super::stop::lease_state;
 use super::superseded::{becomes_current, supersede_previous};
 use super::transcript::{Transcript, reserve_update, summary_item};
 use super::turn::{Answer, LeaseError, LeaseState, TurnLease};
+use crate::answer_writes::AnswerWrites;
 use crate::backoff::within;
 use crate::clock::millis;
 use crate::item::{ItemExt, n, s};
-use crate::log_tail::LogTail;
 use crate::table::{Expression, WriteOutcome};
+use crate::transaction::TransactionOutcome;
 use crate::{StoreError, UPDATED_AT};
 
-/// Timeout of the optional writes, a transcript in advance and the end of a log: the lease is not renewed meanwhile,
-/// and the answer is worth more.
+/// Timeout of the optional writes, a transcript in advance and what is stored with the answer: the lease is not renewed
+/// meanwhile, and the answer is worth more.
 const OPTIONAL_WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The outcome of the transaction that ends a turn.
 #[derive(PartialEq, Eq)]
 enum EndOutcome {
     Stored,
-    /// Stored with the end of the log.
-    StoredWithLog,
+    /// Stored together with the further writes.
+    StoredTogether,
     /// A condition failed.
     ConditionFailed,
 }
@@ -51,24 +52,23 @@ impl ConversationStore {
     /// has a title that is no longer the conversation's. A second call for the same turn changes nothing and succeeds. An expired lease is still valid while no other turn has acquired the conversation.
     /// Nothing is written into a deleted conversation.
     pub async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError> {
-        let end = self.commit_end(lease, answer, None, now).await;
-        self.resolve_end(lease, answer, end).await.map(drop)
+        self.finish_with(lease, answer, AnswerWrites::default(), now).await.map(drop)
     }
 
-    /// Like [`finish`](Self::finish), but also stores the tail of the turn's log in the same transaction; returns
-    /// whether the log surely has it.
+    /// Like [`finish`](Self::finish), but also stores further writes in the same transaction; returns whether they
+    /// surely are.
     ///
-    /// So the log has its tail only if the answer is stored, and a deletion of the conversation finds it. If the two
-    /// cannot be stored together within two seconds, the answer is stored without the log.
-    pub async fn finish_with_log(
+    /// So they exist only if the answer is stored, and a deletion of the conversation finds them. If all of it cannot be
+    /// stored together within two seconds, or another transaction holds one of the items, the answer is stored alone.
+    pub async fn finish_with(
         &self,
         lease: &TurnLease,
         answer: &Answer,
-        log: LogTail,
+        further: AnswerWrites,
         now: SystemTime,
     ) -> Result<bool, LeaseError> {
-        let end = self.commit_end(lease, answer, Some(log), now).await;
-        self.resolve_end(lease, answer, end).await.map(|end| end == EndOutcome::StoredWithLog)
+        let end = self.commit_end(lease, answer, further, now).await;
+        self.resolve_end(lease, answer, end).await.map(|end| end == EndOutcome::StoredTogether)
     }
 
     /// Resolves an end that may have been stored by an earlier call, or by a call without a response.
@@ -94,7 +94,7 @@ impl ConversationStore {
         &self,
         lease: &TurnLease,
         answer: &Answer,
-        log: Option<LogTail>,
+        further: AnswerWrites,
         now: SystemTime,
     ) -> Result<EndOutcome, StoreError> {
         let transcript = match Transcript::for_answer(lease, answer)? {
@@ -108,12 +108,14 @@ impl ConversationStore {
             small => small,
         };
         let writes = self.end_writes(lease, answer, transcript.as_ref(), now)?;
-        if let Some(LogTail(put)) = log {
-            let commit = self.commit([writes.as_slice(), &[put]].concat());
-            match within(OPTIONAL_WRITE_TIMEOUT, commit).await {
-                Ok(true) => return Ok(EndOutcome::StoredWithLog),
-                Ok(false) => return Ok(EndOutcome::ConditionFailed),
-                Err(error) => tracing::warn!(%error, "an answer could not be stored with the end of its log"),
+        if !further.is_empty() && further.fit() {
+            let together = self.table.transact([writes.as_slice(), &further.0].concat());
+            match within(OPTIONAL_WRITE_TIMEOUT, together).await {
+                Ok(TransactionOutcome::Committed) => return Ok(EndOutcome::StoredTogether),
+                Ok(TransactionOutcome::ConditionFailed(_)) => return Ok(EndOutcome::ConditionFailed),
+                // Turns of one owner that end at the same time share its sum: their own requests add to it one after the other.
+                Ok(TransactionOutcome::Conflict) => {}
+                Err(error) => tracing::warn!(%error, "an answer could not be stored with its log, calls and usage"),
             }
         }
         Ok(if self.commit(writes).await? { EndOutcome::Stored } else { EndOutcome::ConditionFailed })

@@ -12,7 +12,7 @@ fn day(number: u32) -> SystemTime {
     UNIX_EPOCH + DAY * number
 }
 
-fn call(id: &str, conversation: &str) -> Execution {
+pub(crate) fn call(id: &str, conversation: &str) -> Execution {
     Execution {
         id: id.to_owned(),
         agent: "default".to_owned(),

@@ -8,11 +8,11 @@ use crate::wire::{Fault, Gate, Wire};
 
 const DAY: u64 = 24 * 3600;
 
-fn today() -> Day {
+pub(crate) fn today() -> Day {
     Day::of(at(0))
 }
 
-fn new_usage(input_tokens: u64, output_tokens: u64, cost_micros: Option<u64>) -> Usage {
+pub(crate) fn new_usage(input_tokens: u64, output_tokens: u64, cost_micros: Option<u64>) -> Usage {
     Usage {
         input_tokens,
         cached_tokens: 0,
@@ -23,7 +23,7 @@ fn new_usage(input_tokens: u64, output_tokens: u64, cost_micros: Option<u64>) ->
     }
 }
 
-async fn user_totals(ledger: &UsageLedger) -> UsageTotals {
+pub(crate) async fn user_totals(ledger: &UsageLedger) -> UsageTotals {
     ledger.day(UsageScope::User(&alice()), today()).await.unwrap()
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test stands on must hold, or the test has failed")]
 
 mod administrators;
+mod answer_writes;
 mod articles;
 mod breakers;
 mod cache;
@@ -19,7 +20,6 @@ mod keys;
 mod ledger;
 mod limits;
 mod lists;
-mod log_tails;
 mod owners;
 mod races;
 mod recovery;

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use agent::EventLog;
 use domain::{Event, Owner};
 use futures_util::FutureExt;
-use store::{LogTail, StoreError, StreamLog, TurnLease};
+use store::{AnswerWrites, StoreError, StreamLog, TurnLease};
 use tokio::select;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -66,13 +66,13 @@ impl<'a> LogWriter<'a> {
 
     /// The rest of the log with the closing events, to be stored with the answer; `None` for a turn that needs no log, or if
     /// the rest does not fit the transaction. No write may be pending.
-    pub(crate) fn end(&mut self, closing: &[Event]) -> Option<LogTail> {
+    pub(crate) fn end(&mut self, closing: &[Event]) -> Option<AnswerWrites> {
         let needs_none = self.state == State::Empty && self.is_over() && !self.batches.needs_log();
         let has_ended = needs_none || matches!(self.state, State::Ended | State::GivenUp);
         if has_ended { None } else { self.tail(closing) }
     }
 
-    fn tail(&mut self, closing: &[Event]) -> Option<LogTail> {
+    fn tail(&mut self, closing: &[Event]) -> Option<AnswerWrites> {
         let Batch { first, events } = self.batches.rest(closing);
         self.streams.prepare_tail(self.owner, self.turn, first, &events, SystemTime::now())
     }

@@ -1,18 +1,20 @@
-//! Answers that are stored together with the tail of their turn's log.
+//! Answers that are stored together with the tail of their turn's log, its usage and its calls.
 
-use store::{LeaseError, LogTail, Store, StoreError, TurnLease};
+use store::{AnswerWrites, LeaseError, Store, StoreError, TurnLease, UsageTotals};
 
+use crate::executions::call;
+use crate::ledger::{new_usage, today, user_totals};
 use crate::stream_log::{begin_turn, entries, page_of};
 use crate::support::{alice, answer, at, config, next_turn, rows, store, store_at, store_without_retries_at};
 use crate::wire::{Fault, Gate, Wire};
 
 /// Writes the first event of a log; returns the tail with the second one, which ends it.
-async fn log_with_tail(store: &Store, lease: &TurnLease) -> LogTail {
+async fn log_with_tail(store: &Store, lease: &TurnLease) -> AnswerWrites {
     store.streams.append(&alice(), lease, 0, &entries(&["a"]), at(1)).await.unwrap();
     log_tail(store, lease, "z")
 }
 
-fn log_tail(store: &Store, lease: &TurnLease, event: &str) -> LogTail {
+fn log_tail(store: &Store, lease: &TurnLease, event: &str) -> AnswerWrites {
     store.streams.prepare_tail(&alice(), lease, 1, &entries(&[event]), at(2)).unwrap()
 }
 
@@ -34,12 +36,55 @@ async fn answer_and_log_tail_share_one_transaction() {
     let (lease, known) = begin_turn(&store).await;
     let log = log_with_tail(&store, &lease).await;
     wire.seen();
-    assert_eq!(store.conversations.finish_with_log(&lease, &answer("A"), log, at(2)).await, Ok(true));
+    assert_eq!(store.conversations.finish_with(&lease, &answer("A"), log, at(2)).await, Ok(true));
     assert_eq!(wire.seen(), ["TransactWriteItems"]);
     let other = log_tail(&store, &lease, "other");
-    assert_eq!(store.conversations.finish_with_log(&lease, &answer("B"), other, at(2)).await, Ok(false));
+    assert_eq!(store.conversations.finish_with(&lease, &answer("B"), other, at(2)).await, Ok(false));
     assert_eq!(stored_text(&store, &lease).await, "A");
     assert_eq!(store.streams.read(&alice(), &known, 0, at(3)).await.unwrap(), page_of(&["a", "z"]));
+}
+
+/// The addition of a turn to its owner's sum, and the records of its calls.
+fn usage_and_calls(store: &Store, calls: usize) -> AnswerWrites {
+    let calls: Vec<_> = (0..calls).map(|number| call(&format!("1-{number:03}"), "C")).collect();
+    let mut writes = store.ledger.prepare(&alice(), today(), &new_usage(3, 4, Some(5))).unwrap();
+    writes.extend([store.executions.prepare(&alice(), &calls, at(2)).unwrap()]);
+    writes
+}
+
+/// The turns in their owner's sum, and the listed calls.
+async fn counted(store: &Store) -> (UsageTotals, usize) {
+    let calls = store.executions.list(100, None, at(3)).await.unwrap();
+    (user_totals(&store.ledger).await, calls.items.len())
+}
+
+#[tokio::test]
+async fn usage_and_calls_share_the_transaction_of_the_answer() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = store_at(&endpoint).await;
+    let (lease, _) = begin_turn(&store).await;
+    let writes = usage_and_calls(&store, 2);
+    wire.seen();
+    assert_eq!(store.conversations.finish_with(&lease, &answer("A"), writes, at(2)).await, Ok(true));
+    assert_eq!(wire.seen(), ["TransactWriteItems"]);
+    let (totals, calls) = counted(&store).await;
+    assert_eq!((totals.turns, totals.tokens(), totals.cost_micros, calls), (1, 7, Some(5), 2));
+}
+
+#[tokio::test]
+async fn answer_is_stored_alone_when_a_sum_is_held_or_calls_are_too_many() {
+    for (calls, faults, requests) in [(2, &[Fault::Cancelled("TransactionConflict")] as &[Fault], 2), (50, &[], 1)] {
+        let (wire, endpoint) = Wire::new().await;
+        let store = store_at(&endpoint).await;
+        let (lease, _) = begin_turn(&store).await;
+        wire.fail("TransactWriteItems", faults);
+        wire.seen();
+        let writes = usage_and_calls(&store, calls);
+        assert_eq!(store.conversations.finish_with(&lease, &answer("A"), writes, at(2)).await, Ok(false));
+        assert_eq!(wire.seen(), vec!["TransactWriteItems"; requests]);
+        assert_eq!(stored_text(&store, &lease).await, "A");
+        assert_eq!(counted(&store).await, (UsageTotals::default(), 0));
+    }
 }
 
 #[tokio::test]
@@ -49,7 +94,7 @@ async fn end_after_lost_lease_leaves_log_unchanged() {
     let log = log_with_tail(&store, &lease).await;
     let next = next_turn(&lease.conversation_id, "Q2");
     store.conversations.begin(&alice(), &next, at(20)).await.unwrap();
-    let refused = store.conversations.finish_with_log(&lease, &answer("A"), log, at(21)).await;
+    let refused = store.conversations.finish_with(&lease, &answer("A"), log, at(21)).await;
     assert_eq!(refused, Err(LeaseError::Lost));
     assert_eq!(stored_text(&store, &lease).await, "");
     assert_eq!(store.streams.read(&alice(), &known, 0, at(3)).await.unwrap(), page_of(&["a"]));
@@ -70,7 +115,7 @@ async fn f079_answer_is_stored_without_failing_log_tail() {
         let (lease, known) = begin_turn(&store).await;
         let log = log_with_tail(&store, &lease).await;
         wire.fail("TransactWriteItems", std::slice::from_ref(&fault));
-        let stored = store.conversations.finish_with_log(&lease, &answer("A"), log, at(2)).await;
+        let stored = store.conversations.finish_with(&lease, &answer("A"), log, at(2)).await;
         assert_eq!(stored, Ok(false), "{fault:?}: whether the log has it is not sure");
         assert_eq!(stored_text(&store, &lease).await, "A", "{fault:?}");
         let expected = if along { page_of(&["a", "z"]) } else { page_of(&["a"]) };
@@ -87,7 +132,7 @@ async fn f079_answer_never_waits_for_hanging_log_tail() {
     let gate = Gate::default();
     wire.fail("TransactWriteItems", &[Fault::Held(gate.clone())]);
     // The gate stays closed.
-    assert_eq!(store.conversations.finish_with_log(&lease, &answer("A"), log, at(2)).await, Ok(false));
+    assert_eq!(store.conversations.finish_with(&lease, &answer("A"), log, at(2)).await, Ok(false));
     assert_eq!(stored_text(&store, &lease).await, "A");
     assert_eq!(store.streams.read(&alice(), &known, 0, at(3)).await.unwrap(), page_of(&["a"]));
 }
@@ -100,7 +145,7 @@ async fn f079_answer_is_stored_without_log_table() {
     let log = log_with_tail(&store, &lease).await;
     let client = aws_sdk_dynamodb::Client::new(&config(&endpoint));
     client.delete_table().table_name("ephemeral").send().await.unwrap();
-    assert_eq!(store.conversations.finish_with_log(&lease, &answer("A"), log, at(2)).await, Ok(false));
+    assert_eq!(store.conversations.finish_with(&lease, &answer("A"), log, at(2)).await, Ok(false));
     assert_eq!(stored_text(&store, &lease).await, "A");
 }
 
@@ -112,7 +157,7 @@ async fn failed_end_stores_neither_answer_nor_log() {
     let log = log_with_tail(&store, &lease).await;
     let busy = Fault::Refused("ThrottlingException");
     wire.fail("TransactWriteItems", &[busy.clone(), busy]);
-    let failed = store.conversations.finish_with_log(&lease, &answer("A"), log, at(2)).await;
+    let failed = store.conversations.finish_with(&lease, &answer("A"), log, at(2)).await;
     assert_eq!(failed, Err(LeaseError::Store(StoreError::Busy)));
     assert_eq!(stored_text(&store, &lease).await, "");
     assert_eq!(store.streams.read(&alice(), &known, 0, at(3)).await.unwrap(), page_of(&["a"]));
@@ -139,7 +184,7 @@ async fn f150_deletion_and_end_are_serialized() {
             delete(&direct_store, &lease).await;
             gate.open();
         };
-        let (end, ()) = tokio::join!(store.conversations.finish_with_log(&lease, &a, log, at(2)), deletion);
+        let (end, ()) = tokio::join!(store.conversations.finish_with(&lease, &a, log, at(2)), deletion);
         assert_eq!(end, if stored_first { Ok(true) } else { Err(LeaseError::Lost) });
         for table in ["data", "ephemeral"] {
             assert_eq!(rows(&endpoint, table).await, [], "{table}, {stored_first}");
