@@ -1,6 +1,6 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
-/// Maximum number of writes beside an answer: a transaction has a hundred at most, and the answer's own are a few.
+/// Maximum number of writes stored with an answer: a transaction has a hundred at most, and the answer's own are a few.
 const MAX_WRITES: usize = 80;
 
 /// Writes that go into the transaction of a turn's answer if they can: the end of its log, the records of its tool calls, and its

@@ -59,7 +59,7 @@ async fn counted(store: &Store) -> (UsageTotals, usize) {
 }
 
 #[tokio::test]
-async fn usage_and_calls_share_the_transaction_of_the_answer() {
+async fn usage_and_calls_share_the_answer_transaction() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await;
     let (lease, _) = begin_turn(&store).await;
@@ -72,7 +72,7 @@ async fn usage_and_calls_share_the_transaction_of_the_answer() {
 }
 
 #[tokio::test]
-async fn answer_is_stored_alone_when_a_sum_is_held_or_calls_are_too_many() {
+async fn answer_is_stored_alone_if_others_interfere() {
     for (calls, faults, requests) in [(2, &[Fault::Cancelled("TransactionConflict")] as &[Fault], 2), (50, &[], 1)] {
         let (wire, endpoint) = Wire::new().await;
         let store = store_at(&endpoint).await;
