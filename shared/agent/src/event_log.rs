@@ -5,7 +5,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use domain::{Event, EventBatch, MAX_ANSWER_BYTES, MAX_THINKING_BYTES, TurnAccumulator};
+use domain::{AnswerDelta, Event, EventBatch, MAX_ANSWER_BYTES, MAX_THINKING_BYTES, Note, ToolEvent, TurnAccumulator};
 use futures_util::stream::{Stream, unfold};
 use llm::AttemptLog;
 use redaction::StreamRedactor;
@@ -65,15 +65,15 @@ impl EventLog {
     pub(crate) fn append(&self, event: Event) {
         let mut state = self.lock();
         match event {
-            Event::Text { delta } => {
+            Event::Delta(AnswerDelta::Text(delta)) => {
                 let filtered = state.filter.push_text(delta);
                 self.append_answer(&mut state, filtered);
             }
-            Event::Thinking { delta } => {
+            Event::Delta(AnswerDelta::Thinking(delta)) => {
                 let filtered = state.filter.push_thinking(delta);
                 self.append_answer(&mut state, filtered);
             }
-            Event::ToolCall(_) | Event::ClientToolCall(_) => {
+            Event::Tool(ToolEvent::Call(_) | ToolEvent::ClientCall(_)) => {
                 let held = state.filter.finish();
                 self.append_answer(&mut state, held);
                 self.append_filtered(&mut state, event);
@@ -107,11 +107,11 @@ impl EventLog {
 
     fn append_answer(&self, state: &mut LogState, filtered: FilteredAnswer) {
         if !filtered.thinking.is_empty() {
-            self.append_filtered(state, Event::Thinking { delta: filtered.thinking });
+            self.append_filtered(state, Event::Delta(AnswerDelta::Thinking(filtered.thinking)));
         }
         for source in filtered.cited {
             if !state.turn_state.answer.sources.iter().any(|known| known.url == source.url) {
-                self.append_filtered(state, Event::EarlierSource(Box::new(source)));
+                self.append_filtered(state, Event::Note(Note::EarlierSource(Box::new(source))));
             }
         }
         if filtered.text.is_empty() {
@@ -119,10 +119,10 @@ impl EventLog {
         }
         let line_breaks = state.turn_state.line_breaks_before(&filtered.text);
         if !line_breaks.is_empty() {
-            self.append_filtered(state, Event::Text { delta: line_breaks.to_owned() });
+            self.append_filtered(state, Event::Delta(AnswerDelta::Text(line_breaks.to_owned())));
             state.turn_state.skip_line_breaks();
         }
-        self.append_filtered(state, Event::Text { delta: filtered.text });
+        self.append_filtered(state, Event::Delta(AnswerDelta::Text(filtered.text)));
     }
 
     fn append_filtered(&self, state: &mut LogState, mut event: Event) {
@@ -214,7 +214,7 @@ impl EventLog {
     /// Truncates text and reasoning to what still fits; whether anything is left of the event.
     fn truncate_to_limits(&self, answer: &TurnAccumulator, event: &mut Event) -> bool {
         match event {
-            Event::Text { delta } => {
+            Event::Delta(AnswerDelta::Text(delta)) => {
                 let fits = truncate(delta, MAX_ANSWER_BYTES.saturating_sub(answer.content.len()));
                 if !fits {
                     self.0.full.cancel();
@@ -222,21 +222,14 @@ impl EventLog {
                 fits || !delta.is_empty()
             }
             // The answer continues without the rest of its reasoning.
-            Event::Thinking { delta } => {
+            Event::Delta(AnswerDelta::Thinking(delta)) => {
                 truncate(delta, MAX_THINKING_BYTES.saturating_sub(answer.thinking.len())) || !delta.is_empty()
             }
             Event::Started(_)
-            | Event::ModelSwitched { .. }
-            | Event::TextReclassified { .. }
-            | Event::ToolCall(_)
-            | Event::ToolProgress(_)
-            | Event::ToolResult(_)
-            | Event::EarlierSource(_)
-            | Event::ClientToolCall(_)
-            | Event::Title(_)
-            | Event::Usage(_)
-            | Event::Failed(_)
-            | Event::Done { .. } => true,
+            | Event::Delta(AnswerDelta::Reclassified(_))
+            | Event::Tool(_)
+            | Event::Note(_)
+            | Event::End(_) => true,
         }
     }
 
@@ -265,19 +258,13 @@ impl DerefMut for TurnStateGuard<'_> {
 /// The bytes of an event's delta; 0 for the other, infrequent events.
 fn delta_bytes(event: &Event) -> usize {
     match event {
-        Event::Text { delta } | Event::Thinking { delta } => delta.len(),
-        Event::ToolProgress(progress) => progress.text.len(),
+        Event::Delta(AnswerDelta::Text(delta) | AnswerDelta::Thinking(delta)) => delta.len(),
+        Event::Tool(ToolEvent::Progress(progress)) => progress.text.len(),
         Event::Started(_)
-        | Event::ModelSwitched { .. }
-        | Event::TextReclassified { .. }
-        | Event::ToolCall(_)
-        | Event::ToolResult(_)
-        | Event::EarlierSource(_)
-        | Event::ClientToolCall(_)
-        | Event::Title(_)
-        | Event::Usage(_)
-        | Event::Failed(_)
-        | Event::Done { .. } => 0,
+        | Event::Delta(AnswerDelta::Reclassified(_))
+        | Event::Tool(ToolEvent::Call(_) | ToolEvent::Result(_) | ToolEvent::ClientCall(_))
+        | Event::Note(_)
+        | Event::End(_) => 0,
     }
 }
 

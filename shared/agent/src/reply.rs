@@ -7,7 +7,7 @@ use std::mem::Discriminant;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::{Event, ToolCall, ToolProgress, ToolSpec};
+use domain::{Event, ToolCall, ToolEvent, ToolProgress, ToolSpec};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use llm::{ModelClient, ModelError, Reply, ToolMode};
@@ -82,7 +82,7 @@ impl ReplyOptions<'_> {
         let (events, id, name) = (self.events, call.id.clone(), call.name.clone());
         move |text| {
             let progress = ToolProgress { id: id.clone(), name: name.clone(), text };
-            events.send(Event::ToolProgress(Box::new(progress)));
+            events.send(Event::Tool(ToolEvent::Progress(Box::new(progress))));
         }
     }
 
@@ -113,7 +113,7 @@ pub(crate) fn report(
     }
     let run = run.map_err(RoundError::Fatal)?;
     events.turn_state().record_cost(&run);
-    events.send(Event::ToolResult(Box::new(run.report.clone())));
+    events.send(Event::Tool(ToolEvent::Result(Box::new(run.report.clone()))));
     Ok(run)
 }
 

@@ -1,5 +1,6 @@
 use domain::{
-    CallState, Event, Language, Message, ProviderData, Summary, ToolCall, ToolMessage, TurnAccumulator, Usage,
+    AnswerDelta, CallState, Event, Language, Message, Note, ProviderData, Summary, ToolCall, ToolEvent, ToolMessage,
+    TurnAccumulator, Usage,
 };
 use llm::AttemptLog;
 use tokio::time::Instant;
@@ -68,26 +69,23 @@ impl TurnState {
     pub(crate) fn apply(&mut self, event: &Event) {
         self.answer.apply(event);
         match event {
-            Event::Thinking { .. } => self.thinking.start(),
-            Event::Text { .. } => {
+            Event::Delta(AnswerDelta::Thinking(_)) => self.thinking.start(),
+            Event::Delta(AnswerDelta::Text(_)) => {
                 self.thinking.stop();
                 self.first_text_at.get_or_insert_with(Instant::now);
             }
-            Event::ToolCall(_) => {
+            Event::Tool(ToolEvent::Call(_)) => {
                 self.thinking.stop();
                 self.call_costs.push(CallCost { called_at: Instant::now(), bytes: 0, credits: 0 });
                 if let Some(made) = self.answer.calls.last_mut() {
                     made.position.thinking_ms = Some(self.thinking.elapsed_ms());
                 }
             }
-            Event::ClientToolCall(_) | Event::Usage(_) | Event::Failed(_) | Event::Done { .. } => self.thinking.stop(),
+            Event::Tool(ToolEvent::ClientCall(_)) | Event::Note(Note::Usage(_)) | Event::End(_) => self.thinking.stop(),
             Event::Started(_)
-            | Event::ModelSwitched { .. }
-            | Event::TextReclassified { .. }
-            | Event::ToolProgress(_)
-            | Event::ToolResult(_)
-            | Event::EarlierSource(_)
-            | Event::Title(_) => {}
+            | Event::Delta(AnswerDelta::Reclassified(_))
+            | Event::Tool(ToolEvent::Progress(_) | ToolEvent::Result(_))
+            | Event::Note(Note::ModelSwitched(_) | Note::EarlierSource(_) | Note::Title(_)) => {}
         }
     }
 
@@ -240,7 +238,7 @@ mod tests {
     use crate::tokens::Family;
 
     fn text(state: &mut TurnState, delta: &str) {
-        state.apply(&Event::Text { delta: delta.into() });
+        state.apply(&Event::Delta(AnswerDelta::Text(delta.into())));
     }
 
     #[test]

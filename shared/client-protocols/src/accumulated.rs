@@ -1,4 +1,4 @@
-use domain::{Event, split_last_characters};
+use domain::{AnswerDelta, Event, split_last_characters};
 use serde::Serialize;
 
 use crate::{NativeSse, Protocol};
@@ -54,24 +54,14 @@ impl Accumulated {
 impl Protocol for Accumulated {
     fn write_frames(&mut self, event: &Event, out: &mut String) {
         match event {
-            Event::Text { delta } => self.content.push_str(delta),
-            Event::Thinking { delta } => self.thinking.push_str(delta),
+            Event::Delta(AnswerDelta::Text(delta)) => self.content.push_str(delta),
+            Event::Delta(AnswerDelta::Thinking(delta)) => self.thinking.push_str(delta),
             // The next frame has both texts as they are then.
-            Event::TextReclassified { characters } => {
+            Event::Delta(AnswerDelta::Reclassified(characters)) => {
                 let reasoning = split_last_characters(&mut self.content, *characters);
                 self.thinking.push_str(&reasoning);
             }
-            Event::Started(_)
-            | Event::ModelSwitched { .. }
-            | Event::ToolCall(_)
-            | Event::ToolProgress(_)
-            | Event::ToolResult(_)
-            | Event::EarlierSource(_)
-            | Event::ClientToolCall(_)
-            | Event::Title(_)
-            | Event::Usage(_)
-            | Event::Failed(_)
-            | Event::Done { .. } => {
+            Event::Started(_) | Event::Tool(_) | Event::Note(_) | Event::End(_) => {
                 if self.written_bytes < self.total_bytes() {
                     self.write_accumulated(out);
                 }
@@ -81,7 +71,7 @@ impl Protocol for Accumulated {
         if !self.native.advance(event) {
             // The client's last frame has this text.
             self.written_bytes = self.total_bytes();
-        } else if self.is_due() || matches!(event, Event::TextReclassified { .. }) {
+        } else if self.is_due() || matches!(event, Event::Delta(AnswerDelta::Reclassified(_))) {
             self.write_accumulated(out);
         }
     }
@@ -89,7 +79,7 @@ impl Protocol for Accumulated {
 
 #[cfg(test)]
 mod tests {
-    use domain::{FinishReason, TurnPosition};
+    use domain::{FinishReason, Note, TurnPosition};
 
     use super::*;
 
@@ -100,10 +90,10 @@ mod tests {
             let (mut bytes, mut last) = (0, String::new());
             for _ in 0..pieces {
                 let mut out = String::new();
-                protocol.write_frames(&Event::Text { delta: piece.clone() }, &mut out);
+                protocol.write_frames(&Event::Delta(AnswerDelta::Text(piece.clone())), &mut out);
                 bytes += out.len();
             }
-            protocol.write_frames(&Event::Done { finish_reason: FinishReason::Stop }, &mut last);
+            protocol.write_frames(&Event::End(Ok(FinishReason::Stop)), &mut last);
             let length = pieces * piece.len();
             assert!(bytes < 40 * length + MAX_UNMERGED_BYTES * MAX_UNMERGED_BYTES, "{bytes} bytes for {length}");
             assert!(last.contains("done") && (last.contains(&"x".repeat(length)) || protocol.written_bytes == length));
@@ -114,11 +104,11 @@ mod tests {
     fn pending_text_is_flushed_before_next_event() {
         let mut protocol = Accumulated::new(NativeSse::new("01T", "r"));
         let mut out = String::new();
-        protocol.write_frames(&Event::Text { delta: "x".repeat(2 * MAX_UNMERGED_BYTES) }, &mut out);
+        protocol.write_frames(&Event::Delta(AnswerDelta::Text("x".repeat(2 * MAX_UNMERGED_BYTES))), &mut out);
         out.clear();
-        protocol.write_frames(&Event::Text { delta: "end".to_owned() }, &mut out);
+        protocol.write_frames(&Event::Delta(AnswerDelta::Text("end".to_owned())), &mut out);
         assert_eq!(out, "");
-        protocol.write_frames(&Event::Done { finish_reason: FinishReason::Stop }, &mut out);
+        protocol.write_frames(&Event::End(Ok(FinishReason::Stop)), &mut out);
         assert!(
             out.contains("id: 01T-16388.0\n") && out.contains("xend") && out.contains("id: 01T-16389.0000014\n"),
             "{out}"
@@ -130,10 +120,10 @@ mod tests {
         let mut protocol = Accumulated::new(NativeSse::new("01T", "r"));
         let mut out = String::new();
         for event in [
-            Event::Thinking { delta: "hm".into() },
-            Event::Text { delta: "a".into() },
-            Event::Text { delta: "b".into() },
-            Event::Done { finish_reason: FinishReason::Stop },
+            Event::Delta(AnswerDelta::Thinking("hm".into())),
+            Event::Delta(AnswerDelta::Text("a".into())),
+            Event::Delta(AnswerDelta::Text("b".into())),
+            Event::End(Ok(FinishReason::Stop)),
         ] {
             protocol.write_frames(&event, &mut out);
         }
@@ -158,11 +148,11 @@ data: [DONE]
     #[test]
     fn resumed_frames_repeat_all_text_once() {
         let events = [
-            Event::Thinking { delta: "hm".into() },
-            Event::Text { delta: "a".into() },
-            Event::ModelSwitched { model: "other".into() },
-            Event::Text { delta: "b".into() },
-            Event::Done { finish_reason: FinishReason::Stop },
+            Event::Delta(AnswerDelta::Thinking("hm".into())),
+            Event::Delta(AnswerDelta::Text("a".into())),
+            Event::Note(Note::ModelSwitched("other".into())),
+            Event::Delta(AnswerDelta::Text("b".into())),
+            Event::End(Ok(FinishReason::Stop)),
         ];
         let render = |mut protocol: Accumulated| {
             let mut out = String::new();

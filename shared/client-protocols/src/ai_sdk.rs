@@ -7,7 +7,9 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-use domain::{Event, Failure, FinishReason, ModelAttribution, Source, ToolCall, ToolOutcome, Usage};
+use domain::{
+    AnswerDelta, Event, Failure, FinishReason, ModelAttribution, Note, Source, ToolCall, ToolEvent, ToolOutcome, Usage,
+};
 
 pub use request::{AiSdkRequest, MAX_AI_SDK_BODY_BYTES};
 
@@ -189,18 +191,20 @@ impl Protocol for AiSdkStream {
                     StartMetadata { conversation_id: &started.conversation_id, model: &started.model };
                 UiChunk::Start { message_id: &started.message_id, message_metadata }.write(out);
             }
-            Event::Text { delta } => self.write_delta(false, delta, out),
-            Event::Thinking { delta } => self.write_delta(true, delta, out),
-            Event::ToolCall(call) => self.write_call(call, out),
-            Event::ToolProgress(progress) => self.write_progress(&progress.id, &progress.text, out),
-            Event::ToolResult(report) => self.write_result(report, out),
-            Event::EarlierSource(source) => self.write_sources(std::slice::from_ref(source), out),
-            Event::Title(title) => self.title = Some(title.clone()),
-            Event::Usage(usage) => self.usage = Some(**usage),
-            Event::Failed(failure) => self.write_failure(failure, out),
-            Event::Done { finish_reason } => self.write_done(*finish_reason, out),
+            Event::Delta(AnswerDelta::Text(delta)) => self.write_delta(false, delta, out),
+            Event::Delta(AnswerDelta::Thinking(delta)) => self.write_delta(true, delta, out),
+            Event::Tool(ToolEvent::Call(call)) => self.write_call(call, out),
+            Event::Tool(ToolEvent::Progress(progress)) => self.write_progress(&progress.id, &progress.text, out),
+            Event::Tool(ToolEvent::Result(report)) => self.write_result(report, out),
+            Event::Note(Note::EarlierSource(source)) => self.write_sources(std::slice::from_ref(source), out),
+            Event::Note(Note::Title(title)) => self.title = Some(title.to_string()),
+            Event::Note(Note::Usage(usage)) => self.usage = Some(**usage),
+            Event::End(Err(failure)) => self.write_failure(failure, out),
+            Event::End(Ok(finish_reason)) => self.write_done(*finish_reason, out),
             // Requests of this protocol cannot declare client tools, and no chunk takes text back.
-            Event::ModelSwitched { .. } | Event::TextReclassified { .. } | Event::ClientToolCall(_) => {}
+            Event::Delta(AnswerDelta::Reclassified(_))
+            | Event::Tool(ToolEvent::ClientCall(_))
+            | Event::Note(Note::ModelSwitched(_)) => {}
         }
     }
 }

@@ -1,6 +1,9 @@
 use std::borrow::Cow;
 
-use domain::{Event, FinishReason, ModelAttribution, PositionTracker, ToolCall, ToolOutcome, TurnPosition, Usage};
+use domain::{
+    AnswerDelta, Event, FinishReason, ModelAttribution, Note, PositionTracker, ToolCall, ToolEvent, ToolOutcome,
+    TurnPosition, Usage,
+};
 use serde::Serialize;
 
 use crate::Protocol;
@@ -132,20 +135,17 @@ impl Protocol for NativeSse {
             return;
         };
         match missing.as_ref() {
-            Event::Text { delta } => self.writer.write_delta(r#"{"type":"content","content":"#, delta, out),
-            Event::Thinking { delta } => self.writer.write_delta(r#"{"type":"thinking","thinking":"#, delta, out),
+            Event::Delta(AnswerDelta::Text(delta)) => {
+                self.writer.write_delta(r#"{"type":"content","content":"#, delta, out);
+            }
+            Event::Delta(AnswerDelta::Thinking(delta)) => {
+                self.writer.write_delta(r#"{"type":"thinking","thinking":"#, delta, out);
+            }
             Event::Started(_)
-            | Event::ModelSwitched { .. }
-            | Event::TextReclassified { .. }
-            | Event::ToolCall(_)
-            | Event::ToolProgress(_)
-            | Event::ToolResult(_)
-            | Event::EarlierSource(_)
-            | Event::ClientToolCall(_)
-            | Event::Title(_)
-            | Event::Usage(_)
-            | Event::Failed(_)
-            | Event::Done { .. } => {
+            | Event::Delta(AnswerDelta::Reclassified(_))
+            | Event::Tool(_)
+            | Event::Note(_)
+            | Event::End(_) => {
                 if let Some(payload) = Payload::from_event(event, &self.request_id, self.attribution.after_failover()) {
                     self.writer.write(&payload, event.is_end(), out);
                 }
@@ -206,24 +206,26 @@ impl<'a> Payload<'a> {
     fn from_event(event: &'a Event, request_id: &'a str, models: &'a [String]) -> Option<Self> {
         Some(match event {
             // Native clients have the pages of earlier turns, and cannot declare client tools.
-            Event::ModelSwitched { .. } | Event::EarlierSource(_) | Event::ClientToolCall(_) => return None,
+            Event::Tool(ToolEvent::ClientCall(_)) | Event::Note(Note::ModelSwitched(_) | Note::EarlierSource(_)) => {
+                return None;
+            }
             Event::Started(started) => Self::Start {
                 conversation_id: &started.conversation_id,
                 message_id: &started.message_id,
                 model: &started.model,
             },
-            Event::Text { delta } => Self::Content { content: delta },
-            Event::Thinking { delta } => Self::Thinking { thinking: delta },
-            Event::TextReclassified { characters } => Self::Reclassify { characters: *characters },
-            Event::ToolCall(call) => Self::ToolCall(call),
-            Event::ToolProgress(progress) => {
+            Event::Delta(AnswerDelta::Text(delta)) => Self::Content { content: delta },
+            Event::Delta(AnswerDelta::Thinking(delta)) => Self::Thinking { thinking: delta },
+            Event::Delta(AnswerDelta::Reclassified(characters)) => Self::Reclassify { characters: *characters },
+            Event::Tool(ToolEvent::Call(call)) => Self::ToolCall(call),
+            Event::Tool(ToolEvent::Progress(progress)) => {
                 Self::ToolProgress { id: &progress.id, name: &progress.name, text: &progress.text }
             }
-            Event::ToolResult(report) => Self::ToolResult(report),
-            Event::Title(title) => Self::Title { title },
-            Event::Usage(usage) => Self::Usage(usage),
-            Event::Done { finish_reason } => Self::Done { finish_reason: *finish_reason, models },
-            Event::Failed(failure) => Self::Error {
+            Event::Tool(ToolEvent::Result(report)) => Self::ToolResult(report),
+            Event::Note(Note::Title(title)) => Self::Title { title },
+            Event::Note(Note::Usage(usage)) => Self::Usage(usage),
+            Event::End(Ok(finish_reason)) => Self::Done { finish_reason: *finish_reason, models },
+            Event::End(Err(failure)) => Self::Error {
                 code: failure.code,
                 message: &failure.message,
                 retryable: failure.code.is_retryable(),

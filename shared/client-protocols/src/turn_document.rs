@@ -74,13 +74,13 @@ impl<'a> CallRow<'a> {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Event, ToolCall, ToolOutcome, TurnStart};
+    use domain::{AnswerDelta, Event, ToolCall, ToolEvent, ToolOutcome, TurnStart};
     use serde_json::json;
 
     use super::*;
 
     fn report(id: &str, index: usize, url: &str) -> Event {
-        Event::ToolResult(Box::new(ToolOutcome {
+        Event::Tool(ToolEvent::Result(Box::new(ToolOutcome {
             id: id.into(),
             name: "search_web".into(),
             ok: true,
@@ -91,7 +91,7 @@ mod tests {
                 .map(|(index, url)| Source { index, title: "t".into(), url: url.into(), excerpt: String::new() })
                 .to_vec(),
             error: None,
-        }))
+        })))
     }
 
     #[test]
@@ -104,13 +104,13 @@ mod tests {
                 message_id: "m".into(),
                 model: "openai".into(),
             })),
-            Event::Text { delta: "a".into() },
-            Event::ToolCall(Box::new(call("call_1"))),
-            Event::ToolCall(Box::new(call("call_2"))),
+            Event::Delta(AnswerDelta::Text("a".into())),
+            Event::Tool(ToolEvent::Call(Box::new(call("call_1")))),
+            Event::Tool(ToolEvent::Call(Box::new(call("call_2")))),
             report("call_2", 2, "https://b.example"),
             report("call_1", 3, "https://a.example"),
-            Event::Text { delta: "b".into() },
-            Event::Done { finish_reason: FinishReason::Stop },
+            Event::Delta(AnswerDelta::Text("b".into())),
+            Event::End(Ok(FinishReason::Stop)),
         ] {
             turn.apply(&event);
         }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn failed_or_unfinished_turn_is_an_error() {
         let mut turn = TurnAccumulator::default();
-        turn.apply(&Event::Failed(Box::new(ErrorCode::UpstreamStalled.into())));
+        turn.apply(&Event::End(Err(Box::new(ErrorCode::UpstreamStalled.into()))));
         assert_eq!(TurnDocument::new(turn).unwrap_err().code, ErrorCode::UpstreamStalled);
         assert_eq!(TurnDocument::new(TurnAccumulator::default()).unwrap_err().code, ErrorCode::Interrupted);
     }

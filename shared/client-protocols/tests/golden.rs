@@ -3,7 +3,9 @@
 
 use client_protocols::openai::{CompletionChunks, CompletionMeta, render_completion};
 use client_protocols::{Accumulated, AiSdkStream, NativeSse, Protocol, TurnDocument};
-use domain::{Event, FinishReason, Source, ToolCall, ToolOutcome, TurnAccumulator, TurnStart, Usage};
+use domain::{
+    AnswerDelta, Event, FinishReason, Note, Source, ToolCall, ToolEvent, ToolOutcome, TurnAccumulator, TurnStart, Usage,
+};
 use serde_json::{Value, json};
 
 /// The content of a turn, independent of the protocol.
@@ -35,19 +37,19 @@ fn turn() -> Vec<Event> {
             message_id: "m".into(),
             model: "volcano".into(),
         })),
-        Event::Thinking { delta: "想".into() },
-        Event::Text { delta: "好的，".into() },
-        Event::ToolCall(Box::new(ToolCall {
+        Event::Delta(AnswerDelta::Thinking("想".into())),
+        Event::Delta(AnswerDelta::Text("好的，".into())),
+        Event::Tool(ToolEvent::Call(Box::new(ToolCall {
             id: "call_1".into(),
             name: "search_web".into(),
             arguments: json!({"query": "茶"}),
-        })),
-        Event::ToolResult(Box::new(report)),
-        Event::Thinking { delta: "完".into() },
-        Event::Text { delta: "茶[1]\n".into() },
-        Event::Text { delta: "水[2]。".into() },
-        Event::Usage(Box::new(Usage { input_tokens: 12, output_tokens: 7, ..Usage::default() })),
-        Event::Done { finish_reason: FinishReason::Stop },
+        }))),
+        Event::Tool(ToolEvent::Result(Box::new(report))),
+        Event::Delta(AnswerDelta::Thinking("完".into())),
+        Event::Delta(AnswerDelta::Text("茶[1]\n".into())),
+        Event::Delta(AnswerDelta::Text("水[2]。".into())),
+        Event::Note(Note::Usage(Box::new(Usage { input_tokens: 12, output_tokens: 7, ..Usage::default() }))),
+        Event::End(Ok(FinishReason::Stop)),
     ]
 }
 

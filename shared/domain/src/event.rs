@@ -6,54 +6,58 @@ use crate::{Failure, ToolCall, ToolFailure};
 
 /// One event of a turn, in the order in which a client receives it.
 ///
-/// `Started` comes first; `Done` or `Failed` comes last and exactly once. Protocols turn each event into their own
-/// frames.
-/// Text deltas dominate, so larger payloads are boxed.
+/// `Started` comes first, `End` last and exactly once. Protocols turn each event into their own frames.
+/// Deltas dominate, so larger payloads are boxed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The turn is stored and the model is about to be called.
     Started(Box<TurnStart>),
-    /// Another model writes the rest of the answer, because the previous one failed.
-    ModelSwitched {
-        /// The model's name, as in the list of models.
-        model: String,
-    },
-    /// A delta of the answer.
-    Text {
-        /// Never contains a tool call or a part of one.
-        delta: String,
-    },
-    /// A delta of the model's reasoning.
-    Thinking {
-        /// Without the reasoning tags.
-        delta: String,
-    },
-    /// The end of the text so far was reasoning: the model began its reply in it and only closed it.
-    TextReclassified {
-        /// How many characters (Unicode code points) at the end of the text are reasoning.
-        characters: usize,
-    },
+    /// The answer changed.
+    Delta(AnswerDelta),
+    /// A call was made, or went on.
+    Tool(ToolEvent),
+    /// Something about the answer, other than its text and calls.
+    Note(Note),
+    /// The turn ended: why its answer ended, or why there is no complete one.
+    End(Result<FinishReason, Box<Failure>>),
+}
+
+/// A change of the answer's text or the model's reasoning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerDelta {
+    /// More text; never a tool call or a part of one.
+    Text(String),
+    /// More reasoning, without its tags.
+    Thinking(String),
+    /// That many characters (Unicode code points) at the end of the text so far were reasoning: the model began its reply in
+    /// it and only closed it.
+    Reclassified(usize),
+}
+
+/// An event of a tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToolEvent {
     /// A complete call, before it runs.
-    ToolCall(Box<ToolCall>),
+    Call(Box<ToolCall>),
     /// A progress delta of a running call, between its call and its result; the model never reads it.
-    ToolProgress(Box<ToolProgress>),
+    Progress(Box<ToolProgress>),
     /// A finished call, in order of completion.
-    ToolResult(Box<ToolOutcome>),
+    Result(Box<ToolOutcome>),
+    /// A call of a tool that the client runs. The turn ends with it, and its result arrives with another request.
+    ClientCall(Box<ToolCall>),
+}
+
+/// What a turn tells about its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The model of this name writes the rest of the answer, because the previous one failed.
+    ModelSwitched(Box<str>),
     /// A page of an earlier turn that the text after it cites. Results of this turn name their own pages.
     EarlierSource(Box<Source>),
-    /// A call of a tool that the client runs. The turn ends with it, and its result arrives with another request.
-    ClientToolCall(Box<ToolCall>),
     /// A generated title for a new conversation.
-    Title(String),
-    /// The usage of the turn; emitted once, before the end.
+    Title(Box<str>),
+    /// The usage of the turn; once, before the end.
     Usage(Box<Usage>),
-    /// The turn ended without a complete answer.
-    Failed(Box<Failure>),
-    /// The turn ended with an answer.
-    Done {
-        /// Why the answer ended.
-        finish_reason: FinishReason,
-    },
 }
 
 /// Events that are delivered together, in order; usually a single delta.
@@ -63,19 +67,8 @@ impl Event {
     /// Whether this event is the last one of its turn.
     pub fn is_end(&self) -> bool {
         match self {
-            Self::Done { .. } | Self::Failed(_) => true,
-            Self::Started(_)
-            | Self::ModelSwitched { .. }
-            | Self::Text { .. }
-            | Self::Thinking { .. }
-            | Self::TextReclassified { .. }
-            | Self::ToolCall(_)
-            | Self::ToolProgress(_)
-            | Self::ToolResult(_)
-            | Self::EarlierSource(_)
-            | Self::ClientToolCall(_)
-            | Self::Title(_)
-            | Self::Usage(_) => false,
+            Self::End(_) => true,
+            Self::Started(_) | Self::Delta(_) | Self::Tool(_) | Self::Note(_) => false,
         }
     }
 }
@@ -258,34 +251,39 @@ mod tests {
                 message_id: "M".into(),
                 model: "volcano".into(),
             })),
-            Event::ModelSwitched { model: "backup".into() },
-            Event::Text { delta: "一\n\u{2028}\0\"\\🍵".into() },
-            Event::Thinking { delta: String::new() },
-            Event::TextReclassified { characters: 2 },
-            Event::ToolCall(Box::new(ToolCall {
+            Event::Note(Note::ModelSwitched("backup".into())),
+            Event::Delta(AnswerDelta::Text("一\n\u{2028}\0\"\\🍵".into())),
+            Event::Delta(AnswerDelta::Thinking(String::new())),
+            Event::Delta(AnswerDelta::Reclassified(2)),
+            Event::Tool(ToolEvent::Call(Box::new(ToolCall {
                 id: "c1".into(),
                 name: "search_web".into(),
                 arguments: json!({ "z": 0.25, "a": [1e300, -5, u64::MAX, null, { "": true }] }),
-            })),
-            Event::ToolProgress(Box::new(ToolProgress {
+            }))),
+            Event::Tool(ToolEvent::Progress(Box::new(ToolProgress {
                 id: "c1".into(),
                 name: "report".into(),
                 text: "第一章".into(),
-            })),
-            Event::ToolResult(Box::new(report.clone())),
-            Event::ToolResult(Box::new(ToolOutcome { ok: false, error: Some(failure), sources: Vec::new(), ..report })),
-            Event::EarlierSource(Box::new(Source {
+            }))),
+            Event::Tool(ToolEvent::Result(Box::new(report.clone()))),
+            Event::Tool(ToolEvent::Result(Box::new(ToolOutcome {
+                ok: false,
+                error: Some(failure),
+                sources: Vec::new(),
+                ..report
+            }))),
+            Event::Note(Note::EarlierSource(Box::new(Source {
                 index: 7,
                 title: "茶".into(),
                 url: "https://example.com/7".into(),
                 excerpt: String::new(),
-            })),
-            Event::Title("茶".into()),
-            Event::Usage(Box::new(usage)),
-            Event::Usage(Box::new(Usage { cost_micros: Some(7), ..usage })),
-            Event::Failed(Box::new(Failure::new(ErrorCode::RateLimited, "慢").with_retry_after(7))),
-            Event::Failed(Box::new(ErrorCode::Interrupted.into())),
-            Event::Done { finish_reason: FinishReason::ToolLimit },
+            }))),
+            Event::Note(Note::Title("茶".into())),
+            Event::Note(Note::Usage(Box::new(usage))),
+            Event::Note(Note::Usage(Box::new(Usage { cost_micros: Some(7), ..usage }))),
+            Event::End(Err(Box::new(Failure::new(ErrorCode::RateLimited, "慢").with_retry_after(7)))),
+            Event::End(Err(Box::new(ErrorCode::Interrupted.into()))),
+            Event::End(Ok(FinishReason::ToolLimit)),
         ]
     }
 

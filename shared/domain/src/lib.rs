@@ -25,7 +25,9 @@ mod turn_position;
 
 pub use citation::{AnswerPart, CitationScanner};
 pub use credit_observer::{CreditLimit, CreditObserver};
-pub use event::{Event, EventBatch, FinishReason, Source, ToolOutcome, ToolProgress, TurnStart, Usage};
+pub use event::{
+    AnswerDelta, Event, EventBatch, FinishReason, Note, Source, ToolEvent, ToolOutcome, ToolProgress, TurnStart, Usage,
+};
 pub use failure::{ErrorCode, Failure};
 pub use history::{HistoryTurn, Summary};
 pub use id::{is_id, new_id};

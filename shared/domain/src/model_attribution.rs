@@ -1,4 +1,4 @@
-use crate::Event;
+use crate::{AnswerDelta, Event, Note, ToolEvent};
 
 /// Tracks from a turn's events which models wrote its answer.
 ///
@@ -23,23 +23,21 @@ impl ModelAttribution {
                 self.first.clone_from(&started.model);
                 self.set_current(&started.model);
             }
-            Event::ModelSwitched { model } => self.set_current(model),
-            Event::Text { .. } | Event::Thinking { .. } | Event::ToolCall(_) if !self.current_is_recorded => {
-                self.models.push(self.current.clone());
-                self.current_is_recorded = true;
+            Event::Note(Note::ModelSwitched(model)) => self.set_current(model),
+            Event::Delta(AnswerDelta::Text(_) | AnswerDelta::Thinking(_)) | Event::Tool(ToolEvent::Call(_)) => {
+                self.record_current();
             }
-            Event::Text { .. }
-            | Event::Thinking { .. }
-            | Event::TextReclassified { .. }
-            | Event::ToolCall(_)
-            | Event::ToolProgress(_)
-            | Event::ToolResult(_)
-            | Event::EarlierSource(_)
-            | Event::ClientToolCall(_)
-            | Event::Title(_)
-            | Event::Usage(_)
-            | Event::Failed(_)
-            | Event::Done { .. } => {}
+            Event::Delta(AnswerDelta::Reclassified(_))
+            | Event::Tool(ToolEvent::Progress(_) | ToolEvent::Result(_) | ToolEvent::ClientCall(_))
+            | Event::Note(Note::EarlierSource(_) | Note::Title(_) | Note::Usage(_))
+            | Event::End(_) => {}
+        }
+    }
+
+    fn record_current(&mut self) {
+        if !self.current_is_recorded {
+            self.models.push(self.current.clone());
+            self.current_is_recorded = true;
         }
     }
 

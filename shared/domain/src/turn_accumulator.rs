@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Event, Failure, FinishReason, MAX_THINKING_BYTES, ModelAttribution, Source, ToolCall, ToolOutcome, TurnStart, Usage,
+    AnswerDelta, Event, Failure, FinishReason, MAX_THINKING_BYTES, ModelAttribution, Note, Source, ToolCall, ToolEvent,
+    ToolOutcome, TurnStart, Usage,
 };
 
 /// The sum of a turn's events so far: its answer, its calls and how it ended.
@@ -66,22 +67,22 @@ impl TurnAccumulator {
         self.attribution.record(event);
         match event {
             Event::Started(start) => self.start = Some(TurnStart::clone(start)),
-            Event::Text { delta } => self.content.push_str(delta),
-            Event::Thinking { delta } => self.thinking.push_str(delta),
-            Event::TextReclassified { characters } => {
+            Event::Delta(AnswerDelta::Text(delta)) => self.content.push_str(delta),
+            Event::Delta(AnswerDelta::Thinking(delta)) => self.thinking.push_str(delta),
+            Event::Delta(AnswerDelta::Reclassified(characters)) => {
                 self.reclassified += 1;
                 let reasoning = split_last_characters(&mut self.content, *characters);
                 let fits = MAX_THINKING_BYTES.saturating_sub(self.thinking.len()).min(reasoning.len());
                 self.thinking.push_str(&reasoning[..reasoning.floor_char_boundary(fits)]);
             }
-            Event::ToolCall(call) => self.add_call(ToolCall::clone(call)),
-            Event::ToolResult(outcome) => self.add_outcome(outcome),
-            Event::EarlierSource(source) => Source::join(&mut self.sources, std::slice::from_ref(source)),
-            Event::ClientToolCall(call) => self.client_tool_calls.push(ToolCall::clone(call)),
-            Event::Usage(usage) => self.usage = Some(**usage),
-            Event::Failed(failure) => self.end = Some(Err(Failure::clone(failure))),
-            Event::Done { finish_reason } => self.end = Some(Ok(*finish_reason)),
-            Event::ModelSwitched { .. } | Event::ToolProgress(_) | Event::Title(_) => {}
+            Event::Tool(ToolEvent::Call(call)) => self.add_call(ToolCall::clone(call)),
+            Event::Tool(ToolEvent::Result(outcome)) => self.add_outcome(outcome),
+            Event::Note(Note::EarlierSource(source)) => Source::join(&mut self.sources, std::slice::from_ref(source)),
+            Event::Tool(ToolEvent::ClientCall(call)) => self.client_tool_calls.push(ToolCall::clone(call)),
+            Event::Note(Note::Usage(usage)) => self.usage = Some(**usage),
+            Event::End(Err(failure)) => self.end = Some(Err(Failure::clone(failure))),
+            Event::End(Ok(finish_reason)) => self.end = Some(Ok(*finish_reason)),
+            Event::Tool(ToolEvent::Progress(_)) | Event::Note(Note::ModelSwitched(_) | Note::Title(_)) => {}
         }
     }
 
@@ -142,10 +143,10 @@ mod tests {
 
     #[test]
     fn reclassified_text_moves_to_the_reasoning() {
-        let text = |delta: &str| Event::Text { delta: delta.into() };
-        let turn = accumulate([text("好。想一想"), Event::TextReclassified { characters: 3 }, text("答")]);
+        let text = |delta: &str| Event::Delta(AnswerDelta::Text(delta.into()));
+        let turn = accumulate([text("好。想一想"), Event::Delta(AnswerDelta::Reclassified(3)), text("答")]);
         assert_eq!((turn.content.as_str(), turn.thinking.as_str()), ("好。答", "想一想"));
-        let turn = accumulate([text("想"), Event::TextReclassified { characters: 9 }]);
+        let turn = accumulate([text("想"), Event::Delta(AnswerDelta::Reclassified(9))]);
         assert_eq!((turn.content.as_str(), turn.thinking.as_str()), ("", "想"));
     }
 
@@ -156,25 +157,25 @@ mod tests {
         let usage = Usage { input_tokens: 7, ..Usage::default() };
         let turn = accumulate([
             Event::Started(Box::new(start.clone())),
-            Event::Thinking { delta: "想".into() },
-            Event::Text { delta: "〇🍵".into() },
-            Event::ToolCall(Box::new(call("a"))),
-            Event::ToolCall(Box::new(call("b"))),
-            Event::ToolResult(Box::new(outcome("b", &["https://4.example"]))),
-            Event::ToolResult(Box::new(outcome("unknown", &["https://9.example", "https://4.example"]))),
-            Event::EarlierSource(Box::new(Source {
+            Event::Delta(AnswerDelta::Thinking("想".into())),
+            Event::Delta(AnswerDelta::Text("〇🍵".into())),
+            Event::Tool(ToolEvent::Call(Box::new(call("a")))),
+            Event::Tool(ToolEvent::Call(Box::new(call("b")))),
+            Event::Tool(ToolEvent::Result(Box::new(outcome("b", &["https://4.example"])))),
+            Event::Tool(ToolEvent::Result(Box::new(outcome("unknown", &["https://9.example", "https://4.example"])))),
+            Event::Note(Note::EarlierSource(Box::new(Source {
                 index: 2,
                 title: "t".into(),
                 url: "https://2.example".into(),
                 excerpt: String::new(),
-            })),
-            Event::Text { delta: "一".into() },
-            Event::ModelSwitched { model: "second".into() },
-            Event::Text { delta: "二".into() },
-            Event::ClientToolCall(Box::new(call("c"))),
-            Event::Title("茶".into()),
-            Event::Usage(Box::new(usage)),
-            Event::Done { finish_reason: FinishReason::ToolCalls },
+            }))),
+            Event::Delta(AnswerDelta::Text("一".into())),
+            Event::Note(Note::ModelSwitched("second".into())),
+            Event::Delta(AnswerDelta::Text("二".into())),
+            Event::Tool(ToolEvent::ClientCall(Box::new(call("c")))),
+            Event::Note(Note::Title("茶".into())),
+            Event::Note(Note::Usage(Box::new(usage))),
+            Event::End(Ok(FinishReason::ToolCalls)),
         ]);
         assert_eq!(
             (turn.start.as_ref(), turn.content.as_str(), turn.thinking.as_str()),
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn failure_ends_the_turn() {
         assert!(accumulate([]).end.is_none());
-        let turn = accumulate([Event::Failed(Box::new(ErrorCode::UpstreamStalled.into()))]);
+        let turn = accumulate([Event::End(Err(Box::new(ErrorCode::UpstreamStalled.into())))]);
         assert_eq!(turn.end.and_then(Result::err).map(|failure| failure.code), Some(ErrorCode::UpstreamStalled));
     }
 }

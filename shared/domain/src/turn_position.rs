@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::Event;
+use crate::{AnswerDelta, Event, Note, ToolEvent};
 
 const TITLE: usize = 1;
 const USAGE: usize = 2;
@@ -166,33 +166,37 @@ impl PositionTracker {
     pub fn advance<'a>(&mut self, event: &'a Event, received: &TurnPosition) -> Option<Cow<'a, Event>> {
         let at = &mut self.position;
         let is_missing = match event {
-            Event::Text { delta } => {
+            Event::Delta(AnswerDelta::Text(delta)) => {
                 let rest = missing_part(delta, &mut at.text, received.text)?;
-                return Some(replace_delta(event, delta, rest, |delta| Event::Text { delta }));
+                return Some(replace_delta(event, delta, rest, |delta| Event::Delta(AnswerDelta::Text(delta))));
             }
-            Event::Thinking { delta } => {
+            Event::Delta(AnswerDelta::Thinking(delta)) => {
                 let rest = missing_part(delta, &mut at.thinking, received.thinking)?;
-                return Some(replace_delta(event, delta, rest, |delta| Event::Thinking { delta }));
+                return Some(replace_delta(event, delta, rest, |delta| Event::Delta(AnswerDelta::Thinking(delta))));
             }
             Event::Started(_) => {
                 at.has_start = true;
                 !received.has_start
             }
-            Event::TextReclassified { .. } => count(&mut at.reclassified, received.reclassified),
-            Event::ToolCall(call) => {
+            Event::Delta(AnswerDelta::Reclassified(_)) => count(&mut at.reclassified, received.reclassified),
+            Event::Tool(ToolEvent::Call(call)) => {
                 self.calls.push(call.id.clone());
                 count(&mut at.calls, received.calls)
             }
-            Event::ToolProgress(_) => count(&mut at.progress, received.progress),
-            Event::ToolResult(outcome) => self.calls.iter().position(|id| *id == outcome.id).is_none_or(|call| {
-                at.add_result(call);
-                !received.has_result(call)
-            }),
-            Event::Title(_) => close(at, TITLE, received),
-            Event::Usage(_) => close(at, USAGE, received),
-            Event::Failed(_) | Event::Done { .. } => close(at, END, received),
+            Event::Tool(ToolEvent::Progress(_)) => count(&mut at.progress, received.progress),
+            Event::Tool(ToolEvent::Result(outcome)) => {
+                self.calls.iter().position(|id| *id == outcome.id).is_none_or(|call| {
+                    at.add_result(call);
+                    !received.has_result(call)
+                })
+            }
+            Event::Note(Note::Title(_)) => close(at, TITLE, received),
+            Event::Note(Note::Usage(_)) => close(at, USAGE, received),
+            Event::End(_) => close(at, END, received),
             // They have no frames.
-            Event::ModelSwitched { .. } | Event::EarlierSource(_) | Event::ClientToolCall(_) => true,
+            Event::Tool(ToolEvent::ClientCall(_)) | Event::Note(Note::ModelSwitched(_) | Note::EarlierSource(_)) => {
+                true
+            }
         };
         is_missing.then_some(Cow::Borrowed(event))
     }

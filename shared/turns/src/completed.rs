@@ -96,7 +96,7 @@ fn memory_bytes(events: &EventLog) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use domain::ToolCall;
+    use domain::{ToolCall, ToolEvent};
 
     use super::*;
 
@@ -106,7 +106,7 @@ mod tests {
     fn events(bytes: usize) -> EventLog {
         let events = EventLog::default();
         let call = ToolCall { id: "1".to_owned(), name: "t".to_owned(), arguments: "a".repeat(bytes).into() };
-        events.send(Event::ToolCall(Box::new(call)));
+        events.send(Event::Tool(ToolEvent::Call(Box::new(call))));
         events
     }
 

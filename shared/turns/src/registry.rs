@@ -80,7 +80,7 @@ impl TurnRegistry {
             let _close = events.close_guard();
             if AssertUnwindSafe(watch_slow_work("turn", turn)).catch_unwind().await.is_err() && !events.has_ended() {
                 tracing::error!("a turn panicked outside its answer");
-                events.send(Event::Failed(Box::new(ErrorCode::Internal.into())));
+                events.send(Event::End(Err(Box::new(ErrorCode::Internal.into()))));
             }
         });
     }

@@ -2,7 +2,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use agent::EventLog;
-use domain::{ErrorCode, Event, Failure, FinishReason, NumberedSources, Summary};
+use domain::{ErrorCode, Event, Failure, FinishReason, Note, NumberedSources, Summary};
 use store::{
     Answer, ConversationStore, LeaseError, LeaseState, ReadError, StoreError, TurnEnd, TurnLease, UsageScope, UserInput,
 };
@@ -65,10 +65,10 @@ impl Ending {
 
     fn terminal_event(&self) -> Event {
         match self {
-            Self::Answered(finish_reason) => Event::Done { finish_reason: *finish_reason },
-            Self::Failed(failure) => Event::Failed(Box::new(failure.clone())),
-            Self::Deleted => Event::Done { finish_reason: FinishReason::Stopped },
-            Self::Superseded => Event::Failed(Box::new(ErrorCode::Interrupted.into())),
+            Self::Answered(finish_reason) => Event::End(Ok(*finish_reason)),
+            Self::Failed(failure) => Event::End(Err(Box::new(failure.clone()))),
+            Self::Deleted => Event::End(Ok(FinishReason::Stopped)),
+            Self::Superseded => Event::End(Err(Box::new(ErrorCode::Interrupted.into()))),
         }
     }
 }
@@ -283,8 +283,8 @@ impl StatefulTurn {
     /// The events that follow once the turn is stored.
     fn closing_events(&self, ending: &Ending, title: Option<String>) -> Vec<Event> {
         let usage = self.events.turn_state().usage();
-        let title = title.map(Event::Title);
-        title.into_iter().chain([Event::Usage(Box::new(usage)), ending.terminal_event()]).collect()
+        let title = title.map(|title| Event::Note(Note::Title(title.into())));
+        title.into_iter().chain([Event::Note(Note::Usage(Box::new(usage))), ending.terminal_event()]).collect()
     }
 
     /// Caches the turn for clients that return, unless its conversation was deleted since its end was stored: that deletion

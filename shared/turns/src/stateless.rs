@@ -1,7 +1,7 @@
 //! Turns of conversations that their clients keep. Only their usage and records of their tool calls are stored.
 
 use agent::EventLog;
-use domain::{Event, EventBatch, Failure, FinishReason, Language, Message, TurnError, TurnStart, new_id};
+use domain::{Event, EventBatch, FinishReason, Language, Message, Note, TurnError, TurnStart, new_id};
 use futures_util::{Stream, StreamExt};
 use store::UsageScope;
 use tokio::time::Instant;
@@ -69,8 +69,8 @@ async fn run(
     tokio::join!(runner.record_usage(owner), runner.record_usage(all));
     runner.report(answered.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason)));
     let usage = events.turn_state().usage();
-    events.send(Event::Usage(Box::new(usage)));
-    events.send(terminal(answered));
+    events.send(Event::Note(Note::Usage(Box::new(usage))));
+    events.send(Event::End(answered.map_err(Box::new)));
 }
 
 /// The language of the conversation's first user message.
@@ -86,11 +86,4 @@ fn language_of(input: &PromptInput) -> Language {
 fn started(agent: &ResolvedAgent, turn_id: &str) -> Event {
     let model = agent.model_name().to_owned();
     Event::Started(Box::new(TurnStart { conversation_id: String::new(), message_id: turn_id.to_owned(), model }))
-}
-
-fn terminal(answered: Result<FinishReason, Failure>) -> Event {
-    match answered {
-        Ok(finish_reason) => Event::Done { finish_reason },
-        Err(failure) => Event::Failed(Box::new(failure)),
-    }
 }

@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use client_protocols::{Protocol, TurnDocument};
-use domain::{Event, EventBatch, Failure, TurnAccumulator};
+use domain::{Event, EventBatch, Failure, Note, ToolEvent, TurnAccumulator};
 use futures_util::StreamExt;
 use futures_util::stream::{Stream, once, unfold};
 use http::{HeaderValue, header};
@@ -87,7 +87,7 @@ pub async fn wait_for_first_content(
         }
     }
     // A turn that fails after its first content is still a stream.
-    if let Some(Event::Failed(failure)) = first.iter().find(|event| is_content(event)) {
+    if let Some(Event::End(Err(failure))) = first.iter().find(|event| is_content(event)) {
         return Err(Failure::clone(failure));
     }
     Ok(once(std::future::ready(first)).chain(events))
@@ -95,20 +95,13 @@ pub async fn wait_for_first_content(
 
 fn is_content(event: &Event) -> bool {
     match event {
-        Event::Text { .. }
-        | Event::Thinking { .. }
-        | Event::TextReclassified { .. }
-        | Event::ToolCall(_)
-        | Event::EarlierSource(_)
-        | Event::ClientToolCall(_)
-        | Event::Done { .. }
-        | Event::Failed(_) => true,
+        Event::Delta(_)
+        | Event::Tool(ToolEvent::Call(_) | ToolEvent::ClientCall(_))
+        | Event::Note(Note::EarlierSource(_))
+        | Event::End(_) => true,
         Event::Started(_)
-        | Event::ModelSwitched { .. }
-        | Event::ToolProgress(_)
-        | Event::ToolResult(_)
-        | Event::Title(_)
-        | Event::Usage(_) => false,
+        | Event::Tool(ToolEvent::Progress(_) | ToolEvent::Result(_))
+        | Event::Note(Note::ModelSwitched(_) | Note::Title(_) | Note::Usage(_)) => false,
     }
 }
 
@@ -127,7 +120,7 @@ pub async fn collect(events: impl Stream<Item = EventBatch>) -> Result<TurnDocum
 #[cfg(test)]
 mod tests {
     use client_protocols::NativeSse;
-    use domain::{FinishReason, TurnStart};
+    use domain::{AnswerDelta, FinishReason, TurnStart};
     use futures_util::stream;
     use http_body_util::BodyExt;
 
@@ -146,8 +139,8 @@ mod tests {
 
     #[tokio::test]
     async fn ready_events_share_one_write() {
-        let text = |delta: &str| Event::Text { delta: delta.into() };
-        let done = Event::Done { finish_reason: FinishReason::Stop };
+        let text = |delta: &str| Event::Delta(AnswerDelta::Text(delta.into()));
+        let done = Event::End(Ok(FinishReason::Stop));
         let events = event_stream([vec![text("a"), text("b")], vec![done]]);
         let mut body = super::stream_response(events, NativeSse::new("T", "r")).into_body();
         assert_eq!(next(&mut body).await.unwrap().matches("data:").count(), 2);
@@ -159,7 +152,7 @@ mod tests {
     async fn unsent_chunks_are_never_overwritten() {
         let texts: Vec<String> = (1..40).map(|number| "x".repeat(number * number * 7)).collect();
         let body = |turn: &str| {
-            let events: Vec<_> = texts.iter().map(|text| vec![Event::Text { delta: text.clone() }]).collect();
+            let events: Vec<_> = texts.iter().map(|text| vec![Event::Delta(AnswerDelta::Text(text.clone()))]).collect();
             super::stream_response(event_stream(events), NativeSse::new(turn, "r")).into_body()
         };
         let (mut bodies, mut chunks) = ([body("T"), body("U")], [Vec::new(), Vec::new()]);
@@ -187,8 +180,8 @@ mod tests {
                 model: String::new(),
             }))
         };
-        let failed = || Event::Failed(Box::new(domain::ErrorCode::UpstreamAuth.into()));
-        let text = || Event::Text { delta: "a".into() };
+        let failed = || Event::End(Err(Box::new(domain::ErrorCode::UpstreamAuth.into())));
+        let text = || Event::Delta(AnswerDelta::Text("a".into()));
         let early = event_stream([vec![started()], vec![failed()]]);
         assert_eq!(wait_for_first_content(early).await.err(), Some(domain::ErrorCode::UpstreamAuth.into()));
         let late = event_stream([vec![started(), text(), failed()]]);

@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agent::{Agent, Turn, TurnRecorder, TurnRecorderFactory};
-use domain::{Event, ToolCall, Usage};
+use domain::{AnswerDelta, Event, Note, ToolCall, ToolEvent, Usage};
 use llm::{ModelClient, ResponseRecorder, ToolMode};
 use tokio::time::Instant;
 use tools::ToolRun;
@@ -75,29 +75,29 @@ impl TurnRecorder for TurnObserver {
         let first_token = state.started_at.map(|start| start.elapsed());
         let observation = &mut state.observation;
         match event {
-            Event::Text { delta } => {
+            Event::Delta(AnswerDelta::Text(delta)) => {
                 observation.first_token = observation.first_token.or(first_token);
                 observation.text.push_str(delta);
             }
-            Event::TextReclassified { characters } => {
+            Event::Delta(AnswerDelta::Reclassified(characters)) => {
                 domain::split_last_characters(&mut observation.text, *characters);
             }
-            Event::ToolCall(call) => observation.calls.push(ObservedCall { call: (**call).clone(), failure: None }),
-            Event::ToolResult(outcome) => {
+            Event::Tool(ToolEvent::Call(call)) => {
+                observation.calls.push(ObservedCall { call: (**call).clone(), failure: None });
+            }
+            Event::Tool(ToolEvent::Result(outcome)) => {
                 if let Some(one) = observation.calls.iter_mut().rfind(|one| one.call.id == outcome.id) {
                     one.failure = outcome.error.as_ref().map(|error| error.code.clone());
                 }
             }
-            Event::ModelSwitched { model } => observation.other_model = Some(model.clone()),
-            Event::Usage(usage) => observation.usage = **usage,
-            Event::Failed(failure) => observation.failure = Some(failure.code.as_str().to_owned()),
-            Event::Done { .. } => observation.is_done = true,
+            Event::Note(Note::ModelSwitched(model)) => observation.other_model = Some(model.to_string()),
+            Event::Note(Note::Usage(usage)) => observation.usage = **usage,
+            Event::End(Err(failure)) => observation.failure = Some(failure.code.as_str().to_owned()),
+            Event::End(Ok(_)) => observation.is_done = true,
             Event::Started(_)
-            | Event::Thinking { .. }
-            | Event::EarlierSource(_)
-            | Event::ToolProgress(_)
-            | Event::ClientToolCall(_)
-            | Event::Title(_) => {}
+            | Event::Delta(AnswerDelta::Thinking(_))
+            | Event::Tool(ToolEvent::Progress(_) | ToolEvent::ClientCall(_))
+            | Event::Note(Note::EarlierSource(_) | Note::Title(_)) => {}
         }
     }
 

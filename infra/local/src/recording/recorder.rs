@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agent::TurnRecorder;
 use client_protocols::{NativeSse, Protocol};
-use domain::{Event, ToolCall};
+use domain::{Event, ToolCall, ToolEvent};
 use llm::{AttemptEnd, ModelClient, ResponseRecorder, ToolMode};
 use serde_json::Value;
 use tools::ToolRun;
@@ -25,7 +25,7 @@ impl Payloads {
     /// Returns the payload of the next event, if it has one. Tool progress is skipped: no later event depends on it, and
     /// a replayed call does not repeat it.
     pub(crate) fn of(&mut self, event: &Event) -> Option<Value> {
-        if matches!(event, Event::ToolProgress(_)) {
+        if matches!(event, Event::Tool(ToolEvent::Progress(_))) {
             return None;
         }
         let mut frames = String::new();

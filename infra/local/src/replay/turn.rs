@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Agent, EventLog, PreSearch, PromptCache, Turn};
-use domain::{Event, Failure, FinishReason, TurnStart};
+use domain::{Event, Failure, FinishReason, Note, TurnStart};
 use domain::{NumberedSources, Owner};
 use llm::ModelClient;
 use serde_json::Value;
@@ -133,12 +133,9 @@ fn start_event(recorded: &RecordedTurn) -> Event {
 
 fn send_end_events(recorded: &RecordedTurn, events: &EventLog, ended: Result<FinishReason, Failure>) {
     if let Some(title) = recorded.events().find_map(|event| event["title"].as_str()) {
-        events.send(Event::Title(title.to_owned()));
+        events.send(Event::Note(Note::Title(title.into())));
     }
     let usage = events.turn_state().usage();
-    events.send(Event::Usage(Box::new(usage)));
-    events.send(match ended {
-        Ok(finish_reason) => Event::Done { finish_reason },
-        Err(failure) => Event::Failed(Box::new(failure)),
-    });
+    events.send(Event::Note(Note::Usage(Box::new(usage))));
+    events.send(Event::End(ended.map_err(Box::new)));
 }

@@ -3,13 +3,13 @@ use futures_util::{FutureExt, StreamExt};
 use super::*;
 
 fn text(events: &EventLog, delta: &str) {
-    events.send(Event::Text { delta: delta.into() });
+    events.send(Event::Delta(AnswerDelta::Text(delta.into())));
 }
 
 async fn all(subscriber: Subscriber) -> String {
     let batches: Vec<_> = subscriber.into_stream().collect().await;
     let deltas = batches.iter().flatten().map(|event| match event {
-        Event::Text { delta } => delta.as_str(),
+        Event::Delta(AnswerDelta::Text(delta)) => delta.as_str(),
         _ => "?",
     });
     deltas.collect()
@@ -39,7 +39,7 @@ async fn new_events_are_visited_once_until_the_end() {
     text(&events, "a");
     let mut visit = |subscriber: &mut Subscriber| {
         let visited = subscriber.for_each_new(|event| {
-            let Event::Text { delta } = event else { return };
+            let Event::Delta(AnswerDelta::Text(delta)) = event else { return };
             seen.push_str(delta);
         });
         (visited.now_or_never(), seen.clone())
@@ -81,7 +81,7 @@ async fn text_beyond_the_limit_is_dropped() {
     assert_eq!(full(), None);
     text(&events, "é");
     assert_eq!((full(), events.turn_state().answer.content.len()), (Some(()), MAX_ANSWER_BYTES - 1));
-    events.send(Event::Thinking { delta: "x".repeat(MAX_THINKING_BYTES + 1) });
+    events.send(Event::Delta(AnswerDelta::Thinking("x".repeat(MAX_THINKING_BYTES + 1))));
     assert_eq!(events.turn_state().answer.thinking.len(), MAX_THINKING_BYTES);
     assert_eq!(events.count(), 3);
 }
@@ -90,7 +90,7 @@ async fn text_beyond_the_limit_is_dropped() {
 fn excess_reasoning_does_not_end_the_answer() {
     let events = EventLog::default();
     for _ in 0..3 {
-        events.send(Event::Thinking { delta: "é".repeat(MAX_THINKING_BYTES / 2) });
+        events.send(Event::Delta(AnswerDelta::Thinking("é".repeat(MAX_THINKING_BYTES / 2))));
     }
     text(&events, "and the answer");
     assert_eq!((events.is_full(), events.turn_state().answer.content.as_str()), (false, "and the answer"));

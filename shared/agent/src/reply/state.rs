@@ -7,7 +7,7 @@ mod unshown;
 
 use std::mem::{Discriminant, discriminant};
 
-use domain::{Event, ProviderData, ToolCall};
+use domain::{AnswerDelta, Event, ProviderData, ToolCall, ToolEvent};
 use llm::{Delta, Finish, ModelClient, NativeCall, TokenUsage, ToolMode};
 use serde_json::Value;
 use tool_calls::{
@@ -198,7 +198,7 @@ impl ReplyState {
         let id = self.unique_id(id);
         let call = ToolCall { id, name, arguments };
         self.calls.push(call.clone());
-        self.events.append(Event::ToolCall(Box::new(call.clone())));
+        self.events.append(Event::Tool(ToolEvent::Call(Box::new(call.clone()))));
         Some(call)
     }
 
@@ -225,7 +225,7 @@ impl ReplyState {
 
     fn emit(&self, delta: String) {
         if !delta.is_empty() {
-            self.events.append(Event::Text { delta });
+            self.events.append(Event::Delta(AnswerDelta::Text(delta)));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Calls of tools that the client runs.
 
-use domain::{Event, FinishReason, Message, ToolCall};
+use domain::{Event, FinishReason, Message, ToolCall, ToolEvent};
 use llm::GenerationParams;
 
 use super::{Phase, Run};
@@ -15,7 +15,7 @@ impl Run<'_> {
         let max_calls = if self.turn.client.as_ref().is_some_and(|client| client.one_call) { 1 } else { calls.len() };
         for (number, call) in (1..).zip(calls).take(max_calls) {
             let id = format!("call_{}_{number}", self.turn.id);
-            self.events.send(Event::ClientToolCall(Box::new(ToolCall { id, ..call })));
+            self.events.send(Event::Tool(ToolEvent::ClientCall(Box::new(ToolCall { id, ..call }))));
         }
         FinishReason::ToolCalls
     }

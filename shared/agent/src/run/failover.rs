@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::time::SystemTime;
 
-use domain::{ErrorCode, Event, Failure, Message};
+use domain::{ErrorCode, Event, Failure, Message, Note};
 use llm::ModelClient;
 
 use super::Run;
@@ -43,7 +43,7 @@ impl Run<'_> {
         self.select_history().await;
         let model = self.model().config().name.clone();
         tracing::warn!(%model, "the turn continues with another model");
-        self.events.send(Event::ModelSwitched { model });
+        self.events.send(Event::Note(Note::ModelSwitched(model.into())));
     }
 
     /// The text of the reply that is being written. A model that continues it must know it.

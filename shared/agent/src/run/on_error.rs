@@ -1,6 +1,6 @@
 //! What follows a round that failed.
 
-use domain::{ErrorCode, Event, Failure, FinishReason};
+use domain::{AnswerDelta, ErrorCode, Event, Failure, FinishReason};
 use llm::{ModelError, ToolMode};
 
 use super::Run;
@@ -65,7 +65,7 @@ impl Run<'_> {
     pub(super) fn emit_fallback(&self, reason: FallbackReason) {
         self.events.discard_held();
         let delta = fallback::answer(&self.turn.text, &fallback::pages(&self.events.turn_state().answer), reason);
-        self.events.append(Event::Text { delta });
+        self.events.append(Event::Delta(AnswerDelta::Text(delta)));
         self.events.append_held();
         self.events.notify();
     }

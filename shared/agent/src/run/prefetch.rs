@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Event, Failure, Message, ToolCall, ToolChoice};
+use domain::{Event, Failure, Message, ToolCall, ToolChoice, ToolEvent};
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 use tools::ToolSession;
@@ -32,7 +32,7 @@ impl Run<'_> {
     pub(super) async fn add_search_context(&mut self) -> Result<(), Failure> {
         let Some(call) = self.search_call(PreSearch::Context, FIRST_CALL_ID) else { return Ok(()) };
         let Some((price, _)) = self.session.prefetch(&call) else { return Ok(()) };
-        self.events.send(Event::ToolCall(Box::new(call.clone())));
+        self.events.send(Event::Tool(ToolEvent::Call(Box::new(call.clone()))));
         // As for a concurrent search: the provider also charges for a request that is dropped.
         self.events.turn_state().prefetch_credits = price;
         let started = Instant::now();

@@ -1,4 +1,4 @@
-use domain::{ErrorCode, ToolFailure, ToolProgress, TurnStart};
+use domain::{AnswerDelta, ErrorCode, ToolFailure, ToolProgress, TurnStart};
 use serde_json::json;
 
 use super::*;
@@ -29,19 +29,19 @@ fn started() -> Event {
 }
 
 fn text(delta: &str) -> Event {
-    Event::Text { delta: delta.into() }
+    Event::Delta(AnswerDelta::Text(delta.into()))
 }
 
 fn thinking(delta: &str) -> Event {
-    Event::Thinking { delta: delta.into() }
+    Event::Delta(AnswerDelta::Thinking(delta.into()))
 }
 
 fn call(id: &str) -> Event {
-    Event::ToolCall(Box::new(ToolCall {
+    Event::Tool(ToolEvent::Call(Box::new(ToolCall {
         id: id.into(),
         name: "search_web".into(),
         arguments: json!({"query": "天气"}),
-    }))
+    })))
 }
 
 fn result(id: &str, urls: &[&str], error: Option<&str>) -> Event {
@@ -49,7 +49,7 @@ fn result(id: &str, urls: &[&str], error: Option<&str>) -> Event {
     let number = |url: &str| usize::from(url.as_bytes()["https://".len()] - b'a') + 1;
     let source =
         |url: &&str| Source { index: number(url), title: "天气".into(), url: (*url).into(), excerpt: String::new() };
-    Event::ToolResult(Box::new(ToolOutcome {
+    Event::Tool(ToolEvent::Result(Box::new(ToolOutcome {
         id: id.into(),
         name: "search_web".into(),
         ok: error.is_none(),
@@ -58,11 +58,11 @@ fn result(id: &str, urls: &[&str], error: Option<&str>) -> Event {
         summary: "1 result".into(),
         sources: urls.iter().map(source).collect(),
         error: error.map(|message| ToolFailure { code: "failed".into(), message: message.into() }),
-    }))
+    })))
 }
 
 fn done(finish_reason: FinishReason) -> Event {
-    Event::Done { finish_reason }
+    Event::End(Ok(finish_reason))
 }
 
 const USAGE: Usage = Usage {
@@ -84,8 +84,8 @@ fn search_turn_matches_the_expected_transcript() {
         result("call_1", &["https://a.example"], None),
         text("晴"),
         text("天。"),
-        Event::Title("天气".into()),
-        Event::Usage(Box::new(USAGE)),
+        Event::Note(Note::Title("天气".into())),
+        Event::Note(Note::Usage(Box::new(USAGE))),
         done(FinishReason::Stop),
     ];
     let expected = r#"data: {"type":"start","messageId":"01M","messageMetadata":{"conversationId":"01C","model":"volcano"}}
@@ -154,7 +154,11 @@ fn parallel_calls_share_a_step_without_duplicate_sources() {
 #[test]
 fn progress_is_sent_as_cumulative_preliminary_output() {
     let progress = |text: &str| {
-        Event::ToolProgress(Box::new(ToolProgress { id: "1".into(), name: "report".into(), text: text.into() }))
+        Event::Tool(ToolEvent::Progress(Box::new(ToolProgress {
+            id: "1".into(),
+            name: "report".into(),
+            text: text.into(),
+        })))
     };
     let lines = lines(&[
         call("1"),
@@ -179,8 +183,8 @@ fn open_blocks_and_calls_close_before_turn_end() {
         text("半"),
         call("1"),
         thinking("想"),
-        Event::Usage(Box::new(USAGE)),
-        Event::Failed(Box::new(Failure::from(ErrorCode::RateLimited).with_retry_after(7))),
+        Event::Note(Note::Usage(Box::new(USAGE))),
+        Event::End(Err(Box::new(Failure::from(ErrorCode::RateLimited).with_retry_after(7)))),
     ];
     let expected = [
         r#"{"type":"reasoning-end","id":"reasoning-2"}"#,
@@ -207,7 +211,7 @@ fn stopped_turn_is_aborted_with_metadata() {
 fn empty_and_failed_over_answers_finish() {
     let end = r#"{"type":"finish","finishReason":"length","messageMetadata":{"finishReason":"length"}}"#;
     assert_eq!(lines(&[text(""), done(FinishReason::Length)]), [end]);
-    let switched = Event::ModelSwitched { model: "backup".into() };
+    let switched = Event::Note(Note::ModelSwitched("backup".into()));
     let last = lines(&[text("a"), switched, text("b"), done(FinishReason::ContentFilter)]).pop();
     let expected = r#"{"type":"finish","finishReason":"content-filter","messageMetadata":{"finishReason":"content_filter","models":["volcano","backup"]}}"#;
     assert_eq!(last.as_deref(), Some(expected));

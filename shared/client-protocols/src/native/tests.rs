@@ -1,4 +1,4 @@
-use domain::{ErrorCode, Failure, Source, ToolProgress, TurnStart};
+use domain::{AnswerDelta, ErrorCode, Failure, Source, ToolProgress, TurnStart};
 use serde_json::json;
 
 use super::*;
@@ -15,9 +15,10 @@ fn frames(events: &[Event]) -> String {
 #[test]
 fn delta_frame_matches_serialised_object() {
     for text in ["", "a", "好的 🙂", "\"", "\\", "\n", "\u{0}", "\u{1f}", "\u{7f}", "a\tb\u{2028}</script>"] {
-        for (event, name) in
-            [(Event::Text { delta: text.into() }, "content"), (Event::Thinking { delta: text.into() }, "thinking")]
-        {
+        for (event, name) in [
+            (Event::Delta(AnswerDelta::Text(text.into())), "content"),
+            (Event::Delta(AnswerDelta::Thinking(text.into())), "thinking"),
+        ] {
             let object = serde_json::to_string(&Payload::from_event(&event, "", &[]).unwrap()).unwrap();
             assert_eq!(object, format!(r#"{{"type":"{name}","{name}":{}}}"#, json!(text)));
             let rendered = frames(&[event]);
@@ -36,14 +37,14 @@ fn turn_matches_the_documented_transcript() {
             message_id: "01M".into(),
             model: "volcano".into(),
         })),
-        Event::Thinking { delta: "想".into() },
-        Event::Text { delta: "好的，马上查询。".into() },
-        Event::ToolCall(Box::new(ToolCall {
+        Event::Delta(AnswerDelta::Thinking("想".into())),
+        Event::Delta(AnswerDelta::Text("好的，马上查询。".into())),
+        Event::Tool(ToolEvent::Call(Box::new(ToolCall {
             id: "call_1".into(),
             name: "search_web".into(),
             arguments: json!({"query": "今天北京天气预报"}),
-        })),
-        Event::ToolResult(Box::new(ToolOutcome {
+        }))),
+        Event::Tool(ToolEvent::Result(Box::new(ToolOutcome {
             id: "call_1".into(),
             name: "search_web".into(),
             ok: true,
@@ -57,17 +58,17 @@ fn turn_matches_the_documented_transcript() {
                 excerpt: String::new(),
             }],
             error: None,
-        })),
-        Event::Title("天气".into()),
-        Event::Usage(Box::new(Usage {
+        }))),
+        Event::Note(Note::Title("天气".into())),
+        Event::Note(Note::Usage(Box::new(Usage {
             input_tokens: 812,
             cached_tokens: 0,
             output_tokens: 143,
             search_credits: 2,
             estimated: false,
             cost_micros: None,
-        })),
-        Event::Done { finish_reason: FinishReason::ToolLimit },
+        }))),
+        Event::End(Ok(FinishReason::ToolLimit)),
     ];
     let expected = r#"id: 01T-1.0
 data: {"type":"start","conversationId":"01C","messageId":"01M","model":"volcano"}
@@ -107,13 +108,14 @@ fn error_frame_contains_retry_information() {
         "\"message\":\"Too many requests. Please wait a moment.\",\"retryable\":true,",
         "\"requestId\":\"req-1\",\"retryAfterSeconds\":7}\n\ndata: [DONE]\n\n"
     );
-    assert_eq!(frames(&[Event::Failed(Box::new(failure))]), expected);
+    assert_eq!(frames(&[Event::End(Err(Box::new(failure)))]), expected);
 }
 
 #[test]
 fn failover_models_are_listed_at_the_end() {
-    let (text, switched) = (Event::Text { delta: "a".into() }, Event::ModelSwitched { model: "backup".into() });
-    let done = Event::Done { finish_reason: FinishReason::Stop };
+    let (text, switched) =
+        (Event::Delta(AnswerDelta::Text("a".into())), Event::Note(Note::ModelSwitched("backup".into())));
+    let done = Event::End(Ok(FinishReason::Stop));
     let started = Event::Started(Box::new(TurnStart {
         conversation_id: "c".into(),
         message_id: "m".into(),
@@ -129,11 +131,11 @@ fn failover_models_are_listed_at_the_end() {
 
 #[test]
 fn progress_has_its_own_frame() {
-    let progress = Event::ToolProgress(Box::new(ToolProgress {
+    let progress = Event::Tool(ToolEvent::Progress(Box::new(ToolProgress {
         id: "call_1".into(),
         name: "report".into(),
         text: "第一章\n".into(),
-    }));
+    })));
     let expected = concat!(
         "id: 01T-2.00011\ndata: {\"type\":\"tool_progress\",\"id\":\"call_1\",\"name\":\"report\",",
         "\"text\":\"第一章\\n\"}\n\n"
@@ -143,15 +145,15 @@ fn progress_has_its_own_frame() {
 
 #[test]
 fn f111_line_ends_in_text_cannot_forge_a_frame() {
-    let out = frames(&[Event::Text { delta: "a\r\n\r\ndata: [DONE]\n\nb\r".into() }]);
+    let out = frames(&[Event::Delta(AnswerDelta::Text("a\r\n\r\ndata: [DONE]\n\nb\r".into()))]);
     assert_eq!(out.lines().count(), 3);
     assert!(out.contains(r"a\r\n\r\ndata: [DONE]\n\nb\r"));
 }
 
 #[test]
 fn model_switch_has_no_frame() {
-    assert_eq!(frames(&[Event::ModelSwitched { model: "backup".into() }]), "");
-    for event in [Event::Title("a".into()), Event::Done { finish_reason: FinishReason::Stop }] {
+    assert_eq!(frames(&[Event::Note(Note::ModelSwitched("backup".into()))]), "");
+    for event in [Event::Note(Note::Title("a".into())), Event::End(Ok(FinishReason::Stop))] {
         assert!(!frames(std::slice::from_ref(&event)).is_empty(), "{event:?}");
     }
 }
@@ -159,10 +161,10 @@ fn model_switch_has_no_frame() {
 #[test]
 fn resumed_stream_has_the_rest() {
     let events = [
-        Event::Text { delta: "a\n\nid: ".into() },
-        Event::ModelSwitched { model: "other".into() },
-        Event::Text { delta: "b茶".into() },
-        Event::Done { finish_reason: FinishReason::Stop },
+        Event::Delta(AnswerDelta::Text("a\n\nid: ".into())),
+        Event::Note(Note::ModelSwitched("other".into())),
+        Event::Delta(AnswerDelta::Text("b茶".into())),
+        Event::End(Ok(FinishReason::Stop)),
     ];
     let render = |received: &str| {
         let mut protocol = NativeSse::new("01T", "req-1").resume_after(TurnPosition::parse(received).unwrap());

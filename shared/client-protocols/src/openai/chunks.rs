@@ -1,4 +1,4 @@
-use domain::{Event, FinishReason, ToolCall, TurnAccumulator};
+use domain::{AnswerDelta, Event, FinishReason, ToolCall, ToolEvent, TurnAccumulator};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -102,25 +102,22 @@ impl Protocol for CompletionChunks {
             Event::Started(_) => {
                 self.write_delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() }, out);
             }
-            Event::Text { delta } => self.write_delta(Delta { content: Some(delta), ..Delta::default() }, out),
-            Event::Thinking { delta } => {
+            Event::Delta(AnswerDelta::Text(delta)) => {
+                self.write_delta(Delta { content: Some(delta), ..Delta::default() }, out);
+            }
+            Event::Delta(AnswerDelta::Thinking(delta)) => {
                 self.write_delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out);
             }
-            Event::ClientToolCall(call) => self.write_call(call, out),
-            Event::Done { finish_reason } => self.write_done(*finish_reason, out),
-            Event::Failed(failure) => {
+            Event::Tool(ToolEvent::ClientCall(call)) => self.write_call(call, out),
+            Event::End(Ok(finish_reason)) => self.write_done(*finish_reason, out),
+            Event::End(Err(failure)) => {
                 write_json_frame(&ErrorDocument::new(failure), out);
                 out.push_str(END_MARKER);
             }
             // No chunk takes text back.
-            Event::ModelSwitched { .. }
-            | Event::TextReclassified { .. }
-            | Event::ToolCall(_)
-            | Event::ToolProgress(_)
-            | Event::ToolResult(_)
-            | Event::EarlierSource(_)
-            | Event::Title(_)
-            | Event::Usage(_) => {}
+            Event::Delta(AnswerDelta::Reclassified(_))
+            | Event::Tool(ToolEvent::Call(_) | ToolEvent::Progress(_) | ToolEvent::Result(_))
+            | Event::Note(_) => {}
         }
     }
 }
@@ -152,17 +149,21 @@ mod tests {
     }
 
     fn usage() -> Event {
-        Event::Usage(Box::new(domain::Usage { input_tokens: 3, output_tokens: 2, ..Default::default() }))
+        Event::Note(domain::Note::Usage(Box::new(domain::Usage {
+            input_tokens: 3,
+            output_tokens: 2,
+            ..Default::default()
+        })))
     }
 
     #[test]
     fn answer_begins_with_role_and_ends_with_reason() {
         let events = [
             started(),
-            Event::Thinking { delta: "想".into() },
-            Event::Text { delta: "你好\n".into() },
+            Event::Delta(AnswerDelta::Thinking("想".into())),
+            Event::Delta(AnswerDelta::Text("你好\n".into())),
             usage(),
-            Event::Done { finish_reason: FinishReason::ToolLimit },
+            Event::End(Ok(FinishReason::ToolLimit)),
         ];
         let expected = r#"data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"volcano","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}
 
@@ -183,10 +184,10 @@ data: [DONE]
         let call = |id: &str, arguments| ToolCall { id: id.into(), name: "f".into(), arguments };
         let events = [
             started(),
-            Event::ClientToolCall(Box::new(call("a", json!({"x": 1})))),
-            Event::ClientToolCall(Box::new(call("b", json!("{broken")))),
+            Event::Tool(ToolEvent::ClientCall(Box::new(call("a", json!({"x": 1}))))),
+            Event::Tool(ToolEvent::ClientCall(Box::new(call("b", json!("{broken"))))),
             usage(),
-            Event::Done { finish_reason: FinishReason::ToolCalls },
+            Event::End(Ok(FinishReason::ToolCalls)),
         ];
         let out = frames(true, &events);
         let ends: Vec<_> =
@@ -207,6 +208,6 @@ data: [DONE]
             r#"data: {"error":{"message":"The model stopped answering.","type":"server_error","param":null,"#,
             "\"code\":\"upstream_stalled\"}}\n\ndata: [DONE]\n\n"
         );
-        assert_eq!(frames(true, &[Event::Failed(Box::new(Failure::from(ErrorCode::UpstreamStalled)))]), expected);
+        assert_eq!(frames(true, &[Event::End(Err(Box::new(Failure::from(ErrorCode::UpstreamStalled))))]), expected);
     }
 }

@@ -60,7 +60,7 @@ pub fn render_completion(head: &CompletionMeta, document: &TurnDocument) -> Stri
 
 #[cfg(test)]
 mod tests {
-    use domain::{Event, FinishReason, ToolCall};
+    use domain::{Event, FinishReason, ToolCall, ToolEvent};
     use serde_json::{Value, json};
 
     use super::*;
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn answer_with_only_calls_has_no_content() {
         let call = ToolCall { id: "a".into(), name: "f".into(), arguments: json!({}) };
-        let done = Event::Done { finish_reason: FinishReason::ToolCalls };
+        let done = Event::End(Ok(FinishReason::ToolCalls));
         let calls = json!([{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
         let message = json!({
             "role": "assistant", "content": null, "refusal": null, "annotations": [], "tool_calls": calls,
@@ -88,8 +88,8 @@ mod tests {
             "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": "tool_calls"}],
             "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
         });
-        assert_eq!(self::message(&[Event::ClientToolCall(Box::new(call)), done]), expected);
-        let empty = self::message(&[Event::Done { finish_reason: FinishReason::Deadline }]);
+        assert_eq!(self::message(&[Event::Tool(ToolEvent::ClientCall(Box::new(call))), done]), expected);
+        let empty = self::message(&[Event::End(Ok(FinishReason::Deadline))]);
         assert_eq!(
             (&empty["choices"][0]["message"]["content"], &empty["choices"][0]["finish_reason"]),
             (&json!(""), &json!("length"))

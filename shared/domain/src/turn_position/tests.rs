@@ -1,18 +1,18 @@
 use serde_json::json;
 
 use super::*;
-use crate::{FinishReason, ToolCall, ToolOutcome, ToolProgress, TurnStart};
+use crate::{AnswerDelta, FinishReason, ToolCall, ToolOutcome, ToolProgress, TurnStart};
 
 fn text(delta: &str) -> Event {
-    Event::Text { delta: delta.to_owned() }
+    Event::Delta(AnswerDelta::Text(delta.to_owned()))
 }
 
 fn call(id: &str) -> Event {
-    Event::ToolCall(Box::new(ToolCall { id: id.to_owned(), name: "t".to_owned(), arguments: json!({}) }))
+    Event::Tool(ToolEvent::Call(Box::new(ToolCall { id: id.to_owned(), name: "t".to_owned(), arguments: json!({}) })))
 }
 
 fn result(id: &str) -> Event {
-    Event::ToolResult(Box::new(ToolOutcome {
+    Event::Tool(ToolEvent::Result(Box::new(ToolOutcome {
         id: id.to_owned(),
         name: "t".to_owned(),
         ok: true,
@@ -21,7 +21,7 @@ fn result(id: &str) -> Event {
         summary: String::new(),
         sources: Vec::new(),
         error: None,
-    }))
+    })))
 }
 
 /// A turn with every event that has a frame; the results arrive in another order than the calls.
@@ -30,20 +30,20 @@ fn turn() -> Vec<Event> {
     vec![
         Event::Started(Box::new(TurnStart { conversation_id: "C".into(), message_id: "M".into(), model: "m".into() })),
         text("想一想"),
-        Event::TextReclassified { characters: 3 },
-        Event::Thinking { delta: "🍵".into() },
+        Event::Delta(AnswerDelta::Reclassified(3)),
+        Event::Delta(AnswerDelta::Thinking("🍵".into())),
         text("好"),
         call("a"),
         call("b"),
         call("c"),
-        Event::ToolProgress(Box::new(progress)),
+        Event::Tool(ToolEvent::Progress(Box::new(progress))),
         result("c"),
         result("b"),
         result("a"),
         text("的。"),
-        Event::Title("茶".into()),
-        Event::Usage(Box::default()),
-        Event::Done { finish_reason: FinishReason::Stop },
+        Event::Note(Note::Title("茶".into())),
+        Event::Note(Note::Usage(Box::default())),
+        Event::End(Ok(FinishReason::Stop)),
     ]
 }
 
@@ -66,8 +66,10 @@ fn written(position: &TurnPosition) -> String {
 /// The texts one character at a time.
 fn divided(events: &[Event]) -> Vec<Event> {
     let divide = |event: &Event| match event {
-        Event::Text { delta } => delta.chars().map(|one| text(&one.to_string())).collect(),
-        Event::Thinking { delta } => delta.chars().map(|one| Event::Thinking { delta: one.to_string() }).collect(),
+        Event::Delta(AnswerDelta::Text(delta)) => delta.chars().map(|one| text(&one.to_string())).collect(),
+        Event::Delta(AnswerDelta::Thinking(delta)) => {
+            delta.chars().map(|one| Event::Delta(AnswerDelta::Thinking(one.to_string()))).collect()
+        }
         event => vec![event.clone()],
     };
     events.iter().flat_map(divide).collect()

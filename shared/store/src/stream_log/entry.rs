@@ -1,6 +1,11 @@
 //! The stored form of events: one JSON line each, except that consecutive texts share a line as a list.
 
-use domain::{Event, Failure, FinishReason, Source, ToolCall, ToolOutcome, ToolProgress, TurnStart, Usage};
+use std::borrow::Cow;
+
+use domain::{
+    AnswerDelta, Event, Failure, FinishReason, Note, Source, ToolCall, ToolEvent, ToolOutcome, ToolProgress, TurnStart,
+    Usage,
+};
 use serde::{Deserialize, Serialize};
 
 /// An event in its stored form, to be appended to a log.
@@ -9,50 +14,90 @@ pub struct LogEntry(String);
 
 /// An event as JSON. Text deltas dominate, so their names are short.
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Event", rename_all = "snake_case")]
-enum StoredEvent {
-    Started(Box<TurnStart>),
+#[serde(rename_all = "snake_case")]
+enum StoredEvent<'a> {
+    Started(Cow<'a, TurnStart>),
     #[serde(rename = "handover")]
     ModelSwitched {
-        model: String,
+        model: Cow<'a, str>,
     },
     #[serde(rename = "t")]
     Text {
         #[serde(rename = "d")]
-        delta: String,
+        delta: Cow<'a, str>,
     },
     #[serde(rename = "h")]
     Thinking {
         #[serde(rename = "d")]
-        delta: String,
+        delta: Cow<'a, str>,
     },
     TextReclassified {
         characters: usize,
     },
-    ToolCall(Box<ToolCall>),
-    ToolProgress(Box<ToolProgress>),
-    ToolResult(Box<ToolOutcome>),
-    EarlierSource(Box<Source>),
+    ToolCall(Cow<'a, ToolCall>),
+    ToolProgress(Cow<'a, ToolProgress>),
+    ToolResult(Cow<'a, ToolOutcome>),
+    EarlierSource(Cow<'a, Source>),
     #[serde(rename = "callers_call")]
-    ClientToolCall(Box<ToolCall>),
-    Title(String),
-    Usage(Box<Usage>),
-    Failed(Box<Failure>),
+    ClientToolCall(Cow<'a, ToolCall>),
+    Title(Cow<'a, str>),
+    Usage(Usage),
+    Failed(Cow<'a, Failure>),
     Done {
         finish_reason: FinishReason,
     },
 }
 
-/// An event on a line of its own.
-#[derive(Deserialize)]
-struct EventLine(#[serde(with = "StoredEvent")] Event);
+impl<'a> From<&'a Event> for StoredEvent<'a> {
+    fn from(event: &'a Event) -> Self {
+        match event {
+            Event::Started(start) => Self::Started(Cow::Borrowed(start)),
+            Event::Delta(AnswerDelta::Text(delta)) => Self::Text { delta: delta.into() },
+            Event::Delta(AnswerDelta::Thinking(delta)) => Self::Thinking { delta: delta.into() },
+            Event::Delta(AnswerDelta::Reclassified(characters)) => Self::TextReclassified { characters: *characters },
+            Event::Tool(ToolEvent::Call(call)) => Self::ToolCall(Cow::Borrowed(call)),
+            Event::Tool(ToolEvent::Progress(progress)) => Self::ToolProgress(Cow::Borrowed(progress)),
+            Event::Tool(ToolEvent::Result(outcome)) => Self::ToolResult(Cow::Borrowed(outcome)),
+            Event::Tool(ToolEvent::ClientCall(call)) => Self::ClientToolCall(Cow::Borrowed(call)),
+            Event::Note(Note::ModelSwitched(model)) => Self::ModelSwitched { model: (&**model).into() },
+            Event::Note(Note::EarlierSource(source)) => Self::EarlierSource(Cow::Borrowed(source)),
+            Event::Note(Note::Title(title)) => Self::Title((&**title).into()),
+            Event::Note(Note::Usage(usage)) => Self::Usage(**usage),
+            Event::End(Ok(finish_reason)) => Self::Done { finish_reason: *finish_reason },
+            Event::End(Err(failure)) => Self::Failed(Cow::Borrowed(failure)),
+        }
+    }
+}
+
+impl From<StoredEvent<'_>> for Event {
+    fn from(event: StoredEvent<'_>) -> Self {
+        match event {
+            StoredEvent::Started(start) => Self::Started(boxed(start)),
+            StoredEvent::Text { delta } => Self::Delta(AnswerDelta::Text(delta.into_owned())),
+            StoredEvent::Thinking { delta } => Self::Delta(AnswerDelta::Thinking(delta.into_owned())),
+            StoredEvent::TextReclassified { characters } => Self::Delta(AnswerDelta::Reclassified(characters)),
+            StoredEvent::ToolCall(call) => Self::Tool(ToolEvent::Call(boxed(call))),
+            StoredEvent::ToolProgress(progress) => Self::Tool(ToolEvent::Progress(boxed(progress))),
+            StoredEvent::ToolResult(outcome) => Self::Tool(ToolEvent::Result(boxed(outcome))),
+            StoredEvent::ClientToolCall(call) => Self::Tool(ToolEvent::ClientCall(boxed(call))),
+            StoredEvent::ModelSwitched { model } => Self::Note(Note::ModelSwitched(model.into())),
+            StoredEvent::EarlierSource(source) => Self::Note(Note::EarlierSource(boxed(source))),
+            StoredEvent::Title(title) => Self::Note(Note::Title(title.into())),
+            StoredEvent::Usage(usage) => Self::Note(Note::Usage(Box::new(usage))),
+            StoredEvent::Failed(failure) => Self::End(Err(boxed(failure))),
+            StoredEvent::Done { finish_reason } => Self::End(Ok(finish_reason)),
+        }
+    }
+}
+
+fn boxed<T: Clone>(value: Cow<'_, T>) -> Box<T> {
+    Box::new(value.into_owned())
+}
 
 impl From<&Event> for LogEntry {
     fn from(event: &Event) -> Self {
-        let mut json = Vec::new();
         // Plain data can always be serialised.
-        let _ = StoredEvent::serialize(event, &mut serde_json::Serializer::new(&mut json));
-        Self(String::from_utf8(json).unwrap_or_default())
+        Self(serde_json::to_string(&StoredEvent::from(event)).unwrap_or_default())
     }
 }
 
@@ -93,10 +138,10 @@ pub(super) fn format_lines(entries: &[LogEntry]) -> String {
 /// Parses the events of a line; `None` if it is unreadable.
 pub(super) fn parse_line(line: &str) -> Option<Vec<Event>> {
     if !line.starts_with('[') {
-        return serde_json::from_str(line).ok().map(|EventLine(event)| vec![event]);
+        return serde_json::from_str::<StoredEvent<'_>>(line).ok().map(|event| vec![event.into()]);
     }
     let texts: Vec<String> = serde_json::from_str(line).ok()?;
-    Some(texts.into_iter().map(|delta| Event::Text { delta }).collect())
+    Some(texts.into_iter().map(|delta| Event::Delta(AnswerDelta::Text(delta))).collect())
 }
 
 #[cfg(test)]
@@ -137,7 +182,7 @@ mod tests {
             estimated: true,
             cost_micros,
         };
-        Event::Usage(Box::new(tokens))
+        Event::Note(Note::Usage(Box::new(tokens)))
     }
 
     /// Every kind of event with its stored line.
@@ -152,14 +197,14 @@ mod tests {
                 Event::Started(Box::new(start)),
                 r#"{"started":{"conversation_id":"C","message_id":"M","model":"volcano"}}"#,
             ),
-            (Event::ModelSwitched { model: "backup".into() }, r#"{"handover":{"model":"backup"}}"#),
+            (Event::Note(Note::ModelSwitched("backup".into())), r#"{"handover":{"model":"backup"}}"#),
             (
-                Event::Text { delta: "一\n\u{2028}\0\"\\🍵".into() },
+                Event::Delta(AnswerDelta::Text("一\n\u{2028}\0\"\\🍵".into())),
                 "{\"t\":{\"d\":\"一\\n\u{2028}\\u0000\\\"\\\\🍵\"}}",
             ),
-            (Event::Thinking { delta: String::new() }, r#"{"h":{"d":""}}"#),
-            (Event::TextReclassified { characters: 2 }, r#"{"text_reclassified":{"characters":2}}"#),
-            (Event::Title("茶".into()), r#"{"title":"茶"}"#),
+            (Event::Delta(AnswerDelta::Thinking(String::new())), r#"{"h":{"d":""}}"#),
+            (Event::Delta(AnswerDelta::Reclassified(2)), r#"{"text_reclassified":{"characters":2}}"#),
+            (Event::Note(Note::Title("茶".into())), r#"{"title":"茶"}"#),
         ]
     }
 
@@ -170,27 +215,27 @@ mod tests {
         let failed = ToolOutcome { ok: false, error: Some(failure), sources: Vec::new(), ..outcome() };
         vec![
             (
-                Event::ToolCall(Box::new(call("search_web", arguments))),
+                Event::Tool(ToolEvent::Call(Box::new(call("search_web", arguments)))),
                 r#"{"tool_call":{"id":"c1","name":"search_web","arguments":{"z":0.25,"a":[1e+300,-5,18446744073709551615,null,{"":true}]}}}"#,
             ),
             (
-                Event::ToolProgress(Box::new(progress)),
+                Event::Tool(ToolEvent::Progress(Box::new(progress))),
                 r#"{"tool_progress":{"id":"c1","name":"report","text":"第一章"}}"#,
             ),
             (
-                Event::ToolResult(Box::new(outcome())),
+                Event::Tool(ToolEvent::Result(Box::new(outcome()))),
                 r#"{"tool_result":{"id":"c1","name":"search_web","ok":true,"cached":true,"durationMs":12,"summary":"1 result","sources":[{"index":1,"title":"茶\n\"","url":"https://example.com"}]}}"#,
             ),
             (
-                Event::ToolResult(Box::new(failed)),
+                Event::Tool(ToolEvent::Result(Box::new(failed))),
                 r#"{"tool_result":{"id":"c1","name":"search_web","ok":false,"cached":true,"durationMs":12,"summary":"1 result","sources":[],"error":{"code":"timeout","message":"慢"}}}"#,
             ),
             (
-                Event::EarlierSource(Box::new(outcome().sources.remove(0))),
+                Event::Note(Note::EarlierSource(Box::new(outcome().sources.remove(0)))),
                 r#"{"earlier_source":{"index":1,"title":"茶\n\"","url":"https://example.com"}}"#,
             ),
             (
-                Event::ClientToolCall(Box::new(call("f", json!({})))),
+                Event::Tool(ToolEvent::ClientCall(Box::new(call("f", json!({}))))),
                 r#"{"callers_call":{"id":"c1","name":"f","arguments":{}}}"#,
             ),
         ]
@@ -207,14 +252,14 @@ mod tests {
                 r#"{"usage":{"inputTokens":18446744073709551615,"outputTokens":2,"searchCredits":3,"estimated":true,"costMicros":7}}"#,
             ),
             (
-                Event::Failed(Box::new(Failure::new(ErrorCode::RateLimited, "慢").with_retry_after(7))),
+                Event::End(Err(Box::new(Failure::new(ErrorCode::RateLimited, "慢").with_retry_after(7)))),
                 r#"{"failed":{"code":"rate_limited","message":"慢","retry_after":7,"param":null}}"#,
             ),
             (
-                Event::Failed(Box::new(ErrorCode::Interrupted.into())),
+                Event::End(Err(Box::new(ErrorCode::Interrupted.into()))),
                 r#"{"failed":{"code":"interrupted","message":"The answer was interrupted.","retry_after":null,"param":null}}"#,
             ),
-            (Event::Done { finish_reason: FinishReason::ToolLimit }, r#"{"done":{"finish_reason":"tool_limit"}}"#),
+            (Event::End(Ok(FinishReason::ToolLimit)), r#"{"done":{"finish_reason":"tool_limit"}}"#),
         ]
     }
 

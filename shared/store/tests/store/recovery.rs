@@ -1,8 +1,8 @@
 //! The text of a turn whose process died, recovered from its log.
 
 use domain::{
-    CallPosition, Event, FinishReason, MAX_ANSWER_BYTES, NumberedSources, Owner, Source, ToolCall, ToolOutcome,
-    TurnStart,
+    AnswerDelta, CallPosition, Event, FinishReason, MAX_ANSWER_BYTES, Note, NumberedSources, Owner, Source, ToolCall,
+    ToolEvent, ToolOutcome, TurnStart,
 };
 use serde_json::json;
 use store::{
@@ -20,7 +20,7 @@ use crate::wire::{Fault, Gate, Wire};
 const EXPIRED: u64 = 20;
 
 fn text(delta: &str) -> Event {
-    Event::Text { delta: delta.to_owned() }
+    Event::Delta(AnswerDelta::Text(delta.to_owned()))
 }
 
 fn texts(deltas: &[&str]) -> Vec<Event> {
@@ -50,13 +50,13 @@ fn search_events() -> Vec<Event> {
     };
     vec![
         Event::Started(Box::new(started)),
-        Event::Thinking { delta: "想".to_owned() },
+        Event::Delta(AnswerDelta::Thinking("想".to_owned())),
         text("查一下。"),
-        Event::ToolCall(Box::new(call("1"))),
-        Event::ToolResult(Box::new(found)),
-        Event::ModelSwitched { model: "backup".to_owned() },
+        Event::Tool(ToolEvent::Call(Box::new(call("1")))),
+        Event::Tool(ToolEvent::Result(Box::new(found))),
+        Event::Note(Note::ModelSwitched("backup".into())),
         text("茶是"),
-        Event::ToolCall(Box::new(call("2"))),
+        Event::Tool(ToolEvent::Call(Box::new(call("2")))),
     ]
 }
 

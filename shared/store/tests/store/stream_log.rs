@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::Owner;
-use domain::{Event, new_id};
+use domain::{AnswerDelta, Event, new_id};
 use store::{LogEntry, LogPage, Store, StoreError, TurnLease, TurnRef};
 
 use crate::support::{alice, at, database, first_turn, put_into, rows, store, store_at};
@@ -16,7 +16,7 @@ pub(crate) async fn begin_turn(store: &Store) -> (TurnLease, TurnRef) {
 }
 
 fn text(delta: &str) -> Event {
-    Event::Text { delta: delta.to_owned() }
+    Event::Delta(AnswerDelta::Text(delta.to_owned()))
 }
 
 pub(crate) fn entries(deltas: &[&str]) -> Vec<LogEntry> {
@@ -147,7 +147,7 @@ async fn consecutive_texts_are_stored_as_one_list() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let (lease, known) = begin_turn(&store).await;
-    let thought = || Event::Thinking { delta: "b\n".to_owned() };
+    let thought = || Event::Delta(AnswerDelta::Thinking("b\n".to_owned()));
     let events = [text("a"), thought(), text("[\"]}}"), text("天\n"), text(""), thought(), thought(), text("z")];
     let lines: Vec<LogEntry> = events.iter().map(LogEntry::from).collect();
     for (index, batch) in lines.chunks(3).enumerate() {

@@ -37,7 +37,7 @@ async fn run(turn: impl FnOnce(EventLog) -> futures_util::future::BoxFuture<'sta
 }
 
 fn done() -> Event {
-    Event::Done { finish_reason: domain::FinishReason::Stop }
+    Event::End(Ok(domain::FinishReason::Stop))
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn f096_turn_runs_to_its_end_without_a_subscriber() {
 #[tokio::test]
 async fn panic_before_the_end_is_one_error_event() {
     let all = run(|_| Box::pin(async { panic!("a panic in a turn") })).await;
-    assert_eq!(all, [Event::Failed(Box::new(ErrorCode::Internal.into()))]);
+    assert_eq!(all, [Event::End(Err(Box::new(ErrorCode::Internal.into())))]);
 }
 
 #[tokio::test]

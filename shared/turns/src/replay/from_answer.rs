@@ -1,6 +1,9 @@
 //! Rebuilds the events that a log lacks from the stored answer: the same content, in fewer pieces.
 
-use domain::{ErrorCode, Event, Failure, FinishReason, Source, ToolCall, ToolFailure, ToolOutcome, TurnAccumulator};
+use domain::{
+    AnswerDelta, ErrorCode, Event, Failure, FinishReason, Note, Source, ToolCall, ToolEvent, ToolFailure, ToolOutcome,
+    TurnAccumulator,
+};
 use store::{StoredCall, StoredTurn, TurnEnd, TurnOutcome};
 
 /// The events of a turn that has ended or died after those that the log holds; `None` if the answer does not continue these.
@@ -28,19 +31,20 @@ pub(super) fn remaining(logged: &TurnAccumulator, turn: StoredTurn) -> Option<Ve
         // The turns of earlier releases have no positions: their calls follow the reasoning.
         rest.push_texts(call.position.map_or(usize::MAX, |_| position.thinking), position.text);
         if known.is_none() {
-            rest.events.push(Event::ToolCall(Box::new(tool_call(&call))));
+            rest.events.push(Event::Tool(ToolEvent::Call(Box::new(tool_call(&call)))));
         }
         if known.is_none_or(|known| known.outcome.is_none()) {
-            rest.events.push(Event::ToolResult(Box::new(tool_outcome(call, std::mem::take(&mut sources)))));
+            rest.events
+                .push(Event::Tool(ToolEvent::Result(Box::new(tool_outcome(call, std::mem::take(&mut sources))))));
         }
     }
-    rest.events.extend(sources.into_iter().map(|source| Event::EarlierSource(Box::new(source))));
+    rest.events.extend(sources.into_iter().map(|source| Event::Note(Note::EarlierSource(Box::new(source)))));
     rest.push_texts(usize::MAX, usize::MAX);
     let mut events = rest.events;
     match outcome {
         Some(outcome) => {
-            events.extend(title.map(Event::Title));
-            events.extend([Event::Usage(Box::new(outcome.usage)), terminal_event(&outcome)]);
+            events.extend(title.map(|title| Event::Note(Note::Title(title.into()))));
+            events.extend([Event::Note(Note::Usage(Box::new(outcome.usage))), terminal_event(&outcome)]);
         }
         None => events.extend(interrupted_end(ErrorCode::Interrupted.into())),
     }
@@ -60,19 +64,19 @@ impl Rest<'_> {
     /// Adds the reasoning and then the text up to these lengths, in characters.
     fn push_texts(&mut self, thinking: usize, content: usize) {
         let delta = self.thinking.take_to(thinking);
-        self.events.extend((!delta.is_empty()).then(|| Event::Thinking { delta: delta.to_owned() }));
+        self.events.extend((!delta.is_empty()).then(|| Event::Delta(AnswerDelta::Thinking(delta.to_owned()))));
         let mut delta = self.content.take_to(content);
         while let (Some(first), false) = (delta.chars().next(), self.models.as_slice().is_empty()) {
             let (first, others) = delta.split_at(first.len_utf8());
-            self.events.push(Event::Text { delta: first.to_owned() });
+            self.events.push(Event::Delta(AnswerDelta::Text(first.to_owned())));
             self.switch_model();
             delta = others;
         }
-        self.events.extend((!delta.is_empty()).then(|| Event::Text { delta: delta.to_owned() }));
+        self.events.extend((!delta.is_empty()).then(|| Event::Delta(AnswerDelta::Text(delta.to_owned()))));
     }
 
     fn switch_model(&mut self) {
-        self.events.extend(self.models.next().map(|model| Event::ModelSwitched { model: model.clone() }));
+        self.events.extend(self.models.next().map(|model| Event::Note(Note::ModelSwitched(model.as_str().into()))));
     }
 }
 
@@ -112,19 +116,19 @@ fn tool_outcome(call: StoredCall, sources: Vec<Source>) -> ToolOutcome {
 /// The last event of a finished turn.
 fn terminal_event(outcome: &TurnOutcome) -> Event {
     match outcome.end {
-        TurnEnd::Done(finish_reason) => Event::Done { finish_reason },
-        TurnEnd::Failed(code) => Event::Failed(Box::new(outcome.failure().unwrap_or_else(|| code.into()))),
+        TurnEnd::Done(finish_reason) => Event::End(Ok(finish_reason)),
+        TurnEnd::Failed(code) => Event::End(Err(Box::new(outcome.failure().unwrap_or_else(|| code.into())))),
     }
 }
 
 /// The end of an interrupted turn.
 pub(crate) fn interrupted_end(failure: Failure) -> Vec<Event> {
-    vec![Event::Usage(Box::default()), Event::Failed(Box::new(failure))]
+    vec![Event::Note(Note::Usage(Box::default())), Event::End(Err(Box::new(failure)))]
 }
 
 /// The end of a turn whose conversation is deleted.
 pub(crate) fn deleted_end() -> Vec<Event> {
-    vec![Event::Usage(Box::default()), Event::Done { finish_reason: FinishReason::Stopped }]
+    vec![Event::Note(Note::Usage(Box::default())), Event::End(Ok(FinishReason::Stopped))]
 }
 
 #[cfg(test)]

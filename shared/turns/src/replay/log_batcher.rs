@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent::{EventLog, Subscriber};
-use domain::Event;
+use domain::{AnswerDelta, Event, Note, ToolEvent};
 use futures_util::FutureExt;
 use store::LogEntry;
 use tokio::select;
@@ -110,19 +110,13 @@ impl Batcher {
 fn is_in_answer(event: &Event) -> bool {
     match event {
         Event::Started(_)
-        | Event::Text { .. }
-        | Event::Thinking { .. }
-        | Event::ToolCall(_)
-        | Event::ToolResult(_)
-        | Event::Title(_)
-        | Event::Usage(_)
-        | Event::Failed(_)
-        | Event::Done { .. } => true,
-        Event::ModelSwitched { .. }
-        | Event::TextReclassified { .. }
-        | Event::EarlierSource(_)
-        | Event::ToolProgress(_)
-        | Event::ClientToolCall(_) => false,
+        | Event::Delta(AnswerDelta::Text(_) | AnswerDelta::Thinking(_))
+        | Event::Tool(ToolEvent::Call(_) | ToolEvent::Result(_))
+        | Event::Note(Note::Title(_) | Note::Usage(_))
+        | Event::End(_) => true,
+        Event::Delta(AnswerDelta::Reclassified(_))
+        | Event::Tool(ToolEvent::Progress(_) | ToolEvent::ClientCall(_))
+        | Event::Note(Note::ModelSwitched(_) | Note::EarlierSource(_)) => false,
     }
 }
 
@@ -139,7 +133,7 @@ mod tests {
     use super::*;
 
     fn text(delta: &str) -> Event {
-        Event::Text { delta: delta.to_owned() }
+        Event::Delta(AnswerDelta::Text(delta.to_owned()))
     }
 
     fn batch(first: usize, deltas: &[&str]) -> Batch {

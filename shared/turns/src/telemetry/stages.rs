@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agent::{Agent, Turn, TurnRecorder, TurnRecorderFactory};
-use domain::{Event, ToolCall, ToolOutcome};
+use domain::{AnswerDelta, Event, ToolCall, ToolEvent, ToolOutcome};
 use llm::{AttemptEnd, ModelClient, ResponseRecorder, ToolMode};
 use tokio::time::Instant;
 use tools::{ToolRegistry, ToolRun};
@@ -83,19 +83,14 @@ impl TurnRecorder for AgentStages {
             recorder.on_event(event);
         }
         match event {
-            Event::Text { .. } | Event::Thinking { .. } => self.log_delta(),
-            Event::ToolCall(call) => self.log_call(call),
-            Event::ToolResult(outcome) => self.log_result(outcome),
+            Event::Delta(AnswerDelta::Text(_) | AnswerDelta::Thinking(_)) => self.log_delta(),
+            Event::Tool(ToolEvent::Call(call)) => self.log_call(call),
+            Event::Tool(ToolEvent::Result(outcome)) => self.log_result(outcome),
             Event::Started(_)
-            | Event::ModelSwitched { .. }
-            | Event::TextReclassified { .. }
-            | Event::EarlierSource(_)
-            | Event::ToolProgress(_)
-            | Event::ClientToolCall(_)
-            | Event::Title(_)
-            | Event::Usage(_)
-            | Event::Failed(_)
-            | Event::Done { .. } => {}
+            | Event::Delta(AnswerDelta::Reclassified(_))
+            | Event::Tool(ToolEvent::Progress(_) | ToolEvent::ClientCall(_))
+            | Event::Note(_)
+            | Event::End(_) => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! The text of a reply: what of it is shown, called or dropped.
 
-use domain::{Event, ToolCall};
+use domain::{AnswerDelta, Event, ToolCall};
 use llm::ToolMode;
 use tool_calls::{Malformed, MalformedReason, ReplyPart, Segment};
 
@@ -70,7 +70,7 @@ impl ReplyState {
     /// Emits reasoning. After a call it is dropped with the text.
     pub(super) fn think(&self, delta: String) {
         if self.after_call.is_none() {
-            self.events.append(Event::Thinking { delta });
+            self.events.append(Event::Delta(AnswerDelta::Thinking(delta)));
         }
     }
 

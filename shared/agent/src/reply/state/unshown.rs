@@ -1,6 +1,6 @@
 //! Text that is not shown while it is undecided what it is.
 
-use domain::Event;
+use domain::{AnswerDelta, Event};
 use llm::Finish;
 
 use super::ReplyState;
@@ -123,7 +123,7 @@ impl ReplyState {
         self.events.append_held();
         let characters = self.events.turn_state().reply().0.chars().count();
         if characters > 0 {
-            self.events.append(Event::TextReclassified { characters });
+            self.events.append(Event::Delta(AnswerDelta::Reclassified(characters)));
         }
     }
 }

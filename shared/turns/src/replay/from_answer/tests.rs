@@ -1,15 +1,19 @@
-use domain::{CallPosition, ModelAttribution, PositionTracker, TurnPosition, TurnStart, Usage};
+use domain::{AnswerDelta, CallPosition, ModelAttribution, PositionTracker, TurnPosition, TurnStart, Usage};
 use serde_json::json;
 use store::{Role, Status, StoredMessage};
 
 use super::*;
 
 fn text(delta: &str) -> Event {
-    Event::Text { delta: delta.to_owned() }
+    Event::Delta(AnswerDelta::Text(delta.to_owned()))
 }
 
 fn call(id: &str) -> Event {
-    Event::ToolCall(Box::new(ToolCall { id: id.to_owned(), name: "search_web".to_owned(), arguments: json!({}) }))
+    Event::Tool(ToolEvent::Call(Box::new(ToolCall {
+        id: id.to_owned(),
+        name: "search_web".to_owned(),
+        arguments: json!({}),
+    })))
 }
 
 fn turn(content: &str, tally: Option<TurnOutcome>) -> StoredTurn {
@@ -66,11 +70,15 @@ fn logged(events: &[Event]) -> TurnAccumulator {
 /// What a client has read once the rest has arrived.
 fn total(sent: &[Event], rest: &[Event]) -> (String, String, usize, usize) {
     let all = || sent.iter().chain(rest);
-    let text = all().filter_map(|event| if let Event::Text { delta } = event { Some(delta.as_str()) } else { None });
-    let thinking =
-        all().filter_map(|event| if let Event::Thinking { delta } = event { Some(delta.as_str()) } else { None });
-    let calls = all().filter(|event| matches!(event, Event::ToolCall(_))).count();
-    let results = all().filter(|event| matches!(event, Event::ToolResult(_))).count();
+    let text =
+        all().filter_map(
+            |event| if let Event::Delta(AnswerDelta::Text(delta)) = event { Some(delta.as_str()) } else { None },
+        );
+    let thinking = all().filter_map(|event| {
+        if let Event::Delta(AnswerDelta::Thinking(delta)) = event { Some(delta.as_str()) } else { None }
+    });
+    let calls = all().filter(|event| matches!(event, Event::Tool(ToolEvent::Call(_)))).count();
+    let results = all().filter(|event| matches!(event, Event::Tool(ToolEvent::Result(_)))).count();
     (text.collect(), thinking.collect(), calls, results)
 }
 
@@ -81,13 +89,14 @@ fn rest_completes_a_turn_cut_anywhere() {
         message_id: "M".into(),
         model: "first".into(),
     }));
-    let over = Event::ModelSwitched { model: "second".into() };
-    let sent = [started, Event::Thinking { delta: "想".into() }, text("一"), call("a"), over, text("二"), call("b")];
+    let over = Event::Note(Note::ModelSwitched("second".into()));
+    let sent =
+        [started, Event::Delta(AnswerDelta::Thinking("想".into())), text("一"), call("a"), over, text("二"), call("b")];
     for cut in 0..=sent.len() {
         let rest = remaining(&logged(&sent[..cut]), turn("一二三", Some(ended()))).unwrap();
         assert_eq!(total(&sent[..cut], &rest), ("一二三".to_owned(), "想".to_owned(), 2, 2), "{cut}");
         let end = &rest[rest.len() - 2..];
-        assert_eq!(end, [Event::Usage(Box::default()), Event::Done { finish_reason: FinishReason::Stop }]);
+        assert_eq!(end, [Event::Note(Note::Usage(Box::default())), Event::End(Ok(FinishReason::Stop))]);
         let mut writers = ModelAttribution::default();
         sent[..cut].iter().chain(&rest).for_each(|event| writers.record(event));
         assert!(cut == 0 || writers.models().last().is_some_and(|last| last == "second"), "{cut}");
@@ -112,13 +121,13 @@ fn crash_interrupts_after_the_recovered_text() {
 fn lost_reclassification_is_not_appended() {
     let outcome = TurnOutcome { reclassified: 1, ..ended() };
     assert_eq!(remaining(&logged(&[text("一")]), turn("一二", Some(outcome.clone()))), None);
-    let logged = logged(&[text("想"), Event::TextReclassified { characters: 1 }, text("一")]);
+    let logged = logged(&[text("想"), Event::Delta(AnswerDelta::Reclassified(1)), text("一")]);
     let rest = remaining(&logged, turn("一二", Some(outcome))).unwrap();
     assert_eq!(rest.iter().filter(|event| **event == text("二")).count(), 1);
 }
 
 fn result(id: &str) -> Event {
-    Event::ToolResult(Box::new(ToolOutcome {
+    Event::Tool(ToolEvent::Result(Box::new(ToolOutcome {
         id: id.to_owned(),
         name: "search_web".to_owned(),
         ok: true,
@@ -127,7 +136,7 @@ fn result(id: &str) -> Event {
         summary: "1 result".to_owned(),
         sources: Vec::new(),
         error: None,
-    }))
+    })))
 }
 
 /// A turn whose results arrive in another order than its calls, as a client receives it.
@@ -135,20 +144,20 @@ fn recorded() -> Vec<Event> {
     let start = TurnStart { conversation_id: "C".into(), message_id: "M".into(), model: "first".into() };
     vec![
         Event::Started(Box::new(start)),
-        Event::Thinking { delta: "想一想".into() },
+        Event::Delta(AnswerDelta::Thinking("想一想".into())),
         text("好，"),
         call("a"),
         call("b"),
         result("b"),
         result("a"),
-        Event::Thinking { delta: "🍵".into() },
+        Event::Delta(AnswerDelta::Thinking("🍵".into())),
         text("一二"),
         call("c"),
         result("c"),
         text("三。"),
-        Event::Title("茶".into()),
-        Event::Usage(Box::default()),
-        Event::Done { finish_reason: FinishReason::Stop },
+        Event::Note(Note::Title("茶".into())),
+        Event::Note(Note::Usage(Box::default())),
+        Event::End(Ok(FinishReason::Stop)),
     ]
 }
 
@@ -167,10 +176,10 @@ fn received_parts(events: &[Event]) -> Vec<(u8, String)> {
     let mut parts = Vec::new();
     for event in events {
         match event {
-            Event::Thinking { delta } => parts.extend(delta.chars().map(|one| (0, one.to_string()))),
-            Event::Text { delta } => parts.extend(delta.chars().map(|one| (1, one.to_string()))),
-            Event::ToolCall(call) => parts.push((2, call.id.clone())),
-            Event::ToolResult(outcome) => parts.push((3, outcome.id.clone())),
+            Event::Delta(AnswerDelta::Thinking(delta)) => parts.extend(delta.chars().map(|one| (0, one.to_string()))),
+            Event::Delta(AnswerDelta::Text(delta)) => parts.extend(delta.chars().map(|one| (1, one.to_string()))),
+            Event::Tool(ToolEvent::Call(call)) => parts.push((2, call.id.clone())),
+            Event::Tool(ToolEvent::Result(outcome)) => parts.push((3, outcome.id.clone())),
             event => parts.push((4, format!("{event:?}"))),
         }
     }
@@ -197,7 +206,7 @@ fn rebuilt_turn_continues_at_any_position() {
             for event in start.iter().chain(&rest) {
                 received.extend(tracker.advance(event, client.position()).map(std::borrow::Cow::into_owned));
             }
-            let has_title = log.iter().any(|event| matches!(event, Event::Title(_)));
+            let has_title = log.iter().any(|event| matches!(event, Event::Note(Note::Title(_))));
             if has_title && !has_end {
                 continue;
             }
@@ -209,8 +218,10 @@ fn rebuilt_turn_continues_at_any_position() {
 /// The texts one character at a time.
 fn divide(event: &Event) -> Vec<Event> {
     match event {
-        Event::Text { delta } => delta.chars().map(|one| text(&one.to_string())).collect(),
-        Event::Thinking { delta } => delta.chars().map(|one| Event::Thinking { delta: one.to_string() }).collect(),
+        Event::Delta(AnswerDelta::Text(delta)) => delta.chars().map(|one| text(&one.to_string())).collect(),
+        Event::Delta(AnswerDelta::Thinking(delta)) => {
+            delta.chars().map(|one| Event::Delta(AnswerDelta::Thinking(one.to_string()))).collect()
+        }
         event => vec![event.clone()],
     }
 }
@@ -219,8 +230,8 @@ fn divide(event: &Event) -> Vec<Event> {
 fn rebuilt_calls_follow_what_preceded_them() {
     let kinds = |events: &[Event]| -> Vec<String> {
         let shown = |event: &Event| match event {
-            Event::Thinking { delta } | Event::Text { delta } => Some(delta.clone()),
-            Event::ToolCall(call) => Some(format!("call {}", call.id)),
+            Event::Delta(AnswerDelta::Thinking(delta) | AnswerDelta::Text(delta)) => Some(delta.clone()),
+            Event::Tool(ToolEvent::Call(call)) => Some(format!("call {}", call.id)),
             _ => None,
         };
         events.iter().filter_map(shown).collect()

@@ -3,7 +3,10 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use agent::{EventLog, TurnState};
-use domain::{CreditLimit, CreditObserver, Event, RequestOrigin, ToolCall, ToolFailure, ToolOutcome, Usage};
+use domain::{
+    AnswerDelta, CreditLimit, CreditObserver, Event, RequestOrigin, ToolCall, ToolEvent, ToolFailure, ToolOutcome,
+    Usage,
+};
 use llm::AttemptRecord;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -39,18 +42,18 @@ impl LineBuffer {
 }
 
 fn call(id: &str, name: &str) -> Event {
-    Event::ToolCall(Box::new(ToolCall {
+    Event::Tool(ToolEvent::Call(Box::new(ToolCall {
         id: id.into(),
         name: name.into(),
         arguments: json!({"query": "canary-words"}),
-    }))
+    })))
 }
 
 fn result(id: &str, name: &str, error: Option<&str>, cached: bool) -> Event {
     let failure = |code: &str| ToolFailure { code: code.into(), message: "canary-words".into() };
     let (ok, error) = (error.is_none(), error.map(failure));
     let (id, name, summary) = (id.into(), name.into(), "canary-words".into());
-    Event::ToolResult(Box::new(ToolOutcome {
+    Event::Tool(ToolEvent::Result(Box::new(ToolOutcome {
         id,
         name,
         ok,
@@ -59,7 +62,7 @@ fn result(id: &str, name: &str, error: Option<&str>, cached: bool) -> Event {
         summary,
         sources: Vec::new(),
         error,
-    }))
+    })))
 }
 
 fn state_of(events: impl IntoIterator<Item = Event>) -> TurnState {
@@ -114,7 +117,7 @@ fn attempt(failed: Option<&'static str>) -> AttemptRecord {
 
 #[tokio::test]
 async fn turn_is_one_line_of_numbers_with_ids() {
-    let state = state_of([Event::Text { delta: "canary-words".into() }]);
+    let state = state_of([Event::Delta(AnswerDelta::Text("canary-words".into()))]);
     let lines = lines_of(&state, vec![attempt(None)], Ok(FinishReason::Deadline));
     let expected = json!({
         "FunctionName": "chat",
