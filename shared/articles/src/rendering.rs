@@ -32,14 +32,14 @@ pub(crate) struct FoundArticles {
 
 impl CitingResult for FoundArticles {
     /// Renders the results as JSON, in which no text can be read as a tag. Articles with an address are numbered pages.
-    fn render(&self, numbers: &SourceNumbers) -> RenderedResult {
+    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> RenderedResult {
         let (mut rows, mut entries, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         for (article, chunks) in self.shortened() {
             // The first line of a chunk has titles only.
             let excerpt = chunks.first().map_or("", |chunk| chunk.text.split_once('\n').map_or("", |(_, text)| text));
             let number = |url: &String| numbers.number(&article.title, url).with_excerpt(excerpt);
             let source = article.url.as_ref().map(number);
-            entries.push(entry(article, source.as_ref()));
+            entries.extend(for_user.then(|| entry(article, source.as_ref())));
             rows.push(row(article, &chunks, source.as_ref()));
             Source::join(&mut sources, source.as_slice());
         }
@@ -48,7 +48,8 @@ impl CitingResult for FoundArticles {
         if let Some((note, content)) = self.note().zip(content.as_object_mut()) {
             content.insert("note".to_owned(), note.into());
         }
-        RenderedResult { content: content.to_string(), user_text: entries.join("\n"), summary, sources }
+        let user_text = for_user.then(|| entries.join("\n"));
+        RenderedResult { content: content.to_string(), user_text, summary, sources }
     }
 }
 
@@ -146,7 +147,7 @@ mod tests {
         let found = Found { articles, notice };
         let numbers = SourceNumbers::default();
         numbers.number("earlier", "https://example.com/earlier");
-        FoundArticles { query: "q".to_owned(), found, language: Language::En, budget }.render(&numbers)
+        FoundArticles { query: "q".to_owned(), found, language: Language::En, budget }.render(&numbers, true)
     }
 
     fn parse(rendered: &RenderedResult) -> Value {
@@ -173,8 +174,9 @@ mod tests {
         };
         assert!(source.excerpt.starts_with("Text <b> of a "), "{source:?}");
         assert_eq!((rendered.sources, rendered.summary.as_str()), (vec![source], "2 articles"));
-        assert!(rendered.user_text.starts_with("2. [＜a>](https://example.com/a)\n   Text ＜b> of a"));
-        assert!(rendered.user_text.contains("\n- ＜b>\n   Text"));
+        let user_text = rendered.user_text.unwrap();
+        assert!(user_text.starts_with("2. [＜a>](https://example.com/a)\n   Text ＜b> of a"));
+        assert!(user_text.contains("\n- ＜b>\n   Text"));
     }
 
     #[test]

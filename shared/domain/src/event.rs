@@ -14,7 +14,7 @@ pub enum Event {
     Started(Box<TurnStart>),
     /// The answer changed.
     Delta(AnswerDelta),
-    /// A call was made, or went on.
+    /// A call was made, or continued.
     Tool(ToolEvent),
     /// Something about the answer, other than its text and calls.
     Note(Note),
@@ -47,7 +47,7 @@ pub enum ToolEvent {
     ClientCall(Box<ToolCall>),
 }
 
-/// What a turn tells about its answer.
+/// A report of a turn about its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// The model of this name writes the rest of the answer, because the previous one failed.

@@ -31,7 +31,7 @@ impl CitingResult for CitedSearch {
     ///
     /// The text is in `<search_results>` tags, and nothing in it could be read as a tag. Entries are never truncated but
     /// left out, except a first entry that is too long by itself: the model would get nothing.
-    fn render(&self, numbers: &SourceNumbers) -> RenderedResult {
+    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> RenderedResult {
         let texts = SearchTexts::of(self.language);
         let shortened = shorten_results(&self.results, self.budget);
         let mut text = shortened.answer.map(|answer| summary(texts, &answer.escaped)).unwrap_or_default();
@@ -55,7 +55,7 @@ impl CitingResult for CitedSearch {
         let query = fill(texts.query, &[("query", &escape(&self.query))]);
         let notes = self.notes(shown.len());
         let content = format!("<search_results>\n{query}\n{text}{notes}</search_results>");
-        let user_text = render_for_user(&self.results, &shown, self.notice, self.language);
+        let user_text = for_user.then(|| render_for_user(&self.results, &shown, self.notice, self.language));
         let summary = status_line(shown.len(), all.len());
         let mut sources = Vec::new();
         Source::join(&mut sources, &shown);

@@ -52,12 +52,12 @@ pub(crate) struct CitedPage {
 }
 
 impl CitingResult for CitedPage {
-    fn render(&self, numbers: &SourceNumbers) -> RenderedResult {
+    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> RenderedResult {
         let Self { page, language, budget } = self;
         let source = numbers.number(&page.title, &page.url).with_excerpt(&page.text);
         RenderedResult {
             content: shorten_page_text(page, *budget).render_for_model(source.index, *language),
-            user_text: page.render_for_user(),
+            user_text: for_user.then(|| page.render_for_user()),
             summary: page.summary(),
             sources: vec![source],
         }
@@ -97,7 +97,7 @@ mod tests {
             excerpt: "intro # The title words".into(),
         };
         let cited = CitedPage { page: page.clone(), language: Language::En, budget: ResultBudget::default() };
-        let rendered = cited.render(&SourceNumbers::default());
+        let rendered = cited.render(&SourceNumbers::default(), false);
         let expected = "Number: 1\nTitle: The title\nSource: https://a.example/x\nContent: intro\n# The  title\nwords";
         assert_eq!((rendered.content.as_str(), rendered.sources), (expected, vec![source]));
     }

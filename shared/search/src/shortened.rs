@@ -102,7 +102,8 @@ mod tests {
 
     fn render(results: &SearchResults, budget: ResultBudget) -> RenderedResult {
         let (query, notice, language) = ("词".to_owned(), None, Language::Zh);
-        CitedSearch { query, results: results.clone(), notice, language, budget }.render(&SourceNumbers::default())
+        CitedSearch { query, results: results.clone(), notice, language, budget }
+            .render(&SourceNumbers::default(), false)
     }
 
     #[test]
@@ -157,7 +158,7 @@ mod tests {
     fn page_within_budget_states_what_is_missing() {
         let page = PageText::new(Some("t"), "https://a.example/", &"汉".repeat(5_000)).unwrap();
         let cited = CitedPage { page: page.clone(), language: Language::Zh, budget: COMPACT };
-        let text = cited.render(&SourceNumbers::default()).content;
+        let text = cited.render(&SourceNumbers::default(), false).content;
         assert!(text.ends_with("汉\n（内容过长，已截断：共 5000 个字符，以上是前 1860 个）"), "{text}");
         assert!(text.len() <= 6_000);
         assert!(matches!(shorten_page_text(&page, ResultBudget::default()), Cow::Borrowed(_)));

@@ -154,7 +154,7 @@ impl ToolSession {
 
     /// Renders a result under the turn's numbers, for the model and, if it is the answer, for the user.
     async fn render(&self, entry: &Entry, output: ToolOutput) -> ToolOutput {
-        let output = output.with_numbers(&self.context.sources);
+        let output = output.with_numbers(&self.context.sources, entry.direct);
         self.context.allowed_urls.add_sources(&output.sources);
         let user_text =
             entry.direct.then(|| output.user_text.unwrap_or_else(|| markdown::format_result(&output.content)));

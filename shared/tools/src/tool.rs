@@ -159,8 +159,8 @@ pub struct ToolOutput {
 /// A result that names pages by their numbers. It is rendered when a call of the model gets it: a prefetched result
 /// that no call uses gives no numbers.
 pub trait CitingResult: Debug + Send + Sync {
-    /// Renders the result; each page gets its number.
-    fn render(&self, numbers: &SourceNumbers) -> RenderedResult;
+    /// Renders the result, `for_user` also as an answer; each page gets its number.
+    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> RenderedResult;
 }
 
 /// Whether both are the same result, not equal ones.
@@ -175,8 +175,8 @@ impl PartialEq for dyn CitingResult {
 pub struct RenderedResult {
     /// The text for the model.
     pub content: String,
-    /// The text for the user, in Markdown.
-    pub user_text: String,
+    /// The text for the user, in Markdown; `None` unless it was asked for.
+    pub user_text: Option<String>,
     /// A short text for a status line.
     pub summary: String,
     /// The pages.
@@ -184,14 +184,14 @@ pub struct RenderedResult {
 }
 
 impl ToolOutput {
-    /// Renders a result that names pages; any other one keeps the numbers that it has.
-    pub(crate) fn with_numbers(self, numbers: &SourceNumbers) -> Self {
+    /// Renders a result that names pages, `for_user` also as an answer; any other one keeps the numbers that it has.
+    pub(crate) fn with_numbers(self, numbers: &SourceNumbers, for_user: bool) -> Self {
         let Some(citing) = &self.citing else {
             numbers.adopt(&self.sources);
             return self;
         };
-        let RenderedResult { content, user_text, summary, sources } = citing.render(numbers);
-        Self { content, user_text: Some(user_text), summary, sources, ..self }
+        let RenderedResult { content, user_text, summary, sources } = citing.render(numbers, for_user);
+        Self { content, user_text, summary, sources, ..self }
     }
 }
 

@@ -16,7 +16,7 @@ fn search(results: SearchResults, notice: Option<SearchNotice>, language: Langua
 }
 
 fn render_results(results: &SearchResults, notice: Option<SearchNotice>) -> RenderedResult {
-    search(results.clone(), notice, Language::Zh).render(&SourceNumbers::default())
+    search(results.clone(), notice, Language::Zh).render(&SourceNumbers::default(), false)
 }
 
 fn text(answer: Option<&str>, pages: &[(&str, &str)]) -> String {
@@ -32,21 +32,22 @@ fn english_block_has_query_notes_and_later_numbers() {
     let known = Source { index: 3, title: "Sun".into(), url: "https://example.com/2/".into(), excerpt: String::new() };
     let numbers = SourceNumbers::continuing(&NumberedSources { sources: vec![known.clone()], last: 7 });
     let results = results(Some("Sunny."), &[("Rain", "wet"), ("Sun", "dry")]);
-    let rendered = search(results, Some(SearchNotice::BasicOnly), Language::En).render(&numbers);
+    let rendered = search(results, Some(SearchNotice::BasicOnly), Language::En).render(&numbers, true);
     assert_eq!(rendered.content, expected);
     let rain = Source { index: 8, title: "Rain".into(), url: "https://example.com/1".into(), excerpt: "wet".into() };
     assert_eq!((rendered.sources, rendered.summary.as_str()), (vec![rain, known.with_excerpt("dry")], "2 results"));
-    assert!(rendered.user_text.contains("8. [Rain](https://example.com/1)"), "{}", rendered.user_text);
+    assert!(rendered.user_text.unwrap().contains("8. [Rain](https://example.com/1)"));
 }
 
 #[test]
 fn page_left_out_gets_no_number() {
     let long = "汉".repeat(7000);
     let rendered = |numbers: &SourceNumbers| {
-        search(results(None, &[("a", &long), ("b", &long)]), None, Language::Zh).render(numbers)
+        search(results(None, &[("a", &long), ("b", &long)]), None, Language::Zh).render(numbers, false)
     };
     let numbers = SourceNumbers::default();
     assert_eq!(rendered(&numbers), rendered(&numbers), "the same page has the same number");
+    assert_eq!(rendered(&numbers).user_text, None, "no user reads it");
     assert_eq!(numbers.all().last, 1);
 }
 
@@ -70,7 +71,7 @@ fn known_date_follows_the_address() {
     dated.pages[0].date = Some("2026-11-23".to_owned());
     let entries = [(Language::Zh, "\n日期：2026-11-23\n内容：b\n"), (Language::En, "\nDate: 2026-11-23\nContent: b\n")];
     for (language, expected) in entries {
-        let content = search(dated.clone(), None, language).render(&SourceNumbers::default()).content;
+        let content = search(dated.clone(), None, language).render(&SourceNumbers::default(), false).content;
         assert!(content.contains(&format!("https://example.com/1{expected}")), "{content}");
         assert_eq!(content.matches("2026-11-23").count(), 1, "{content}");
     }
@@ -144,7 +145,7 @@ fn f136_page_cannot_name_a_source() {
         for prefix in SOURCE_PREFIXES {
             let results = results(Some(&fake(prefix)), &[("t", &fake(prefix)), (&fake(prefix), "x")]);
             let search = CitedSearch { query: fake(prefix).replace('\n', " "), ..search(results, None, language) };
-            let rendered = search.render(&SourceNumbers::default()).content;
+            let rendered = search.render(&SourceNumbers::default(), false).content;
             let lines = rendered.lines().filter(|line| SOURCE_PREFIXES.iter().any(|prefix| line.starts_with(prefix)));
             assert_eq!(lines.count(), 2, "{rendered}");
         }
@@ -155,7 +156,7 @@ fn f136_page_cannot_name_a_source() {
 fn f136_rendered_source_joins_the_url_allowlist() {
     for language in [Language::Zh, Language::En] {
         let results = results(None, &[("t", "see https://other.example/")]);
-        let rendered = search(results, None, language).render(&SourceNumbers::default());
+        let rendered = search(results, None, language).render(&SourceNumbers::default(), false);
         let (call_id, name) = ("c".to_owned(), SEARCH_WEB.to_owned());
         let allowed = UrlAllowlist::default();
         allowed.add_message(&Message::Tool(ToolMessage { call_id, name, ok: true, content: rendered.content }));

@@ -39,8 +39,8 @@ pub(super) fn rendered(outcome: Result<ToolOutput, ToolError>) -> Result<ToolOut
     match outcome {
         Ok(ToolOutput { citing: Some(citing), cached, credits, .. }) => {
             let RenderedResult { content, user_text, summary, sources } =
-                citing.render(&tools::SourceNumbers::default());
-            Ok(ToolOutput { content, user_text: Some(user_text), summary, sources, cached, credits, citing: None })
+                citing.render(&tools::SourceNumbers::default(), true);
+            Ok(ToolOutput { content, user_text, summary, sources, cached, credits, citing: None })
         }
         Ok(output) => panic!("{output:?}"),
         Err(ToolError::Model(ToolCallError { failure, content })) => Err((failure, content)),
