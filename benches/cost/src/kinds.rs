@@ -20,8 +20,8 @@ pub struct Kind {
 pub enum EarlierTurns {
     /// No turn.
     Nothing,
-    /// The same turn in another conversation.
-    TheSame,
+    /// A turn of another conversation, with these replies.
+    Other(&'static [ScriptedReply]),
     /// This many turns of the same conversation, with these replies.
     Turns(usize, &'static [ScriptedReply]),
 }
@@ -40,6 +40,8 @@ pub enum ScriptedReply {
 use ScriptedReply::{Call, Pieces, SlowPieces};
 
 const SEARCH: ScriptedReply = Call(r#"{"tool": "search_web", "query": "杭州 周末 天气 预报"}"#);
+
+const OTHER_SEARCH: ScriptedReply = Call(r#"{"tool": "search_web", "query": "苏州 周末 天气 预报"}"#);
 
 /// An answer of several paragraphs.
 const ANSWER: ScriptedReply = Pieces(300);
@@ -61,12 +63,12 @@ pub const SEARCH_KIND: &str = "one search";
 pub const CACHED_SEARCH_KIND: &str = "the same search, cached";
 
 /// All kinds, in the order of the tables.
-pub const KINDS: [Kind; 11] = [
+pub const KINDS: [Kind; 12] = [
     Kind { name: "short answer", replies: &[Pieces(30)], ..PLAIN },
     Kind {
         name: "short answer, warm instance",
         replies: &[Pieces(30)],
-        earlier_turns: EarlierTurns::TheSame,
+        earlier_turns: EarlierTurns::Other(&[Pieces(30)]),
         new_instance: false,
         ..PLAIN
     },
@@ -74,7 +76,19 @@ pub const KINDS: [Kind; 11] = [
     Kind { name: "answer, asked by the page", has_key: true, ..PLAIN },
     Kind { name: "long answer", replies: &[SlowPieces(1000)], ..PLAIN },
     Kind { name: SEARCH_KIND, replies: &[SEARCH, ANSWER], ..PLAIN },
-    Kind { name: CACHED_SEARCH_KIND, replies: &[SEARCH, ANSWER], earlier_turns: EarlierTurns::TheSame, ..PLAIN },
+    Kind {
+        name: "one search, warm instance",
+        replies: &[SEARCH, ANSWER],
+        earlier_turns: EarlierTurns::Other(&[OTHER_SEARCH, ANSWER]),
+        new_instance: false,
+        ..PLAIN
+    },
+    Kind {
+        name: CACHED_SEARCH_KIND,
+        replies: &[SEARCH, ANSWER],
+        earlier_turns: EarlierTurns::Other(&[SEARCH, ANSWER]),
+        ..PLAIN
+    },
     Kind { name: "the turn after a search", earlier_turns: EarlierTurns::Turns(1, &[SEARCH, ANSWER]), ..PLAIN },
     Kind {
         name: "three rounds of tools",

@@ -73,7 +73,7 @@ async fn run_earlier_turns(product: &Product, kind: &Kind) -> Option<String> {
     let mut conversation = None;
     match kind.earlier_turns {
         EarlierTurns::Nothing => {}
-        EarlierTurns::TheSame => _ = run_turn(product, kind, kind.replies, None).await,
+        EarlierTurns::Other(replies) => _ = run_turn(product, kind, replies, None).await,
         EarlierTurns::Turns(turns, replies) => {
             for _ in 0..turns {
                 let response = run_turn(product, kind, replies, conversation.as_deref()).await;

@@ -175,7 +175,7 @@ impl PartialEq for dyn CitingResult {
 pub struct RenderedResult {
     /// The text for the model.
     pub content: String,
-    /// The text for the user, in Markdown; `None` unless it was asked for.
+    /// The text for the user, in Markdown; `None` unless it was requested.
     pub user_text: Option<String>,
     /// A short text for a status line.
     pub summary: String,
