@@ -76,7 +76,7 @@ fn sum(question: &str) -> Option<String> {
         rest = rest.replace(phrase, "");
     }
     let sum = rest.trim_matches([' ', '?', '？', '=', '＝', '。', '，']);
-    let is_sum = sum.chars().all(|c| c.is_ascii_digit() || " +-*/^().,%×÷".contains(c));
+    let is_sum = sum.replace("% of ", "").chars().all(|c| c.is_ascii_digit() || " +-*/^().,%×÷".contains(c));
     let operates = sum.trim_start_matches('-').contains(['+', '-', '*', '/', '^', '%', '×', '÷']);
     (is_sum && operates && sum.contains(|c: char| c.is_ascii_digit())).then(|| sum.to_owned())
 }
@@ -89,6 +89,7 @@ mod tests {
     fn question_selects_matching_tool() {
         let cases = [
             ("What is 12 * (3 + 4)?", Some(("calculator", "12 * (3 + 4)"))),
+            ("What is 12.5% of 80?", Some(("calculator", "12.5% of 80"))),
             ("1234×5678等于多少？", Some(("calculator", "1234×5678"))),
             ("What time is it in Tokyo?", Some(("current_time", "Asia/Tokyo"))),
             ("现在几点？", Some(("current_time", "UTC"))),
