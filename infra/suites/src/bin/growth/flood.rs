@@ -23,7 +23,7 @@ pub(crate) struct FloodResult {
 }
 
 /// Number of floods while the delay is too long; the shortest counts, because other processes of the machine delay too.
-pub(crate) const MAX_FLOODS: usize = 3;
+pub(crate) const MAX_FLOODS: usize = 5;
 
 /// Floods the product with the heaviest input of a kind.
 pub(crate) async fn measure(bench: &Bench, kind: &Kind, heaviest: &HeaviestInput) -> FloodResult {
