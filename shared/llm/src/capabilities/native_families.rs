@@ -6,12 +6,12 @@ use crate::ToolMode::{self, Native, Prompted};
 ///
 /// "Recorded" is a native call in a recorded answer of that model, through at least one endpoint of the named ones.
 const FAMILIES: &[(&str, ToolMode)] = &[
-    // The first reasoning models have no tools; no source noted, known since 2026-11-21.
+    // The first reasoning models have no tools: https://community.openai.com/t/1110750, post 7, 2026-11-26.
     ("o1-mini", Prompted),
     ("o1-preview", Prompted),
     // Recorded refusal, "tools is not supported in this model", OpenAI, 2026-11-23.
     ("gpt-5-chat", Prompted),
-    // No source noted, known since 2026-11-21.
+    // https://github.com/BoltAI/BoltAI/issues/145, 2026-11-26.
     ("chatgpt-", Prompted),
     // Open base models of EleutherAI, which only share the prefix; no source noted, 2026-11-25.
     ("gpt-j", Prompted),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::wire::WireRequest;
 
 /// Maximum number of stop sequences that almost all endpoints accept.
-// No source noted, known since 2026-11-21.
+// OpenAI: https://help.openai.com/en/articles/5072263, 2026-11-26.
 const MAX_STOP_SEQUENCES: usize = 4;
 
 /// Fields of a request; those without a value are left out, because endpoints reject `null`.

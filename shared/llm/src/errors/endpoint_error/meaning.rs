@@ -65,11 +65,17 @@ const STATUSES: &[(&str, u16)] = &[
     ("bad_request", 400),
     // No source noted, known since 2026-11-22.
     ("too_many_requests", 429),
+    // Recorded answer in crmne/ruby_llm, 2026-11-26.
     ("authentication", 401),
+    // Recorded answer in Arize-ai/openinference, 2026-11-26.
     ("invalid_api_key", 401),
+    // No source noted, known since 2026-11-22.
     ("unauthenticated", 401),
+    // https://volcengine.com/docs/82379/1299023, 2026-11-26.
     ("accessdenied", 403),
+    // Recorded answer in 0xPlaygrounds/rig, 2026-11-26.
     ("not_found", 404),
+    // https://volcengine.com/docs/82379/1299023, 2026-11-26.
     ("notfound", 404),
 ];
 

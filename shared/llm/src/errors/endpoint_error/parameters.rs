@@ -18,28 +18,47 @@ const TOO_MANY_PHRASES: &[&str] = &["too many", "too long", "at most", "maximum"
 /// A message that rejects sampling or the effort may mention thinking as the reason, but not the other way round. A
 /// message that rejects one type of thinking mentions the effort as the alternative.
 const PARAMETERS: &[(&str, CompatFix, &[&[&str]])] = &[
-    // No source noted, known since 2026-11-23.
+    // https://github.com/Vali-98/ChatterUI/issues/564, 2026-11-26.
     ("top_p", CompatFix::NoTopP, &[&["both be specified", "both `temperature` and"]]),
+    // https://github.com/QwenLM/qwen-code/issues/921, 2026-11-26.
     ("temperature", CompatFix::NoTemperature, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    // https://github.com/aandrew-me/tgpt/issues/333, 2026-11-26.
     ("top_p", CompatFix::NoTopP, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    // No source noted, known since 2026-11-23.
     ("topp", CompatFix::NoTopP, &[UNSUPPORTED_PHRASES]),
+    // https://github.com/teilomillet/gollm/issues/33, 2026-11-26.
     ("max_tokens", CompatFix::SwapLimitName, &[UNSUPPORTED_PHRASES]),
+    // https://github.com/1Panel-dev/MaxKB/issues/2912, 2026-11-26.
     ("max_completion_tokens", CompatFix::SwapLimitName, &[UNSUPPORTED_PHRASES]),
+    // https://github.com/lidge-jun/opencodex/pull/65, 2026-11-26.
     ("thinking.type", CompatFix::NoThinking, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    // https://github.com/anthropics/claude-code/issues/30010, 2026-11-26.
     ("effort", CompatFix::NoEffort, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    // https://github.com/anthropics/anthropic-sdk-csharp/issues/132, 2026-11-26.
     ("output_config", CompatFix::NoEffort, &[UNSUPPORTED_PHRASES]),
+    // https://github.com/ollama/ollama/issues/17837, 2026-11-26.
     ("think value", CompatFix::NoEffort, &[INVALID_PHRASES]),
+    // https://github.com/anthropics/claude-code/issues/29531, 2026-11-26.
     ("thinking", CompatFix::NoThinking, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    // https://github.com/TutteInstitute/toponymy/pull/148, 2026-11-26.
     ("chat_template_kwargs", CompatFix::NoThinking, &[UNSUPPORTED_PHRASES]),
+    // https://github.com/pjq/sap-ai-core-llm-proxy/issues/22, 2026-11-26.
     ("reasoning", CompatFix::NoThinking, &[UNSUPPORTED_PHRASES]),
+    // https://github.com/huggingface/smolagents/issues/1671, 2026-11-26.
     ("'stop'", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    // No source noted, known since 2026-11-23.
     ("`stop`", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
     ("body.stop\n", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
     ("\nstop\n", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    // https://github.com/lidge-jun/opencodex/issues/5278, 2026-11-26.
     ("parameter stop", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
+    // https://github.com/BerriAI/litellm/issues/12635, 2026-11-26.
     ("model: stop", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES]),
+    // https://github.com/MegaGrindStone/mcp-web-ui/issues/5, 2026-11-26.
     ("stop sequence", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    // https://github.com/BerriAI/litellm/issues/3286, 2026-11-26.
     ("stop_sequences", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    // No source noted, known since 2026-11-23.
     ("stop word", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
 ];
 

@@ -60,20 +60,21 @@ pub(super) const REFUSALS: &[Refusal] = &[
     code("billing_hard_limit_reached", QUOTA),
     // OpenAI, Azure: https://github.com/Oaklight/argo-proxy/issues/91, 2026-11-23.
     code("content_filter", CONTENT),
-    // OpenAI, Azure: no source noted, known since 2026-11-23.
+    // OpenAI, Azure: https://github.com/songquanpeng/one-api/issues/737, 2026-11-26.
     code("content_policy_violation", CONTENT),
+    // OpenAI, Azure: https://github.com/openai/openai-dotnet/issues/55, 2026-11-26.
     code("ResponsibleAIPolicyViolation", CONTENT),
     // OpenAI, Azure: https://github.com/assafelovic/gpt-researcher/issues/680, 2026-11-25.
     code("context_length_exceeded", CONTEXT),
     // OpenAI, Azure: https://github.com/VectorlyApp/bluebox/issues/31, 2026-11-25.
     code("string_above_max_length", CONTEXT),
-    // OpenAI, Azure: no source noted, known since 2026-11-23.
+    // OpenAI, Azure: https://github.com/evalstate/fast-agent/issues/143, 2026-11-26.
     code("invalid_function_parameters", Meaning::ToolSchema),
     // OpenAI, Azure: https://github.com/caozhiyuan/copilot-api/issues/102, 2026-11-25.
     code("unsupported_api_for_model", Fix(CompatFix::UseResponses)),
     // OpenAI, Azure: https://github.com/pipecat-ai/pipecat/issues/4043, 2026-11-25.
     text(&["chat/completions", "v1/responses"], Fix(CompatFix::UseResponses)),
-    // OpenAI, Azure: no source noted, known since 2026-11-23.
+    // OpenAI, Azure: https://github.com/SciSharp/BotSharp/pull/959, 2026-11-26.
     text(&["not a chat model"], Fix(CompatFix::UseResponses)),
     // OpenAI, Azure: https://github.com/openai/codex/issues/8145, 2026-11-25.
     code("invalid_encrypted_content", Fix(CompatFix::NoReasoningEcho)),
@@ -81,9 +82,11 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["provided without its required"], Fix(CompatFix::NoReasoningEcho)),
     // OpenAI, Azure: https://github.com/vercel/ai/issues/7543, 2026-11-25.
     text(&["items are not persisted"], Fix(CompatFix::NoReasoningEcho)),
-    // OpenAI, Azure: no source noted, known since 2026-11-23.
+    // OpenAI, Azure: https://github.com/pydantic/pydantic-ai/issues/2865, 2026-11-26.
     text(&["encrypted content", "not supported"], Fix(CompatFix::NoEncryptedReasoning)),
+    // OpenAI, Azure: https://github.com/can1357/oh-my-pi/issues/11928, 2026-11-26.
     text(&["encrypted_content"], Fix(CompatFix::NoEncryptedReasoning)),
+    // OpenAI, Azure: no source noted, known since 2026-11-23.
     text(&["'include'"], Fix(CompatFix::NoEncryptedReasoning)),
     // OpenAI, Azure: https://github.com/openai/openai-cookbook/issues/2271, 2026-11-25.
     text(&["verified", "reasoning summar"], Fix(CompatFix::NoReasoningSummary)),
@@ -123,7 +126,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
     code("AllocationQuota.FreeTierOnly", QUOTA),
     // DashScope: quoted in public code, 2026-11-23.
     code("data_inspection_failed", CONTENT),
-    // DashScope: no source noted, known since 2026-11-23.
+    // DashScope: https://github.com/QwenLM/qwen-code/issues/3145, 2026-11-26.
     code("DataInspectionFailed", CONTENT),
     // DashScope: https://www.alibabacloud.com/help/es/model-studio/coding-plan-faq, 2026-11-25.
     text(&["range of input length"], CONTEXT),
@@ -143,21 +146,24 @@ pub(super) const REFUSALS: &[Refusal] = &[
     code("base_resp.2049", KEY),
     // MiniMax, with status 200 and the code in `base_resp`: quoted in public code, 2026-11-23.
     code("base_resp.1008", QUOTA),
-    // MiniMax, with status 200 and the code in `base_resp`: no source noted, known since 2026-11-23.
+    // MiniMax, with status 200 and the code in `base_resp`: https://github.com/MiniMax-AI/MiniMax-M2.7/issues/36, 2026-11-26.
     code("base_resp.2056", QUOTA),
     // MiniMax, with status 200 and the code in `base_resp`: https://platform.minimax.io/docs/api-reference/errorcode.md, 2026-11-25.
     code("base_resp.1002", Meaning::TooFast),
     // MiniMax, with status 200 and the code in `base_resp`: no source noted, known since 2026-11-23.
     code("base_resp.1039", Meaning::TooFast),
     code("base_resp.1041", Meaning::TooFast),
+    // MiniMax, with status 200 and the code in `base_resp`: https://platform.minimaxi.com/docs/api-reference/errorcode.md, 2026-11-26.
     code("base_resp.1026", CONTENT),
     code("base_resp.1027", CONTENT),
+    // MiniMax, with status 200 and the code in `base_resp`: https://github.com/MiniMax-AI/MiniMax-M2/issues/119, 2026-11-26.
     Refusal { statuses: &[], pattern: Pattern::Text(&["base_resp.2013", "context window"]), meaning: CONTEXT },
     code("base_resp.2013", REJECTED),
+    // MiniMax, with status 200 and the code in `base_resp`: quoted in public code, MiniMax-AI/cli, 2026-11-26.
     code("base_resp.2061", REJECTED),
     // SiliconFlow: no source noted, known since 2026-11-23.
     code("30001", QUOTA),
-    // SiliconFlow: written from memory, 2026-11-23.
+    // SiliconFlow: https://github.com/langgenius/dify/issues/19394, 2026-11-26.
     text(&["max_seq_len"], CONTEXT),
     // Perplexity: recorded answer in crmne/ruby_llm, 2026-11-23.
     code("too_many_prompt_tokens", CONTEXT),
@@ -176,7 +182,9 @@ pub(super) const REFUSALS: &[Refusal] = &[
     code("tool_use_failed", Meaning::FailedCall),
     // Novita, new-api, Fireworks: written from memory, 2026-11-23.
     code("NOT_ENOUGH_BALANCE", QUOTA),
+    // Novita, new-api, Fireworks: https://github.com/songquanpeng/one-api/issues/1270, 2026-11-26.
     code("insufficient_user_quota", QUOTA),
+    // Novita, new-api, Fireworks: https://github.com/pollinations/pollinations/issues/12136, 2026-11-26.
     text(&["suspended", "spending limit"], QUOTA),
     // StepFun: quoted in public code, 2026-11-23.
     code("censorship_blocked", CONTENT),
@@ -184,7 +192,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["violates usage guidelines"], CONTENT),
     // xAI: https://github.com/openai/codex/issues/1352, 2026-11-25.
     text(&["incorrect api key"], KEY),
-    // xAI: no source noted, known since 2026-11-23.
+    // xAI: https://github.com/continuedev/continue/issues/12670, 2026-11-26.
     text(&["doesn't have any credits"], QUOTA),
     // xAI: https://github.com/continuedev/continue/issues/10373, 2026-11-25.
     limit(&["used all available credits"], QUOTA),
@@ -213,19 +221,21 @@ pub(super) const REFUSALS: &[Refusal] = &[
     code("exceed_context_size_error", CONTEXT),
     // llama.cpp, vLLM, SGLang, LM Studio, Ollama: https://github.com/coddy-project/coddy-agent/pull/106, 2026-11-25.
     text(&["available context size"], CONTEXT),
-    // llama.cpp, vLLM, SGLang, LM Studio, Ollama: written from memory, 2026-11-23.
+    // llama.cpp, vLLM, SGLang, LM Studio, Ollama: https://github.com/QwenLM/Qwen3/issues/1321, 2026-11-26.
     text(&["longer than the model's context length"], CONTEXT),
     // llama.cpp, vLLM, SGLang, LM Studio, Ollama: https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/2205, 2026-11-25.
     text(&["greater than the context length"], CONTEXT),
     // llama.cpp, vLLM, SGLang, LM Studio, Ollama: recorded answer in crmne/ruby_llm, 2026-11-23.
     text(&["context length", "exceed"], CONTEXT),
-    // Several: no source noted, known since 2026-11-23.
+    // Several: https://github.com/earendil-works/pi/issues/7938, 2026-11-26.
     text(&["cache_control"], Fix(CompatFix::NoCacheControl)),
     // Several: recorded answer in crmne/ruby_llm, 2026-11-23.
     text(&["maximum context length"], CONTEXT),
-    // Several: no source noted, known since 2026-11-23.
+    // Several: https://github.com/the-open-agent/openagent/issues/2344, 2026-11-26.
     text(&["context window"], CONTEXT),
+    // Several: https://github.com/QuantumNous/new-api/issues/418, 2026-11-26.
     text(&["stream_options"], Fix(CompatFix::NoUsageOption)),
+    // Several: https://github.com/gpustack/gpustack/issues/429, 2026-11-26.
     text(&["include_usage"], Fix(CompatFix::NoUsageOption)),
     // Several: recorded answer in 0xPlaygrounds/rig, 2026-11-23.
     text(&["not support", "tool_choice"], Fix(CompatFix::NoForcedChoice)),
@@ -240,12 +250,13 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["not support", "function call"], TOOLS),
     // Several: recorded answer of llama.cpp in 0xPlaygrounds/rig, 2026-11-21.
     text(&["tools param requires"], TOOLS),
-    // Several: no source noted, known since 2026-11-23.
+    // Several: https://github.com/agno-agi/agno/issues/3505, 2026-11-26.
     text(&["function calling is not enabled"], TOOLS),
     // Several: https://github.com/run-llama/llama_index/issues/9062, 2026-11-25.
     text(&["unrecognized request argument", "tools"], TOOLS),
-    // Several: no source noted, known since 2026-11-23.
+    // Several: https://github.com/partITech/php-mistral/issues/76, 2026-11-26.
     text(&["extra inputs are not permitted", "body.tools\n"], TOOLS),
+    // Several: no source noted, known since 2026-11-23.
     text(&["unknown field", "tools"], TOOLS),
     text(&["unexpected keyword argument", "tools"], TOOLS),
     // Several: https://github.com/langchain4j/langchain4j/issues/3475, 2026-11-25.

@@ -12,7 +12,7 @@ use crate::wire::functions::{ToolFields, mode_name, object_or_empty};
 use crate::wire::sides::{Side, group_by_side};
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
-// No source noted, known since 2026-11-21.
+// https://platform.claude.com/docs/en/api/versioning, 2026-11-26.
 const VERSION: (HeaderName, HeaderValue) =
     (HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
 

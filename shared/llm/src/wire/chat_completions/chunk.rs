@@ -114,7 +114,7 @@ struct Details {
     // Seen in `fixtures/openai/xai_reasoning_outside_completion.sse`, 2026-11-22.
     cached_tokens: Lax<u64>,
     /// The tokens written to the cache, at OpenRouter.
-    // No source noted, known since 2026-11-23.
+    // https://openrouter.ai/docs/use-cases/usage-accounting, 2026-11-26.
     cache_write_tokens: Lax<u64>,
     reasoning_tokens: Lax<u64>,
 }
