@@ -6,7 +6,6 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
-/// Timeout of one attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The backoff before each attempt.

@@ -93,7 +93,6 @@ fn describe_error(status: u16, headers: &http::HeaderMap) -> String {
     format!("a refusal of Lambda ({status} {})", sanitise_code(kind))
 }
 
-/// Reads the head of a response.
 async fn read_head(reads: ReadStream) -> Result<Response, TransportError> {
     let mut output = output_stream(reads);
     let mut bytes = BytesMut::new();

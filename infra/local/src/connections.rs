@@ -57,7 +57,6 @@ const MAX_BEGINNING: usize = 8;
 /// Resource limits of the connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionLimits {
-    /// Number of connections.
     pub(crate) connections: Limits,
     /// Timeout for a head, also for the next one of a connection that is kept open.
     pub(crate) head: Duration,

@@ -24,7 +24,6 @@ type RememberedSizes = HashMap<(Family, u64, usize), TextSize>;
 
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// The size of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextSize {
     pub(crate) characters: u64,
@@ -45,7 +44,6 @@ impl Add for TextSize {
     }
 }
 
-/// The size of messages.
 pub(crate) fn messages<'a>(family: Family, messages: impl IntoIterator<Item = &'a Message>) -> TextSize {
     messages.into_iter().map(|one| message(family, one)).fold(TextSize::default(), TextSize::add)
 }
@@ -66,7 +64,6 @@ pub(crate) fn reply<'a>(
     call_sizes(family, calls).fold(text(family, content) + text(family, thinking), TextSize::add)
 }
 
-/// The size of a text.
 pub(crate) fn text(family: Family, text: &str) -> TextSize {
     if text.len() < MIN_REMEMBERED_BYTES {
         return measure(family, text);

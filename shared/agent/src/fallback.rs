@@ -9,7 +9,6 @@ use prompts::AgentTexts;
 /// Why the model wrote no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FallbackReason {
-    /// Its reply was empty.
     EmptyReply,
     /// There was no time left for it.
     OutOfTime,

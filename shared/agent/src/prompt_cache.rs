@@ -44,7 +44,6 @@ impl PromptCache {
         })
     }
 
-    /// The size of the tools.
     pub(crate) fn tools(&self, family: Family, specs: &Arc<[ToolSpec]>) -> TextSize {
         self.with(specs, |tools| {
             let known = tools.sizes.iter().find(|(known, _)| *known == family).map(|(_, size)| *size);

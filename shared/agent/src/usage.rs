@@ -19,7 +19,6 @@ const MAX_HIDDEN_TOKENS: u64 = 200_000;
 /// What is needed to compute the usage of a reply that is being read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PendingReply {
-    /// The size of its prompt.
     pub(crate) prompt: TextSize,
     /// The price of its model.
     pub(crate) price: Option<Price>,

@@ -23,7 +23,6 @@ pub(crate) struct Attempts {
     pub(crate) max_pause: Duration,
 }
 
-/// The errors of a service.
 pub(crate) trait ServiceError: Sized {
     /// No response, or a part of one.
     const UNAVAILABLE: Self;

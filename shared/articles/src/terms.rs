@@ -18,10 +18,8 @@ const K1: f32 = 1.2;
 /// How much longer texts are discounted.
 const B: f32 = 0.75;
 
-/// The number of slots of the filter.
 const FILTER_SLOTS: u64 = 4096;
 
-/// The terms of a query.
 pub(crate) struct QueryTerms {
     hashes: Vec<u64>,
     /// Whether a term has this slot: only a few others have the same.

@@ -23,7 +23,6 @@ pub struct TurnPosition {
     text: usize,
     /// The bytes of all reasoning.
     thinking: usize,
-    /// The number of calls.
     calls: usize,
     /// How many of the first calls all have results.
     results: usize,

@@ -106,7 +106,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Lax<T> {
 }
 
 impl<T: Default> Lax<T> {
-    /// Returns the value or the default.
     pub(crate) fn or_default(self) -> T {
         self.0.unwrap_or_default()
     }

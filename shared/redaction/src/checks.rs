@@ -54,7 +54,6 @@ pub(crate) fn is_payment_card(digits: &str) -> bool {
     is_issued && values(digits).rev().enumerate().map(add).sum::<u32>().is_multiple_of(10)
 }
 
-/// A part of a number.
 fn part(digits: &str, range: Range<usize>) -> u32 {
     digits.get(range).and_then(|part| part.parse().ok()).unwrap_or_default()
 }

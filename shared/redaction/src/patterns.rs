@@ -27,7 +27,6 @@ pub(crate) const ACCEPTED: &str = "a JSON array of at most 16 objects with `name
     first) and `pattern` (a regular expression of at most 200 bytes without look-around and back-references that does \
     not match an empty text)";
 
-/// One pattern.
 pub(crate) struct Pattern {
     regex: Regex,
     pub(crate) placeholder: String,

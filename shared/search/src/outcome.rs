@@ -31,7 +31,6 @@ pub(crate) enum SearchNotice {
     Deepened,
 }
 
-/// A cached answer.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CachedAnswer<A> {
     pub(crate) answer: A,

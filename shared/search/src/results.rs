@@ -18,7 +18,6 @@ const MAX_URL: usize = 2048;
 pub(crate) struct SearchResults {
     /// The provider's own summary.
     pub(crate) answer: Option<String>,
-    /// The pages.
     pub(crate) pages: Vec<SearchHit>,
 }
 

@@ -74,7 +74,6 @@ pub(crate) fn check_complete_stream(frames: &[Frame], after: Option<&str>) -> Re
     Ok(())
 }
 
-/// A position as a number.
 fn number(position: &str) -> Option<f64> {
     position.parse().ok()
 }

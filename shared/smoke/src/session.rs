@@ -19,7 +19,6 @@ pub(crate) struct Session {
     pub(crate) options: SmokeOptions,
     /// The turn that several checks use.
     pub(crate) turn: Option<TurnReader>,
-    /// Whether that turn has ended.
     pub(crate) turn_ended: bool,
     /// The created conversations, which the last check deletes.
     pub(crate) created_conversations: Vec<String>,

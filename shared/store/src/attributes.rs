@@ -6,12 +6,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 /// An item in the SDK's representation.
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
-/// A string attribute.
 pub(crate) fn s(value: impl Into<String>) -> AttributeValue {
     AttributeValue::S(value.into())
 }
 
-/// A number attribute.
 pub(crate) fn n(value: impl Display + Copy) -> AttributeValue {
     AttributeValue::N(value.to_string())
 }

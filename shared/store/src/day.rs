@@ -33,7 +33,6 @@ impl Day {
         UNIX_EPOCH + Duration::from_secs((u64::from(self.0) + 1) * SECONDS_PER_DAY)
     }
 
-    /// Its date.
     pub(crate) fn date(self) -> Date {
         let days = Span::new().try_days(self.0).ok();
         days.and_then(|days| EPOCH.checked_add(days).ok()).unwrap_or(Date::MAX)

@@ -195,7 +195,6 @@ impl Executions {
     }
 }
 
-/// The key of the pointer to a row.
 fn pointer_key(row: &Item) -> Result<Item, StoreError> {
     let made = UNIX_EPOCH + Duration::from_millis(row.number("madeAt")?);
     Ok(Key::new(day_partition(&Day::of(made).to_string()), row.text(SK)?).attributes())

@@ -12,7 +12,6 @@ use crate::table::{Table, WriteOutcome};
 /// How often a transaction is sent while others hold its items.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// The outcome of a transaction.
 #[derive(Debug)]
 pub(crate) enum TransactionOutcome {
     /// All writes were applied.

@@ -60,7 +60,6 @@ async fn calculate(expression: String, owner: &Owner, budget: CalculationBudget)
     SHORT_WORK.run(owner, move |stop| evaluate(&expression, &Limit::new(stop.clone(), budget))).await
 }
 
-/// The value of an expression.
 fn evaluate(expression: &str, limit: &Limit) -> Result<Answer, Fault> {
     limit.check()?;
     let value = parser::value(lexer::tokens(expression, limit)?, limit)?;

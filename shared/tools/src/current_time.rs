@@ -39,7 +39,6 @@ impl Tool for CurrentTime {
     }
 }
 
-/// Formats `now` in `zone`.
 fn format_time(zone: &str, now: SystemTime, language: Language) -> Result<ToolOutput, ToolError> {
     let (name, zone) = zones::find(zone).map_err(|near| unknown(&near, language))?;
     let now = Timestamp::try_from(now).map_err(anyhow::Error::from)?.to_zoned(zone);

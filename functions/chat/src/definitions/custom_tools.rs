@@ -127,7 +127,6 @@ impl CustomTools {
         custom_tools::build(definition, &self.egress, &self.secrets, &self.limiter)
     }
 
-    /// The HTTP tool of a definition, if it is one.
     pub(crate) fn http_tool(&self, definition: &ToolDefinition) -> Option<HttpTool> {
         let Endpoint::Web(endpoint) = definition.endpoint.clone() else { return None };
         let (egress, limiter) = (self.egress.clone(), self.limiter.clone());

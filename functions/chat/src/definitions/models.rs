@@ -20,7 +20,6 @@ impl<'a> VisibleModels<'a> {
         self.models.iter().filter(move |client| self.is_visible(client))
     }
 
-    /// The model of that name.
     pub(crate) fn get(self, name: &str) -> Option<&'a ModelClient> {
         self.models.get(name).filter(|client| self.is_visible(client))
     }

@@ -15,7 +15,6 @@ pub(crate) struct ResponseFormat {
 }
 
 impl ResponseFormat {
-    /// Renders the turn as a response.
     pub(crate) async fn render(self, turn: TurnStream) -> Result<Response, ApiError> {
         if !self.stream {
             return Ok(Json(web::collect(turn.events).await?).into_response());

@@ -29,7 +29,6 @@ pub(super) struct Limits {
     pub(super) slow: Duration,
 }
 
-/// The checks of one model.
 pub(super) struct ModelCheck<'a> {
     pub(super) client: &'a ModelClient,
     pub(super) names: ModelSettings,
@@ -209,7 +208,6 @@ async fn read_reply(mut reply: Reply, tools: &[ToolSpec]) -> Result<ReadReply, M
     Ok(ReadReply { pieces, has_call: has_call || calls_in_text(&text, tools) })
 }
 
-/// Whether a text calls one of these tools.
 fn calls_in_text(text: &str, tools: &[ToolSpec]) -> bool {
     let mut filter = ThinkingFilter::default();
     let mut parts = filter.push(text);

@@ -29,7 +29,6 @@ const RESERVED_DESCRIPTORS: usize = 64;
 /// Limits of the number of open connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// In total.
     pub(crate) total: usize,
     /// Per remote address, for IPv6 per /64. The networks of one IPv6 /48 have twice as many together.
     pub(crate) per_address: usize,

@@ -18,7 +18,6 @@ const LOCK_FILE: &str = "lock";
 /// Content of [`LOCK_FILE`] once a store was created.
 const HAS_STORE: &str = "this folder holds a store\n";
 
-/// The database file.
 pub(super) const DATABASE_FILE: &str = "dynamodb.sqlite";
 
 /// File in which a server of an earlier version published the TCP address of its database.

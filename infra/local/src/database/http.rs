@@ -26,7 +26,6 @@ const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 /// Timeout for the head of a request, and for an idle connection; the SDK drops its own connections earlier.
 const HEAD_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Timeout for a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Limit of concurrent connections; further ones wait to be accepted.

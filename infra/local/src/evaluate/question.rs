@@ -22,11 +22,9 @@ const ACCEPTED: &str = "expected one object in each line, such as {\"question\":
 pub(super) enum Expectation {
     /// No call.
     None,
-    /// A search.
     Search,
     /// At least two different calls.
     Several,
-    /// A calculation.
     Calculation,
     /// A call for the current date or time.
     Date,
@@ -71,7 +69,6 @@ struct Row {
     cites: Option<String>,
 }
 
-/// Returns the built-in questions.
 pub(super) fn builtin() -> Result<Vec<Question>, String> {
     let files = BUILTIN.iter().map(|(name, text)| parse(name, text)).collect::<Result<Vec<_>, _>>()?;
     Ok(files.concat())

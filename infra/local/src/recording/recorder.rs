@@ -34,7 +34,6 @@ impl Payloads {
     }
 }
 
-/// Recorder of one turn.
 pub(super) struct TurnRecording {
     writer: Arc<RecordingWriter>,
     model_calls: AtomicUsize,

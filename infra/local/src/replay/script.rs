@@ -18,7 +18,6 @@ pub(super) struct Script {
     pub(super) calls: Vec<ScriptedCall>,
     /// Tool mode of each model at its first call.
     pub(super) paths: HashMap<String, ToolMode>,
-    /// Number of inputs.
     pub(super) inputs: usize,
     /// Whether a crash, a shutdown or a deletion cut the turn off.
     pub(super) cut_off: bool,
@@ -64,7 +63,6 @@ pub(super) struct ScriptedCall {
     pub(super) result: Option<Box<RecordedResult>>,
 }
 
-/// Builder of a script.
 #[derive(Default)]
 struct ScriptBuilder {
     script: Script,

@@ -103,7 +103,6 @@ impl Sequencer {
         });
     }
 
-    /// Records that a call ended.
     pub(super) fn record_call_end(&self, call: &ToolCall) {
         self.state.send_modify(|state| {
             if let Some(at) = state.calls.iter().position(|(known, _)| known.id == call.id) {

@@ -34,7 +34,6 @@ const ARTICLE: Attempts = Attempts {
 /// Attempts with a query, whose caller waits.
 const QUERY: Attempts = Attempts { count: 2, ..ARTICLE };
 
-/// The attempt of a probe.
 const PROBE: Attempts = Attempts { count: 1, ..ARTICLE };
 
 /// The maximum length of a vector.
@@ -110,7 +109,6 @@ impl Embeddings {
         if same { Ok(vectors) } else { Err(EmbeddingsError::BadResponse) }
     }
 
-    /// Embeds a query.
     pub(crate) async fn embed_query(&self, query: &str) -> Result<QuantisedVector, EmbeddingsError> {
         let vectors = self.embed_batch(&[query.to_owned()], QUERY).await?;
         vectors.into_iter().next().ok_or(EmbeddingsError::BadResponse)

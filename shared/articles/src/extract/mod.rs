@@ -35,7 +35,6 @@ pub enum Format {
     Pages,
 }
 
-/// A document's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Document {
     /// Its `<title>`, or its first heading of the first level.

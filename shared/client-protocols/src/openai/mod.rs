@@ -46,7 +46,6 @@ struct TokenUsage {
     prompt_tokens_details: Option<PromptTokensDetails>,
 }
 
-/// Details of the prompt's tokens.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct PromptTokensDetails {
     cached_tokens: u64,

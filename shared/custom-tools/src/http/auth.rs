@@ -71,7 +71,6 @@ impl Auth {
         Ok(auth)
     }
 
-    /// Returns the reference to the secret.
     pub(crate) fn reference(&self) -> Option<&SecretReference> {
         match self {
             Self::None => None,

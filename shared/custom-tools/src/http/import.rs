@@ -66,7 +66,6 @@ struct Operation<'a> {
     spec: &'a Value,
 }
 
-/// The parts of a definition.
 #[derive(Default)]
 struct DefinitionParts {
     properties: Map<String, Value>,

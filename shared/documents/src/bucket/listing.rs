@@ -19,7 +19,6 @@ pub(super) struct Page {
     pub(super) objects: Vec<ListedObject>,
 }
 
-/// An object of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct ListedObject {

@@ -45,7 +45,6 @@ impl Storage {
         Ok(Self { folder, _lock: lock, copies: HashMap::new() })
     }
 
-    /// The objects that are not there as listed.
     pub(super) fn missing(&self, documents: &[Document]) -> Vec<ListedObject> {
         let is_there =
             |object: &ListedObject| self.copies.get(&object.key).is_some_and(|(etag, _)| *etag == object.etag);

@@ -20,7 +20,6 @@ const CHARS_BEFORE: usize = 100;
 /// Separates parts of a file that do not follow each other.
 const SEPARATOR: &str = "--";
 
-/// The matches of one file.
 #[derive(Debug)]
 pub(super) struct FileMatches {
     pub(super) path: DocumentPath,

@@ -42,7 +42,6 @@ pub enum HiddenFiles {
 pub(crate) enum Kind {
     /// A regular file.
     File(FileInfo),
-    /// A folder.
     Folder,
 }
 

@@ -8,7 +8,6 @@ pub(super) struct Markup {
     formula: Option<Formula>,
     /// The last characters, if they are equal delimiters, and their number.
     run: Option<(char, usize)>,
-    /// Whether the run starts its line.
     run_starts_line: bool,
     previous: char,
     is_line_blank: bool,

@@ -46,7 +46,6 @@ fn is_disconnect(error: &(dyn Error + 'static)) -> bool {
     incomplete || matches!(kind, Some(BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof))
 }
 
-/// Returns the error of a timeout at `until`.
 pub(crate) fn timeout_error(until: Instant, deadline: Instant) -> AttemptError {
     if until >= deadline {
         AttemptError::fatal(ModelError::Deadline)

@@ -5,7 +5,6 @@ use crate::Effort;
 /// The generation parameters that the models of one family accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    /// How thinking is controlled.
     pub(crate) thinking: ThinkingControl,
     /// The names of efforts in increasing order; empty if none is known.
     pub(crate) effort_names: &'static [(Effort, &'static str)],
@@ -23,7 +22,6 @@ pub(crate) struct Dialect {
     pub(crate) cache_control: bool,
 }
 
-/// How thinking is controlled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThinkingControl {
     /// Not supported, as far as is known.
@@ -76,9 +74,7 @@ pub(crate) enum ReasoningEcho {
 /// The name of the reply's token limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitName {
-    /// `max_tokens`.
     MaxTokens,
-    /// `max_completion_tokens`.
     MaxCompletionTokens,
 }
 

@@ -12,7 +12,6 @@ pub(crate) enum CacheControl {
 }
 
 impl CacheControl {
-    /// Returns the mark if `cached`.
     pub(crate) fn mark(cached: bool) -> Option<Self> {
         cached.then_some(Self::Ephemeral)
     }

@@ -8,7 +8,6 @@ use tokio::time::timeout;
 
 use super::{SecretError, is_sendable};
 
-/// Timeout for one read.
 const READ_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Maximum length of a response, in bytes; a secret has at most 64 KiB.

@@ -28,7 +28,6 @@ enum EndOutcome {
     Stored,
     /// Stored together with the further writes.
     StoredTogether,
-    /// A condition failed.
     ConditionFailed,
 }
 

@@ -21,7 +21,6 @@ pub(super) const HISTORY_PROJECTION: &str = "sk, v, minReader, author, content, 
 
 /// A turn read from its messages, before its transcript is loaded.
 pub(super) struct CandidateTurn {
-    /// The seq of its answer.
     pub(super) answer_seq: u64,
     user_message: String,
     messages: Vec<Message>,

@@ -32,7 +32,6 @@ const SHORT_RESULT_BYTES: usize = 2_000;
 
 /// The messages of a turn that its answer's item does not hold.
 pub(super) struct Transcript {
-    /// JSON.
     json: String,
     /// Its length in a prompt, in characters; at least 1.
     pub(super) chars: usize,
@@ -49,7 +48,6 @@ impl Transcript {
         Expression::set([("said", s(&self.json))]).and_when("turn = :turn").value(":turn", s(&lease.turn_id))
     }
 
-    /// Its item.
     pub(super) fn item(&self, lease: &TurnLease) -> Item {
         transcript_item(lease, &self.json)
     }

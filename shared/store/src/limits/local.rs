@@ -68,7 +68,6 @@ impl LocalMemory {
         self.denied.remaining(key, now)
     }
 
-    /// Removes a key.
     pub(super) fn remove(&mut self, key: &str) {
         self.denied.0.remove(key);
         self.busy.0.remove(key);

@@ -14,7 +14,6 @@ pub(super) enum Fault {
     TooLarge,
 }
 
-/// One of the texts.
 type Text = fn(&CalculatorTexts) -> &str;
 
 /// A text, with the name and the value of its placeholder if it has one.

@@ -80,7 +80,6 @@ impl Rest<'_> {
     }
 }
 
-/// What remains of a text.
 struct Remaining<'a> {
     rest: &'a str,
     /// The number of characters before it.

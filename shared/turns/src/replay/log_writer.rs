@@ -21,7 +21,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::log_batcher::{Batch, Batcher};
 
-/// Timeout of a write.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Timeout of a write that is pending when the turn ends.

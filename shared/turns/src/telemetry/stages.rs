@@ -27,7 +27,6 @@ pub(crate) fn log_stored(started_at: Instant) {
     info!(target: STAGES, ms = millis(started_at.elapsed()), "turn stored");
 }
 
-/// Logs how a turn ended.
 pub(crate) fn log_end(report: &TurnReport<'_>) {
     info!(
         target: STAGES,

@@ -7,7 +7,6 @@ use super::definitions::{DefinedKind, DefinitionView, ParsedDefinition};
 use crate::definitions::{AgentDefinition, AgentRow, VisibleModels};
 use crate::{App, parsing};
 
-/// The agents.
 pub(crate) struct Agents;
 
 impl From<AgentRow> for DefinitionView {

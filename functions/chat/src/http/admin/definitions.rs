@@ -15,7 +15,6 @@ use web::{Administrator, ApiError};
 use crate::App;
 use crate::http::extract::{JsonBody, PathId};
 
-/// A kind of definitions.
 pub(crate) trait DefinedKind: 'static {
     const KIND: DefinitionKind;
     /// The field of the list with all of them.

@@ -43,7 +43,6 @@ const SUM_PHRASES: &[&str] = &[
 ];
 
 impl PlannedCall {
-    /// A search for this query.
     pub(super) fn search(query: String) -> Self {
         Self { tool: "search_web", argument: "query", value: query }
     }

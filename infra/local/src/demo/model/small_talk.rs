@@ -76,7 +76,6 @@ fn is_mark(c: char) -> bool {
     !c.is_alphanumeric()
 }
 
-/// The answer to small talk.
 pub(super) fn answer(meant: SmallTalk, language: Language) -> &'static str {
     match meant {
         SmallTalk::Who => language.choose(

@@ -10,7 +10,6 @@ use crate::errors::{CompatFix, RetryAdvice};
 pub(super) enum Meaning {
     /// No other attempt can help.
     Final(ModelError),
-    /// Too fast.
     TooFast,
     /// The schema of one tool is not accepted.
     ToolSchema,

@@ -83,7 +83,6 @@ enum Block<'a> {
     },
 }
 
-/// Encodes the request.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
     let WireRequest { model, prompt, quirks, .. } = request;
     let mut ids = CallIds::default();

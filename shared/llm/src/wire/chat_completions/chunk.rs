@@ -223,7 +223,6 @@ impl Message<'_> {
 }
 
 impl<'a> CallDelta<'a> {
-    /// Returns the arguments as text.
     pub(super) fn arguments(&self) -> Cow<'a, str> {
         arguments(self.function.as_ref().and_then(|function| function.arguments))
     }

@@ -68,7 +68,6 @@ struct Tools<'a> {
     function_declarations: Vec<ToolFields<'a>>,
 }
 
-/// Encodes the request.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
     let WireRequest { model, prompt, .. } = request;
     let parts = prompt.messages.iter().flat_map(|message| parts(message, request));

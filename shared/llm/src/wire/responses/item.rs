@@ -72,7 +72,6 @@ pub(super) fn array<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns the usage of a response, if it has one.
 pub(super) fn usage(response: &Value) -> Option<TokenUsage> {
     let usage = response.get("usage").filter(|usage| usage.is_object())?;
     let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or_default();

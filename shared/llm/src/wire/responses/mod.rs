@@ -51,7 +51,6 @@ struct Event<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     calls: CallAssembler,
-    /// The positions of calls.
     call_positions: Vec<u64>,
     /// The encrypted reasoning, with its positions.
     reasoning: Vec<(u64, String)>,

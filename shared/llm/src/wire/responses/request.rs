@@ -63,7 +63,6 @@ struct Tool<'a> {
     strict: bool,
 }
 
-/// Encodes the request.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
     let WireRequest { model, prompt, quirks, .. } = request;
     let parameters = quirks.parameters;

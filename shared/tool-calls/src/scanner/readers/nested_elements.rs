@@ -45,7 +45,6 @@ pub(super) fn parse_value(text: &str, schema: Option<&Value>, is_untyped: bool) 
     Leaf { is_untyped }.read_members(&mut tags, schema, 0, |tags| tags.rest.trim().is_empty())
 }
 
-/// The text, tag by tag.
 struct Tags<'a> {
     rest: &'a str,
     /// What precedes every tag.

@@ -25,7 +25,6 @@ use crate::segment::MalformedReason;
 /// Maximum number of markers between the opening one and the call; each may have to be scanned again as text.
 const MAX_NESTED: usize = 8;
 
-/// The candidate that a marker opens, and its reader.
 pub(in crate::scanner) fn open_marker(role: Role, marker: &str, in_wrapper: bool) -> (Candidate, Box<dyn Reader>) {
     let function = if in_wrapper { CandidateKind::Wrapper } else { CandidateKind::Function };
     let (kind, reader): (_, Box<dyn Reader>) = match role {
