@@ -45,6 +45,10 @@ async fn f079_log_end_rejected_with_answer_follows_it() {
     assert_eq!(frames.last().unwrap().1, json!({ "type": "done", "finishReason": "stop" }));
     assert_eq!(resume_frames(&two.second, &id, Some(&frames[0].0)).await, frames[1..], "frame by frame, from the log");
     assert_eq!(two.second.conversation(&id).await["messages"][1]["content"], "一二三，完。");
+    for scope in ["", "?scope=deployment"] {
+        let usage = two.second.get(&format!("/api/usage{scope}")).await.ok();
+        assert_eq!(usage["today"]["turns"], 1, "{scope}");
+    }
 }
 
 #[tokio::test]

@@ -118,19 +118,12 @@ impl UsageLedger {
         Self { table, coalescer: Coalescer::default() }
     }
 
-    /// Adds an ended turn to the totals of its owner and of all owners, concurrently. The entry is added even if the
-    /// caller is cancelled.
+    /// Adds an ended turn to the totals of its owner, or of all owners. The entry is added even if the caller is
+    /// cancelled.
     ///
     /// # Errors
-    /// The first failure, `Busy` after two seconds; completed writes are kept.
-    pub async fn add(&self, owner: &Owner, day: Day, usage: &Usage) -> Result<(), StoreError> {
-        let own = self.add_to(UsageScope::User(owner), day, usage);
-        let (own, all) = tokio::join!(own, self.add_to(UsageScope::Global, day, usage));
-        own.and(all)
-    }
-
-    /// Adds an ended turn to one of the two totals, like [`add`](Self::add).
-    pub async fn add_to(&self, scope: UsageScope<'_>, day: Day, usage: &Usage) -> Result<(), StoreError> {
+    /// `Busy` after two seconds; the entry may be added nevertheless.
+    pub async fn add(&self, scope: UsageScope<'_>, day: Day, usage: &Usage) -> Result<(), StoreError> {
         let (ledger, key, entry) = (self.clone(), scope.key(day), UsageTotals::of_turn(usage));
         // A separate task: entries of other turns may wait for it, and a turn's own task runs only while its client
         // reads.

@@ -117,7 +117,7 @@ impl TurnRunner<'_> {
     /// is no way around a budget. A failure to write them does not fail the turn.
     pub(crate) async fn record_usage(&self, scope: UsageScope<'_>) {
         let usage = self.events.turn_state().usage();
-        let added = self.services.store.ledger.add_to(scope, Day::of(SystemTime::now()), &usage).await;
+        let added = self.services.store.ledger.add(scope, Day::of(SystemTime::now()), &usage).await;
         if let Err(error) = added {
             tracing::warn!(%error, turn = %self.turn_id, "the usage of a turn could not be recorded");
         }

@@ -48,8 +48,9 @@ impl ConversationStore {
     /// becomes valid with the answer. If the storage is too busy or too slow for it, the answer is stored without it.
     ///
     /// A regenerated answer supersedes the earlier one if it is complete and has text. Nothing is stored if the answer
-    /// has a title that is no longer the conversation's. A second call for the same turn changes nothing and succeeds. An expired lease is still valid while no other turn has acquired the conversation.
-    /// Nothing is written into a deleted conversation.
+    /// has a title that is no longer the conversation's. A second call for the same turn changes nothing and succeeds.
+    /// An expired lease is still valid while no other turn has acquired the conversation. Nothing is written into a
+    /// deleted conversation.
     pub async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError> {
         self.finish_with(lease, answer, AnswerWrites::default(), now).await.map(drop)
     }

@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use store::{ApiKey, ArticleChunk, ArticleCollection, Day, Execution, NewArticle, NewKey, RateLimit, Store};
 
+use crate::ledger::add_to_totals;
 use crate::stream_log::entries;
 use crate::support::{answer, at, config, database, first_turn, keyed_turn, names, next_turn, rows, store_at};
 use crate::wire::{Fault, Gate, Wire};
@@ -25,7 +26,7 @@ pub(crate) async fn store_everything(store: &Store, name: &str) -> Owner {
     store.streams.append(&owner, &next, 0, &entries(&["a"]), at(3)).await.unwrap();
     let calls: Vec<Execution> = (0..30).map(|number| call(&format!("{name}-{number:02}"), &id)).collect();
     store.executions.record(&owner, &calls, at(3)).await.unwrap();
-    store.ledger.add(&owner, Day::of(at(3)), &domain::Usage::default()).await.unwrap();
+    add_to_totals(&store.ledger, &owner, Day::of(at(3)), &domain::Usage::default()).await.unwrap();
     store.articles.put(&ArticleCollection::Of(owner.clone()), &article(name), at(3)).await.unwrap();
     owner
 }

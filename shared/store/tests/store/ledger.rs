@@ -23,6 +23,18 @@ pub(crate) fn new_usage(input_tokens: u64, output_tokens: u64, cost_micros: Opti
     }
 }
 
+/// Adds a turn to both totals, concurrently.
+pub(crate) async fn add_to_totals(
+    ledger: &UsageLedger,
+    owner: &Owner,
+    day: Day,
+    usage: &Usage,
+) -> Result<(), StoreError> {
+    let (own, all) =
+        tokio::join!(ledger.add(UsageScope::User(owner), day, usage), ledger.add(UsageScope::Global, day, usage));
+    own.and(all)
+}
+
 pub(crate) async fn user_totals(ledger: &UsageLedger) -> UsageTotals {
     ledger.day(UsageScope::User(&alice()), today()).await.unwrap()
 }
@@ -31,9 +43,9 @@ pub(crate) async fn user_totals(ledger: &UsageLedger) -> UsageTotals {
 async fn turns_add_to_user_and_global_totals() {
     let ledger = store().await.ledger;
     assert_eq!(user_totals(&ledger).await, UsageTotals::default());
-    ledger.add(&alice(), today(), &new_usage(100, 20, None)).await.unwrap();
-    ledger.add(&alice(), today(), &new_usage(1, 2, Some(7))).await.unwrap();
-    ledger.add(&Owner::new("bob"), today(), &new_usage(5, 5, Some(9))).await.unwrap();
+    add_to_totals(&ledger, &alice(), today(), &new_usage(100, 20, None)).await.unwrap();
+    add_to_totals(&ledger, &alice(), today(), &new_usage(1, 2, Some(7))).await.unwrap();
+    add_to_totals(&ledger, &Owner::new("bob"), today(), &new_usage(5, 5, Some(9))).await.unwrap();
     let alices = UsageTotals {
         turns: 2,
         estimated_turns: 1,
@@ -53,7 +65,7 @@ async fn f141_concurrent_turn_ends_are_all_counted() {
     let ledger = store().await.ledger;
     let owner = alice();
     let usage = new_usage(3, 4, Some(5));
-    let turns = join_all((0..40).map(|_| ledger.add(&owner, today(), &usage))).await;
+    let turns = join_all((0..40).map(|_| add_to_totals(&ledger, &owner, today(), &usage))).await;
     assert_eq!(turns, vec![Ok(()); 40]);
     for account in [UsageScope::User(&owner), UsageScope::Global] {
         let totals = ledger.day(account, today()).await.unwrap();
@@ -68,7 +80,7 @@ async fn simultaneous_turn_ends_share_one_write_per_sum() {
     let ledger = store_at(&endpoint).await.ledger;
     let (ada, bob, usage) = (alice(), Owner::new("bob"), new_usage(3, 4, Some(5)));
     wire.seen();
-    let end = async || join_all([&ada, &bob, &ada].map(|owner| ledger.add(owner, today(), &usage))).await;
+    let end = async || join_all([&ada, &bob, &ada].map(|owner| add_to_totals(&ledger, owner, today(), &usage))).await;
     assert_eq!(end().await, [Ok(()), Ok(()), Ok(())]);
     assert_eq!(wire.seen(), ["UpdateItem"; 3]);
     let sums = async |account| {
@@ -80,7 +92,7 @@ async fn simultaneous_turn_ends_share_one_write_per_sum() {
     assert_eq!(sums(UsageScope::Global).await, (3, 0, 21, 6, Some(15)));
     wire.fail("UpdateItem", &[Fault::Refused("ValidationException")]);
     let refused = Err(StoreError::Fault("UpdateItem: ValidationException".to_owned()));
-    let both = join_all((0..2).map(|_| ledger.add(&ada, today(), &usage))).await;
+    let both = join_all((0..2).map(|_| add_to_totals(&ledger, &ada, today(), &usage))).await;
     assert_eq!(both, [refused.clone(), refused]);
 }
 
@@ -98,10 +110,10 @@ async fn sums_are_written_independently() {
             other.arrival().await;
             gates.iter().for_each(Gate::open);
         };
-        tokio::join!(ledger.add(&bob, today(), &usage), open).0
+        tokio::join!(add_to_totals(&ledger, &bob, today(), &usage), open).0
     };
     let owner = alice();
-    assert_eq!(tokio::join!(ledger.add(&owner, today(), &usage), later), (Ok(()), Ok(())));
+    assert_eq!(tokio::join!(add_to_totals(&ledger, &owner, today(), &usage), later), (Ok(()), Ok(())));
 }
 
 #[tokio::test]
@@ -112,7 +124,7 @@ async fn later_entries_survive_a_cancelled_first_writer() {
         let gates = [Gate::default(), Gate::default()];
         wire.fail("UpdateItem", &gates.clone().map(Fault::Held));
         wire.seen();
-        let mut first = Box::pin(ledger.add(&owner, today(), &usage));
+        let mut first = Box::pin(add_to_totals(&ledger, &owner, today(), &usage));
         let arrived = async {
             for gate in &gates {
                 gate.arrival().await;
@@ -120,7 +132,7 @@ async fn later_entries_survive_a_cancelled_first_writer() {
         };
         tokio::select! { _ = &mut first => panic!("it is held"), () = arrived => {} }
         let mut first = Some(first).filter(|_| !goes_away);
-        let later = join_all((0..9).map(|_| ledger.add(&owner, today(), &usage)));
+        let later = join_all((0..9).map(|_| add_to_totals(&ledger, &owner, today(), &usage)));
         let open = async {
             // The later entries are waiting by then.
             tokio::task::yield_now().await;
@@ -140,7 +152,7 @@ async fn hanging_write_is_resent_for_all_waiters() {
     let (wire, endpoint) = Wire::new().await;
     let (ledger, owner, usage) = (store_at(&endpoint).await.ledger, alice(), new_usage(3, 4, None));
     wire.fail("UpdateItem", &[Fault::Held(Gate::default()), Fault::Held(Gate::default())]);
-    let turns = join_all((0..3).map(|_| ledger.add(&owner, today(), &usage))).await;
+    let turns = join_all((0..3).map(|_| add_to_totals(&ledger, &owner, today(), &usage))).await;
     assert_eq!(turns, vec![Ok(()); 3]);
     assert_eq!(user_totals(&ledger).await.turns, 3);
 }
@@ -172,9 +184,9 @@ async fn days_are_listed_in_order_per_owner() {
     let ledger = store().await.ledger;
     let owner = alice();
     for day in [3, 0, 1] {
-        ledger.add(&owner, Day::of(at(day * DAY)), &new_usage(day, 0, Some(0))).await.unwrap();
+        add_to_totals(&ledger, &owner, Day::of(at(day * DAY)), &new_usage(day, 0, Some(0))).await.unwrap();
     }
-    ledger.add(&Owner::new("alice#U"), today(), &new_usage(9, 9, None)).await.unwrap();
+    add_to_totals(&ledger, &Owner::new("alice#U"), today(), &new_usage(9, 9, None)).await.unwrap();
     let (first, last) = (Day::of(at(0)), Day::of(at(2 * DAY)));
     let days = ledger.days(UsageScope::User(&owner), first, last).await.unwrap();
     let seen: Vec<(Day, u64)> = days.into_iter().map(|(day, spent)| (day, spent.input_tokens)).collect();
@@ -186,7 +198,7 @@ async fn entry_with_lost_response_counts_at_least_once() {
     let (wire, endpoint) = Wire::new().await;
     let ledger = store_without_retries_at(&endpoint).await.ledger;
     wire.fail("UpdateItem", &[Fault::LostResponse]);
-    assert_eq!(ledger.add(&alice(), today(), &new_usage(1, 1, None)).await, Err(StoreError::Busy));
+    assert_eq!(add_to_totals(&ledger, &alice(), today(), &new_usage(1, 1, None)).await, Err(StoreError::Busy));
     let all = ledger.day(UsageScope::Global, today()).await.unwrap();
     assert_eq!((user_totals(&ledger).await.turns, all.turns), (1, 1));
 }
@@ -197,8 +209,8 @@ async fn f150_deleted_owner_leaves_no_usage() {
     let store = store_at(&endpoint).await;
     let bob = Owner::new("bob");
     for owner in [&alice(), &bob] {
-        store.ledger.add(owner, today(), &new_usage(1, 1, None)).await.unwrap();
-        store.ledger.add(owner, Day::of(at(DAY)), &new_usage(1, 1, None)).await.unwrap();
+        add_to_totals(&store.ledger, owner, today(), &new_usage(1, 1, None)).await.unwrap();
+        add_to_totals(&store.ledger, owner, Day::of(at(DAY)), &new_usage(1, 1, None)).await.unwrap();
     }
     assert_eq!(store.delete_owner(&alice()).await.unwrap().others, 2);
     assert_eq!(user_totals(&store.ledger).await, UsageTotals::default());

@@ -15,6 +15,7 @@ use store::{
 };
 
 use crate::erase::store_everything;
+use crate::ledger::add_to_totals;
 use crate::support::{
     alice, answer, assistant_message, at, database, first_turn, next_turn, rows, store_at, user_message,
 };
@@ -122,7 +123,7 @@ async fn store_shared_state(store: &Store) {
     let (scope, day) = (store::UsageScope::Global, store::Day::of(at(0)));
     assert!(store.ledger.reserve_search(scope, day, 9).await.unwrap());
     let usage = domain::Usage { cost_micros: Some(4), estimated: true, ..domain::Usage::default() };
-    store.ledger.add(&alice(), day, &usage).await.unwrap();
+    add_to_totals(&store.ledger, &alice(), day, &usage).await.unwrap();
 }
 
 /// A value without what differs between runs: identifiers, digests of secrets, and long texts.
