@@ -133,7 +133,7 @@ async fn fill(store: &Store, config: &ArticlesConfig, count: usize) -> u32 {
     for number in 0..count / CHUNKS_OF_ARTICLE {
         let key = format!("article {number}");
         let text = text(&mut random);
-        let source = ArticleSource { key, title: None, url: None, text, format: Format::Text };
+        let source = ArticleSource { key, title: None, url: None, groups: None, text, format: Format::Text };
         let added = writer.add(&owner, &ArticleCollection::Shared, source, None, SystemTime::now()).await;
         added.expect("an article is added");
     }
@@ -160,7 +160,7 @@ fn searcher(store: &Store, config: &ArticlesConfig) -> ArticleSearch {
 
 async fn time_search(search: &ArticleSearch, query: &str) -> Duration {
     let begun = Instant::now();
-    let found = search.search(&Owner::new("ann"), query, 5).await.expect("a result");
+    let found = search.search((&Owner::new("ann"), &domain::Membership::default()), query, 5).await.expect("a result");
     assert!(!found.articles.is_empty(), "{query} is found");
     begun.elapsed()
 }

@@ -56,7 +56,7 @@ fn source(endpoint: &str) -> DocumentSource {
         refresh_wait: wait,
         ..MirrorLimits::default()
     };
-    DocumentSource::Bucket(Arc::new(BucketMirror::new(http, service, address, HiddenFiles::Skip, limits)))
+    BucketMirror::new(http, service, address, HiddenFiles::Skip, limits).into()
 }
 
 /// Serves a bucket; the first object has another version after each change. Returns the endpoint.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use documents::DocumentSource;
-use domain::{Language, Owner};
+use domain::{Language, Membership, Owner};
 use serde_json::{Value, json};
 use tools::{OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, UrlAllowlist};
 
@@ -43,6 +43,7 @@ fn context() -> ToolContext {
         language: Language::En,
         time_zone: tools::TimeZone::UTC,
         owner: Owner::new("bench"),
+        membership: Membership::default(),
         deadline: tokio::time::Instant::now() + Duration::from_mins(10),
         allowed_urls: UrlAllowlist::default(),
         sources: tools::SourceNumbers::default(),

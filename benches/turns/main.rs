@@ -83,6 +83,7 @@ async fn count(case: &Case, folder: &Path, settings: &[(&'static str, String)]) 
         ("OPENAI_BASE_URL", model.url()),
         ("OPENAI_MODEL", MODEL.into()),
         ("OPENAI_API_KEY", MODEL_KEY.into()),
+        ("TITLE_MODEL", "none".into()),
     ]);
     command.envs([("TAVILY_BASE_URL", search.url()), ("TAVILY_API_KEY", SEARCH_KEY.into())]);
     let product = Process::start(&mut command);

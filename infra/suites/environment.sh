@@ -108,7 +108,7 @@ unoptimised_sources() {
 stub_release() {
   local name
   rm -rf "$1" && mkdir -p "$1"
-  for name in chat verify; do
+  for name in chat chat-full verify; do
     printf '#!/bin/sh\n# %s\n' "$name" >"$WORK/bootstrap"
     (cd "$WORK" && python3 -m zipfile -c "$1/$name-arm64.zip" bootstrap)
   done

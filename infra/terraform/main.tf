@@ -39,13 +39,16 @@ variable "tags" {
 }
 
 locals {
-  files    = coalesce(var.files, path.module)
-  archives = { for name in ["chat", "verify"] : name => "${name}-${var.architecture}.zip" }
+  files = coalesce(var.files, path.module)
+  # Documents and articles are in the full function only.
+  searches = var.articles != "no" && (var.articles == "yes" || var.embeddings_model != "")
+  full     = local.searches || var.documents_dir != "" || var.documents_bucket != "" || var.articles_vector_bucket != ""
+  archives = { chat = "chat${local.full ? "-full" : ""}-${var.architecture}.zip", verify = "verify-${var.architecture}.zip" }
   # Named by their content: CloudFormation notices another file, and can return to the one before.
   keys = { for name, file in local.archives : name => "${var.stack_name}/${filesha256("${local.files}/${file}")}.zip" }
   code = { for name, key in local.keys : name => jsonencode({ S3Bucket = var.bucket, S3Key = key }) }
   template = replace(replace(
-    file("${local.files}/template-${var.architecture}.json"),
+    file("${local.files}/template${local.full ? "-full" : ""}-${var.architecture}.json"),
     "\"./${local.archives["chat"]}\"", local.code["chat"]),
   "\"./${local.archives["verify"]}\"", local.code["verify"])
 }

@@ -1,5 +1,10 @@
 # Generated from template.yaml by infra/release/terraform; do not edit.
 
+output "version" {
+  description = "The version of the product and the name of its deployment. The commit is in GET /healthz."
+  value       = lookup(aws_cloudformation_stack.chat.outputs, "Version", null)
+}
+
 output "backup_vault_name" {
   description = "The vault with the backups of the data table."
   value       = lookup(aws_cloudformation_stack.chat.outputs, "BackupVaultName", null)

@@ -88,6 +88,50 @@ variable "auth_jwt_token_url" {
   }
 }
 
+variable "auth_jwt_admin_claim" {
+  description = "For jwt, the claim that makes a caller an administrator; empty for role."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^[\\x21-\\x7e]{0,256}$", var.auth_jwt_admin_claim))
+    error_message = "The parameter AuthJwtAdminClaim does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "auth_jwt_admin_value" {
+  description = "For jwt, what that claim of an administrator is, or contains as an array; empty for admin."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = length(var.auth_jwt_admin_value) <= 256
+    error_message = "The parameter AuthJwtAdminValue does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "auth_jwt_name_claim" {
+  description = "For jwt, the claim with what people call the user; empty for name."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^[\\x21-\\x7e]{0,256}$", var.auth_jwt_name_claim))
+    error_message = "The parameter AuthJwtNameClaim does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "auth_jwt_groups_claim" {
+  description = "For jwt, the claim with the names of the user's groups; empty for none."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^[\\x21-\\x7e]{0,256}$", var.auth_jwt_groups_claim))
+    error_message = "The parameter AuthJwtGroupsClaim does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
 variable "allowed_origins" {
   description = "Browsers' origins that may read answers, comma-separated and exact, such as https://chat.example.com. The page itself needs none."
   type        = string
@@ -264,6 +308,28 @@ variable "release" {
   }
 }
 
+variable "bedrock_model" {
+  description = "A model of Amazon Bedrock, used under the name bedrock without any key - its id, an inference profile's id such as global.amazon.nova-2-lite-v1:0, or an ARN."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^[A-Za-z0-9._:/-]{0,256}$", var.bedrock_model))
+    error_message = "The parameter BedrockModel does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "bedrock_arns" {
+  description = "ARNs of further models and inference profiles of Bedrock that rows of Models use, with commas and no spaces between them; for bedrock-mantle, of projects."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^$|^arn:aws[a-z-]*:bedrock(-mantle)?:[a-z0-9*-]*:[0-9]*:[a-z-]+/[A-Za-z0-9._:*-]+(,arn:aws[a-z-]*:bedrock(-mantle)?:[a-z0-9*-]*:[0-9]*:[a-z-]+/[A-Za-z0-9._:*-]+)*$", var.bedrock_arns))
+    error_message = "The parameter BedrockArns does not accept this value: ARNs with commas and no spaces between them."
+  }
+}
+
 variable "ark_model" {
   description = "Volcengine Ark's model or endpoint id, used under the name volcano."
   type        = string
@@ -385,8 +451,63 @@ variable "ollama_max_context_tokens" {
   }
 }
 
+variable "azure_tenant_id" {
+  description = "For models of Azure in Models without a key, the tenant of an application of Entra ID."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^[A-Za-z0-9.-]{0,256}$", var.azure_tenant_id))
+    error_message = "The parameter AzureTenantId does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "azure_client_id" {
+  description = "The id of that application."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^[A-Za-z0-9-]{0,64}$", var.azure_client_id))
+    error_message = "The parameter AzureClientId does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "azure_client_secret_parameter" {
+  description = "The SSM parameter that holds its secret, with its leading slash."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+$", var.azure_client_secret_parameter))
+    error_message = "The parameter AzureClientSecretParameter does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "google_credentials_file" {
+  description = "For models of Vertex AI in Models, the file of workload identity federation, such as /opt/google.json of DocumentsLayer."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+$", var.google_credentials_file))
+    error_message = "The parameter GoogleCredentialsFile does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "model_keys_under" {
+  description = "What the names of the SSM parameters begin with that rows of Models name in apiKeyParameter, such as /lambda-chat/models/; empty for none. The function may read all of them, so keep nothing else there."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+/$", var.model_keys_under))
+    error_message = "The parameter ModelKeysUnder does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
 variable "models" {
-  description = "Further models as a JSON array; apiKeyVar may be ARK_API_KEY or OPENAI_API_KEY. docs/reference/settings.md lists the fields."
+  description = "Further models as a JSON array. A key is in an SSM parameter that apiKeyParameter names, or in ARK_API_KEY or OPENAI_API_KEY, which apiKeyVar may name. docs/reference/settings.md lists the fields."
   type        = string
   default     = ""
   nullable    = false
@@ -426,6 +547,17 @@ variable "system_prompt" {
   validation {
     condition     = length(var.system_prompt) <= 2000
     error_message = "The parameter SystemPrompt does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "system_prompt_parameter" {
+  description = "Instead of SystemPrompt, the SSM parameter that holds it, with its leading slash. All variables of a function together have 4 KB, and a Chinese character takes three bytes of them."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+$", var.system_prompt_parameter))
+    error_message = "The parameter SystemPromptParameter does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -507,7 +639,7 @@ variable "tool_secrets_under" {
 }
 
 variable "documents_dir" {
-  description = "The folder of documents that the agent `documents` answers from, such as /opt/documents of a layer; empty for none. The function must be built with the Cargo feature `documents`."
+  description = "The folder of documents that the agent `documents` answers from, such as /opt/documents of a layer; empty for none. It needs Function=full."
   type        = string
   default     = ""
   nullable    = false
@@ -561,6 +693,39 @@ variable "documents_hidden" {
   }
 }
 
+variable "document_groups" {
+  description = "The groups that may read paths of the documents, as a JSON object such as {\"legal/\":[\"legal\"]}; empty for every caller. docs/deploy/groups.md describes it."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^$|^\\{[\\s\\S]*\\}$", var.document_groups))
+    error_message = "The parameter DocumentGroups does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "search_provider" {
+  description = "Who searches, in the order of failover. aws is the web search of Amazon Bedrock AgentCore, which needs no key; empty for Tavily if its key is set."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = contains(["", "tavily", "aws", "tavily,aws", "aws,tavily"], var.search_provider)
+    error_message = "The parameter SearchProvider does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "search_region" {
+  description = "The region of Amazon's web search, such as us-east-1; empty for the stack's own."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^[a-z0-9-]{0,32}$", var.search_region))
+    error_message = "The parameter SearchRegion does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
 variable "tavily_api_key_parameter" {
   description = "The SSM parameter that holds the key of the search, with its leading slash."
   type        = string
@@ -606,7 +771,7 @@ variable "search_cache_ttl_seconds" {
 }
 
 variable "articles" {
-  description = "Whether models search articles, in a function built with the feature articles; empty for yes with EmbeddingsModel."
+  description = "Whether models search articles; empty for yes with EmbeddingsModel. It needs Function=full."
   type        = string
   default     = ""
   nullable    = false
@@ -617,7 +782,7 @@ variable "articles" {
 }
 
 variable "embeddings_model" {
-  description = "The model that embeds articles and queries, as its endpoint names it; empty to search articles by their terms alone."
+  description = "The model that embeds articles and queries, as its endpoint names it; empty to search articles by their terms alone. It needs Function=full."
   type        = string
   default     = ""
   nullable    = false
@@ -800,6 +965,17 @@ variable "total_daily_cost" {
   }
 }
 
+variable "group_budgets" {
+  description = "What the members of groups may use together in a day (UTC), as a JSON object such as {\"legal\":{\"dailyTokens\":1000000,\"dailyCost\":\"2.50\"}}; empty for any amount."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^$|^\\{[\\s\\S]*\\}$", var.group_budgets))
+    error_message = "The parameter GroupBudgets does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
 variable "max_tool_rounds" {
   description = "Rounds with tools before the last one without, 0 to 50; empty for the default of the model's kind."
   type        = string
@@ -830,6 +1006,17 @@ variable "summarise_history" {
   validation {
     condition     = contains(["yes", "no"], var.summarise_history)
     error_message = "The parameter SummariseHistory does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "title_model" {
+  description = "The model that writes the titles of conversations, by its name; same for the one that answers, none for the beginning of the first message."
+  type        = string
+  default     = "same"
+  nullable    = false
+  validation {
+    condition     = length(var.title_model) <= 256
+    error_message = "The parameter TitleModel does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
   }
 }
 
@@ -1030,6 +1217,10 @@ locals {
     AuthJwtClientId            = var.auth_jwt_client_id
     AuthJwtScope               = var.auth_jwt_scope
     AuthJwtTokenUrl            = var.auth_jwt_token_url
+    AuthJwtAdminClaim          = var.auth_jwt_admin_claim
+    AuthJwtAdminValue          = var.auth_jwt_admin_value
+    AuthJwtNameClaim           = var.auth_jwt_name_claim
+    AuthJwtGroupsClaim         = var.auth_jwt_groups_claim
     AllowedOrigins             = var.allowed_origins
     FrontDoor                  = var.front_door
     OriginKeyParameter         = var.origin_key_parameter
@@ -1046,6 +1237,8 @@ locals {
     AlarmEmail                 = var.alarm_email
     AlarmTopicArn              = var.alarm_topic_arn
     Release                    = var.release
+    BedrockModel               = var.bedrock_model
+    BedrockArns                = var.bedrock_arns
     ArkModel                   = var.ark_model
     ArkApiKeyParameter         = var.ark_api_key_parameter
     ArkApiKeySecret            = var.ark_api_key_secret
@@ -1057,10 +1250,16 @@ locals {
     OllamaModel                = var.ollama_model
     OllamaApiUrl               = var.ollama_api_url
     OllamaMaxContextTokens     = var.ollama_max_context_tokens
+    AzureTenantId              = var.azure_tenant_id
+    AzureClientId              = var.azure_client_id
+    AzureClientSecretParameter = var.azure_client_secret_parameter
+    GoogleCredentialsFile      = var.google_credentials_file
+    ModelKeysUnder             = var.model_keys_under
     Models                     = var.models
     ModelOptions               = var.model_options
     DefaultModel               = var.default_model
     SystemPrompt               = var.system_prompt
+    SystemPromptParameter      = var.system_prompt_parameter
     PromptLanguage             = var.prompt_language
     TimeZone                   = var.time_zone
     Mask                       = var.mask
@@ -1073,6 +1272,9 @@ locals {
     DocumentsPrefix            = var.documents_prefix
     DocumentsLayer             = var.documents_layer
     DocumentsHidden            = var.documents_hidden
+    DocumentGroups             = var.document_groups
+    SearchProvider             = var.search_provider
+    SearchRegion               = var.search_region
     TavilyApiKeyParameter      = var.tavily_api_key_parameter
     TavilyApiKeySecret         = var.tavily_api_key_secret
     TavilyBaseUrl              = var.tavily_base_url
@@ -1094,9 +1296,11 @@ locals {
     TotalDailyTokens           = var.total_daily_tokens
     TotalDailySearches         = var.total_daily_searches
     TotalDailyCost             = var.total_daily_cost
+    GroupBudgets               = var.group_budgets
     MaxToolRounds              = var.max_tool_rounds
     HistoryTokens              = var.history_tokens
     SummariseHistory           = var.summarise_history
+    TitleModel                 = var.title_model
     TurnSeconds                = var.turn_seconds
     ModelFirstByteSeconds      = var.model_first_byte_seconds
     ModelIdleSeconds           = var.model_idle_seconds

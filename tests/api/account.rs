@@ -65,7 +65,11 @@ async fn f150_erasure_removes_only_the_callers_data() {
     }
     assert_eq!(row_kinds(&read_export(&app).await).len(), 6, "nothing is gone yet");
     let erased = erase(&app, &confirmation()).await.ok();
-    assert_eq!(erased, json!({ "keys": 0, "conversations": 1, "others": 3 }), "a day, a limit and an idempotency key");
+    assert_eq!(
+        erased,
+        json!({ "keys": 0, "conversations": 1, "others": 4 }),
+        "a day, the list of owners, a limit, a key"
+    );
     assert_eq!(row_kinds(&read_export(&app).await), ["export", "end"]);
     assert_eq!(read_export(&bob).await[1..], before[1..]);
     let remaining = open_store(&database).delete_owner(&Owner::unverified("local")).await;

@@ -34,6 +34,19 @@ async fn default_agent_exists_and_can_be_overridden() {
 }
 
 #[tokio::test]
+async fn listed_agents_have_follow_ups_and_searches() {
+    let app = TestApp::start().await;
+    let agent = json!({"name": "学习", "follow_ups": true, "tools": [{"tool": "calculator"}]});
+    let id = create(&app, &agent).await;
+    let listed = app.get("/api/agents").await.ok();
+    let wishes = |agent: &Value| json!([agent["id"], agent["followUps"], agent["searches"]]);
+    let agents: Vec<Value> = listed["agents"].as_array().unwrap().iter().map(wishes).collect();
+    assert_eq!(agents, [json!(["default", null, null]), json!([id, true, false])]);
+    let refused = app.post("/api/admin/agents", &json!({"name": "a", "followUps": 3})).await;
+    assert!(refused.status == 400 && error_message(&refused).contains("followUps"));
+}
+
+#[tokio::test]
 async fn header_or_body_selects_agent_prompt_and_tools() {
     let app = TestApp::start().await;
     let tools = json!([{"tool": "search_web", "config": {"mode": "quick"}}]);

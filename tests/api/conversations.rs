@@ -63,6 +63,7 @@ async fn row_holds_title_model_count_and_times() {
     row["updatedAt"] = Value::Null;
     let expected = json!({
         "id": ids[0], "title": "一", "model": "openai", "messageCount": 4, "createdAt": null, "updatedAt": null,
+        "titleFrom": "message", "pinned": false, "archived": false,
     });
     assert_eq!(row, expected);
     assert_eq!(list["nextCursor"], Value::Null);
@@ -168,6 +169,7 @@ async fn answer_is_stored_with_calls_and_sources() {
     let mut stored = app.conversation(&turn.conversation_id()).await;
     assert_eq!(stored["messages"][1]["id"], turn.message_id());
     let call_id = turn.events_of("tool_call")[0]["id"].clone();
+    let question_id = stored["messages"][0]["id"].clone();
     for message in stored["messages"].as_array_mut().unwrap() {
         read_time(message, "createdAt");
         message["id"] = Value::Null;
@@ -181,11 +183,11 @@ async fn answer_is_stored_with_calls_and_sources() {
     let mut usage = turn.events_of("usage")[0].clone();
     usage.as_object_mut().unwrap().remove("type");
     let user = json!({
-        "id": null, "role": "user", "content": "天气如何？", "thinking": "", "model": "", "toolCalls": [],
+        "id": null, "parentId": null, "role": "user", "content": "天气如何？", "thinking": "", "model": "", "toolCalls": [],
         "sources": [], "status": "complete", "createdAt": null,
     });
     let assistant = json!({
-        "id": null, "role": "assistant", "content": "好的。\n\n晴。", "thinking": "想一想。", "model": "openai",
+        "id": null, "parentId": question_id, "role": "assistant", "content": "好的。\n\n晴。", "thinking": "想一想。", "model": "openai",
         "thinkingMs": null,
         "toolCalls": [{
             "id": call_id, "name": "search_web", "arguments": { "query": "天气" }, "ok": true, "summary": "2 results",
@@ -260,4 +262,79 @@ async fn title_of_renamed_conversation_is_not_announced() {
     let turn = turn.read_to_end().await;
     assert_eq!((turn.content().as_str(), turn.events_of("title").len()), ("一二", 0));
     assert_eq!(app.conversation(&id).await["conversation"]["title"], "我的茶");
+}
+
+#[tokio::test]
+async fn archived_and_pinned_conversations_have_own_lists() {
+    let app = TestApp::start().await;
+    let ids = create_conversations(&app, &["一", "二", "三", "四", "五"]).await;
+    let mark = async |index: usize, change: Value| {
+        let path = format!("/api/conversations/{}", ids[index]);
+        let before = app.get(&path).await.ok()["conversation"]["updatedAt"].clone();
+        let changed = app.patch(&path, &change).await.ok()["conversation"].take();
+        assert_eq!(changed["updatedAt"], before, "a mark is no change of the conversation");
+        changed
+    };
+    mark(0, json!({ "archived": true })).await;
+    mark(1, json!({ "pinned": true })).await;
+    let both = mark(2, json!({ "pinned": true, "archived": true })).await;
+    assert_eq!(
+        (&both["pinned"], &both["archived"], &both["titleFrom"]),
+        (&json!(true), &json!(true), &json!("message"))
+    );
+    for (query, expected) in [
+        ("", [4, 3, 1].as_slice()),
+        ("archived=false", &[4, 3, 1]),
+        ("archived=true", &[2, 0]),
+        ("pinned=true", &[1]),
+        ("pinned=false", &[4, 3]),
+        ("archived=true&pinned=true", &[2]),
+        ("archived=true&pinned=false", &[0]),
+    ] {
+        let expected: Vec<&String> = expected.iter().map(|index| &ids[*index]).collect();
+        for limit in [1, 2, 20] {
+            let path = format!("/api/conversations?{query}&limit={limit}");
+            let pages = read_pages(&app, &path, "conversations").await.concat();
+            assert_eq!(pages.iter().collect::<Vec<_>>(), expected, "{path}");
+        }
+    }
+    mark(2, json!({ "archived": false })).await;
+    app.follow_up(&ids[0], "又").await;
+    let listed = read_pages(&app, "/api/conversations?archived=true", "conversations").await.concat();
+    assert_eq!(listed, [ids[0].clone()], "a turn leaves the marks as they are");
+    for query in ["archived=yes", "pinned=", "pinned=1"] {
+        let answer = app.get(&format!("/api/conversations?{query}")).await;
+        assert_eq!(answer.error(), (400, "invalid_request".to_owned()), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn change_names_at_least_one_known_field() {
+    let app = TestApp::start().await;
+    let id = &create_conversations(&app, &["一"]).await[0];
+    let path = format!("/api/conversations/{id}");
+    for body in [
+        json!({}),
+        json!({ "title": null }),
+        json!({ "colour": "red" }),
+        json!({ "title": "x", "colour": "red" }),
+        json!({ "pinned": "yes" }),
+        json!({ "archived": 1 }),
+        json!({ "title": " " }),
+        json!({ "title": 7 }),
+        json!({ "pinned": true, "title": "" }),
+    ] {
+        assert_eq!(app.patch(&path, &body).await.error(), (400, "invalid_request".to_owned()), "{body}");
+    }
+    let found = app.conversation(id).await;
+    assert_eq!((&found["conversation"]["title"], &found["conversation"]["pinned"]), (&json!("一"), &json!(false)));
+    let changed = app.patch(&path, &json!({ "title": " 我的 ", "pinned": true })).await.ok();
+    let changed = &changed["conversation"];
+    assert_eq!(
+        (&changed["title"], &changed["titleFrom"], &changed["pinned"]),
+        (&json!("我的"), &json!("user"), &json!(true))
+    );
+    for body in [json!({ "pinned": true }), json!({ "archived": true })] {
+        assert_eq!(app.as_user("bob").patch(&path, &body).await.status, 404);
+    }
 }

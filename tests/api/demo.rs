@@ -1,6 +1,8 @@
 //! Without a configured model and search the product runs demos of both.
 
-use support::TestApp;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use support::{TestApp, Transcript};
 
 const NOTHING_CONFIGURED: [(&str, &str); 3] = [("OPENAI_MODEL", ""), ("TAVILY_API_KEY", ""), ("TAVILY_BASE_URL", "")];
 
@@ -17,6 +19,100 @@ async fn demo_answers_a_question_from_search_results() {
         let after = turn.0.iter().skip(at("tool_result")).filter(|event| event["type"] == "content").count();
         assert!(after > 0 && !result["sources"].as_array().unwrap().is_empty(), "{question}");
         assert_eq!((app.model.requests().len(), app.search.requests().len()), (0, 0));
+    }
+}
+
+const PREPARED: [(&str, &str); 2] =
+    [("Lambda Chat 是什么，用起来要花多少钱？", "zh"), ("What does Lambda Chat do and cost?", "en")];
+
+/// The sources of a turn by the mark that cites them.
+fn sources_by_mark(turn: &Transcript) -> Vec<(String, Value)> {
+    let results = turn.events_of("tool_result");
+    let sources = results.iter().filter_map(|result| result["sources"].as_array()).flatten();
+    sources.map(|source| (format!("[{}]", source["index"]), source.clone())).collect()
+}
+
+#[tokio::test]
+async fn prepared_turn_searches_twice_reads_and_cites() {
+    let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
+    let turns = join_all(PREPARED.map(|(question, _)| app.send_message(question))).await;
+    for (turn, (question, language)) in turns.iter().zip(PREPARED) {
+        let names: Vec<&Value> = turn.events_of("tool_call").iter().map(|call| &call["name"]).collect();
+        assert_eq!(names, ["search_web", "search_web", "read_url"], "{question}");
+        let results = turn.events_of("tool_result");
+        assert!(results.iter().all(|result| result["ok"] == true && result["cached"] == false), "{results:?}");
+        let order: Vec<&str> = turn.0.iter().filter_map(|event| event["type"].as_str()).collect();
+        let last_call = order.iter().rposition(|kind| *kind == "tool_call").unwrap();
+        assert!(order[..last_call].contains(&"thinking") && order[last_call..].contains(&"content"), "{order:?}");
+        let text = turn.content();
+        let expected = format!("https://lambda-chat.example/{language}/");
+        let cited: Vec<_> = sources_by_mark(turn).into_iter().filter(|(mark, _)| text.contains(mark)).collect();
+        assert!(cited.len() >= 3 && !text.contains('@') && text.contains("$$"), "{text}");
+        assert!(cited.iter().all(|(_, source)| source["url"].as_str().unwrap().starts_with(&expected)), "{cited:?}");
+    }
+    let again = app.send_message("What is Lambda Chat?").await;
+    assert_eq!(again.events_of("tool_result")[0]["cached"], true, "the query is the same");
+}
+
+#[tokio::test]
+async fn cited_pages_open_at_the_server() {
+    let app = TestApp::start_with(&[&NOTHING_CONFIGURED[..], &[("AUTH", "api_key")]].concat()).await;
+    for path in ["en/cost", "zh/cost", "en/overview", "zh/limits", "en/resume"] {
+        let page = app.get(&format!("/demo/{path}")).await;
+        let (language, _) = path.split_once('/').unwrap();
+        assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"), "no key is needed");
+        assert!(page.header("content-security-policy").starts_with("default-src 'none'; style-src 'self';"));
+        assert!(page.text().contains(&format!("<html lang=\"{language}")) && !page.text().contains("<script"));
+    }
+    assert_eq!(app.get("/demo/page.css").await.header("content-type"), "text/css");
+    for path in ["/demo/en/secret", "/demo/de/cost", "/demo/en/..%2Fcost"] {
+        assert_eq!(app.get(path).await.error(), (404, "not_found".to_owned()), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn demo_page_has_the_text_of_read_url() {
+    let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
+    let turn = app.send_message("Please read https://lambda-chat.example/en/cost").await;
+    let page = app.get("/demo/en/cost").await.text();
+    let row = "With one search: AWS 0.13, Tavily 16.00, model 3.05.";
+    assert!(turn.content().contains(row) && page.contains(row), "{}", turn.content());
+}
+
+#[tokio::test]
+async fn prepared_turn_needs_the_demo_search() {
+    let app = TestApp::start_with(&[("OPENAI_MODEL", "")]).await;
+    let turn = app.send_message(PREPARED[1].0).await;
+    assert_eq!((turn.events_of("tool_call").len(), turn.finish_reason()), (2, "stop"));
+    assert!(!turn.content().contains("16.00"), "{}", turn.content());
+}
+
+#[tokio::test]
+async fn demo_has_documents_until_a_model_is_configured() {
+    let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
+    for (question, cited) in [
+        ("文档里说对话保存在哪里？", "- 对话和消息保存在 DynamoDB 里。 `zh/conversations.md:3`"),
+        ("Where are conversations kept?", "- Conversations and messages are kept in DynamoDB. `en/conversations.md:3`"),
+    ] {
+        let turn = app.chat(&json!({"message": question, "agentId": "documents"})).await;
+        assert!(turn.content().contains(cited), "{}", turn.content());
+    }
+    let line = app.get("/api/documents/en/conversations.md?lines=3-3").await;
+    assert_eq!(line.text(), "Conversations and messages are kept in DynamoDB.\n");
+    let configured = TestApp::start().await;
+    let agents = configured.get("/api/agents").await.ok();
+    assert!(!agents.to_string().contains("documents"), "{agents}");
+}
+
+#[tokio::test]
+async fn demo_suggests_questions_after_prepared_turns() {
+    let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
+    for (question, expected) in [(PREPARED[1].0, "What happens if my connection breaks?\n"), ("Hi", "")] {
+        let content = format!("A user asked:\n{question}\n\nThe answer was:\n1\n\nWrite three short questions.");
+        let body = json!({"model": "demo", "tool_choice": "none", "messages": [{"role": "user", "content": content}]});
+        let reply = app.post("/v1/chat/completions", &body).await.ok();
+        let text = reply["choices"][0]["message"]["content"].as_str().unwrap();
+        assert_eq!((text.starts_with(expected), text.contains('?')), (true, !expected.is_empty()), "{text}");
     }
 }
 

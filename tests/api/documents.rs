@@ -63,6 +63,24 @@ impl DocumentApp {
     }
 }
 
+#[tokio::test]
+async fn demo_answers_with_cited_lines() {
+    let dir = TempDir::new().unwrap();
+    write_documents(dir.path());
+    fs::write(dir.path().join("lease.md"), "# Lease\n\nThe deposit is two months of rent.\n").unwrap();
+    let folder = dir.path().to_str().unwrap();
+    let app = TestApp::start_with(&[("OPENAI_MODEL", ""), ("DOCUMENTS_DIR", folder)]).await;
+    for (message, cited) in [
+        ("How many months is the deposit?", "- The deposit is two months of rent. `lease.md:3`"),
+        ("违约金是多少？", "- 违约金为月租的两倍。 `contracts/lease.md:3`"),
+    ] {
+        let turn = app.chat(&json!({"message": message, "agentId": "documents"})).await;
+        let calls = turn.events_of("tool_call");
+        assert!(calls.iter().any(|call| call["name"] == "grep_search"), "{calls:?}");
+        assert!(turn.content().contains(cited), "{}", turn.content());
+    }
+}
+
 fn write_documents(root: &Path) {
     for (name, text) in [
         ("contracts/lease.md", "# 租赁合同\n\n违约金为月租的两倍。\n押金一个月。\n"),

@@ -1,7 +1,7 @@
 //! The end of a logged turn: one request stores the answer and the end of the log.
 
 use serde_json::json;
-use support::{EventStream, Gate};
+use support::{Completion, EventStream, Gate};
 
 use crate::resume::{TwoInstances, gated_answer, read_frames, resume_frames};
 use crate::stop::scan_table;
@@ -23,6 +23,9 @@ async fn assert_deleted(two: &TwoInstances, id: &str) {
 #[tokio::test]
 async fn logged_turn_ends_with_one_transaction() {
     let (two, gate) = (TwoInstances::start().await, Gate::new());
+    // The first turn of an owner in a day also lists the owner for the tables of usage.
+    two.first.model.respond_with(|_| Completion::of(["好。"]));
+    assert_eq!(two.first.send_message("先").await.finish_reason(), "stop");
     let (turn, _) = start_logged_turn(&two, &gate).await;
     two.database.take_operations();
     gate.open();

@@ -12,7 +12,7 @@ const SECRET: &str = "canary-files/51k0";
 const TOOL_SETTINGS: [(&str, &str); 2] = [("ALLOW_PRIVATE_TOOLS", "yes"), ("TOOL_SECRET_FILES", SECRET)];
 
 /// The product with an MCP server as a tool, and an agent with that tool and the calculator.
-struct McpApp {
+pub(crate) struct McpApp {
     app: NativeApp,
     tool: String,
     agent: String,
@@ -27,7 +27,7 @@ impl Deref for McpApp {
 }
 
 impl McpApp {
-    async fn start_with(url: &str) -> Self {
+    pub(crate) async fn start_with(url: &str) -> Self {
         let app = NativeApp::start_with(&TOOL_SETTINGS).await;
         let tool = create(&app, "tools", &tool_row(url)).await;
         let agent = agent(&app, &["files", "calculator"]).await;
@@ -35,7 +35,7 @@ impl McpApp {
     }
 
     /// The message to the model after a call that it writes as text.
-    async fn run_text_call(&self, call: &Value) -> String {
+    pub(crate) async fn run_text_call(&self, call: &Value) -> String {
         let request_count = self.app.app.model.requests().len();
         let replies = [format!("<tool_call>{call}</tool_call>"), "好。".to_owned()];
         self.app.app.model.queue_replies(replies.map(|reply| Completion::of([reply])));
@@ -87,7 +87,7 @@ async fn server_tools_are_called_on_both_paths() {
     assert_eq!(tool_names(&app, &app.agent).await, all);
     let message = app.run_text_call(&json!({"tool": "files_echo", "text": "汉"})).await;
     assert!(message.contains(r#"{"text":"汉"} Bearer [hidden] &lt;done>"#), "{message}");
-    assert!(app.app.app.model.requests()[0].system_prompt().contains("files_echo - Does echo"));
+    assert!(app.app.app.model.requests()[0].system_prompt().contains("### files_echo\nDoes echo"));
     let native = Completion::new().call(0, "c1", "files_echo", r#"{"text":"b"}"#).finish("tool_calls").done();
     app.model.queue_replies([native.reply(), Completion::of(["完。"])]);
     let turn = app.chat(&json!({"message": "文件？", "agentId": app.agent})).await;

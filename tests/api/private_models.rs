@@ -179,8 +179,8 @@ async fn only_private_models_leave_no_default_or_demo() {
     let app = TestApp::start_with(&[("OPENAI_MODEL", ""), ("MODELS", &row)]).await;
     assert_eq!(app.get("/api/models").await.ok(), json!({"models": []}));
     let nothing = app.post("/api/chat", &json!({"message": "问"})).await;
-    let none = "No model is configured for this caller. The operator configures one with the settings ARK_API_KEY and \
-                ARK_MODEL, OPENAI_…, OLLAMA_… or MODELS.";
+    let none = "No model is configured for this caller. The operator configures one with BEDROCK_MODEL, ANTHROPIC_API_KEY, \
+                GEMINI_API_KEY, ARK_…, OPENAI_…, OLLAMA_… or MODELS, or adds the caller to a group that has one.";
     assert_eq!(nothing.json()["error"]["message"], none);
     let named = app.post("/api/chat", &json!({"message": "问", "modelType": "mine"})).await;
     assert_eq!(named.json()["error"]["message"], none);

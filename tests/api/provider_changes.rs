@@ -10,6 +10,7 @@ use support::{Completion, FakeEndpoint, Reply, Request, TestApp};
 use crate::search_call;
 
 const ANTHROPIC_SIGNATURE: &str = "EqQBCkYIAnthropic";
+const BEDROCK_SIGNATURE: &str = "EqQBCkYIBedrock";
 const GEMINI_SIGNATURE: &str = "CtEBGoogle";
 const ENCRYPTED_REASONING: &str = "gAAAAABpPDIV";
 const SEARCH: &str = r#"{"query":"天气"}"#;
@@ -24,7 +25,7 @@ struct Provider {
     text: fn() -> Reply,
 }
 
-static PROVIDERS: [Provider; 6] = [
+static PROVIDERS: [Provider; 7] = [
     Provider {
         name: "gpt",
         wire: "openai",
@@ -88,7 +89,35 @@ static PROVIDERS: [Provider; 6] = [
         call: || Completion::of([search_call("天气")]),
         text: || Completion::of(["text。"]),
     },
+    Provider {
+        name: "bedrock",
+        wire: "converse",
+        model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        fault: fault_of_converse,
+        call: || {
+            let call = json!({ "toolUse": { "toolUseId": "call_0", "name": "search_web" } });
+            let reasoning = json!({ "text": "hm", "signature": BEDROCK_SIGNATURE });
+            converse_reply(
+                vec![
+                    ("contentBlockDelta", json!({ "delta": { "reasoningContent": reasoning } })),
+                    ("contentBlockStop", json!({})),
+                    ("contentBlockStart", json!({ "contentBlockIndex": 1, "start": call })),
+                    (
+                        "contentBlockDelta",
+                        json!({ "contentBlockIndex": 1, "delta": { "toolUse": { "input": SEARCH } } }),
+                    ),
+                ],
+                "tool_use",
+            )
+        },
+        text: || converse_reply(vec![("contentBlockDelta", json!({ "delta": { "text": "bedrock。" } }))], "end_turn"),
+    },
 ];
+
+fn converse_reply(mut events: Vec<(&'static str, Value)>, reason: &str) -> Reply {
+    events.push(("messageStop", json!({ "stopReason": reason })));
+    FakeEndpoint::binary_events(events)
+}
 
 fn anthropic_call() -> Reply {
     let thinking = json!({ "type": "thinking", "thinking": "hm", "signature": ANTHROPIC_SIGNATURE });
@@ -196,6 +225,36 @@ fn fault_of_anthropic(body: &Value) -> Option<String> {
     (!is_signed).then(|| "Expected `thinking` or `redacted_thinking`, but found `tool_use`.".to_owned())
 }
 
+/// What Converse refuses: sides that do not alternate, ids that are used twice, calls without their results, and while
+/// thinking is on a running turn whose calls lack the reasoning before them.
+fn fault_of_converse(body: &Value) -> Option<String> {
+    let messages = body["messages"].as_array()?;
+    let (mut ids, mut pending) = (Vec::new(), Vec::new());
+    for (at, message) in messages.iter().enumerate() {
+        if message["role"] != ["user", "assistant"][at % 2] {
+            return Some("A conversation must alternate between user and assistant roles.".to_owned());
+        }
+        let blocks = message["content"].as_array()?;
+        let field = |block: &Value, name: &str| block[name]["toolUseId"].as_str().map(str::to_owned);
+        let results: Vec<_> = blocks.iter().filter_map(|block| field(block, "toolResult")).collect();
+        if results != std::mem::take(&mut pending) {
+            return Some("Expected toolResult blocks for the toolUse blocks of the previous turn.".to_owned());
+        }
+        pending = blocks.iter().filter_map(|block| field(block, "toolUse")).collect();
+        ids.extend(pending.clone());
+    }
+    let count = ids.len();
+    ids.sort();
+    ids.dedup();
+    if ids.len() < count {
+        return Some("The toolUse ids must be unique.".to_owned());
+    }
+    let is_running = messages.last()?["content"][0].get("toolResult").is_some();
+    let signature = &messages[messages.len() - 2]["content"][0]["reasoningContent"]["reasoningText"]["signature"];
+    let is_signed = !is_running || signature == BEDROCK_SIGNATURE;
+    (!is_signed).then(|| "Expected `thinking` or `redacted_thinking`, but found `tool_use`.".to_owned())
+}
+
 /// What Gemini 3 refuses: calls without a signature.
 fn fault_of_gemini(body: &Value) -> Option<String> {
     let parts =
@@ -209,6 +268,7 @@ fn fault_of_gemini(body: &Value) -> Option<String> {
 fn has_result(provider: &Provider, body: &Value) -> bool {
     match provider.wire {
         "anthropic" => body["messages"].as_array().unwrap().last().unwrap()["content"][0]["type"] == "tool_result",
+        "converse" => body["messages"].as_array().unwrap().last().unwrap()["content"][0].get("toolResult").is_some(),
         "responses" => body["input"].as_array().unwrap().last().unwrap()["type"] == "function_call_output",
         "gemini" => body["contents"].as_array().unwrap().last().unwrap()["parts"][0].get("functionResponse").is_some(),
         _ => {
@@ -242,12 +302,13 @@ async fn conversation_with_calls_moves_between_providers() {
         }));
         endpoints.push(endpoint);
     }
-    let options = r#"{"claude":{"thinking":"on"}}"#;
+    let options = r#"{"claude":{"thinking":"on"},"bedrock":{"thinking":"on"}}"#;
     let models = Value::from(rows).to_string();
     let settings = [("MODELS", &*models), ("MODEL_OPTIONS", options), ("X_KEY", "k"), ("DEFAULT_MODEL", "gpt")];
     let app = TestApp::start_with(&settings).await;
     let mut conversation = None;
-    for name in ["gpt", "claude", "gemini", "codex", "mistral", "text", "codex", "gemini", "claude", "gpt"] {
+    let order = ["gpt", "bedrock", "gemini", "codex", "mistral", "text", "bedrock", "claude"];
+    for name in order.into_iter().chain(["codex", "gemini", "claude", "bedrock", "gpt"]) {
         let mut message = json!({ "message": "天气？", "modelType": name });
         if let Some(id) = &conversation {
             message["conversationId"] = Value::from(String::clone(id));
@@ -261,6 +322,7 @@ async fn conversation_with_calls_moves_between_providers() {
         for request in endpoint.requests() {
             let body = request.json().to_string();
             assert!(provider.name == "claude" || !body.contains(ANTHROPIC_SIGNATURE), "{}", provider.name);
+            assert!(provider.name == "bedrock" || !body.contains(BEDROCK_SIGNATURE), "{}", provider.name);
             assert!(provider.name == "gemini" || !body.contains(GEMINI_SIGNATURE), "{}", provider.name);
             assert!(provider.name == "codex" || !body.contains(ENCRYPTED_REASONING), "{}", provider.name);
         }

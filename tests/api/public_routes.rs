@@ -57,7 +57,8 @@ async fn every_asset_of_the_page_is_served() {
 async fn health_reports_the_version_without_upstream_calls() {
     let app = TestApp::start().await;
     let health = app.get("/healthz").await.ok();
-    assert_eq!(health, json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }));
+    let commit = option_env!("LAMBDA_CHAT_COMMIT").filter(|commit| !commit.is_empty()).unwrap_or("unknown");
+    assert_eq!(health, json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION"), "commit": commit }));
     assert_eq!((app.model.requests().len(), app.search.requests().len()), (0, 0));
 }
 

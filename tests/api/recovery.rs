@@ -79,3 +79,15 @@ async fn f101_next_turn_reads_text_of_killed_one() {
     let texts: Vec<&str> = dialogue.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(texts, ["说", "一二三", "再说"]);
 }
+
+#[tokio::test]
+async fn f101_text_of_killed_turn_is_continued() {
+    let two = TwoInstances::start().await;
+    let id = killed_turn(&two).await;
+    two.first.model.queue_replies([Completion::of(["四。"])]);
+    let turn = two.first.continue_answer(&id, &json!({})).await.read_to_end().await;
+    assert_eq!(turn.content(), "四。");
+    let whole = last_answer(&two.second, &id).await;
+    assert_eq!(json!([whole["content"], whole["thinking"], whole["status"]]), json!(["一二三四。", "想", "complete"]));
+    assert_eq!(whole["toolCalls"][0]["name"], "search_web");
+}

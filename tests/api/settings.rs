@@ -1,7 +1,7 @@
 //! The effects of settings that a client can see.
 
 use serde_json::json;
-use support::{Completion, MODEL, MODEL_KEY, TestApp};
+use support::{Completion, FakeEndpoint, MODEL, MODEL_KEY, Reply, TestApp};
 
 use crate::search_call;
 
@@ -12,6 +12,27 @@ async fn custom_system_prompt_keeps_tool_instructions() {
     app.send_message("你好").await;
     let system = app.model.wait_for_request(1).await.system_prompt();
     assert!(system.starts_with("你是一只鹦鹉。") && system.contains("<tool_call>"), "{system}");
+}
+
+#[tokio::test]
+async fn stored_system_prompt_is_read_once_and_required() {
+    let ssm = FakeEndpoint::start().await;
+    let stored = json!({ "Parameter": { "Value": "你是一只鹦鹉。\n你只谈天气。\n" } });
+    ssm.queue_replies([Reply::json(400, &json!({ "__type": "ParameterNotFound" })), Reply::json(200, &stored)]);
+    let settings = [("SYSTEM_PROMPT_PARAMETER", "/chat/prompt"), ("AWS_ENDPOINT_URL_SSM", &ssm.url())];
+    let app = TestApp::start_with(&settings).await;
+    let refused = app.chat_once(&json!({ "message": "你好" })).await;
+    assert_eq!((refused.status, refused.json()["error"]["code"].as_str()), (502, Some("upstream_unavailable")));
+    assert_eq!(refused.json()["error"]["message"], "The system prompt cannot be read now.");
+    assert_eq!(app.model.requests().len(), 0, "no model answers without the prompt");
+    app.model.queue_replies([Completion::of(["好。"]), Completion::of(["好。"])]);
+    for number in [1, 2] {
+        app.send_message("你好").await;
+        let system = app.model.wait_for_request(number).await.system_prompt();
+        assert!(system.starts_with("你是一只鹦鹉。\n你只谈天气。"), "{system}");
+    }
+    let names: Vec<_> = ssm.requests().iter().map(|request| request.json()["Name"].clone()).collect();
+    assert_eq!(names, ["/chat/prompt", "/chat/prompt"], "once, and once before that in vain");
 }
 
 #[tokio::test]

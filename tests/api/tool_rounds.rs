@@ -94,6 +94,47 @@ async fn f048_round_limit_answers_with_tools_off() {
 }
 
 #[tokio::test]
+async fn deep_search_has_more_rounds_within_the_limit() {
+    for (settings, search, rounds) in
+        [(&[][..], "auto", 3), (&[], "deep", 12), (&[("MAX_TOOL_ROUNDS", "2")], "deep", 2)]
+    {
+        let app = TestApp::start_with(settings).await;
+        make_model_search_forever(&app);
+        let turn = app.chat(&json!({ "message": "问", "search": search })).await;
+        assert_eq!((turn.finish_reason(), app.search.queries().len()), ("tool_limit", rounds));
+        let system = app.model.wait_for_request(1).await.system_prompt();
+        assert_eq!(system.contains("深入调研"), search == "deep", "{system}");
+    }
+}
+
+#[tokio::test]
+async fn turn_without_search_keeps_other_tools() {
+    let app = TestApp::start().await;
+    app.model.queue_replies([Completion::of([search_call("天气")]), Completion::of(["不知道。"])]);
+    let turn = app.chat(&json!({ "message": "问", "search": "off" })).await;
+    assert_eq!((turn.content().as_str(), app.search.queries().len()), ("不知道。", 0));
+    let system = app.model.wait_for_request(1).await.system_prompt();
+    assert!(!system.contains("search_web") && !system.contains("read_url"), "{system}");
+    assert!(system.contains("calculator"), "{system}");
+}
+
+#[tokio::test]
+async fn search_mode_is_checked_before_the_turn() {
+    let app = TestApp::start().await;
+    let agent = json!({ "name": "a", "tools": [{ "tool": "calculator" }] });
+    let agent = app.post("/api/admin/agents", &agent).await.json()["id"].clone();
+    for (mode, message) in [
+        (json!("much"), "`search` must be \"off\", \"auto\" or \"deep\""),
+        (json!("deep"), "`search` must not be \"deep\": this agent does not search the web"),
+    ] {
+        let answer = app.chat_bytes(json!({ "message": "问", "agentId": agent, "search": mode }).to_string()).await;
+        assert_eq!(answer.error(), (400, "invalid_request".to_owned()));
+        assert!(answer.text().contains(&message.replace('"', "\\\"")), "{}", answer.text());
+    }
+    assert_eq!(app.model.requests().len(), 0);
+}
+
+#[tokio::test]
 async fn f048_call_with_tools_off_is_dropped() {
     let app = TestApp::start_with(&[("MAX_TOOL_ROUNDS", "1")]).await;
     app.model

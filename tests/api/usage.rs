@@ -8,7 +8,8 @@ use support::{ApiResponse, Client, Completion, Reply, TestApp, Transcript};
 use crate::search_call;
 
 /// Prices for a million tokens: 8 for input, 2 for cached input, 20 for output.
-const PRICE: (&str, &str) = ("MODEL_OPTIONS", r#"{"openai":{"price":{"input":8,"cachedInput":2.0,"output":20.0}}}"#);
+pub(crate) const PRICE: (&str, &str) =
+    ("MODEL_OPTIONS", r#"{"openai":{"price":{"input":8,"cachedInput":2.0,"output":20.0}}}"#);
 
 async fn read_usage(client: &Client) -> Value {
     client.get("/api/usage").await.ok()
@@ -47,7 +48,7 @@ fn quota_message(response: &ApiResponse) -> String {
     sentence.to_owned()
 }
 
-async fn rejected_turns(client: &Client) -> [String; 2] {
+pub(crate) async fn rejected_turns(client: &Client) -> [String; 2] {
     let body = json!({ "message": "再问" });
     let (streamed, whole) = (client.post("/api/chat", &body).await, client.chat_once(&body).await);
     [quota_message(&streamed), quota_message(&whole)]

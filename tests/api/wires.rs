@@ -159,3 +159,34 @@ async fn gemini_wire_gives_the_expected_events() {
     let response = &second["contents"][2]["parts"][0]["functionResponse"];
     assert!(response["name"] == "search_web" && has_search_result(&response["response"]["result"]), "{response}");
 }
+
+#[tokio::test]
+async fn converse_wire_gives_the_expected_events() {
+    let delta = |index: u32, delta: Value| ("contentBlockDelta", json!({ "contentBlockIndex": index, "delta": delta }));
+    let text = |text: &str| delta(0, json!({ "text": text }));
+    let input = |part: &str| delta(1, json!({ "toolUse": { "input": part } }));
+    let call = json!({ "toolUse": { "toolUseId": "tooluse_1", "name": "search_web" } });
+    let stop = |reason: &str| ("messageStop", json!({ "stopReason": reason }));
+    let usage = || ("metadata", json!({ "usage": { "inputTokens": 10, "outputTokens": 5 } }));
+    let replies = [
+        FakeEndpoint::binary_events([
+            text("好的。"),
+            ("contentBlockStart", json!({ "contentBlockIndex": 1, "start": call })),
+            input("{\"query\":"),
+            input("\"天气\"}"),
+            stop("tool_use"),
+            usage(),
+        ]),
+        FakeEndpoint::binary_events([text("晴。"), stop("end_turn"), usage()]),
+    ];
+    let (events, [first, second]) = run_over_wire("converse", replies).await;
+    assert_eq!(events, expected_events().await);
+    assert_eq!(first["toolConfig"]["toolChoice"], json!({ "tool": { "name": "search_web" } }));
+    let owner = first["requestMetadata"]["owner"].as_str().unwrap();
+    assert!(owner.len() == 64 && owner.bytes().all(|byte| byte.is_ascii_hexdigit()), "{owner}");
+    assert_eq!(second["toolConfig"]["tools"], first["toolConfig"]["tools"]);
+    let (used, result) = (&second["messages"][1]["content"][1], &second["messages"][2]["content"][0]);
+    assert_eq!(used["toolUse"]["input"], json!({ "query": "天气" }));
+    assert_eq!(result["toolResult"]["toolUseId"], used["toolUse"]["toolUseId"]);
+    assert!(has_search_result(&result["toolResult"]["content"][0]["text"]));
+}

@@ -8,13 +8,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { chromium } from "playwright-core";
-
-import { servePageFromDisk } from "./support/disk.js";
+import { conversation, DESKTOP, importAll, launch, longTasks, openProbe, PHONE, scrollUntil } from "./support/measure.js";
 import { startServer } from "./support/server.js";
-
-const DESKTOP = { viewport: { width: 1280, height: 800 } };
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
 const TEXT = "the heat pump moves warmth from the cold air outside into the house and needs little power for it ".split(" ");
 const sentence = (count) => Array.from({ length: count }, (_, n) => `${TEXT[n % TEXT.length]}${n % 17 === 16 ? ".\n\n" : n % 9 === 8 ? ", **really**" : ""} `);
@@ -26,9 +21,11 @@ const tokens = (text, count) => (text.repeat(Math.ceil((count * 4) / text.length
 
 const CASES = {
   prose: { pieces: sentence(2000), rate: 200, device: DESKTOP },
+  "prose, phone, CPU ÷4": { pieces: sentence(2000), rate: 200, device: PHONE, slowdown: 4 },
   mixed: { pieces: tokens(MIXED, 1500), rate: 200, device: DESKTOP },
   "mixed, phone, CPU ÷4": { pieces: tokens(MIXED, 1500), rate: 200, device: PHONE, slowdown: 4 },
   "50,000 tokens, 1,000/s": { pieces: Array.from({ length: 25_000 }, (_, n) => LONG.slice(2 * n, 2 * n + 2).join("")), rate: 1000, device: DESKTOP },
+  "100,000 tokens, 4,000/s, after 500 messages": { pieces: Array.from({ length: 25_000 }, (_, n) => LONG.slice(2 * n, 2 * n + 2).join("").repeat(2)), rate: 1000, device: DESKTOP, history: 500 },
   "50,000 tokens at once": { pieces: [LONG.join("")], rate: 1, device: DESKTOP },
   "200 kB paragraph, 1,000/s": { pieces: Array.from({ length: 16_000 }, () => "a word or two"), rate: 1000, device: DESKTOP },
   "327 kB code, 1,000/s, phone, CPU ÷4": { pieces: ["```js\n", ...Array.from({ length: 11_000 }, (_, n) => `let value${n % 90} = call(${n});\n`)], rate: 1000, device: PHONE, slowdown: 4 },
@@ -57,45 +54,29 @@ async function openScriptedModel() {
   return Object.assign(model, { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() });
 }
 
-/** Runs in the page: records frames and long tasks. */
-function record() {
-  window.frames_ms = [];
-  window.long_ms = [];
-  new PerformanceObserver((list) => window.long_ms.push(...list.getEntries().map(({ duration }) => Math.round(duration)))).observe({ type: "longtask" });
-  let last = performance.now();
-  const frame = (now) => {
-    window.frames_ms.push(now - last);
-    last = now;
-    requestAnimationFrame(frame);
-  };
-  requestAnimationFrame(frame);
-}
-
-async function measure(browser, url, { device, slowdown = 1 }) {
-  const context = await browser.newContext({ ...device, locale: "en-GB" });
-  await servePageFromDisk(context);
-  const page = await context.newPage();
-  const devtools = await context.newCDPSession(page);
-  await devtools.send("Performance.enable");
-  await page.goto(url);
+async function measure(browser, url, { device, slowdown = 1, history = 0 }) {
+  const { page, counters, slowDown, recorded, memory, close } = await openProbe(browser, device);
+  const [id] = history ? await importAll(url, [conversation(1, history, new Date().toISOString())]) : [];
+  await page.goto(id ? `${url}/#/c/${id}` : url);
+  if (history) await page.locator(".turn").first().waitFor();
+  const shown = history ? await scrollUntil(page, "#scroller", { selector: ".turn", count: history, down: false }) : 0;
   await page.locator("#message").fill("Go.");
-  await devtools.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
-  const metrics = async () => Object.fromEntries((await devtools.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
-  await page.evaluate(record);
-  const [before, startedAt] = [await metrics(), performance.now()];
+  await slowDown(slowdown);
+  await recorded();
+  const [before, startedAt] = [await counters(), performance.now()];
   await page.locator("#send").click();
-  await page.locator(".answer .usage").waitFor({ timeout: 180_000 });
+  await page.locator(".turn").nth(shown + 1).locator(".message-actions").waitFor({ timeout: 180_000 });
   const wall = (performance.now() - startedAt) / 1000;
-  const after = await metrics();
-  const { frames, long } = await page.evaluate(() => ({ frames: window.frames_ms.sort((a, b) => a - b), long: window.long_ms }));
-  await devtools.send("HeapProfiler.collectGarbage");
-  const heap = (await metrics()).JSHeapUsedSize / 1e6;
-  await context.close();
+  const after = await counters();
+  const { frames, long } = await recorded();
+  const { heap } = await memory();
+  await close();
   const at = (part) => Math.round(frames[Math.floor(frames.length * part)] ?? 0);
+  const busy = after.TaskDuration - before.TaskDuration;
   return [
     `${wall.toFixed(1)} s`,
-    `${(after.TaskDuration - before.TaskDuration).toFixed(1)} s (script ${(after.ScriptDuration - before.ScriptDuration).toFixed(1)})`,
-    `${long.length}, max ${Math.max(0, ...long)} ms`,
+    `${busy.toFixed(1)} s = ${Math.round((100 * busy) / wall)} % (script ${(after.ScriptDuration - before.ScriptDuration).toFixed(1)} s)`,
+    longTasks(long),
     `${at(0.95)} / ${at(0.99)} ms`,
     `${heap.toFixed(0)} MB`,
   ];
@@ -103,9 +84,9 @@ async function measure(browser, url, { device, slowdown = 1 }) {
 
 const data = await mkdtemp(path.join(tmpdir(), "streaming-"));
 const model = await openScriptedModel();
-const settings = { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_MODEL: "scripted", OPENAI_API_KEY: "k", MAX_OUTPUT_TOKENS: "200000" };
+const settings = { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_MODEL: "scripted", OPENAI_API_KEY: "k", TITLE_MODEL: "none", MAX_OUTPUT_TOKENS: "200000" };
 const server = await startServer({ data, settings });
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+const browser = await launch();
 console.log("| case | time | main thread busy | long tasks | frames p95/p99 | heap |\n|---|---|---|---|---|---|");
 for (const [name, one] of Object.entries(CASES)) {
   if (process.argv.length > 2 && !process.argv.slice(2).some((wanted) => name.includes(wanted))) continue;

@@ -95,7 +95,7 @@ fn contract_lists_all_events() {
 
 #[test]
 fn contract_lists_all_error_codes() {
-    let codes = variants(&read("shared/domain/src/failure.rs"), "pub enum ErrorCode {");
+    let codes = variants(&read("shared/domain/src/failure.rs"), "declare_error_codes! {");
     assert!(codes.contains("rate_limited") && codes.len() > 20, "{codes:?}");
     let contract = contract();
     let missing: Vec<_> = codes.iter().filter(|code| !contract.contains(&format!("| `{code}` |"))).collect();

@@ -264,7 +264,7 @@ fn violations_of_identifier(identifier: &str, line: usize) -> Vec<Violation> {
 
 /// The sources of the repository. Their number is checked, so that a walk that finds nothing does not pass.
 pub(crate) fn sources() -> Vec<SourceFile> {
-    let files = files_below("", &[".rs", ".js", ".mjs", ".ts"]);
+    let files = files_below("", &[".rs", ".js", ".mjs", ".ts", ".tsx"]);
     assert!(files.len() > 300, "only {} source files", files.len());
     files
 }

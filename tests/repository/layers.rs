@@ -45,7 +45,7 @@ const WITHIN_LAYER: [(&str, &str, &str); 8] = [
 /// Dependencies that would point down and are forbidden, and why.
 const FORBIDDEN: [(&str, &[&str], &str); 1] = [(
     "turns",
-    &["client-protocols", "search", "axum", "http", "lambda_http"],
+    &["client-protocols", "search", "axum", "http", "lambda_http", "lambda_runtime"],
     "the life of a turn knows no HTTP, no frames and no search provider",
 )];
 

@@ -60,7 +60,7 @@ impl Part {
     }
 }
 
-/// Tables must be encrypted, and recoverable unless their items expire; logs must have a retention period.
+/// Tables must be encrypted, and recoverable unless all of their items may be lost; logs must have a retention period.
 fn faults_of_storage(resource: &Part) -> Vec<String> {
     if resource.is("AWS::Logs::LogGroup") {
         return resource.lacks(&["RetentionInDays: !Ref LogRetentionDays"]);
@@ -69,9 +69,8 @@ fn faults_of_storage(resource: &Part) -> Vec<String> {
         return Vec::new();
     }
     let required = ["PointInTimeRecoveryEnabled: true", "DeletionProtectionEnabled: true", "DeletionPolicy: Retain"];
-    let expires = resource.has("TimeToLiveSpecification: { AttributeName: expires, Enabled: true }");
     let mut faults = resource.lacks(&["SSEEnabled: true"]);
-    faults.extend(if expires { Vec::new() } else { resource.lacks(&required) });
+    faults.extend(if resource.name == "EphemeralTable" { Vec::new() } else { resource.lacks(&required) });
     faults
 }
 
@@ -154,5 +153,31 @@ fn f149_template_drift_is_detected() {
         ),
     ] {
         assert!(!faults(&mutate(&template, mutation)).is_empty(), "{mutation:?}");
+    }
+}
+
+#[test]
+fn saved_queries_are_those_of_the_documents() {
+    let documents = ["docs/operations.md", "docs/deploy/releases.md"].map(read_file).concat();
+    let documents = documents.split_whitespace().collect::<Vec<_>>().join(" ");
+    let template = read_file("template.yaml");
+    let queries = template.lines().filter_map(|line| line.trim().strip_prefix("QueryString: '")?.strip_suffix('\''));
+    let queries: Vec<&str> = queries.collect();
+    assert_eq!(queries.len(), 6);
+    for query in queries {
+        assert!(documents.contains(query), "{query}");
+    }
+}
+
+#[test]
+fn firewall_first_blocks_addresses_outside_both_lists() {
+    let firewall = read_file("infra/waf.yaml");
+    let rules: Vec<_> = firewall.split("- Name: ").skip(1).collect();
+    let priorities: Vec<_> = rules.iter().filter_map(|rule| rule.split("Priority: ").nth(1)?.lines().next()).collect();
+    assert_eq!(priorities, ["0", "1", "2"]);
+    let (negation, sets) = rules[0].split_once("NotStatement:").unwrap();
+    assert!(negation.contains("Action: { Block: {} }"));
+    for set in ["Ipv4Addresses", "Ipv6Addresses"] {
+        assert!(sets.contains(&format!("IPSetReferenceStatement: {{ Arn: !GetAtt {set}.Arn }}")), "{set}");
     }
 }

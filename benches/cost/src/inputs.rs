@@ -11,6 +11,21 @@ pub struct Inputs {
     pub prices: BTreeMap<String, Price>,
     /// By name.
     pub assumptions: BTreeMap<String, Assumption>,
+    /// Models of clouds, in the order of their table.
+    #[serde(default)]
+    pub models: Vec<ModelPrice>,
+}
+
+/// The list prices of a model, in dollars per million tokens.
+// Source: price map of LiteLLM 1.108.7, 2026-11-26.
+#[derive(Clone, Debug, Deserialize)]
+pub struct ModelPrice {
+    /// As in the settings.
+    pub id: String,
+    /// Of tokens read.
+    pub input: f64,
+    /// Of tokens written.
+    pub output: f64,
 }
 
 /// A price and its source.

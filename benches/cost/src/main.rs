@@ -1,6 +1,6 @@
-//! Prints the cost of a thousand turns, as in `docs/cost.md`.
+//! Prints the cost of a thousand turns, as in `docs/cost.md` and `docs/models-on-aws.md`.
 //!
-//! Without arguments it prints all tables; a file argument replaces the prices. `write` updates the document, and
+//! Without arguments it prints all tables; a file argument replaces the prices. `write` updates the documents, and
 //! `measure` counts the product's requests again first.
 #![expect(
     clippy::expect_used,
@@ -11,7 +11,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cost::{Bills, Counts, Inputs, fill_tables, tables};
+use cost::{Bills, Counts, Inputs, fill_tables, model_tables, tables};
 
 #[tokio::main]
 async fn main() {
@@ -22,14 +22,22 @@ async fn main() {
     let prices = argument.as_deref().filter(|argument| !["measure", "write"].contains(argument));
     let inputs = Inputs::read(&read(&prices.map_or_else(|| own("inputs.json"), PathBuf::from)));
     let counts: Counts = serde_json::from_str(&read(&own("counts.json"))).expect("the counts are JSON");
-    let tables = tables(Bills { counts: &counts, inputs: &inputs });
+    let bills = Bills { counts: &counts, inputs: &inputs };
+    let (tables, [english, chinese]) = (tables(bills), model_tables(bills));
     if prices.is_none() && argument.is_some() {
-        let document = own("../../docs/cost.md");
-        return fs::write(&document, fill_tables(&read(&document), &tables)).expect("the document can be written");
+        write("cost.md", &tables);
+        write("models-on-aws.md", &[english]);
+        return write("models-on-aws.zh-CN.md", &[chinese]);
     }
-    for (name, table) in tables {
+    for (name, table) in tables.into_iter().chain([english]) {
         println!("{name}\n\n{table}");
     }
+}
+
+/// Updates the tables of a document.
+fn write(document: &str, tables: &[cost::Table]) {
+    let path = own("../../docs").join(document);
+    fs::write(&path, fill_tables(&read(&path), tables)).expect("the document can be written");
 }
 
 /// Counts again, and updates the committed counts if they differ.

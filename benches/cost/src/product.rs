@@ -66,6 +66,7 @@ impl Product {
             ("OPENAI_BASE_URL", &model.url()),
             ("OPENAI_MODEL", MODEL),
             ("OPENAI_API_KEY", MODEL_KEY),
+            ("TITLE_MODEL", "none"),
             ("TAVILY_BASE_URL", &search.url()),
             ("TAVILY_API_KEY", SEARCH_KEY),
         ]);
@@ -73,7 +74,7 @@ impl Product {
         let names = TableNames::from_settings(&settings).expect("the default names are names");
         store::create_tables(&aws, &names).await.expect("tables can be made");
         let key = ApiKey::generate().expect("there is randomness");
-        let owner = NewKey { owner: "ann".to_owned(), administrator: false, expires: None, citation_links: false };
+        let owner = NewKey { owner: "ann".to_owned(), administrator: false, ..NewKey::default() };
         Store::new(&aws, names).keys.create(&key, &owner, SystemTime::now()).await.expect("a key can be stored");
         let key = key.text().expose_secret().to_owned();
         let (log, client) = (Log::default(), Client::new(""));

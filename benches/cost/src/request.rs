@@ -104,6 +104,10 @@ fn items(question: &Value) -> Vec<String> {
         return parts.iter().filter_map(|part| part.as_object()?.iter().next()).map(in_transaction).collect();
     }
     if let Some(tables) = question["RequestItems"].as_object() {
+        if tables.values().any(|table| table["Keys"].is_array()) {
+            let keys = tables.values().filter_map(|table| table["Keys"].as_array()).flatten();
+            return keys.map(|key| kind(key).to_owned()).collect();
+        }
         let requests = tables.values().filter_map(Value::as_array).flatten();
         return requests.filter_map(|request| request.as_object()?.iter().next()).map(in_batch).collect();
     }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends it")]
 
-use cost::{Bills, Counts, Inputs, fill_tables, measure, tables};
+use cost::{Bills, Counts, Inputs, fill_tables, measure, model_tables, tables};
 
 const DOCUMENT: &str = include_str!("../../../docs/cost.md");
 
@@ -13,8 +13,15 @@ fn counts() -> Counts {
 #[test]
 fn document_tables_are_up_to_date() {
     let (counts, inputs) = (counts(), Inputs::read(include_str!("../inputs.json")));
-    let now = fill_tables(DOCUMENT, &tables(Bills { counts: &counts, inputs: &inputs }));
-    assert!(now == DOCUMENT, "docs/cost.md is out of date: cargo run -p cost -- write");
+    let bills = Bills { counts: &counts, inputs: &inputs };
+    let [english, chinese] = model_tables(bills);
+    for (name, document, tables) in [
+        ("cost.md", DOCUMENT, tables(bills)),
+        ("models-on-aws.md", include_str!("../../../docs/models-on-aws.md"), vec![english]),
+        ("models-on-aws.zh-CN.md", include_str!("../../../docs/models-on-aws.zh-CN.md"), vec![chinese]),
+    ] {
+        assert!(fill_tables(document, &tables) == document, "docs/{name} is out of date: cargo run -p cost -- write");
+    }
 }
 
 #[test]

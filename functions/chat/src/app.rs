@@ -3,16 +3,16 @@ use std::sync::Arc;
 
 use agent::{Agent, PreSearch, PromptCache};
 use aws_types::SdkConfig;
-use domain::Owner;
 use search::{ReadUrl, Search, WebSearch};
 use store::Store;
 use tools::{Calculator, CurrentTime, Tool, ToolRegistry};
 use turns::{ServiceParts, TurnLimits, TurnServices};
-use web::Auth;
+use web::{Auth, Caller};
 
 use crate::Config;
 use crate::definitions::{AgentCatalog, Agents, CustomTools, VisibleModels};
 use crate::document_root::DocumentRoot;
+use crate::rejections::Rejections;
 
 /// The assembled function. Each route and layer holds a clone and makes another for each request, so a clone is one
 /// reference count.
@@ -26,6 +26,7 @@ pub struct Parts {
     pub(crate) catalog: AgentCatalog,
     pub(crate) turns: TurnServices,
     pub(crate) auth: Auth,
+    pub(crate) rejections: Rejections,
 }
 
 impl App {
@@ -33,9 +34,10 @@ impl App {
     pub fn new(config: Config, aws: &SdkConfig) -> Self {
         let store = with_article_index(Store::new(aws, config.tables.clone()), &config);
         let base = Agent {
-            system_prompt: config.system_prompt.clone(),
+            system_prompt: None,
             built_in_prompt: None,
             added_prompt: None,
+            searches_deeply: false,
             tools: ToolRegistry::new(built_in_tools(&config, &store)),
             max_rounds: config.max_tool_rounds,
             history_tokens: config.history_tokens,
@@ -52,15 +54,17 @@ impl App {
                 config.articles.enabled == Some(true) && config.articles.embeddings.is_some(),
             ),
             tools: CustomTools::new(&store, config.tool_policy, config.tool_secrets.clone(), &base.tools),
+            title_model: config.title_model.clone(),
             built_in: base.tools.extended_with(document_tools),
             base,
             locale: config.locale.clone(),
+            system_prompt: config.system_prompt.clone(),
         };
         let turns = TurnServices::new(ServiceParts {
             store: store.clone(),
             limits: TurnLimits {
                 rate: config.chat_limit,
-                budgets: config.budgets,
+                budgets: config.budgets.clone(),
                 max_duration: config.max_turn_duration,
             },
             metrics: config.metrics.clone(),
@@ -68,12 +72,11 @@ impl App {
             redactor: config.redactor.clone(),
             recorder: config.recorder.clone(),
         });
-        Self(Arc::new(Parts { config, store, catalog, turns, auth }))
+        Self(Arc::new(Parts { config, store, catalog, turns, auth, rejections: Rejections::default() }))
     }
 
-    /// The models that exist for an owner.
-    pub(crate) fn models_for<'a>(&'a self, owner: &'a Owner) -> VisibleModels<'a> {
-        VisibleModels::new(&self.config.models, &self.config.auth, owner)
+    pub(crate) fn models_for<'a>(&'a self, caller: &'a Caller) -> VisibleModels<'a> {
+        VisibleModels { models: &self.config.models, auth: &self.config.auth, caller }
     }
 
     /// Interrupts the running turns and waits until each is stored and has ended its stream; none can start afterwards.
@@ -91,28 +94,25 @@ impl Deref for App {
 }
 
 /// The store, with the vector index of the settings kept in step with its articles.
-#[cfg(feature = "articles")]
+#[cfg_attr(not(feature = "articles"), expect(unused_variables, reason = "only articles have an index"))]
 fn with_article_index(store: Store, config: &Config) -> Store {
-    match config.articles.index(&config.http) {
-        Some(index) => store.with_article_index(Arc::new(index)),
-        None => store,
+    #[cfg(feature = "articles")]
+    if let Some(index) = config.articles.index(&config.http) {
+        return store.with_article_index(Arc::new(index));
     }
-}
-
-/// Without articles there is no index.
-#[cfg(not(feature = "articles"))]
-fn with_article_index(store: Store, _: &Config) -> Store {
     store
 }
 
-/// The built-in tools, one in each line.
 fn built_in_tools(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     if let Some(search) = &config.search {
-        let search = Search::new(search.clone(), config.http.clone(), store);
+        let reads_pages = search.reads_pages();
+        let search = Search::new(search.clone(), &config.http, store);
         let search = Arc::new(search.with_credit_observer(Arc::new(config.metrics.clone())));
         tools.push(Arc::new(WebSearch::new(Arc::clone(&search))));
-        tools.push(Arc::new(ReadUrl::new(search)));
+        if reads_pages {
+            tools.push(Arc::new(ReadUrl::new(search)));
+        }
     }
     #[cfg(feature = "articles")]
     if config.articles.enabled == Some(true) {
@@ -165,6 +165,9 @@ mod tests {
     fn search_tools_need_a_configured_provider() {
         assert_eq!(names(&[]), ["calculator", "current_time"]);
         assert_eq!(names(&[("TAVILY_API_KEY", "tvly-key")]), RESERVED_NAMES, "and no row has one of these names");
+        let aws = names(&[("SEARCH_PROVIDER", "aws"), ("AWS_SEARCH_BASE_URL", "http://127.0.0.1:1")]);
+        let others = RESERVED_NAMES.iter().copied().filter(|name| *name != "read_url");
+        assert!(aws.iter().map(String::as_str).eq(others), "AWS reads no pages: {aws:?}");
     }
 
     #[cfg(feature = "articles")]

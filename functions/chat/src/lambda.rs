@@ -11,6 +11,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use web::{ApiError, Exposure, LambdaSettings, Origins, Platform};
 
+use crate::http::audit::AUDIT;
 use crate::{App, Config, Metrics, STAGES};
 
 /// Runs the function until its instance ends.
@@ -80,24 +81,27 @@ fn exit_with(line: &str) -> ExitCode {
 
 /// Sets up logging: one JSON object per line. A panic logs only its location, because its message may hold users' text.
 ///
-/// `RUST_LOG` cannot enable the level `trace`: at it the Lambda runtime logs whole events, with keys and users' text, and the
-/// AWS SDK whole items. `RUST_LOG` filters by level and target only; filters by field need a regex engine in the binary.
+/// `RUST_LOG` filters by level and target only; filters by field need a regex engine in the binary.
 fn init_logging(settings: &Settings) {
     let targets = log_targets(settings.var("RUST_LOG"));
     let lines = tracing_subscriber::fmt::layer().json().flatten_event(true).with_ansi(false);
-    tracing_subscriber::registry().with(targets).with(LevelFilter::DEBUG).with(lines).init();
+    tracing_subscriber::registry().with(targets).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!("place" = location, "a panic");
     }));
 }
 
-/// The levels by target. The stages of turns are logged only if the filter names their target: a function has metrics.
+/// The levels by target. The stages of turns are logged only if the filter names their target: a function has metrics. The
+/// audit trail is logged unless the filter names its target.
 fn log_targets(filter: Option<&str>) -> Targets {
     let targets = filter.and_then(|text| text.parse().ok());
     let targets: Targets = targets.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
-    let has_stages = targets.iter().any(|(target, _)| target == STAGES);
-    if has_stages { targets } else { targets.with_target(STAGES, LevelFilter::OFF) }
+    let defaults = [(STAGES, LevelFilter::OFF), (AUDIT, LevelFilter::INFO)];
+    defaults.into_iter().fold(targets, |targets, (own, level)| {
+        let is_named = targets.iter().any(|(target, _)| target == own);
+        if is_named { targets } else { targets.with_target(own, level) }
+    })
 }
 
 #[cfg(test)]
@@ -107,17 +111,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_are_logged_only_if_named() {
-        for (filter, stages, others) in [
-            (None, false, true),
-            (Some("info"), false, true),
-            (Some("debug"), false, true),
-            (Some("stages=info"), true, false),
-            (Some("warn,stages=info"), true, false),
+    fn log_filter_has_stages_off_and_audit_on() {
+        for (filter, stages, audit, others) in [
+            (None, false, true, true),
+            (Some("info"), false, true, true),
+            (Some("debug"), false, true, true),
+            (Some("error"), false, true, false),
+            (Some("stages=info"), true, true, false),
+            (Some("warn,stages=info,audit=off"), true, false, false),
         ] {
             let targets = log_targets(filter);
-            let enabled = [STAGES, "chat"].map(|target| targets.would_enable(target, &Level::INFO));
-            assert_eq!(enabled, [stages, others], "{filter:?}");
+            let enabled = [STAGES, AUDIT, "chat"].map(|target| targets.would_enable(target, &Level::INFO));
+            assert_eq!(enabled, [stages, audit, others], "{filter:?}");
         }
     }
 }

@@ -7,6 +7,9 @@ use work::SHORT_WORK;
 /// The longest body, in bytes, that the serving thread parses: it takes less than a millisecond.
 const MAX_INLINE_BYTES: usize = 32 * 1024;
 
+/// The size of a body of any size whose parts can take long.
+pub(crate) const HEAVY: usize = usize::MAX;
+
 /// Parses a body of `size` bytes, so that many large bodies of one owner do not delay requests of others.
 ///
 /// # Errors
@@ -21,22 +24,9 @@ where
     E: Send + 'static,
     ApiError: From<E>,
 {
-    if size <= MAX_INLINE_BYTES { Ok(parse()?) } else { parse_heavy(owner, parse).await }
-}
-
-/// Parses a body of any size whose parts can take long.
-///
-/// # Errors
-/// Those of `parse`; `internal` if it panics.
-pub(crate) async fn parse_heavy<T, E>(
-    owner: &Owner,
-    parse: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> Result<T, ApiError>
-where
-    T: Send + 'static,
-    E: Send + 'static,
-    ApiError: From<E>,
-{
+    if size <= MAX_INLINE_BYTES {
+        return Ok(parse()?);
+    }
     Ok(SHORT_WORK.run(owner, |_| parse()).await.ok_or(ErrorCode::Internal)??)
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn to_url_event(request: Request, now: SystemTime) -> Value {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UrlEvent {
     pub(crate) raw_path: String,
-    request_context: Context,
+    request_context: Value,
     /// Header names in lower case.
     #[serde(default)]
     headers: BTreeMap<String, String>,
@@ -65,19 +65,9 @@ pub(crate) struct UrlEvent {
     is_base64_encoded: bool,
 }
 
-#[derive(Debug, Deserialize)]
-struct Context {
-    http: Http,
-}
-
-#[derive(Debug, Deserialize)]
-struct Http {
-    method: String,
-}
-
 impl UrlEvent {
     pub(crate) fn method(&self) -> &str {
-        &self.request_context.http.method
+        self.request_context["http"]["method"].as_str().unwrap_or_default()
     }
 
     /// The token of `Authorization: Bearer …`; empty if there is none.
@@ -86,7 +76,6 @@ impl UrlEvent {
         header.strip_prefix("Bearer ").unwrap_or_default()
     }
 
-    /// The decoded body.
     pub(crate) fn body(&self) -> Vec<u8> {
         let body = self.body.as_deref().unwrap_or_default();
         if self.is_base64_encoded { STANDARD.decode(body).unwrap_or_default() } else { body.as_bytes().to_vec() }

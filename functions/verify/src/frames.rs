@@ -16,7 +16,8 @@ const MAX_BUFFERED_BYTES: usize = 16 * 1024 * 1024;
 pub(crate) struct FrameDecoder {
     decoder: MessageFrameDecoder,
     buffer: BytesMut,
-    is_complete: bool,
+    /// Whether Lambda reported the end of the function: a connection also ends when it breaks.
+    pub(crate) is_complete: bool,
 }
 
 /// The document of the last frame.
@@ -40,11 +41,6 @@ impl FrameDecoder {
             self.handle_message(&message, &mut payload)?;
         }
         if self.buffer.len() > MAX_BUFFERED_BYTES { Err(TransportError::Disconnected) } else { Ok(payload.freeze()) }
-    }
-
-    /// Whether Lambda reported the end of the function: a connection also ends when it breaks.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.is_complete
     }
 
     fn handle_message(&mut self, message: &Message, payload: &mut BytesMut) -> Result<(), TransportError> {

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -7,14 +8,13 @@ use futures_util::stream::{BoxStream, unfold};
 use futures_util::{StreamExt, TryStreamExt};
 use platform::aws::{Call, Method};
 use platform::settings::{SettingError, Settings};
+use serde::Deserialize;
 use smoke::{Request, Response, Transport, TransportError};
 use tokio::time::sleep;
 
 use crate::event;
 use crate::frames::{FrameDecoder, sanitise_code};
-use crate::head::ResponseHead;
 
-/// Maximum length of a response head, in bytes.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// Retries while no instance is available, and the pause before each. The function did not run in that case.
@@ -70,7 +70,7 @@ impl Inner {
                 headers: &[("content-type", "application/json")],
                 body: event.clone().into(),
             };
-            let request = self.lambda.signed_request(&self.http, call, SystemTime::now());
+            let request = self.lambda.signed_request(&self.http, call, SystemTime::now()).await;
             let request = request.map_err(|error| TransportError::Refused(error.to_string()))?;
             let response = request.send().await?;
             match response.status().as_u16() {
@@ -121,7 +121,7 @@ fn output_stream(reads: ReadStream) -> BoxStream<'static, Result<Bytes, Transpor
             let payload = match reads.next().await {
                 Some(Ok(read)) => frames.push(&read),
                 Some(Err(error)) => Err(error),
-                None if frames.is_complete() => return None,
+                None if frames.is_complete => return None,
                 None => Err(TransportError::Disconnected),
             };
             match payload {
@@ -132,4 +132,53 @@ fn output_stream(reads: ReadStream) -> BoxStream<'static, Result<Bytes, Transpor
         }
     });
     chunks.boxed()
+}
+
+/// The separator between head and body.
+const SEPARATOR: [u8; 8] = [0; 8];
+
+/// The head of a streamed response: a JSON document, eight NUL bytes, then the body.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct ResponseHead {
+    #[serde(rename = "statusCode")]
+    pub(crate) status: u16,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+}
+
+impl ResponseHead {
+    /// Parses a head; returns it with its length, or `None` while it is incomplete.
+    pub(crate) fn parse(bytes: &[u8]) -> serde_json::Result<Option<(Self, usize)>> {
+        let Some(end) = bytes.windows(SEPARATOR.len()).position(|window| window == SEPARATOR) else { return Ok(None) };
+        let (document, _) = bytes.split_at(end);
+        Ok(Some((serde_json::from_slice(document)?, end + SEPARATOR.len())))
+    }
+
+    pub(crate) fn content_type(&self) -> &str {
+        let header = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        header.map(|(_, value)| value.as_str()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn head_parses_once_complete() {
+        let text = r#"{"statusCode":200,"headers":{"Content-Type":"text/event-stream"},"cookies":[]}"#;
+        let whole = [text.as_bytes(), &SEPARATOR, b"body"].concat();
+        for at in 0..text.len() + SEPARATOR.len() {
+            assert_eq!(ResponseHead::parse(&whole[..at]).unwrap(), None);
+        }
+        let (head, length) = ResponseHead::parse(&whole).unwrap().unwrap();
+        assert_eq!((head.status, head.content_type()), (200, "text/event-stream"));
+        assert_eq!(&whole[length..], b"body");
+    }
+
+    #[test]
+    fn invalid_head_is_rejected() {
+        assert!(ResponseHead::parse(b"plain text\0\0\0\0\0\0\0\0").is_err());
+        assert_eq!(ResponseHead::parse(br#"{"errorMessage":"x"}"#).unwrap(), None);
+    }
 }

@@ -48,13 +48,12 @@ async fn serve(settings: &Settings) -> Result<(), (Error, u8)> {
     served.map_err(|error| (error, 1))
 }
 
-/// Sets up logging: one JSON object per line, without level `trace`, at which whole events are logged. A panic logs
-/// only its location.
+/// Sets up logging: one JSON object per line. A panic logs only its location.
 fn init_logging(settings: &Settings) {
     let filter = settings.var("RUST_LOG").and_then(|text| text.parse().ok());
     let targets = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
     let lines = tracing_subscriber::fmt::layer().json().flatten_event(true).with_ansi(false);
-    tracing_subscriber::registry().with(targets).with(LevelFilter::DEBUG).with(lines).init();
+    tracing_subscriber::registry().with(targets).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(location, "a panic");

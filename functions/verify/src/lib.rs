@@ -6,16 +6,13 @@
 //! two functions for two reasons. The version needs the model's URL, while the hook needs the version's number. And the
 //! function with a public URL should have no permissions.
 
-mod code_deploy;
 mod event;
 mod frames;
-mod head;
 mod hook;
 mod invoke;
 mod lambda;
 mod model;
-mod script;
 
 pub use invoke::InvokeTransport;
 pub use lambda::run;
-pub use script::{ChatRequest, Script};
+pub use model::{ChatRequest, Script};

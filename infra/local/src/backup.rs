@@ -31,16 +31,13 @@ pub(crate) struct RestoreCommand {
 }
 
 impl BackupCommand {
-    /// Runs the command and returns its messages.
     pub(crate) async fn run(self) -> Result<CommandOutput, CommandError> {
         copy::back_up(&self.data, &self.file).await?;
-        let result = format!("copied the database of {} to {}", self.data.display(), self.file.display());
-        Ok(CommandOutput { result, note: String::new() })
+        Ok(format!("copied the database of {} to {}", self.data.display(), self.file.display()).into())
     }
 }
 
 impl RestoreCommand {
-    /// Runs the command and returns its messages.
     pub(crate) async fn run(self) -> Result<CommandOutput, CommandError> {
         copy::restore(&self.file, &self.data).await?;
         let note = "Keys that were revoked since the backup are valid again, and users who were erased are back: \

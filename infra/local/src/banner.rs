@@ -1,8 +1,9 @@
 use std::fmt::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use chat::{Config, DOCUMENTS_DIR};
 use platform::settings::Settings;
+use search::ProviderConfig;
 
 use crate::Data;
 use crate::database::{self, EmbeddedDatabase};
@@ -23,12 +24,12 @@ pub(crate) fn render(
     let mut row = |name: &str, value: &str| {
         let _ = writeln!(banner, "  {name:<8}{value}");
     };
-    row("Open", &format!("http://{address}"));
+    row("Open", &open_row(address));
     row("Models", &models(config));
     for note in config.notes() {
         row("", &note);
     }
-    row("Search", if demo_search { "demo pages (set TAVILY_API_KEY for the web)" } else { "Tavily" });
+    row("Search", &search(config, demo_search));
     if let Some(folder) = settings.var(DOCUMENTS_DIR) {
         row("Docs", &format!("{folder} (the agent `documents` answers from it)"));
     }
@@ -37,11 +38,34 @@ pub(crate) fn render(
         row("", &note);
     }
     if let Some(folder) = recordings {
-        row("RECORDS", &format!("every turn, with all that users write, in {}", folder.path().display()));
+        row("RECORDS", &format!("every turn, with all that users write, in {}", folder.path.display()));
     }
     row("Access", &access(config));
     row("Stop", "Ctrl-C");
     banner
+}
+
+/// The address to open: one of this machine for a server that listens on all of its addresses.
+pub(crate) fn url(address: SocketAddr) -> String {
+    let ip = match address.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, address.port()))
+}
+
+fn open_row(address: SocketAddr) -> String {
+    let others = "on this machine, on others by its name or address; a container's port is the one that it publishes";
+    if address.ip().is_unspecified() { format!("{} {others}", url(address)) } else { url(address) }
+}
+
+fn search(config: &Config, is_demo: bool) -> String {
+    if is_demo {
+        return "demo pages (set TAVILY_API_KEY for the web)".to_owned();
+    }
+    let providers = config.search.iter().flat_map(|search| &search.providers).filter(|provider| provider.searches());
+    providers.map(ProviderConfig::name).collect::<Vec<_>>().join(", else ")
 }
 
 fn access(config: &Config) -> String {
@@ -49,7 +73,10 @@ fn access(config: &Config) -> String {
         return "no key is required: every user of this machine may chat and read all conversations (AUTH=api_key changes that)"
             .to_owned();
     }
-    format!("{}; `keys create --user NAME` makes a key", config.auth.name())
+    match config.auth.name() {
+        "jwt" => "jwt; callers send a token of AUTH_JWT_ISSUER".to_owned(),
+        name => format!("{name}; `keys create --user NAME` makes a key"),
+    }
 }
 
 fn models(config: &Config) -> String {
@@ -59,11 +86,12 @@ fn models(config: &Config) -> String {
         let mark = if default.as_ref() == Some(&config.name) { ", default" } else { "" };
         if config.demo {
             format!(
-                "{} (a scripted demo{mark}; set ARK_API_KEY and ARK_MODEL, or OPENAI_…, for a real one)",
+                "{} (a scripted demo{mark}; set ANTHROPIC_API_KEY, GEMINI_API_KEY, or OPENAI_…, ARK_…, OLLAMA_… or \
+                 BEDROCK_MODEL for a real one: `check` lists them)",
                 config.name
             )
         } else {
-            let private = config.only_for.as_ref().map(|owner| format!(", only for {}", owner.escape_debug()));
+            let private = config.only_for.as_ref().map(|who| format!(", only for {}", who.names().escape_debug()));
             format!("{} ({}{mark}{})", config.name, config.model, private.unwrap_or_default())
         }
     };
@@ -74,7 +102,7 @@ fn store(data: Option<(&Data, &EmbeddedDatabase)>, settings: &Settings) -> Strin
     match data {
         Some((Data::Memory, _)) => "DynamoDB in this process, in memory: gone when it ends".to_owned(),
         Some((Data::Folder(folder), embedded)) => {
-            let new = if embedded.is_new() { " (new: nothing was there)" } else { "" };
+            let new = if embedded.is_new { " (new: nothing was there)" } else { "" };
             format!("DynamoDB in this process, kept in {}{new}", folder.display())
         }
         None => format!("DynamoDB at {}", settings.var("AWS_ENDPOINT_URL_DYNAMODB").unwrap_or_default()),
@@ -84,7 +112,7 @@ fn store(data: Option<(&Data, &EmbeddedDatabase)>, settings: &Settings) -> Strin
 /// Warnings about other users and programs that can access the stored data.
 fn store_notes(data: &Data, embedded: &EmbeddedDatabase) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(address) = embedded.address() {
+    if let Some(address) = embedded.address {
         notes.push(format!(
             "OPEN at http://{address}: every user and every program of this machine can read and change all of it"
         ));
@@ -103,4 +131,18 @@ fn store_notes(data: &Data, embedded: &EmbeddedDatabase) -> Vec<String> {
         ));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opened_address_is_one_that_a_browser_reaches() {
+        let row = |address: &str| open_row(address.parse().unwrap());
+        assert_eq!(row("127.0.0.1:3000"), "http://127.0.0.1:3000");
+        assert_eq!(row("192.0.2.7:3000"), "http://192.0.2.7:3000");
+        assert!(row("0.0.0.0:3504").starts_with("http://127.0.0.1:3504 on this machine, on others by its name"));
+        assert!(row("[::]:3504").starts_with("http://[::1]:3504 on this machine"));
+    }
 }

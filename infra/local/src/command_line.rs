@@ -4,10 +4,10 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use chat::DOCUMENTS_DIR;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use platform::settings::Settings;
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -19,16 +19,20 @@ use crate::evaluate::EvaluateCommand;
 use crate::keys::KeysCommand;
 use crate::recording::RECORD_TURNS;
 use crate::replay::ReplayCommand;
-use crate::smoke_command::SmokeCommand;
+use crate::smoke_command::{HealthCommand, SmokeCommand};
 use crate::users::UsersCommand;
 use crate::{Data, Options, Server};
 
 /// The log filter of a server without `RUST_LOG`.
-const LOG_FILTER: &str = "warn,dynoxide=error";
+const LOG_FILTER: &str = "warn,audit=info,dynoxide=error";
+
+const ABOUT_SETTINGS: &str = "\
+Models, search, access and limits are set by environment variables, such as OPENAI_API_KEY, OPENAI_MODEL, TAVILY_API_KEY
+and AUTH=api_key. The page docs/reference/settings.md of the project lists all of them.";
 
 /// Lambda Chat on this machine: the chat page and every route on one port, with DynamoDB in the process.
 #[derive(Parser)]
-#[command(name = "lambda-chat", version, args_conflicts_with_subcommands = true)]
+#[command(name = "lambda-chat", version = chat::VERSION, args_conflicts_with_subcommands = true, after_help = ABOUT_SETTINGS)]
 struct CommandLine {
     #[command(subcommand)]
     command: Option<Command>,
@@ -54,8 +58,13 @@ enum Command {
     /// Runs a recorded turn again, without a network.
     Replay(ReplayCommand),
     Smoke(SmokeCommand),
+    Health(HealthCommand),
     Check(CheckCommand),
     Evaluate(EvaluateCommand),
+    /// Prints a script that completes commands and options in a shell.
+    Completions {
+        shell: Shell,
+    },
     /// Reads a PDF on the standard input; `articles add` starts it.
     #[command(name = pdf::COMMAND, hide = true)]
     ReadPdf,
@@ -114,30 +123,37 @@ pub fn run() -> ExitCode {
         Err(error) => return report_failure(&format!("cannot start: {error}"), 1),
     };
     let settings = Settings::from_env();
-    runtime.block_on(async {
-        match command.unwrap_or(Command::Serve(serve)) {
-            Command::Serve(serve) => serve_until_stopped(serve, settings).await,
-            Command::Keys(command) => report_outcome(command.run(settings, SystemTime::now()).await),
-            Command::Users(command) => report_outcome(command.run(settings).await),
-            Command::Articles(command) => {
-                report_outcome(Box::pin(run_unless_stopped(command.run(settings, SystemTime::now()))).await)
-            }
-            Command::Backup(command) => report_outcome(Box::pin(run_unless_stopped(command.run())).await),
-            Command::Restore(command) => report_outcome(Box::pin(run_unless_stopped(command.run())).await),
-            Command::Replay(command) => run_replay(command).await,
-            Command::Smoke(command) => report_verdict(Box::pin(command.run(&settings)).await, "a check failed"),
-            Command::Check(command) => report_verdict(Box::pin(command.run(&settings)).await, "a check failed"),
-            Command::Evaluate(command) => {
-                report_verdict(Box::pin(command.run(settings)).await, "a model answered no question")
-            }
-            Command::ReadPdf => pdf::run_reader(),
-        }
-    })
+    let now = SystemTime::now();
+    let run = async {
+        let outcome = match command.unwrap_or(Command::Serve(serve)) {
+            Command::Serve(serve) => return serve_until_stopped(serve, settings).await,
+            Command::Keys(command) => command.run(settings, now).await,
+            Command::Users(command) => command.run(settings).await,
+            Command::Articles(command) => Box::pin(run_unless_stopped(command.run(settings, now))).await,
+            Command::Backup(command) => run_unless_stopped(command.run()).await,
+            Command::Restore(command) => run_unless_stopped(command.run()).await,
+            Command::Replay(command) => return run_replay(command).await,
+            Command::Smoke(command) => good_or(command.run(&settings).await, "a check failed"),
+            Command::Health(command) => command.run().await,
+            Command::Completions { shell } => Ok(completions(shell)),
+            Command::Check(command) => good_or(command.run(&settings).await, "a check failed"),
+            Command::Evaluate(command) => good_or(command.run(settings).await, "a model answered no question"),
+            Command::ReadPdf => return pdf::run_reader(),
+        };
+        report_outcome(outcome)
+    };
+    runtime.block_on(Box::pin(run))
+}
+
+fn completions(shell: Shell) -> CommandOutput {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut CommandLine::command(), "lambda-chat", &mut script);
+    String::from_utf8_lossy(&script).into_owned().into()
 }
 
 /// Exit code 0 for an identical replay, 1 for a difference, 2 for a file that is not a recording.
 async fn run_replay(command: ReplayCommand) -> ExitCode {
-    match Box::pin(command.run()).await {
+    match command.run().await {
         Ok((report, same)) => {
             print_line(&mut std::io::stderr(), &report);
             if same { ExitCode::SUCCESS } else { ExitCode::from(1) }
@@ -146,13 +162,9 @@ async fn run_replay(command: ReplayCommand) -> ExitCode {
     }
 }
 
-/// Exit code 0 for a good result, 1 with `bad_result` for a bad one; an error has its own exit code.
-fn report_verdict(verdict: Result<bool, CommandError>, bad_result: &str) -> ExitCode {
-    match verdict {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => report_failure(bad_result, 1),
-        Err(error) => report_failure(&error.to_string(), error.exit_code()),
-    }
+/// The outcome of a command that has printed its findings; `bad_result` for bad ones.
+fn good_or(verdict: Result<bool, CommandError>, bad_result: &str) -> Result<CommandOutput, CommandError> {
+    if verdict? { Ok(CommandOutput::default()) } else { Err(CommandError::failed(bad_result)) }
 }
 
 /// Runs a command until it ends or a stop signal arrives, so that its draft file is cleaned up in both cases.
@@ -162,7 +174,7 @@ async fn run_unless_stopped(
     tokio::select! {
         // Register the handler before the command starts, so that no signal is missed.
         biased;
-        () = stop_signal() => Err(CommandError::Stopped),
+        () = stop_signal() => Err(CommandError::failed("stopped")),
         outcome = command => outcome,
     }
 }
@@ -178,7 +190,7 @@ fn report_outcome(outcome: Result<CommandOutput, CommandError>) -> ExitCode {
             }
             ExitCode::SUCCESS
         }
-        Err(error) => report_failure(&error.to_string(), error.exit_code()),
+        Err(error) => report_failure(&error.to_string(), error.exit_code),
     }
 }
 
@@ -224,12 +236,11 @@ fn report_failure(line: &str, code: u8) -> ExitCode {
 
 /// Logs to the error stream (`RUST_LOG` overrides the filter).
 ///
-/// Of a panic only the location is logged: its message may hold user text. The level `trace` is excluded, because the
-/// AWS SDK logs whole items at it.
+/// Of a panic only the location is logged: its message may hold user text.
 fn init_logging(filter: &str) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    tracing_subscriber::registry().with(filter).with(LevelFilter::DEBUG).with(lines).init();
+    tracing_subscriber::registry().with(filter).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(location, "a panic");
@@ -249,6 +260,13 @@ mod tests {
     }
 
     #[test]
+    fn version_names_the_commit() {
+        let shown = CommandLine::try_parse_from(["lambda-chat", "--version"]).err().unwrap().to_string();
+        let commit = option_env!("LAMBDA_CHAT_COMMIT").filter(|commit| !commit.is_empty()).unwrap_or("unknown");
+        assert_eq!(shown, format!("lambda-chat {} ({commit})\n", env!("CARGO_PKG_VERSION")));
+    }
+
+    #[test]
     fn serve_is_the_default_command() {
         for arguments in [["--port", "8080"].as_slice(), &["serve", "--port", "8080"]] {
             assert_eq!(parse_serve(arguments).port, 8080);
@@ -259,7 +277,7 @@ mod tests {
 
     #[test]
     fn wrong_use_is_rejected() {
-        let lines: [&[&str]; 35] = [
+        let lines: [&[&str]; 39] = [
             &["articles"],
             &["articles", "add"],
             &["articles", "remove"],
@@ -285,6 +303,10 @@ mod tests {
             &["smoke"],
             &["smoke", "http://127.0.0.1:1", "--key-from"],
             &["users", "delete", ""],
+            &["users", "delete", "a", "--from", "b"],
+            &["users", "delete", "a", "--yes", "--dry-run"],
+            &["completions"],
+            &["completions", "dash"],
             &["users", "delete", "a", "--issuer", "id.example"],
             &["backup"],
             &["restore"],

@@ -1,10 +1,14 @@
 //! Results of commands: output, errors and exit codes.
 
-use std::io::Write;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::SystemTime;
 
-use store::StoreError;
-
-use crate::StartError;
+use platform::settings::SettingError;
+use platform::transport::TransportError;
+use store::{Store, StoreError};
 
 /// Exit code for wrong use of the command line, a setting, a folder or a port.
 pub(crate) const WRONG_USE: u8 = 2;
@@ -16,45 +20,87 @@ pub(crate) struct CommandOutput {
     pub(crate) note: String,
 }
 
-/// Why a command failed; each is one line for the person who gave it.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CommandError {
-    /// The store cannot be opened.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// A request to the store failed.
-    #[error("the database cannot be used: {0}")]
-    Store(#[from] StoreError),
-    /// A file cannot be read or written.
-    #[error("the file cannot be used: {0}")]
-    File(#[from] std::io::Error),
-    /// The object of the command does not exist.
-    #[error("{0}")]
-    Absent(String),
-    /// A file is not valid for the command.
-    #[error("{0}")]
-    Refused(String),
-    /// A part of the work failed.
-    #[error("{0}")]
-    Failed(String),
-    /// A signal stopped the command.
-    #[error("stopped")]
-    Stopped,
+impl From<String> for CommandOutput {
+    fn from(result: String) -> Self {
+        Self { result, note: String::new() }
+    }
+}
+
+/// Why the server cannot start or a command failed: one line for the person who gave it, and the exit code.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct CommandError {
+    text: String,
+    pub(crate) exit_code: u8,
 }
 
 impl CommandError {
-    /// Exit code: 2 for wrong use, 1 for a failure.
-    pub(crate) fn exit_code(&self) -> u8 {
-        match self {
-            Self::Start(StartError::Store(_))
-            | Self::Store(_)
-            | Self::File(_)
-            | Self::Absent(_)
-            | Self::Failed(_)
-            | Self::Stopped => 1,
-            Self::Start(_) | Self::Refused(_) => WRONG_USE,
+    /// Wrong use of the command line, a setting, a folder or a port.
+    pub(crate) fn wrong_use(text: impl Display) -> Self {
+        Self { text: text.to_string(), exit_code: WRONG_USE }
+    }
+
+    /// The object of the command does not exist, or a part of the work failed.
+    pub(crate) fn failed(text: impl Display) -> Self {
+        Self { text: text.to_string(), exit_code: 1 }
+    }
+
+    pub(crate) fn of_file(path: &Path) -> impl Fn(io::Error) -> Self + use<> {
+        let path = path.display().to_string();
+        move |error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Self::failed(format!("{path} exists; name a new file")),
+            _ => Self::failed(format!("{path} cannot be used: {error}")),
         }
     }
+
+    /// Converts the error of a socket that cannot listen; `option` sets its address.
+    pub(crate) fn of_listener(address: SocketAddr, option: &str) -> impl FnOnce(io::Error) -> Self {
+        move |error| {
+            let reason = match error.kind() {
+                io::ErrorKind::AddrInUse => "something else listens there already".to_owned(),
+                io::ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
+                io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+                _ => error.to_string(),
+            };
+            Self::wrong_use(format!("cannot listen on {address}: {reason}; choose another one with {option}"))
+        }
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        Self::failed(format!("the database cannot be used: {error}"))
+    }
+}
+
+impl From<SettingError> for CommandError {
+    fn from(error: SettingError) -> Self {
+        Self::wrong_use(error)
+    }
+}
+
+impl From<TransportError> for CommandError {
+    fn from(error: TransportError) -> Self {
+        Self::wrong_use(error)
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        Self::wrong_use(format!("cannot start: {error}"))
+    }
+}
+
+/// Adds a command to the audit trail. A failure is logged: what the command did stays done.
+pub(crate) async fn record(store: &Store, action: &str, target: &str) {
+    if let Err(error) = store.audit.record_command(action, target, SystemTime::now()).await {
+        tracing::error!(%error, action, "an entry of the audit trail could not be stored");
+    }
+}
+
+/// A number with its noun, whose plural ends in `s`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Prints a line; errors are ignored, because a closed terminal must not fail the command.

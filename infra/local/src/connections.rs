@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, HttpBody};
+use axum::body::HttpBody;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{self, StatusCode, header};
 use axum::response::Response;
@@ -39,6 +39,7 @@ use tower::ServiceExt;
 use web::SourceHeader;
 
 use self::bodies::{BodyLimits, RequestBody};
+pub(crate) use self::slots::raise_open_files;
 use self::slots::{ConnectionSlot, ConnectionSlots, Limits, SlotHandle};
 
 /// Timeout for a head, and therefore for an open connection without a request.
@@ -54,25 +55,21 @@ const SLOT_TIMEOUT: Duration = Duration::from_millis(200);
 /// progress, which needs the runtime several times, waits each time for this many others at most.
 const MAX_BEGINNING: usize = 8;
 
-/// Resource limits of the connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionLimits {
     pub(crate) connections: Limits,
     /// Timeout for a head, also for the next one of a connection that is kept open.
     pub(crate) head: Duration,
-    /// Limits of request bodies.
     pub(crate) bodies: BodyLimits,
 }
 
 impl ConnectionLimits {
-    /// The limits of the running server.
     pub(crate) fn of_this_process() -> Self {
         let connections = Limits::of_this_process();
         Self { connections, head: HEAD_TIMEOUT, bodies: BodyLimits::default() }
     }
 }
 
-/// Data that all connections share.
 #[derive(Clone)]
 struct ConnectionContext {
     routes: Router,
@@ -180,14 +177,14 @@ async fn handle_request(
     let expects = request.headers().contains_key(header::EXPECT);
     let (head, body) = request.into_parts();
     let body = RequestBody::new(body, shared.limits.bodies, shared.memory.clone(), slot.clone());
-    let mut request = Request::from_parts(head, Body::new(body.clone()));
+    let mut request = Request::from_parts(head, body.for_handler());
     request.extensions_mut().insert(ConnectInfo(client));
     if client.ip().to_canonical().is_loopback() {
         shared.source.apply_to(&mut request);
     }
     let response = shared.routes.oneshot(request).await?;
     // A client that waits for `100 Continue` sends nothing.
-    if response.status() >= StatusCode::BAD_REQUEST && !expects && !body.is_over() {
+    if response.status() >= StatusCode::BAD_REQUEST && !expects {
         body.drain().await;
     }
     // A stream keeps its slot until the next request, because a wrapper that observes its end would be polled for each frame.

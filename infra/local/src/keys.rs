@@ -2,13 +2,14 @@ use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
+use domain::Groups;
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use platform::settings::Settings;
 use secrecy::ExposeSecret;
 use store::{ApiKey, KeyRecord, Keys, NewKey};
 
-use crate::command_result::{CommandError, CommandOutput};
+use crate::command_result::{CommandError, CommandOutput, record};
 use crate::store_location::{StoreLocation, user};
 
 const DAY: Duration = Duration::from_hours(24);
@@ -22,7 +23,7 @@ pub(crate) enum KeysCommand {
         #[command(flatten)]
         location: StoreLocation,
     },
-    /// Makes a key invalid for good; running servers and functions refuse it within a minute.
+    /// Makes a key invalid for good; running servers and functions refuse it within 30 seconds.
     Revoke {
         /// The key's id, as `keys list` shows it.
         id: String,
@@ -42,28 +43,39 @@ pub(crate) struct Create {
     /// Makes the key invalid after so many days.
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=3650))]
     expires: Option<u32>,
+    /// A group of the holder; repeat it for more.
+    #[arg(long = "group", value_name = "NAME")]
+    groups: Vec<String>,
     #[command(flatten)]
     location: StoreLocation,
 }
 
+/// The groups that `--group` names.
+pub(crate) fn groups(names: Vec<String>) -> Result<Groups, CommandError> {
+    let accepted = "--group: at most 64 names are accepted, each 1 to 128 characters without white space around them";
+    Groups::new(names).ok_or_else(|| CommandError::wrong_use(accepted))
+}
+
 impl KeysCommand {
-    /// Runs the command and returns its messages.
     pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<CommandOutput, CommandError> {
         match self {
             Self::Create(create) => create.run(settings, now).await,
             Self::List { location } => {
                 let keys = location.open(settings).await?.store.keys.list().await?;
-                Ok(CommandOutput { result: table(&keys, now), note: String::new() })
+                Ok(table(&keys, now).into())
             }
             Self::Revoke { id, location } => {
                 let opened = location.open(settings).await?;
                 let keys = &opened.store.keys;
                 match keys.revoke(&id, now).await? {
-                    Some(key) => Ok(CommandOutput {
-                        result: format!("revoked {} of {}", key.id, key.owner),
-                        note: if key.administrator { administrator_note(keys).await? } else { String::new() },
-                    }),
-                    None => Err(CommandError::Absent("there is no key of this id; `keys list` shows all".to_owned())),
+                    Some(key) => {
+                        record(&opened.store, "key.revoke", &key.id).await;
+                        Ok(CommandOutput {
+                            result: format!("revoked {} of {}", key.id, key.owner),
+                            note: if key.administrator { administrator_note(keys).await? } else { String::new() },
+                        })
+                    }
+                    None => Err(CommandError::failed("there is no key of this id; `keys list` shows all")),
                 }
             }
         }
@@ -78,12 +90,14 @@ pub(crate) async fn administrator_note(keys: &Keys) -> Result<String, CommandErr
 
 impl Create {
     async fn run(self, settings: Settings, now: SystemTime) -> Result<CommandOutput, CommandError> {
+        let groups = groups(self.groups)?;
         let opened = self.location.open(settings).await?;
         let key = ApiKey::generate()?;
         let expires = self.expires.map(|days| now + DAY * days);
-        let new = NewKey { owner: self.user, administrator: self.admin, expires, citation_links: false };
-        let record = opened.store.keys.create(&key, &new, now).await?;
-        let note = format!("The key {} of {}. It is shown only now; keep it well.", record.id, record.owner);
+        let new = NewKey { owner: self.user, administrator: self.admin, expires, citation_links: false, groups };
+        let made = opened.store.keys.create(&key, &new, now).await?;
+        record(&opened.store, "key.create", &made.id).await;
+        let note = format!("The key {} of {}. It is shown only now; keep it well.", made.id, made.owner);
         Ok(CommandOutput { result: key.text().expose_secret().to_owned(), note })
     }
 }
@@ -96,14 +110,17 @@ fn table(keys: &[KeyRecord], now: SystemTime) -> String {
     for key in keys {
         let expires = key.expires.map_or("-".to_owned(), date);
         let mark = if key.administrator { " (administrator)" } else { "" };
+        let groups =
+            if key.groups.is_empty() { String::new() } else { format!(" [{}]", key.groups.names().join(", ")) };
         // Writing to a String cannot fail. A stored name may contain control characters for the terminal.
         let _ = write!(
             table,
-            "\n{:<26}  {:<7}  {:<20}  {expires:<20}  {}{mark}",
+            "\n{:<26}  {:<7}  {:<20}  {expires:<20}  {}{mark}{}",
             key.id,
             key.state(now),
             date(key.created),
-            key.owner.escape_debug()
+            key.owner.escape_debug(),
+            groups.escape_debug()
         );
     }
     table

@@ -5,16 +5,22 @@ use platform::settings::Settings;
 
 /// What a command that needs a model reports without one.
 const NO_MODEL: &str = "no model is configured. Set the variables of one line:
+  BEDROCK_MODEL                      Amazon Bedrock, with the AWS credentials of the environment instead of a key
   ARK_API_KEY, ARK_MODEL             Volcengine Ark
   OPENAI_API_KEY, OPENAI_MODEL       OpenAI; with OPENAI_BASE_URL any compatible server
+  ANTHROPIC_API_KEY                  Anthropic's Claude; ANTHROPIC_MODEL names another model than the default
+  GEMINI_API_KEY                     Google's Gemini; GEMINI_MODEL names another model than the default
   OLLAMA_API_URL, OLLAMA_MODEL       Ollama, such as http://localhost:11434
   MODELS                             any number of models, as docs/reference/settings.md describes";
 
 /// The models with variables of their own: name, key, model, address.
-const BUILTIN: [(&str, Option<&str>, &str, &str); 3] = [
+const BUILTIN: [(&str, Option<&str>, &str, &str); 6] = [
+    ("bedrock", Some("AWS_ACCESS_KEY_ID"), "BEDROCK_MODEL", "AWS_REGION"),
     ("volcano", Some("ARK_API_KEY"), "ARK_MODEL", "ARK_BASE_URL"),
     ("openai", Some("OPENAI_API_KEY"), "OPENAI_MODEL", "OPENAI_BASE_URL"),
     ("local", None, "OLLAMA_MODEL", "OLLAMA_API_URL"),
+    ("anthropic", Some("ANTHROPIC_API_KEY"), "ANTHROPIC_MODEL", "ANTHROPIC_BASE_URL"),
+    ("gemini", Some("GEMINI_API_KEY"), "GEMINI_MODEL", "GEMINI_BASE_URL"),
 ];
 
 /// The settings of one model, each as it follows "set".
@@ -29,9 +35,11 @@ impl ModelSettings {
     /// Returns the variables of a built-in model, or the fields of a row in `MODELS`.
     pub(crate) fn of(config: &ModelConfig, settings: &Settings) -> Self {
         let own = |(name, _, model, _): &&(&str, Option<&str>, &str, &str)| {
-            *name == config.name && settings.var(model) == Some(&config.model)
+            // A model whose key alone is set has a default, and only without rows.
+            let id = settings.var(model).or_else(|| settings.var("MODELS").is_none().then_some(&*config.model));
+            *name == config.name && id == Some(&*config.model)
         };
-        let no_key = "a row in MODELS with \"apiKeyVar\"";
+        let no_key = "a row in MODELS with \"apiKeyVar\" or \"apiKeyParameter\"";
         match BUILTIN.iter().find(own) {
             Some((_, key, model, address)) => Self {
                 key: key.unwrap_or(no_key).to_owned(),
@@ -39,7 +47,7 @@ impl ModelSettings {
                 address: (*address).to_owned(),
             },
             None => Self {
-                key: "the variable that \"apiKeyVar\" names in its row of MODELS".to_owned(),
+                key: "what \"apiKeyVar\" or \"apiKeyParameter\" names in its row of MODELS".to_owned(),
                 model: "\"model\" in its row of MODELS".to_owned(),
                 address: "\"baseUrl\" in its row of MODELS".to_owned(),
             },
@@ -47,12 +55,16 @@ impl ModelSettings {
     }
 }
 
-/// The name of a tool mode in output.
 pub(crate) fn mode_name(mode: ToolMode) -> &'static str {
     match mode {
         ToolMode::Native => "native",
         ToolMode::Prompted => "prompted",
     }
+}
+
+/// Millionths, such as those of a price, as a decimal number.
+pub(crate) fn decimal(millionths: u64) -> String {
+    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
 }
 
 /// Returns the message for a command that needs a model, with notes on settings that configure one only partly.
@@ -75,6 +87,9 @@ mod tests {
     #[test]
     fn builtin_model_has_variables_of_its_own() {
         let pairs = [("ARK_API_KEY", "k"), ("ARK_MODEL", "m"), ("OLLAMA_API_URL", "http://h"), ("OLLAMA_MODEL", "m")];
+        let [claude] = settings_of_models(&[("ANTHROPIC_API_KEY", "k")]).try_into().unwrap();
+        let names = ["ANTHROPIC_API_KEY", "ANTHROPIC_MODEL", "ANTHROPIC_BASE_URL"];
+        assert_eq!([claude.key, claude.model, claude.address], names);
         let [volcano, local] = settings_of_models(&pairs).try_into().unwrap();
         assert_eq!([volcano.key, volcano.model, volcano.address], ["ARK_API_KEY", "ARK_MODEL", "ARK_BASE_URL"]);
         assert_eq!([local.model, local.address], ["OLLAMA_MODEL", "OLLAMA_API_URL"]);

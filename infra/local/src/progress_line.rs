@@ -14,7 +14,6 @@ pub(crate) struct ProgressLine<W = Stderr> {
 }
 
 impl ProgressLine {
-    /// Writes to the error stream of this process.
     pub(crate) fn new() -> Self {
         Self { out: stderr(), is_terminal: stderr().is_terminal() }
     }

@@ -5,21 +5,23 @@ use std::time::Duration;
 use agent::TurnRecorderFactory;
 use aws_types::SdkConfig;
 use axum::Router;
-use chat::{App, Config};
+use chat::{App, Config, DOCUMENTS_DIR, DocumentRoot};
 use platform::secrets::Secret;
 use platform::settings::Settings;
 use search::SearchConfig;
 use store::{ArticleCollection, Store};
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use web::{Exposure, Origins, Platform, SourceHeader};
 
+use crate::command_result::CommandError;
 use crate::connections::ConnectionLimits;
 use crate::database::{self, Data, EmbeddedDatabase};
 use crate::recording::RecordingFolder;
-use crate::{StartError, banner, connections, demo, open_files};
+use crate::{banner, connections, demo};
 
 /// Timeout for closing connections once their streams have ended.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -47,6 +49,7 @@ pub struct Server {
     stop: CancellationToken,
     serve_task: JoinHandle<()>,
     _embedded: Option<EmbeddedDatabase>,
+    _documents: Option<TempDir>,
 }
 
 impl Server {
@@ -54,14 +57,24 @@ impl Server {
     ///
     /// # Errors
     /// Any reason why the server cannot start, as one line for the person who started it.
-    pub async fn start(options: Options) -> Result<Self, StartError> {
-        open_files::raise_limit();
+    pub async fn start(options: Options) -> Result<Self, CommandError> {
+        connections::raise_open_files();
         let Options { host, port, data, dynamodb, mut settings } = options;
+        if let Some(folder) = settings.var(DOCUMENTS_DIR).filter(|folder| !folder.starts_with("s3://")) {
+            // The error of the setting itself would not contain the path.
+            std::fs::read_dir(folder).map_err(|error| {
+                let hint = "choose another folder with --documents";
+                CommandError::wrong_use(format!("cannot read documents in {folder}: {error}; {hint}"))
+            })?;
+        }
         // Read the settings first, so that an invalid one does not leave a new folder.
         let mut config = local_config(&settings)?;
         if config.auth.is_open() {
             if !host.is_loopback() {
-                return Err(StartError::Exposed(host));
+                return Err(CommandError::wrong_use(format!(
+                    "--host {host}: without authentication the server listens on loopback only, such as 127.0.0.1; \
+                     AUTH=api_key requires a key of callers"
+                )));
             }
             config.exposure = Exposure::LoopbackOnly;
         }
@@ -80,18 +93,20 @@ impl Server {
         if config.articles.enabled.is_none() {
             config.articles.enabled = Some(has_articles(&config, &aws).await?);
         }
+        let documents = add_demo_documents(&mut config, &settings)?;
         let demo_search = start_demo_endpoints(&mut config, &mut settings, &stop).await?;
         let data = embedded.as_ref().map(|embedded| (&data, embedded));
         let banner = banner::render(address, &config, demo_search, data, recordings.as_deref(), &settings);
+        let pages = web::wrap_routes(demo::page_routes(), config.origins.clone(), config.exposure);
         let app = App::new(config, &aws);
         let source = SourceHeader::from_settings(&settings)?;
-        let serve_task = serve(listener, app.router(), source, &stop);
-        Ok(Self { address, banner, app, serve_task, stop, _embedded: embedded })
+        let serve_task = serve(listener, pages.fallback_service(app.router()), source, &stop);
+        Ok(Self { address, banner, app, serve_task, stop, _embedded: embedded, _documents: documents })
     }
 
     /// The address to open, such as `http://127.0.0.1:3000`.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        banner::url(self.address)
     }
 
     /// The start message.
@@ -108,30 +123,43 @@ impl Server {
 }
 
 /// Reads the whole configuration of a server or a command on this machine.
-pub(crate) fn local_config(settings: &Settings) -> Result<Config, StartError> {
+pub(crate) fn local_config(settings: &Settings) -> Result<Config, CommandError> {
     Ok(Config::from_settings(settings, Platform::Local, platform::transport::build_client()?)?)
 }
 
-/// The keys that requests to models, search and tools contain.
 fn outgoing_keys(config: &Config) -> Vec<Secret> {
     let models = config.models.iter().filter_map(|model| model.config().api_key.clone());
-    let search = config.search.iter().filter_map(|search| search.api_key.clone());
+    let search =
+        config.search.iter().flat_map(|search| search.providers.iter().filter_map(|one| one.api_key().cloned()));
     let embeddings = config.articles.embeddings.iter().filter_map(|embeddings| embeddings.api_key.clone());
     models.chain(search).chain(embeddings).chain(config.tool_secrets.env_secrets()).collect()
 }
 
 /// Whether articles were ever added to the store: then models get their search without a setting.
-async fn has_articles(config: &Config, aws: &SdkConfig) -> Result<bool, StartError> {
+async fn has_articles(config: &Config, aws: &SdkConfig) -> Result<bool, CommandError> {
     let articles = Store::new(aws, config.tables.clone()).articles;
     Ok(articles.revision(&ArticleCollection::Shared).await?.is_some())
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
-    TcpListener::bind(address).await.map_err(|source| StartError::Listen { address, option: "--port", source })
+async fn listen(address: SocketAddr) -> Result<TcpListener, CommandError> {
+    TcpListener::bind(address).await.map_err(CommandError::of_listener(address, "--port"))
 }
 
 fn serve(listener: TcpListener, routes: Router, source: SourceHeader, stop: &CancellationToken) -> JoinHandle<()> {
     tokio::spawn(connections::serve(listener, routes, source, ConnectionLimits::of_this_process(), stop.clone()))
+}
+
+/// Gives a demo without a folder the built-in documents, which are deleted with the result.
+fn add_demo_documents(config: &mut Config, settings: &Settings) -> Result<Option<TempDir>, CommandError> {
+    if config.models.iter().next().is_some() || config.documents.is_some() {
+        return Ok(None);
+    }
+    // A folder that cannot be written only costs the demo an example.
+    let Ok(folder) = demo::write_documents() else { return Ok(None) };
+    let mut settings = settings.clone();
+    settings.set(DOCUMENTS_DIR, folder.path().display().to_string());
+    config.documents = DocumentRoot::from_settings(&settings, &config.http)?;
+    Ok(Some(folder))
 }
 
 /// Starts demo endpoints for the model and the search if they are not configured: real HTTP on loopback, called by the
@@ -140,7 +168,7 @@ pub(crate) async fn start_demo_endpoints(
     config: &mut Config,
     settings: &mut Settings,
     stop: &CancellationToken,
-) -> Result<bool, StartError> {
+) -> Result<bool, CommandError> {
     let (no_model, no_search) = (config.models.iter().next().is_none(), config.search.is_none());
     if !no_model && !no_search {
         return Ok(false);

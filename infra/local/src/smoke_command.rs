@@ -1,10 +1,9 @@
 use clap::Args;
 use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
-use smoke::{SmokeOptions, Target};
+use smoke::{SmokeOptions, Target, Timeouts};
 
-use crate::StartError;
-use crate::command_result::{CommandError, print_line};
+use crate::command_result::{CommandError, CommandOutput, print_line};
 
 /// Environment variable that is read when none is named; it may be unset.
 const DEFAULT_KEY_VARIABLE: &str = "LAMBDA_CHAT_KEY";
@@ -24,16 +23,40 @@ pub(crate) struct SmokeCommand {
     key_from: Option<String>,
 }
 
+/// Checks whether a server answers, for health checks of containers: exit code 0, or 1 with the reason.
+#[derive(Args, Debug)]
+pub(crate) struct HealthCommand {
+    /// Where the server is.
+    #[arg(default_value = "http://127.0.0.1:3000")]
+    url: String,
+}
+
+impl HealthCommand {
+    pub(crate) async fn run(self) -> Result<CommandOutput, CommandError> {
+        match smoke::probe(&target(&self.url, None)?, Timeouts::default().answer).await {
+            Ok(200) => Ok("ok".to_owned().into()),
+            Ok(status) => Err(CommandError::failed(format!("{}: status {status}", self.url))),
+            Err(failure) => Err(CommandError::failed(format!("{}: {failure}", self.url))),
+        }
+    }
+}
+
+fn target(url: &str, key: Option<Secret>) -> Result<Target, CommandError> {
+    Target::new(url, key).map_err(CommandError::wrong_use)
+}
+
 impl SmokeCommand {
-    /// Prints each outcome as it arrives; returns whether all checks passed.
+    /// Prints each outcome as it arrives; returns whether all checks passed. Without any answer no check can be made.
     pub(crate) async fn run(self, settings: &Settings) -> Result<bool, CommandError> {
         let variable = self.key_from.as_deref().unwrap_or(DEFAULT_KEY_VARIABLE);
-        let key = Secret::from_settings(settings, variable).map_err(StartError::from)?;
+        let key = Secret::from_settings(settings, variable)?;
         if key.is_none() && self.key_from.is_some() {
-            return Err(StartError::from(SettingError::new(variable, "the key that --key-from promises")).into());
+            return Err(SettingError::new(variable, "the key that --key-from promises").into());
         }
-        let target = Target::new(&self.url, key).map_err(|error| CommandError::Refused(error.to_string()))?;
+        let target = target(&self.url, key)?;
         let options = SmokeOptions { model: self.model, ..SmokeOptions::default() };
+        let unreachable = |failure| CommandError::wrong_use(format!("{}: {failure}", self.url));
+        smoke::probe(&target, options.timeouts.answer).await.map_err(unreachable)?;
         Ok(smoke::run(target, options, |outcome| print_line(&mut std::io::stdout(), &outcome.to_string())).await)
     }
 }

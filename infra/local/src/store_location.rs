@@ -6,7 +6,7 @@ use clap::Args;
 use platform::settings::Settings;
 use store::{Store, TableNames};
 
-use crate::StartError;
+use crate::command_result::CommandError;
 use crate::database::{self, EmbeddedDatabase};
 
 /// Setting that names a DynamoDB other than the embedded one.
@@ -27,7 +27,6 @@ pub(crate) struct StoreLocation {
     pub(crate) aws: bool,
 }
 
-/// An open store with the resources that it needs.
 pub(crate) struct OpenStore {
     pub(crate) store: Store,
     _embedded: Option<EmbeddedDatabase>,
@@ -35,7 +34,7 @@ pub(crate) struct OpenStore {
 
 impl StoreLocation {
     /// Opens the store, with the vector index of its articles. Missing tables are created, except in an AWS account.
-    pub(crate) async fn open(&self, mut settings: Settings) -> Result<OpenStore, StartError> {
+    pub(crate) async fn open(&self, mut settings: Settings) -> Result<OpenStore, CommandError> {
         let names = TableNames::from_settings(&settings)?;
         let is_external = self.aws || settings.var(ENDPOINT_SETTING).is_some();
         let embedded = if is_external { None } else { Some(EmbeddedDatabase::join(&self.data).await?) };
@@ -52,7 +51,7 @@ impl StoreLocation {
 }
 
 /// Keeps the vector index of the settings in step, also for commands that delete a user.
-fn with_article_index(store: Store, settings: &Settings) -> Result<Store, StartError> {
+fn with_article_index(store: Store, settings: &Settings) -> Result<Store, CommandError> {
     let http = platform::transport::build_client()?;
     let index = ArticlesConfig::from_settings(settings)?.index(&http);
     Ok(match index {
@@ -61,7 +60,6 @@ fn with_article_index(store: Store, settings: &Settings) -> Result<Store, StartE
     })
 }
 
-/// Parses a user name.
 pub(crate) fn user(text: &str) -> Result<String, String> {
     if store::is_user_name(text) {
         Ok(text.to_owned())

@@ -61,6 +61,10 @@ def check_resources(resources, made):
             yield f"{name} has other settings"
         if "arn:aws:iam::" not in configuration["Role"] or made["ChatRole"] not in configuration["Role"]:
             yield f"{name} has another role"
+        document = json.dumps(boto3.client("iam").get_role_policy(RoleName=made["ChatRole"], PolicyName="chat")["PolicyDocument"])
+        under = variables["MODEL_KEYS_UNDER"]
+        if (f":parameter{under}*" in document) != bool(under):
+            yield f"the role and {name} have other keys of models: {document}"
     (group,) = boto3.client("logs").describe_log_groups()["logGroups"]
     if group.get("retentionInDays") != 30:
         yield "logs are kept for ever"

@@ -24,13 +24,15 @@ BOUNDARY = "arn:aws:iam::123456789012:policy/lambda-chat-production-boundary"
 ORIGIN_KEYS = {"OriginKeyParameter": "/lambda-chat/origin-2", "PreviousOriginKeyParameter": "/lambda-chat/origin"}
 VAULT = {"BackupDays": "30", "ExistingBackupVault": "lambda-chat-0123456789ab"}
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
+PROFILE = "arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/0123456789ab"
+MODELS = '[{"name":"claude","wire":"anthropic","model":"m","apiKeyParameter":"/lambda-chat/models/claude"}]'
 PROFILES = {
     "plain": {},
-    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20", "PermissionsBoundaryArn": BOUNDARY, "BackupDays": "90"},
-    "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce"},
-    "buffered": {"BufferedApi": "true", "MaxTableUnits": "500", "DocumentsDir": "/opt/documents", "DocumentsLayer": LAYER, "EmbeddingsModel": "m", "ArticlesVectorBucket": "lambda-chat-vectors-1"},
+    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20", "PermissionsBoundaryArn": BOUNDARY, "BackupDays": "90", "BedrockModel": "global.amazon.nova-2-lite-v1:0"},
+    "buffered": {"Function": "full", "BufferedApi": "true", "MaxTableUnits": "500", "DocumentsDir": "/opt/documents", "DocumentsLayer": LAYER, "EmbeddingsModel": "m", "ArticlesVectorBucket": "lambda-chat-vectors-1", "BedrockArns": PROFILE},
+    "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce", "BedrockModel": PROFILE, "Models": MODELS, "ModelKeysUnder": "/lambda-chat/models/"},
     "own-domain": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, **DOMAIN, **ORIGIN_KEYS, "ExistingDataTable": TABLE, **VAULT, "AlarmEmail": "ann@example.com"},
-    "own-rest-domain": {"FrontDoor": "rest", **DOMAIN, "SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1", "DocumentsBucket": "lambda-chat-documents-1", "DocumentsPrefix": "team/"},
+    "own-rest-domain": {"FrontDoor": "rest", **DOMAIN, "SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1", "Function": "full", "DocumentsBucket": "lambda-chat-documents-1", "DocumentsPrefix": "team/"},
 }
 NOTHING = object()
 
@@ -63,10 +65,18 @@ def holds(condition, values, conditions):
     if kind == "Condition":
         return holds(conditions[of], values, conditions)
     if kind == "Fn::Equals":
-        left, right = (str(values[one["Ref"]] if isinstance(one, dict) else one) for one in of)
+        left, right = (value_of(one, values) for one in of)
         return left == right
     inner = [holds(one, values, conditions) for one in of]
     return {"Fn::Not": not inner[0], "Fn::And": all(inner), "Fn::Or": any(inner)}[kind]
+
+
+def value_of(one, values):
+    if isinstance(one, dict) and "Fn::Select" in one:
+        index, parts = one["Fn::Select"]
+        separator, text = parts["Fn::Split"]
+        return value_of(text, values).split(separator)[int(index)]
+    return str(values[one["Ref"]] if isinstance(one, dict) else one)
 
 
 def chosen(value, conditions):

@@ -7,10 +7,10 @@ ROOT = Path(__file__).resolve().parents[3]
 
 # Name of a setting; names without an underscore are listed, to distinguish them from other constants.
 SETTING = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|ARTICLES|AUTH|MASK|MODELS)"')
-# Variables that Cargo sets for the compiler.
-CARGO = re.compile(r"CARGO_")
+# Variables that Cargo and the build script set for the compiler.
+CARGO = re.compile(r"CARGO_|LAMBDA_CHAT_COMMIT$")
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod tests \{")
-EXTERNAL_KEY = re.compile(r"^([A-Z0-9_]+_API|(PREVIOUS_)?ORIGIN)_KEY$")
+EXTERNAL_KEY = re.compile(r"^(([A-Z0-9_]+_API|(PREVIOUS_)?ORIGIN)_KEY|AZURE_CLIENT_SECRET|SYSTEM_PROMPT)$")
 CONSTANT = re.compile(r'const (\w+): &str = "([^"]+)";')
 
 

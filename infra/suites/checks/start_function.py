@@ -30,13 +30,13 @@ class RuntimeApi(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        if len(self.server.answers) == len(REQUESTS):
+        if len(self.server.answers) == len(self.server.requests):
             # The function is ready for the next event.
             self.server.done.set()
             self.server.closed.wait(SECONDS)
             return
         number = len(self.server.answers)
-        body = json.dumps(REQUESTS[number][0]).encode()
+        body = json.dumps(self.server.requests[number][0]).encode()
         self.send_response(200)
         for name, value in {"Lambda-Runtime-Aws-Request-Id": f"request-{number}", "Lambda-Runtime-Deadline-Ms": "4102444800000", "Lambda-Runtime-Invoked-Function-Arn": "arn:aws:lambda:eu-west-1:123456789012:function:chat:live", "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
@@ -64,8 +64,8 @@ class RuntimeApi(BaseHTTPRequestHandler):
         pass
 
 
-def faults(answers):
-    for (_, status, text), (path, headers, body) in zip(REQUESTS, answers):
+def faults(requests, answers):
+    for (_, status, text), (path, headers, body) in zip(requests, answers):
         prelude, _, content = body.partition(b"\0" * 8)
         if not path.endswith("/response") or headers.get("lambda-runtime-function-response-mode") != "streaming":
             yield f"{path} gets {headers}: {body[:200]}"
@@ -73,17 +73,27 @@ def faults(answers):
             yield f"expected {status} with {text}, got {prelude} {content[:200]}"
 
 
-def main():
+def start(command, given, requests=REQUESTS):
+    """What is wrong with a function's answers to requests, with these variables in addition to those that Lambda sets."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), RuntimeApi)
-    server.answers, server.done, server.closed = [], threading.Event(), threading.Event()
+    server.requests, server.answers, server.done, server.closed = requests, [], threading.Event(), threading.Event()
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    variables = {"AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{server.server_port}", "AWS_LAMBDA_FUNCTION_NAME": "chat", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "AWS_LAMBDA_FUNCTION_VERSION": "1", "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "DATA_TABLE": "lambda-chat-data", "EPHEMERAL_TABLE": "lambda-chat-ephemeral", "AUTH": "api_key"}
-    program = subprocess.Popen(sys.argv[1:], env=variables | {"PATH": os.environ["PATH"]}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    variables = {"AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{server.server_port}", "AWS_LAMBDA_FUNCTION_NAME": "chat", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "AWS_LAMBDA_FUNCTION_VERSION": "1", "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+    program = subprocess.Popen(command, env=variables | given | {"PATH": os.environ["PATH"]}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     done = server.done.wait(SECONDS)
     server.closed.set()
     program.kill()
     output = program.communicate()[0].decode(errors="replace")
-    found = list(faults(server.answers)) if done else [f"it answers {len(server.answers)} of {len(REQUESTS)} requests: {output[-1000:]}"]
+    server.shutdown()
+    if not done:
+        return [f"it answers {len(server.answers)} of {len(requests)} requests: {output[-1000:]}"]
+    found = list(faults(requests, server.answers))
+    errors = [line for line in output.splitlines() if '"ERROR"' in line]
+    return found and [*found, f"its log has {errors}"]
+
+
+def main():
+    found = start(sys.argv[1:], {"DATA_TABLE": "lambda-chat-data", "EPHEMERAL_TABLE": "lambda-chat-ephemeral", "AUTH": "api_key"})
     for fault in found:
         print(f"  {fault}")
     if found:
@@ -91,4 +101,5 @@ def main():
     print(f"  ok: {len(REQUESTS)} requests are answered as streams")
 
 
-main()
+if __name__ == "__main__":
+    main()

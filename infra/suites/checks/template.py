@@ -8,6 +8,7 @@ import json
 import logging
 import re
 import sys
+import tomllib
 
 import assertions
 import deployment
@@ -24,6 +25,11 @@ TEXT = (source.ROOT / "template.yaml").read_text()
 NOT_IN_THE_TEMPLATE = {
     "ARK_API_KEY": "a key is never a template's value",
     "OPENAI_API_KEY": "a key is never a template's value",
+    **{
+        f"{provider}_{name}": "rows of Models with apiKeyParameter have any number of such models"
+        for provider in ("ANTHROPIC", "GEMINI")
+        for name in ("API_KEY", "API_KEY_PARAMETER", "API_KEY_SECRET", "MODEL", "BASE_URL")
+    },
     "TAVILY_API_KEY": "a key is never a template's value",
     "EMBEDDINGS_API_KEY": "a key is never a template's value",
     "CHECK_API_KEY": "a key is never a template's value",
@@ -32,6 +38,12 @@ NOT_IN_THE_TEMPLATE = {
     "ORIGIN_KEY_SECRET": "CloudFormation reads the key from the parameter",
     "PREVIOUS_ORIGIN_KEY": "a key is never a template's value",
     "PREVIOUS_ORIGIN_KEY_SECRET": "CloudFormation reads the key from the parameter",
+    "SYSTEM_PROMPT_SECRET": "a long prompt has one place",
+    "AZURE_CLIENT_SECRET": "a key is never a template's value",
+    "AZURE_CLIENT_SECRET_SECRET": "the application's secret has one place",
+    "AZURE_FEDERATED_TOKEN_FILE": "nothing writes such a file in a function",
+    "AZURE_AUTHORITY_HOST": "for tests, and for clouds of Azure that few accounts are in",
+    "AWS_BEARER_TOKEN_BEDROCK": "the role of the function signs",
     "AUTH_NONE_ON_LAMBDA": "nobody shall open a deployed function by a parameter",
     "ALLOW_PRIVATE_TOOLS": "the deployed function refuses it",
     "AWS_SAM_LOCAL": "set by the emulator",
@@ -44,9 +56,14 @@ NOT_IN_THE_TEMPLATE = {
     "AWS_ACCESS_KEY_ID": "set by Lambda",
     "AWS_SECRET_ACCESS_KEY": "set by Lambda",
     "AWS_SESSION_TOKEN": "set by Lambda",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "for containers",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI": "for containers",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN": "for containers",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "for containers",
     "AWS_ENDPOINT_URL": "a name inside the SDK",
     "AWS_ENDPOINT_URL_S3": "for tests",
     "AWS_ENDPOINT_URL_S3VECTORS": "for tests",
+    "AWS_SEARCH_BASE_URL": "for tests",
     "AWS_ENDPOINT_URL_SSM": "for tests",
     "AWS_ENDPOINT_URL_SECRETS_MANAGER": "for tests",
     "AWS_ENDPOINT_URL_LAMBDA": "for tests",
@@ -61,6 +78,7 @@ TABLE_ARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:tab
 OPEN_ENDS = (
     'log-group:${ChatLogs}:log-stream:*"}',
     ':parameter${ToolSecretsUnder}*"}',
+    ':parameter${ModelKeysUnder}*"}',
     ':secret:${ToolSecretsUnder}*"}',
     ':${DocumentsBucket}/${DocumentsPrefix}*"}',
     ':function:${AWS::StackName}-ChatFunction-*"}',
@@ -72,6 +90,17 @@ OPEN_ENDS = (
 )
 # DynamoDB chooses the names of a table's backups.
 BACKUPS = {"Fn::Sub": [f"{TABLE_ARN}/backup/*", {"Table": DATA_TABLE}]}
+# The model of an inference profile, in regions that its id does not name: a geography and the id of the model, in which a version may have a point.
+# The ARN of a profile does not name the model at all. `bedrock` compares the condition, which admits requests to the profile only.
+PROFILE_PARTS = {"Fn::Split": [".", {"Fn::Sub": "${BedrockModel}.."}]}
+PROFILE_NAMES = {"Provider": {"Fn::Select": [1, PROFILE_PARTS]}, "Model": {"Fn::Select": [2, PROFILE_PARTS]}}
+MODELS_OF_PROFILES = {
+    "Fn::If": [
+        "HasBedrockArn",
+        {"Fn::Sub": "arn:${AWS::Partition}:bedrock:*::foundation-model/*"},
+        {"Fn::Sub": ["arn:${AWS::Partition}:bedrock:*::foundation-model/${Provider}.${Model}*", PROFILE_NAMES]},
+    ]
+}
 # Actions of X-Ray have no resource, and Lambda requires those of networks for any resource.
 NETWORK = {
     f"ec2:{action}"
@@ -171,13 +200,12 @@ def tables(template, _calls):
     for policy in ("DeletionPolicy", "UpdateReplacePolicy"):
         if template.resources["DataTable"].get(policy) != "Retain":
             yield f"DataTable's {policy} loses what users own"
-    if ephemeral.get("TimeToLiveSpecification") != {"AttributeName": name["EXPIRES"], "Enabled": True}:
-        yield "EphemeralTable does not expire by the store's attribute"
+    for table in ("DataTable", "EphemeralTable"):
+        if template.properties(table).get("TimeToLiveSpecification") != {"AttributeName": name["EXPIRES"], "Enabled": True}:
+            yield f"{table} does not expire by the store's attribute"
     for function in template.chats():
         if template.environment(function).get("DATA_TABLE") != DATA_TABLE:
             yield f"{function} stores in another table than the role permits"
-    if "TimeToLiveSpecification" in data:
-        yield "DataTable expires"
     copied = template.properties("BackupSelection").get("BackupSelection", {})
     if copied.get("Resources") != [{"Fn::Sub": [TABLE_ARN, {"Table": DATA_TABLE}]}]:
         yield "backups are not of the data table alone"
@@ -207,7 +235,7 @@ def wildcards_of(template, role):
             text = json.dumps(resource)
             if resource == "*" and set(listed(statement["Action"])) <= WITHOUT_RESOURCE:
                 continue
-            if ("*" in text and not text.endswith(OPEN_ENDS) and resource != BACKUPS) or statement["Effect"] != "Allow":
+            if ("*" in text and not text.endswith(OPEN_ENDS) and resource not in (BACKUPS, MODELS_OF_PROFILES)) or statement["Effect"] != "Allow":
                 yield f"{sid} reaches {text}"
     if template.properties(role).get("ManagedPolicyArns"):
         yield f"{role} has policies that nobody here wrote"
@@ -244,10 +272,12 @@ def keys(template, _calls):
     wanted = set()
     for name in template.functions():
         for variable, value in template.environment(name).items():
-            if variable.endswith("_KEY_PARAMETER"):
+            if variable.endswith(("_KEY_PARAMETER", "_CLIENT_SECRET_PARAMETER", "SYSTEM_PROMPT_PARAMETER")):
                 wanted.add((value["Ref"], "ssm:GetParameter"))
             elif variable.endswith("_API_KEY_SECRET"):
                 wanted.add((value["Ref"], "secretsmanager:GetSecretValue"))
+            elif variable == "MODEL_KEYS_UNDER":
+                wanted.add((value["Ref"], "ssm:GetParameter"))
             elif variable == "TOOL_SECRETS_UNDER":
                 wanted |= {(value["Ref"], "ssm:GetParameter"), (value["Ref"], "secretsmanager:GetSecretValue")}
     found = set()
@@ -269,7 +299,7 @@ def keys(template, _calls):
 def ending(name, action):
     """Suffix of the resource in a permission to read a key."""
     kind = ":parameter" if action == "ssm:GetParameter" else ":secret:"
-    if name == "ToolSecretsUnder":
+    if name in ("ToolSecretsUnder", "ModelKeysUnder"):
         return f"{kind}${{{name}}}*"
     return f"{kind}${{{name}}}" + ("-??????" if kind == ":secret:" else "")
 
@@ -309,6 +339,38 @@ def vectors(template, _calls):
     for name in template.chats():
         if template.environment(name).get("ARTICLES_VECTORS") != address:
             yield f"{name} uses another vector index than the parameters name"
+
+
+def bedrock(template, _calls):
+    """Checks that the role may call exactly the models that parameters name, and only where they do."""
+    actions = ["bedrock:GetInferenceProfile", "bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"]
+    arn = "arn:${AWS::Partition}:bedrock:${AWS::Region}:"
+    profile = {"Fn::If": ["HasBedrockArn", {"Ref": "BedrockModel"}, {"Fn::Sub": f"{arn}${{AWS::AccountId}}:inference-profile/${{BedrockModel}}"}]}
+    model = {"Fn::If": ["HasBedrockArn", {"Ref": "AWS::NoValue"}, {"Fn::Sub": f"{arn}:foundation-model/${{BedrockModel}}"}]}
+    wanted = [
+        ("HasBedrockModel", actions, [profile, model], None),
+        ("HasBedrockModel", actions[1:], MODELS_OF_PROFILES, {"StringEquals": {"bedrock:InferenceProfileArn": profile}}),
+        ("HasBedrockArns", ["bedrock-mantle:CreateInference", *actions], {"Fn::Split": [",", {"Ref": "BedrockArns"}]}, None),
+    ]
+    found = [
+        (condition, statement["Action"], statement["Resource"], statement.get("Condition"))
+        for condition, statement in template.statements()
+        if any(action.startswith(("bedrock:", "bedrock-mantle:")) for action in listed(statement["Action"]))
+    ]
+    if found != wanted:
+        yield f"the role reaches {found} in Bedrock"
+
+
+def web_search(template, _calls):
+    """Checks that the role may use exactly Amazon's web search, in the region of the settings, and only where it searches."""
+    region = {"Fn::If": ["HasSearchRegion", {"Ref": "SearchRegion"}, {"Ref": "AWS::Region"}]}
+    tool = {"Fn::Sub": ["arn:${AWS::Partition}:bedrock-agentcore:${Region}:aws:tool/web-search.v1", {"Region": region}]}
+    found = []
+    for condition, statement in template.statements():
+        if any(action.startswith("bedrock-agentcore:") for action in listed(statement["Action"])):
+            found.append((condition, statement["Action"], statement["Resource"]))
+    if found != [("HasAwsSearch", "bedrock-agentcore:InvokeWebSearch", tool)]:
+        yield f"the role reaches {found} in Amazon's web search"
 
 
 def limits(template, _calls):
@@ -372,6 +434,20 @@ def documented(template, _calls):
             yield f"docs/deploy/parameters.md has no row of {name}"
 
 
+def version(template, _calls):
+    """Checks that the stack names the version of Cargo.toml."""
+    number = tomllib.loads((source.ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    chat = template.properties("ChatFunction")
+    texts = {"its output": template.written["Outputs"].get("Version", {}).get("Value"), "its function": chat["Description"]}
+    texts |= {"its versions": one["Properties"]["Description"] for name, one in template.of_type("AWS::Lambda::Version").items() if name.startswith("ChatFunction")}
+    texts |= {name: template.properties(name)["Description"] for name in template.chats()}
+    for name, text in texts.items():
+        if not re.search(rf"\b{re.escape(number)}\b", json.dumps(text)):
+            yield f"{name} does not name the version {number}: {text}"
+    if "${Function}" not in json.dumps(chat["Description"]):
+        yield "its function does not name what it is built with"
+
+
 def pins(_template, _calls):
     """Checks that the documents install the versions of the tools that the suites run."""
     pinned = set((source.ROOT / "infra/suites/requirements.txt").read_text().split())
@@ -381,7 +457,7 @@ def pins(_template, _calls):
             yield f"{name} installs {sorted(installed)}, which is not what the suites run"
 
 
-RULES = [environment, tables, wildcards, permissions, keys, documents, vectors, limits, parameters, example, pins, documented, *assertions.RULES, *deployment.RULES, *verification.RULES]
+RULES = [environment, tables, wildcards, permissions, keys, documents, vectors, bedrock, web_search, limits, parameters, example, version, pins, documented, *assertions.RULES, *deployment.RULES, *verification.RULES]
 
 
 def findings(text, calls):

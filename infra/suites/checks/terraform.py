@@ -78,8 +78,8 @@ def snake(name):
 
 
 def of_template(given):
-    """Parameters as the template names them, as the module's variables."""
-    return {snake(name): value for name, value in given.items()}
+    """Parameters as the template names them, as the module's variables; it chooses the function itself."""
+    return {snake(name): value for name, value in given.items() if name != "Function"}
 
 
 def constraints(root, release, template):
@@ -111,6 +111,27 @@ def whole_plan(root, release, template):
     wanted = {name: str(one["Default"]) for name, one in template["Parameters"].items()} | {"ArkModel": "m", "ArkApiKeyParameter": "/lambda-chat/ark", "SystemPrompt": 'You are "nice".', "TurnSeconds": "60"}
     if stack["parameters"] != wanted or stack["tags"] != {"team": "a"} or stack["capabilities"] != ["CAPABILITY_IAM"]:
         yield f"the plan passes {set(stack['parameters'].items()) ^ set(wanted.items())}, {stack['tags']}, {stack['capabilities']}"
+
+
+def full(root, release):
+    """Checks that a module with documents or articles has the full function, and any other the small one."""
+    uses = {
+        "chat": ({"embeddings_model": "m", "articles": "no"}, "chat-arm64.zip"),
+        "documents": ({"documents_bucket": "lambda-chat-documents-1"}, "chat-full-arm64.zip"),
+        "folder": ({"documents_dir": "/opt/documents"}, "chat-full-arm64.zip"),
+        "articles": ({"articles": "yes"}, "chat-full-arm64.zip"),
+        "embeddings": ({"embeddings_model": "m"}, "chat-full-arm64.zip"),
+    }
+    root.write(release, {name: MODEL | {"stack_name": name} | given for name, (given, _) in uses.items()})
+    root.must("init", "-no-color")
+    root.must("plan", "-no-color", "-out=plan")
+    planned = json.loads(root.must("show", "-json", "plan"))["resource_changes"]
+    for name, (_, wanted) in uses.items():
+        after = {one["address"].removeprefix(f"module.{name}."): one["change"]["after"] for one in planned if one["address"].startswith(f"module.{name}.")}
+        archive = after['aws_s3_bucket_object.archive["chat"]']
+        description = json.loads(after["aws_s3_bucket_object.template"]["content"])["Resources"]["ChatFunction"]["Properties"]["Description"]["Fn::Sub"]
+        if Path(archive["source"]).name != wanted or archive["key"] not in after["aws_s3_bucket_object.template"]["content"] or (", full," in description) != ("full" in wanted):
+            yield f"{name} gets {archive['source']}, described as {description}"
 
 
 def life(root, release):
@@ -159,8 +180,8 @@ def main():
     shutil.rmtree(reduced, ignore_errors=True)
     shutil.copytree(release, reduced)
     (reduced / "template-arm64.json").write_text(json.dumps(emulator.reduced(template, {"MakesDataTable"})[0]))
-    roots = [Root(work, name, python, endpoint) for name in ("constraints", "whole", "life")]
-    faults = [*whole_plan(roots[1], release, template), *life(roots[2], reduced), *constraints(roots[0], release, template)]
+    roots = [Root(work, name, python, endpoint) for name in ("constraints", "whole", "life", "full")]
+    faults = [*whole_plan(roots[1], release, template), *life(roots[2], reduced), *constraints(roots[0], release, template), *full(roots[3], release)]
     server.stop()
     for fault in faults:
         print(f"  {fault}")

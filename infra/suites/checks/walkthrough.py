@@ -25,6 +25,8 @@ from moto.server import ThreadedMotoServer
 
 BUCKET = "lambda-chat-walkthrough"
 PLATFORM = "linux-x86_64"
+# The model of the examples of parameters, which needs no key.
+BEDROCK = "global.amazon.nova-2-lite-v1:0"
 # With --aws the program reaches AWS itself; without, the endpoint of the environment.
 PROGRAM = """#!/bin/bash
 options=()
@@ -39,11 +41,11 @@ def exports_credentials():
     return subprocess.run(["aws", "configure", "export-credentials"], capture_output=True).returncode == 0
 
 
-def block(document, heading, containing):
+def block(document, heading, containing, language="sh"):
     """The commands of the one block of a section that contains a text."""
     sections = re.split(r"^##+ ", (source.ROOT / "docs" / document).read_text(), flags=re.MULTILINE)
     (section,) = [one for one in sections if one.startswith(heading + "\n")]
-    found = [one for one in re.findall(r"```sh\n(.*?)```", section, re.DOTALL) if containing in one]
+    found = [one for one in re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL) if containing in one]
     if len(found) != 1:
         raise ValueError(f"{document}, {heading}: {len(found)} blocks have {containing}")
     return found[0]
@@ -96,7 +98,7 @@ def download(person):
     path = person.folder / "template-arm64.json"
     shutil.copy(path, person.folder / "whole.json")
     use_resources(person, {"MakesDataTable"})
-    if not re.fullmatch(r"lambda-chat \d+\.\d+\.\d+\n", person.run(block("deploy/releases.md", "The program of a release", "curl"))):
+    if not re.fullmatch(r"lambda-chat \d+\.\d+\.\d+ \(\w+\)\n", person.run(block("deploy/releases.md", "The program of a release", "curl"))):
         yield "the program of a release does not start"
 
 
@@ -108,23 +110,57 @@ def use_resources(person, conditions):
 
 def first_deployment(person):
     commands = block("deploy.md", "From a release", "aws cloudformation deploy")
-    outputs = person.outputs(block("deploy.md", "From a release", "read -rs") + commands, typed="secret of ark\n")
-    if "ArkModel\tdoubao-seed-1-6-250615\n" not in person.run(block("deploy.md", "From a release", "Parameters[?ParameterValue")):
+    outputs = person.outputs(commands)
+    if f"BedrockModel\t{BEDROCK}\n" not in person.run(block("deploy.md", "From a release", "Parameters[?ParameterValue")):
         yield "the parameters of the stack are not listed"
+    stack = boto3.client("cloudformation").describe_stacks(StackName="lambda-chat")["Stacks"][0]
+    release = {one["ParameterKey"]: one["ParameterValue"] for one in stack["Parameters"]}["Release"]
+    if stack["Tags"] != [{"Key": "app", "Value": "lambda-chat"}] or not release.isdigit() or not re.fullmatch(rf"\d+\.\d+\.\d+, release {release}", outputs["Version"]):
+        yield f"the stack has the tags {stack['Tags']}, the release {release} and the version {outputs['Version']}"
     # The whole template has more functions than moto gets.
     person.run(re.search(r"^aws cloudformation package.*", commands, re.MULTILINE)[0].replace("template-arm64.json", "whole.json").replace("packaged.yaml", "whole.yaml"))
-    stored = boto3.client("ssm").get_parameter(Name="/lambda-chat/ark", WithDecryption=True)["Parameter"]
-    if (stored["Type"], stored["Value"]) != ("SecureString", "secret of ark"):
-        yield f"the key of the model is stored as {stored}"
     configuration = boto3.client("lambda").get_function_configuration(FunctionName=outputs["FunctionName"])
     variables = configuration["Environment"]["Variables"]
-    if (variables["ARK_MODEL"], variables["ARK_API_KEY_PARAMETER"], variables["OPENAI_MODEL"]) != ("doubao-seed-1-6-250615", "/lambda-chat/ark", ""):
+    if (variables["BEDROCK_MODEL"], variables["ARK_MODEL"], variables["ARK_API_KEY_PARAMETER"]) != (BEDROCK, "", ""):
         yield f"the parameters of the file do not arrive: {variables}"
+    policies = str(boto3.client("iam").get_role_policy(RoleName=configuration["Role"].split("/")[-1], PolicyName="chat")["PolicyDocument"])
+    if f"inference-profile/{BEDROCK}'" not in policies or "ssm:" in policies:
+        yield f"the role may not call the model alone: {policies}"
     archives = [boto3.client("s3").get_object(Bucket=BUCKET, Key=one["Key"])["Body"].read() for one in boto3.client("s3").list_objects_v2(Bucket=BUCKET)["Contents"]]
     for name in ("chat-arm64.zip", "verify-arm64.zip"):
         if (person.folder / name).read_bytes() not in archives:
             yield f"{name} is not uploaded as it is"
     person.names |= {"FUNCTION": outputs["FunctionName"], "DATA_TABLE": variables["DATA_TABLE"], "EPHEMERAL_TABLE": variables["EPHEMERAL_TABLE"]}
+
+
+def model_with_a_key(person):
+    """A key is stored as the provider gave it, and its model takes the place of the one without."""
+    store_key(person, "secret of ark")
+    stored = boto3.client("ssm").get_parameter(Name="/lambda-chat/ark", WithDecryption=True)["Parameter"]
+    if (stored["Type"], stored["Value"]) != ("SecureString", "secret of ark"):
+        yield f"the key of the model is stored as {stored}"
+    lines = block("deploy.md", "A model with a key", "ArkModel", "json")
+    variables = variables_after(person, [*json.loads(lines), "BedrockModel="])
+    if (variables["ARK_MODEL"], variables["ARK_API_KEY_PARAMETER"], variables["BEDROCK_MODEL"]) != ("doubao-seed-1-6-250615", "/lambda-chat/ark", ""):
+        yield f"the model with a key is not the only one: {variables}"
+
+
+def models_with_keys(person):
+    """Keys of several models are stored under the path of the parameters. Moto updates no role; created.py looks at one."""
+    person.run(block("deploy.md", "Keys of several models", "read -rs"), typed="secret of claude\nsecret of gemini\n")
+    lines = json.loads(block("deploy.md", "Keys of several models", "ModelKeysUnder", "json"))
+    variables = variables_after(person, lines)
+    for row in json.loads(variables["MODELS"]):
+        stored = boto3.client("ssm").get_parameter(Name=row["apiKeyParameter"], WithDecryption=True)["Parameter"]
+        if (stored["Type"], stored["Value"]) != ("SecureString", f"secret of {row['name']}"):
+            yield f"the key of {row['name']} is stored as {stored}"
+        if not row["apiKeyParameter"].startswith(variables["MODEL_KEYS_UNDER"]):
+            yield f"the key of {row['name']} is under another path than {variables['MODEL_KEYS_UNDER']}"
+    variables_after(person, ["ModelKeysUnder=", "Models="])
+
+
+def store_key(person, key):
+    person.run(block("deploy.md", "A model with a key", "read -rs"), typed=f"{key}\n")
 
 
 def keys(person):
@@ -180,7 +216,7 @@ def alias(person):
     earlier = client.publish_version(FunctionName=function)["Version"]
     commands = block("deploy/releases.md", "New versions", "update-alias").splitlines()
     shown = person.run("\n".join(commands[:2]))
-    if not re.search(rf"^{version}\t.*\bLambda Chat, streamed", shown, re.MULTILINE) or shown.splitlines()[-1] != version:
+    if not re.search(rf"^{version}\t.*\bLambda Chat [\d.]+, small, streamed, release \d+", shown, re.MULTILINE) or shown.splitlines()[-1] != version:
         yield f"the versions are not listed, or the alias's is another: {shown}"
     person.run(commands[2].replace("--function-version 41", f"--function-version {earlier}"))
     version = earlier
@@ -275,7 +311,8 @@ def second_stack(person):
     (person.folder / "parameters.json").write_text(json.dumps(["ArkModel=a", "ArkApiKeyParameter=/lambda-chat/ark", f"ExistingDataTable={person.names['DATA_TABLE']}"]))
     use_resources(person, set())
     free_log_group()
-    person.run(block("deploy.md", "From a release", "read -rs") + block("deploy.md", "From a release", "aws cloudformation deploy"), typed="another secret\n")
+    store_key(person, "another secret")
+    person.run(block("deploy.md", "From a release", "aws cloudformation deploy"))
     use_resources(person, {"MakesDataTable"})
     listed = listed_keys(person)
     if not re.search(r"\badmin\b", listed):
@@ -309,11 +346,12 @@ def from_sources(person):
     emulator.with_macro((person.folder / "packaged.yaml").read_text())
     free_log_group()
     commands = [line for line in block("deploy/from-sources.md", "From clone to URL", "sam deploy").splitlines() if not line.startswith(("git clone", "sam build"))]
-    person.variables["ARK_API_KEY"] = "a third secret"
-    printed = person.run("\n".join(["cd clone", "aws ssm delete-parameter --name /lambda-chat/ark", *commands]), typed="y\n")
+    printed = person.run("\n".join(["cd clone", *commands]), typed="y\n")
     stack = boto3.client("cloudformation").describe_stacks(StackName="lambda-chat")["Stacks"][0]
     parameters = {one["ParameterKey"]: one["ParameterValue"] for one in stack["Parameters"]}
-    if (parameters["ArkModel"], parameters["ArkApiKeyParameter"]) != ("doubao-seed-1-6-250615", "/lambda-chat/ark") or "ChatUrl" not in printed:
+    if {"Key": "app", "Value": "lambda-chat"} not in stack["Tags"] or not parameters["Release"].isdigit():
+        yield f"the stack has the tags {stack['Tags']} and the release {parameters['Release']}"
+    if (parameters["BedrockModel"], parameters["ArkModel"]) != (BEDROCK, "") or "ChatUrl" not in printed:
         yield f"the parameters of the file do not arrive, or no output is shown: {parameters}"
     buckets = [one["Name"] for one in boto3.client("s3").list_buckets()["Buckets"] if one["Name"].startswith("aws-sam-cli-managed")]
     uploaded = [boto3.client("s3").get_object(Bucket=one, Key=key["Key"])["Body"].read() for one in buckets for key in boto3.client("s3").list_objects_v2(Bucket=one)["Contents"]]
@@ -354,6 +392,8 @@ STEPS = {
     "the files of a release": download,
     "the first deployment": first_deployment,
     "the first key, and others": keys,
+    "a model with a key": model_with_a_key,
+    "keys of several models": models_with_keys,
     "an upgrade": upgrade,
     "the alias": alias,
     "switching off and on": switch,

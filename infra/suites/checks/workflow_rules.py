@@ -63,6 +63,9 @@ MUTATIONS = [
     ("verify", "--source-ref refs/heads/main ", ""),
     ("verify", " --deny-self-hosted-runners", ""),
     ("release.yml", "needs: [check, assemble]", "needs: [assemble]"),
+    ("release.yml", "infra/release/version \"$TAG\"", "true"),
+    ("release.yml", "    needs: version\n    strategy", "    strategy"),
+    ("release.yml", "        if: vars.ATTEST != 'no'\n", ""),
     ("release.yml", 'tags: ["v*"]', 'branches: ["*"]'),
     ("release.yml", "subject-checksums: release/SHA256SUMS", "subject-path: a"),
     ("release.yml", "subject-digest: ", "subject-path: "),
@@ -141,9 +144,14 @@ def attested(jobs):
 
 
 def released(release):
-    before = {"assemble": ["functions", "programs"], "publish": ["check", "assemble"]}
+    before = {"functions": "version", "programs": "version", "assemble": ["functions", "programs"], "publish": ["check", "assemble"]}
     if {name: job["needs"] for name, job in release["jobs"].items() if "needs" in job} != before:
         yield "release.yml: something is published that was not checked or built"
+    if [step.get("run") for step in release["jobs"]["version"]["steps"]][-1] != 'infra/release/version "$TAG"':
+        yield "release.yml: a tag may name another version"
+    attestations = [step for step in release["jobs"]["publish"]["steps"] if step.get("uses", "").startswith("actions/attest-build-provenance@")]
+    if any(step.get("if") != "vars.ATTEST != 'no'" for step in attestations):
+        yield "release.yml: an attestation is left out although the repository can have it, or none can be released without one"
     if release["on"] != {"push": {"tags": ["v*"]}}:
         yield "release.yml: something else than a tag is released"
     if "subject-checksums" not in json.dumps(release["jobs"]["publish"]):
@@ -234,6 +242,6 @@ def least(role, statement):
     actions, resources = (statement[key] if isinstance(statement[key], list) else [statement[key]] for key in ("Action", "Resource"))
     if any("*" in action for action in actions):
         yield f"bootstrap.yaml: {role} may do anything in {statement['Sid']}"
-    # The summary of a new template, descriptions of networks and the storage of backups have no resource.
-    if "*" in resources and statement["Sid"] not in ("NewTemplate", "Networks", "VaultStorage"):
+    # The summary of a new template, descriptions of networks, the storage of backups and saved queries have no resource.
+    if "*" in resources and statement["Sid"] not in ("NewTemplate", "Networks", "VaultStorage", "Queries"):
         yield f"bootstrap.yaml: {role} reaches everything in {statement['Sid']}"

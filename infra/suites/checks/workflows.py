@@ -11,10 +11,12 @@ import shutil
 import subprocess
 import sys
 import threading
+import tomllib
 import zipfile
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import assertions
 import profiles
 import source
 from samtranslator.yaml_helper import yaml_parse
@@ -99,6 +101,37 @@ def archives(work):
         code = template["Resources"][name]["Properties"]["CodeUri"]
         if code != f"{name}.zip" or not zipfile.is_zipfile(made / code):
             yield f"build: {name} is deployed from {code}, which is not the archive that is attested"
+
+
+def full(work):
+    """Checks that the full function is built with its features and no other, with the commit, and that it is deployed as one."""
+    copy, made = work / "full", work / "full/.aws-sam/build"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(source.ROOT / "infra", copy / "infra", ignore=shutil.ignore_patterns("local", "src"))
+    (copy / "functions/chat").mkdir(parents=True)
+    shutil.copy(source.ROOT / "functions/chat/Cargo.toml", copy / "functions/chat")
+    for name in ("Cargo.toml", "LICENSE-APACHE"):
+        shutil.copy(source.ROOT / name, copy)
+    programs = copy / "bin"
+    programs.mkdir()
+    (programs / "sam").write_text(
+        f"#!/bin/sh\ngrep '^default' functions/chat/Cargo.toml >'{copy}/built'; echo \"$LAMBDA_CHAT_COMMIT\" >>'{copy}/built'\n"
+        f"mkdir -p '{made}/ChatFunction' && echo a >'{made}/ChatFunction/bootstrap'\n"
+        f"printf 'Resources:\\n  ChatFunction:\\n    Properties:\\n      CodeUri: ChatFunction\\n' >'{made}/template.yaml'\n"
+    )
+    (programs / "cargo").write_text(CARGO.replace('if sys.argv[1] == "tree"', 'if sys.argv[1] == "lambda":\n    pass\nelif sys.argv[1] == "tree"'))
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    manifest = (copy / "functions/chat/Cargo.toml").read_text()
+    variables = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "LAMBDA_CHAT_COMMIT": "0123456789ab", "TOOLS": str(source.ROOT / "target/pipeline-tools")}
+    for function, features in (("full", 'default = ["documents", "articles"]'), ("small", "default = []")):
+        done = subprocess.run([copy / "infra/pipeline/build"], env=variables | {"FUNCTION": function}, capture_output=True, text=True)
+        if done.returncode or (copy / "built").read_text() != f"{features}\n0123456789ab\n":
+            yield f"build: the {function} function is built with {(copy / 'built').read_text()} {done.stderr}"
+        if (copy / "functions/chat/Cargo.toml").read_text() != manifest:
+            yield "build: the sources are others after it"
+        if (made / "function").read_text() != f"{function}\n":
+            yield f"build: the {function} function is deployed as the other one"
 
 
 def packed(work):
@@ -189,16 +222,31 @@ else:
 """
 
 
-def as_sam_makes_it(text, architecture):
+def as_sam_makes_it(texts, architecture):
     """Checks that a release's template is what SAM's macro would give CloudFormation, with every profile and every kind of canary."""
     for profile, parameters in {**profiles.PROFILES, "linear": {"Deployment": "Linear10PercentEvery1Minute"}}.items():
         parameters = parameters | {"Architecture": architecture}
         written = profiles.transformed((source.ROOT / "template.yaml").read_text(), parameters)
-        released = json.loads(text)
-        if comparable(written, parameters) != comparable(released, parameters):
+        function = parameters.get("Function", "small")
+        released = json.loads(texts[function])
+        if comparable(written, parameters).replace("${Function}", function) != comparable(released, parameters):
             yield f"template: with the profile {profile} a release deploys something else than SAM does"
-        if written["Outputs"] != released["Outputs"] or written["Rules"] != released["Rules"]:
-            yield "template: a release has other outputs or rules"
+        rules = {name: one for name, one in written["Rules"].items() if (name, function) != (assertions.FULL_ONLY, "full")}
+        if function == "small":
+            rules[assertions.FULL_ONLY].pop("RuleCondition")
+        if written["Outputs"] != released["Outputs"] or rules != released["Rules"] or "Function" in released["Parameters"]:
+            yield f"template: a release with the {function} function has other outputs, rules or parameters"
+
+
+def as_its_function(texts):
+    """Checks that the template of a small function rejects what only a full one can do, and that of a full one takes it."""
+    small, full = (json.loads(texts[function]) for function in ("small", "full"))
+    written = yaml_parse((source.ROOT / "template.yaml").read_text())
+    for given in [*assertions.ACCEPTED, *(given for given, name in assertions.REJECTED if name == assertions.FULL_ONLY)]:
+        needs_full = bool(list(assertions.rejections(written, given | {"Function": "small"})))
+        given = {name: value for name, value in given.items() if name != "Function"} | {"Architecture": small["Parameters"]["Architecture"]["Default"]}
+        if list(assertions.rejections(small, given)) != [assertions.FULL_ONLY] * needs_full or assertions.FULL_ONLY in assertions.rejections(full, given):
+            yield f"template: {given} is not for the function of the template"
 
 
 def comparable(template, parameters):
@@ -226,7 +274,7 @@ def release(work):
     """Checks that a release is complete, deploys without a build, and is published only as it was assembled."""
     copy = work / "release"
     shutil.rmtree(copy, ignore_errors=True)
-    for file in ("template.yaml", "parameters.example.json", "Cargo.toml", "LICENSE", "LICENSE-APACHE", "LICENSE-MIT"):
+    for file in ("template.yaml", "parameters.example.json", "Cargo.toml", "CHANGELOG.md", "LICENSE", "LICENSE-APACHE", "LICENSE-MIT"):
         copy.mkdir(exist_ok=True)
         shutil.copy(source.ROOT / file, copy)
     shutil.copytree(source.ROOT / "infra", copy / "infra", ignore=shutil.ignore_patterns("suites", "local"))
@@ -237,41 +285,65 @@ def release(work):
     (programs / "gh").write_text(f"#!/bin/sh\necho \"$*\" >'{copy}/published'\n")
     for program in programs.iterdir():
         program.chmod(0o755)
-    variables = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
+    variables = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "a/b", "GITHUB_SHA": "0123", "GITHUB_REF_NAME": "v1"}
 
     def run(*command):
         return subprocess.run([copy / "infra/release" / command[0], *command[1:]], env=variables, capture_output=True).returncode
 
+    number = tomllib.loads((source.ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    if run("version", f"v{number}") != 0 or run("version", number) == 0 or run("version", f"v{number}-rc.1") == 0:
+        yield "version: the tag of the version is not released, or another one is"
+    for name in ("CHANGELOG.md", "template.yaml"):
+        text = (copy / name).read_text()
+        (copy / name).write_text(text.replace(number, "0.0.1"))
+        if run("version", f"v{number}") == 0:
+            yield f"version: {name} may have another version"
+        (copy / name).write_text(text)
     if run("assemble") == 0:
         yield "assemble: a release without functions is complete"
-    for name in ("chat", "verify"):
+    for name in ("chat", "chat-full", "verify"):
         for architecture in ("arm64", "x86_64"):
             (made / f"{name}-{architecture}.zip").write_text(name)
     if run("assemble") == 0:
         yield "assemble: a release without the layers of the image is complete"
     layers(copy)
+    if run("assemble") == 0:
+        yield "assemble: a release without programs is complete"
+    for platform in ("linux-arm64", "linux-x86_64", "macos-arm64", "macos-x86_64"):
+        (made / f"lambda-chat-{platform}.tar.gz").write_text(platform)
+    layers(copy)
     if run("assemble") != 0 or run("publish", "v1") != 0:
         yield "assemble: a complete release is not"
         return
     for architecture in ("arm64", "x86_64"):
-        text = (made / f"template-{architecture}.json").read_text()
-        template = json.loads(text)
-        code = {one["Properties"]["Code"] for one in template["Resources"].values() if one["Type"] == "AWS::Lambda::Function"}
-        if code != {f"./{name}-{architecture}.zip" for name in ("chat", "verify")}:
-            yield f"assemble: the template for {architecture} has the code {code}"
-        if template["Parameters"]["Architecture"] | {"Description": ""} != {"Description": "", "Type": "String", "AllowedValues": [architecture], "Default": architecture}:
-            yield f"assemble: the template for {architecture} deploys to another processor"
-        yield from as_sam_makes_it(text, architecture)
+        texts = {"small": (made / f"template-{architecture}.json").read_text(), "full": (made / f"template-full-{architecture}.json").read_text()}
+        for function, text in texts.items():
+            template = json.loads(text)
+            code = {one["Properties"]["Code"] for one in template["Resources"].values() if one["Type"] == "AWS::Lambda::Function"}
+            if code != {f"./{name}-{architecture}.zip" for name in ("chat" if function == "small" else "chat-full", "verify")}:
+                yield f"assemble: the template for {architecture} has the code {code}"
+            if template["Parameters"]["Architecture"] | {"Description": ""} != {"Description": "", "Type": "String", "AllowedValues": [architecture], "Default": architecture}:
+                yield f"assemble: the template for {architecture} deploys to another processor"
+        yield from as_sam_makes_it(texts, architecture)
+        yield from as_its_function(texts)
     with zipfile.ZipFile(made / "terraform.zip") as archive:
-        wanted = {"main.tf", "parameters.tf", "outputs.tf"} | {name.format(one) for one in ("arm64", "x86_64") for name in ("template-{}.json", "chat-{}.zip", "verify-{}.zip")}
+        wanted = {"main.tf", "parameters.tf", "outputs.tf"} | {name.format(one) for one in ("arm64", "x86_64") for name in ("template-{}.json", "template-full-{}.json", "chat-{}.zip", "chat-full-{}.zip", "verify-{}.zip")}
         if set(archive.namelist()) != wanted:
             yield f"assemble: the Terraform module has {archive.namelist()}"
+    script, formula, sums = ((made / name).read_text() for name in ("install.sh", "lambda-chat.rb", "SHA256SUMS"))
+    if "https://github.com/a/b/releases/download/v1}" not in script or "https://github.com/a/b/releases/download/v1/lambda-chat-macos-arm64.tar.gz" not in formula:
+        yield "assemble: the install script or the formula is of another release"
+    if " install.sh\n" not in sums or " lambda-chat.rb\n" not in sums:
+        yield "assemble: what installs the program has no checksum"
     versions = [re.findall(r"ChatFunctionVersion\w+", (made / "template-arm64.json").read_text())[0]]
     (made / "chat-arm64.zip").write_text("other code")
     layers(copy)
     run("assemble")
     if versions == [re.findall(r"ChatFunctionVersion\w+", (made / "template-arm64.json").read_text())[0]]:
         yield "assemble: other code is no other version"
+    for name in ("vectors.yaml", "waf.yaml", "budget.yaml", "bootstrap.yaml", "chat-full.cdx.json"):
+        if f"release/{name}" not in (copy / "published").read_text():
+            yield f"publish: the release lacks {name}"
     components = json.loads((made / "local.cdx.json").read_text())["components"]
     if [(one["purl"], one["licenses"]) for one in components] != [("pkg:cargo/linked@1.0.0", [{"expression": "MIT OR Apache-2.0"}])]:
         yield f"sbom: it lists {components}"
@@ -308,6 +380,7 @@ def deploy(work, stage, identity=None):
         "GITHUB_RUN_ATTEMPT": "2",
         "BUILD": str(build(work, 0xB7)),
         "BOUNDARY": BOUNDARY,
+        "TAGS": "app=lambda-chat team=a",
     }
     subprocess.run([PIPELINE / "deploy", stage], check=True, env=os.environ | variables | (identity or {}), stdout=subprocess.DEVNULL)
     calls = (work / "calls").read_text()
@@ -316,7 +389,7 @@ def deploy(work, stage, identity=None):
     for part in (
         "--role-arn arn:aws:iam::123456789012:role/execution",
         f"{stage}.toml",
-        f"ArkModel=a DefaultModel=volcano Architecture=arm64 Release=0123456789ab-7.2 PermissionsBoundaryArn={BOUNDARY} ",
+        f"ArkModel=a DefaultModel=volcano Architecture=arm64 Release=0123456789ab-7.2 PermissionsBoundaryArn={BOUNDARY} --tags app=lambda-chat team=a ",
         "--stack-name lambda-chat",
     ):
         if part not in calls:
@@ -345,6 +418,11 @@ def parameters(work, stage, variables):
             arrived = overridden(work, stage, variables | {"PARAMETERS": form})
             if arrived.pop("Release", "") != "0123456789ab-7.2" or arrived.pop("Architecture", "") != name or arrived.pop("PermissionsBoundaryArn", "") != BOUNDARY or arrived != values:
                 yield f"deploy {stage}: of {form!r} sam gets {arrived}"
+    build(work, 0xB7)
+    (work / "build/function").write_text("full\n")
+    if overridden(work, stage, variables | {"PARAMETERS": "", "TAGS": ""}).get("Function") != "full":
+        yield f"deploy {stage}: the full function is deployed as a small one"
+    (work / "build/function").unlink()
     build(work, 0)
     if subprocess.run([PIPELINE / "deploy", stage], env=variables, capture_output=True).returncode == 0:
         yield f"deploy {stage}: what runs on no processor is deployed"
@@ -352,7 +430,7 @@ def parameters(work, stage, variables):
 
 def overridden(work, stage, variables):
     """The parameters that SAM itself reads from the options it gets."""
-    read = "import sys; from samcli.cli.types import CfnParameterOverridesType as T; import json; print(json.dumps(T().convert(tuple(sys.argv[1:]), None, None)))"
+    read = "import sys; from samcli.cli.types import CfnParameterOverridesType as T; import json; given = [*sys.argv[1:], \"--tags\"]; print(json.dumps(T().convert(tuple(given[: given.index(\"--tags\")]), None, None)))"
     fake_sam = work / "bin/sam"
     own = fake_sam.read_text()
     fake_sam.write_text(
@@ -367,7 +445,7 @@ def overridden(work, stage, variables):
 def main():
     logging.disable()  # the translator logs its own metrics
     work = Path(sys.argv[1]).resolve()
-    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *verify(work), *archives(work), *packed(work), *checkout(work), *bundle(work), *release(work), *deploy(work, "staging"), *deploy(work, "production")]
+    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *verify(work), *archives(work), *full(work), *packed(work), *checkout(work), *bundle(work), *release(work), *deploy(work, "staging"), *deploy(work, "production")]
     for fault in faults:
         print(f"  {fault}")
     if faults:

@@ -37,6 +37,7 @@ impl FakeEnvironment {
             ("OPENAI_BASE_URL", &self.model.url()),
             ("OPENAI_MODEL", MODEL),
             ("OPENAI_API_KEY", MODEL_KEY),
+            ("TITLE_MODEL", "none"),
             ("TAVILY_BASE_URL", &self.search.url()),
             ("TAVILY_API_KEY", SEARCH_KEY),
         ];
@@ -49,7 +50,7 @@ impl FakeEnvironment {
         let names = TableNames::from_settings(&settings).expect("the default names are names");
         let store = Store::new(&store::sdk_config(&settings).expect("an endpoint is enough"), names);
         let key = ApiKey::generate().expect("there is randomness");
-        let owner = NewKey { owner: owner.to_owned(), administrator: true, expires: None, citation_links: false };
+        let owner = NewKey { owner: owner.to_owned(), administrator: true, ..NewKey::default() };
         store.keys.create(&key, &owner, SystemTime::now()).await.expect("a key can be stored");
         key.text().expose_secret().to_owned()
     }

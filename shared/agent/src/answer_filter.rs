@@ -1,10 +1,7 @@
-//! What changes in the text and the reasoning of a model before they are emitted.
-
-use domain::Source;
 use redaction::StreamRedactor;
 use tools::SourceNumbers;
 
-use crate::citation_filter::{CitationFilter, FilteredText};
+use crate::citation_filter::{CitationFilter, FilteredAnswer};
 
 /// Masks personal data, if the settings want that, and removes citations of sources that do not exist.
 #[derive(Default)]
@@ -18,16 +15,7 @@ struct Mask {
     thinking: StreamRedactor,
 }
 
-/// What to emit, in this order.
-#[derive(Default)]
-pub(crate) struct FilteredAnswer {
-    pub(crate) thinking: String,
-    pub(crate) cited: Vec<Source>,
-    pub(crate) text: String,
-}
-
 impl AnswerFilter {
-    /// Filters by the sources of a conversation, and masks if there is a redactor.
     pub(crate) fn new(sources: SourceNumbers, redactor: Option<StreamRedactor>) -> Self {
         let mask = redactor.map(|text| Mask { thinking: text.clone(), text });
         Self { mask, citations: CitationFilter::new(sources) }
@@ -35,13 +23,11 @@ impl AnswerFilter {
 
     /// Filters a delta of text. It ends the reasoning before it.
     pub(crate) fn push_text(&mut self, delta: String) -> FilteredAnswer {
-        let Some(mask) = &mut self.mask else { return FilteredAnswer::new(self.citations.push(delta)) };
+        let Some(mask) = &mut self.mask else { return self.citations.push(delta) };
         let thinking = mask.thinking.finish();
-        let filtered = self.citations.push(mask.text.push(&delta));
-        FilteredAnswer { thinking, ..FilteredAnswer::new(filtered) }
+        FilteredAnswer { thinking, ..self.citations.push(mask.text.push(&delta)) }
     }
 
-    /// Filters a delta of reasoning.
     pub(crate) fn push_thinking(&mut self, delta: String) -> FilteredAnswer {
         let thinking = match &mut self.mask {
             Some(mask) => mask.thinking.push(&delta),
@@ -52,12 +38,12 @@ impl AnswerFilter {
 
     /// Returns what was held back at the end of a reply.
     pub(crate) fn finish(&mut self) -> FilteredAnswer {
-        let Some(mask) = &mut self.mask else { return FilteredAnswer::new(self.citations.finish()) };
+        let Some(mask) = &mut self.mask else { return self.citations.finish() };
         let (thinking, rest) = (mask.thinking.finish(), mask.text.finish());
         let (mut filtered, end) = (self.citations.push(rest), self.citations.finish());
         filtered.text.push_str(&end.text);
         filtered.cited.extend(end.cited);
-        FilteredAnswer { thinking, ..FilteredAnswer::new(filtered) }
+        FilteredAnswer { thinking, ..filtered }
     }
 
     /// Forgets what is held back, because the reply was dropped.
@@ -67,11 +53,5 @@ impl AnswerFilter {
             mask.thinking.discard();
         }
         self.citations.discard();
-    }
-}
-
-impl FilteredAnswer {
-    fn new(FilteredText { text, cited }: FilteredText) -> Self {
-        Self { thinking: String::new(), cited, text }
     }
 }

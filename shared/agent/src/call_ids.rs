@@ -1,6 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
-use domain::{Message, ProviderData, ToolCall};
+use domain::{Message, ToolCall};
 
 /// Maximum length of an id that every endpoint accepts, in bytes.
 const MAX_ID_BYTES: usize = 40;
@@ -12,7 +12,6 @@ const MAX_ID_BYTES: usize = 40;
 /// of several calls with the same id, the oldest keeps it.
 #[derive(Default)]
 pub(crate) struct CallIds<'a> {
-    /// The ids so far.
     used: HashSet<String>,
     /// The new id of the newest call with each old id.
     replaced: HashMap<&'a str, String>,
@@ -20,13 +19,17 @@ pub(crate) struct CallIds<'a> {
 }
 
 impl<'a> CallIds<'a> {
-    /// The message with its new ids.
     pub(crate) fn rewrite(&mut self, message: &'a Message) -> Message {
         match message {
             Message::User { .. } => message.clone(),
             Message::Assistant { text, thinking, calls, provider_data } => {
                 let calls = calls.iter().map(|call| ToolCall { id: self.next(&call.id), ..call.clone() }).collect();
-                let provider_data = provider_data.as_deref().map(|data| Box::new(self.rewrite_data(data)));
+                let mut provider_data = provider_data.clone();
+                if let Some(data) = &mut provider_data {
+                    let new_id = |id: String| self.replaced.get(&*id).cloned().unwrap_or(id);
+                    let signatures = std::mem::take(&mut data.call_signatures).into_iter();
+                    data.call_signatures = signatures.map(|(id, signature)| (new_id(id), signature)).collect();
+                }
                 Message::Assistant { text: text.clone(), thinking: thinking.clone(), calls, provider_data }
             }
             Message::Tool(result) => {
@@ -37,13 +40,6 @@ impl<'a> CallIds<'a> {
                 Message::Tool(result)
             }
         }
-    }
-
-    /// The data with the new ids of its calls.
-    fn rewrite_data(&self, data: &ProviderData) -> ProviderData {
-        let new_id = |id: &String| self.replaced.get(&**id).unwrap_or(id).clone();
-        let call_signatures = data.call_signatures.iter().map(|(id, signature)| (new_id(id), signature.clone()));
-        ProviderData { call_signatures: call_signatures.collect(), ..data.clone() }
     }
 
     fn next(&mut self, id: &'a str) -> String {
@@ -61,7 +57,7 @@ impl<'a> CallIds<'a> {
 
 #[cfg(test)]
 mod tests {
-    use domain::ToolMessage;
+    use domain::{ProviderData, ToolMessage};
     use serde_json::json;
 
     use super::*;

@@ -1,5 +1,3 @@
-//! Removes citations of sources that do not exist from an answer as it streams.
-
 mod context;
 #[cfg(test)]
 mod tests;
@@ -37,25 +35,24 @@ pub(crate) struct CitationFilter {
     after: String,
 }
 
-/// Text to emit, with the sources that it cites.
+/// What to emit, in this order.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct FilteredText {
-    pub(crate) text: String,
+pub(crate) struct FilteredAnswer {
+    pub(crate) thinking: String,
     pub(crate) cited: Vec<Source>,
+    pub(crate) text: String,
 }
 
 impl CitationFilter {
-    /// Filters by the sources of a conversation.
     pub(crate) fn new(numbers: SourceNumbers) -> Self {
         Self { numbers, ..Self::default() }
     }
 
-    /// Filters the next delta.
-    pub(crate) fn push(&mut self, delta: String) -> FilteredText {
+    pub(crate) fn push(&mut self, delta: String) -> FilteredAnswer {
         if !self.is_active && self.numbers.is_empty() {
             self.scanner.skip(&delta);
             self.context = Context::unknown();
-            return FilteredText { text: delta, cited: Vec::new() };
+            return FilteredAnswer { text: delta, ..FilteredAnswer::default() };
         }
         if !std::mem::replace(&mut self.is_active, true) {
             // It was emitted already.
@@ -65,8 +62,7 @@ impl CitationFilter {
         self.filter()
     }
 
-    /// Returns what was held back at the end of a reply.
-    pub(crate) fn finish(&mut self) -> FilteredText {
+    pub(crate) fn finish(&mut self) -> FilteredAnswer {
         self.scanner.finish(&mut self.parts);
         if !self.is_active {
             self.parts.clear();
@@ -80,7 +76,6 @@ impl CitationFilter {
         filtered
     }
 
-    /// Forgets what is held back, because the reply was dropped.
     pub(crate) fn discard(&mut self) {
         self.scanner.discard();
         self.has_space = false;
@@ -88,8 +83,8 @@ impl CitationFilter {
         self.after.clear();
     }
 
-    fn filter(&mut self) -> FilteredText {
-        let mut filtered = FilteredText::default();
+    fn filter(&mut self) -> FilteredAnswer {
+        let mut filtered = FilteredAnswer::default();
         for part in std::mem::take(&mut self.parts) {
             match part {
                 AnswerPart::Text(text) => self.add_text(text, &mut filtered),
@@ -105,7 +100,7 @@ impl CitationFilter {
         filtered
     }
 
-    fn add_text(&mut self, text: String, filtered: &mut FilteredText) {
+    fn add_text(&mut self, text: String, filtered: &mut FilteredAnswer) {
         let text = if self.after.is_empty() { text } else { std::mem::take(&mut self.after) + &text };
         if !self.run.is_empty() {
             if text.len() == 1 && text.ends_with(['.', ',', ';', '!', '?']) {
@@ -118,7 +113,7 @@ impl CitationFilter {
     }
 
     /// Ends a run before a single character that another citation follows.
-    fn end_after_character(&mut self, filtered: &mut FilteredText) {
+    fn end_after_character(&mut self, filtered: &mut FilteredAnswer) {
         if !self.after.is_empty() {
             let after = std::mem::take(&mut self.after);
             self.end_run(&format!("{after}["), filtered);
@@ -143,8 +138,7 @@ impl CitationFilter {
             && numbers.iter().all(|number| self.numbers.get(*number).is_some()))
     }
 
-    /// Emits the citations of the run that are kept.
-    fn end_run(&mut self, after: &str, filtered: &mut FilteredText) {
+    fn end_run(&mut self, after: &str, filtered: &mut FilteredAnswer) {
         if self.run.is_empty() {
             return;
         }

@@ -1,11 +1,8 @@
 //! What fits into a model's context window: how long the prompt and the tool results may be.
 
-use domain::{Language, ToolSpec};
-use prompts::{AgentTexts, fill};
-use tool_calls::CallFormat;
 use tools::ResultBudget;
 
-/// The window in tokens from which on a prompt teaches tools in full: these instructions and one search take about 4,500
+/// The window in tokens from which on a prompt teaches tools in full: these instructions and one search take about 3,700
 /// tokens, and the reply needs a quarter of the window.
 const FULL_WINDOW: u64 = 8_000;
 
@@ -15,50 +12,11 @@ const COMPACT_ENTRIES: usize = 3;
 /// Bytes of text in a token: rather few, so that a result takes less than is planned.
 const BYTES_PER_TOKEN: u64 = 3;
 
-/// Minimum length to which results are limited, in bytes.
 const MIN_RESULT_BYTES: usize = 1_000;
 
-/// Whether a prompt has to be short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Compactness {
-    Full,
-    Compact,
-}
-
-impl Compactness {
-    /// The compactness of prompts for a context window of this many tokens.
-    pub(crate) fn of(window: u64) -> Self {
-        if window < FULL_WINDOW { Self::Compact } else { Self::Full }
-    }
-
-    /// The system prompt of agents that have none.
-    pub(crate) fn default_system(self, texts: &AgentTexts) -> &'static str {
-        match self {
-            Self::Full => texts.default_system,
-            Self::Compact => texts.compact_system,
-        }
-    }
-
-    /// The part of the system prompt that teaches how to call these tools.
-    pub(crate) fn instructions(
-        self,
-        format: &CallFormat,
-        tools: &[ToolSpec],
-        language: Language,
-        today: &str,
-    ) -> String {
-        match self {
-            Self::Full => format.instructions(tools, language, today),
-            Self::Compact => fill(AgentTexts::of(language).compact_tools, &[("tools", &format.compact_tools(tools))]),
-        }
-    }
-
-    fn max_entries(self) -> usize {
-        match self {
-            Self::Full => ResultBudget::default().max_entries,
-            Self::Compact => COMPACT_ENTRIES,
-        }
-    }
+/// Whether prompts for a context window of this many tokens have to be short.
+pub(crate) fn is_compact(window: u64) -> bool {
+    window < FULL_WINDOW
 }
 
 /// The budget of each tool result for a context window of this many tokens: half of the window.
@@ -66,7 +24,7 @@ pub(crate) fn result_budget(window: u64) -> ResultBudget {
     let bytes = usize::try_from((window / 2).saturating_mul(BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
     ResultBudget {
         max_bytes: bytes.clamp(MIN_RESULT_BYTES, ResultBudget::MAX_BYTES),
-        max_entries: Compactness::of(window).max_entries(),
+        max_entries: if is_compact(window) { COMPACT_ENTRIES } else { ResultBudget::default().max_entries },
     }
 }
 

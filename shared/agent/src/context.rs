@@ -34,7 +34,6 @@ pub(crate) struct Target {
     pub(crate) result_frame_tokens: u64,
 }
 
-/// The earlier turns that fit into a prompt.
 #[derive(Debug, PartialEq)]
 pub(crate) struct SelectedHistory {
     /// Oldest first.
@@ -43,15 +42,15 @@ pub(crate) struct SelectedHistory {
     pub(crate) left_out: usize,
 }
 
-/// Selects the earlier turns that fit into a budget of estimated tokens.
 pub(crate) fn select(history: &[HistoryTurn], budget: u64, target: Target) -> SelectedHistory {
     if budget == 0 {
         return SelectedHistory { messages: Vec::new(), left_out: history.len() };
     }
     let mut turns: Vec<SizedTurn> = history.iter().map(|turn| SizedTurn::new(turn.messages.clone(), target)).collect();
     // Each step measures each turn once and updates the sum, so that the cost is linear in the number of turns.
-    let mut total = sum_of(&turns);
-    let steps: [fn(&mut Message, &AgentTexts); 2] = [shorten_result, drop_thinking];
+    let mut total: u64 = turns.iter().map(|turn| turn.tokens).sum();
+    let steps: [fn(&mut Message, &AgentTexts); 2] =
+        [|message, texts| truncate_if_result(message, SHORT_RESULT_BYTES, texts), drop_thinking];
     for step in steps {
         for turn in &mut turns {
             if total <= budget {
@@ -119,18 +118,15 @@ fn content_tokens(message: &Message, target: Target) -> u64 {
     }
 }
 
-/// The number of tokens of the results among messages, estimated.
 pub(crate) fn result_tokens(messages: &[Message], target: Target) -> u64 {
     messages.iter().map(|message| content_tokens(message, target)).sum()
 }
 
-/// The number of tokens of messages, estimated.
 pub(crate) fn tokens(messages: &[Message], target: Target) -> u64 {
     let results = messages.iter().filter(|message| matches!(message, Message::Tool(_))).count() as u64;
     estimate::messages(target.family, messages).tokens + results.saturating_mul(target.result_frame_tokens)
 }
 
-/// A turn with its number of tokens.
 struct SizedTurn {
     messages: Vec<Message>,
     tokens: u64,
@@ -150,42 +146,30 @@ impl SizedTurn {
     /// Truncates all texts until the turn fits; false if too little text would remain.
     fn truncate_to(&mut self, budget: u64, target: Target) -> bool {
         self.change(|message, texts| truncate_if_result(message, SHORTEST_RESULT_BYTES, texts), target);
+        let text_len = |message: &Message| match message {
+            Message::User { text } | Message::Assistant { text, .. } => text.len(),
+            Message::Tool(_) => 0,
+        };
         let mut share = self.messages.iter().map(text_len).max().unwrap_or_default();
         while self.tokens > budget && share >= MIN_TEXT_BYTES {
             // Only the longest texts are truncated, so their share is a little smaller than in proportion.
             let part = budget.saturating_mul(95) / self.tokens.max(1);
             share = share.saturating_mul(usize::try_from(part).unwrap_or(95)) / 100;
-            self.change(|message, texts| truncate_if_text(message, share, texts), target);
+            let shorten = |message: &mut Message, texts: &AgentTexts| {
+                if let Message::User { text } | Message::Assistant { text, .. } = message {
+                    truncate(text, share, texts);
+                }
+            };
+            self.change(shorten, target);
         }
         self.tokens <= budget
     }
-}
-
-fn sum_of(turns: &[SizedTurn]) -> u64 {
-    turns.iter().map(|turn| turn.tokens).sum()
-}
-
-fn shorten_result(message: &mut Message, texts: &AgentTexts) {
-    truncate_if_result(message, SHORT_RESULT_BYTES, texts);
 }
 
 fn drop_thinking(message: &mut Message, _: &AgentTexts) {
     if let Message::Assistant { thinking, provider_data, .. } = message {
         thinking.clear();
         *provider_data = None;
-    }
-}
-
-fn text_len(message: &Message) -> usize {
-    match message {
-        Message::User { text } | Message::Assistant { text, .. } => text.len(),
-        Message::Tool(_) => 0,
-    }
-}
-
-fn truncate_if_text(message: &mut Message, max_bytes: usize, texts: &AgentTexts) {
-    if let Message::User { text } | Message::Assistant { text, .. } = message {
-        truncate(text, max_bytes, texts);
     }
 }
 

@@ -30,7 +30,6 @@ pub(crate) struct ContinuationTrimmer {
 }
 
 impl ContinuationTrimmer {
-    /// For a text that continues `previous`.
     pub(crate) fn new(previous: &str) -> Self {
         let end = previous.trim_end().len();
         Self {
@@ -79,7 +78,6 @@ impl ContinuationTrimmer {
         self.release()
     }
 
-    /// Compares the held text from `from` on with all candidates.
     fn compare(&mut self, from: usize) {
         let boundary = self.boundary();
         let (seen, new) = (from - self.whitespace, &self.held[from..]);
@@ -90,9 +88,11 @@ impl ContinuationTrimmer {
                 candidates.push(candidate);
                 continue;
             }
-            let same = common_prefix(rest, new);
+            let common = rest.chars().zip(new.chars()).take_while(|(a, b)| a == b);
+            let same: usize = common.map(|(character, _)| character.len_utf8()).sum();
             let continues = new[same..].starts_with(candidate::is_term_char);
-            let completes = rest[same..].is_empty() && self.may_end_inside_term() && continues;
+            // The previous text may have been interrupted inside a term.
+            let completes = rest[same..].is_empty() && self.previous.ends_with(candidate::is_term_char) && continues;
             // A term that ends in whitespace is not the beginning of a longer one.
             let other = rest[same..].starts_with(char::is_whitespace) && new[same..].starts_with(char::is_alphanumeric);
             let is_complete = candidate.start + seen + same >= self.end && !other;
@@ -126,14 +126,8 @@ impl ContinuationTrimmer {
         }
     }
 
-    /// The held text without its leading whitespace.
     fn without_whitespace(&self) -> &str {
         &self.held[self.whitespace..]
-    }
-
-    /// Whether the previous text may have been interrupted inside a term.
-    fn may_end_inside_term(&self) -> bool {
-        self.previous.ends_with(candidate::is_term_char)
     }
 
     fn boundary(&self) -> Boundary {
@@ -146,11 +140,6 @@ impl ContinuationTrimmer {
                 && self.without_whitespace().starts_with(char::is_alphanumeric),
         }
     }
-}
-
-/// The length of the common prefix in bytes, in whole characters.
-fn common_prefix(one: &str, other: &str) -> usize {
-    one.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
 }
 
 #[cfg(test)]

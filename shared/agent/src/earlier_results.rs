@@ -29,7 +29,6 @@ pub(crate) fn cut_results(messages: &mut [Message], language: Language) {
     }
 }
 
-/// The numbers of the pages that the model cites.
 fn cited_numbers(messages: &[Message]) -> BTreeSet<usize> {
     let mut parts = Vec::new();
     for message in messages {
@@ -43,7 +42,9 @@ fn cited_numbers(messages: &[Message]) -> BTreeSet<usize> {
         AnswerPart::Citation { numbers, .. } => numbers,
         AnswerPart::Text(_) => Vec::new(),
     };
-    parts.into_iter().flat_map(numbers).collect()
+    let mut cited = BTreeSet::new();
+    cited.extend(parts.into_iter().flat_map(numbers));
+    cited
 }
 
 /// A page in a result: the lines that name it, and its content.

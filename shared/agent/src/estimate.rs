@@ -10,7 +10,6 @@ use work::{lock, make_space};
 
 use crate::tokens::{Family, tokens};
 
-/// From this length on the size of a text is remembered, in bytes.
 const MIN_REMEMBERED_BYTES: usize = 256;
 
 /// Maximum number of remembered sizes; all are dropped when there are more.
@@ -54,14 +53,14 @@ pub(crate) fn tools(family: Family, tools: &[ToolSpec]) -> TextSize {
     parts.fold(TextSize::default(), TextSize::add)
 }
 
-/// The size of a reply.
 pub(crate) fn reply<'a>(
     family: Family,
     content: &str,
     thinking: &str,
     calls: impl IntoIterator<Item = &'a ToolCall>,
 ) -> TextSize {
-    call_sizes(family, calls).fold(text(family, content) + text(family, thinking), TextSize::add)
+    let calls = calls.into_iter().map(|call| text(family, &call.name) + text(family, &call.arguments.to_string()));
+    calls.fold(text(family, content) + text(family, thinking), TextSize::add)
 }
 
 pub(crate) fn text(family: Family, text: &str) -> TextSize {
@@ -84,18 +83,12 @@ fn measure(family: Family, text: &str) -> TextSize {
     TextSize { characters: count(text.chars().count()), bytes: count(text.len()), tokens: tokens(family, text) }
 }
 
-fn call_sizes<'a>(family: Family, calls: impl IntoIterator<Item = &'a ToolCall>) -> impl Iterator<Item = TextSize> {
-    calls.into_iter().map(move |call| text(family, &call.name) + text(family, &call.arguments.to_string()))
-}
-
 fn message(family: Family, message: &Message) -> TextSize {
     // Each message needs about four more tokens for its role and its delimiters.
     let delimiters = TextSize { tokens: 4, ..TextSize::default() };
     let size = match message {
         // Reasoning is sent back to some endpoints, and only with calls.
-        Message::Assistant { text: content, calls, thinking, .. } if !calls.is_empty() => {
-            call_sizes(family, calls).fold(text(family, content) + text(family, thinking), TextSize::add)
-        }
+        Message::Assistant { text, calls, thinking, .. } if !calls.is_empty() => reply(family, text, thinking, calls),
         Message::User { text: content } | Message::Assistant { text: content, .. } => text(family, content),
         Message::Tool(result) => text(family, &result.content),
     };

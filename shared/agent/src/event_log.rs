@@ -3,7 +3,7 @@
 //! [`MAX_ANSWER_BYTES`] is dropped and the turn ends there; reasoning beyond [`MAX_THINKING_BYTES`] is dropped.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use domain::{AnswerDelta, Event, EventBatch, MAX_ANSWER_BYTES, MAX_THINKING_BYTES, Note, ToolEvent, TurnAccumulator};
 use futures_util::stream::{Stream, unfold};
@@ -12,8 +12,10 @@ use redaction::StreamRedactor;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tools::SourceNumbers;
+use work::lock;
 
-use crate::answer_filter::{AnswerFilter, FilteredAnswer};
+use crate::answer_filter::AnswerFilter;
+use crate::citation_filter::FilteredAnswer;
 use crate::{TurnRecorder, TurnState};
 
 /// The events of a turn, with the state that they add up to; clones share one log.
@@ -51,6 +53,15 @@ const _: () = assert!(size_of::<Event>() <= size_of::<String>() + size_of::<usiz
 pub struct CloseGuard(EventLog);
 
 impl EventLog {
+    /// The log of a turn that continues an answer with this text and reasoning, which are in its state and no event.
+    pub fn continuing(content: &str, thinking: &str) -> Self {
+        let log = Self::default();
+        let mut state = log.turn_state();
+        (state.answer.content, state.answer.thinking) = (content.to_owned(), thinking.to_owned());
+        drop(state);
+        log
+    }
+
     /// Appends the event and wakes all subscribers.
     ///
     /// Text and reasoning beyond what is stored of an answer are dropped; with text, the turn ends with `length`.
@@ -63,7 +74,7 @@ impl EventLog {
     ///
     /// Text and reasoning are filtered; what cannot be decided yet is held back.
     pub(crate) fn append(&self, event: Event) {
-        let mut state = self.lock();
+        let mut state = lock(&self.0.state);
         match event {
             Event::Delta(AnswerDelta::Text(delta)) => {
                 let filtered = state.filter.push_text(delta);
@@ -84,25 +95,25 @@ impl EventLog {
 
     /// Appends the text that is held back at the end of a reply: [`Self::notify`] must follow.
     pub(crate) fn append_held(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.0.state);
         let held = state.filter.finish();
         self.append_answer(&mut state, held);
     }
 
     /// Appends a part of an answer that no model wrote, as it is, and wakes all subscribers.
     pub(crate) fn send_result(&self, text: String) {
-        self.append_answer(&mut self.lock(), FilteredAnswer { text, ..FilteredAnswer::default() });
+        self.append_answer(&mut lock(&self.0.state), FilteredAnswer { text, ..FilteredAnswer::default() });
         self.notify();
     }
 
     /// Drops the text that is held back of a reply that did not end.
     pub(crate) fn discard_held(&self) {
-        self.lock().filter.discard();
+        lock(&self.0.state).filter.discard();
     }
 
     /// Filters the answer that follows by these sources, and masks personal data in it if there is a redactor.
     pub(crate) fn filter_answer(&self, sources: SourceNumbers, redactor: Option<StreamRedactor>) {
-        self.lock().filter = AnswerFilter::new(sources, redactor);
+        lock(&self.0.state).filter = AnswerFilter::new(sources, redactor);
     }
 
     fn append_answer(&self, state: &mut LogState, filtered: FilteredAnswer) {
@@ -141,32 +152,31 @@ impl EventLog {
         }
     }
 
-    /// Wakes all subscribers.
     pub(crate) fn notify(&self) {
         self.0.readable.notify_waiters();
     }
 
     /// Has all events recorded, including those so far.
     pub(crate) fn record(&self, recording: &Arc<dyn TurnRecorder>) {
-        self.lock().events.iter().for_each(|event| recording.on_event(event));
+        lock(&self.0.state).events.iter().for_each(|event| recording.on_event(event));
         let _first = self.0.recording.set(Arc::clone(recording));
     }
 
     /// The number of events so far.
     pub fn count(&self) -> usize {
-        self.lock().events.len()
+        lock(&self.0.state).events.len()
     }
 
     /// The bytes of all deltas so far.
     pub fn bytes(&self) -> usize {
-        self.lock().bytes
+        lock(&self.0.state).bytes
     }
 
     /// Waits until the deltas have so many bytes; one task may wait at a time.
     pub async fn wait_for_bytes(&self, bytes: usize) {
         loop {
             {
-                let mut state = self.lock();
+                let mut state = lock(&self.0.state);
                 if state.bytes >= bytes {
                     return;
                 }
@@ -181,22 +191,20 @@ impl EventLog {
         self.0.full.is_cancelled()
     }
 
-    /// Waits until text is dropped because the answer is as long as one may be.
     pub(crate) async fn wait_until_full(&self) {
         self.0.full.cancelled().await;
     }
 
     /// Whether the last event is one that ends a turn.
     pub fn has_ended(&self) -> bool {
-        self.lock().events.last().is_some_and(Event::is_end)
+        lock(&self.0.state).events.last().is_some_and(Event::is_end)
     }
 
     /// The state of the turn; the guard must be dropped before anything is awaited.
     pub fn turn_state(&self) -> impl DerefMut<Target = TurnState> {
-        TurnStateGuard(self.lock())
+        TurnStateGuard(lock(&self.0.state))
     }
 
-    /// Where the attempts at model calls are recorded.
     pub(crate) fn attempts(&self) -> AttemptLog {
         self.turn_state().attempts.clone()
     }
@@ -213,29 +221,26 @@ impl EventLog {
 
     /// Truncates text and reasoning to what still fits; whether anything is left of the event.
     fn truncate_to_limits(&self, answer: &TurnAccumulator, event: &mut Event) -> bool {
-        match event {
+        let (delta, max_bytes, is_text) = match event {
             Event::Delta(AnswerDelta::Text(delta)) => {
-                let fits = truncate(delta, MAX_ANSWER_BYTES.saturating_sub(answer.content.len()));
-                if !fits {
-                    self.0.full.cancel();
-                }
-                fits || !delta.is_empty()
+                (delta, MAX_ANSWER_BYTES.saturating_sub(answer.content.len()), true)
             }
-            // The answer continues without the rest of its reasoning.
             Event::Delta(AnswerDelta::Thinking(delta)) => {
-                truncate(delta, MAX_THINKING_BYTES.saturating_sub(answer.thinking.len())) || !delta.is_empty()
+                (delta, MAX_THINKING_BYTES.saturating_sub(answer.thinking.len()), false)
             }
             Event::Started(_)
             | Event::Delta(AnswerDelta::Reclassified(_))
             | Event::Tool(_)
             | Event::Note(_)
-            | Event::End(_) => true,
+            | Event::End(_) => return true,
+        };
+        let fits = delta.len() <= max_bytes;
+        delta.truncate(delta.floor_char_boundary(max_bytes));
+        // The answer continues without the rest of its reasoning.
+        if !fits && is_text {
+            self.0.full.cancel();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, LogState> {
-        // A panic in another part of the turn leaves the state whole: each change to it is one step.
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        fits || !delta.is_empty()
     }
 }
 
@@ -268,15 +273,6 @@ fn delta_bytes(event: &Event) -> usize {
     }
 }
 
-/// Truncates a text at a character boundary to at most `max_bytes`; whether it was short enough.
-fn truncate(text: &mut String, max_bytes: usize) -> bool {
-    let fits = text.len() <= max_bytes;
-    if !fits {
-        text.truncate(text.floor_char_boundary(max_bytes));
-    }
-    fits
-}
-
 /// Reads a log from one position on. It may be dropped at any time.
 pub struct Subscriber {
     log: EventLog,
@@ -304,7 +300,7 @@ impl Subscriber {
             // Registered before the log is read, so that no notification is lost in between.
             let readable = self.log.0.readable.notified();
             {
-                let state = self.log.lock();
+                let state = lock(&self.log.0.state);
                 let new = state.events.get(self.next..).unwrap_or_default();
                 if !new.is_empty() {
                     self.next += new.len();
@@ -321,7 +317,7 @@ impl Subscriber {
 
 impl Drop for CloseGuard {
     fn drop(&mut self) {
-        self.0.lock().is_closed = true;
+        lock(&self.0.0.state).is_closed = true;
         self.0.notify();
     }
 }

@@ -1,12 +1,9 @@
-//! Answers for users when the model wrote none.
-
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use domain::{Language, Source, TurnAccumulator};
 use prompts::AgentTexts;
 
-/// Why the model wrote no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FallbackReason {
     EmptyReply,
@@ -14,7 +11,6 @@ pub(crate) enum FallbackReason {
     OutOfTime,
 }
 
-/// Maximum number of pages that are listed.
 const MAX_PAGES: usize = 10;
 
 /// The pages to list: those that the text cites, then the best of each search, which lists its best ones first.
@@ -35,11 +31,10 @@ pub(crate) fn answer(question: &str, sources: &[&Source], reason: FallbackReason
     if sources.is_empty() {
         return texts.no_answer.to_owned();
     }
-    let introduction = match reason {
-        FallbackReason::EmptyReply => texts.empty_reply,
-        FallbackReason::OutOfTime => texts.out_of_time,
+    let mut text = match reason {
+        FallbackReason::EmptyReply => format!("{}\n", texts.empty_reply),
+        FallbackReason::OutOfTime => format!("{}\n", texts.out_of_time),
     };
-    let mut text = format!("{introduction}\n");
     for source in sources {
         let url = source.url.replace('(', "%28").replace(')', "%29");
         let title = source.title.replace(['[', ']'], " ");

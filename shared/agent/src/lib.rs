@@ -7,23 +7,21 @@
 //! * `run`: the rounds of a turn, their limits, deadlines, failover and search prefetch
 //! * `reply`: one reply, read while its calls already run
 //! * `round`: the outcome of one round
+//! * `single_call`: a call that a client made itself
 //! * `continuation`: joins the texts of two models after a failover
-//! * `prompt`, `message_format`, `call_ids`, `alternation`: what the model reads
+//! * `prompt`, `message_format`, `call_ids`: what the model reads
 //! * `context`, `compactness`: what fits into the context window of a model
 //! * `earlier_results`: what later turns read of the results of a turn
 //! * `turn_state`, `event_log`: the events of a turn and what they add up to
 //! * `answer_filter`, `citation_filter`: personal data and invented citations in an answer as it streams
-//! * `client_context`: history and tools of a client that keeps its conversation itself
-//! * `tokens`, `estimate`, `token_count_cache`: token counts without a tokenizer
+//! * `unseen_reply`: replies that no user sees, such as summaries and titles
+//! * `tokens`, `estimate`: token counts without a tokenizer
 //! * `usage`: tokens and cost of a reply
 //! * `fallback`: answers without a model
 
-mod alternation;
 mod answer_filter;
 mod call_ids;
-mod call_record;
 mod citation_filter;
-mod client_context;
 mod compactness;
 mod context;
 mod continuation;
@@ -37,15 +35,17 @@ mod prompt_cache;
 mod reply;
 mod round;
 mod run;
+mod single_call;
 mod thinking_clock;
 mod tokens;
 mod turn;
 mod turn_state;
+mod unseen_reply;
 mod usage;
 
-pub use call_record::CallRecord;
-pub use client_context::ClientContext;
 pub use event_log::{CloseGuard, EventLog, Subscriber};
 pub use prompt_cache::PromptCache;
-pub use turn::{Agent, BuiltInPrompt, PreSearch, ToolModes, Turn, TurnRecorder, TurnRecorderFactory};
-pub use turn_state::TurnState;
+pub use single_call::run_call;
+pub use turn::{Agent, BuiltInPrompt, ClientContext, PreSearch, ToolModes, Turn, TurnRecorder, TurnRecorderFactory};
+pub use turn_state::{CallRecord, TurnState};
+pub use unseen_reply::request_title;

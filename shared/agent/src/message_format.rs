@@ -1,9 +1,6 @@
-//! The messages of a prompt in the format of a tool mode: calls in fields of their own, or everything as text.
-
 use domain::{Language, Message, ToolMessage};
 use tool_calls::CallFormat;
 
-use crate::alternation::enforce_alternation;
 use crate::call_ids::CallIds;
 use prompts::{AgentTexts, ToolTexts, fill};
 
@@ -25,18 +22,11 @@ pub(crate) fn to_text(texts: &AgentTexts, messages: &[Message], format: &CallFor
         match first {
             Message::User { .. } => written.push(first.clone()),
             Message::Assistant { text, calls, .. } => {
-                let mut parts: Vec<String> = Vec::with_capacity(calls.len() + 1);
-                if !text.is_empty() {
-                    parts.push(text.clone());
-                }
-                parts.extend(calls.iter().map(|call| format.render_call(call)));
-                let text = parts.join("\n");
-                written.push(Message::Assistant {
-                    text,
-                    thinking: String::new(),
-                    calls: Vec::new(),
-                    provider_data: None,
-                });
+                let calls = calls.iter().map(|call| format.render_call(call));
+                let parts: Vec<String> =
+                    Some(text.clone()).filter(|text| !text.is_empty()).into_iter().chain(calls).collect();
+                let (text, thinking, calls) = (parts.join("\n"), String::new(), Vec::new());
+                written.push(Message::Assistant { text, thinking, calls, provider_data: None });
             }
             Message::Tool(_) => {
                 let results = leading_results(first, &mut rest);
@@ -52,19 +42,17 @@ fn leading_results<'a>(first: &'a Message, rest: &mut &'a [Message]) -> Vec<&'a 
     let count = rest.iter().take_while(|message| matches!(message, Message::Tool(_))).count();
     let (results, tail) = rest.split_at(count);
     *rest = tail;
-    std::iter::once(first)
-        .chain(results)
-        .filter_map(|message| match message {
-            Message::Tool(result) => Some(result),
-            _ => None,
-        })
-        .collect()
+    let result = |message: &'a Message| if let Message::Tool(result) = message { Some(result) } else { None };
+    std::iter::once(first).chain(results).filter_map(result).collect()
 }
 
 /// The user message with results. Without its explicit instruction to use them, models ignore them.
 fn results_message(texts: &AgentTexts, results: &[&ToolMessage], format: &CallFormat) -> String {
-    let body: Vec<String> = results.iter().map(|result| render(result, format)).collect();
-    let body = body.join("\n\n");
+    let render = |result: &&ToolMessage| match &result.content {
+        content if is_search(content) => content.clone(),
+        _ => format.render_result(result),
+    };
+    let body = results.iter().map(render).collect::<Vec<_>>().join("\n\n");
     format!("{}\n\n{}", fill(frame(texts, results), &[("results", &body)]), texts.quoted)
 }
 
@@ -92,14 +80,29 @@ fn is_invalid_call(content: &str) -> bool {
     [Language::Zh, Language::En].map(ToolTexts::of).iter().any(|texts| is_start(texts.invalid_arguments))
 }
 
-fn render(result: &ToolMessage, format: &CallFormat) -> String {
-    if is_search(&result.content) { result.content.clone() } else { format.render_result(result) }
-}
-
 /// Whether the content is a block that a search formatted itself. No other result can start like this, because `<` is
 /// escaped in them.
 fn is_search(content: &str) -> bool {
     content.starts_with("<search_results>") || content.starts_with("<search_error>")
+}
+
+/// Makes user and assistant messages alternate, as strict endpoints and chat templates require.
+///
+/// A turn that failed before its first delta leaves a user message without an answer: it is joined to the next one. A
+/// reply without text and calls is dropped.
+fn enforce_alternation(messages: Vec<Message>) -> Vec<Message> {
+    let mut alternating: Vec<Message> = Vec::with_capacity(messages.len());
+    for message in messages {
+        match (alternating.last_mut(), message) {
+            (_, Message::Assistant { text, calls, .. }) if text.is_empty() && calls.is_empty() => {}
+            (Some(Message::User { text: before }), Message::User { text }) => {
+                before.push_str("\n\n");
+                before.push_str(&text);
+            }
+            (_, message) => alternating.push(message),
+        }
+    }
+    alternating
 }
 
 #[cfg(test)]
@@ -133,8 +136,8 @@ mod tests {
         ];
         let written = to_text(AgentTexts::of(Language::Zh), &messages, tool_calls::format_for("any"));
         assert_eq!(written.len(), 3);
-        let expected = "以下是搜索结果，请基于这些结果回答：\n\n<search_results>\n一\n</search_results>\n\n\
-            <search_results>\n二\n</search_results>\n\n请根据以上搜索结果，按用户要求的详略回答问题；结果不够用时，可以再搜索一次。";
+        let expected = "以下是搜索结果：\n\n<search_results>\n一\n</search_results>\n\n\
+            <search_results>\n二\n</search_results>\n\n请根据以上搜索结果，按用户要求的详略回答问题；不够用时可以再搜索一次。";
         assert!(user(&written).starts_with(expected), "{}", user(&written));
         assert!(user(&written).ends_with(AgentTexts::of(Language::Zh).quoted));
     }
@@ -181,5 +184,18 @@ mod tests {
                 assert_eq!(frame(texts, &results), expected, "{results:?}");
             }
         }
+    }
+
+    #[test]
+    fn unanswered_user_message_is_joined_to_next() {
+        let user = |text: &str| Message::User { text: text.into() };
+        let assistant = |text: &str| Message::Assistant {
+            text: text.into(),
+            thinking: "hm".into(),
+            calls: Vec::new(),
+            provider_data: None,
+        };
+        let messages = vec![user("一"), assistant(""), user("二"), assistant("答"), user("三")];
+        assert_eq!(enforce_alternation(messages), [user("一\n\n二"), assistant("答"), user("三")]);
     }
 }

@@ -1,23 +1,20 @@
-//! System prompts, and the messages that the agent adds to a conversation.
-
 use domain::{Language, Message, ToolChoice, ToolSpec};
 use jiff::civil::Date;
 use prompts::{AgentTexts, CurrentTimeTexts, fill};
 use tool_calls::{CallFormat, JsonFault, MalformedReason};
 
-use crate::compactness::Compactness;
 use crate::round::Correction;
 
-/// Which tools a prompt offers, and how.
 #[derive(Clone, Copy)]
 pub(crate) enum ToolOffer<'a> {
-    /// None.
     None,
     /// In the system prompt, in this format.
-    Text { format: &'a CallFormat, tools: &'a [ToolSpec] },
+    Text {
+        format: &'a CallFormat,
+        tools: &'a [ToolSpec],
+    },
     /// In a field of the request; the system prompt only states how to treat them.
     Native {
-        /// Whether they may be called.
         callable: bool,
     },
 }
@@ -26,11 +23,13 @@ pub(crate) enum ToolOffer<'a> {
 #[derive(Clone)]
 pub(crate) struct SystemPrompt<'a> {
     pub(crate) language: Language,
-    pub(crate) compactness: Compactness,
+    pub(crate) is_compact: bool,
     /// Replaces the default.
     pub(crate) agent_prompt: Option<&'a str>,
     /// Follows it.
     pub(crate) added_prompt: Option<&'a str>,
+    /// Whether instructions for a deep search follow.
+    pub(crate) searches_deeply: bool,
     pub(crate) today: &'a str,
     /// The time zone of `today`.
     pub(crate) zone: &'a str,
@@ -40,7 +39,7 @@ pub(crate) struct SystemPrompt<'a> {
 impl SystemPrompt<'_> {
     /// A text that differs from that of every other system prompt with the same tools.
     pub(crate) fn key(&self) -> String {
-        let Self { language, compactness, agent_prompt, added_prompt, today, zone, offer } = self;
+        let Self { language, is_compact, agent_prompt, added_prompt, searches_deeply, today, zone, offer } = self;
         let offer = match offer {
             ToolOffer::None => "no tools",
             ToolOffer::Text { format, .. } => format.name(),
@@ -49,13 +48,17 @@ impl SystemPrompt<'_> {
         };
         let lengths = [agent_prompt, added_prompt].map(|prompt| prompt.map(str::len));
         let (agent_prompt, added_prompt) = (agent_prompt.unwrap_or_default(), added_prompt.unwrap_or_default());
-        format!("{language:?} {compactness:?} {offer} {today} {zone} {lengths:?} {agent_prompt}{added_prompt}")
+        format!(
+            "{language:?} {is_compact} {searches_deeply} {offer} {today} {zone} {lengths:?} {agent_prompt}{added_prompt}"
+        )
     }
 
     pub(crate) fn render(&self) -> String {
         let texts = AgentTexts::of(self.language);
-        let mut parts = vec![self.agent_prompt.unwrap_or(self.compactness.default_system(texts)).to_owned()];
+        let default_system = if self.is_compact { texts.compact_system } else { texts.default_system };
+        let mut parts = vec![self.agent_prompt.unwrap_or(default_system).to_owned()];
         parts.extend(self.added_prompt.map(str::to_owned));
+        parts.extend(self.searches_deeply.then(|| texts.deep_search.to_owned()));
         let weekday = weekday(self.language, self.today);
         parts.push(fill(texts.current_date, &[("today", self.today), ("weekday", weekday), ("zone", self.zone)]));
         match &self.offer {
@@ -64,9 +67,10 @@ impl SystemPrompt<'_> {
             ToolOffer::Native { callable: true } => {
                 parts.push(format!("{}\n{}", texts.untrusted_tools, texts.tools_available));
             }
-            ToolOffer::Text { format, tools } => {
-                parts.push(self.compactness.instructions(format, tools, self.language, self.today));
+            ToolOffer::Text { format, tools } if self.is_compact => {
+                parts.push(fill(texts.compact_tools, &[("tools", &format.compact_tools(tools))]));
             }
+            ToolOffer::Text { format, tools } => parts.push(format.instructions(tools, self.language, self.today)),
         }
         parts.join("\n\n")
     }
@@ -164,8 +168,8 @@ mod tests {
 
     fn prompt(agent_prompt: Option<&str>, offer: ToolOffer<'_>) -> String {
         let (language, today, zone) = (Language::Zh, "2026-01-02", "Asia/Shanghai");
-        let compactness = Compactness::Full;
-        SystemPrompt { language, compactness, agent_prompt, added_prompt: None, today, zone, offer }.render()
+        let (is_compact, added_prompt, searches_deeply) = (false, None, false);
+        SystemPrompt { language, is_compact, agent_prompt, added_prompt, searches_deeply, today, zone, offer }.render()
     }
 
     #[test]

@@ -20,11 +20,9 @@ const MAX_PROMPTS: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub struct PromptCache(Arc<Mutex<Vec<KnownTools>>>);
 
-/// A list of tools.
 #[derive(Debug)]
 struct KnownTools {
     specs: Arc<[ToolSpec]>,
-    /// Sizes of the tools, by family.
     sizes: Vec<(Family, TextSize)>,
     /// System prompts, by [`SystemPrompt::key`].
     systems: Vec<(String, Arc<str>)>,
@@ -81,7 +79,6 @@ mod tests {
     use domain::Language;
 
     use super::*;
-    use crate::compactness::Compactness;
     use crate::prompt::ToolOffer;
 
     fn specs(description: &str) -> Arc<[ToolSpec]> {
@@ -110,18 +107,20 @@ mod tests {
         let (cache, tools) = (PromptCache::default(), specs("one"));
         let first = SystemPrompt {
             language: Language::En,
-            compactness: Compactness::Full,
+            is_compact: false,
             agent_prompt: Some("You answer."),
             added_prompt: None,
+            searches_deeply: false,
             today: "2026-01-02",
             zone: "UTC",
             offer: ToolOffer::Text { format: tool_calls::format_for("any"), tools: &tools },
         };
         let others = [
             SystemPrompt { language: Language::Zh, ..first.clone() },
-            SystemPrompt { compactness: Compactness::Compact, ..first.clone() },
+            SystemPrompt { is_compact: true, ..first.clone() },
             SystemPrompt { agent_prompt: None, ..first.clone() },
             SystemPrompt { agent_prompt: None, added_prompt: Some("You answer."), ..first.clone() },
+            SystemPrompt { searches_deeply: true, ..first.clone() },
             SystemPrompt { today: "2026-01-03", ..first.clone() },
             SystemPrompt { zone: "Asia/Shanghai", ..first.clone() },
             SystemPrompt { offer: ToolOffer::Native { callable: true }, ..first.clone() },

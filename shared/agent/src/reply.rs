@@ -1,11 +1,9 @@
-//! Reads one reply while its calls already run.
-
 mod reader;
 mod state;
 
 use std::mem::Discriminant;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use domain::{Event, ToolCall, ToolEvent, ToolProgress, ToolSpec};
 use futures_util::StreamExt;
@@ -14,22 +12,20 @@ use llm::{ModelClient, ModelError, Reply, ToolMode};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tools::{ToolRun, ToolSession};
+use work::lock;
 
 use self::reader::{ReadUpTo, ReplyReader};
-pub(crate) use self::state::InventionDetector;
+pub(crate) use self::state::{InventionDetector, UnshownReason};
 use self::state::{MAX_RUN_CALLS, ReplyState};
 use crate::round::{Correction, Round, RoundError, allows_failover};
 use crate::{ClientContext, EventLog, TurnRecorder};
 
-/// The options for reading one reply.
 pub(crate) struct ReplyOptions<'a> {
     pub(crate) events: &'a EventLog,
     /// The model and its endpoint, to which provider data belongs.
     pub(crate) origin: &'a str,
     pub(crate) session: &'a ToolSession,
-    /// The model that replies.
     pub(crate) model: &'a ModelClient,
-    /// Records the turn, if set.
     pub(crate) recorder: Option<&'a dyn TurnRecorder>,
     /// Decide whether text is a call if its form is ambiguous.
     pub(crate) specs: &'a [ToolSpec],
@@ -45,25 +41,14 @@ pub(crate) struct ReplyOptions<'a> {
     pub(crate) corrected: &'a [Discriminant<Correction>],
     /// Whether a report of results is made up: no tool has returned any in the conversation.
     pub(crate) finds_inventions: bool,
-    /// Why text is not shown, if it is not.
-    pub(crate) unshown: Option<Unshown>,
+    /// Why text is not shown from the beginning, if it is not.
+    pub(crate) unshown: Option<UnshownReason>,
     /// The text of this reply by a model that failed.
     pub(crate) previous_text: &'a str,
     /// Whether another model can continue if this one fails.
     pub(crate) has_fallback: bool,
 }
 
-/// Why the text of a reply is not shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unshown {
-    /// The client requires a call, which a model with prompted tools may ignore. Text is held until there is a call: a reply
-    /// without one is not shown, because the request is repeated once. The second reply is shown as it is.
-    NoCall,
-    /// The client wants a format, in which the last round repeats the answer.
-    Draft,
-}
-
-/// When a reply is dropped.
 #[derive(Clone, Copy)]
 pub(crate) struct GiveUp {
     pub(crate) at: Instant,
@@ -77,31 +62,34 @@ impl ReplyOptions<'_> {
         self.has_fallback && !results.is_empty() && allows_failover(error)
     }
 
-    /// A function that sends the progress of a running call.
-    fn progress_sink(&self, call: &ToolCall) -> impl Fn(String) + Sync {
-        let (events, id, name) = (self.events, call.id.clone(), call.name.clone());
-        move |text| {
-            let progress = ToolProgress { id: id.clone(), name: name.clone(), text };
-            events.send(Event::Tool(ToolEvent::Progress(Box::new(progress))));
-        }
-    }
-
     /// Whether another reply, without tools, is more useful than the rest of this one.
     fn should_give_up(&self, results: &[Option<ToolRun>]) -> bool {
         let is_answer = || !self.events.turn_state().current_round().0.trim().is_empty();
         !results.is_empty() || (self.give_up.has_results && !is_answer())
     }
 
-    /// Runs a call, unless the reply has too many.
+    /// Runs a call and sends its progress, unless the reply has too many.
     async fn run_call(&self, index: usize, call: &ToolCall) -> Result<ToolRun, anyhow::Error> {
         if index >= MAX_RUN_CALLS {
             return Ok(self.session.reject_excess(call, MAX_RUN_CALLS));
         }
-        self.session.run_with_progress(call, &self.progress_sink(call)).await
+        run_with_progress(self.session, self.events, call).await
     }
 }
 
-/// Records and sends the result of a call.
+/// Runs a call and sends its progress.
+pub(crate) async fn run_with_progress(
+    session: &ToolSession,
+    events: &EventLog,
+    call: &ToolCall,
+) -> Result<ToolRun, anyhow::Error> {
+    let send_progress = |text| {
+        let progress = ToolProgress { id: call.id.clone(), name: call.name.clone(), text };
+        events.send(Event::Tool(ToolEvent::Progress(Box::new(progress))));
+    };
+    session.run_with_progress(call, &send_progress).await
+}
+
 pub(crate) fn report(
     events: &EventLog,
     recorder: Option<&dyn TurnRecorder>,
@@ -135,7 +123,7 @@ pub(crate) async fn read(reply: Reply, options: &ReplyOptions<'_>) -> Result<Rou
                 // A reply may make thousands of calls that end at once.
                 yield_now().await;
             }
-            Some(read_up_to) = next(&mut reader) => match read_up_to {
+            Some(read_up_to) = async { Some(reader.as_mut()?.wait().await) } => match read_up_to {
                 ReadUpTo::End(Some(error)) if !options.awaits_calls_after(&error, &results) => {
                     return Err(RoundError::Model(error));
                 }
@@ -163,16 +151,4 @@ pub(crate) async fn read(reply: Reply, options: &ReplyOptions<'_>) -> Result<Rou
     let results = results.into_iter().flatten().collect();
     let mut state = lock(&state);
     if gave_up { Err(state.give_up(results)) } else { state.close(results, error, options.has_fallback) }
-}
-
-/// What was read, if the reply is still being read.
-async fn next(reader: &mut Option<ReplyReader>) -> Option<ReadUpTo> {
-    match reader {
-        Some(reader) => Some(reader.wait().await),
-        None => None,
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,3 @@
-//! The outcome of one round: a reply with the results of its calls, or the reason why it is incomplete.
-
 use domain::{ErrorCode, Failure, ProviderData, ToolCall};
 use llm::{Finish, ModelError, TokenUsage};
 use tool_calls::Malformed;
@@ -46,7 +44,6 @@ pub(crate) enum RoundError {
 }
 
 impl RoundError {
-    /// The failure that the client receives.
     pub(crate) fn failure(&self) -> Failure {
         match self {
             Self::ToolsRejected => failure_of(&ModelError::ToolsUnsupported),
@@ -62,7 +59,7 @@ impl RoundError {
 
 /// Whether another model may succeed after this error.
 pub(crate) fn allows_failover(error: &ModelError) -> bool {
-    !matches!(error, ModelError::ContentFiltered | ModelError::Deadline)
+    !matches!(error, ModelError::ContentFiltered { .. } | ModelError::Deadline)
 }
 
 /// The client's view of a model error: a code and a fixed message, nothing from upstream.
@@ -79,7 +76,11 @@ fn failure_of(error: &ModelError) -> Failure {
         ModelError::Unavailable => ErrorCode::UpstreamUnavailable,
         ModelError::Rejected | ModelError::ToolsUnsupported => ErrorCode::UpstreamRejected,
         ModelError::Auth => ErrorCode::UpstreamAuth,
-        ModelError::ContentFiltered => ErrorCode::ContentFiltered,
+        ModelError::ContentFiltered { category: Some(category) } => {
+            let message = format!("The provider's content filter stopped this answer: {category}.");
+            return Failure::new(ErrorCode::ContentFiltered, message);
+        }
+        ModelError::ContentFiltered { category: None } => ErrorCode::ContentFiltered,
         ModelError::ContextTooLong => ErrorCode::ContextTooLong,
         ModelError::BadResponse => ErrorCode::UpstreamBadResponse,
         ModelError::Stalled => ErrorCode::UpstreamStalled,
@@ -99,5 +100,12 @@ mod tests {
     fn f001_retry_delay_is_rounded_up_to_seconds() {
         let error = ModelError::RateLimited { retry_after: Some(Duration::from_millis(30_001)) };
         assert_eq!(failure_of(&error).retry_after_seconds, Some(31));
+    }
+
+    #[test]
+    fn f006_category_of_filtered_content_is_named() {
+        let message = |category| failure_of(&ModelError::ContentFiltered { category }).message;
+        assert_eq!(message(Some("violence")), "The provider's content filter stopped this answer: violence.");
+        assert_eq!(message(None), "The provider's content filter stopped this answer.");
     }
 }

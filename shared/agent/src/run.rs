@@ -1,5 +1,3 @@
-//! Runs a turn: its rounds and their limits.
-
 mod client_tools;
 mod deadlines;
 mod direct_results;
@@ -8,7 +6,6 @@ mod history;
 mod missing_call;
 mod on_error;
 mod prefetch;
-mod prompt_size;
 mod request;
 mod transcript;
 
@@ -24,7 +21,7 @@ use self::deadlines::Deadlines;
 use crate::earlier_results::cut_results;
 use crate::fallback::FallbackReason;
 use crate::round::{Correction, Round};
-use crate::{Agent, EventLog, Turn, TurnRecorder, compactness};
+use crate::{Agent, EventLog, PreSearch, Turn, TurnRecorder, compactness};
 use prompts::AgentTexts;
 
 /// Default maximum number of rounds with tools, for prompted tools.
@@ -32,6 +29,9 @@ const PROMPTED_ROUNDS: u32 = 3;
 
 /// Default maximum number of rounds with tools, for native tools.
 const NATIVE_ROUNDS: u32 = 10;
+
+/// Maximum number of rounds with tools of a deep search, unless the agent has its own.
+const DEEP_ROUNDS: u32 = 12;
 
 /// Number of equal calls in one turn that ends the rounds with tools.
 const MAX_EQUAL_CALLS: usize = 3;
@@ -45,7 +45,7 @@ impl Agent {
     pub async fn run(&self, turn: &Turn<'_>, events: &EventLog) -> Result<FinishReason, Failure> {
         let Some(first) = turn.models.first() else { return Err(ErrorCode::Internal.into()) };
         let run = Run::new(self, turn, events, turn.tool_modes.tool_mode(first).await);
-        let (session, prefetched) = (Arc::clone(&run.session), run.prefetch_call());
+        let (session, prefetched) = (Arc::clone(&run.session), run.search_call(PreSearch::Concurrent, ""));
         let mut answer = Box::pin(run.run_rounds());
         let answered = async {
             tokio::select! {
@@ -82,7 +82,6 @@ enum Phase {
     Last(FinishReason),
 }
 
-/// The state of a running turn.
 struct Run<'a> {
     agent: &'a Agent,
     turn: &'a Turn<'a>,
@@ -104,7 +103,6 @@ struct Run<'a> {
     result_frame_tokens: u64,
     /// Maximum number of tokens of a prompt, after one was too long.
     max_prompt_tokens: Option<u64>,
-    /// The index of the current model in the models of the turn.
     model_index: usize,
     tool_mode: ToolMode,
     /// The best failure of the models so far (`failover`), for the client if the next one fails too.
@@ -126,7 +124,9 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a EventLog, tool_mode: ToolMode) -> Self {
         let trailing = turn.client.iter().flat_map(|client| &client.trailing_messages).cloned();
-        let messages: Vec<_> = [Message::User { text: turn.text.clone() }].into_iter().chain(trailing).collect();
+        let (written, text_in_messages) = events.turn_state().finished_rounds();
+        let question = Message::User { text: turn.text.clone() };
+        let messages: Vec<_> = [question].into_iter().chain(trailing).chain(written).collect();
         for message in turn.history.iter().flat_map(|earlier| &earlier.messages).chain(&messages) {
             turn.context.allowed_urls.add_message(message);
         }
@@ -162,7 +162,7 @@ impl<'a> Run<'a> {
             model_index: 0,
             tool_mode,
             failure: None,
-            text_in_messages: 0,
+            text_in_messages,
             rounds: 0,
             deadlines,
             equal_calls: HashMap::new(),
@@ -194,7 +194,11 @@ impl<'a> Run<'a> {
     }
 
     fn phase(&self) -> Phase {
-        let default_rounds = if self.is_native() { NATIVE_ROUNDS } else { PROMPTED_ROUNDS };
+        let default_rounds = match self.is_native() {
+            _ if self.agent.searches_deeply => DEEP_ROUNDS,
+            true => NATIVE_ROUNDS,
+            false => PROMPTED_ROUNDS,
+        };
         let max_rounds = self.agent.max_rounds.unwrap_or(default_rounds);
         let is_repeating = self.equal_calls.values().any(|count| *count >= MAX_EQUAL_CALLS);
         if self.specs.is_empty() || self.has_reference || self.has_drafted {

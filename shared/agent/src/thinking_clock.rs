@@ -10,19 +10,16 @@ pub(crate) struct ThinkingClock {
 }
 
 impl ThinkingClock {
-    /// Starts unless it runs.
     pub(crate) fn start(&mut self) {
         self.started_at.get_or_insert_with(Instant::now);
     }
 
-    /// Stops if it runs.
     pub(crate) fn stop(&mut self) {
         if let Some(started_at) = self.started_at.take() {
             self.finished += started_at.elapsed();
         }
     }
 
-    /// The time so far, in milliseconds.
     pub(crate) fn elapsed_ms(&self) -> u64 {
         let running = self.started_at.map(|started_at| started_at.elapsed()).unwrap_or_default();
         u64::try_from((self.finished + running).as_millis()).unwrap_or(u64::MAX)

@@ -107,7 +107,6 @@ fn class(character: char) -> Class {
     }
 }
 
-/// Estimates the tokens of a text for models of a family.
 pub(crate) fn tokens(family: Family, text: &str) -> u64 {
     let mut counter = Counter::new(family);
     text.chars().for_each(|character| counter.push(character));
@@ -148,7 +147,12 @@ impl Counter<'_> {
         }
         match class {
             Class::Letter => self.letter(character, begins),
-            Class::Digit => self.digit(after_one_blank),
+            Class::Digit => {
+                self.add(at::DIGIT);
+                self.add_if(self.run.is_multiple_of(3), at::DIGIT_GROUP);
+                self.add_if(after_one_blank, at::LONE_SPACE);
+                self.run += 1;
+            }
             Class::Blank => {
                 self.run += 1;
                 self.add_if(self.run == 2, at::BLANK_RUN);
@@ -157,7 +161,7 @@ impl Counter<'_> {
             Class::Mark => self.add(if begins { at::MARK_RUN } else { at::MORE_MARKS }),
             Class::Other(other) => {
                 self.add(other);
-                self.add_if(after_one_blank && !merges_leading_space(other), at::LONE_SPACE);
+                self.add_if(after_one_blank && !MERGING.contains(&other), at::LONE_SPACE);
             }
             Class::Start => {}
         }
@@ -175,13 +179,6 @@ impl Counter<'_> {
         self.capital = capital;
     }
 
-    fn digit(&mut self, after_one_blank: bool) {
-        self.add(at::DIGIT);
-        self.add_if(self.run.is_multiple_of(3), at::DIGIT_GROUP);
-        self.add_if(after_one_blank, at::LONE_SPACE);
-        self.run += 1;
-    }
-
     fn add(&mut self, index: usize) {
         self.hundredths += self.weights.get(index).copied().map_or(0, u64::from);
     }
@@ -193,10 +190,8 @@ impl Counter<'_> {
     }
 }
 
-/// Whether a run of this class forms one token with the space before it.
-fn merges_leading_space(class: usize) -> bool {
-    [at::CYRILLIC, at::ARABIC, at::ACCENTED, at::HANGUL, at::OTHER_LETTER].contains(&class)
-}
+/// Classes of which a run forms one token with the space before it.
+const MERGING: [usize; 5] = [at::CYRILLIC, at::ARABIC, at::ACCENTED, at::HANGUL, at::OTHER_LETTER];
 
 #[cfg(test)]
 mod tests;

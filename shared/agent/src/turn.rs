@@ -1,13 +1,10 @@
-//! The agent, the turns that it answers, and the traits that the embedding program implements.
-
 use std::sync::Arc;
 
-use domain::{Event, HistoryTurn, Language, Summary, ToolCall, ToolChoice, ToolSpec};
+use domain::{Event, HistoryTurn, Language, Message, Summary, ToolCall, ToolChoice, ToolMessage, ToolSpec};
 use futures_util::future::BoxFuture;
-use llm::{ModelClient, ResponseRecorder, ToolMode};
+use llm::{GenerationParams, ModelClient, ResponseRecorder, ToolMode};
 use tools::{ToolContext, ToolRegistry, ToolRun};
 
-use crate::client_context::ClientContext;
 use crate::prompt_cache::PromptCache;
 
 /// Answers turns: its system prompt, its tools and its limits.
@@ -19,6 +16,8 @@ pub struct Agent {
     pub built_in_prompt: Option<BuiltInPrompt>,
     /// Follows the system prompt.
     pub added_prompt: Option<String>,
+    /// Whether its prompt requires several searches and pages, which it may make in more rounds.
+    pub searches_deeply: bool,
     /// Tools that the model may call.
     pub tools: ToolRegistry,
     /// Maximum number of rounds with tools, before the last round without; `None` for the default of the tool mode.
@@ -84,11 +83,13 @@ pub struct Turn<'a> {
 impl Turn<'_> {
     /// The tools that the model may call: the agent's and the client's.
     pub(crate) fn specs(&self, agent_tools: &ToolRegistry) -> Arc<[ToolSpec]> {
-        let language = self.context.language;
+        let own = agent_tools.specs(self.context.language);
         match (&self.tool_choice, &self.client) {
             (ToolChoice::None, _) => Arc::default(),
-            (_, Some(client)) if !client.tools.is_empty() => client.merge_tools(agent_tools, language),
-            _ => Arc::clone(agent_tools.specs(language)),
+            (_, Some(client)) if !client.tools.is_empty() => {
+                own.iter().filter(|spec| !client.has_tool(&spec.name)).chain(&client.tools).cloned().collect()
+            }
+            _ => Arc::clone(own),
         }
     }
 }
@@ -110,9 +111,39 @@ pub trait TurnRecorder: Send + Sync {
     /// Records an event that clients receive.
     fn on_event(&self, event: &Event);
 
-    /// Records that a model is about to be called with tools in this mode; returns the recorder of its response.
-    fn on_model_call(&self, model: &ModelClient, tool_mode: ToolMode) -> Arc<dyn ResponseRecorder>;
+    /// Records that a model is about to be called with tools in this mode; returns the recorder of its response, if any.
+    fn on_model_call(&self, model: &ModelClient, tool_mode: ToolMode) -> Option<Arc<dyn ResponseRecorder>>;
 
     /// Records the end of a call; `run` is `None` if the call ends the turn.
-    fn on_tool_result(&self, call: &ToolCall, run: Option<&ToolRun>);
+    fn on_tool_result(&self, _call: &ToolCall, _run: Option<&ToolRun>) {}
+}
+
+/// Input of a client that keeps its conversation itself.
+#[derive(Clone, Debug, Default)]
+pub struct ClientContext {
+    /// Messages after the user message: calls of the client's tools, and their results.
+    pub trailing_messages: Vec<Message>,
+    /// Tools that the client runs. They take precedence over tools of the agent with the same name.
+    pub tools: Vec<ToolSpec>,
+    /// Whether only one of them may be called at a time.
+    pub one_call: bool,
+    /// Overrides the operator's options.
+    pub params: GenerationParams,
+}
+
+impl ClientContext {
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        self.tools.iter().any(|spec| spec.name == name)
+    }
+
+    /// The message with results of the client's tools escaped, for prompts in which calls are written as text. Unlike
+    /// results of the agent's own tools, they are not escaped yet.
+    pub(crate) fn sanitised(&self, message: Message, agent_tools: &ToolRegistry) -> Message {
+        match message {
+            Message::Tool(result) if self.has_tool(&result.name) || !agent_tools.has(&result.name) => {
+                Message::Tool(ToolMessage { content: tool_calls::escape(&result.content), ..result })
+            }
+            other => other,
+        }
+    }
 }

@@ -1,12 +1,13 @@
+mod continued;
+
 use domain::{
-    AnswerDelta, CallState, Event, Language, Message, Note, ProviderData, Summary, ToolCall, ToolEvent, ToolMessage,
-    TurnAccumulator, Usage,
+    AnswerDelta, CallPosition, CallState, Event, Language, Message, Note, ProviderData, Summary, ToolCall, ToolEvent,
+    ToolMessage, ToolOutcome, TurnAccumulator, Usage,
 };
 use llm::AttemptLog;
 use tokio::time::Instant;
 use tools::ToolRun;
 
-use crate::call_record::CallRecord;
 use crate::thinking_clock::ThinkingClock;
 use crate::usage::PendingReply;
 use crate::{earlier_results, estimate};
@@ -18,7 +19,6 @@ pub struct TurnState {
     pub answer: TurnAccumulator,
     /// For each call of `answer`, what its events do not hold.
     call_costs: Vec<CallCost>,
-    /// The time that models spent on reasoning.
     thinking: ThinkingClock,
     /// When the first text was emitted.
     pub first_text_at: Option<Instant>,
@@ -32,21 +32,17 @@ pub struct TurnState {
     pub(crate) prefetch_credits: u64,
     /// The prompt whose reply is being read.
     pub(crate) pending: Option<PendingReply>,
-    /// Where its reply starts.
     reply_start: Position,
     /// The summary that replaces the oldest turns of the conversation from now on, if this turn made one.
     pub summary: Option<Summary>,
     /// The finished rounds, as a later prompt needs them.
     transcript: Vec<Message>,
-    /// Where the finished rounds end.
     rounds_end: Position,
     /// Where the next text begins a paragraph, in `content` in bytes: after a round, or a reply that was rejected.
     paragraph_start: usize,
-    /// The language of the prompts.
     pub(crate) language: Language,
 }
 
-/// A position in an answer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Position {
     /// In `content`, in bytes.
@@ -206,7 +202,6 @@ impl TurnState {
         self.text_since(self.reply_start)
     }
 
-    /// The text and the reasoning of the current round.
     pub(crate) fn current_round(&self) -> (String, String) {
         self.text_since(self.rounds_end)
     }
@@ -225,6 +220,23 @@ impl TurnState {
         let TurnAccumulator { content, thinking, calls, .. } = &self.answer;
         Position { content: content.len(), thinking: thinking.len(), calls: calls.len() }
     }
+}
+
+/// A call and, once it has finished, its outcome and cost.
+#[derive(Clone, Copy, Debug)]
+pub struct CallRecord<'a> {
+    /// As the model made it.
+    pub call: &'a ToolCall,
+    /// `None` while it runs.
+    pub outcome: Option<&'a ToolOutcome>,
+    /// What the turn had written before it.
+    pub position: CallPosition,
+    /// When the model made it.
+    pub called_at: Instant,
+    /// The length of the result that the model reads, in bytes.
+    pub bytes: usize,
+    /// Credits that the search provider charged for it.
+    pub credits: u64,
 }
 
 #[cfg(test)]

@@ -20,9 +20,7 @@ const MAX_HIDDEN_TOKENS: u64 = 200_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PendingReply {
     pub(crate) prompt: TextSize,
-    /// The price of its model.
     pub(crate) price: Option<Price>,
-    /// The family of its model.
     pub(crate) family: Family,
 }
 

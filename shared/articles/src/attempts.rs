@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use platform::transport::{BodyError, read_body};
 use reqwest::RequestBuilder;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use tokio::time::{sleep, timeout};
@@ -15,7 +16,6 @@ const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 pub(crate) struct Attempts {
     /// The maximum number of requests.
     pub(crate) count: u32,
-    /// Timeout of one attempt, with its response.
     pub(crate) timeout: Duration,
     /// The pause before the second attempt; each further one doubles it.
     pub(crate) first_pause: Duration,
@@ -65,18 +65,14 @@ impl Attempts {
 /// Sends a request once; an error has the pause that the service demands.
 async fn attempt<E: ServiceError>(request: Result<RequestBuilder, E>) -> Result<Vec<u8>, (E, Option<Duration>)> {
     let request = request.map_err(|error| (error, None))?;
-    let mut response = request.send().await.map_err(|_| (E::UNAVAILABLE, None))?;
+    let response = request.send().await.map_err(|_| (E::UNAVAILABLE, None))?;
     if !response.status().is_success() {
         let headers = response.headers();
         let pause = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         return Err((E::of_response(response.status().as_u16(), headers), pause.map(Duration::from_secs)));
     }
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|_| (E::UNAVAILABLE, None))? {
-        if body.len() + chunk.len() > MAX_BODY_BYTES {
-            return Err((E::BAD_RESPONSE, None));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
+    read_body(response, MAX_BODY_BYTES).await.map_err(|error| match error {
+        BodyError::Disconnected => (E::UNAVAILABLE, None),
+        BodyError::TooLong => (E::BAD_RESPONSE, None),
+    })
 }

@@ -35,7 +35,6 @@ pub(crate) fn divide(document: &Document, title: &str) -> Vec<String> {
 struct Chunks<'a> {
     title: &'a str,
     finished: Vec<String>,
-    /// The path of the open chunk.
     path: String,
     text: String,
     /// The length of `text` in characters.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use domain::Owner;
+use domain::{Membership, Owner};
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use store::{ArticleCollection, Articles, ChunkIndex, ChunkPosition, StoreError};
+use store::{ArticleCollection, Articles, ChunkIndex, ChunkPosition, StoreError, StoredArticle};
 use work::{lock, make_space};
 
 use crate::Embeddings;
@@ -43,7 +43,12 @@ impl IndexSearch {
     }
 
     /// Finds the articles that fit a query best; the collections of a caller are searched by one request.
-    pub(crate) async fn search(&self, owner: &Owner, query: &str, limit: usize) -> Result<Found, SearchError> {
+    pub(crate) async fn search(
+        &self,
+        (owner, membership): (&Owner, &Membership),
+        query: &str,
+        limit: usize,
+    ) -> Result<Found, SearchError> {
         let both = [ArticleCollection::Shared, ArticleCollection::Of(owner.clone())];
         let [shared, own] = &both;
         let (shared, own) = futures_util::try_join!(self.store.revision(shared), self.store.revision(own))?;
@@ -53,14 +58,19 @@ impl IndexSearch {
             return Ok(Found::default());
         }
         let complete = try_join_all(collections.iter().map(|collection| self.is_complete(collection)));
-        let (found, complete) = futures_util::join!(self.find(&collections, query, limit), complete);
+        let (found, complete) = futures_util::join!(self.find((&collections, membership), query, limit), complete);
         let found = found?;
         let notice = if complete?.contains(&false) { Some(SearchNotice::NotIndexed) } else { found.notice };
         Ok(Found { notice, ..found })
     }
 
     /// Queries the index, again without the vectors of replaced articles if they took the positions of others.
-    async fn find(&self, collections: &[ArticleCollection], query: &str, limit: usize) -> Result<Found, SearchError> {
+    async fn find(
+        &self,
+        scope: (&[ArticleCollection], &Membership),
+        query: &str,
+        limit: usize,
+    ) -> Result<Found, SearchError> {
         let vector = self.embeddings.embed_query(query).await;
         let text = self.index.describe().await?.searches_text().then_some(query);
         let notice = match &vector {
@@ -77,8 +87,8 @@ impl IndexSearch {
         let (model, vector) = (self.embeddings.model(), vector.as_ref().ok());
         let mut replaced = Vec::new();
         for round in 1.. {
-            let hits = self.index.query(collections, model, vector, text, &replaced).await?;
-            let (articles, more) = self.read(hits, limit).await?;
+            let hits = self.index.query(scope, model, vector, text, &replaced).await?;
+            let (articles, more) = self.read(hits, scope.1, limit).await?;
             if articles.len() >= limit || more.is_empty() || round == MAX_ROUNDS {
                 return Ok(Found { articles, notice });
             }
@@ -87,11 +97,16 @@ impl IndexSearch {
         Err(SearchError::Failed)
     }
 
-    /// Reads the best articles from the caller's own collections. One that was replaced or deleted is left out; returns its
-    /// generation too.
-    async fn read(&self, hits: Vec<IndexHit>, limit: usize) -> Result<(Vec<ArticleHit>, Vec<String>), StoreError> {
+    /// Reads the best articles that the caller may find. One that was replaced or deleted, or is for other groups, is left
+    /// out; returns its generation too.
+    async fn read(
+        &self,
+        hits: Vec<IndexHit>,
+        membership: &Membership,
+        limit: usize,
+    ) -> Result<(Vec<ArticleHit>, Vec<String>), StoreError> {
         let ranked = (0..).zip(hits).map(|(rank, (article, position))| (article, (position, rank_score(rank))));
-        let read = stream::iter(group(ranked)).map(|(article, chunks)| self.read_article(article, chunks));
+        let read = stream::iter(group(ranked)).map(|(article, chunks)| self.read_article(article, membership, chunks));
         let mut read = read.buffered(MAX_READS);
         let (mut articles, mut replaced) = (Vec::new(), Vec::new());
         while articles.len() < limit {
@@ -104,15 +119,18 @@ impl IndexSearch {
         Ok((articles, replaced))
     }
 
-    /// Reads an article with these chunks; returns their generation if it is not that of the article.
+    /// Reads an article with these chunks; returns their generation if it is not that of an article for the caller.
     async fn read_article(
         &self,
         article: IndexedArticle,
+        membership: &Membership,
         chunks: Vec<(ChunkPosition, f32)>,
     ) -> Result<Result<ArticleHit, String>, StoreError> {
         let IndexedArticle { collection, id, generation } = &article;
-        let head = self.store.get(collection, id).await?.filter(|head| head.generation == *generation);
-        let Some(head) = head else { return Ok(Err(article.generation)) };
+        let is_usable = |head: &StoredArticle| head.generation == *generation && membership.may_use(&head.groups);
+        let Some(head) = self.store.get(collection, id).await?.filter(is_usable) else {
+            return Ok(Err(article.generation));
+        };
         let read = stream::iter(chunks).map(async |(position, score)| {
             let text = self.store.chunk_text(collection, id, generation, position).await?;
             Ok::<_, StoreError>(text.map(|text| ChunkHit { index: position.number, text, score }))

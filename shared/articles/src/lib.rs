@@ -7,7 +7,6 @@
 mod attempts;
 mod chunks;
 mod collection;
-mod collection_cache;
 mod config;
 #[cfg(feature = "docx")]
 mod docx;

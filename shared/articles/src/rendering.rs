@@ -1,11 +1,11 @@
 //! Found articles as models and users read them.
 
-use domain::{Language, Source};
+use domain::{Language, Source, one_line};
 use prompts::ArticleTexts;
 use serde_json::{Value, json};
 use tool_calls::escape;
 use tools::markdown::{link, single_line};
-use tools::{CitingResult, RenderedResult, ResultBudget, SourceNumbers};
+use tools::{CitingResult, ResultBudget, SourceNumbers, ToolOutput};
 
 use crate::{ArticleHit, ChunkHit, Found, SearchNotice};
 
@@ -32,7 +32,7 @@ pub(crate) struct FoundArticles {
 
 impl CitingResult for FoundArticles {
     /// Renders the results as JSON, in which no text can be read as a tag. Articles with an address are numbered pages.
-    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> RenderedResult {
+    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> ToolOutput {
         let (mut rows, mut entries, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         for (article, chunks) in self.shortened() {
             // The first line of a chunk has titles only.
@@ -49,7 +49,7 @@ impl CitingResult for FoundArticles {
             content.insert("note".to_owned(), note.into());
         }
         let user_text = for_user.then(|| entries.join("\n"));
-        RenderedResult { content: content.to_string(), user_text, summary, sources }
+        ToolOutput { content: content.to_string(), user_text, summary, sources, ..ToolOutput::default() }
     }
 }
 
@@ -115,10 +115,8 @@ fn entry(article: &ArticleHit, source: Option<&Source>) -> String {
         None => format!("- {}", single_line(&article.title)),
     };
     let text = article.chunks.first().map_or("", |chunk| chunk.text.as_str());
-    let text = single_line(text.split_once('\n').map_or(text, |(_, text)| text));
-    let excerpt: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
-    let ellipsis = if excerpt.len() < text.len() { "…" } else { "" };
-    format!("{head}\n   {excerpt}{ellipsis}")
+    let text = text.split_once('\n').map_or(text, |(_, text)| text);
+    format!("{head}\n   {}", single_line(&one_line(text, MAX_EXCERPT_CHARS)))
 }
 
 fn status_line(articles: usize) -> String {
@@ -143,14 +141,14 @@ mod tests {
         ArticleHit { id: id.to_owned(), title: format!("<{id}>"), url: url.map(str::to_owned), chunks }
     }
 
-    fn render(articles: Vec<ArticleHit>, notice: Option<SearchNotice>, budget: ResultBudget) -> RenderedResult {
+    fn render(articles: Vec<ArticleHit>, notice: Option<SearchNotice>, budget: ResultBudget) -> ToolOutput {
         let found = Found { articles, notice };
         let numbers = SourceNumbers::default();
         numbers.number("earlier", "https://example.com/earlier");
         FoundArticles { query: "q".to_owned(), found, language: Language::En, budget }.render(&numbers, true)
     }
 
-    fn parse(rendered: &RenderedResult) -> Value {
+    fn parse(rendered: &ToolOutput) -> Value {
         serde_json::from_str(&rendered.content).unwrap()
     }
 

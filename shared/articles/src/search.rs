@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use domain::Owner;
+use domain::{Membership, Owner};
 use store::{ArticleCollection, Articles, QuantisedVector};
 use work::{SHORT_WORK, StopFlag};
 
-use crate::collection::{LoadedArticle, LoadedCollection};
-use crate::collection_cache::CollectionCache;
+use crate::collection::{CollectionCache, LoadedArticle};
 use crate::index_search::IndexSearch;
 use crate::ranking::{best, fuse, group};
 use crate::search_result::{ArticleHit, ChunkHit, Found, SearchError, SearchNotice};
@@ -18,22 +17,18 @@ use crate::{ArticlesConfig, Embeddings};
 /// The articles of a deployment.
 pub struct ArticleSearch(Backend);
 
-/// How articles are found.
 enum Backend {
-    /// In the memory of this process.
     Memory(MemorySearch),
-    /// By a vector index.
     Index(IndexSearch),
 }
 
-/// Copies in memory of the articles that were searched.
 struct MemorySearch {
     cache: CollectionCache,
     embeddings: Option<Embeddings>,
 }
 
-/// The collections of a search; a chunk's number counts the chunks of all articles in order.
-struct Searched(Vec<Arc<LoadedCollection>>);
+/// The articles of a search; a chunk's number counts the chunks of all of them in order.
+struct Searched(Vec<Arc<LoadedArticle>>);
 
 /// A vector of a query, after the model that made it.
 type QueryVector = (String, QuantisedVector);
@@ -50,25 +45,33 @@ impl ArticleSearch {
         })
     }
 
-    /// Finds the articles that fit a query best, among those for all callers and those of `owner`: at most `limit`.
+    /// Finds the articles that fit a query best, among those of the caller, for its groups and for all callers: at most
+    /// `limit`.
     ///
     /// Without a vector index it reads the collections that have changed since the last search. Dropping the future
     /// stops it.
-    pub async fn search(&self, owner: &Owner, query: &str, limit: usize) -> Result<Found, SearchError> {
+    pub async fn search(&self, caller: (&Owner, &Membership), query: &str, limit: usize) -> Result<Found, SearchError> {
         match &self.0 {
-            Backend::Memory(memory) => memory.search(owner, query, limit).await,
-            Backend::Index(index) => index.search(owner, query, limit).await,
+            Backend::Memory(memory) => memory.search(caller, query, limit).await,
+            Backend::Index(index) => index.search(caller, query, limit).await,
         }
     }
 }
 
 impl MemorySearch {
-    async fn search(&self, owner: &Owner, query: &str, limit: usize) -> Result<Found, SearchError> {
+    async fn search(
+        &self,
+        (owner, membership): (&Owner, &Membership),
+        query: &str,
+        limit: usize,
+    ) -> Result<Found, SearchError> {
         let own = ArticleCollection::Of(owner.clone());
         let (shared, own) =
             futures_util::try_join!(self.cache.load(&ArticleCollection::Shared), self.cache.load(&own))?;
-        let searched = Searched(vec![shared, own]);
-        if searched.articles().next().is_none() {
+        // The copies are those of all callers, so each search selects its own.
+        let articles = shared.articles.iter().chain(&own.articles);
+        let searched = Searched(articles.filter(|one| membership.may_use(&one.head.groups)).map(Arc::clone).collect());
+        if searched.0.is_empty() {
             return Ok(Found::default());
         }
         let (vector, notice) = self.embed_query(&searched, query).await;
@@ -84,13 +87,13 @@ impl MemorySearch {
             article.head.vector_index.is_none()
                 && article.head.model.as_ref().is_some_and(|model| model.name == embeddings.model())
         };
-        if !searched.articles().any(is_of_model) {
+        if !searched.0.iter().any(is_of_model) {
             return (None, Some(SearchNotice::OtherModel));
         }
         match embeddings.embed_query(query).await {
             Ok(vector) => {
                 let length = vector.values.len();
-                let is_complete = searched.articles().all(|article| article.has_vectors_of(embeddings.model(), length));
+                let is_complete = searched.0.iter().all(|article| article.has_vectors_of(embeddings.model(), length));
                 let notice = (!is_complete).then_some(SearchNotice::OtherModel);
                 (Some((embeddings.model().to_owned(), vector)), notice)
             }
@@ -103,12 +106,8 @@ impl MemorySearch {
 }
 
 impl Searched {
-    fn articles(&self) -> impl Iterator<Item = &Arc<LoadedArticle>> {
-        self.0.iter().flat_map(|collection| &collection.articles)
-    }
-
     fn find(&self, terms: &QueryTerms, vector: Option<&QueryVector>, limit: usize, stop: &StopFlag) -> Vec<ArticleHit> {
-        let texts = self.articles().flat_map(|article| article.texts.iter().map(AsRef::as_ref));
+        let texts = self.0.iter().flat_map(|article| article.texts.iter().map(AsRef::as_ref));
         let mut rankings = vec![best(terms.rank(texts, stop))];
         rankings.extend(vector.map(|vector| best(self.cosines(vector, stop))));
         self.group(&fuse(&rankings), limit)
@@ -117,7 +116,7 @@ impl Searched {
     /// The cosine of each chunk that has a vector of the query's model.
     fn cosines(&self, (model, query): &QueryVector, stop: &StopFlag) -> Vec<(u32, f32)> {
         let (mut scores, mut next, length) = (Vec::new(), 0_u32, query.values.len());
-        for article in self.articles() {
+        for article in &self.0 {
             let first = next;
             next += article.head.chunks;
             if !article.has_vectors_of(model, length) {
@@ -138,7 +137,7 @@ impl Searched {
 
     /// The best articles with their best chunks.
     fn group(&self, ranked: &[(u32, f32)], limit: usize) -> Vec<ArticleHit> {
-        let starts = self.articles().scan(0_u32, |next, article| {
+        let starts = self.0.iter().scan(0_u32, |next, article| {
             let first = *next;
             *next += article.head.chunks;
             Some((first, article))

@@ -20,7 +20,6 @@ const MAX_QUERY_CHARS: usize = 400;
 /// The number of articles unless a call names another one.
 const DEFAULT_LIMIT: u32 = 5;
 
-/// The maximum number of articles.
 const MAX_LIMIT: u32 = 20;
 
 /// Searches articles.
@@ -73,7 +72,7 @@ impl Tool for SearchArticles {
             return Err(ToolCallError::invalid_arguments(ArticleTexts::of(language).blank_query, language).into());
         }
         let limit = usize::try_from(limit.clamp(1, MAX_LIMIT)).unwrap_or_default();
-        let found = self.search.search(&context.owner, &query, limit).await;
+        let found = self.search.search((&context.owner, &context.membership), &query, limit).await;
         let found = found.map_err(|error| self.failure(&error, language))?;
         let citing = FoundArticles { query, found, language, budget: context.result_budget };
         Ok(ToolOutput { citing: Some(Arc::new(citing)), ..ToolOutput::default() })

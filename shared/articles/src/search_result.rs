@@ -5,7 +5,6 @@ use store::{StoreError, StoredArticle};
 use crate::EmbeddingsError;
 use crate::vector_index::VectorIndexError;
 
-/// How many chunks of one article are returned.
 pub(crate) const MAX_CHUNKS_OF_ARTICLE: usize = 3;
 
 /// The result of a search.

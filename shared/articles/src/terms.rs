@@ -4,6 +4,7 @@
 //! characters. Terms are compared by a 64-bit hash. There is no index: a search reads the texts once, which needs no
 //! memory and no time before the first search.
 
+use domain::CharClass as Class;
 use work::StopFlag;
 
 /// After how many texts or vectors a ranking checks whether it is still needed.
@@ -11,6 +12,10 @@ pub(crate) const CHECK_INTERVAL: u32 = 64;
 
 /// The maximum number of different terms of a query.
 const MAX_TERMS: usize = 48;
+
+/// Terms that nearly every text has: a query that has others too is ranked without them.
+// Chosen by hand for questions in English and Chinese; no source noted, 2026-11-26.
+const STOP_TERMS: &str = include_str!("../stop_terms.txt");
 
 /// How quickly repeated terms stop counting.
 const K1: f32 = 1.2;
@@ -37,6 +42,11 @@ impl QueryTerms {
                 hashes.push(hash);
             }
         });
+        let mut stop_terms = Vec::new();
+        for_each_term(STOP_TERMS, |hash| stop_terms.push(hash));
+        if hashes.iter().any(|hash| !stop_terms.contains(hash)) {
+            hashes.retain(|hash| !stop_terms.contains(hash));
+        }
         let filter = (0..FILTER_SLOTS).map(|slot| hashes.iter().any(|hash| hash % FILTER_SLOTS == slot)).collect();
         Self { hashes, filter }
     }
@@ -95,7 +105,7 @@ fn for_each_term(text: &str, mut found: impl FnMut(u64)) {
     let mut is_alone = false;
     // The line end closes the last term.
     text.chars().chain(['\n']).for_each(|character| {
-        let class = class(character);
+        let class = Class::of(character);
         if !matches!(class, Class::Letter) {
             letters.take().into_iter().for_each(&mut found);
         }
@@ -114,30 +124,6 @@ fn for_each_term(text: &str, mut found: impl FnMut(u64)) {
             Class::Separator => {}
         }
     });
-}
-
-/// How a character is part of terms.
-enum Class {
-    Letter,
-    /// Of a script without spaces: a term is two adjacent characters.
-    Paired,
-    Separator,
-}
-
-fn class(character: char) -> Class {
-    match character {
-        'a'..='z' | 'A'..='Z' | '0'..='9' => Class::Letter,
-        '\0'..='\x7F' => Class::Separator,
-        // Kana, Han characters and Hangul.
-        '\u{3040}'..='\u{30FF}'
-        | '\u{3400}'..='\u{4DBF}'
-        | '\u{4E00}'..='\u{9FFF}'
-        | '\u{AC00}'..='\u{D7AF}'
-        | '\u{F900}'..='\u{FAFF}'
-        | '\u{20000}'..='\u{3FFFF}' => Class::Paired,
-        other if other.is_alphanumeric() => Class::Letter,
-        _ => Class::Separator,
-    }
 }
 
 /// The hash of a term and another character: FNV-1a over characters.
@@ -183,6 +169,9 @@ mod tests {
         assert_eq!(ranking("lease", &texts), [3, 0]);
         assert_eq!(ranking("the lease", &texts)[..2], [3, 0]);
         assert_eq!(ranking("missing", &texts), [0; 0]);
+        assert_eq!(ranking("how is the lease", &texts), [3, 0]);
+        assert_eq!(ranking("the", &texts).len(), 4, "a query may consist of stop terms");
+        assert_eq!(ranking("什么是绿茶", &["什么都有", "喝绿茶"]), [1]);
         assert_eq!(ranking("绿茶", &["喝绿茶", "喝红茶", "绿色的茶"]), [0]);
     }
 

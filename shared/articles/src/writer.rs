@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use domain::Owner;
+use domain::{Groups, Owner};
 use sha2::{Digest, Sha256};
 use store::{
     ArticleChunk, ArticleCollection, Articles, ChunkIndex, EmbeddingModel, NewArticle, StoreError, StoredArticle,
@@ -17,7 +17,6 @@ use crate::extract::{ExtractError, extract};
 use crate::vector_index::VectorIndex;
 use crate::{ArticlesConfig, Embeddings, EmbeddingsError, Format, VectorIndexError};
 
-/// The longest document, in bytes.
 const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
 
 /// The maximum number of chunks of an article.
@@ -26,7 +25,6 @@ const MAX_CHUNKS: usize = 5_000;
 /// The longest address of an article, in bytes.
 const MAX_URL_BYTES: usize = 2048;
 
-/// The longest title, in characters.
 const MAX_TITLE_CHARS: usize = 300;
 
 /// The length of an article's id.
@@ -50,6 +48,8 @@ pub struct ArticleSource {
     pub title: Option<String>,
     /// Where people can read it: `http` or `https`.
     pub url: Option<String>,
+    /// The groups whose members may find it, none for every caller; `None` for those of the stored article.
+    pub groups: Option<Groups>,
     /// Its content.
     pub text: String,
     /// The format of the content.
@@ -97,7 +97,7 @@ pub struct ArticleWriter {
 
 /// The id of the article of a key.
 pub fn article_id(key: &str) -> String {
-    format!("{:x}", Sha256::digest(key.as_bytes())).chars().take(ID_CHARS).collect()
+    hex::encode(Sha256::digest(key.as_bytes())).chars().take(ID_CHARS).collect()
 }
 
 impl ArticleSource {
@@ -110,7 +110,7 @@ impl ArticleSource {
             hash.update(part.as_bytes());
             hash.update([0]);
         }
-        format!("{:x}", hash.finalize())
+        hex::encode(hash.finalize())
     }
 
     /// Reads the title, the texts of chunks and the digest; `None` if the digest is that of the stored article.
@@ -163,8 +163,8 @@ impl ArticleWriter {
     /// Adds a document for `owner`, who waits for a thread that reads it; `known` is the stored article of its key. Returns
     /// the stored article, or `None` if it is unchanged.
     ///
-    /// An unchanged document is not embedded again, unless its vectors are of another model or in another index than the
-    /// configured ones.
+    /// An unchanged document is not embedded again, unless it is for other groups, or its vectors are of another model or in
+    /// another index than the configured ones.
     pub async fn add(
         &self,
         owner: &Owner,
@@ -175,13 +175,15 @@ impl ArticleWriter {
     ) -> Result<Option<StoredArticle>, AddError> {
         source.check()?;
         let (id, url) = (article_id(&source.key), source.url.clone());
-        let current = known.filter(|known| self.has_current_vectors(known)).map(|known| known.digest.clone());
+        let groups = source.groups.clone().or_else(|| known.map(|known| known.groups.clone())).unwrap_or_default();
+        let is_current = |known: &&StoredArticle| known.groups == groups && self.has_current_vectors(known);
+        let current = known.filter(is_current).map(|known| known.digest.clone());
         let read = SHORT_WORK.run(owner, move |_| source.read(current.as_deref())).await;
         let Some((title, texts, digest)) = read.ok_or(AddError::Unreadable)?? else {
             return Ok(None);
         };
         let (model, chunks) = self.embed(texts).await?;
-        let article = NewArticle { id, title, url, digest, model, chunks };
+        let article = NewArticle { id, title, url, groups, digest, model, chunks };
         Ok(Some(self.store.put(collection, &article, now).await?))
     }
 

@@ -10,12 +10,13 @@ mod tests;
 use domain::{
     AnswerDelta, Event, Failure, FinishReason, ModelAttribution, Note, Source, ToolCall, ToolEvent, ToolOutcome, Usage,
 };
+use serde_json::{Value, json};
 
 pub use request::{AiSdkRequest, MAX_AI_SDK_BODY_BYTES};
 
 use crate::Protocol;
-use crate::frame::END_MARKER;
-use chunk::{EndMetadata, ErrorMetadata, SERVER_TOOL, StartMetadata, ToolOutput, UiChunk, sdk_finish_reason};
+use crate::frame::{END_MARKER, without_nulls};
+use chunk::{SERVER_TOOL, UiChunk, sdk_finish_reason};
 
 /// The header by which the SDK knows the format, and its value.
 pub const AI_SDK_STREAM_HEADER: (&str, &str) = ("x-vercel-ai-ui-message-stream", "v1");
@@ -29,12 +30,10 @@ pub struct AiSdkStream {
     request_id: String,
     attribution: ModelAttribution,
     block: Option<Block>,
-    /// The number of blocks opened so far.
     block_count: u32,
     in_step: bool,
     /// The calls of this step without a result: id and progress text so far.
     open_calls: Vec<(String, String)>,
-    /// Whether a call of this step has its result.
     has_result: bool,
     sources: Vec<Source>,
     usage: Option<Usage>,
@@ -121,7 +120,7 @@ impl AiSdkStream {
     fn write_progress(&mut self, id: &str, text: &str, out: &mut String) {
         let Some((_, progress_text)) = self.open_calls.iter_mut().find(|(open, _)| open == id) else { return };
         progress_text.push_str(text);
-        let output = ToolOutput::InProgress { progress: progress_text };
+        let output = json!({ "progress": progress_text });
         UiChunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: true, kind: SERVER_TOOL }.write(out);
     }
 
@@ -134,14 +133,13 @@ impl AiSdkStream {
         let chunk = if let Some(error) = error {
             UiChunk::ToolOutputError { tool_call_id: id, error_text: &error.message, kind: SERVER_TOOL }
         } else {
-            let output = ToolOutput::Complete { summary, cached: *cached, duration_ms: *duration_ms, sources };
+            let output = json!({ "summary": summary, "cached": cached, "durationMs": duration_ms, "sources": sources });
             UiChunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: false, kind: SERVER_TOOL }
         };
         chunk.write(out);
         self.write_sources(sources, out);
     }
 
-    /// Writes the pages that are not known yet.
     fn write_sources(&mut self, sources: &[Source], out: &mut String) {
         let known = self.sources.len();
         Source::join(&mut self.sources, sources);
@@ -150,14 +148,16 @@ impl AiSdkStream {
         }
     }
 
-    fn end_metadata(&self, finish_reason: Option<FinishReason>) -> EndMetadata<'_> {
-        let (usage, title) = (self.usage.as_ref(), self.title.as_deref());
-        EndMetadata { finish_reason, usage, title, models: self.attribution.after_failover(), error: None }
+    fn end_metadata(&self, finish_reason: Option<FinishReason>, error: Option<&Value>) -> Value {
+        let models = Some(self.attribution.after_failover()).filter(|models| !models.is_empty());
+        without_nulls(json!({
+            "finishReason": finish_reason, "usage": self.usage, "title": self.title, "models": models, "error": error,
+        }))
     }
 
     fn write_done(&mut self, reason: FinishReason, out: &mut String) {
         self.end_step(out);
-        let message_metadata = self.end_metadata(Some(reason));
+        let message_metadata = self.end_metadata(Some(reason), None);
         if reason == FinishReason::Stopped {
             UiChunk::MessageMetadata { message_metadata }.write(out);
             UiChunk::Abort.write(out);
@@ -169,14 +169,13 @@ impl AiSdkStream {
 
     fn write_failure(&mut self, failure: &Failure, out: &mut String) {
         self.end_step(out);
-        let error = ErrorMetadata {
-            code: failure.code,
-            retryable: failure.code.is_retryable(),
-            request_id: &self.request_id,
-            retry_after_seconds: failure.retry_after_seconds,
-        };
-        UiChunk::MessageMetadata { message_metadata: EndMetadata { error: Some(error), ..self.end_metadata(None) } }
-            .write(out);
+        let error = without_nulls(json!({
+            "code": failure.code,
+            "retryable": failure.code.is_retryable(),
+            "requestId": self.request_id,
+            "retryAfterSeconds": failure.retry_after_seconds,
+        }));
+        UiChunk::MessageMetadata { message_metadata: self.end_metadata(None, Some(&error)) }.write(out);
         UiChunk::Error { error_text: &failure.message }.write(out);
         out.push_str(END_MARKER);
     }
@@ -187,8 +186,7 @@ impl Protocol for AiSdkStream {
         self.attribution.record(event);
         match event {
             Event::Started(started) => {
-                let message_metadata =
-                    StartMetadata { conversation_id: &started.conversation_id, model: &started.model };
+                let message_metadata = json!({ "conversationId": started.conversation_id, "model": started.model });
                 UiChunk::Start { message_id: &started.message_id, message_metadata }.write(out);
             }
             Event::Delta(AnswerDelta::Text(delta)) => self.write_delta(false, delta, out),

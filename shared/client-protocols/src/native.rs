@@ -55,7 +55,6 @@ impl NativeSse {
         self.writer.advance(event).is_some()
     }
 
-    /// Appends one frame that holds `payload`.
     pub(crate) fn write_payload<T: Serialize>(&mut self, payload: &T, out: &mut String) {
         self.writer.write(payload, false, out);
     }
@@ -79,7 +78,7 @@ impl FrameWriter {
         }
     }
 
-    /// Fast path for delta frames; the output is identical to `write`.
+    /// Writes a delta without building an object: these are most frames.
     fn write_delta(&mut self, prefix: &str, text: &str, out: &mut String) {
         if self.skips_frame() {
             return;
@@ -154,7 +153,7 @@ impl Protocol for NativeSse {
     }
 }
 
-/// The JSON object of a frame.
+/// The JSON object of a frame that is no delta.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 enum Payload<'a> {
@@ -162,15 +161,11 @@ enum Payload<'a> {
         conversation_id: &'a str,
         message_id: &'a str,
         model: &'a str,
-    },
-    Thinking {
-        thinking: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        continues: bool,
     },
     Reclassify {
         characters: usize,
-    },
-    Content {
-        content: &'a str,
     },
     ToolCall(&'a ToolCall),
     ToolProgress {
@@ -205,17 +200,16 @@ impl<'a> Payload<'a> {
     /// did.
     fn from_event(event: &'a Event, request_id: &'a str, models: &'a [String]) -> Option<Self> {
         Some(match event {
-            // Native clients have the pages of earlier turns, and cannot declare client tools.
-            Event::Tool(ToolEvent::ClientCall(_)) | Event::Note(Note::ModelSwitched(_) | Note::EarlierSource(_)) => {
-                return None;
-            }
+            // Deltas have frames of their own. Native clients have the pages of earlier turns, and cannot declare client tools.
+            Event::Delta(AnswerDelta::Text(_) | AnswerDelta::Thinking(_))
+            | Event::Tool(ToolEvent::ClientCall(_))
+            | Event::Note(Note::ModelSwitched(_) | Note::EarlierSource(_)) => return None,
             Event::Started(started) => Self::Start {
                 conversation_id: &started.conversation_id,
                 message_id: &started.message_id,
                 model: &started.model,
+                continues: started.continues,
             },
-            Event::Delta(AnswerDelta::Text(delta)) => Self::Content { content: delta },
-            Event::Delta(AnswerDelta::Thinking(delta)) => Self::Thinking { thinking: delta },
             Event::Delta(AnswerDelta::Reclassified(characters)) => Self::Reclassify { characters: *characters },
             Event::Tool(ToolEvent::Call(call)) => Self::ToolCall(call),
             Event::Tool(ToolEvent::Progress(progress)) => {

@@ -1,4 +1,4 @@
-use domain::{ErrorCode, Failure, ToolChoice};
+use domain::{ErrorCode, Failure, SearchMode, ToolChoice};
 
 use domain::StrictObject;
 
@@ -15,11 +15,36 @@ pub struct TurnRequest {
     pub message: String,
     /// Absent for a new conversation.
     pub conversation_id: Option<String>,
+    /// The message after which this one goes.
+    pub parent: ParentMessage,
+    /// Whether the conversation is temporary.
+    pub temporary: bool,
     /// The other fields.
     pub options: TurnOptions,
 }
 
-/// The optional fields of a turn request; a request to regenerate the last answer has no others.
+/// The message of a conversation after which a new one goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ParentMessage {
+    /// The last one of the shown branch.
+    #[default]
+    Last,
+    /// None: the message begins the conversation again.
+    None,
+    /// The one with this id.
+    Id(String),
+}
+
+/// The body of a request for another answer, or for more of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerRequest {
+    /// The message to which it refers; absent for the last one of the shown branch.
+    pub message_id: Option<String>,
+    /// The other fields.
+    pub options: TurnOptions,
+}
+
+/// The optional fields of a turn request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnOptions {
     /// The name of a model; absent for the default one.
@@ -28,6 +53,8 @@ pub struct TurnOptions {
     pub agent_id: Option<String>,
     /// Whether tools may or must be used; absent for what the agent does.
     pub tool_choice: Option<ToolChoice>,
+    /// How much the turn searches.
+    pub search: SearchMode,
     /// The claimed user id; used only if authentication is off.
     pub user_id: Option<String>,
     /// The IANA name of the user's time zone; absent for the deployment's.
@@ -38,7 +65,15 @@ pub struct TurnOptions {
 
 impl Default for TurnOptions {
     fn default() -> Self {
-        Self { model: None, agent_id: None, tool_choice: None, user_id: None, time_zone: None, stream: true }
+        Self {
+            model: None,
+            agent_id: None,
+            tool_choice: None,
+            search: SearchMode::Auto,
+            user_id: None,
+            time_zone: None,
+            stream: true,
+        }
     }
 }
 
@@ -53,25 +88,41 @@ impl TurnRequest {
             fields.take_string("message")?.ok_or_else(|| invalid_request("`message` is required: a string"))?;
         let message = validate_message("`message`", message)?;
         let conversation_id = fields.take_string("conversationId")?;
-        Ok(Self { message, conversation_id, options: TurnOptions::take(&mut fields)? })
+        let is_first = fields.is_null("parentId");
+        let parent = match fields.take_string("parentId")? {
+            Some(_) if conversation_id.is_none() => {
+                return Err(invalid_request(
+                    "`parentId` names a message of a conversation: `conversationId` is required",
+                ));
+            }
+            Some(id) => ParentMessage::Id(id),
+            None if is_first => ParentMessage::None,
+            None => ParentMessage::Last,
+        };
+        let temporary = fields.take_bool("temporary")?.unwrap_or_default();
+        Ok(Self { message, conversation_id, parent, temporary, options: TurnOptions::take(&mut fields)? })
     }
 }
 
-impl TurnOptions {
-    /// Parses the body of `POST /api/conversations/{id}/regenerate`: fields of `POST /api/chat`, all optional, or nothing.
+impl AnswerRequest {
+    /// Parses the body of `POST /api/conversations/{id}/regenerate` and `…/continue`: all fields are optional, and so is the
+    /// body.
     ///
     /// # Errors
     /// `invalid_request`, with a message that names the field and what is accepted.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
-        Self::take(&mut StrictObject::parse(if body.is_empty() { b"{}" } else { body })?)
+        let mut fields = StrictObject::parse(if body.is_empty() { b"{}" } else { body })?;
+        Ok(Self { message_id: fields.take_string("messageId")?, options: TurnOptions::take(&mut fields)? })
     }
+}
 
-    /// Takes the options from the fields of a request.
+impl TurnOptions {
     pub(crate) fn take(fields: &mut StrictObject) -> Result<Self, Failure> {
         Ok(Self {
             model: fields.take_string("modelType")?,
             agent_id: fields.take_string("agentId")?,
             tool_choice: fields.take_tool_choice("toolChoice")?,
+            search: fields.take_search_mode("search")?.unwrap_or_default(),
             user_id: fields.take_string("userId")?,
             time_zone: fields.take_string("timeZone")?,
             stream: fields.take_bool("stream")?.unwrap_or(true),
@@ -107,27 +158,28 @@ mod tests {
 
     fn nothing() -> TurnOptions {
         let (model, agent_id, tool_choice) = (None, None, None);
-        TurnOptions { model, agent_id, tool_choice, user_id: None, time_zone: None, stream: true }
+        TurnOptions { model, agent_id, tool_choice, ..TurnOptions::default() }
     }
 
     #[test]
     fn only_message_is_required_unknown_fields_are_ignored() {
         let request = TurnRequest::parse(r#"{"message":"你好","cost":0,"owner":"root"}"#.as_bytes()).unwrap();
-        let expected = TurnRequest { message: "你好".into(), conversation_id: None, options: nothing() };
+        let (message, conversation_id, parent) = ("你好".into(), None, ParentMessage::Last);
+        let expected = TurnRequest { message, conversation_id, parent, temporary: false, options: nothing() };
         assert_eq!(request, expected);
     }
 
     #[test]
     fn every_field_is_parsed() {
         let body = r#"{"message":"a","conversationId":"c","modelType":"m","agentId":"x","userId":"u",
-            "toolChoice":{"name":"search_web"},"stream":false}"#;
+            "toolChoice":{"name":"search_web"},"stream":false,"temporary":true}"#;
         let request = TurnRequest::parse(body.as_bytes()).unwrap();
         assert_eq!(request.conversation_id.as_deref(), Some("c"));
         assert_eq!(request.options.model.as_deref(), Some("m"));
         assert_eq!(request.options.agent_id.as_deref(), Some("x"));
         assert_eq!(request.options.user_id.as_deref(), Some("u"));
         assert_eq!(request.options.tool_choice, Some(ToolChoice::Tool("search_web".into())));
-        assert!(!request.options.stream);
+        assert!(!request.options.stream && request.temporary);
     }
 
     #[test]
@@ -136,27 +188,44 @@ mod tests {
         assert_eq!(parse_error(r#"{"message":" \n\t"}"#).1, "`message` must not be blank");
         assert_eq!(parse_error(r#"{"message":7}"#).1, "`message` must be a string");
         assert_eq!(parse_error(r#"{"message":"a","stream":"no"}"#).1, "`stream` must be true or false");
+        assert_eq!(parse_error(r#"{"message":"a","temporary":1}"#).1, "`temporary` must be true or false");
         assert!(parse_error(r#"{"message":"a","toolChoice":"always"}"#).1.contains("\"auto\""));
         assert!(parse_error(r#"{"message":"a","toolChoice":{"tool":"x"}}"#).1.contains("\"name\""));
     }
 
     #[test]
+    fn parent_is_absent_null_or_a_message() {
+        let parent =
+            |rest: &str| TurnRequest::parse(format!(r#"{{"message":"a"{rest}}}"#).as_bytes()).map(|one| one.parent);
+        assert_eq!(parent(""), Ok(ParentMessage::Last));
+        assert_eq!(parent(r#","parentId":null"#), Ok(ParentMessage::None));
+        assert_eq!(parent(r#","conversationId":"c","parentId":"m""#), Ok(ParentMessage::Id("m".into())));
+        assert!(parent(r#","parentId":"m""#).unwrap_err().message.contains("`conversationId` is required"));
+        assert_eq!(parent(r#","conversationId":"c","parentId":1"#).unwrap_err().message, "`parentId` must be a string");
+    }
+
+    #[test]
     fn regenerate_fields_are_optional_but_validated() {
         for body in ["", "{}", r#"{"message":7,"conversationId":"c"}"#] {
-            assert_eq!(TurnOptions::parse(body.as_bytes()).unwrap(), nothing(), "{body}");
+            let expected = AnswerRequest { message_id: None, options: nothing() };
+            assert_eq!(AnswerRequest::parse(body.as_bytes()).unwrap(), expected, "{body}");
         }
-        let body = r#"{"modelType":"m","agentId":"x","toolChoice":"none","userId":"u","timeZone":"Asia/Tokyo","stream":false}"#;
+        let body = r#"{"modelType":"m","agentId":"x","toolChoice":"none","search":"deep","userId":"u","timeZone":"Asia/Tokyo","stream":false,"messageId":"i"}"#;
         let all = TurnOptions {
             model: Some("m".into()),
             agent_id: Some("x".into()),
             tool_choice: Some(ToolChoice::None),
+            search: SearchMode::Deep,
             user_id: Some("u".into()),
             time_zone: Some("Asia/Tokyo".into()),
             stream: false,
         };
-        assert_eq!(TurnOptions::parse(body.as_bytes()).unwrap(), all);
-        for body in ["[]", "null", " ", r#"{"stream":1}"#, r#"{"modelType":2}"#] {
-            assert_eq!(TurnOptions::parse(body.as_bytes()).unwrap_err().code, ErrorCode::InvalidRequest, "{body}");
+        let expected = AnswerRequest { message_id: Some("i".into()), options: all };
+        assert_eq!(AnswerRequest::parse(body.as_bytes()).unwrap(), expected);
+        for body in
+            ["[]", "null", " ", r#"{"stream":1}"#, r#"{"modelType":2}"#, r#"{"messageId":1}"#, r#"{"search":true}"#]
+        {
+            assert_eq!(AnswerRequest::parse(body.as_bytes()).unwrap_err().code, ErrorCode::InvalidRequest, "{body}");
         }
     }
 

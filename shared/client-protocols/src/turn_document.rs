@@ -1,37 +1,14 @@
-use domain::{CallState, ErrorCode, Failure, FinishReason, Source, TurnAccumulator, Usage};
+use domain::{CallState, ErrorCode, Failure, FinishReason, TurnAccumulator, TurnStart};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::frame::without_nulls;
 
 /// The response to a request with `"stream": false`: all events of a turn in one JSON object.
 #[derive(Debug)]
 pub struct TurnDocument {
     pub(crate) turn: TurnAccumulator,
     pub(crate) finish_reason: FinishReason,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct DocumentBody<'a> {
-    conversation_id: &'a str,
-    message_id: &'a str,
-    model: &'a str,
-    content: &'a str,
-    thinking: &'a str,
-    tool_calls: Vec<CallRow<'a>>,
-    sources: &'a [Source],
-    usage: Usage,
-    finish_reason: FinishReason,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    models: &'a [String],
-}
-
-#[derive(Serialize)]
-struct CallRow<'a> {
-    id: &'a str,
-    name: &'a str,
-    arguments: &'a Value,
-    ok: bool,
-    summary: &'a str,
 }
 
 impl TurnDocument {
@@ -48,33 +25,33 @@ impl TurnDocument {
 impl Serialize for TurnDocument {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let TurnAccumulator { start, content, thinking, calls, sources, attribution, usage, .. } = &self.turn;
-        let start = start.as_ref();
-        let body = DocumentBody {
-            conversation_id: start.map_or("", |start| &start.conversation_id),
-            message_id: start.map_or("", |start| &start.message_id),
-            model: start.map_or("", |start| &start.model),
-            content,
-            thinking,
-            tool_calls: calls.iter().map(CallRow::new).collect(),
-            sources,
-            usage: usage.unwrap_or_default(),
-            finish_reason: self.finish_reason,
-            models: attribution.after_failover(),
-        };
-        body.serialize(serializer)
+        let text = |field: fn(&TurnStart) -> &str| start.as_ref().map_or("", field);
+        let models = attribution.after_failover();
+        let document = json!({
+            "conversationId": text(|start| &start.conversation_id),
+            "messageId": text(|start| &start.message_id),
+            "model": text(|start| &start.model),
+            "continues": start.as_ref().filter(|start| start.continues).map(|_| true),
+            "content": content,
+            "thinking": thinking,
+            "toolCalls": calls.iter().map(call_row).collect::<Vec<_>>(),
+            "sources": sources,
+            "usage": usage.unwrap_or_default(),
+            "finishReason": self.finish_reason,
+            "models": Some(models).filter(|models| !models.is_empty()),
+        });
+        without_nulls(document).serialize(serializer)
     }
 }
 
-impl<'a> CallRow<'a> {
-    fn new(CallState { call, outcome, .. }: &'a CallState) -> Self {
-        let (ok, summary) = outcome.as_ref().map_or((false, ""), |outcome| (outcome.ok, &outcome.summary));
-        Self { id: &call.id, name: &call.name, arguments: &call.arguments, ok, summary }
-    }
+fn call_row(CallState { call, outcome, .. }: &CallState) -> Value {
+    let (ok, summary) = outcome.as_ref().map_or((false, ""), |outcome| (outcome.ok, &outcome.summary));
+    json!({ "id": call.id, "name": call.name, "arguments": call.arguments, "ok": ok, "summary": summary })
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::{AnswerDelta, Event, ToolCall, ToolEvent, ToolOutcome, TurnStart};
+    use domain::{AnswerDelta, Event, Source, ToolCall, ToolEvent, ToolOutcome, TurnStart};
     use serde_json::json;
 
     use super::*;
@@ -100,6 +77,7 @@ mod tests {
         let call = |id: &str| ToolCall { id: id.into(), name: "search_web".into(), arguments: json!({"query": id}) };
         for event in [
             Event::Started(Box::new(TurnStart {
+                continues: false,
                 conversation_id: "c".into(),
                 message_id: "m".into(),
                 model: "openai".into(),

@@ -33,6 +33,7 @@ fn turn() -> Vec<Event> {
     };
     vec![
         Event::Started(Box::new(TurnStart {
+            continues: false,
             conversation_id: "c".into(),
             message_id: "m".into(),
             model: "volcano".into(),

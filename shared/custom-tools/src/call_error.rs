@@ -16,11 +16,9 @@ pub(crate) enum CallError {
     NoSecret,
     /// The secret is too short to be masked in results.
     ShortSecret,
-    /// The tool's rate limit is exceeded.
     RateLimited,
     /// The deployment's policy does not allow the definition's address.
     AddressNotAllowed,
-    /// The request failed.
     Egress(EgressError),
     /// The host replied with an error: the status and the beginning of the body.
     Status(u16, String),
@@ -28,7 +26,6 @@ pub(crate) enum CallError {
     NoMatch,
     /// The service reported a failure in the envelope of its answer: the beginning of its error.
     Reported(String),
-    /// A server replied with an error.
     Rpc(RpcError),
     /// The reply contains no response to the request, or one of an unknown form.
     Unreadable,
@@ -39,7 +36,6 @@ pub(crate) enum CallError {
 /// A JSON-RPC error; its text is masked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RpcError {
-    /// The HTTP status of the reply.
     pub(crate) status: u16,
     pub(crate) code: i64,
     pub(crate) message: String,

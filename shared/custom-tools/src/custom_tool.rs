@@ -22,20 +22,15 @@ pub enum CustomTool {
 
 /// Builds the tool or server of a definition; makes no call.
 pub fn build(definition: ToolDefinition, egress: &Egress, secrets: &ToolSecrets, limiter: &RateLimiter) -> CustomTool {
-    match definition.endpoint.clone() {
-        Endpoint::Web(endpoint) => {
-            CustomTool::Tool(Arc::new(HttpTool::new(definition, endpoint, egress.clone(), secrets, limiter.clone())))
-        }
+    let (egress, limiter) = (egress.clone(), limiter.clone());
+    CustomTool::Tool(match definition.endpoint.clone() {
         Endpoint::Server(endpoint) => {
-            CustomTool::Server(Arc::new(McpServer::new(definition, endpoint, egress.clone(), secrets, limiter.clone())))
+            return CustomTool::Server(Arc::new(McpServer::new(definition, endpoint, egress, secrets, limiter)));
         }
-        Endpoint::Internal { tool: BuiltinTool::Calculator } => {
-            CustomTool::Tool(Arc::new(RenamedTool { definition, tool: Calculator }))
-        }
-        Endpoint::Internal { tool: BuiltinTool::Time } => {
-            CustomTool::Tool(Arc::new(RenamedTool { definition, tool: CurrentTime }))
-        }
-    }
+        Endpoint::Web(endpoint) => Arc::new(HttpTool::new(definition, endpoint, egress, secrets, limiter)),
+        Endpoint::Internal { tool: BuiltinTool::Calculator } => Arc::new(RenamedTool { definition, tool: Calculator }),
+        Endpoint::Internal { tool: BuiltinTool::Time } => Arc::new(RenamedTool { definition, tool: CurrentTime }),
+    })
 }
 
 /// A built-in tool with the name and description of a definition.

@@ -2,7 +2,14 @@
 
 use std::convert::Infallible;
 
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use sse::{Decoder, Frame};
+
+/// The media type of a response in small letters, without its parameters.
+pub(crate) fn media_type(headers: &HeaderMap) -> String {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
 
 /// Decodes the data of events from chunks of bytes; an event over [`sse::MAX_EVENT_BYTES`] is dropped.
 #[derive(Debug, Default)]
@@ -26,7 +33,6 @@ impl EventStream {
     }
 }
 
-/// Returns a sink that collects the data of events.
 fn collect_into(events: &mut Vec<String>) -> impl FnMut(Frame<'_>) -> Result<(), Infallible> {
     |frame| {
         if let Frame::Event(event) = frame {

@@ -4,7 +4,6 @@ use tools::is_invisible;
 
 use crate::DocumentError;
 
-/// Longest path, in bytes.
 const MAX_BYTES: usize = 4096;
 
 /// A path below the root: names only, none of which leads up or out. The empty path is the root itself.
@@ -24,7 +23,6 @@ impl DocumentPath {
         if is_relative && !has_drive(&path) { Ok(Self(path)) } else { Err(DocumentError::InvalidPath) }
     }
 
-    /// The path of an entry of this folder.
     pub(crate) fn join(&self, name: &str) -> Self {
         Self(if self.0.is_empty() { name.to_owned() } else { format!("{self}/{name}") })
     }

@@ -36,9 +36,6 @@ struct GuessMemo {
 
 /// The encoding of an unmarked text that begins with `prefix`: UTF-8 if that is valid, else the probable one. `rest` is the
 /// file after the prefix, if that is not all; it is read only if the prefix is ASCII.
-///
-/// # Errors
-/// Those of reading the rest, which stays at its position.
 pub(crate) fn guess(prefix: &[u8], rest: Option<&mut (impl Read + Seek)>) -> io::Result<&'static Encoding> {
     match rest {
         Some(rest) if prefix.is_ascii() => Ok(guess_text(&later_text(rest)?, false)),

@@ -19,7 +19,6 @@ const DEFAULT_LIMIT: usize = 100;
 /// Maximum number of files of a result.
 const MAX_LIMIT: usize = 1000;
 
-/// Longest pattern, in bytes.
 pub(crate) const MAX_GLOB_BYTES: usize = 1000;
 
 /// Finds files by a glob, newest first. The result is JSON: `files`, their `details` in the same order, `truncated`, `count`

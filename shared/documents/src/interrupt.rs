@@ -11,7 +11,6 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Creates the signal of a scan that `stop` stops.
     pub(crate) fn new(stop: StopFlag, deadline: Instant) -> Self {
         Self { stop, deadline }
     }

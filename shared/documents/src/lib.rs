@@ -4,6 +4,7 @@
 //! ones, do not exist for any tool or route. All work runs on blocking threads and ends when its call is dropped.
 
 mod bucket;
+mod document_groups;
 mod document_path;
 mod encoding;
 mod encoding_guess;
@@ -15,10 +16,8 @@ mod glob_search;
 mod grep_search;
 mod interrupt;
 mod line_range;
-mod line_reader;
 mod list_directory;
 mod read_file;
-mod root;
 mod source;
 mod tool;
 mod tree;
@@ -35,11 +34,11 @@ use self::list_directory::ListDirectory;
 use self::read_file::ReadFile;
 use self::tool::DocumentTool;
 pub use bucket::{BucketAddress, BucketMirror, MirrorLimits};
+pub use document_groups::DocumentGroups;
 pub use error::{DocumentError, PatternFault};
 pub use line_range::{LineRange, read_lines};
-pub use root::DocumentRoot;
 pub use source::DocumentSource;
-pub use tree::HiddenFiles;
+pub use tree::{DocumentRoot, HiddenFiles};
 
 /// The tools over a source, in the order in which models are shown them.
 pub fn tools(source: &DocumentSource) -> Vec<Arc<dyn Tool>> {

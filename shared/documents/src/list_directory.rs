@@ -11,11 +11,9 @@ use tools::{ToolOutput, markdown};
 use crate::DocumentError;
 use crate::document_path::DocumentPath;
 use crate::interrupt::Interrupt;
-use crate::root::ROOT_NAME;
 use crate::tool::{Call, JsonBudget, Operation, json_output};
-use crate::tree::{Kind, Tree};
+use crate::tree::{Kind, ROOT_NAME, Tree};
 
-/// Maximum number of entries of a listing.
 const MAX_ENTRIES: usize = 500;
 
 /// Lists the files and folders below a folder, those near it first. The result is JSON: `tree`, `count`, and a `note` if

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use domain::{Language, Owner, ToolSpec};
+use domain::{Language, Membership, Owner, ToolSpec};
 use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -27,15 +27,10 @@ const FRAME_BYTES: usize = 400;
 
 /// The arguments of a document tool, which can run its calls.
 pub(crate) trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
-    /// The name and the texts of the tool.
     const FILE: ToolFile;
-    /// Its category in [`ToolMetadata`].
     const CATEGORY: &'static str;
 
     /// Runs a call. Blocks; checks the interrupt at every file and at every few lines.
-    ///
-    /// # Errors
-    /// The first argument that is not accepted, and why nothing can be read.
     fn run(self, tree: &mut Tree, call: &Call<'_>) -> Result<ToolOutput, DocumentError>;
 }
 
@@ -74,9 +69,10 @@ impl<O: Operation> Tool for DocumentTool<O> {
         let language = context.language;
         let operation: O = arguments::parse(arguments, language)?;
         let (progress, max_bytes) = (context.progress.clone(), context.result_budget.max_bytes);
-        let output = run_over(&self.source, &context.owner, MAX_DURATION, move |tree, interrupt| {
-            operation.run(tree, &Call { interrupt, language, progress, max_bytes })
-        });
+        let output =
+            run_over(&self.source, (&context.owner, &context.membership), MAX_DURATION, move |tree, interrupt| {
+                operation.run(tree, &Call { interrupt, language, progress, max_bytes })
+            });
         output.await.map_err(|error| error.to_tool_error(self, language))
     }
 
@@ -105,24 +101,20 @@ impl JsonBudget {
     }
 }
 
-/// The output of a call whose result is this JSON.
 pub(crate) fn json_output(result: &Value, summary: String) -> ToolOutput {
     ToolOutput { content: tool_calls::escape(&result.to_string()), summary, ..ToolOutput::default() }
 }
 
-/// Runs `work` over the current tree of a source, as [`run_blocking`] does.
-///
-/// # Errors
-/// Those of `work` and of the source.
+/// Runs `work` over what exists for a caller in the current tree of a source, as [`run_blocking`] does.
 pub(crate) async fn run_over<T: Send + 'static>(
     source: &DocumentSource,
-    owner: &Owner,
+    (owner, membership): (&Owner, &Membership),
     duration: Duration,
     work: impl FnOnce(&mut Tree, &Interrupt) -> Result<T, DocumentError> + Send + 'static,
 ) -> Result<T, DocumentError> {
     // It keeps a temporary folder as long as the work needs it.
-    let root = source.root().await?;
-    run_blocking(owner, duration, move |interrupt| work(&mut root.tree()?, interrupt)).await
+    let (root, access) = (source.root().await?, source.access_of(membership));
+    run_blocking(owner, duration, move |interrupt| work(&mut root.tree(access)?, interrupt)).await
 }
 
 /// Runs `work` in the pool. It must check its interrupt at every file and at every few lines: the interrupt is due when

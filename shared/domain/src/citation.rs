@@ -99,10 +99,10 @@ impl CitationScanner {
             }
             self.close(candidate, Some(character), parts);
         }
-        let previous = self.markup.previous();
+        let previous = self.markup.previous;
         let is_plain = self.markup.advance(character);
         if is_plain && self.may_open(character, previous) {
-            let starts_line = self.markup.starts_line();
+            let starts_line = self.markup.run_starts_line;
             self.candidate = Candidate::open(character, starts_line);
         } else {
             self.text.push(character);

@@ -82,6 +82,9 @@ pub struct TurnStart {
     pub message_id: String,
     /// The name of the model, as in the list of models.
     pub model: String,
+    /// Whether the message has text already, which this turn continues.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continues: bool,
 }
 
 /// A progress delta of a running call.
@@ -179,7 +182,7 @@ pub struct Usage {
     /// Tokens sent to models, over all rounds.
     pub input_tokens: u64,
     /// How many of them were read from the caches of providers; absent in JSON if none were.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub cached_tokens: u64,
     /// Tokens written by models, over all rounds.
     pub output_tokens: u64,
@@ -191,11 +194,6 @@ pub struct Usage {
     /// price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
-fn is_zero(tokens: &u64) -> bool {
-    *tokens == 0
 }
 
 impl Usage {
@@ -211,6 +209,15 @@ impl Usage {
             (one, other) => one.or(other),
         };
     }
+}
+
+/// The numbered pages of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NumberedSources {
+    /// The pages that are remembered, oldest first.
+    pub sources: Vec<Source>,
+    /// The highest number that was given to a page; 0 if none was.
+    pub last: usize,
 }
 
 #[cfg(test)]
@@ -247,6 +254,7 @@ mod tests {
         };
         vec![
             Event::Started(Box::new(TurnStart {
+                continues: false,
                 conversation_id: "C".into(),
                 message_id: "M".into(),
                 model: "volcano".into(),

@@ -1,138 +1,74 @@
 use serde::{Deserialize, Serialize};
 
-/// An error code that a client can act on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorCode {
+/// Declares the error codes: the code as written in JSON, and the default message for users, which documents it too.
+macro_rules! declare_error_codes {
+    ($($(#[$doc:meta])* $code:ident = $name:literal: $message:literal,)*) => {
+        /// An error code that a client can act on.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum ErrorCode {
+            $(#[doc = $message] $(#[$doc])* #[serde(rename = $name)] $code,)*
+        }
+
+        impl ErrorCode {
+            /// The code as written in JSON.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$code => $name,)*
+                }
+            }
+
+            /// The default message for users; it never contains upstream text.
+            pub fn message(self) -> &'static str {
+                match self {
+                    $(Self::$code => $message,)*
+                }
+            }
+        }
+    };
+}
+
+declare_error_codes! {
     /// The request is not of the documented form.
-    InvalidRequest,
-    /// No valid credential.
-    Unauthorized,
+    InvalidRequest = "invalid_request": "The request is not valid.",
+    Unauthorized = "unauthorized": "A valid key is needed.",
     /// A valid credential that may not do this.
-    Forbidden,
+    Forbidden = "forbidden": "This is not allowed.",
     /// The resource does not exist or belongs to another user.
-    NotFound,
+    NotFound = "not_found": "There is nothing here.",
     /// No such model (OpenAI routes).
-    ModelNotFound,
-    /// The path exists, the method does not.
-    MethodNotAllowed,
-    /// Another turn runs in the conversation.
-    TurnInProgress,
-    /// The idempotency key was used with another body.
-    IdempotencyMismatch,
-    /// The message or the body is over its limit.
-    TooLarge,
-    /// The body is not `application/json`.
-    UnsupportedMediaType,
+    ModelNotFound = "model_not_found": "There is no such model.",
+    MethodNotAllowed = "method_not_allowed": "This path does not take that method.",
+    TurnInProgress = "turn_in_progress": "An answer is still being written in this conversation.",
+    IdempotencyMismatch = "idempotency_mismatch": "This idempotency key was used with another request.",
+    TooLarge = "too_large": "The request is too large.",
+    UnsupportedMediaType = "unsupported_media_type": "The body must be sent as application/json.",
     /// The caller, or this service at the model's endpoint, exceeded a rate limit.
-    RateLimited,
+    RateLimited = "rate_limited": "Too many requests. Please wait a moment.",
     /// A quota is used up until it is renewed or paid for.
-    QuotaExhausted,
-    /// A fault of this service.
-    Internal,
+    QuotaExhausted = "quota_exhausted": "The allowance is used up.",
+    Internal = "internal": "Something went wrong on our side.",
     /// The model's endpoint cannot be reached or is overloaded.
-    UpstreamUnavailable,
-    /// The model's endpoint sent an invalid response.
-    UpstreamBadResponse,
-    /// The model's endpoint rejected the request.
-    UpstreamRejected,
-    /// The model's endpoint rejected this service's key.
-    UpstreamAuth,
-    /// The model stopped sending.
-    UpstreamStalled,
-    /// The connection to the model broke during the response.
-    UpstreamDisconnected,
-    /// The provider's filter rejected the content.
-    ContentFiltered,
-    /// The conversation does not fit the model.
-    ContextTooLong,
-    /// Time ran out before there was an answer.
-    Deadline,
+    UpstreamUnavailable = "upstream_unavailable": "The model cannot be reached right now.",
+    UpstreamBadResponse = "upstream_bad_response": "The model sent an answer that could not be read.",
+    UpstreamRejected = "upstream_rejected": "The model refused the request.",
+    UpstreamAuth = "upstream_auth": "The model's endpoint did not accept this service's key.",
+    UpstreamStalled = "upstream_stalled": "The model stopped answering.",
+    UpstreamDisconnected = "upstream_disconnected": "The connection to the model was lost.",
+    ContentFiltered = "content_filtered": "The provider's content filter stopped this answer.",
+    ContextTooLong = "context_too_long": "The conversation is too long for this model.",
+    Deadline = "deadline": "Time ran out before there was an answer.",
     /// The turn was interrupted: its process ended or was shut down.
-    Interrupted,
-    /// The database cannot take the request now.
-    StorageBusy,
-    /// The disk of the local server's database is full.
-    StorageFull,
-    /// The file of the local server's database is damaged or gone.
-    StorageDamaged,
+    Interrupted = "interrupted": "The answer was interrupted.",
+    StorageBusy = "storage_busy": "The storage is busy. Please try again.",
+    StorageFull = "storage_full": "The server's disk is full. Nothing can be stored until space is free on it.",
+    StorageDamaged = "storage_damaged": "The server's database file is damaged or gone. Its log describes what can be done.",
     /// The function was deployed without an authentication setting.
-    AuthNotConfigured,
+    AuthNotConfigured = "auth_not_configured": "Authentication is not configured.",
     /// A setting of the function is invalid, so it serves nothing.
-    NotConfigured,
+    NotConfigured = "not_configured": "This server is not configured. Its log names the setting.",
 }
 
 impl ErrorCode {
-    /// The code as written in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidRequest => "invalid_request",
-            Self::Unauthorized => "unauthorized",
-            Self::Forbidden => "forbidden",
-            Self::NotFound => "not_found",
-            Self::ModelNotFound => "model_not_found",
-            Self::MethodNotAllowed => "method_not_allowed",
-            Self::TurnInProgress => "turn_in_progress",
-            Self::IdempotencyMismatch => "idempotency_mismatch",
-            Self::TooLarge => "too_large",
-            Self::UnsupportedMediaType => "unsupported_media_type",
-            Self::RateLimited => "rate_limited",
-            Self::QuotaExhausted => "quota_exhausted",
-            Self::Internal => "internal",
-            Self::UpstreamUnavailable => "upstream_unavailable",
-            Self::UpstreamBadResponse => "upstream_bad_response",
-            Self::UpstreamRejected => "upstream_rejected",
-            Self::UpstreamAuth => "upstream_auth",
-            Self::UpstreamStalled => "upstream_stalled",
-            Self::UpstreamDisconnected => "upstream_disconnected",
-            Self::ContentFiltered => "content_filtered",
-            Self::ContextTooLong => "context_too_long",
-            Self::Deadline => "deadline",
-            Self::Interrupted => "interrupted",
-            Self::StorageBusy => "storage_busy",
-            Self::StorageFull => "storage_full",
-            Self::StorageDamaged => "storage_damaged",
-            Self::AuthNotConfigured => "auth_not_configured",
-            Self::NotConfigured => "not_configured",
-        }
-    }
-
-    /// The default message for users; it never contains upstream text.
-    pub fn message(self) -> &'static str {
-        match self {
-            Self::InvalidRequest => "The request is not valid.",
-            Self::Unauthorized => "A valid key is needed.",
-            Self::Forbidden => "This is not allowed.",
-            Self::NotFound => "There is nothing here.",
-            Self::ModelNotFound => "There is no such model.",
-            Self::MethodNotAllowed => "This path does not take that method.",
-            Self::TurnInProgress => "An answer is still being written in this conversation.",
-            Self::IdempotencyMismatch => "This idempotency key was used with another request.",
-            Self::TooLarge => "The request is too large.",
-            Self::UnsupportedMediaType => "The body must be sent as application/json.",
-            Self::RateLimited => "Too many requests. Please wait a moment.",
-            Self::QuotaExhausted => "The allowance is used up.",
-            Self::Internal => "Something went wrong on our side.",
-            Self::UpstreamUnavailable => "The model cannot be reached right now.",
-            Self::UpstreamBadResponse => "The model sent an answer that could not be read.",
-            Self::UpstreamRejected => "The model refused the request.",
-            Self::UpstreamAuth => "The model's endpoint did not accept this service's key.",
-            Self::UpstreamStalled => "The model stopped answering.",
-            Self::UpstreamDisconnected => "The connection to the model was lost.",
-            Self::ContentFiltered => "The provider's content filter stopped this answer.",
-            Self::ContextTooLong => "The conversation is too long for this model.",
-            Self::Deadline => "Time ran out before there was an answer.",
-            Self::Interrupted => "The answer was interrupted.",
-            Self::StorageBusy => "The storage is busy. Please try again.",
-            Self::StorageFull => "The server's disk is full. Nothing can be stored until space is free on it.",
-            Self::StorageDamaged => {
-                "The server's database file is damaged or gone. Its log describes what can be done."
-            }
-            Self::AuthNotConfigured => "Authentication is not configured.",
-            Self::NotConfigured => "This server is not configured. Its log names the setting.",
-        }
-    }
-
     /// Whether the same request may succeed later.
     pub fn is_retryable(self) -> bool {
         matches!(
@@ -190,5 +126,38 @@ impl Failure {
     pub fn with_retry_after(mut self, seconds: u64) -> Self {
         self.retry_after_seconds = Some(seconds);
         self
+    }
+}
+
+/// Why a turn did not start, or cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnError {
+    /// The failure as the client gets it.
+    pub failure: Failure,
+    /// The internal cause, which is only logged.
+    pub cause: Option<String>,
+}
+
+impl TurnError {
+    /// A failure with its own message.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Failure::new(code, message).into()
+    }
+
+    /// A failure whose cause is logged and not returned to the client.
+    pub fn caused_by(code: ErrorCode, cause: impl std::fmt::Display) -> Self {
+        Self { failure: code.into(), cause: Some(cause.to_string()) }
+    }
+}
+
+impl From<ErrorCode> for TurnError {
+    fn from(code: ErrorCode) -> Self {
+        Failure::from(code).into()
+    }
+}
+
+impl From<Failure> for TurnError {
+    fn from(failure: Failure) -> Self {
+        Self { failure, cause: None }
     }
 }

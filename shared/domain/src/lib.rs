@@ -2,16 +2,15 @@
 //!
 //! This crate knows nothing of HTTP, models or storage, so every other crate can use its types.
 
+mod char_class;
 mod citation;
 mod credit_observer;
 mod event;
 mod failure;
-mod history;
+mod groups;
 mod id;
 mod language;
 mod message;
-mod model_attribution;
-mod numbered_sources;
 mod one_line;
 mod owner;
 mod provider_data;
@@ -20,30 +19,28 @@ mod strict_json;
 mod strict_object;
 mod tool;
 mod turn_accumulator;
-mod turn_error;
 mod turn_position;
 
+pub use char_class::CharClass;
 pub use citation::{AnswerPart, CitationScanner};
 pub use credit_observer::{CreditLimit, CreditObserver};
 pub use event::{
-    AnswerDelta, Event, EventBatch, FinishReason, Note, Source, ToolEvent, ToolOutcome, ToolProgress, TurnStart, Usage,
+    AnswerDelta, Event, EventBatch, FinishReason, Note, NumberedSources, Source, ToolEvent, ToolOutcome, ToolProgress,
+    TurnStart, Usage,
 };
-pub use failure::{ErrorCode, Failure};
-pub use history::{HistoryTurn, Summary};
-pub use id::{is_id, new_id};
+pub use failure::{ErrorCode, Failure, TurnError};
+pub use groups::{Groups, Membership};
+pub use id::{derived_id, is_id, new_id, new_ulid};
 pub use language::Language;
-pub use message::Message;
-pub use model_attribution::ModelAttribution;
-pub use numbered_sources::NumberedSources;
+pub use message::{HistoryTurn, Message, Summary};
 pub use one_line::one_line;
 pub use owner::Owner;
 pub use provider_data::{ProviderData, ReasoningDetail, ReasoningItem};
 pub use request_origin::RequestOrigin;
 pub use strict_json::parse_object;
 pub use strict_object::StrictObject;
-pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolMessage, ToolSpec};
-pub use turn_accumulator::{CallPosition, CallState, TurnAccumulator, split_last_characters};
-pub use turn_error::TurnError;
+pub use tool::{SearchMode, ToolCall, ToolChoice, ToolExample, ToolFailure, ToolMessage, ToolSpec};
+pub use turn_accumulator::{CallPosition, CallState, ModelAttribution, TurnAccumulator, split_last_characters};
 pub use turn_position::{PositionTracker, TurnPosition};
 
 /// Maximum length of an answer's text, in bytes. A turn that reaches it ends with [`FinishReason::Length`].
@@ -51,3 +48,8 @@ pub const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 
 /// Maximum length of an answer's reasoning, in bytes. Reasoning beyond it is neither shown nor stored.
 pub const MAX_THINKING_BYTES: usize = 512 * 1024;
+
+/// Whether a field is left out of JSON.
+fn is_default<T: Default + PartialEq>(field: &T) -> bool {
+    *field == T::default()
+}

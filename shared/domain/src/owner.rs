@@ -28,6 +28,11 @@ impl Owner {
         Self::new(format!("token:{issuer} {subject}"))
     }
 
+    /// Whether the owner is the holder of a key.
+    pub fn is_key_holder(&self) -> bool {
+        self.0.starts_with("key:")
+    }
+
     /// The name without the kind of credential and the issuer: what people call the owner. Not unique.
     pub fn display_name(&self) -> &str {
         let name = self.0.split_once(':').map_or(self.as_str(), |(_, name)| name);

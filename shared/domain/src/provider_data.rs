@@ -44,7 +44,7 @@ pub enum ReasoningItem {
         /// Encrypted.
         data: String,
         /// How many calls of the reply precede it.
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         calls: usize,
     },
     /// An element of `reasoning_details`, as defined by OpenRouter.
@@ -104,11 +104,6 @@ fn append_text(text: &mut Option<String>, more: Option<String>) {
     if let Some(more) = more {
         text.get_or_insert_default().push_str(&more);
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 impl ProviderData {

@@ -37,7 +37,7 @@ fn describe_error(error: &serde_json::Error) -> String {
     format!("{kind} at line {}, column {}", error.line(), error.column())
 }
 
-fn invalid_request(sentence: impl Into<String>) -> Failure {
+pub(crate) fn invalid_request(sentence: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::InvalidRequest, sentence)
 }
 

@@ -1,9 +1,8 @@
 use std::ops::RangeInclusive;
 
-use crate::{ErrorCode, Failure, ToolChoice};
+use crate::strict_json::{self, invalid_request};
+use crate::{Failure, Groups, SearchMode, ToolChoice};
 use serde_json::{Map, Value};
-
-use crate::strict_json;
 
 /// The fields of an untrusted JSON object, taken one by one; `null` counts as absent.
 ///
@@ -17,29 +16,16 @@ pub struct StrictObject {
 
 impl StrictObject {
     /// Parses a body that must be one JSON object without duplicate keys.
-    ///
-    /// # Errors
-    /// `invalid_request` if it is not.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
         Ok(Self { fields: strict_json::parse_object(body)?, path: String::new() })
     }
 
     /// A string.
-    ///
-    /// # Errors
-    /// `invalid_request` for anything else.
     pub fn take_string(&mut self, name: &str) -> Result<Option<String>, Failure> {
-        match self.take_value(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(self.field_error(name, "a string")),
-        }
+        self.take(name, "a string", |value| if let Value::String(text) = value { Some(text) } else { None })
     }
 
     /// A string of 1 to `max_len` characters that is not blank.
-    ///
-    /// # Errors
-    /// `invalid_request` for anything else.
     pub fn take_non_blank(&mut self, name: &str, max_len: usize) -> Result<Option<String>, Failure> {
         let text = self.take_string(name)?;
         let fits = |text: &String| !text.trim().is_empty() && text.chars().nth(max_len).is_none();
@@ -50,117 +36,95 @@ impl StrictObject {
     }
 
     /// `true` or `false`.
-    ///
-    /// # Errors
-    /// `invalid_request` for anything else.
     pub fn take_bool(&mut self, name: &str) -> Result<Option<bool>, Failure> {
-        match self.take_value(name) {
-            None => Ok(None),
-            Some(Value::Bool(flag)) => Ok(Some(flag)),
-            Some(_) => Err(self.field_error(name, "true or false")),
-        }
+        self.take(name, "true or false", |value| value.as_bool())
     }
 
     /// A whole number in a range.
-    ///
-    /// # Errors
-    /// `invalid_request` for anything else.
     pub fn take_u32(&mut self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, Failure> {
-        let Some(value) = self.take_value(name) else { return Ok(None) };
-        let number = value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|one| range.contains(one));
         let accepted = format!("a whole number from {} to {}", range.start(), range.end());
-        number.map(Some).ok_or_else(|| self.field_error(name, &accepted))
+        self.take(name, &accepted, |value| value.as_u64()?.try_into().ok().filter(|number| range.contains(number)))
     }
 
     /// A number in a range.
-    ///
-    /// # Errors
-    /// `invalid_request` for anything else.
     pub fn take_f64(&mut self, name: &str, range: RangeInclusive<f64>) -> Result<Option<f64>, Failure> {
-        let Some(value) = self.take_value(name) else { return Ok(None) };
-        let number = value.as_f64().filter(|number| range.contains(number));
         let accepted = format!("a number from {} to {}", range.start(), range.end());
-        number.map(Some).ok_or_else(|| self.field_error(name, &accepted))
+        self.take(name, &accepted, |value| value.as_f64().filter(|number| range.contains(number)))
     }
 
     /// A JSON object, as it is.
-    ///
-    /// # Errors
-    /// `invalid_request` for anything else.
     pub fn take_object(&mut self, name: &str) -> Result<Option<Map<String, Value>>, Failure> {
-        match self.take_value(name) {
-            None => Ok(None),
-            Some(Value::Object(fields)) => Ok(Some(fields)),
-            Some(_) => Err(self.field_error(name, "an object")),
-        }
+        self.take(name, "an object", into_object)
     }
 
     /// The fields of a nested object.
-    ///
-    /// # Errors
-    /// `invalid_request` for anything else.
     pub fn take_nested(&mut self, name: &str) -> Result<Option<Self>, Failure> {
-        let path = format!("{}{name}.", self.path);
+        let path = format!("{}.", self.name(name));
         Ok(self.take_object(name)?.map(|fields| Self { fields, path }))
     }
 
     /// An array of at most `max_len` strings.
-    ///
-    /// # Errors
-    /// `invalid_request` for anything else.
     pub fn take_strings(&mut self, name: &str, max_len: usize) -> Result<Option<Vec<String>>, Failure> {
         let accepted = format!("an array of at most {max_len} strings");
-        let items = match self.take_value(name) {
-            None => return Ok(None),
-            Some(Value::Array(items)) if items.len() <= max_len => items,
-            Some(_) => return Err(self.field_error(name, &accepted)),
-        };
-        let texts: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
-        texts.map(Some).ok_or_else(|| self.field_error(name, &accepted))
+        let text = |item: &Value| item.as_str().map(str::to_owned);
+        self.take(name, &accepted, |value| {
+            value.as_array().filter(|items| items.len() <= max_len)?.iter().map(text).collect()
+        })
+    }
+
+    /// The names of groups.
+    pub fn take_groups(&mut self, name: &str) -> Result<Option<Groups>, Failure> {
+        let Some(names) = self.take_strings(name, Groups::MAX_GROUPS)? else { return Ok(None) };
+        let accepted = "names of groups: each 1 to 128 characters without white space before or after them";
+        Groups::new(names).map(Some).ok_or_else(|| self.field_error(name, accepted))
     }
 
     /// An array of at most `max_len` objects.
-    ///
-    /// # Errors
-    /// `invalid_request` for anything else.
     pub fn take_objects(&mut self, name: &str, max_len: usize) -> Result<Option<Vec<StrictObject>>, Failure> {
-        let accepted = format!("an array of at most {max_len} objects");
-        let items = match self.take_value(name) {
-            None => return Ok(None),
-            Some(Value::Array(items)) if items.len() <= max_len => items,
-            Some(_) => return Err(self.field_error(name, &accepted)),
-        };
-        let read = |(at, item)| match item {
-            Value::Object(fields) => Ok(Self { fields, path: format!("{}{name}[{at}].", self.path) }),
-            _ => Err(self.field_error(name, &accepted)),
-        };
-        items.into_iter().enumerate().map(read).collect::<Result<_, _>>().map(Some)
+        let (accepted, path) = (format!("an array of at most {max_len} objects"), self.name(name));
+        let object = |(at, item)| Some(Self { fields: into_object(item)?, path: format!("{path}[{at}].") });
+        self.take(name, &accepted, |value| match value {
+            Value::Array(items) if items.len() <= max_len => items.into_iter().enumerate().map(object).collect(),
+            _ => None,
+        })
     }
 
     /// Whether tools may or must be used; a tool is named as `{"name"}`, or as in OpenAI's API.
-    ///
-    /// # Errors
-    /// `invalid_request` for anything else.
     pub fn take_tool_choice(&mut self, name: &str) -> Result<Option<ToolChoice>, Failure> {
-        let choice = match self.take_value(name) {
-            None => return Ok(None),
-            Some(Value::String(mode)) => match mode.as_str() {
-                "auto" => Some(ToolChoice::Auto),
-                "none" => Some(ToolChoice::None),
-                "required" => Some(ToolChoice::Required),
-                _ => None,
-            },
-            Some(choice) => named_tool(&choice).map(|name| ToolChoice::Tool(name.to_owned())),
-        };
         let accepted = "\"auto\", \"none\", \"required\", {\"name\": \"…\"} or {\"type\": \"function\", \"function\": \
             {\"name\": \"…\"}}";
-        choice.map(Some).ok_or_else(|| self.field_error(name, accepted))
+        self.take(name, accepted, |choice| match choice.as_str() {
+            Some("auto") => Some(ToolChoice::Auto),
+            Some("none") => Some(ToolChoice::None),
+            Some("required") => Some(ToolChoice::Required),
+            _ => named_tool(&choice).map(|name| ToolChoice::Tool(name.to_owned())),
+        })
     }
 
-    /// Checks that no field is left.
+    /// Takes a field that states how much is searched.
     ///
     /// # Errors
-    /// `invalid_request` if a field is left: ignoring it would surprise the client that sent it.
+    /// `invalid_request` for anything but a mode.
+    pub fn take_search_mode(&mut self, name: &str) -> Result<Option<SearchMode>, Failure> {
+        self.take(name, "\"off\", \"auto\" or \"deep\"", |mode| match mode.as_str()? {
+            "off" => Some(SearchMode::Off),
+            "auto" => Some(SearchMode::Auto),
+            "deep" => Some(SearchMode::Deep),
+            _ => None,
+        })
+    }
+
+    fn take<T>(
+        &mut self,
+        name: &str,
+        accepted: &str,
+        read: impl FnOnce(Value) -> Option<T>,
+    ) -> Result<Option<T>, Failure> {
+        let Some(value) = self.take_value(name) else { return Ok(None) };
+        read(value).map(Some).ok_or_else(|| self.field_error(name, accepted))
+    }
+
+    /// Checks that no field is left: ignoring one would surprise the client that sent it.
     pub fn reject_unknown(self, accepted: &str) -> Result<(), Failure> {
         let Some(name) = self.fields.keys().next() else { return Ok(()) };
         // The message repeats a field only if it is a plain name.
@@ -169,10 +133,8 @@ impl StrictObject {
         Err(invalid_request(format!("{name} is not known here; accepted are: {accepted}")))
     }
 
-    /// Renames fields that have another accepted spelling: pairs of that spelling and the field's name.
-    ///
-    /// # Errors
-    /// `invalid_request` if a field is given in both spellings.
+    /// Renames fields that have another accepted spelling: pairs of that spelling and the field's name. A field in both
+    /// spellings is an error.
     pub fn accept_aliases(&mut self, aliases: &[(&str, &str)]) -> Result<(), Failure> {
         for (alias, name) in aliases {
             let Some(value) = self.take_value(alias) else { continue };
@@ -192,6 +154,11 @@ impl StrictObject {
         (!fields.is_empty()).then(|| Self { fields, path: self.path.clone() })
     }
 
+    /// Whether a field is `null`, for the fields where that differs from an absent one.
+    pub fn is_null(&self, name: &str) -> bool {
+        self.fields.get(name).is_some_and(Value::is_null)
+    }
+
     /// Any value but `null`.
     pub fn take_value(&mut self, name: &str) -> Option<Value> {
         self.fields.remove(name).filter(|value| !value.is_null())
@@ -209,14 +176,13 @@ impl StrictObject {
     }
 }
 
-/// The name in a choice of one tool.
+fn into_object(value: Value) -> Option<Map<String, Value>> {
+    if let Value::Object(fields) = value { Some(fields) } else { None }
+}
+
 fn named_tool(choice: &Value) -> Option<&str> {
     let in_function = choice.get("function").filter(|_| choice.get("type").is_some_and(|kind| kind == "function"));
     choice.get("name").or_else(|| in_function?.get("name")).and_then(Value::as_str)
-}
-
-fn invalid_request(sentence: impl Into<String>) -> Failure {
-    Failure::new(ErrorCode::InvalidRequest, sentence)
 }
 
 #[cfg(test)]

@@ -64,6 +64,18 @@ pub struct ToolFailure {
     pub message: String,
 }
 
+/// How much a turn searches the web.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchMode {
+    /// Neither searches nor pages.
+    Off,
+    /// The model decides.
+    #[default]
+    Auto,
+    /// Several searches and pages before the answer.
+    Deep,
+}
+
 /// Whether and which tool the model must call in the first round.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

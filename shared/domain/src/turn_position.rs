@@ -151,7 +151,6 @@ fn parse_fields(text: &str) -> Option<Vec<usize>> {
 #[derive(Clone, Debug, Default)]
 pub struct PositionTracker {
     position: TurnPosition,
-    /// The ids of the calls.
     calls: Vec<String>,
 }
 

@@ -1,10 +1,10 @@
 use std::ops::ControlFlow;
 
+use reqwest::StatusCode;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
-use reqwest::{Response, StatusCode};
 use tokio::time::timeout;
 
-use crate::{EgressError, Limits, OnOversize};
+use crate::{EgressError, Limits, OnOversize, Request, Response};
 
 /// A chunk of a response body as it arrives.
 #[derive(Clone, Copy, Debug)]
@@ -34,18 +34,20 @@ pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), 
     }
 }
 
-/// Reads a body to its end, to where `on_chunk` ends it, or to the size limit. Returns the body and whether it was
-/// truncated.
-pub(crate) async fn read_body(
-    mut response: Response,
-    limits: &Limits,
+/// Reads a response to its end, to where `on_chunk` ends it, or to the size limit.
+pub(crate) async fn read_response(
+    mut response: reqwest::Response,
+    request: &Request,
     on_chunk: &mut OnChunk<'_>,
-) -> Result<(Vec<u8>, bool), EgressError> {
+) -> Result<Response, EgressError> {
+    let (limits, url) = (&request.limits, request.url.clone());
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = Vec::new();
     loop {
         let chunk = timeout(limits.read_timeout, response.chunk()).await.map_err(|_| EgressError::TimedOut)?;
-        let Some(chunk) = chunk.map_err(|_| EgressError::Disconnected)? else { return Ok((body, false)) };
+        let Some(chunk) = chunk.map_err(|_| EgressError::Disconnected)? else {
+            return Ok(Response { status, url, headers, body, truncated: false });
+        };
         let remaining = limits.max_body_bytes - body.len();
         if chunk.len() > remaining && limits.on_oversize == OnOversize::Refuse {
             return Err(EgressError::TooLarge);
@@ -54,7 +56,7 @@ pub(crate) async fn read_body(
         body.extend_from_slice(bytes);
         let ended = on_chunk(BodyChunk { status, headers: &headers, bytes }).is_break();
         if ended || chunk.len() > remaining {
-            return Ok((body, !ended));
+            return Ok(Response { status, url, headers, body, truncated: !ended });
         }
     }
 }

@@ -4,7 +4,6 @@ use url::{Host, Url};
 
 use crate::address::is_public;
 
-/// Maximum length of a URL, in bytes.
 const MAX_URL_BYTES: usize = 8 * 1024;
 
 /// Name suffixes that only local networks use.

@@ -7,7 +7,6 @@ use secrecy::SecretString;
 
 use crate::{HeaderError, headers};
 
-/// Maximum number of redirects that a request can allow.
 const MAX_REDIRECTS: u8 = 3;
 
 /// Time and size limits of a response.

@@ -53,7 +53,7 @@ impl Egress {
             // The remaining count may be zero; the original limit decides whether redirects are followed at all.
             let original = Request { redirects_left: max_redirects, ..request.clone() };
             match redirect::redirect_location(&original, response.status(), response.headers()) {
-                None => return read_response(response, &request, on_chunk).await,
+                None => return body::read_response(response, &request, on_chunk).await,
                 Some(_) if request.redirects_left == 0 => return Err(EgressError::TooManyRedirects),
                 Some(location) => request = redirect::next_request(self.policy, request, &location)?,
             }
@@ -97,14 +97,4 @@ impl Egress {
         let connect_address = |address| self.network.connect_address(SocketAddr::new(address, port));
         Ok(PinnedResolver { name: name.clone(), addresses: addresses.into_iter().map(connect_address).collect() })
     }
-}
-
-async fn read_response(
-    response: reqwest::Response,
-    request: &Request,
-    on_chunk: &mut OnChunk<'_>,
-) -> Result<Response, EgressError> {
-    let (status, headers) = (response.status(), response.headers().clone());
-    let (body, truncated) = body::read_body(response, &request.limits, on_chunk).await?;
-    Ok(Response { status, url: request.url.clone(), headers, body, truncated })
 }

@@ -56,6 +56,19 @@ pub struct TokenUsage {
     pub output: u64,
 }
 
+impl TokenUsage {
+    /// Creates a usage from the tokens read without those of the cache, read from it, written to it, and written as output.
+    pub(crate) fn without_cache([input, cached, cache_writes, output]: [u64; 4]) -> Self {
+        Self { input: input.saturating_add(cached).saturating_add(cache_writes), cached, cache_writes, output }
+    }
+
+    /// Creates a usage from counts of which `input` contains those of the cache.
+    pub(crate) fn with_cache(input: u64, cached: u64, cache_writes: u64, output: u64) -> Self {
+        let cached = cached.min(input);
+        Self { input, cached, cache_writes: cache_writes.min(input - cached), output }
+    }
+}
+
 /// Why the model stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {

@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 /// Text as a string, as `null`, or as an array of parts, some of which are reasoning.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ContentParts<'a> {
-    /// The text of the answer.
     pub(crate) text: Cow<'a, str>,
     /// The text in parts of type `thinking`.
     pub(crate) thinking: String,

@@ -18,7 +18,7 @@ mod providers;
 mod wire;
 
 pub use capabilities::{CachedToolSupport, ToolSupport, ToolSupportSource};
-pub use config::{ModelConfig, ToolMode, Wire};
+pub use config::{Auth, Cloud, ModelConfig, OnlyFor, ToolMode, Wire};
 pub use delta::{Delta, Finish, NativeCall, TokenUsage};
 pub use endpoint::{AttemptEnd, AttemptLog, AttemptRecord, CallOptions, ModelClient, Reply, ResponseRecorder};
 pub use errors::ModelError;

@@ -5,20 +5,25 @@ mod entry;
 mod options;
 mod url;
 
+use std::sync::Arc;
+
+use platform::secrets::SecretPrefix;
 use platform::settings::{SettingError, Settings};
 
 use crate::capabilities::MAX_ALLOCATED;
-use crate::endpoint::ClientDeps;
-use crate::endpoint::Timeouts;
-use crate::{ModelClient, ModelConfig, Wire};
+use crate::endpoint::{ClientDeps, Identities, Timeouts};
+use crate::{ModelClient, ModelConfig, Wire, providers};
 
 const DEMO: &str = "demo";
 
 const MAX_CONTEXT: &str = "OLLAMA_MAX_CONTEXT_TOKENS";
 
-const ACCEPTED_FALLBACK: &str = "the name of another configured model that all callers of this one have";
+const ACCEPTED_FALLBACK: &str = "the name of another configured model that is not for another caller alone";
+/// The beginning of the names that `apiKeyParameter` may have.
+const KEY_PREFIX: &str = "MODEL_KEYS_UNDER";
 
-const NO_DEFAULT_NOTE: &str = "each model has \"onlyFor\": there is no default, and other callers have no model";
+const NO_DEFAULT_NOTE: &str =
+    "each model is for one caller alone (\"onlyFor\"): there is no default, and other callers have no model";
 
 /// All configured models and the default one; cheap to clone.
 #[derive(Clone)]
@@ -34,23 +39,28 @@ pub struct Models {
 struct ParsedModels {
     configs: Vec<ModelConfig>,
     notes: Vec<String>,
-    /// The names of the models that were left out.
     left_out: Vec<String>,
+    key_prefix: Option<SecretPrefix>,
 }
 
 impl Models {
-    /// Reads `ARK_*`, `OPENAI_*`, `OLLAMA_*`, `MODELS`, `MODEL_OPTIONS`, `DEFAULT_MODEL` and the timeouts; makes no request.
+    /// Reads `ARK_*`, `OPENAI_*`, `OLLAMA_*`, `ANTHROPIC_*`, `GEMINI_*`, `BEDROCK_MODEL`, `MODELS`, `MODEL_KEYS_UNDER`,
+    /// `MODEL_OPTIONS`, `DEFAULT_MODEL`, the timeouts and the identities of the process; makes no request.
     ///
     /// An error contains the name of the variable and the accepted values, never its value.
     pub fn from_settings(settings: &Settings, http: platform::transport::Client) -> Result<Self, SettingError> {
         let timeouts = Timeouts::from_settings(settings)?;
-        let mut parsed = ParsedModels::default();
+        let key_prefix = SecretPrefix::from_settings(settings, KEY_PREFIX)?;
+        let mut parsed = ParsedModels { key_prefix, ..ParsedModels::default() };
         builtin::read(settings, &mut parsed)?;
         entry::read(settings, &mut parsed)?;
+        builtin::read_keys_alone(settings, &mut parsed)?;
         options::read(settings, &mut parsed)?;
+        parsed.set_known_prices();
         let default = parsed.default_index(settings)?;
         let max_allocated_context = settings.parse_integer(MAX_CONTEXT, 1_024..=1_048_576, MAX_ALLOCATED)?;
-        let deps = ClientDeps { max_allocated_context, ..ClientDeps::new(http, timeouts) };
+        let identities = Arc::new(Identities::from_settings(settings, &http, &parsed.configs)?);
+        let deps = ClientDeps { max_allocated_context, identities, ..ClientDeps::new(http, timeouts) };
         let clients = parsed.configs.into_iter().map(|config| ModelClient::new(config, &deps)).collect();
         Ok(Self { clients, default, notes: parsed.notes, deps })
     }
@@ -83,7 +93,7 @@ impl Models {
         chain
     }
 
-    /// Returns the default model; `None` if no model is available to all callers.
+    /// Returns the default model; `None` if each model is for one caller alone.
     pub fn default_model(&self) -> Option<&ModelClient> {
         self.clients.get(self.default?)
     }
@@ -100,10 +110,11 @@ impl Models {
 }
 
 impl ParsedModels {
-    /// Finds the first model whose fallback does not exist, or is not available to all callers of the model.
+    /// Finds the first model whose fallback does not exist, or is for another caller alone. One for groups is skipped for
+    /// the callers that are in none of them.
     fn invalid_fallback(&self) -> Option<&ModelConfig> {
         let can_replace = |one: &ModelConfig, other: &ModelConfig| {
-            other.name != one.name && (other.only_for.is_none() || other.only_for == one.only_for)
+            other.name != one.name && (other.is_shared() || other.only_for == one.only_for)
         };
         let is_valid = |one: &ModelConfig, name: &String| {
             self.configs.iter().any(|other| other.name == *name && can_replace(one, other))
@@ -111,18 +122,27 @@ impl ParsedModels {
         self.configs.iter().find(|one| one.fallback.as_ref().is_some_and(|name| !is_valid(one, name)))
     }
 
-    /// Returns the index of the default model, which all callers may use; adds a note if there is none.
+    /// Sets the prices that are known, in US dollars, unless the operator gives any: all have one currency.
+    fn set_known_prices(&mut self) {
+        if self.configs.iter().all(|config| config.options.price.is_none()) {
+            for config in &mut self.configs {
+                config.options.price = providers::provider_of(config).price_of(&config.model);
+            }
+        }
+    }
+
+    /// Returns the index of the default model, which is for several callers; adds a note if there is none.
     fn default_index(&mut self, settings: &Settings) -> Result<Option<usize>, SettingError> {
-        let for_all = |one: &ModelConfig| one.only_for.is_none();
         let Some(name) = settings.var("DEFAULT_MODEL") else {
-            let first = self.configs.iter().position(for_all);
+            let first = self.configs.iter().position(ModelConfig::is_shared);
             if first.is_none() && !self.configs.is_empty() {
                 self.notes.push(NO_DEFAULT_NOTE.to_owned());
             }
             return Ok(first);
         };
-        let named = self.configs.iter().position(|one| one.name == name && for_all(one));
-        let accepted = || SettingError::new("DEFAULT_MODEL", "the name of a configured model without \"onlyFor\"");
+        let named = self.configs.iter().position(|one| one.name == name && one.is_shared());
+        let accepted =
+            || SettingError::new("DEFAULT_MODEL", "the name of a configured model that is not for one caller alone");
         named.ok_or_else(accepted).map(Some)
     }
 }

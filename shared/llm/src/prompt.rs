@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use domain::{Message, ToolChoice, ToolSpec};
+use domain::{Message, Owner, ToolChoice, ToolSpec};
 
 use crate::GenerationParams;
 
@@ -18,6 +18,8 @@ pub struct Prompt {
     pub from_caller: bool,
     /// Sent only together with `tools`.
     pub tool_choice: ToolChoice,
+    /// The user of the turn, who is named to the provider by a hash only, where it allocates costs.
+    pub owner: Option<Owner>,
     /// Overrides of the operator's options.
     pub params: GenerationParams,
     /// Further stop sequences. They are omitted where there are too many, or where the endpoint accepts none.

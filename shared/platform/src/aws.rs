@@ -1,18 +1,22 @@
-//! Requests to AWS services, signed (Signature Version 4) with region and credentials of the environment.
+//! Requests to AWS services, signed (Signature Version 4) with the region of the environment and the credentials of the process.
 //!
 //! For services of which only some calls are needed: their SDKs would be the largest part of a function.
 
+mod credentials;
+
 use std::time::SystemTime;
 
-use crate::settings::{SettingError, Settings};
+use crate::credential::CredentialError;
+use crate::settings::{SettingError, Settings, parse_base_url};
 use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{
-    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode,
-    sign,
+    PayloadChecksumKind, PercentEncodingMode, SignableRequest, SigningSettings, UriPathNormalizationMode, sign,
 };
 use aws_sigv4::sign::v4::SigningParams;
 pub use reqwest::Method;
 use reqwest::RequestBuilder;
+
+pub use credentials::AwsCredentials;
 
 /// The content type of requests in JSON protocol 1.1.
 pub const JSON_CONTENT_TYPE: &str = "application/x-amz-json-1.1";
@@ -24,12 +28,13 @@ const S3: &str = "s3";
 pub const S3_VECTORS: &str = "s3vectors";
 
 /// One service in one region, with the credentials to call it.
+#[derive(Debug)]
 pub struct Service {
     id: &'static str,
     /// Without a trailing slash.
     endpoint: String,
     region: String,
-    credentials: Credentials,
+    credentials: AwsCredentials,
 }
 
 /// A request to a service.
@@ -38,26 +43,38 @@ pub struct Call<'a> {
     pub method: Method,
     /// Path and query as they are sent: what needs escaping is escaped.
     pub path: &'a str,
-    /// Headers that are signed in addition to the body.
+    /// Its headers. The signature covers those that begin with `x-`, and the content type.
     pub headers: &'a [(&'a str, &'a str)],
     /// The body.
     pub body: Vec<u8>,
 }
 
-/// The request cannot be signed: its URL or its headers are invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the request cannot be signed")]
-pub struct SigningError;
+/// What a signature is valid for.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// The name of the service in signatures.
+    pub service: &'static str,
+    /// The region of the endpoint.
+    pub region: &'a str,
+}
 
 impl Service {
     /// Creates a service; `id` is its name in signatures and host names. With an endpoint override in
     /// `endpoint_variable`, region and credentials are optional.
     ///
     /// # Errors
-    /// An override that is no URL, or no region or credentials in the environment.
+    /// An override that is no URL, or no region or source of credentials.
     pub fn from_settings(settings: &Settings, id: &'static str, endpoint_variable: &str) -> Result<Self, SettingError> {
-        let endpoint_override = settings.parse(endpoint_variable, "an http or https URL", parse_endpoint)?;
-        let (region, credentials) = region_and_credentials(settings, endpoint_override.is_some())?;
+        let endpoint_override = settings.parse(endpoint_variable, "an http or https URL", |text| {
+            parse_base_url(text).filter(|_| !text.contains('@'))
+        })?;
+        let region = match region(settings) {
+            Some(region) => region,
+            None if endpoint_override.is_some() => "us-east-1",
+            None => return Err(SettingError::new("AWS_REGION", "the name of an AWS region, such as eu-central-1")),
+        };
+        let region = region.to_owned();
+        let credentials = AwsCredentials::of_service(settings, endpoint_override.is_some())?;
         let endpoint = endpoint_override.unwrap_or_else(|| default_endpoint(id, &region));
         Ok(Self { id, endpoint, region, credentials })
     }
@@ -79,52 +96,57 @@ impl Service {
         Ok(Self { endpoint, ..service })
     }
 
+    /// The endpoint, without a trailing slash.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
     /// Creates a signed request; its signature is valid for some minutes.
     ///
     /// # Errors
-    /// [`SigningError`].
-    pub fn signed_request(
+    /// There are no valid credentials, or the request cannot be signed.
+    pub async fn signed_request(
         &self,
         http: &crate::transport::Client,
         call: Call<'_>,
         now: SystemTime,
-    ) -> Result<RequestBuilder, SigningError> {
+    ) -> Result<RequestBuilder, CredentialError> {
         let url = format!("{}{}", self.endpoint, call.path);
-        let signature = self.signature_headers(&url, &call, now)?;
-        let headers = call.headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let request = headers
-            .chain(signature)
-            .fold(http.request(call.method, url), |request, (name, value)| request.header(name, value));
-        Ok(request.body(call.body))
+        let with_headers = call
+            .headers
+            .iter()
+            .fold(http.request(call.method, url), |request, (name, value)| request.header(*name, *value));
+        let (client, request) = with_headers.body(call.body).build_split();
+        let mut request = request.map_err(CredentialError::unsignable)?;
+        self.credentials.sign(http, &mut request, Scope { service: self.id, region: &self.region }, now).await?;
+        Ok(RequestBuilder::from_parts(client, request))
     }
+}
 
-    /// The headers that sign a request.
-    fn signature_headers(
-        &self,
-        url: &str,
-        call: &Call<'_>,
+impl Scope<'_> {
+    fn sign(
+        self,
+        request: SignableRequest<'_>,
+        credentials: &Credentials,
         now: SystemTime,
-    ) -> Result<Vec<(String, String)>, SigningError> {
-        let identity = self.credentials.clone().into();
+    ) -> Result<Vec<(String, String)>, CredentialError> {
+        let identity = credentials.clone().into();
         let parameters = SigningParams::builder()
             .identity(&identity)
-            .region(&self.region)
-            .name(self.id)
+            .region(self.region)
+            .name(self.service)
             .time(now)
             .settings(self.signing_settings())
             .build()
-            .map_err(|_| SigningError)?
+            .map_err(CredentialError::unsignable)?
             .into();
-        let headers = call.headers.iter().copied();
-        let request = SignableRequest::new(call.method.as_str(), url, headers, SignableBody::Bytes(&call.body));
-        let output = sign(request.map_err(|_| SigningError)?, &parameters).map_err(|_| SigningError)?;
-        let (instructions, _) = output.into_parts();
+        let (instructions, _) = sign(request, &parameters).map_err(CredentialError::unsignable)?.into_parts();
         Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
-    fn signing_settings(&self) -> SigningSettings {
+    fn signing_settings(self) -> SigningSettings {
         let mut settings = SigningSettings::default();
-        if self.id == S3 {
+        if self.service == S3 {
             settings.percent_encoding_mode = PercentEncodingMode::Single;
             settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
             settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
@@ -133,19 +155,8 @@ impl Service {
     }
 }
 
-impl std::fmt::Debug for Service {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Service").field("id", &self.id).field("endpoint", &self.endpoint).finish_non_exhaustive()
-    }
-}
-
-fn parse_endpoint(text: &str) -> Option<String> {
-    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
-    let plausible = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#@".contains(&byte));
-    plausible.then(|| text.trim_end_matches('/').to_owned())
-}
-
-fn default_endpoint(id: &str, region: &str) -> String {
+/// The address of a service in a region; `id` begins its host name.
+pub fn default_endpoint(id: &str, region: &str) -> String {
     let is_china = region.starts_with("cn-");
     let domain = match id {
         S3_VECTORS if is_china => "api.amazonwebservices.com.cn",
@@ -156,21 +167,9 @@ fn default_endpoint(id: &str, region: &str) -> String {
     format!("https://{id}.{region}.{domain}")
 }
 
-/// Region and credentials from the environment; an endpoint override has defaults for both.
-fn region_and_credentials(settings: &Settings, has_override: bool) -> Result<(String, Credentials), SettingError> {
-    let var = |name: &str, accepted: &str, fallback: &str| match settings.var(name) {
-        None if has_override => Ok(fallback.to_owned()),
-        None => Err(SettingError::new(name, accepted)),
-        Some(value) => Ok(value.to_owned()),
-    };
-    let region = match settings.var("AWS_DEFAULT_REGION") {
-        Some(region) if settings.var("AWS_REGION").is_none() => region.to_owned(),
-        _ => var("AWS_REGION", "the name of an AWS region, such as eu-central-1", "us-east-1")?,
-    };
-    let id = var("AWS_ACCESS_KEY_ID", "an access key id", "local")?;
-    let secret = var("AWS_SECRET_ACCESS_KEY", "the secret of AWS_ACCESS_KEY_ID", "local")?;
-    let token = settings.var("AWS_SESSION_TOKEN").map(str::to_owned);
-    Ok((region, Credentials::new(id, secret, token, None, "environment")))
+/// The region of the environment.
+pub fn region(settings: &Settings) -> Option<&str> {
+    settings.var("AWS_REGION").or_else(|| settings.var("AWS_DEFAULT_REGION"))
 }
 
 #[cfg(test)]
@@ -194,13 +193,14 @@ mod tests {
             ("AWS_SECRET_ACCESS_KEY", "canary"),
             ("AWS_SESSION_TOKEN", "token"),
         ];
-        let service = Service::from_settings(&Settings::from_pairs(aws), "lambda", "ELSEWHERE").unwrap();
-        assert!(!format!("{service:?}").contains("canary"));
+        let service = Service::from_settings(&Settings::from_pairs(aws), "lambda", "LAMBDA_ENDPOINT").unwrap();
+        let shown = format!("{service:?}");
+        assert!(!shown.contains("canary") && !shown.contains("AKIA"), "{shown}");
         let headers = [("x-more", "1")];
         let call =
             Call { method: Method::POST, path: "/functions/f?Qualifier=7", headers: &headers, body: b"{}".to_vec() };
-        let request =
-            service.signed_request(&crate::transport::build_client().unwrap(), call, SystemTime::UNIX_EPOCH).unwrap();
+        let http = crate::transport::build_client().unwrap();
+        let request = service.signed_request(&http, call, SystemTime::UNIX_EPOCH).await.unwrap();
         let request = request.build().unwrap();
         assert_eq!(request.url().as_str(), "https://lambda.eu-west-1.amazonaws.com/functions/f?Qualifier=7");
         let header = |name: &str| request.headers()[name].to_str().unwrap().to_owned();
@@ -217,23 +217,25 @@ mod tests {
         assert_eq!(service_at("nowhere").unwrap_err().variable, "AT");
     }
 
-    /// The examples of Amazon S3's API reference, "Signature Calculations: Transferring Payload in a Single Chunk".
-    #[test]
-    fn s3_requests_are_signed_as_its_reference_does() {
-        let credentials =
-            Credentials::new("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", None, None, "example");
-        let endpoint = "https://examplebucket.s3.amazonaws.com".to_owned();
-        let service = Service { id: S3, endpoint, region: "us-east-1".to_owned(), credentials };
-        let now = SystemTime::UNIX_EPOCH + std::time::Duration::from_hours(380_376);
-        let range = [("range", "bytes=0-9")];
-        let cases = [
-            ("/test.txt", range.as_slice(), "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"),
-            ("/?max-keys=2&prefix=J", &[], "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
+    /// Examples of Amazon S3's API reference, "Signature Calculations: Transferring Payload in a Single Chunk".
+    #[tokio::test]
+    async fn s3_requests_are_signed_as_its_reference_does() {
+        let keys = [
+            ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
+            ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
         ];
-        for (path, headers, expected) in cases {
-            let call = Call { method: Method::GET, path, headers, body: Vec::new() };
-            let signature = service.signature_headers(&format!("{}{path}", service.endpoint), &call, now).unwrap();
-            let authorization = &signature.iter().find(|(name, _)| name == "authorization").unwrap().1;
+        let endpoint = "https://examplebucket.s3.amazonaws.com".to_owned();
+        let credentials = AwsCredentials::of_service(&Settings::from_pairs(keys), false).unwrap();
+        let service = Service { id: S3, endpoint, region: "us-east-1".to_owned(), credentials };
+        let http = crate::transport::build_client().unwrap();
+        let now = SystemTime::UNIX_EPOCH + std::time::Duration::from_hours(380_376);
+        for (path, expected) in [
+            ("/?lifecycle", "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"),
+            ("/?max-keys=2&prefix=J", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
+        ] {
+            let call = Call { method: Method::GET, path, headers: &[], body: Vec::new() };
+            let request = service.signed_request(&http, call, now).await.unwrap().build().unwrap();
+            let authorization = request.headers()["authorization"].to_str().unwrap();
             assert!(authorization.ends_with(&format!("Signature={expected}")), "{authorization}");
         }
     }

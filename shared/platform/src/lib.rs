@@ -2,6 +2,8 @@
 //! knows nothing of chats, models or tools.
 
 pub mod aws;
+mod credential;
 pub mod secrets;
 pub mod settings;
+pub mod tokens;
 pub mod transport;

@@ -3,7 +3,6 @@
 //! A function whose keys are stored at AWS starts without reading them. It notices a new key within minutes, and at
 //! once if the old one is rejected.
 
-mod backend;
 mod remote_secret;
 
 use std::sync::Arc;
@@ -12,8 +11,8 @@ use std::time::SystemTime;
 use crate::settings::{SettingError, Settings};
 use secrecy::SecretString;
 
-use self::backend::{SecretBackend, SecretService};
 use self::remote_secret::RemoteSecret;
+pub use self::remote_secret::SecretService;
 
 /// A key or token; `Debug` does not show it. Clones share the cached value.
 #[derive(Clone)]
@@ -27,10 +26,12 @@ enum SecretSource {
 
 /// A secret that cannot be read; the text names the setting that locates it, never its value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the secret of {setting} could not be read")]
+#[error("the secret of {setting} could not be read: {reason}")]
 pub struct SecretError {
     /// The setting.
     pub setting: String,
+    /// The status and the code of the service, or why there was no response.
+    pub reason: String,
 }
 
 impl Secret {
@@ -45,20 +46,30 @@ impl Secret {
     /// # Errors
     /// More than one of the three, a value that no header can carry, or a stored secret without region and credentials.
     pub fn from_settings(settings: &Settings, name: &str) -> Result<Option<Self>, SettingError> {
+        Self::read_settings(settings, name, is_sendable)
+    }
+
+    /// The same for a text of any characters that is stored like a secret, such as a long prompt.
+    ///
+    /// # Errors
+    /// More than one of the three, or a stored text without region and credentials.
+    pub fn text_from_settings(settings: &Settings, name: &str) -> Result<Option<Self>, SettingError> {
+        Self::read_settings(settings, name, |text| !text.is_empty())
+    }
+
+    fn read_settings(settings: &Settings, name: &str, accepts: Accepts) -> Result<Option<Self>, SettingError> {
         let (parameter, secret) = (format!("{name}_PARAMETER"), format!("{name}_SECRET"));
         let set = [name, &parameter, &secret].iter().filter(|name| settings.var(name).is_some()).count();
         if set > 1 {
             return Err(SettingError::new(name, format!("only one of {name}, {parameter} and {secret} to be set")));
         }
-        let backend = match SecretBackend::from_settings(settings, &parameter, SecretService::Parameters)? {
-            Some(backend) => Some(backend),
-            None => SecretBackend::from_settings(settings, &secret, SecretService::Secrets)?,
-        };
-        if let Some(backend) = backend {
-            return Ok(Some(Self(SecretSource::Remote(Arc::new(RemoteSecret::new(backend))))));
+        for (setting, service) in [(parameter, SecretService::Parameters), (secret, SecretService::Secrets)] {
+            if let Some(stored) = RemoteSecret::from_settings(settings, &setting, service, accepts)? {
+                return Ok(Some(Self(SecretSource::Remote(Arc::new(stored)))));
+            }
         }
-        let sendable = |value: &str| is_sendable(value).then(|| Self::by_value(value));
-        settings.parse(name, "a key of visible ASCII characters", sendable)
+        let parse = |value: &str| accepts(value).then(|| Self::by_value(value));
+        settings.parse(name, "a key of visible ASCII characters", parse)
     }
 
     /// Returns the value; expose it only where it is written into a request.
@@ -92,6 +103,50 @@ impl Secret {
     }
 }
 
+/// The beginning of the names of stored secrets that may be read, such as `/lambda-chat/tools/`.
+#[derive(Clone, Debug)]
+pub struct SecretPrefix(String);
+
+impl SecretPrefix {
+    /// Reads the setting; `None` if it is unset.
+    ///
+    /// # Errors
+    /// A text that no name begins with, or every one.
+    pub fn from_settings(settings: &Settings, setting: &str) -> Result<Option<Self>, SettingError> {
+        let parse = |text: &str| (is_path(text) && text.len() > 1).then(|| Self(text.to_owned()));
+        settings.parse(setting, "the beginning of names, such as /lambda-chat/tools/ or /lambda-chat/models/", parse)
+    }
+
+    /// Returns the secret of that name without reading it; `None` if the name does not begin with the prefix. `setting`
+    /// locates it in messages.
+    ///
+    /// # Errors
+    /// No region or no credentials.
+    pub fn secret(
+        &self,
+        settings: &Settings,
+        setting: &str,
+        service: SecretService,
+        name: &str,
+    ) -> Result<Option<Secret>, SettingError> {
+        if !self.contains(name) {
+            return Ok(None);
+        }
+        let secret = RemoteSecret::new(settings, setting, service, name.to_owned(), is_sendable)?;
+        Ok(Some(Secret(SecretSource::Remote(Arc::new(secret)))))
+    }
+
+    /// Whether a name is valid and begins with the prefix.
+    pub fn contains(&self, name: &str) -> bool {
+        name.strip_prefix(&self.0).is_some_and(|rest| !rest.is_empty()) && is_path(name)
+    }
+}
+
+fn is_path(name: &str) -> bool {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_.-".contains(&byte));
+    plain && name.len() <= 512 && !name.contains("..") && !name.contains("//")
+}
+
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
@@ -100,6 +155,8 @@ impl std::fmt::Debug for Secret {
         })
     }
 }
+
+type Accepts = fn(&str) -> bool;
 
 /// Whether a header can carry the value unchanged.
 fn is_sendable(value: &str) -> bool {
@@ -127,6 +184,16 @@ mod tests {
         assert_eq!(secret.get().await.unwrap().expose_secret(), "sk-1");
         assert_eq!(secret.peek().unwrap().expose_secret(), "sk-1");
         assert!(!secret.invalidate(), "it would be the same again");
+    }
+
+    #[tokio::test]
+    async fn text_may_have_any_characters() {
+        let settings = Settings::from_pairs([("SYSTEM_PROMPT", "你是 a parrot.")]);
+        let text = Secret::text_from_settings(&settings, "SYSTEM_PROMPT").unwrap().unwrap();
+        assert_eq!(text.get().await.unwrap().expose_secret(), "你是 a parrot.");
+        let two = [("SYSTEM_PROMPT", "a"), ("SYSTEM_PROMPT_PARAMETER", "/a")];
+        let error = Secret::text_from_settings(&Settings::from_pairs(two), "SYSTEM_PROMPT").unwrap_err();
+        assert_eq!(error.variable, "SYSTEM_PROMPT");
     }
 
     #[test]

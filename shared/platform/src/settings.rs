@@ -2,7 +2,12 @@
 //!
 //! An error names the variable and the accepted values, never the variable's value: it may be a secret.
 
+mod json;
+
 use std::collections::HashMap;
+
+pub use json::JsonFields;
+use reqwest::Url;
 
 /// A snapshot of the environment, or of a test's pairs.
 #[derive(Clone, Default)]
@@ -12,10 +17,12 @@ pub struct Settings {
 
 /// A setting that is missing or cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{variable}: expected {accepted}")]
+#[error("{variable}{path}: expected {accepted}")]
 pub struct SettingError {
     /// The variable's name.
     pub variable: String,
+    /// The element and the field of a JSON value, such as `[1].wire`; empty for the whole value.
+    pub path: String,
     /// The accepted values, as the end of a sentence.
     pub accepted: String,
 }
@@ -23,7 +30,13 @@ pub struct SettingError {
 impl SettingError {
     /// An error for `variable`, which should hold `accepted`.
     pub fn new(variable: impl Into<String>, accepted: impl Into<String>) -> Self {
-        Self { variable: variable.into(), accepted: accepted.into() }
+        Self { variable: variable.into(), path: String::new(), accepted: accepted.into() }
+    }
+
+    /// The same error for a part of a JSON value.
+    #[must_use]
+    pub fn at(self, path: impl Into<String>) -> Self {
+        Self { path: path.into(), ..self }
     }
 }
 
@@ -90,6 +103,13 @@ impl Settings {
         };
         Ok(self.parse(name, "yes or no", parse)?.unwrap_or(false))
     }
+}
+
+/// Parses the base URL of a service: `http` or `https` without a query. Returns it without a slash at its end.
+pub fn parse_base_url(text: &str) -> Option<String> {
+    let url = Url::parse(text).ok()?;
+    let usable = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
+    usable.then(|| url.as_str().trim_end_matches('/').to_owned())
 }
 
 impl std::fmt::Debug for Settings {

@@ -3,17 +3,24 @@
 //! One TLS provider (`ring`) with embedded roots, so that a cold start parses no certificate store. No redirects, so
 //! that a key never follows one; no proxies and no decompression.
 
+use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use reqwest::{IntoUrl, Method, Request, RequestBuilder, Response};
+use reqwest::{IntoUrl, Method, Request, RequestBuilder, Response, Url};
 use rustls::{ClientConfig, RootCertStore};
+use serde_json::Value;
+use tokio::time::timeout;
 
 /// Timeout for making a connection, including name resolution and TLS.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long an idle connection is kept.
 pub const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Maximum length of a document that is fetched, in bytes; a stored secret has at most 64 KiB.
+const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 
 /// Why a client cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -103,24 +110,100 @@ pub fn build_client() -> Result<Client, TransportError> {
 }
 
 /// Builds a client with another timeout for making a connection.
+#[expect(clippy::disallowed_methods, reason = "one of the two users of the common configuration")]
 pub fn build_client_with(connect_timeout: Duration) -> Result<Client, TransportError> {
-    Client::with_pool_factory(move || build_pool(connect_timeout))
+    Client::with_pool_factory(move || {
+        Ok(builder()?.connect_timeout(connect_timeout).pool_idle_timeout(POOL_IDLE_TIMEOUT).build()?)
+    })
+}
+
+/// Why a body cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// The connection broke.
+    #[error("the answer broke off")]
+    Disconnected,
+    /// It is longer than the limit.
+    #[error("the answer is too long")]
+    TooLong,
+}
+
+/// Why a short document could not be fetched: the reason, without any data, and whether a later attempt may succeed.
+pub(crate) struct FetchError {
+    pub(crate) reason: String,
+    pub(crate) is_transient: bool,
+}
+
+/// Sends a request and reads a successful answer of at most 256 KiB, within `limit`.
+///
+/// The future is boxed, because a turn awaits it below all of its other futures: the compiler limits their depth.
+///
+/// # Errors
+/// Of a rejection the status and the code in `code_field`, without the message, which may quote data.
+pub(crate) fn fetch(
+    request: RequestBuilder,
+    limit: Duration,
+    code_field: &'static str,
+) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, FetchError>> + Send>> {
+    let read = async {
+        let response = request.send().await.map_err(|_| "the endpoint cannot be reached".to_owned())?;
+        let status = response.status().as_u16();
+        Ok((status, read_body(response, MAX_DOCUMENT_BYTES).await.map_err(|error| error.to_string())?))
+    };
+    Box::pin(async move {
+        let read = timeout(limit, read).await.unwrap_or_else(|_| Err("no answer in time".to_owned()));
+        let (status, body) = read.map_err(|reason| FetchError { reason, is_transient: true })?;
+        if (200..300).contains(&status) {
+            return Ok(body);
+        }
+        let reason = describe_rejection(status, &body, code_field);
+        Err(FetchError { reason, is_transient: matches!(status, 408 | 429 | 500..) })
+    })
+}
+
+/// Reads the body of a response to its end, if that has at most `max_bytes`.
+///
+/// # Errors
+/// Why there is no whole body.
+pub async fn read_body(mut response: Response, max_bytes: usize) -> Result<Vec<u8>, BodyError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|_| BodyError::Disconnected)? {
+        if body.len() + chunk.len() > max_bytes {
+            return Err(BodyError::TooLong);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// The status and the code of an error; AWS writes a name space before its codes.
+fn describe_rejection(status: u16, body: &[u8], code_field: &str) -> String {
+    let error: Value = serde_json::from_slice(body).unwrap_or_default();
+    let code = error.get(code_field).and_then(|code| code.as_str()?.rsplit('#').next()).unwrap_or_default();
+    let is_code =
+        (1..=64).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if is_code { format!("status {status}, {code}") } else { format!("status {status}") }
+}
+
+/// Whether credentials may be sent to an address: over TLS, or to this machine.
+pub fn is_protected(url: &str) -> bool {
+    let is_protected = |url: Url| url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url);
+    Url::parse(url).is_ok_and(is_protected)
+}
+
+/// Whether a URL is one of this machine.
+pub fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// The client configuration as a base for the egress crate, which sends guarded requests to hosts named by data.
 ///
 /// # Errors
 /// The TLS configuration is refused by the provider.
-pub fn builder() -> Result<reqwest::ClientBuilder, TransportError> {
-    base_builder()
-}
-
-fn build_pool(connect_timeout: Duration) -> Result<reqwest::Client, TransportError> {
-    Ok(base_builder()?.connect_timeout(connect_timeout).pool_idle_timeout(POOL_IDLE_TIMEOUT).build()?)
-}
-
 #[expect(clippy::disallowed_methods, reason = "the one place in which the configuration of a client begins")]
-fn base_builder() -> Result<reqwest::ClientBuilder, TransportError> {
+pub fn builder() -> Result<reqwest::ClientBuilder, TransportError> {
     let builder = reqwest::Client::builder()
         .tls_backend_preconfigured(tls_config()?)
         .user_agent(concat!("lambda-chat/", env!("CARGO_PKG_VERSION")))
@@ -143,6 +226,7 @@ fn tls_config() -> Result<ClientConfig, rustls::Error> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
@@ -178,5 +262,15 @@ mod tests {
             current.get(&url).send().await.unwrap().bytes().await.unwrap();
             assert_eq!(*connections.lock().unwrap(), expected, "after {seconds} s");
         }
+    }
+
+    #[test]
+    fn rejection_keeps_code_without_message() {
+        let described = |body: Value| describe_rejection(400, body.to_string().as_bytes(), "__type");
+        let aws = json!({"__type": "com.amazonaws.ssm#ParameterNotFound", "message": "canary"});
+        assert_eq!(described(aws), "status 400, ParameterNotFound");
+        assert_eq!(described(json!({"__type": "the canary sang"})), "status 400");
+        assert_eq!(describe_rejection(502, b"<html>", "error"), "status 502");
+        assert_eq!(describe_rejection(401, br#"{"error":"invalid_client"}"#, "error"), "status 401, invalid_client");
     }
 }

@@ -57,7 +57,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::group::tests::is_han;
+    use crate::texts::tests::is_han;
 
     #[test]
     fn declarations_are_in_their_language() {

@@ -1,5 +1,3 @@
-//! A part of a line that may be a number of a person.
-
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -52,7 +50,6 @@ impl Candidate<'_> {
         is_extension.then_some(start..extended)
     }
 
-    /// Whether it ends with a closing parenthesis.
     pub(crate) fn is_closed(&self) -> bool {
         is_closing(self.line.byte_before(self.range.end))
     }
@@ -73,7 +70,6 @@ impl Candidate<'_> {
         number
     }
 
-    /// Whether one of these keywords precedes it.
     pub(crate) fn is_after(&self, lists: u32) -> bool {
         self.keywords.get_or_init(|| self.line.keywords_before(self.range.start)) & lists != 0
     }

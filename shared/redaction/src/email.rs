@@ -8,7 +8,6 @@ use crate::keywords;
 use crate::line::{LETTER, Line, WIDE};
 use crate::table::Table;
 
-/// Maximum length of the local part, in characters.
 const MAX_LOCAL_CHARS: usize = 64;
 
 /// Maximum length of the domain with the sign before it, in characters.
@@ -47,7 +46,6 @@ pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     ])
 });
 
-/// The addresses in a line.
 pub(crate) fn find(line: &Line<'_>) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for sign in (0..line.len()).filter(|at| b"@% ([{".contains(&line.byte(*at))) {

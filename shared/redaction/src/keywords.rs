@@ -1,5 +1,3 @@
-//! Keywords that identify the number after them.
-
 use std::sync::LazyLock;
 
 use crate::table::Table;
@@ -7,13 +5,9 @@ use crate::table::Table;
 /// Maximum distance between a keyword and its number, in characters.
 pub(crate) const MAX_DISTANCE_CHARS: usize = 40;
 
-/// Keywords before a telephone number.
 pub(crate) const PHONE: u32 = 1;
-/// Keywords before an identity number.
 pub(crate) const IDENTITY: u32 = 1 << 1;
-/// Keywords before a passport number.
 pub(crate) const PASSPORT: u32 = 1 << 2;
-/// Keywords before an e-mail address.
 pub(crate) const EMAIL: u32 = 1 << 3;
 /// Latin keywords of all kinds, including cards, that may touch the number.
 pub(crate) const TOUCHING: u32 = 1 << 4;
@@ -70,7 +64,6 @@ pub(crate) fn before(characters: &[char]) -> u32 {
     lists
 }
 
-/// Whether a text begins with a unit or currency of an amount.
 pub(crate) fn is_unit(text: &str) -> bool {
     let code = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     UNITS.split(',').any(|unit| text.starts_with(unit))

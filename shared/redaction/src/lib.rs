@@ -25,12 +25,10 @@ pub use stream::StreamRedactor;
 /// The placeholder for card and account numbers.
 pub const CARD: &str = "[card]";
 
-/// A built-in kind of personal data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DataKind {
     /// E-mail addresses.
     Email,
-    /// Telephone numbers.
     Phone,
     /// Identity numbers of people.
     Id,

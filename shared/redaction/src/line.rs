@@ -116,17 +116,14 @@ impl<'a> Line<'a> {
         Some(at + self.bytes.get(at..)?.iter().position(u8::is_ascii_digit)?)
     }
 
-    /// The number of bytes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The byte at a position.
     pub(crate) fn byte(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(OTHER)
     }
 
-    /// The byte before a position.
     pub(crate) fn byte_before(&self, at: usize) -> u8 {
         at.checked_sub(1).map_or(OTHER, |before| self.byte(before))
     }
@@ -225,7 +222,6 @@ pub(crate) fn has_numerals(text: &str) -> bool {
     })
 }
 
-/// The digit of a Chinese numeral.
 fn numeral(c: char) -> Option<u8> {
     Some(match c {
         '零' | '〇' | '○' => b'0',

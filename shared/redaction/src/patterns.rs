@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use bounded_regex::{Limits, Regex};
+use platform::settings::{JsonFields, SettingError, Settings};
 use serde::Deserialize;
 
-/// Maximum number of patterns.
 const MAX_PATTERNS: usize = 16;
 
 /// The limits of a pattern. `.` takes about 1 KiB for each repetition, and a match longer than the overlap of two windows
@@ -22,10 +22,18 @@ const OVERLAP_BYTES: usize = 128;
 /// After this number of matches the rest of a window is replaced too.
 const MAX_MATCHES: usize = 64;
 
-/// The accepted list of patterns, for the error of the setting.
-pub(crate) const ACCEPTED: &str = "a JSON array of at most 16 objects with `name` (1 to 32 of a-z, 0-9, - and _, a letter \
-    first) and `pattern` (a regular expression of at most 200 bytes without look-around and back-references that does \
-    not match an empty text)";
+const VARIABLE: &str = "MASK_PATTERNS";
+
+const ACCEPTED: &str = "a JSON array of at most 16 objects with `name` and `pattern`";
+
+const NAME: (&str, &str) = ("name", "1 to 32 of a-z, 0-9, - and _, a letter first");
+
+const PATTERN: (&str, &str) = (
+    "pattern",
+    "a regular expression of at most 200 bytes without look-around and back-references that does not match an empty text",
+);
+
+const FIELDS: &JsonFields = &[NAME, PATTERN];
 
 pub(crate) struct Pattern {
     regex: Regex,
@@ -39,24 +47,31 @@ struct Row {
     pattern: String,
 }
 
-/// Parses the patterns; `None` if the text is not [`ACCEPTED`].
-pub(crate) fn parse(json: &str) -> Option<Vec<Pattern>> {
-    let rows: Vec<Row> = serde_json::from_str(json).ok()?;
-    let is_within_limit = rows.len() <= MAX_PATTERNS;
-    is_within_limit.then(|| rows.into_iter().map(Pattern::new).collect()).flatten()
+pub(crate) fn read(settings: &Settings) -> Result<Vec<Pattern>, SettingError> {
+    let rows: Vec<Row> = settings.parse_json(VARIABLE, ACCEPTED, FIELDS)?.unwrap_or_default();
+    if rows.len() > MAX_PATTERNS {
+        return Err(SettingError::new(VARIABLE, ACCEPTED));
+    }
+    let patterns = rows.into_iter().enumerate().map(|(index, row)| {
+        Pattern::new(row)
+            .map_err(|(field, accepted)| SettingError::new(VARIABLE, accepted).at(format!("[{index}].{field}")))
+    });
+    patterns.collect()
 }
 
 impl Pattern {
-    fn new(Row { name, pattern }: Row) -> Option<Self> {
+    /// Returns the field that is not accepted, and what it accepts, as an error.
+    fn new(Row { name, pattern }: Row) -> Result<Self, (&'static str, &'static str)> {
         let is_name_byte = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
         let is_valid_name =
             name.len() <= 32 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(is_name_byte);
-        let regex = is_valid_name.then(|| bounded_regex::compile(&pattern, LIMITS)).flatten()?;
-        let placeholder = format!("[{name}]");
-        (!regex.is_match("")).then_some(Self { regex, placeholder })
+        if !is_valid_name {
+            return Err(NAME);
+        }
+        let regex = bounded_regex::compile(&pattern, LIMITS).filter(|regex| !regex.is_match("")).ok_or(PATTERN)?;
+        Ok(Self { regex, placeholder: format!("[{name}]") })
     }
 
-    /// The matches within a line.
     pub(crate) fn find(&self, line: &str) -> Vec<Range<usize>> {
         let (mut found, mut start) = (Vec::new(), 0);
         loop {

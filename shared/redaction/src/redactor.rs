@@ -27,7 +27,6 @@ const MAX_JSON_DEPTH: usize = 4;
 /// as a whole.
 const MAX_JSON_PASSES: usize = 2;
 
-/// The accepted values of `MASK`.
 const ACCEPTED: &str = "all, or some of email, phone, id and card with commas between them";
 
 /// Personal data in a text.
@@ -41,14 +40,13 @@ pub struct Span<'a> {
 
 /// Replaces the configured kinds of personal data; none by default. Clones share the configuration.
 #[derive(Clone, Default)]
-pub struct Redactor(Option<Arc<Rules>>);
+pub struct Redactor(Arc<Rules>);
 
+#[derive(Default)]
 struct Rules {
     kinds: Vec<DataKind>,
     patterns: Vec<Pattern>,
-    /// Whether results of tools are redacted before a model reads them.
     redacts_results: bool,
-    /// Whether answers are redacted before a client gets them.
     redacts_answers: bool,
 }
 
@@ -59,38 +57,37 @@ impl Redactor {
     /// An unknown kind, an invalid pattern, or results or answers that are to be redacted without any of them.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let kinds = settings.parse("MASK", ACCEPTED, parse_kinds)?.unwrap_or_default();
-        let patterns = settings.parse("MASK_PATTERNS", patterns::ACCEPTED, patterns::parse)?.unwrap_or_default();
+        let patterns = patterns::read(settings)?;
         let redacts_results = settings.is_yes("MASK_RESULTS")?;
         let redacts_answers = settings.is_yes("MASK_ANSWERS")?;
-        let is_on = !kinds.is_empty() || !patterns.is_empty();
+        let redactor = Self(Arc::new(Rules { kinds, patterns, redacts_results, redacts_answers }));
         for (name, is_wanted) in [("MASK_RESULTS", redacts_results), ("MASK_ANSWERS", redacts_answers)] {
-            if is_wanted && !is_on {
+            if is_wanted && redactor.is_off() {
                 return Err(SettingError::new(name, "yes only with MASK or MASK_PATTERNS"));
             }
         }
-        if !kinds.is_empty() {
+        if !redactor.0.kinds.is_empty() {
             // They take tens of milliseconds, for which no request is to wait.
             LazyLock::force(&forms::FORMS);
             LazyLock::force(&email::TABLE);
             LazyLock::force(&keywords::TABLE);
         }
-        Ok(Self(is_on.then(|| Arc::new(Rules { kinds, patterns, redacts_results, redacts_answers }))))
+        Ok(redactor)
     }
 
     /// Whether redaction is off.
     pub fn is_off(&self) -> bool {
-        self.0.is_none()
+        self.0.kinds.is_empty() && self.0.patterns.is_empty()
     }
 
     /// The names of the kinds and patterns that are replaced, in order.
     pub fn names(&self) -> Vec<&str> {
-        let Some(rules) = &self.0 else { return Vec::new() };
-        rules.placeholders(&rules.kinds).map(name).collect()
+        self.0.placeholders(&self.0.kinds).map(name).collect()
     }
 
     /// The personal data in a text, in order and without overlap. Time and memory are linear in the text.
     pub fn spans(&self, text: &str) -> Vec<Span<'_>> {
-        self.0.as_ref().map(|rules| rules.spans("", text)).unwrap_or_default()
+        if self.is_off() { Vec::new() } else { self.0.spans("", text) }
     }
 
     /// Whether a text contains personal data.
@@ -106,12 +103,12 @@ impl Redactor {
 
     /// Whether the results of tools are redacted.
     pub fn redacts_results(&self) -> bool {
-        self.0.as_ref().is_some_and(|rules| rules.redacts_results)
+        self.0.redacts_results
     }
 
     /// Whether the answers of models are redacted.
     pub fn redacts_answers(&self) -> bool {
-        self.0.as_ref().is_some_and(|rules| rules.redacts_answers)
+        self.0.redacts_answers
     }
 
     /// Replaces personal data in JSON with placeholders: in texts, and whole numbers that are personal data. Field
@@ -146,7 +143,9 @@ impl Redactor {
     }
 
     fn redact_named(&self, name: &str, text: &str, depth_left: usize) -> String {
-        let Some(rules) = &self.0 else { return text.to_owned() };
+        if self.is_off() {
+            return text.to_owned();
+        }
         let lead = if name.is_empty() || name.len() > MAX_NAME_BYTES { String::new() } else { format!("{name}: ") };
         let may_be_json = |text: &str| depth_left > 0 && text.trim_start().starts_with(['{', '[']);
         let mut redacted = text.to_owned();
@@ -154,7 +153,7 @@ impl Redactor {
             if may_be_json(&redacted) {
                 redacted = self.redact_json_text(name, redacted, depth_left - 1);
             }
-            let spans = rules.spans(&lead, &redacted);
+            let spans = self.0.spans(&lead, &redacted);
             let Some(first) = spans.first() else { break };
             if pass > MAX_JSON_PASSES {
                 return first.placeholder.to_owned();
@@ -244,7 +243,6 @@ impl Rules {
         merge_overlapping(spans)
     }
 
-    /// The placeholders of kinds and of all patterns.
     fn placeholders<'a>(&'a self, kinds: &'a [DataKind]) -> impl Iterator<Item = &'a str> {
         let patterns = self.patterns.iter().map(|pattern| pattern.placeholder.as_str());
         kinds.iter().map(|kind| kind.placeholder()).chain(patterns)
@@ -256,7 +254,6 @@ fn to_spans<'a>(line: &Line<'_>, found: Vec<(Range<usize>, DataKind)>) -> Vec<Sp
     found.into_iter().map(span).collect()
 }
 
-/// The name of a kind or pattern.
 fn name(placeholder: &str) -> &str {
     placeholder.trim_matches(['[', ']'])
 }

@@ -34,9 +34,6 @@ pub(super) enum CreditLevel {
 
 impl CreditBudget {
     fn level(self, spent: SpentCredits, now: SystemTime) -> CreditLevel {
-        if spent.paused_until.is_some_and(|until| now < until) {
-            return CreditLevel::Exhausted(CreditLimit::Plan);
-        }
         let of = |budget: Option<u64>, spent: u64| match budget {
             Some(budget) if spent >= budget => CreditLevel::Exhausted(CreditLimit::Budget),
             Some(budget) if (budget - spent).saturating_mul(100) < budget.saturating_mul(LOW_PERCENT) => {
@@ -44,7 +41,10 @@ impl CreditBudget {
             }
             _ => CreditLevel::Sufficient,
         };
-        of(self.month, spent.month).max(of(self.day, spent.day))
+        let level = of(self.month, spent.month).max(of(self.day, spent.day));
+        let is_paused = spent.paused_until.is_some_and(|until| now < until);
+        // A spent budget is the higher level, because it stops every provider.
+        if is_paused { level.max(CreditLevel::Exhausted(CreditLimit::Plan)) } else { level }
     }
 
     /// Returns the spent part of the tighter budget in percent; `None` without a budget.
@@ -54,7 +54,7 @@ impl CreditBudget {
     }
 }
 
-/// Counts the credits that the provider charges, and computes the remaining level.
+/// Counts the credits that the providers charge, and computes the remaining level.
 pub(super) struct CreditAccount {
     provider: String,
     budget: CreditBudget,
@@ -73,6 +73,11 @@ impl CreditAccount {
             tracing::warn!("the spent credits cannot be read");
             return CreditLevel::Sufficient;
         };
+        self.level_after(spent, now)
+    }
+
+    /// Returns the level that remains after `spent`, and reports it.
+    pub(super) fn level_after(&self, spent: SpentCredits, now: SystemTime) -> CreditLevel {
         if let Some(percent) = self.budget.spent_percent(spent) {
             self.observer.on_spent(percent, now);
         }
@@ -95,7 +100,6 @@ impl CreditAccount {
     }
 }
 
-/// Returns the start of the next clock hour.
 pub(crate) fn next_hour(now: SystemTime) -> SystemTime {
     let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     SystemTime::UNIX_EPOCH + Duration::from_secs((seconds / HOUR_SECONDS + 1) * HOUR_SECONDS)

@@ -15,27 +15,18 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Creates a clock that starts at `wall` and has its deadline at `end`.
     pub(crate) fn new(wall: SystemTime, end: Instant) -> Self {
         Self { wall, started: Instant::now(), end }
     }
 
-    /// Creates the clock of a request that a call makes now.
     pub(crate) fn of_call(context: &ToolContext) -> Self {
         Self::new(SystemTime::now(), context.deadline.min(Instant::now() + MAX_DURATION))
     }
 
-    /// Returns the wall-clock time.
     pub(crate) fn now(&self) -> SystemTime {
         self.wall + self.started.elapsed()
     }
 
-    /// Returns the deadline.
-    pub(crate) fn end(&self) -> Instant {
-        self.end
-    }
-
-    /// Returns the time left.
     pub(crate) fn remaining(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
     }

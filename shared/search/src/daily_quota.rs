@@ -21,9 +21,6 @@ pub struct DailySearchLimits {
 
 impl DailySearchLimits {
     /// Reads `USER_DAILY_SEARCHES` and `TOTAL_DAILY_SEARCHES`.
-    ///
-    /// # Errors
-    /// A setting that cannot be parsed.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let limit = |name| parse_count(settings, name, "a whole number of searches, from 1 to 1000000000");
         Ok(Self { per_caller: limit("USER_DAILY_SEARCHES")?, total: limit("TOTAL_DAILY_SEARCHES")? })

@@ -49,13 +49,11 @@ impl SearchFailure {
         ToolCallError { failure: self.to_tool_failure(), content }.into()
     }
 
-    /// Returns the failure for the user.
     pub(crate) fn to_tool_failure(self) -> ToolFailure {
         let (code, message, _) = self.texts(Language::En);
         ToolFailure { code: code.to_owned(), message: self.fill_seconds(message) }
     }
 
-    /// Returns the reason for the model.
     pub(crate) fn reason(self, language: Language) -> String {
         self.fill_seconds(self.texts(language).2)
     }
@@ -88,6 +86,43 @@ impl SearchFailure {
 /// Rounds up to at least 1 s, so that a retry after this time is not too early.
 fn whole_seconds(time: Duration) -> u64 {
     (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
+}
+
+/// Maximum number of host names in one list.
+pub(crate) const MAX_DOMAINS: usize = 10;
+
+/// Why the arguments of a call are not accepted, although they fit the schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InvalidArgument {
+    BlankQuery,
+    /// The list of this name is too long.
+    TooManyDomains(&'static str),
+    /// The list of this name has something that is no host name.
+    InvalidDomain(&'static str),
+    /// The address is not one of a public page.
+    InvalidUrl,
+    /// The address did not appear in the conversation.
+    UnknownUrl,
+    /// The address contains personal data.
+    PersonalUrl,
+}
+
+impl InvalidArgument {
+    /// The failure; the model reads what is accepted.
+    pub(crate) fn to_call_error(self, language: Language) -> ToolCallError {
+        let texts = SearchTexts::of(language);
+        let reason = match self {
+            Self::BlankQuery => texts.blank_query.to_owned(),
+            Self::TooManyDomains(field) => {
+                fill(texts.too_many_domains, &[("field", field), ("count", &MAX_DOMAINS.to_string())])
+            }
+            Self::InvalidDomain(field) => fill(texts.invalid_domain, &[("field", field)]),
+            Self::InvalidUrl => texts.invalid_url.to_owned(),
+            Self::UnknownUrl => texts.unknown_url.to_owned(),
+            Self::PersonalUrl => texts.personal_url.to_owned(),
+        };
+        ToolCallError::invalid_arguments(&reason, language)
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
+use std::time::SystemTime;
+
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use tools::OutboundRedactor;
 use url::Url;
 
-use crate::invalid_argument::{InvalidArgument, MAX_DOMAINS};
+use crate::failure::{InvalidArgument, MAX_DOMAINS};
 
 /// Longest host name, in bytes.
 const MAX_DOMAIN_BYTES: usize = 253;
 
-/// The kind of pages to search; the provider accepts any kind for general.
+/// The kind of pages to search; Tavily accepts any kind for general.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Topic {
@@ -27,7 +31,7 @@ pub(crate) enum TimeRange {
     Year,
 }
 
-/// Search filters with the provider's field names, in normalised form.
+/// Search filters with Tavily's field names, in normalised form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Filters {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,6 +59,34 @@ impl Filters {
             include_domains: parse_domains("include_domains", include, redactor)?,
             exclude_domains: parse_domains("exclude_domains", exclude, redactor)?,
         })
+    }
+
+    /// Returns the filters for Amazon's web search, which has no topics; `None` without any.
+    pub(crate) fn for_aws(&self, now: SystemTime) -> Option<Value> {
+        let mut filters = json!({});
+        for (name, domains) in [("include", &self.include_domains), ("exclude", &self.exclude_domains)] {
+            if !domains.is_empty() {
+                filters["domainFilter"][name] = json!(domains);
+            }
+        }
+        if let Some(range) = self.time_range {
+            let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+            let after = Timestamp::from_second(now.saturating_sub(range.seconds()).try_into().ok()?).ok()?;
+            filters["publishedDateFilter"] = json!({ "publishedAfter": after.to_string() });
+        }
+        (filters != json!({})).then_some(filters)
+    }
+}
+
+impl TimeRange {
+    fn seconds(self) -> u64 {
+        let days = match self {
+            Self::Day => 1,
+            Self::Week => 7,
+            Self::Month => 30,
+            Self::Year => 365,
+        };
+        days * 24 * 3600
     }
 }
 
@@ -84,11 +116,9 @@ fn parse_domain(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use platform::settings::Settings;
     use redaction::Redactor;
-    use serde_json::{Value, json};
-
-    use super::*;
 
     fn sent(include: &[&str], exclude: &[&str]) -> Result<Value, InvalidArgument> {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();

@@ -1,29 +1,28 @@
-//! The tools that search the web and read pages, through one search provider.
+//! The tools that search the web and read pages, through search providers.
 //!
-//! [`Search`] is the provider of a deployment: Tavily or a compatible service, with a cache, a rate limiter and budgets
-//! that all instances share.
+//! [`Search`] has the providers of a deployment, Tavily or a compatible service and Amazon's web search, with a cache, a
+//! rate limiter and budgets that all instances share.
 
+mod aws_search;
 mod budget;
 mod clock;
 mod config;
 mod daily_quota;
 mod failure;
 mod filters;
-mod invalid_argument;
 mod local_limiter;
 mod model_text;
 mod outcome;
 mod page;
-mod page_text;
 mod probe;
+mod provider;
 mod provider_request;
-mod query;
 mod read_url;
 mod request;
 mod results;
 mod search;
 mod shortened;
-mod tavily;
+mod tavily_wire;
 #[cfg(test)]
 mod tests;
 mod untrusted;
@@ -31,7 +30,7 @@ mod user_text;
 mod web_search;
 
 pub use budget::CreditBudget;
-pub use config::SearchConfig;
+pub use config::{ProviderConfig, SearchConfig};
 pub use daily_quota::DailySearchLimits;
 pub use failure::SearchFailure;
 pub use probe::probe;

@@ -19,7 +19,6 @@ impl LocalLimiter {
         Self { limit, full_at: Mutex::new(SystemTime::UNIX_EPOCH) }
     }
 
-    /// Counts one search at `now`.
     pub(crate) fn admit(&self, now: SystemTime) -> Result<(), SearchFailure> {
         let RateLimit { burst, window } = self.limit;
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);

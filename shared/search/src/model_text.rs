@@ -1,7 +1,7 @@
 use domain::{Language, Source};
 use prompts::{SearchTexts, fill};
 use tool_calls::escape;
-use tools::{CitingResult, RenderedResult, ResultBudget, SourceNumbers};
+use tools::{CitingResult, ResultBudget, SourceNumbers, ToolOutput};
 
 use crate::outcome::SearchNotice;
 use crate::results::{MAX_CONTENT, MAX_SUMMARY, SearchHit, SearchResults, ellipsize};
@@ -31,7 +31,7 @@ impl CitingResult for CitedSearch {
     ///
     /// The text is in `<search_results>` tags, and nothing in it could be read as a tag. Entries are never truncated but
     /// left out, except a first entry that is too long by itself: the model would get nothing.
-    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> RenderedResult {
+    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> ToolOutput {
         let texts = SearchTexts::of(self.language);
         let shortened = shorten_results(&self.results, self.budget);
         let mut text = shortened.answer.map(|answer| summary(texts, &answer.escaped)).unwrap_or_default();
@@ -59,7 +59,7 @@ impl CitingResult for CitedSearch {
         let summary = status_line(shown.len(), all.len());
         let mut sources = Vec::new();
         Source::join(&mut sources, &shown);
-        RenderedResult { content, user_text, summary, sources }
+        ToolOutput { content, user_text, summary, sources, ..ToolOutput::default() }
     }
 }
 
@@ -91,7 +91,6 @@ impl CitedSearch {
     }
 }
 
-/// Renders the failure of a search for the model.
 pub(crate) fn render_failure(reason: &str, language: Language) -> String {
     let texts = SearchTexts::of(language);
     let failure = fill(texts.search_failed, &[("reason", &escape(reason))]);

@@ -4,7 +4,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tools::{CitingResult, ToolOutput};
 
-/// The outcome of a request.
 #[derive(Debug, PartialEq)]
 pub(crate) struct SearchOutcome<A> {
     pub(crate) answer: A,
@@ -12,7 +11,6 @@ pub(crate) struct SearchOutcome<A> {
     pub(crate) cached: bool,
     /// Whether an earlier request of the caller got it already; callers cannot see each other's searches.
     pub(crate) own: bool,
-    /// The credits spent by this request.
     pub(crate) credits: u64,
     /// The credits spent by the other caller whose request fetched it; 0 for the caller's own.
     pub(crate) others_credits: u64,
@@ -36,7 +34,6 @@ pub(crate) struct CachedAnswer<A> {
     pub(crate) answer: A,
     /// Whether the cheaper form of the request was sent.
     pub(crate) cheap: bool,
-    /// The credits spent.
     #[serde(default)]
     pub(crate) credits: u64,
     /// A digest of the caller and the request, equal only for equal requests of the same caller.

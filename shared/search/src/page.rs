@@ -3,13 +3,13 @@
 use domain::Language;
 use prompts::{SearchTexts, fill};
 use serde::Serialize;
-use tools::{CitingResult, RenderedResult, ResultBudget, SourceNumbers};
+use tools::{CitingResult, ResultBudget, SourceNumbers, ToolOutput};
 
 use crate::failure::SearchFailure;
-use crate::page_text::PageText;
 use crate::provider_request::{ProviderReply, ProviderRequest};
+use crate::results::PageText;
 use crate::shortened::shorten_page_text;
-use crate::tavily::wire;
+use crate::tavily_wire;
 
 /// A request for the text of a page, with the provider's field names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -21,7 +21,6 @@ pub(crate) struct PageRequest {
 }
 
 impl PageRequest {
-    /// Creates the request for the page at `url`.
     pub(crate) fn new(url: String) -> Self {
         Self { urls: [url], extract_depth: "basic", format: "markdown", include_usage: true }
     }
@@ -32,6 +31,7 @@ impl ProviderRequest for PageRequest {
 
     const FORMAT: &'static str = "tavily-page-1";
     const PATH: &'static str = "/extract";
+    const IS_SEARCH: bool = false;
 
     /// The provider charges a credit for five pages and never less than one.
     fn list_price(&self) -> u64 {
@@ -39,7 +39,7 @@ impl ProviderRequest for PageRequest {
     }
 
     fn parse_reply(&self, body: &[u8]) -> Result<ProviderReply<PageText>, SearchFailure> {
-        wire::parse_extract(body)
+        tavily_wire::parse_extract(body)
     }
 }
 
@@ -52,19 +52,19 @@ pub(crate) struct CitedPage {
 }
 
 impl CitingResult for CitedPage {
-    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> RenderedResult {
+    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> ToolOutput {
         let Self { page, language, budget } = self;
         let source = numbers.number(&page.title, &page.url).with_excerpt(&page.text);
-        RenderedResult {
+        ToolOutput {
             content: shorten_page_text(page, *budget).render_for_model(source.index, *language),
             user_text: for_user.then(|| page.render_for_user()),
             summary: page.summary(),
             sources: vec![source],
+            ..ToolOutput::default()
         }
     }
 }
 
-/// Renders the failure to read a page for the model.
 pub(crate) fn render_failure(reason: &str, language: Language) -> String {
     let texts = SearchTexts::of(language);
     let failure = fill(texts.page_failed, &[("reason", &tool_calls::escape(reason))]);

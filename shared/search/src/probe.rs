@@ -6,11 +6,11 @@ use tokio::time::Instant;
 use tools::OutboundRedactor;
 
 use crate::clock::Clock;
-use crate::config::SearchConfig;
+use crate::config::ProviderConfig;
 use crate::failure::SearchFailure;
 use crate::filters::Filters;
+use crate::provider::{Alternatives, Provider};
 use crate::request::{Mode, SearchRequest};
-use crate::tavily::Tavily;
 
 const QUERY: &str = "weather";
 
@@ -20,14 +20,14 @@ const QUERY: &str = "weather";
 /// # Errors
 /// The provider's failure, or [`SearchFailure::Timeout`] after `timeout`.
 pub async fn probe(
-    config: &SearchConfig,
+    config: &ProviderConfig,
     http: platform::transport::Client,
     timeout: Duration,
 ) -> Result<usize, SearchFailure> {
     let redactor = OutboundRedactor::default();
     let request = SearchRequest::new(QUERY, Mode::Quick, Filters::default(), &redactor);
     let request = request.ok_or(SearchFailure::Rejected)?;
-    let tavily = Tavily::new(http, config.base_url.clone(), config.api_key.clone());
+    let provider = Provider::new(http, config.clone());
     let clock = Clock::new(SystemTime::now(), Instant::now() + timeout);
-    tavily.fetch(&request, &clock).await.map(|paid| paid.answer.pages.len())
+    provider.fetch(&request, false, &clock, Alternatives::default()).await.map(|paid| paid.answer.pages.len())
 }

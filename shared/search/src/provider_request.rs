@@ -1,11 +1,11 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::failure::SearchFailure;
 
-/// A request to the provider, with the provider's field names; equal requests have equal answers.
+/// A request to a provider, with Tavily's field names; equal requests have equal answers.
 pub(crate) trait ProviderRequest: Serialize + Sync {
     /// The answer; also the cached form.
     type Answer: Serialize + DeserializeOwned + Send;
@@ -13,14 +13,25 @@ pub(crate) trait ProviderRequest: Serialize + Sync {
     /// Part of every cache key; it changes when the cached form or its meaning changes.
     const FORMAT: &'static str;
 
-    /// The path of the endpoint.
+    /// The path of Tavily's endpoint.
     const PATH: &'static str;
+
+    /// Whether it is a search, which Amazon answers too.
+    const IS_SEARCH: bool;
 
     /// Returns the credits by the price list, for replies that do not state their cost.
     fn list_price(&self) -> u64;
 
-    /// Parses the body of a reply.
     fn parse_reply(&self, body: &[u8]) -> Result<ProviderReply<Self::Answer>, SearchFailure>;
+
+    /// Encodes the body for Amazon's web search; `None` if it cannot be sent there.
+    fn aws_body(&self, _now: SystemTime) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn parse_aws_reply(&self, _body: &[u8]) -> Result<ProviderReply<Self::Answer>, SearchFailure> {
+        Err(SearchFailure::BadResponse)
+    }
 
     /// Returns an equivalent request for fewer credits, if there is one.
     fn cheaper_form(&self) -> Option<Self>
@@ -36,7 +47,6 @@ pub(crate) trait ProviderRequest: Serialize + Sync {
     }
 }
 
-/// A parsed reply of the provider.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ProviderReply<A> {
     pub(crate) answer: A,

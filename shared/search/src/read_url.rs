@@ -13,7 +13,7 @@ use tools::{Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, s
 use url::Url;
 
 use crate::clock::Clock;
-use crate::invalid_argument::InvalidArgument;
+use crate::failure::InvalidArgument;
 use crate::page::{CitedPage, PageRequest, render_failure};
 use crate::search::{CALL_TIMEOUT, Search};
 

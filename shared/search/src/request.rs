@@ -1,5 +1,7 @@
-use std::time::Duration;
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
 
+use icu_normalizer::ComposingNormalizerBorrowed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -8,9 +10,8 @@ use tools::OutboundRedactor;
 use crate::failure::SearchFailure;
 use crate::filters::Filters;
 use crate::provider_request::{ProviderReply, ProviderRequest};
-use crate::query;
 use crate::results::SearchResults;
-use crate::tavily::wire;
+use crate::{aws_search, tavily_wire};
 
 /// How long an empty result is fresh: the searched event may just have happened.
 const EMPTY_TTL: Duration = Duration::from_mins(1);
@@ -18,11 +19,19 @@ const EMPTY_TTL: Duration = Duration::from_mins(1);
 /// Punctuation at the end of a query that does not change its meaning.
 const END_PUNCTUATION: &str = " ?!.,;:~…？！。，、；：～";
 
-/// The provider's depths.
+/// Longest query that Tavily accepts, in characters.
+const MAX_QUERY_CHARS: usize = 400;
+
+/// Tavily's depths.
 const BASIC: &str = "basic";
 const ADVANCED: &str = "advanced";
 
-/// The depth of a search.
+/// Distance from the cut, in characters, within which a long query is cut at a space.
+const BOUNDARY_WINDOW: usize = 60;
+
+/// Maximum number of times that a query is cut.
+const MAX_CUTS: usize = 8;
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Mode {
@@ -35,41 +44,34 @@ pub(crate) enum Mode {
     Deep,
 }
 
-/// A search request with the provider's field names; equal requests have equal results.
+/// A search request with Tavily's field names; equal requests have equal results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct SearchRequest {
-    query: String,
+    /// As it is sent.
+    pub(crate) query: String,
+    /// The query within Amazon's limit.
+    #[serde(skip)]
+    short_query: String,
     search_depth: &'static str,
     max_results: usize,
-    include_answer: IncludeAnswer,
+    /// Whether there is a summary, or its length.
+    include_answer: Value,
     include_raw_content: bool,
     include_usage: bool,
     #[serde(flatten)]
     filters: Filters,
 }
 
-/// A boolean or the name of a length, as the provider accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-enum IncludeAnswer {
-    Flag(bool),
-    Length(&'static str),
-}
-
 impl SearchRequest {
     /// Creates the request for `query`: normalised, with personal data replaced in the form that is sent, and shortened
-    /// to the provider's limit. `None` for an empty query.
+    /// to each provider's limit. `None` for an empty query.
     pub(crate) fn new(query: &str, mode: Mode, filters: Filters, redactor: &OutboundRedactor) -> Option<Self> {
-        let query = query::prepare(query, redactor);
+        let query = prepare_query(query, MAX_QUERY_CHARS, redactor);
         if query.is_empty() {
             return None;
         }
-        Some(Self::with_mode(query, mode, filters))
-    }
-
-    /// The query as it is sent.
-    pub(crate) fn query(&self) -> &str {
-        &self.query
+        let short_query = prepare_query(&query, aws_search::MAX_QUERY_CHARS, redactor);
+        Some(Self::with_mode([query, short_query], mode, filters))
     }
 
     /// Returns the deduplication key, which ignores case and the punctuation at the end.
@@ -79,20 +81,30 @@ impl SearchRequest {
         json!(Self { query, ..self.clone() })
     }
 
-    fn with_mode(query: String, mode: Mode, filters: Filters) -> Self {
-        let (search_depth, max_results, include_answer) = match mode {
-            Mode::Quick => (BASIC, 3, IncludeAnswer::Flag(false)),
-            Mode::Normal => (ADVANCED, 10, IncludeAnswer::Flag(true)),
-            Mode::Deep => (ADVANCED, 10, IncludeAnswer::Length(ADVANCED)),
+    fn with_mode([query, short_query]: [String; 2], mode: Mode, filters: Filters) -> Self {
+        let (search_depth, max_results, include_answer): (_, _, Value) = match mode {
+            Mode::Quick => (BASIC, 3, false.into()),
+            Mode::Normal => (ADVANCED, 10, true.into()),
+            Mode::Deep => (ADVANCED, 10, ADVANCED.into()),
         };
         let (include_raw_content, include_usage) = (false, true);
-        Self { query, search_depth, max_results, include_answer, include_raw_content, include_usage, filters }
+        Self {
+            query,
+            short_query,
+            search_depth,
+            max_results,
+            include_answer,
+            include_raw_content,
+            include_usage,
+            filters,
+        }
     }
 
     /// Returns the search to make if this one finds nothing relevant: for a quick search the normal one with the same
     /// query, which may be cached already. The other modes have no deeper search.
     pub(crate) fn deeper_request(&self) -> Option<Self> {
-        (self.search_depth == BASIC).then(|| Self::with_mode(self.query.clone(), Mode::Normal, self.filters.clone()))
+        let queries = || [self.query.clone(), self.short_query.clone()];
+        (self.search_depth == BASIC).then(|| Self::with_mode(queries(), Mode::Normal, self.filters.clone()))
     }
 }
 
@@ -101,13 +113,23 @@ impl ProviderRequest for SearchRequest {
 
     const FORMAT: &'static str = "tavily-2";
     const PATH: &'static str = "/search";
+    const IS_SEARCH: bool = true;
 
     fn list_price(&self) -> u64 {
         if self.search_depth == ADVANCED { 2 } else { 1 }
     }
 
     fn parse_reply(&self, body: &[u8]) -> Result<ProviderReply<SearchResults>, SearchFailure> {
-        wire::parse_search(body, self.max_results).ok_or(SearchFailure::BadResponse)
+        tavily_wire::parse_search(body, self.max_results).ok_or(SearchFailure::BadResponse)
+    }
+
+    fn aws_body(&self, now: SystemTime) -> Option<Vec<u8>> {
+        let query = Some(&self.short_query).filter(|query| !query.is_empty())?;
+        Some(aws_search::encode(query, self.max_results, self.filters.for_aws(now)))
+    }
+
+    fn parse_aws_reply(&self, body: &[u8]) -> Result<ProviderReply<SearchResults>, SearchFailure> {
+        aws_search::parse(body, self.max_results).ok_or(SearchFailure::BadResponse)
     }
 
     fn cheaper_form(&self) -> Option<Self> {
@@ -117,6 +139,38 @@ impl ProviderRequest for SearchRequest {
     fn freshness(results: &SearchResults, ttl: Duration) -> Duration {
         if results.pages.is_empty() { ttl.min(EMPTY_TTL) } else { ttl }
     }
+}
+
+/// Prepares a query for a provider: normalised, with personal data replaced, and shortened to `max` characters.
+fn prepare_query(query: &str, max: usize, redactor: &OutboundRedactor) -> String {
+    redact_and_shorten(&normalise(query), max, redactor)
+}
+
+/// Normalises to NFC, without surrounding white space and with single spaces; the case stays, as it may matter.
+fn normalise(query: &str) -> String {
+    let composed = ComposingNormalizerBorrowed::new_nfc().normalize(query);
+    composed.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Redacts a query and shortens it to `max` characters. A cut may expose personal data that was part of a longer
+/// text, so the result is redacted again. The query is empty if this does not end.
+fn redact_and_shorten(query: &str, max: usize, redactor: &OutboundRedactor) -> String {
+    let mut redacted = redactor.redact_text(query).into_owned();
+    for _ in 0..MAX_CUTS {
+        redacted = shorten(redacted, max);
+        match redactor.redact_text(&redacted) {
+            Cow::Borrowed(_) => return redacted,
+            Cow::Owned(masked) => redacted = masked,
+        }
+    }
+    String::new()
+}
+
+fn shorten(query: String, max: usize) -> String {
+    let Some((end, _)) = query.char_indices().nth(max) else { return query };
+    let cut = &query[..end];
+    let boundary = cut.rfind(' ').filter(|&space| cut[space..].chars().count() <= BOUNDARY_WINDOW);
+    cut[..boundary.unwrap_or(end)].to_owned()
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
+use domain::Language;
+use prompts::{SearchTexts, fill};
 use serde::{Deserialize, Serialize};
-use tools::{is_invisible, strip_invisible};
+use tools::{is_invisible, markdown, strip_invisible};
+
+use crate::untrusted::{escape_untrusted, source_prefix};
 
 /// Longest title in the cache, in characters.
 const MAX_TITLE: usize = 300;
@@ -13,6 +17,9 @@ pub(crate) const MAX_SUMMARY: usize = 2000;
 /// Longest address in the cache, in bytes.
 const MAX_URL: usize = 2048;
 
+/// Longest text of a page that is cached and shown, in characters.
+const MAX_TEXT: usize = 16_000;
+
 /// The results of a search, best first; also the cached form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SearchResults {
@@ -21,7 +28,6 @@ pub(crate) struct SearchResults {
     pub(crate) pages: Vec<SearchHit>,
 }
 
-/// A page in the results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SearchHit {
     pub(crate) title: String,
@@ -60,18 +66,17 @@ impl SearchHit {
 }
 
 /// Cleans a title for the cache; a page without one has its address.
-pub(crate) fn clean_title(title: &str, url: &str) -> String {
+fn clean_title(title: &str, url: &str) -> String {
     let title = strip_invisible(title).split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() { url.to_owned() } else { truncate_chars(&title, MAX_TITLE) }
 }
 
-/// Cleans a provider's summary for the cache.
 pub(crate) fn clean_summary(text: &str) -> Option<String> {
     let text = truncate_chars(strip_invisible(text).trim(), MAX_CONTENT);
     (!text.is_empty()).then_some(text)
 }
 
-pub(crate) fn parse_web_url(text: &str) -> Option<String> {
+fn parse_web_url(text: &str) -> Option<String> {
     let text = text.trim();
     let url = url::Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let plain = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && !is_invisible(c) && !"<>\"".contains(c));
@@ -89,11 +94,65 @@ fn truncate_chars(text: &str, characters: usize) -> String {
     beginning(text, characters).to_owned()
 }
 
-/// At most this many characters from the beginning of a text.
 fn beginning(text: &str, characters: usize) -> &str {
     // Each character has at least one byte.
     let end = if text.len() <= characters { None } else { text.char_indices().nth(characters) };
     end.map_or(text, |(end, _)| &text[..end])
+}
+
+/// The text of a page; also the form in which it is cached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PageText {
+    pub(crate) title: String,
+    pub(crate) url: String,
+    pub(crate) text: String,
+    /// Length of the text before truncation, in characters.
+    pub(crate) characters: usize,
+}
+
+impl PageText {
+    /// Cleans the text of a page for the cache; `None` for an address that is not on the web, and for an empty page.
+    pub(crate) fn new(title: Option<&str>, url: &str, text: &str) -> Option<Self> {
+        let url = parse_web_url(url)?;
+        let text = strip_invisible(text);
+        let text = text.trim();
+        if text.is_empty() {
+            return None;
+        }
+        let heading = || text.lines().find_map(|line| line.strip_prefix("# "));
+        let title = clean_title(title.or_else(heading).unwrap_or_default(), &url);
+        Some(Self { title, url, text: text.chars().take(MAX_TEXT).collect(), characters: text.chars().count() })
+    }
+
+    /// Renders the page for the model, without anything that could be read as a tag.
+    pub(crate) fn render_for_model(&self, number: usize, language: Language) -> String {
+        let Self { title, url, text, characters } = self;
+        let texts = SearchTexts::of(language);
+        let lines = [
+            fill(texts.page_number, &[("number", &number.to_string())]),
+            fill(texts.page_title, &[("title", &tool_calls::escape(title))]),
+            format!("{}{}", source_prefix(language), tool_calls::escape(url)),
+            fill(texts.content, &[("content", &escape_untrusted(text))]),
+        ];
+        let shown = text.chars().count();
+        let cut = fill(texts.page_truncated, &[("count", &characters.to_string()), ("shown", &shown.to_string())]);
+        lines.into_iter().chain((*characters > shown).then_some(cut)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Renders the page for the user: a link to it, and its text, which is Markdown.
+    pub(crate) fn render_for_user(&self) -> String {
+        let Self { text, characters, .. } = self;
+        let more = if *characters > MAX_TEXT { "…" } else { "" };
+        format!("{}\n\n{text}{more}", markdown::link(&self.title, &self.url))
+    }
+
+    /// Returns a short text for a status line.
+    pub(crate) fn summary(&self) -> String {
+        match self.characters {
+            all if all > MAX_TEXT => format!("{MAX_TEXT} of {all} characters"),
+            all => format!("{all} characters"),
+        }
+    }
 }
 
 #[cfg(test)]

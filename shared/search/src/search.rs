@@ -4,7 +4,7 @@ use std::time::Duration;
 use domain::{CreditLimit, CreditObserver, Owner, new_id};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use store::{Admission, Claim, FetchLease, RateLimit, RateLimiter, SearchCache, Store};
+use store::{Admission, Claim, FetchLease, RateLimit, RateLimiter, SearchCache, SpentCredits, Store};
 
 use crate::budget::{CreditAccount, CreditLevel};
 use crate::clock::Clock;
@@ -13,8 +13,8 @@ use crate::daily_quota::DailyQuota;
 use crate::failure::SearchFailure;
 use crate::local_limiter::LocalLimiter;
 use crate::outcome::{CachedAnswer, SearchNotice, SearchOutcome};
+use crate::provider::{PaidAnswer, Providers};
 use crate::provider_request::ProviderRequest;
-use crate::tavily::{PaidAnswer, Tavily};
 
 /// Timeout of a call, slightly more than [`crate::clock::MAX_DURATION`]: a request ends with its own reason.
 pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(15);
@@ -25,9 +25,10 @@ const LEASE_DURATION: Duration = Duration::from_secs(12);
 /// First and longest pause between two polls of the cache while another instance sends the same request.
 const POLL_PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(250));
 
-/// The search provider of one deployment, shared by all its tools.
+/// The search providers of one deployment, shared by all its tools.
 pub struct Search {
-    tavily: Tavily,
+    providers: Providers,
+    /// The address of the main provider; part of cache keys.
     base_url: String,
     ttl: Duration,
     limit: RateLimit,
@@ -38,20 +39,20 @@ pub struct Search {
     daily_quota: DailyQuota,
 }
 
-/// The result of a cache lookup.
 enum CacheLookup<A> {
     Hit(CachedAnswer<A>),
-    Fetch { lease: FetchLease, stale: Option<CachedAnswer<A>> },
+    Fetch { lease: FetchLease, stale: Option<CachedAnswer<A>>, spent: SpentCredits },
     TimedOut,
     StoreUnavailable,
 }
 
 impl Search {
-    /// Creates the provider with the cache, the limiter and the counters that all instances share; makes no call.
-    pub fn new(config: SearchConfig, http: platform::transport::Client, store: &Store) -> Self {
-        let SearchConfig { base_url, api_key, ttl, limit, daily, budget } = config;
+    /// Creates the search with the cache, the limiter and the counters that all instances share; makes no call.
+    pub fn new(config: SearchConfig, http: &platform::transport::Client, store: &Store) -> Self {
+        let base_url = config.main_base_url().to_owned();
+        let SearchConfig { providers, ttl, limit, daily, budget } = config;
         Self {
-            tavily: Tavily::new(http, base_url.clone(), api_key),
+            providers: Providers::new(http, providers),
             credit_account: CreditAccount::new(base_url.clone(), budget, store.search_credits.clone()),
             base_url,
             ttl,
@@ -70,10 +71,10 @@ impl Search {
         self
     }
 
-    /// Returns the answer to `request`: from the cache, from an equal request in flight, or from the provider.
+    /// Returns the answer to `request`: from the cache, from an equal request in flight, or from a provider.
     ///
-    /// Only a request to the provider counts against the rate limit of `owner` and the daily quotas. When the
-    /// provider's budget is low, the cheaper form is requested. If the provider, the limiter or the budget rejects the
+    /// Only a request to a provider counts against the rate limit of `owner` and the daily quotas. When the
+    /// budget is low, Tavily gets the cheaper form. If the providers, the limiter or the budget reject the
     /// request, a stale answer is returned if there is one.
     pub(crate) async fn find<R: ProviderRequest>(
         &self,
@@ -83,11 +84,16 @@ impl Search {
     ) -> Result<SearchOutcome<R::Answer>, SearchFailure> {
         match self.check_cache::<R>(&self.cache_key(request), clock).await {
             CacheLookup::Hit(cached) => Ok(self.outcome_for_caller(cached, request, owner, clock).await),
-            CacheLookup::Fetch { lease, stale } => self.fetch_and_cache(lease, stale, request, owner, clock).await,
+            CacheLookup::Fetch { lease, stale, spent } => {
+                let level = self.credit_account.level_after(spent, clock.now());
+                let fetched = self.fetch_within_limits(level, request, owner, clock).await;
+                self.cache_outcome(fetched, (lease, stale), request, owner, clock).await
+            }
             CacheLookup::TimedOut => Err(SearchFailure::Timeout),
             CacheLookup::StoreUnavailable => {
                 self.local_limiter.admit(clock.now())?;
-                let PaidAnswer { answer, credits } = self.request_within_quota(request, owner, clock).await?;
+                let paid = self.request_within_quota(request, false, owner, clock).await?;
+                let PaidAnswer { answer, credits, .. } = paid;
                 Ok(SearchOutcome { answer, cached: false, own: true, credits, others_credits: 0, notice: None })
             }
         }
@@ -130,12 +136,13 @@ impl Search {
     async fn check_cache<R: ProviderRequest>(&self, key: &str, clock: &Clock) -> CacheLookup<R::Answer> {
         let (mut pause, longest_pause) = POLL_PAUSES;
         loop {
-            let stale = match self.cache.claim(key, LEASE_DURATION, clock.now()).await {
+            let stale = match self.cache.claim(key, &self.base_url, LEASE_DURATION, clock.now()).await {
                 Ok(Claim::Fresh(text)) => {
                     return CachedAnswer::parse(&text).map_or(CacheLookup::StoreUnavailable, CacheLookup::Hit);
                 }
-                Ok(Claim::Lead { lease, stale }) => {
-                    return CacheLookup::Fetch { lease, stale: stale.as_deref().and_then(CachedAnswer::parse) };
+                Ok(Claim::Lead { lease, stale, spent }) => {
+                    let stale = stale.as_deref().and_then(CachedAnswer::parse);
+                    return CacheLookup::Fetch { lease, stale, spent };
                 }
                 Ok(Claim::Follow { stale }) => stale,
                 Err(_) => {
@@ -151,15 +158,16 @@ impl Search {
         }
     }
 
-    async fn fetch_and_cache<R: ProviderRequest>(
+    /// Stores what was fetched, or releases the lease and returns a stale answer.
+    async fn cache_outcome<R: ProviderRequest>(
         &self,
-        lease: FetchLease,
-        stale: Option<CachedAnswer<R::Answer>>,
+        fetched: Result<CachedAnswer<R::Answer>, SearchFailure>,
+        (lease, stale): (FetchLease, Option<CachedAnswer<R::Answer>>),
         request: &R,
         owner: &Owner,
         clock: &Clock,
     ) -> Result<SearchOutcome<R::Answer>, SearchFailure> {
-        match self.fetch_within_limits(request, owner, clock).await {
+        match fetched {
             Ok(cached) => {
                 let (freshness, credits) = (R::freshness(&cached.answer, self.ttl), cached.credits);
                 tokio::join!(
@@ -180,13 +188,16 @@ impl Search {
 
     async fn fetch_within_limits<R: ProviderRequest>(
         &self,
+        level: CreditLevel,
         request: &R,
         owner: &Owner,
         clock: &Clock,
     ) -> Result<CachedAnswer<R::Answer>, SearchFailure> {
-        let cheaper = match self.credit_account.current_level(clock.now()).await {
-            CreditLevel::Sufficient => None,
-            CreditLevel::Low => request.cheaper_form(),
+        let is_low = match level {
+            CreditLevel::Low => true,
+            CreditLevel::Sufficient => false,
+            // Another provider has no plan.
+            CreditLevel::Exhausted(CreditLimit::Plan) if self.providers.have_alternative::<R>() => false,
             CreditLevel::Exhausted(by) => {
                 self.credit_account.observer.on_refused(by, clock.now());
                 return Err(SearchFailure::Spent);
@@ -198,21 +209,20 @@ impl Search {
             Ok(Admission::Denied { retry_after }) => return Err(SearchFailure::Limited { retry_after }),
             Err(_) => self.local_limiter.admit(clock.now())?,
         }
-        let PaidAnswer { answer, credits } =
-            self.request_within_quota(cheaper.as_ref().unwrap_or(request), owner, clock).await?;
+        let PaidAnswer { answer, credits, cheap } = self.request_within_quota(request, is_low, owner, clock).await?;
         let asker = self.asker_digest(request, owner);
-        Ok(CachedAnswer { answer, cheap: cheaper.is_some(), credits, asker, fetch: new_id() })
+        Ok(CachedAnswer { answer, cheap, credits, asker, fetch: new_id() })
     }
 
-    /// Sends the request to the provider within the daily quotas.
     async fn request_within_quota<R: ProviderRequest>(
         &self,
         request: &R,
+        is_low: bool,
         owner: &Owner,
         clock: &Clock,
     ) -> Result<PaidAnswer<R::Answer>, SearchFailure> {
         let reservation = self.daily_quota.reserve(owner, clock.now(), &self.local_limiter).await?;
-        let fetched = self.tavily.fetch(request, clock).await;
+        let fetched = self.providers.fetch(request, is_low, clock).await;
         if fetched.as_ref().is_err_and(|failure| failure.is_free()) {
             self.daily_quota.release(reservation).await;
         }
@@ -243,5 +253,5 @@ impl Search {
 }
 
 fn digest(text: &str) -> String {
-    format!("{:x}", Sha256::digest(text))
+    hex::encode(Sha256::digest(text))
 }

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use tools::ResultBudget;
 
-use crate::page_text::PageText;
-use crate::results::{SearchHit, SearchResults};
+use crate::results::{PageText, SearchHit, SearchResults};
 use crate::untrusted::escape_untrusted;
 
 /// Results as far as they fit.
@@ -31,7 +30,6 @@ const ENTRY_BYTES: usize = 50;
 /// Minimum space for the content of a page, in bytes.
 const MIN_CONTENT_BYTES: usize = 60;
 
-/// Ends a shortened text.
 const ELLIPSIS: &str = "…";
 
 /// Number of pages that share the space; a single page takes no more than its share.
@@ -87,7 +85,7 @@ fn beginning(text: &str, escaped: usize, bytes: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use domain::Language;
-    use tools::{CitingResult, RenderedResult, SourceNumbers};
+    use tools::{CitingResult, SourceNumbers, ToolOutput};
 
     use super::*;
     use crate::model_text::CitedSearch;
@@ -100,7 +98,7 @@ mod tests {
         SearchResults { answer: Some(content.to_owned()), pages: (0..pages).map(page).collect() }
     }
 
-    fn render(results: &SearchResults, budget: ResultBudget) -> RenderedResult {
+    fn render(results: &SearchResults, budget: ResultBudget) -> ToolOutput {
         let (query, notice, language) = ("词".to_owned(), None, Language::Zh);
         CitedSearch { query, results: results.clone(), notice, language, budget }
             .render(&SourceNumbers::default(), false)

@@ -12,9 +12,8 @@ use serde_json::Value;
 use tools::{OutboundRedactor, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
 
 use crate::clock::Clock;
-use crate::failure::SearchFailure;
+use crate::failure::{InvalidArgument, SearchFailure};
 use crate::filters::{Filters, TimeRange, Topic};
-use crate::invalid_argument::InvalidArgument;
 use crate::model_text::{CitedSearch, render_failure};
 use crate::outcome::{SearchNotice, SearchOutcome};
 use crate::provider_request::ProviderRequest;
@@ -106,7 +105,7 @@ impl Tool for WebSearch {
         let request = build_request(arguments, &context.redactor).map_err(|invalid| invalid.to_call_error(language))?;
         let found = self.search_with_deepening(&request, &context.owner, &Clock::of_call(context)).await;
         let outcome = found.map_err(|failure| failure.into_tool_error(self, language))?;
-        let (query, budget) = (request.query().to_owned(), context.result_budget);
+        let (query, budget) = (request.query, context.result_budget);
         Ok(outcome.into_output(|results, notice| CitedSearch { query, results, notice, language, budget }))
     }
 

@@ -5,13 +5,10 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::CheckFailure;
-use crate::target::Target;
-use crate::transports::{Request, Response};
+use crate::target::{Request, Response, Target};
 
-/// Maximum length of a document, in bytes.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
-/// A complete response.
 pub(crate) struct FullResponse {
     pub(crate) status: u16,
     pub(crate) content_type: String,
@@ -19,7 +16,6 @@ pub(crate) struct FullResponse {
 }
 
 impl Target {
-    /// Sends a request and returns the head of the response.
     pub(crate) async fn send(&self, request: Request, limit: Duration) -> Result<Response, CheckFailure> {
         match timeout(limit, self.transport.send(request)).await {
             Ok(Ok(response)) => Ok(response),
@@ -28,7 +24,6 @@ impl Target {
         }
     }
 
-    /// Sends a request and returns the complete response.
     pub(crate) async fn fetch(&self, request: Request, limit: Duration) -> Result<FullResponse, CheckFailure> {
         let reading = async {
             let response = self.send(request, limit).await?;

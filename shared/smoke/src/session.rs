@@ -10,10 +10,9 @@ use crate::{CheckFailure, SmokeOptions, Target};
 const HASH_HEADER: &str = "x-amz-content-sha256";
 
 fn body_hash(body: &str) -> String {
-    Sha256::digest(body).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+    hex::encode(Sha256::digest(body))
 }
 
-/// The state of one run of the checks.
 pub(crate) struct Session {
     pub(crate) target: Target,
     pub(crate) options: SmokeOptions,
@@ -83,7 +82,7 @@ mod tests {
 
     use super::*;
     use crate::Timeouts;
-    use crate::transports::{Request, Response, Transport, TransportError};
+    use crate::target::{Request, Response, Transport, TransportError};
 
     /// A function that only `CloudFront` may call: a request without the hash of its body is rejected.
     struct SignedOrigin;

@@ -1,10 +1,16 @@
-use http::Method;
+use std::error::Error;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
+use http::{Method, header};
 use platform::secrets::Secret;
+use platform::transport::is_loopback;
 use secrecy::ExposeSecret;
-use url::{Host, Url};
+use url::Url;
 
 use crate::CheckFailure;
-use crate::transports::{HttpTransport, Request, Transport};
 
 /// The user name without authentication, so that the check's conversations are separate from others.
 const USER: &str = "smoke";
@@ -12,7 +18,7 @@ const USER: &str = "smoke";
 /// A deployment and the key of the caller who checks it.
 pub struct Target {
     pub(crate) transport: Box<dyn Transport>,
-    key: Option<Secret>,
+    pub(crate) key: Option<Secret>,
     /// Whether the deployment runs on this machine.
     pub(crate) is_local: bool,
 }
@@ -43,7 +49,7 @@ impl Target {
         if !matches!(base.scheme(), "http" | "https") || !has_no_user || !has_no_query {
             return Err(TargetError::InvalidAddress);
         }
-        let is_local = is_loopback_url(&base);
+        let is_local = is_loopback(&base);
         if key.is_some() && base.scheme() == "http" && !is_local {
             return Err(TargetError::PlaintextKey);
         }
@@ -57,11 +63,6 @@ impl Target {
         Self { transport: Box::new(transport), key: Some(key), is_local: false }
     }
 
-    pub(crate) fn has_key(&self) -> bool {
-        self.key.is_some()
-    }
-
-    /// Creates a request with the key.
     pub(crate) async fn caller_request(&self, method: Method, path: &str) -> Result<Request, CheckFailure> {
         let request = Request::new(method, path).header("x-user-id", USER);
         let Some(key) = &self.key else { return Ok(request) };
@@ -76,12 +77,106 @@ impl std::fmt::Debug for Target {
     }
 }
 
-fn is_loopback_url(base: &Url) -> bool {
-    match base.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
+/// A transport to a deployment, such as HTTP; the checks do not depend on which one it is.
+pub trait Transport: Send + Sync {
+    /// Sends a request; returns as soon as the head of the response has arrived.
+    fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>>;
+}
+
+/// A request to the deployment.
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// Path and query, from the deployment's root.
+    pub path: String,
+    /// Header names in lower case, with their values; one of them may hold a key.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body, if any.
+    pub body: Option<String>,
+}
+
+/// A response whose head has arrived.
+pub struct Response {
+    /// The HTTP status.
+    pub status: u16,
+    /// The `content-type` header; empty if there is none.
+    pub content_type: String,
+    /// The body, one chunk per read of the connection. Dropping it does not stop the deployment's work.
+    pub body: BoxStream<'static, Result<Bytes, TransportError>>,
+}
+
+/// Why a response, or the rest of one, did not arrive; the text never holds a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TransportError {
+    /// The deployment could not be reached, for this reason.
+    #[error("no connection ({0})")]
+    Unreachable(String),
+    /// The deployment did not respond in time.
+    #[error("no answer in time")]
+    TimedOut,
+    /// The connection broke.
+    #[error("a broken connection")]
+    Disconnected,
+    /// A service in front of the deployment rejected the request or reported a failure, with this text.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<reqwest::Error> for TransportError {
+    fn from(error: reqwest::Error) -> Self {
+        match error {
+            error if error.is_connect() => Self::Unreachable(connection_fault(&error)),
+            error if error.is_timeout() => Self::TimedOut,
+            _ => Self::Disconnected,
+        }
+    }
+}
+
+/// The causes of a failed connection: that of name resolution (`dns error`), of TCP, or of TLS.
+fn connection_fault(error: &reqwest::Error) -> String {
+    // The first cause only states that connecting failed.
+    let causes = std::iter::successors(error.source(), |&cause| cause.source()).skip(1);
+    let causes = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    let is_named = ["dns ", "tcp ", "operation timed out"].iter().any(|start| causes.starts_with(start));
+    if is_named { causes } else { format!("TLS: {causes}") }
+}
+
+impl Request {
+    pub(crate) fn new(method: Method, path: &str) -> Self {
+        Self { method, path: path.to_owned(), headers: Vec::new(), body: None }
+    }
+
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    pub(crate) fn body(mut self, body: String) -> Self {
+        self.body = Some(body);
+        self
+    }
+}
+
+pub(crate) struct HttpTransport {
+    pub(crate) http: platform::transport::Client,
+    /// Without a trailing slash.
+    pub(crate) base: String,
+}
+
+impl Transport for HttpTransport {
+    fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
+        Box::pin(async move {
+            let builder = self.http.request(request.method, format!("{}{}", self.base, request.path));
+            let builder =
+                request.headers.into_iter().fold(builder, |builder, (name, value)| builder.header(name, value));
+            let builder = request.body.into_iter().fold(builder, reqwest::RequestBuilder::body);
+            let response = builder.send().await?;
+            let status = response.status().as_u16();
+            let content_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+            let content_type = content_type.unwrap_or_default().to_owned();
+            let body = response.bytes_stream().map_err(TransportError::from).boxed();
+            Ok(Response { status, content_type, body })
+        })
     }
 }
 

@@ -52,7 +52,6 @@ impl Decoder {
         self.event.dispatch(sink)
     }
 
-    /// Whether the decoder is between two events.
     fn is_between(&self) -> bool {
         self.has_read_line && !self.after_cr && self.line.is_empty() && self.event.is_empty()
     }

@@ -17,7 +17,6 @@ pub(crate) struct PendingEvent {
 }
 
 impl PendingEvent {
-    /// Whether no line of the event has been added.
     pub(crate) fn is_empty(&self) -> bool {
         !self.has_data && !self.has_id && !self.is_skipped && self.kind.is_empty()
     }
@@ -26,7 +25,6 @@ impl PendingEvent {
         self.is_skipped
     }
 
-    /// Drops the event and its remaining lines.
     pub(crate) fn skip(&mut self) {
         self.reset();
         self.is_skipped = true;

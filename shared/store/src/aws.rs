@@ -3,7 +3,7 @@ use std::time::Duration;
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::config::{BehaviorVersion, IdentityCache, SharedHttpClient, StalledStreamProtectionConfig};
+use aws_sdk_dynamodb::config::{BehaviorVersion, IdentityCache, StalledStreamProtectionConfig};
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
@@ -28,16 +28,20 @@ const ENDPOINT_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 pub fn sdk_config(settings: &Settings) -> Result<SdkConfig, SettingError> {
     let endpoint = settings.parse(ENDPOINT_VARIABLE, "a URL that begins with http:// or https://", parse_endpoint)?;
     let region = region(settings, endpoint.is_some())?;
+    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT_TIMEOUT);
+    let timeouts = timeouts.operation_timeout(OPERATION_TIMEOUT);
+    let http_client = SdkHttpClient::new(CONNECT_TIMEOUT)
+        .map_err(|_| SettingError::new(ENDPOINT_VARIABLE, "an endpoint that TLS can be configured for"))?;
     let mut config = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .credentials_provider(SharedCredentialsProvider::new(credentials(settings, endpoint.is_some())?))
         // The credentials are constant: a cache would only add its own timeouts and buffer times.
         .identity_cache(IdentityCache::no_cache())
         .retry_config(RetryConfig::standard().with_max_attempts(MAX_ATTEMPTS))
-        .timeout_config(timeouts())
+        .timeout_config(timeouts.build())
         // An attempt times out long before a stream would count as stalled.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
-        .http_client(http_client()?)
+        .http_client(http_client)
         .region(region);
     if let Some(endpoint) = endpoint {
         config = config.service_config(DynamoDbEndpoint(endpoint));
@@ -59,8 +63,7 @@ fn parse_endpoint(text: &str) -> Option<String> {
 }
 
 fn region(settings: &Settings, overridden: bool) -> Result<Region, SettingError> {
-    let named = settings.var("AWS_REGION").or_else(|| settings.var("AWS_DEFAULT_REGION"));
-    match named {
+    match platform::aws::region(settings) {
         Some(name) => Ok(Region::new(name.to_owned())),
         None if overridden => Ok(Region::from_static("us-east-1")),
         None => Err(SettingError::new("AWS_REGION", "the name of an AWS region, such as eu-central-1")),
@@ -76,17 +79,6 @@ fn credentials(settings: &Settings, overridden: bool) -> Result<Credentials, Set
         (None, _) => Err(SettingError::new("AWS_ACCESS_KEY_ID", "an access key id")),
         (_, None) => Err(SettingError::new("AWS_SECRET_ACCESS_KEY", "the secret of AWS_ACCESS_KEY_ID")),
     }
-}
-
-fn timeouts() -> TimeoutConfig {
-    TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT_TIMEOUT).operation_timeout(OPERATION_TIMEOUT).build()
-}
-
-fn http_client() -> Result<SharedHttpClient, SettingError> {
-    let client = SdkHttpClient::new(CONNECT_TIMEOUT);
-    let client =
-        client.map_err(|_| SettingError::new(ENDPOINT_VARIABLE, "an endpoint that TLS can be configured for"))?;
-    Ok(SharedHttpClient::new(client))
 }
 
 /// Overrides the endpoint of DynamoDB and of no other service.

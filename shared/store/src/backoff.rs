@@ -1,7 +1,6 @@
 use std::time::Duration;
 
 use tokio::time::timeout;
-use ulid::Ulid;
 
 use crate::StoreError;
 
@@ -11,7 +10,7 @@ const BASE_DELAY_MS: u64 = 10;
 /// length separates competitors.
 pub(crate) async fn back_off(attempt: u32) {
     let base = BASE_DELAY_MS << attempt.min(7);
-    let jitter = u64::try_from(Ulid::new().random() % u128::from(base)).unwrap_or(0);
+    let jitter = u64::try_from(domain::new_ulid().random() % u128::from(base)).unwrap_or(0);
     tokio::time::sleep(Duration::from_millis(base + jitter)).await;
 }
 

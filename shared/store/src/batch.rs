@@ -1,26 +1,31 @@
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
+use aws_sdk_dynamodb::types::{DeleteRequest, KeysAndAttributes, PutRequest, WriteRequest};
 
 use crate::StoreError;
 use crate::backoff::back_off;
 use crate::error::classify;
 use crate::item::Item;
+use crate::key::{Key, PK, SK};
+use crate::schema::SCHEMA;
 use crate::table::Table;
 
-/// The maximum number of items in one batch.
 const MAX_BATCH_ITEMS: usize = 25;
+
+pub(crate) const MAX_READ_ITEMS: usize = 100;
 
 /// How often the rest of a batch is resent while the database accepts only a part of it.
 const MAX_ATTEMPTS: u32 = 8;
 
 impl Table {
-    /// Deletes the items with these primary keys; missing items are no error.
-    pub(crate) async fn delete_all(&self, keys: &[Item]) -> Result<(), StoreError> {
-        for batch in keys.chunks(MAX_BATCH_ITEMS) {
-            self.write_batch(delete_requests(batch)?).await?;
-        }
-        Ok(())
+    /// Deletes the items with these primary keys, of which they may have further attributes; missing items are no error.
+    pub(crate) async fn delete_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
+        let deletion = |mut item: Item| {
+            item.retain(|name, _| name == PK || name == SK);
+            let request = DeleteRequest::builder().set_key(Some(item)).build().ok();
+            WriteRequest::builder().set_delete_request(request).build()
+        };
+        self.write_all(items.into_iter().map(deletion)).await
     }
 
     /// Deletes a partition page by page; returns the number of items.
@@ -30,9 +35,37 @@ impl Table {
 
     /// Stores these items and overwrites existing ones.
     pub(crate) async fn put_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
-        let mut items = items.into_iter();
-        while items.len() > 0 {
-            self.write_batch(put_requests(items.by_ref().take(MAX_BATCH_ITEMS))?).await?;
+        let put = |item| {
+            let request = PutRequest::builder().set_item(Some(item)).build().ok();
+            WriteRequest::builder().set_put_request(request).build()
+        };
+        self.write_all(items.into_iter().map(put)).await
+    }
+
+    /// Reads the items with these keys, at most [`MAX_READ_ITEMS`] different ones; missing items are left out.
+    pub(crate) async fn get_all(&self, keys: Vec<Key>) -> Result<Vec<Item>, StoreError> {
+        let (mut keys, mut items): (Vec<Item>, _) = (keys.iter().map(Key::attributes).collect(), Vec::new());
+        for attempt in 0..MAX_ATTEMPTS {
+            if keys.is_empty() {
+                return Ok(items);
+            }
+            let request = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build().ok();
+            let requests = request.map(|request| HashMap::from([(self.name.to_string(), request)]));
+            let call = self.client.batch_get_item().set_request_items(requests);
+            let answer = Box::pin(call.send()).await.map_err(|error| classify("BatchGetItem", &error))?;
+            let read = answer.responses.unwrap_or_default().into_values().flatten();
+            items.extend(read.map(|item| SCHEMA.upgrade(item)));
+            keys = answer.unprocessed_keys.unwrap_or_default().into_values().flat_map(|rest| rest.keys).collect();
+            if !keys.is_empty() {
+                back_off(attempt).await;
+            }
+        }
+        Err(StoreError::Busy)
+    }
+
+    async fn write_all(&self, mut requests: impl ExactSizeIterator<Item = WriteRequest>) -> Result<(), StoreError> {
+        while requests.len() > 0 {
+            self.write_batch(requests.by_ref().take(MAX_BATCH_ITEMS).collect()).await?;
         }
         Ok(())
     }
@@ -51,24 +84,4 @@ impl Table {
         }
         Err(StoreError::Busy)
     }
-}
-
-fn delete_requests(keys: &[Item]) -> Result<Vec<WriteRequest>, StoreError> {
-    let requests = keys.iter().map(|key| {
-        let request = DeleteRequest::builder().set_key(Some(key.clone())).build();
-        request.map(|request| WriteRequest::builder().delete_request(request).build())
-    });
-    requests.collect::<Result<_, _>>().map_err(|_| build_error())
-}
-
-fn put_requests(items: impl Iterator<Item = Item>) -> Result<Vec<WriteRequest>, StoreError> {
-    let requests = items.map(|item| {
-        let request = PutRequest::builder().set_item(Some(item)).build();
-        request.map(|request| WriteRequest::builder().put_request(request).build())
-    });
-    requests.collect::<Result<_, _>>().map_err(|_| build_error())
-}
-
-fn build_error() -> StoreError {
-    StoreError::fault("BatchWriteItem: not built")
 }

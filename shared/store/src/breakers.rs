@@ -5,13 +5,12 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::StoreError;
 use crate::clock::millis;
-use crate::item::{Item, ItemExt, n, version};
+use crate::item::{Item, ItemExt, expires_at, n, version};
 use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
-use crate::{EXPIRES, StoreError};
 
-/// How long a record is valid.
 const VALIDITY: Duration = Duration::from_mins(10);
 
 /// Breaker states in the ephemeral table.
@@ -45,8 +44,8 @@ impl BreakerTable {
 
 impl BreakerRecord {
     fn store_update(&self) -> Expression {
-        let expires = n(millis(self.changed_at + VALIDITY) / 1000);
-        let always = [("changedAt", n(millis(self.changed_at))), (EXPIRES, expires), version()];
+        let expires = expires_at(self.changed_at + VALIDITY);
+        let always = [("changedAt", n(millis(self.changed_at))), expires, version()];
         let open = self.open_until.map(|until| ("downUntil", n(millis(until))));
         let change = Expression::set(always.into_iter().chain(open));
         let change = if self.open_until.is_some() { change } else { change.and("REMOVE downUntil") };

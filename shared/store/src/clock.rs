@@ -8,6 +8,11 @@ pub(crate) fn millis(now: SystemTime) -> i64 {
     i64::try_from(since_epoch(now).as_millis()).unwrap_or(i64::MAX)
 }
 
+/// Seconds since 1970; 0 before it.
+pub(crate) fn seconds(now: SystemTime) -> i64 {
+    millis(now) / 1000
+}
+
 /// Microseconds since 1970; 0 before it.
 pub(crate) fn micros(now: SystemTime) -> i64 {
     i64::try_from(since_epoch(now).as_micros()).unwrap_or(i64::MAX)
@@ -34,6 +39,17 @@ pub(crate) fn rfc3339(millis: i64) -> String {
     let since_epoch = SignedDuration::from_secs(millis.div_euclid(1000));
     let at = EPOCH.checked_add(since_epoch).unwrap_or(EPOCH);
     format!("{at}.{:03}Z", millis.rem_euclid(1000))
+}
+
+/// RFC 3339 in UTC with milliseconds.
+pub fn rfc3339_of(time: SystemTime) -> String {
+    rfc3339(millis(time))
+}
+
+/// Parses a time of RFC 3339; `None` for anything else and for times before 1970.
+pub fn parse_time(text: &str) -> Option<SystemTime> {
+    let time: jiff::Timestamp = text.parse().ok()?;
+    Some(UNIX_EPOCH + Duration::from_millis(time.as_millisecond().try_into().ok()?))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{Mutex as SendLock, oneshot};
 use tokio::task::yield_now;
+use work::lock;
 
 /// Combines simultaneous requests of one key into one: a request costs far more than its content. No key waits for
 /// another.
@@ -46,20 +47,14 @@ impl<K: Clone + Eq + Hash, T: Clone, R: Clone> Coalescer<K, T, R> {
     }
 
     fn register<'a>(&'a self, key: &'a K) -> Slot<'a, K, T, R> {
-        let queue = Arc::clone(self.lock().entry(key.clone()).or_default());
+        let queue = Arc::clone(lock(&self.0).entry(key.clone()).or_default());
         Slot { coalescer: self, key, queue }
-    }
-}
-
-impl<K: Eq + Hash, T, R> Coalescer<K, T, R> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<K, Arc<Queue<T, R>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<K: Eq + Hash, T, R> Drop for Slot<'_, K, T, R> {
     fn drop(&mut self) {
-        let mut queues = self.coalescer.lock();
+        let mut queues = lock(&self.coalescer.0);
         // References are made under this lock only: the last two are this one and that of the map.
         if Arc::strong_count(&self.queue) <= 2 {
             queues.remove(self.key);
@@ -100,7 +95,7 @@ impl<T: Clone, R: Clone> Queue<T, R> {
     where
         F: Future<Output = R>,
     {
-        let mut all = std::mem::take(&mut *self.lock());
+        let mut all = std::mem::take(&mut *lock(&self.waiting));
         all.retain(|queued| !queued.result_sender.is_closed());
         let (all, senders): (Vec<_>, Vec<_>) =
             all.into_iter().map(|queued| (queued.item, queued.result_sender)).unzip();
@@ -115,12 +110,8 @@ impl<T: Clone, R: Clone> Queue<T, R> {
 
     fn enqueue(&self, item: T) -> oneshot::Receiver<R> {
         let (result_sender, receiver) = oneshot::channel();
-        self.lock().push(QueuedItem { item, result_sender });
+        lock(&self.waiting).push(QueuedItem { item, result_sender });
         receiver
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<QueuedItem<T, R>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -213,10 +204,10 @@ mod tests {
         let (key, other) = (Key::new("a", "b"), Key::new("a", "c"));
         let (first, second, third) = (coalescer.register(&key), coalescer.register(&key), coalescer.register(&other));
         drop(first);
-        assert_eq!(coalescer.lock().len(), 2);
+        assert_eq!(lock(&coalescer.0).len(), 2);
         drop(second);
-        assert_eq!(coalescer.lock().len(), 1);
+        assert_eq!(lock(&coalescer.0).len(), 1);
         drop(third);
-        assert!(coalescer.lock().is_empty());
+        assert!(lock(&coalescer.0).is_empty());
     }
 }

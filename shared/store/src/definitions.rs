@@ -13,11 +13,7 @@ use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, encode};
 use crate::table::{Expression, Table, WriteOutcome};
 
-/// The prefix of the sort keys of documents.
 const DOCUMENT_PREFIX: &str = "I#";
-
-/// The prefix of the sort keys of names.
-const NAME_PREFIX: &str = "N#";
 
 /// The attribute of a name's item with the id of its document.
 const DOCUMENT_ID: &str = "document";
@@ -80,7 +76,7 @@ impl DefinitionKind {
 
     /// The key of the item that reserves a name for one document.
     fn name_key(self, name: &str) -> Key {
-        Key::new(self.partition(), format!("{NAME_PREFIX}{}", encode(name)))
+        Key::new(self.partition(), format!("N#{}", encode(name)))
     }
 }
 
@@ -97,8 +93,8 @@ impl Definitions {
         let absent = || Expression::when("attribute_not_exists(pk)");
         let document = document_item(kind, id, name, body, (millis(now), millis(now)));
         let writes = [
-            self.table.put_write(document, absent())?,
-            self.table.put_write(item(&kind.name_key(name), [(DOCUMENT_ID, s(id))]), absent())?,
+            self.table.put_write(document, absent()),
+            self.table.put_write(item(&kind.name_key(name), [(DOCUMENT_ID, s(id))]), absent()),
         ];
         self.write(writes.into()).await?;
         self.get(kind, id).await
@@ -129,11 +125,11 @@ impl Definitions {
         let old_name = before.text("title")?;
         let document = document_item(kind, id, name, body, (before.number("createdAt")?, millis(now)));
         let same = Expression::when("title = :before").value(":before", s(old_name));
-        let mut writes = vec![self.table.put_write(document, same)?];
+        let mut writes = vec![self.table.put_write(document, same)];
         if old_name != name {
             let free = Expression::when("attribute_not_exists(pk)");
-            writes.push(self.table.put_write(item(&kind.name_key(name), [(DOCUMENT_ID, s(id))]), free)?);
-            writes.push(self.table.delete_write(&kind.name_key(old_name))?);
+            writes.push(self.table.put_write(item(&kind.name_key(name), [(DOCUMENT_ID, s(id))]), free));
+            writes.push(self.table.delete_write(&kind.name_key(old_name)));
         }
         self.write(writes).await?;
         self.get(kind, id).await
@@ -143,7 +139,7 @@ impl Definitions {
     pub async fn delete(&self, kind: DefinitionKind, id: &str) -> Result<(), DefineError> {
         let before = self.table.get(&kind.document_key(id)).await?.ok_or(DefineError::NotFound)?;
         let name = kind.name_key(before.text("title")?);
-        self.write(vec![self.table.delete_write(&kind.document_key(id))?, self.table.delete_write(&name)?]).await
+        self.write(vec![self.table.delete_write(&kind.document_key(id)), self.table.delete_write(&name)]).await
     }
 
     async fn write(&self, writes: Vec<TransactWriteItem>) -> Result<(), DefineError> {

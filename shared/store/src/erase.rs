@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::sleep;
 
-use crate::conversations::HEAD_PREFIX;
+use crate::conversations::{HEAD_PREFIX, IMPORTING_PREFIX};
 use crate::item::ItemExt;
 use crate::key::{OwnerPartitions, SK};
 use crate::owners::list_error;
@@ -39,6 +39,7 @@ impl Store {
         let (late, mut others) = self.erase_owner_partition(owner, now).await?;
         conversations += late;
         others += data.delete_partition(&owner.usage_partition()).await?;
+        others += self.ledger.unlist_owner(owner).await?;
         others += self.articles.delete_by_owner(owner).await?;
         others += self.idempotency.delete_by_owner(owner).await?;
         others += self.executions.delete_by_owner(owner).await?;
@@ -74,29 +75,31 @@ impl Store {
                 if let Some(id) = key.text(SK)?.strip_prefix(HEAD_PREFIX) {
                     self.erase_conversation(owner, id, now).await.map_err(list_error)?;
                     heads += 1;
-                } else {
-                    rest.push(key);
+                    continue;
                 }
+                if let Some(id) = key.text(SK)?.strip_prefix(IMPORTING_PREFIX) {
+                    self.conversations.delete_items(owner, id).await?;
+                }
+                rest.push(key);
             }
-            data.delete_all(&rest).await?;
             others += rest.len();
+            data.delete_all(rest).await?;
         }
         Ok((heads, others))
     }
 
     async fn erase_conversation(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<bool, ReadError> {
-        let [data, _] = &self.tables;
-        let erased = async {
-            let ran = self.conversations.running_turn(owner, id, now).await?.is_some();
-            data.delete_partition(&owner.conversation_partition(id)).await?;
-            self.conversations.delete(owner, id).await?;
-            self.streams.delete_logs(owner, id, None).await?;
-            Ok(ran)
+        let ran = match self.conversations.running_turn(owner, id, now).await {
+            // Another request deleted it first, or it is temporary and expired, but still stored.
+            Err(ReadError::NotFound) => false,
+            running => running?.is_some(),
         };
-        match erased.await {
-            // Another request deleted it first.
-            Err(ReadError::NotFound) => Ok(false),
-            outcome => outcome,
+        self.conversations.delete_items(owner, id).await?;
+        match self.conversations.delete(owner, id).await {
+            Ok(()) | Err(ReadError::NotFound) => {}
+            Err(error) => return Err(error),
         }
+        self.streams.delete_logs(owner, id, None).await?;
+        Ok(ran)
     }
 }

@@ -1,5 +1,5 @@
 use aws_sdk_dynamodb::config::http::HttpResponse;
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use domain::ErrorCode;
 
 /// A storage failure, named by what the caller does next.
@@ -32,6 +32,13 @@ impl StoreError {
 
     pub(crate) fn fault(text: impl Into<String>) -> Self {
         Self::Fault(text.into())
+    }
+}
+
+/// A request that lacks a required part.
+impl From<BuildError> for StoreError {
+    fn from(_: BuildError) -> Self {
+        Self::fault("a request that was not built")
     }
 }
 

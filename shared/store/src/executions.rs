@@ -3,6 +3,7 @@
 //! A row is stored under its owner, so that it is deleted with the owner. A pointer to it is stored under the day, so
 //! that administrators can list the rows of all owners. A pointer without its row is skipped.
 
+use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
@@ -13,23 +14,18 @@ use serde_json::Value;
 use crate::answer_writes::AnswerWrites;
 use crate::clock::{millis, rfc3339};
 use crate::conversations::{Page, ReadError, cursor};
-use crate::item::{Item, ItemExt, item, n, s, to_json};
-use crate::key::{Key, OwnerPartitions, SK, is_ulid, primary_key};
+use crate::item::{Item, ItemExt, UNDER, expires_at, item, n, s, to_json};
+use crate::key::{Key, OwnerPartitions, SK, is_ulid};
 use crate::table::{Expression, Table};
-use crate::{Day, EXPIRES, StoreError};
+use crate::{Day, StoreError};
 use domain::Owner;
 
-/// How long rows are kept.
 const TTL: Duration = Duration::from_hours(30 * 24);
 
 /// How many days a list goes back; no older rows exist.
 const MAX_DAYS: u32 = 31;
 
-/// The list's name in its cursors.
 const CURSOR_LIST: &str = "executions";
-
-/// The attribute with the partition of a row; its name is a reserved keyword in expressions.
-pub(crate) const UNDER: &str = "under";
 
 /// One tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,13 +78,13 @@ pub struct Executions {
 impl Executions {
     /// Stores the calls of one turn; repeating it changes nothing.
     pub async fn record(&self, owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<(), StoreError> {
-        self.table.put_all(items(owner, calls, now)?).await
+        self.table.put_all(items(owner, calls, now).collect()).await
     }
 
     /// Prepares what [`record`](Self::record) writes, for [`finish_with`](crate::ConversationStore::finish_with). Makes no call.
-    pub fn prepare(&self, owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<AnswerWrites, StoreError> {
-        let items = items(owner, calls, now)?.into_iter();
-        items.map(|item| self.table.put_write(item, Expression::default())).collect::<Result<_, _>>().map(AnswerWrites)
+    pub fn prepare(&self, owner: &Owner, calls: &[Execution], now: SystemTime) -> AnswerWrites {
+        let items = items(owner, calls, now);
+        AnswerWrites(items.map(|item| self.table.put_write(item, Expression::default())).collect())
     }
 
     /// The calls of all owners, the newest turns first; `limit` is from 1 to 100.
@@ -107,7 +103,7 @@ impl Executions {
             items.extend(found);
             // A full page may be the last one; an empty one follows it then.
             if let Some(id) = last.filter(|_| items.len() >= limit) {
-                return Ok(Page { items, next_cursor: Some(cursor::encode(CURSOR_LIST, (&day, id))?) });
+                return Ok(Page { items, next_cursor: Some(cursor::encode(CURSOR_LIST, (&day, id))) });
             }
         }
         Ok(Page { items, next_cursor: None })
@@ -162,34 +158,48 @@ impl Executions {
         now: SystemTime,
     ) -> Result<(Vec<ListedExecution>, Option<Item>), StoreError> {
         let (rows, next) = self.table.query_page(self.query_owner(owner).limit(100), start).await?;
-        let is_unexpired = |row: &&Item| row.number::<i64>(EXPIRES).is_ok_and(|end| end > millis(now) / 1000);
-        Ok((rows.iter().filter(is_unexpired).map(read).collect::<Result<_, _>>()?, next))
+        Ok((rows.iter().filter(|row| row.is_unexpired(now)).map(read).collect::<Result<_, _>>()?, next))
     }
 
     /// Deletes the calls of a conversation.
     pub async fn delete_for_conversation(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
-        let call = self.query_owner(owner).filter_expression("conversation = :conversation");
-        self.delete(call.expression_attribute_values(":conversation", s(conversation_id))).await.map(|_| ())
+        self.delete(self.query_conversation(owner, conversation_id), |_| true).await.map(drop)
+    }
+
+    /// Deletes the calls of these answers of a conversation, which are named by their ids.
+    pub async fn delete_for_answers(
+        &self,
+        owner: &Owner,
+        conversation_id: &str,
+        message_ids: &HashSet<String>,
+    ) -> Result<(), StoreError> {
+        let is_deleted = |id: &str| id.split_once('-').is_some_and(|(message, _)| message_ids.contains(message));
+        self.delete(self.query_conversation(owner, conversation_id), is_deleted).await.map(drop)
     }
 
     /// Deletes the calls of an owner; returns the number of items.
     pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
-        self.delete(self.query_owner(owner)).await
+        self.delete(self.query_owner(owner), |_| true).await
     }
 
     fn query_owner(&self, owner: &Owner) -> QueryFluentBuilder {
         self.table.query(&owner_partition(owner))
     }
 
-    /// Deletes rows, and each one's pointer before it: a pointer is found by its row alone.
-    async fn delete(&self, rows: QueryFluentBuilder) -> Result<usize, StoreError> {
+    fn query_conversation(&self, owner: &Owner, conversation_id: &str) -> QueryFluentBuilder {
+        let call = self.query_owner(owner).filter_expression("conversation = :conversation");
+        call.expression_attribute_values(":conversation", s(conversation_id))
+    }
+
+    /// Deletes the rows with these ids, and each one's pointer before it: a pointer is found by its row alone.
+    async fn delete(&self, rows: QueryFluentBuilder, is_deleted: impl Fn(&str) -> bool) -> Result<usize, StoreError> {
         let (mut pages, mut count) = (self.table.pages(rows.projection_expression("pk, sk, madeAt")), 0);
-        while let Some(rows) = pages.next().await? {
+        while let Some(mut rows) = pages.next().await? {
+            rows.retain(|row| row.text(SK).is_ok_and(&is_deleted));
             let pointers = rows.iter().map(pointer_key).collect::<Result<Vec<_>, _>>()?;
-            self.table.delete_all(&pointers).await?;
-            let keys: Vec<Item> = rows.into_iter().map(primary_key).collect();
-            self.table.delete_all(&keys).await?;
-            count += pointers.len() + keys.len();
+            self.table.delete_all(pointers).await?;
+            count += 2 * rows.len();
+            self.table.delete_all(rows).await?;
         }
         Ok(count)
     }
@@ -201,26 +211,20 @@ fn pointer_key(row: &Item) -> Result<Item, StoreError> {
 }
 
 /// Builds the row of each call and the pointer to it.
-fn items(owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<Vec<Item>, StoreError> {
-    let pairs = calls.iter().map(|call| Ok([row(owner, call, now)?, pointer(owner, call, now)]));
-    pairs.collect::<Result<Vec<_>, _>>().map(|pairs| pairs.concat())
-}
-
-fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreError> {
-    let attributes = [
-        ("call", s(to_json(call)?)),
-        ("owner", s(owner.as_str())),
-        ("conversation", s(&call.conversation_id)),
-        ("madeAt", n(millis(now))),
-        (EXPIRES, n(millis(now + TTL) / 1000)),
-    ];
-    Ok(item(&Key::new(owner_partition(owner), &call.id), attributes))
-}
-
-/// Builds the pointer to a row.
-fn pointer(owner: &Owner, call: &Execution, now: SystemTime) -> Item {
-    let attributes = [(UNDER, s(owner_partition(owner))), (EXPIRES, n(millis(now + TTL) / 1000))];
-    item(&Key::new(day_partition(&Day::of(now).to_string()), &call.id), attributes)
+fn items(owner: &Owner, calls: &[Execution], now: SystemTime) -> impl Iterator<Item = Item> {
+    let (partition, day) = (owner_partition(owner), day_partition(&Day::of(now).to_string()));
+    let expires = expires_at(now + TTL);
+    calls.iter().flat_map(move |call| {
+        let row = [
+            ("call", s(to_json(call))),
+            ("owner", s(owner.as_str())),
+            ("conversation", s(&call.conversation_id)),
+            ("madeAt", n(millis(now))),
+            expires.clone(),
+        ];
+        let pointer = [(UNDER, s(&partition)), expires.clone()];
+        [item(&Key::new(&partition, &call.id), row), item(&Key::new(&day, &call.id), pointer)]
+    })
 }
 
 fn read(row: &Item) -> Result<ListedExecution, StoreError> {
@@ -232,7 +236,6 @@ fn read(row: &Item) -> Result<ListedExecution, StoreError> {
     })
 }
 
-/// The partition of the calls of an owner.
 pub(crate) fn owner_partition(owner: &Owner) -> String {
     format!("{}#X", owner.partition())
 }

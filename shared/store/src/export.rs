@@ -1,5 +1,6 @@
 //! The export of an owner's data, row by row.
 
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
@@ -9,8 +10,8 @@ use crate::conversations::{AllMessages, Page};
 use crate::item::Item;
 use crate::owners::list_error;
 use crate::{
-    ArticleCollection, Conversation, Day, Execution, KeyRecord, ReadError, Store, StoreError, StoredArticle,
-    StoredMessage, UsageScope, UsageTotals,
+    ArticleCollection, Conversation, ConversationFilter, Day, DayUsage, Execution, KeyRecord, ReadError, Store,
+    StoreError, StoredArticle, StoredMessage, UsageScope, UsageTotals,
 };
 use domain::Owner;
 
@@ -55,6 +56,12 @@ pub enum ExportRow {
         /// The totals.
         #[serde(flatten)]
         totals: UsageTotals,
+        /// The part of each model.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        models: BTreeMap<String, UsageTotals>,
+        /// The caller's groups.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        groups: Vec<String>,
     },
     /// A conversation; its messages follow.
     Conversation(Conversation),
@@ -123,7 +130,7 @@ impl Store {
     /// Exports everything that an owner has, in the state at the time of reading.
     ///
     /// Internal data are left out: transcripts of earlier turns, chat id items, hashes of idempotency keys, and rate
-    /// limit counters.
+    /// limit counters. So are temporary conversations.
     pub fn export(&self, owner: &Owner, now: SystemTime) -> Export {
         let steps = [
             ExportStep::End,
@@ -172,11 +179,14 @@ impl Export {
     async fn days(&self) -> Result<Vec<ExportRow>, StoreError> {
         let days =
             self.store.ledger.days(UsageScope::User(&self.owner), Day::of(UNIX_EPOCH), Day::of(self.now)).await?;
-        Ok(days.into_iter().map(|(day, totals)| ExportRow::Day { date: day.to_string(), totals }).collect())
+        let row =
+            |DayUsage { day, totals, models, groups }| ExportRow::Day { date: day.to_string(), totals, models, groups };
+        Ok(days.into_iter().map(row).collect())
     }
 
     async fn conversations(&mut self, cursor: Option<&str>) -> Result<Vec<ExportRow>, StoreError> {
-        let listed = self.store.conversations.list(&self.owner, PAGE_SIZE, cursor).await;
+        let kept = ConversationFilter { temporary: Some(false), ..ConversationFilter::default() };
+        let listed = self.store.conversations.list_filtered(&self.owner, kept, PAGE_SIZE, cursor).await;
         let Page { items, next_cursor } = listed.map_err(list_error)?;
         self.steps.extend(next_cursor.map(|cursor| ExportStep::Conversations(Some(cursor))));
         self.steps.extend(items.into_iter().rev().map(ExportStep::Conversation));
@@ -198,7 +208,7 @@ impl Export {
 
     async fn articles(&mut self, after: Option<&str>) -> Result<Vec<ExportRow>, StoreError> {
         let collection = ArticleCollection::Of(self.owner.clone());
-        let (articles, next) = self.store.articles.page(&collection, Some(PAGE_SIZE), after).await?;
+        let (articles, next) = self.store.articles.page(&collection, PAGE_SIZE, after).await?;
         self.steps.extend(next.map(|after| ExportStep::Articles(Some(after))));
         self.steps.extend(articles.into_iter().rev().map(ExportStep::Article));
         Ok(Vec::new())

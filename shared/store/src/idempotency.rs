@@ -4,14 +4,16 @@
 //! leaves one without the other. Records are stored under their owner, so that those of a deleted conversation can be
 //! found.
 
+use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
-use crate::clock::millis;
+use crate::clock::{millis, seconds};
 use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, OwnerPartitions, PK, SK, digest};
-use crate::table::{Expression, Table};
+use crate::table::{Expression, Table, WriteOutcome};
 use crate::turn_ref::TurnRef;
 use crate::{EXPIRES, StoreError};
 use domain::Owner;
@@ -39,17 +41,10 @@ pub enum IdempotencyStatus {
 }
 
 /// A key that was free, to be mapped to the turn that begins with it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct IdempotencyClaim {
-    table: Table,
     key: Key,
     print: String,
-}
-
-impl std::fmt::Debug for IdempotencyClaim {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("IdempotencyClaim").field("key", &self.key).finish_non_exhaustive()
-    }
 }
 
 impl Idempotency {
@@ -62,11 +57,23 @@ impl Idempotency {
         now: SystemTime,
     ) -> Result<IdempotencyStatus, StoreError> {
         let print = digest(&String::from_utf8_lossy(fingerprint));
-        let claim = IdempotencyClaim { table: self.table.clone(), key: record_key(owner, key), print };
+        // Callers' keys are any text: hashed, they are short and reveal nothing.
+        let claim = IdempotencyClaim { key: Key::new(partition(owner), digest(key)), print };
         match self.table.get(&claim.key).await? {
             Some(record) if !is_free(&record, now)? => claim.status_of_record(&record),
             _ => Ok(IdempotencyStatus::New(claim)),
         }
+    }
+
+    /// Maps the key of a claim to an import, if it is still free; returns whether it was.
+    pub async fn record_import(
+        &self,
+        claim: &IdempotencyClaim,
+        seed: &str,
+        now: SystemTime,
+    ) -> Result<bool, StoreError> {
+        let write = claim.write(&self.table, &TurnRef::new(seed, seed, 0), None, now);
+        Ok(matches!(self.table.commit(vec![write]).await?, WriteOutcome::Written(_)))
     }
 
     /// Deletes the keys of an owner; returns their number.
@@ -76,33 +83,49 @@ impl Idempotency {
 
     /// Deletes all keys that map to turns of a conversation.
     pub async fn delete_for_conversation(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
+        self.table.delete_queried(self.query_conversation(owner, conversation_id)).await.map(drop)
+    }
+
+    /// Deletes the keys that map to turns of these answers of a conversation.
+    pub async fn delete_for_answers(
+        &self,
+        owner: &Owner,
+        conversation_id: &str,
+        seqs: &HashSet<u64>,
+    ) -> Result<(), StoreError> {
+        let mut keys = self.table.query_all(self.query_conversation(owner, conversation_id)).await?;
+        keys.retain(|key| key.number("answer").is_ok_and(|seq| seqs.contains(&seq)));
+        self.table.delete_all(keys).await
+    }
+
+    fn query_conversation(&self, owner: &Owner, conversation_id: &str) -> QueryFluentBuilder {
         let query = self.table.query(&partition(owner)).filter_expression("conversation = :conversation");
-        let query = query.expression_attribute_values(":conversation", s(conversation_id));
-        self.table.delete_queried(query).await.map(drop)
+        query.expression_attribute_values(":conversation", s(conversation_id))
     }
 }
 
 impl IdempotencyClaim {
-    /// The write that maps the key to its turn, if the key is still free.
-    pub(crate) fn write(&self, turn: &TurnRef, now: SystemTime) -> Result<TransactWriteItem, StoreError> {
+    /// The write that maps the key to its turn, if the key is still free; not for longer than the conversation exists, whose
+    /// end is in seconds since 1970.
+    pub(crate) fn write(&self, table: &Table, turn: &TurnRef, end: Option<i64>, now: SystemTime) -> TransactWriteItem {
         let attributes = [
             ("turn", s(&turn.turn_id)),
             ("print", s(&self.print)),
             ("conversation", s(&turn.conversation_id)),
             ("answer", n(turn.answer_seq)),
-            (EXPIRES, n(seconds(now + TTL))),
+            (EXPIRES, n(end.into_iter().chain([seconds(now + TTL)]).min().unwrap_or_default())),
         ];
         let free = Expression::when(format!(
             "attribute_not_exists(pk) OR {EXPIRES} <= :seconds \
              OR (attribute_not_exists(conversation) AND claimedUntil <= :now)"
         ));
         let free = free.value(":seconds", n(seconds(now))).value(":now", n(millis(now)));
-        self.table.put_write(item(&self.key, attributes), free)
+        table.put_write(item(&self.key, attributes), free)
     }
 
     /// Whether an item is the record of this key.
     pub(crate) fn is_record(&self, item: &Item) -> bool {
-        item.text(PK).is_ok_and(|pk| pk == self.key.pk) && item.text(SK).is_ok_and(|sk| sk == self.key.sk)
+        (item.text(PK), item.text(SK)) == (Ok(&self.key.pk), Ok(&self.key.sk))
     }
 
     fn status_of_record(self, record: &Item) -> Result<IdempotencyStatus, StoreError> {
@@ -112,11 +135,8 @@ impl IdempotencyClaim {
         if !record.contains_key("conversation") {
             return Ok(IdempotencyStatus::Pending);
         }
-        Ok(IdempotencyStatus::Existing(TurnRef {
-            turn_id: record.text("turn")?.to_owned(),
-            conversation_id: record.text("conversation")?.to_owned(),
-            answer_seq: record.number("answer")?,
-        }))
+        let (turn, conversation) = (record.text("turn")?, record.text("conversation")?);
+        Ok(IdempotencyStatus::Existing(TurnRef::new(turn, conversation, record.number("answer")?)))
     }
 }
 
@@ -127,15 +147,6 @@ fn is_free(record: &Item, now: SystemTime) -> Result<bool, StoreError> {
     Ok(is_expired || is_abandoned)
 }
 
-fn seconds(time: SystemTime) -> i64 {
-    millis(time) / 1000
-}
-
 fn partition(owner: &Owner) -> String {
     format!("{}#I", owner.partition())
-}
-
-/// The key of a record. Callers' keys are any text: hashed, they are short and reveal nothing.
-fn record_key(owner: &Owner, key: &str) -> Key {
-    Key::new(partition(owner), digest(key))
 }

@@ -1,13 +1,17 @@
 use std::str::FromStr;
+use std::time::SystemTime;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use domain::Groups;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
 
-use crate::StoreError;
 pub(crate) use crate::attributes::{Item, n, s};
+use crate::clock::seconds;
 use crate::key::Key;
 use crate::schema::{SCHEMA, VERSION};
+use crate::{EXPIRES, StoreError};
 
 /// The current schema version; every item carries it as `v`.
 pub(crate) const SCHEMA_VERSION: u32 = SCHEMA.current;
@@ -15,6 +19,22 @@ pub(crate) const SCHEMA_VERSION: u32 = SCHEMA.current;
 /// The attribute that marks an item as written by this release, for updates.
 pub(crate) fn version() -> (&'static str, AttributeValue) {
     (VERSION, n(SCHEMA_VERSION))
+}
+
+/// The attribute that ends the life of an item.
+pub(crate) fn expires_at(end: SystemTime) -> (&'static str, AttributeValue) {
+    (EXPIRES, n(seconds(end)))
+}
+
+/// The attribute of a pointer or a copy with the partition that it belongs to; a reserved keyword in expressions.
+pub(crate) const UNDER: &str = "under";
+
+/// The attribute with the groups of a key, or of those that may find an article.
+pub(crate) const GROUPS: &str = "groups";
+
+/// The value of [`GROUPS`].
+pub(crate) fn group_list(groups: &Groups) -> AttributeValue {
+    AttributeValue::L(groups.names().iter().map(s).collect())
 }
 
 /// Builds an item of the current schema version.
@@ -32,6 +52,14 @@ pub(crate) trait ItemExt {
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError>;
     /// A number of an item that may lack it.
     fn optional_number<T: FromStr>(&self, name: &str) -> Result<Option<T>, StoreError>;
+    /// A variant of an enum without data.
+    fn variant<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError>;
+    /// JSON of an item that may lack it.
+    fn optional_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, StoreError>;
+    /// Whether its `expires` is in the future: DynamoDB takes days to delete expired items.
+    fn is_unexpired(&self, now: SystemTime) -> bool;
+    /// The groups that an item names; none if it lacks [`GROUPS`], as items of earlier releases do.
+    fn groups(&self) -> Result<Groups, StoreError>;
     /// Whether this release can interpret the item, regardless of the release that wrote it.
     fn is_readable(&self) -> bool;
     /// Fails if this release cannot interpret the item, which is `kind`.
@@ -54,7 +82,26 @@ impl ItemExt for Item {
     }
 
     fn optional_number<T: FromStr>(&self, name: &str) -> Result<Option<T>, StoreError> {
-        if self.contains_key(name) { self.number(name).map(Some) } else { Ok(None) }
+        self.contains_key(name).then(|| self.number(name)).transpose()
+    }
+
+    fn variant<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
+        let text: StrDeserializer<'_, ValueError> = self.text(name)?.into_deserializer();
+        T::deserialize(text).map_err(|_| unreadable(name))
+    }
+
+    fn optional_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, StoreError> {
+        self.contains_key(name).then(|| self.json(name)).transpose()
+    }
+
+    fn is_unexpired(&self, now: SystemTime) -> bool {
+        self.number::<i64>(EXPIRES).is_ok_and(|end| end > seconds(now))
+    }
+
+    fn groups(&self) -> Result<Groups, StoreError> {
+        let Some(value) = self.get(GROUPS) else { return Ok(Groups::default()) };
+        let names = value.as_l().ok().and_then(|all| all.iter().map(|one| one.as_s().ok().cloned()).collect());
+        names.and_then(|names: Vec<String>| Groups::new(names)).ok_or_else(|| unreadable(GROUPS))
     }
 
     fn is_readable(&self) -> bool {
@@ -66,9 +113,14 @@ impl ItemExt for Item {
     }
 }
 
-/// JSON of plain data.
-pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|_| StoreError::fault("a value that JSON cannot hold"))
+/// The name of an enum's variant, as [`ItemExt::variant`] reads it.
+pub(crate) fn variant<T: Serialize>(value: T) -> AttributeValue {
+    s(to_json(&value).trim_matches('"'))
+}
+
+/// JSON of plain data, which can always be serialised.
+pub(crate) fn to_json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 fn unreadable(name: &str) -> StoreError {

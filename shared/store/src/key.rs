@@ -1,11 +1,11 @@
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::Owner;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
-use crate::attributes::{Item, s};
+use crate::attributes::s;
 
 /// The name of the partition key in both tables.
 pub(crate) const PK: &str = "pk";
@@ -14,6 +14,9 @@ pub(crate) const SK: &str = "sk";
 
 /// The maximum length in bytes of an encoded name in a key; longer names are hashed (a partition key holds 2048 bytes).
 const MAX_PLAIN_BYTES: usize = 512;
+
+/// All bytes except letters, digits and `-._~`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The partitions of an owner's items; every key of an owner's item starts with one of them.
 pub(crate) trait OwnerPartitions {
@@ -72,50 +75,24 @@ impl Key {
     }
 }
 
-/// Reduces an item to its primary key.
-pub(crate) fn primary_key(mut item: Item) -> Item {
-    item.retain(|name, _| name == PK || name == SK);
-    item
-}
-
 /// Encodes a name as a part of a key. No two names have the same encoding, and no encoding holds `#`, so no name can
 /// forge another's key.
 ///
 /// Letters, digits and `-._~` stay, other bytes become `%XX`. A part that is too long becomes `h:` and a SHA-256, which
 /// equals no encoded name because `:` is always encoded.
 pub(crate) fn encode(name: &str) -> String {
-    let mut part = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            part.push(char::from(byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(part, "%{byte:02X}");
-        }
-    }
+    let part = utf8_percent_encode(name, ENCODED).to_string();
     if part.len() > MAX_PLAIN_BYTES { format!("h:{}", digest(name)) } else { part }
 }
 
 /// The SHA-256 of a text, in lower-case hexadecimal.
 pub(crate) fn digest(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
+    digest_of(text.as_bytes())
 }
 
-/// Bytes in lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// Decodes hexadecimal text; `None` if it is malformed.
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
+/// The SHA-256 of bytes, in lower-case hexadecimal.
+pub fn digest_of(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
 }
 
 /// Only ULIDs are looked up.
@@ -162,13 +139,13 @@ mod tests {
 
         #[test]
         fn hex_round_trips(bytes: Vec<u8>) {
-            prop_assert_eq!(unhex(&hex(&bytes)), Some(bytes));
+            prop_assert_eq!(hex::decode(hex::encode(&bytes)), Ok(bytes));
         }
 
         #[test]
         fn malformed_hex_is_rejected(text in ".{0,40}") {
-            if let Some(bytes) = unhex(&text) {
-                prop_assert_eq!(hex(&bytes), text.to_lowercase());
+            if let Ok(bytes) = hex::decode(&text) {
+                prop_assert_eq!(hex::encode(&bytes), text.to_lowercase());
             }
         }
     }

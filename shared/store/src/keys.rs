@@ -17,8 +17,8 @@ use crate::StoreError;
 use crate::backoff::within;
 use crate::clock::millis;
 use crate::error::classify;
-use crate::item::{Item, ItemExt, n};
-use crate::key::{Key, is_ulid, primary_key};
+use crate::item::{GROUPS, Item, ItemExt, group_list, n};
+use crate::key::{Key, is_ulid};
 use crate::table::{Expression, Table, WriteOutcome};
 use domain::Owner;
 
@@ -89,9 +89,9 @@ impl Keys {
 
     /// Deletes the keys of an owner, readable or not; returns their number.
     pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
-        let items: Vec<Item> = self.items_of(owner).await?.into_iter().map(primary_key).collect();
-        self.table.delete_all(&items).await?;
-        Ok(items.len())
+        let items = self.items_of(owner).await?;
+        let count = items.len();
+        self.table.delete_all(items).await.map(|()| count)
     }
 
     /// The items of an owner's keys, readable or not.
@@ -120,8 +120,9 @@ fn revoke_update(now: SystemTime) -> Expression {
 fn change_update(change: &KeyChange) -> Expression {
     let end = change.expires.map(|end| ("expiresAt", n(millis(end))));
     let links = change.citation_links.map(|links| (CITATION_LINKS, AttributeValue::Bool(links)));
+    let groups = change.groups.as_ref().map(|groups| (GROUPS, group_list(groups)));
     let admin = ("admin", AttributeValue::Bool(change.administrator));
-    let update = Expression::set([admin].into_iter().chain(end).chain(links));
+    let update = Expression::set([admin].into_iter().chain(end).chain(links).chain(groups));
     let update = if change.expires.is_some() { update } else { update.and("REMOVE expiresAt") };
     update.and_when("attribute_exists(pk) AND attribute_not_exists(revokedAt)")
 }

@@ -1,21 +1,27 @@
-//! The usage of turns by day: one item for each owner and one for all owners together.
+//! The usage of turns by day: one item for each owner, one for each group and one for all owners together.
 
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use domain::Usage;
+use aws_sdk_dynamodb::types::AttributeValue;
+use domain::{Groups, Usage};
 use serde::Serialize;
 
 use crate::answer_writes::AnswerWrites;
 use crate::backoff::within;
 use crate::coalescer::Coalescer;
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
-use crate::key::{Key, OwnerPartitions, SK};
+use crate::key::{Key, OwnerPartitions, SK, encode};
 use crate::table::{Expression, Table, WriteOutcome};
 use crate::{Day, StoreError};
 use domain::Owner;
 
 /// The partition of the daily totals of all owners together.
 const GLOBAL_PARTITION: &str = "USAGE";
+
+/// The attribute with the groups of an owner on that day.
+const MEMBER_OF: &str = "memberOf";
 
 /// Timeout of an entry; the end of a turn waits for it.
 const ENTRY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -31,9 +37,42 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 /// beyond that it loses entries, and only it.
 #[derive(Clone)]
 pub struct UsageLedger {
-    table: Table,
-    /// Combines simultaneous entries of one sum; no sum waits for another.
-    coalescer: Coalescer<Key, UsageTotals, Result<(), StoreError>>,
+    pub(crate) table: Table,
+    /// Combines simultaneous entries of one sum and breakdown; no sum waits for another.
+    coalescer: Coalescer<(Key, Option<Breakdown>), UsageTotals, Result<(), StoreError>>,
+    /// The day for which this instance has listed an owner.
+    pub(crate) listed: Arc<Mutex<HashMap<Owner, Day>>>,
+}
+
+/// The usage of a turn, with its model and the groups of its caller.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnUsage<'a> {
+    /// The usage.
+    pub usage: &'a Usage,
+    /// The configured name of the model that wrote the answer.
+    pub model: &'a str,
+    /// The caller's groups.
+    pub groups: &'a Groups,
+}
+
+/// To what the usage of an owner counts in addition to the sum.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Breakdown {
+    model: String,
+    groups: Vec<String>,
+}
+
+/// The usage of a day, and how much of it each model had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DayUsage {
+    /// The day.
+    pub day: Day,
+    /// All of it.
+    pub totals: UsageTotals,
+    /// The part of each model, of which the searches are not counted; empty for days of earlier releases.
+    pub models: BTreeMap<String, UsageTotals>,
+    /// The groups of the owner in the last turn that had any.
+    pub groups: Vec<String>,
 }
 
 /// The scope of daily totals.
@@ -41,6 +80,8 @@ pub struct UsageLedger {
 pub enum UsageScope<'a> {
     /// The totals of one owner.
     User(&'a Owner),
+    /// The totals of the members of a group together.
+    Group(&'a str),
     /// The totals of all owners together.
     Global,
 }
@@ -85,7 +126,9 @@ impl UsageTotals {
         }
     }
 
-    fn plus(self, other: Self) -> Self {
+    /// The sum of both.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
         let cost = self.cost_micros.into_iter().chain(other.cost_micros);
         Self {
             turns: self.turns.saturating_add(other.turns),
@@ -98,9 +141,10 @@ impl UsageTotals {
         }
     }
 
-    fn read(item: &Item) -> Self {
+    /// Reads the sums of a model, or with an empty suffix all.
+    fn read(item: &Item, suffix: &str) -> Self {
         // Each attribute exists after its first addition.
-        let sum = |name: &str| item.number(name).unwrap_or_default();
+        let sum = |name: &str| item.number(&format!("{name}{suffix}")).unwrap_or_default();
         Self {
             turns: sum("turns"),
             estimated_turns: sum("estimatedTurns"),
@@ -108,43 +152,41 @@ impl UsageTotals {
             output_tokens: sum("outputTokens"),
             search_credits: sum("searchCredits"),
             searches: sum("searches"),
-            cost_micros: item.number("costMicros").ok(),
+            cost_micros: item.number(&format!("costMicros{suffix}")).ok(),
         }
     }
 }
 
 impl UsageLedger {
     pub(crate) fn new(table: Table) -> Self {
-        Self { table, coalescer: Coalescer::default() }
+        Self { table, coalescer: Coalescer::default(), listed: Arc::default() }
     }
 
-    /// Adds an ended turn to the totals of its owner, or of all owners. The entry is added even if the caller is
+    /// Adds an ended turn to the totals of its owner, of a group, or of all owners. The entry is added even if the caller is
     /// cancelled.
     ///
     /// # Errors
     /// `Busy` after two seconds; the entry may be added nevertheless.
-    pub async fn add(&self, scope: UsageScope<'_>, day: Day, usage: &Usage) -> Result<(), StoreError> {
-        let (ledger, key, entry) = (self.clone(), scope.key(day), UsageTotals::of_turn(usage));
+    pub async fn add(&self, scope: UsageScope<'_>, day: Day, turn: &TurnUsage<'_>) -> Result<(), StoreError> {
+        let (ledger, entry) = (self.clone(), UsageTotals::of_turn(turn.usage));
+        let key = (scope.key(day), matches!(scope, UsageScope::User(_)).then(|| turn.into()));
         // A separate task: entries of other turns may wait for it, and a turn's own task runs only while its client
         // reads.
-        let added = tokio::spawn(async move {
-            let added = tokio::time::timeout(ENTRY_TIMEOUT, ledger.add_entry(&key, entry)).await;
-            added.unwrap_or(Err(StoreError::Busy))
-        });
+        let added = tokio::spawn(async move { within(ENTRY_TIMEOUT, ledger.add_entry(&key, entry)).await });
         added.await.unwrap_or(Err(StoreError::Busy))
     }
 
     /// Prepares the addition to the totals of the turn's owner, for
     /// [`finish_with`](crate::ConversationStore::finish_with). Makes no call.
-    pub fn prepare(&self, owner: &Owner, day: Day, usage: &Usage) -> Result<AnswerWrites, StoreError> {
-        let addition = addition_update(UsageTotals::of_turn(usage));
-        Ok(AnswerWrites(vec![self.table.update_write(&UsageScope::User(owner).key(day), addition)?]))
+    pub fn prepare(&self, owner: &Owner, day: Day, turn: &TurnUsage<'_>) -> AnswerWrites {
+        let addition = addition_update(UsageTotals::of_turn(turn.usage), Some(&turn.into()));
+        AnswerWrites(vec![self.table.update_write(&UsageScope::User(owner).key(day), addition)])
     }
 
-    async fn add_entry(&self, key: &Key, entry: UsageTotals) -> Result<(), StoreError> {
+    async fn add_entry(&self, key: &(Key, Option<Breakdown>), entry: UsageTotals) -> Result<(), StoreError> {
         let write = async |entries: Vec<UsageTotals>| {
             let sum = entries.into_iter().fold(UsageTotals::default(), UsageTotals::plus);
-            let write = || self.table.update(key, addition_update(sum));
+            let write = || self.table.update(&key.0, addition_update(sum, key.1.as_ref()));
             let written = match tokio::time::timeout(WRITE_TIMEOUT, write()).await {
                 Ok(written) => written,
                 Err(_) => write().await,
@@ -157,19 +199,14 @@ impl UsageLedger {
     /// The usage of a day.
     pub async fn day(&self, scope: UsageScope<'_>, day: Day) -> Result<UsageTotals, StoreError> {
         let item = self.table.get(&scope.key(day)).await?;
-        Ok(item.as_ref().map(UsageTotals::read).unwrap_or_default())
+        Ok(item.map(|item| UsageTotals::read(&item, "")).unwrap_or_default())
     }
 
-    /// The days from `first` to `last` with usage, in order; at most some thousands.
-    pub async fn days(
-        &self,
-        scope: UsageScope<'_>,
-        first: Day,
-        last: Day,
-    ) -> Result<Vec<(Day, UsageTotals)>, StoreError> {
+    /// The days from `first` to `last` with usage, in order.
+    pub async fn days(&self, scope: UsageScope<'_>, first: Day, last: Day) -> Result<Vec<DayUsage>, StoreError> {
         let query = self.table.query_range(&scope.partition(), day_sk(first), day_sk(last));
-        let (items, _) = self.table.query_page(query, None).await?;
-        items.iter().map(|item| Ok((day_of(item)?, UsageTotals::read(item)))).collect()
+        let items = self.table.query_all(query).await?;
+        items.iter().map(DayUsage::read).collect()
     }
 
     /// Reserves one of the `limit` searches of a day; `false` when none is left.
@@ -194,6 +231,7 @@ impl UsageScope<'_> {
     fn partition(self) -> String {
         match self {
             Self::User(owner) => owner.usage_partition(),
+            Self::Group(name) => format!("{GLOBAL_PARTITION}#G#{}", encode(name)),
             Self::Global => GLOBAL_PARTITION.to_owned(),
         }
     }
@@ -203,21 +241,51 @@ impl UsageScope<'_> {
     }
 }
 
-/// Builds the update that adds the usage of turns; their searches were reserved before.
-fn addition_update(totals: UsageTotals) -> Expression {
-    let sums =
-        "turns :turns, estimatedTurns :estimated, inputTokens :input, outputTokens :output, searchCredits :credits";
-    let cost = if totals.cost_micros.is_some() { ", costMicros :cost" } else { "" };
-    let sum = Expression::update(format!("ADD {sums}{cost} SET v = :v"))
-        .value(":turns", n(totals.turns))
-        .value(":estimated", n(totals.estimated_turns))
-        .value(":input", n(totals.input_tokens))
-        .value(":output", n(totals.output_tokens))
-        .value(":credits", n(totals.search_credits))
-        .value(":v", n(SCHEMA_VERSION));
-    match totals.cost_micros {
-        Some(cost) => sum.value(":cost", n(cost)),
-        None => sum,
+impl From<&TurnUsage<'_>> for Breakdown {
+    fn from(turn: &TurnUsage<'_>) -> Self {
+        Self { model: turn.model.to_owned(), groups: turn.groups.names().to_vec() }
+    }
+}
+
+impl DayUsage {
+    fn read(item: &Item) -> Result<Self, StoreError> {
+        let models = item.keys().filter_map(|name| name.strip_prefix("turns@"));
+        let of_model = |model: &str| (model.to_owned(), UsageTotals::read(item, &format!("@{model}")));
+        let groups = item.get(MEMBER_OF).and_then(|groups| groups.as_ss().ok()).cloned();
+        Ok(Self {
+            day: day_of(item)?,
+            totals: UsageTotals::read(item, ""),
+            models: models.map(of_model).collect(),
+            groups: groups.unwrap_or_default(),
+        })
+    }
+}
+
+/// Builds the update that adds the usage of turns; their searches were reserved before. The part of a model is in attributes
+/// of the same item, because another item would cost another write.
+fn addition_update(totals: UsageTotals, breakdown: Option<&Breakdown>) -> Expression {
+    let sums = [
+        ("turns", totals.turns),
+        ("estimatedTurns", totals.estimated_turns),
+        ("inputTokens", totals.input_tokens),
+        ("outputTokens", totals.output_tokens),
+        ("searchCredits", totals.search_credits),
+    ];
+    let (mut additions, mut update) = (Vec::new(), Expression::default().value(":v", n(SCHEMA_VERSION)));
+    for (name, sum) in sums.into_iter().chain(totals.cost_micros.map(|cost| ("costMicros", cost))) {
+        additions.push(format!("{name} :{name}"));
+        update = update.value(&format!(":{name}"), n(sum));
+        if let Some(Breakdown { model, .. }) = breakdown {
+            additions.push(format!("#{name} :{name}"));
+            update = update.name(format!("#{name}"), format!("{name}@{model}"));
+        }
+    }
+    let groups = breakdown.map(|breakdown| &breakdown.groups).filter(|groups| !groups.is_empty());
+    let set_groups = groups.map(|_| format!(", {MEMBER_OF} = :groups")).unwrap_or_default();
+    update.update = Some(format!("ADD {} SET v = :v{set_groups}", additions.join(", ")));
+    match groups {
+        Some(groups) => update.value(":groups", AttributeValue::Ss(groups.clone())),
+        None => update,
     }
 }
 

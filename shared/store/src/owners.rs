@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 
 use crate::error::classify;
-use crate::item::{Item, s};
+use crate::item::{Item, UNDER, s};
 use crate::key::OwnerPartitions;
 use crate::table::Table;
-use crate::{ReadError, Store, StoreError, executions, limits};
+use crate::{ArticleCollection, ReadError, Store, StoreError, executions, limits};
 use domain::Owner;
 
 /// The numbers of deleted items.
@@ -34,8 +34,8 @@ impl Store {
     pub async fn delete_owner(&self, owner: &Owner) -> Result<DeletionCounts, StoreError> {
         let keys = self.keys.delete_by_owner(owner).await?;
         let conversations = self.delete_conversations(owner).await?;
-        self.articles.delete_vectors_by_owner(owner).await?;
-        let mut others = 0;
+        self.articles.delete_vectors(&ArticleCollection::Of(owner.clone())).await?;
+        let mut others = self.ledger.unlist_owner(owner).await?;
         for table in &self.tables {
             others += delete_scanned(table, owner).await?;
         }
@@ -74,8 +74,8 @@ async fn delete_scanned(table: &Table, owner: &Owner) -> Result<usize, StoreErro
         let answer = Box::pin(scan_owner(table, owner).set_exclusive_start_key(start).send()).await;
         let answer = answer.map_err(|error| classify("Scan", &error))?;
         let keys: Vec<Item> = answer.items.unwrap_or_default();
-        table.delete_all(&keys).await?;
         count += keys.len();
+        table.delete_all(keys).await?;
         start = answer.last_evaluated_key;
         if start.is_none() {
             return Ok(count);
@@ -84,16 +84,19 @@ async fn delete_scanned(table: &Table, owner: &Owner) -> Result<usize, StoreErro
 }
 
 /// Owners' names hold no `#`, so a partition that begins with this one and `#` belongs to the same owner. Outside of
-/// these, pointers to tool calls name the partition of their row, and limits name the owner.
+/// these, pointers to tool calls name the partition of their row, copies of shares and ratings that of the owner, and
+/// limits name the owner.
 fn scan_owner(table: &Table, owner: &Owner) -> ScanFluentBuilder {
     let partition = owner.partition();
     let scan = table.client.scan().table_name(&*table.name).consistent_read(true).projection_expression("pk, sk");
-    scan.filter_expression("pk = :own OR begins_with(pk, :under) OR #under = :calls OR begins_with(pk, :limit)")
-        .expression_attribute_names("#under", executions::UNDER)
-        .expression_attribute_values(":calls", s(executions::owner_partition(owner)))
-        .expression_attribute_values(":limit", s(limits::key_prefix(&owner.turn_limit_key())))
-        .expression_attribute_values(":under", s(format!("{partition}#")))
-        .expression_attribute_values(":own", s(partition))
+    scan.filter_expression(
+        "pk = :own OR begins_with(pk, :under) OR #under IN (:calls, :own) OR begins_with(pk, :limit)",
+    )
+    .expression_attribute_names("#under", UNDER)
+    .expression_attribute_values(":calls", s(executions::owner_partition(owner)))
+    .expression_attribute_values(":limit", s(limits::key_prefix(&owner.turn_limit_key())))
+    .expression_attribute_values(":under", s(format!("{partition}#")))
+    .expression_attribute_values(":own", s(partition))
 }
 
 #[cfg(test)]

@@ -15,11 +15,6 @@ pub(crate) struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// Skips the items up to this key.
-    pub(crate) fn after(self, start: Option<Item>) -> Self {
-        Self { start, ..self }
-    }
-
     /// Reads the next page, which may be empty; `None` after the last.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<Item>>, StoreError> {
         if self.is_read {
@@ -32,12 +27,21 @@ impl Pages<'_> {
 }
 
 impl Table {
-    /// The pages of a query, from the first on.
     pub(crate) fn pages(&self, query: QueryFluentBuilder) -> Pages<'_> {
         Pages { table: self, query, start: None, is_read: false }
     }
 
-    /// Reads all items of a query.
+    /// The first item of a query with a filter: its pages may be empty.
+    pub(crate) async fn first(&self, query: QueryFluentBuilder) -> Result<Option<Item>, StoreError> {
+        let mut pages = self.pages(query);
+        while let Some(items) = pages.next().await? {
+            if let Some(first) = items.into_iter().next() {
+                return Ok(Some(first));
+            }
+        }
+        Ok(None)
+    }
+
     pub(crate) async fn query_all(&self, query: QueryFluentBuilder) -> Result<Vec<Item>, StoreError> {
         let (mut pages, mut items) = (self.pages(query), Vec::new());
         while let Some(page) = pages.next().await? {
@@ -50,8 +54,8 @@ impl Table {
     pub(crate) async fn delete_queried(&self, query: QueryFluentBuilder) -> Result<usize, StoreError> {
         let (mut pages, mut count) = (self.pages(query.projection_expression("pk, sk")), 0);
         while let Some(keys) = pages.next().await? {
-            self.delete_all(&keys).await?;
             count += keys.len();
+            self.delete_all(keys).await?;
         }
         Ok(count)
     }

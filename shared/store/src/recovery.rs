@@ -7,32 +7,40 @@ use std::time::SystemTime;
 
 use domain::{Owner, TurnAccumulator};
 
-use crate::conversations::{AllMessages, Page, StoredMessage};
-use crate::{ReadError, Store, StoreError, TurnRef};
+use crate::conversations::{AllMessages, MessageQuery, Page, StoredMessage};
+use crate::{BeginError, NewTurn, ReadError, Store, StoreError, TurnLease, TurnRef};
 
 /// Maximum number of pages of a log that are read, each of at most 1 MB; a turn's text takes three.
 const MAX_PAGES: usize = 16;
 
 impl Store {
-    /// The messages of a conversation like [`ConversationStore::messages`](crate::ConversationStore::messages), after the
-    /// text of turns that died was recovered.
+    /// A page of the messages of a conversation, the oldest first, after the text of turns that died was recovered. Very
+    /// long messages shorten a page.
     pub async fn messages(
         &self,
         owner: &Owner,
         id: &str,
-        limit: u32,
-        cursor: Option<&str>,
+        query: MessageQuery<'_>,
         now: SystemTime,
     ) -> Result<Page<StoredMessage>, ReadError> {
-        let (page, recoverable) = self.conversations.messages_page(owner, id, limit, cursor, now).await?;
+        let (page, recoverable) = self.conversations.messages_page(owner, id, query, now).await?;
         if self.recover_turns(owner, &recoverable, now).await {
-            return self.conversations.messages(owner, id, limit, cursor, now).await;
+            return self.conversations.messages_page(owner, id, query, now).await.map(|(page, _)| page);
         }
         Ok(page)
     }
 
+    /// Begins a turn like [`ConversationStore::begin`](crate::ConversationStore::begin). The text of an answer that it
+    /// continues is recovered before, if the turn of that died.
+    pub async fn begin(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
+        if let Some(dead) = self.conversations.dead_turn_before(owner, turn, now).await? {
+            self.recover_turns(owner, &[dead], now).await;
+        }
+        self.conversations.begin(owner, turn, now).await
+    }
+
     /// A page of all messages, after the text of turns that died was recovered.
-    pub(crate) async fn all_messages(
+    pub async fn all_messages(
         &self,
         owner: &Owner,
         id: &str,

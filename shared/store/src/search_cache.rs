@@ -9,9 +9,11 @@ use std::time::{Duration, SystemTime};
 use domain::new_id;
 
 use crate::backoff::within;
-use crate::clock::{millis, span_millis};
+use crate::clock::{millis, seconds, span_millis};
+use crate::compressed::{compressed, decompressed};
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s, version};
-use crate::key::{Key, encode};
+use crate::key::{Key, PK, encode};
+use crate::search_credits::{self, SpentCredits};
 use crate::table::{Expression, Table, WriteOutcome};
 use crate::{EXPIRES, StoreError};
 
@@ -38,6 +40,8 @@ pub enum Claim {
         lease: FetchLease,
         /// An expired value, for when the fetch fails.
         stale: Option<String>,
+        /// The credits that the provider charged so far.
+        spent: SpentCredits,
     },
     /// Another caller fetches it: retry shortly.
     Follow {
@@ -60,17 +64,32 @@ pub struct SearchCache {
 }
 
 impl SearchCache {
-    /// Looks up `key`; of simultaneous callers that miss, one becomes the leader for `lease`.
-    pub async fn claim(&self, key: &str, lease: Duration, now: SystemTime) -> Result<Claim, StoreError> {
-        within(CALL_TIMEOUT, self.find_or_lease(key, lease, now)).await
+    /// Looks up `key`; of simultaneous callers that miss, one becomes the leader for `lease`. It reads the credits of
+    /// `provider` in the same request.
+    pub async fn claim(
+        &self,
+        key: &str,
+        provider: &str,
+        lease: Duration,
+        now: SystemTime,
+    ) -> Result<Claim, StoreError> {
+        let keys = (entry_key(key), search_credits::key(provider, now));
+        within(CALL_TIMEOUT, self.find_or_lease(keys, lease, now)).await
     }
 
-    async fn find_or_lease(&self, key: &str, lease: Duration, now: SystemTime) -> Result<Claim, StoreError> {
-        let key = entry_key(key);
+    async fn find_or_lease(
+        &self,
+        (key, credits_key): (Key, Key),
+        lease: Duration,
+        now: SystemTime,
+    ) -> Result<Claim, StoreError> {
         // Hits are the usual case, and a read is cheaper than a rejected write.
-        if let Some(CacheEntry::Fresh(value)) = self.table.get(&key).await?.map(|entry| CacheEntry::read(&entry, now)) {
+        let items = self.table.get_all(vec![key.clone(), credits_key.clone()]).await?;
+        let find = |key: &Key| items.iter().find(|item| item.text(PK).is_ok_and(|pk| pk == key.pk));
+        if let Some((value, true)) = find(&key).and_then(|entry| cached_value(entry, now)) {
             return Ok(Claim::Fresh(value));
         }
+        let spent = SpentCredits::read(find(&credits_key), now);
         let fetch_lease = FetchLease { key, id: new_id() };
         let (entry, is_leader) =
             match self.table.update_and_read(&fetch_lease.key, fetch_lease.acquire_update(lease, now)).await? {
@@ -82,10 +101,10 @@ impl SearchCache {
                     (entry, is_leader)
                 }
             };
-        Ok(match CacheEntry::read(&entry, now) {
-            CacheEntry::Fresh(value) => Claim::Fresh(value),
-            other if is_leader => Claim::Lead { lease: fetch_lease, stale: other.stale() },
-            other => Claim::Follow { stale: other.stale() },
+        Ok(match cached_value(&entry, now) {
+            Some((value, true)) => Claim::Fresh(value),
+            stale if is_leader => Claim::Lead { lease: fetch_lease, stale: stale.map(|(value, _)| value), spent },
+            stale => Claim::Follow { stale: stale.map(|(value, _)| value) },
         })
     }
 
@@ -100,11 +119,17 @@ impl SearchCache {
     /// Remembers that a caller was given a value that is fresh for `ttl` at most; returns whether this was known before.
     /// `delivery` is a digest of the value and the caller.
     pub async fn was_delivered(&self, delivery: &str, ttl: Duration, now: SystemTime) -> Result<bool, StoreError> {
-        let change = Expression::set([(EXPIRES, n(expires_at_secs(millis_after(now, ttl)))), version()])
+        let id = new_id();
+        let expires = n(expires_at_secs(millis_after(now, ttl)));
+        let change = Expression::set([("delivery", s(&id)), (EXPIRES, expires), version()])
             .and_when(format!("attribute_not_exists(pk) OR {EXPIRES} <= :seconds"))
-            .value(":seconds", n(millis(now) / 1000));
+            .value(":seconds", n(seconds(now)));
         let outcome = within(CALL_TIMEOUT, self.table.update(&Key::new(format!("SD#{delivery}"), "-"), change)).await?;
-        Ok(matches!(outcome, WriteOutcome::ConditionFailed(_)))
+        Ok(match outcome {
+            WriteOutcome::Written(_) => false,
+            // An earlier attempt of this same call may have been written although its response was lost.
+            WriteOutcome::ConditionFailed(entry) => entry.unwrap_or_default().text("delivery").ok() != Some(&*id),
+        })
     }
 
     /// Releases the lease without a value, so that the next caller leads.
@@ -122,7 +147,8 @@ impl FetchLease {
         Expression::set([("leader", s(&self.id)), ("leaseUntil", n(until)), (EXPIRES, n(expires_at_secs(until)))])
             .and(", v = if_not_exists(v, :v)")
             .and_when(
-                "(attribute_not_exists(freshUntil) OR freshUntil <= :now OR v <> :v) \
+                "(attribute_not_exists(packedUntil) OR packedUntil <= :now OR v <> :v) \
+                 AND (attribute_not_exists(freshUntil) OR freshUntil <= :now OR v <> :v) \
                  AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now OR leaseUntil > :latest)",
             )
             .value(":latest", n(millis_after(now, lease + MAX_SKEW)))
@@ -134,8 +160,8 @@ impl FetchLease {
     fn store_update(&self, value: &str, ttl: Duration, now: SystemTime) -> Expression {
         let fresh_until = millis_after(now, ttl);
         let expires = n(expires_at_secs(fresh_until));
-        Expression::set([("cached", s(value)), ("freshUntil", n(fresh_until)), (EXPIRES, expires), version()])
-            .and("REMOVE leader, leaseUntil")
+        Expression::set([("packed", compressed(value)), ("packedUntil", n(fresh_until)), (EXPIRES, expires), version()])
+            .and("REMOVE leader, leaseUntil, cached, freshUntil")
             .and_when("leader = :leader")
             .value(":leader", s(&self.id))
     }
@@ -150,34 +176,20 @@ fn expires_at_secs(until: i64) -> i64 {
     until.saturating_add(span_millis(STALE_TTL)) / 1000
 }
 
-/// The content of a cache item.
-enum CacheEntry {
-    Fresh(String),
-    Stale(String),
-    Missing,
-}
-
-impl CacheEntry {
-    /// Reads an item. DynamoDB takes days to delete expired items, so the times in the item decide. An unreadable item,
-    /// such as one of another version, counts as missing: it will be fetched again.
-    fn read(entry: &Item, now: SystemTime) -> Self {
-        let (Ok(value), Ok(fresh_until)) = (entry.text("cached"), entry.number::<i64>("freshUntil")) else {
-            return Self::Missing;
-        };
-        match millis(now) {
-            _ if !entry.is_readable() => Self::Missing,
-            now if now < fresh_until => Self::Fresh(value.to_owned()),
-            now if now / 1000 < expires_at_secs(fresh_until) => Self::Stale(value.to_owned()),
-            _ => Self::Missing,
-        }
-    }
-
-    fn stale(self) -> Option<String> {
-        match self {
-            Self::Fresh(value) | Self::Stale(value) => Some(value),
-            Self::Missing => None,
-        }
-    }
+/// The value of an item, and whether it is fresh; `None` if it has none or its time is over, because DynamoDB takes days to
+/// delete expired items. An unreadable item, such as one of another version, has none: it will be fetched again.
+fn cached_value(entry: &Item, now: SystemTime) -> Option<(String, bool)> {
+    let until = |name| entry.number::<i64>(name).ok();
+    let (packed_until, plain_until) = (until("packedUntil"), until("freshUntil"));
+    let fresh_until = packed_until.max(plain_until)?;
+    // An instance of an earlier release stores its value next to a compressed one, which it cannot read.
+    let value = if packed_until >= plain_until {
+        decompressed(entry, "packed")
+    } else {
+        entry.text("cached").ok().map(str::to_owned)
+    }?;
+    let is_kept = entry.is_readable() && seconds(now) < expires_at_secs(fresh_until);
+    is_kept.then(|| (value, millis(now) < fresh_until))
 }
 
 fn entry_key(key: &str) -> Key {

@@ -5,17 +5,15 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use aws_sdk_dynamodb::types::AttributeValue;
-
 use crate::backoff::within;
 use crate::clock::millis;
-use crate::item::{Item, ItemExt, n, version};
+use crate::item::{Item, ItemExt, expires_at, n, version};
 use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
-use crate::{Day, EXPIRES, StoreError};
+use crate::{Day, StoreError};
 
-/// How long the item of a month is kept after its last write, in seconds.
-const TTL_SECS: i64 = 40 * 24 * 3600;
+/// How long the item of a month is kept after its last write.
+const TTL: Duration = Duration::from_hours(40 * 24);
 
 /// Timeout of one call; a count must not be slower than the search.
 const CALL_TIMEOUT: Duration = Duration::from_secs(4);
@@ -41,19 +39,20 @@ impl SearchCredits {
     /// The credits that `provider` charged in the month and on the day of `now`.
     pub async fn spent(&self, provider: &str, now: SystemTime) -> Result<SpentCredits, StoreError> {
         let item = within(CALL_TIMEOUT, self.table.get(&key(provider, now))).await?;
-        Ok(item.filter(ItemExt::is_readable).map(|item| SpentCredits::read(&item, now)).unwrap_or_default())
+        Ok(SpentCredits::read(item.as_ref(), now))
     }
 
     /// Adds credits that `provider` charged at `now`.
     pub async fn add(&self, provider: &str, credits: u64, now: SystemTime) -> Result<(), StoreError> {
-        let change = Expression::set([expires(now), version()]);
+        let change = Expression::set([expires_at(now + TTL), version()]);
         let change = change.and(&format!("ADD credits :credits, {} :credits", day_attribute(now)));
         self.write(provider, change.value(":credits", n(credits)), now).await
     }
 
     /// Pauses `provider` until a time within the month of `now`; the next month has its own allowance.
     pub async fn pause(&self, provider: &str, until: SystemTime, now: SystemTime) -> Result<(), StoreError> {
-        self.write(provider, Expression::set([("pausedUntil", n(millis(until))), expires(now), version()]), now).await
+        let change = Expression::set([("pausedUntil", n(millis(until))), expires_at(now + TTL), version()]);
+        self.write(provider, change, now).await
     }
 
     async fn write(&self, provider: &str, change: Expression, now: SystemTime) -> Result<(), StoreError> {
@@ -62,7 +61,8 @@ impl SearchCredits {
 }
 
 impl SpentCredits {
-    fn read(item: &Item, now: SystemTime) -> Self {
+    pub(crate) fn read(item: Option<&Item>, now: SystemTime) -> Self {
+        let Some(item) = item.filter(|item| item.is_readable()) else { return Self::default() };
         let paused_until = item.number("pausedUntil").ok().map(Duration::from_millis);
         Self {
             month: item.number("credits").unwrap_or_default(),
@@ -72,16 +72,11 @@ impl SpentCredits {
     }
 }
 
-fn expires(now: SystemTime) -> (&'static str, AttributeValue) {
-    (EXPIRES, n(millis(now) / 1000 + TTL_SECS))
-}
-
-fn key(provider: &str, now: SystemTime) -> Key {
+pub(crate) fn key(provider: &str, now: SystemTime) -> Key {
     let date = Day::of(now).date();
     Key::new(format!("CR#{}#{:04}-{:02}", digest(provider), date.year(), date.month()), "-")
 }
 
-/// The attribute that counts the day of `now`.
 fn day_attribute(now: SystemTime) -> String {
     format!("day{:02}", Day::of(now).date().day())
 }

@@ -14,18 +14,16 @@ use tokio::time::Instant;
 
 pub use self::entry::LogEntry;
 use self::entry::{format_lines, parse_line};
+use crate::StoreError;
 use crate::answer_writes::AnswerWrites;
-use crate::clock::millis;
 use crate::coalescer::Coalescer;
 use crate::conversations::TurnLease;
-use crate::item::{Item, ItemExt, item, n, s};
+use crate::item::{Item, ItemExt, expires_at, item, n, s};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid};
 use crate::table::{Expression, Table};
 use crate::turn_ref::TurnRef;
-use crate::{EXPIRES, StoreError};
 use domain::Owner;
 
-/// How long events are kept.
 const TTL: Duration = Duration::from_hours(1);
 
 /// The maximum bytes of events in an item; DynamoDB's limit is 400 KB with all attributes.
@@ -99,7 +97,7 @@ impl StreamLog {
     ) -> Option<AnswerWrites> {
         let bytes: usize = events.iter().map(LogEntry::bytes).sum();
         let put = || self.table.put_write(batch_item(owner, turn, first, events, now), Expression::default());
-        (bytes <= MAX_TAIL_BYTES).then(put)?.ok().map(|put| AnswerWrites(vec![put]))
+        (bytes <= MAX_TAIL_BYTES).then(|| AnswerWrites(vec![put()]))
     }
 
     /// Reads a page of events, starting with number `next`, which must be the first of a batch.
@@ -112,7 +110,7 @@ impl StreamLog {
     ) -> Result<LogPage, StoreError> {
         let (items, has_more) = self.page(owner, &turn.conversation_id, &turn.turn_id, next, None).await?;
         let mut page = LogPage { has_more, ..LogPage::default() };
-        for item in items.iter().filter(|item| is_unexpired(item, now)) {
+        for item in items.iter().filter(|item| item.is_unexpired(now)) {
             if first_event(item) != Some(next + page.events.len()) {
                 break;
             }
@@ -131,9 +129,8 @@ impl StreamLog {
         now: SystemTime,
     ) -> Result<Option<TurnRef>, StoreError> {
         let (items, _) = self.page(owner, conversation_id, turn_id, 0, Some(1)).await?;
-        let Some(first) = items.first().filter(|item| is_unexpired(item, now)) else { return Ok(None) };
-        let (turn_id, conversation_id) = (turn_id.to_owned(), conversation_id.to_owned());
-        Ok(Some(TurnRef { turn_id, conversation_id, answer_seq: first.number("answer")? }))
+        let Some(first) = items.first().filter(|item| item.is_unexpired(now)) else { return Ok(None) };
+        Ok(Some(TurnRef::new(turn_id, conversation_id, first.number("answer")?)))
     }
 
     /// Deletes the logs of a conversation, or of `turn_id` alone.
@@ -190,20 +187,13 @@ fn batch_key(owner: &Owner, conversation_id: &str, turn_id: &str, first: usize) 
     Key::new(owner.stream_partition(conversation_id), format!("{}{first:012}", turn_prefix(turn_id)))
 }
 
-/// Builds the item of a batch that fits.
 fn batch_item(owner: &Owner, turn: &TurnLease, first: usize, events: &[LogEntry], now: SystemTime) -> Item {
-    let attributes =
-        [("events", s(format_lines(events))), ("answer", n(turn.answer_seq)), (EXPIRES, n(millis(now + TTL) / 1000))];
+    let attributes = [("events", s(format_lines(events))), ("answer", n(turn.answer_seq)), expires_at(now + TTL)];
     item(&batch_key(owner, &turn.conversation_id, &turn.turn_id, first), attributes)
 }
 
-/// The number of the first event of a batch.
 fn first_event(item: &Item) -> Option<usize> {
     item.text(SK).ok()?.rsplit_once('#')?.1.parse().ok()
-}
-
-fn is_unexpired(item: &Item, now: SystemTime) -> bool {
-    item.number::<i64>(EXPIRES).is_ok_and(|expires| expires > millis(now) / 1000)
 }
 
 /// Splits events into batches that fit into items.

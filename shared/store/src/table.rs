@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
@@ -22,6 +23,9 @@ use crate::schema::{SCHEMA, SchemaVersion};
 
 /// How often a call is retried while a transaction holds its item; a transaction takes milliseconds.
 const MAX_CONFLICT_RETRIES: u32 = 4;
+
+/// A call whose code is once in the binary: unboxed, each crate that awaits it has a copy.
+type Call<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
 /// One table of the shared client; all reads are strongly consistent.
 #[derive(Clone)]
@@ -47,6 +51,8 @@ pub(crate) struct Expression {
     pub(crate) update: Option<String>,
     pub(crate) condition: Option<String>,
     pub(crate) values: HashMap<String, AttributeValue>,
+    /// Attributes whose names cannot be in the text, by their placeholders.
+    pub(crate) names: HashMap<String, String>,
 }
 
 impl Expression {
@@ -63,7 +69,7 @@ impl Expression {
             let _ = write!(text, "{comma}{name} = :{name}");
             values.insert(format!(":{name}"), value);
         }
-        Self { update: Some(text), condition: None, values }
+        Self { update: Some(text), values, ..Self::default() }
     }
 
     /// Adds clauses to an update, such as `REMOVE a`.
@@ -81,8 +87,19 @@ impl Expression {
         self
     }
 
+    /// Adds another condition.
+    pub(crate) fn and_also(self, condition: &str) -> Self {
+        let both = self.condition.as_ref().map(|own| format!("({own}) AND {condition}"));
+        self.and_when(both.unwrap_or_else(|| condition.to_owned()))
+    }
+
     pub(crate) fn value(mut self, name: &str, value: AttributeValue) -> Self {
         self.values.insert(name.to_owned(), value);
+        self
+    }
+
+    pub(crate) fn name(mut self, placeholder: String, attribute: String) -> Self {
+        self.names.insert(placeholder, attribute);
         self
     }
 
@@ -91,18 +108,19 @@ impl Expression {
         if !durable {
             return self;
         }
-        let writable = SchemaVersion::writable();
-        let condition = self.condition.as_ref().map(|own| format!("({own}) AND {writable}"));
-        self.and_when(condition.unwrap_or(writable)).value(":shape", n(SCHEMA.current))
+        self.and_also(&SchemaVersion::writable()).value(":shape", n(SCHEMA.current))
     }
 
     fn values(self) -> Option<HashMap<String, AttributeValue>> {
         Some(self.values).filter(|values| !values.is_empty())
     }
+
+    fn names(&self) -> Option<HashMap<String, String>> {
+        Some(self.names.clone()).filter(|names| !names.is_empty())
+    }
 }
 
 impl Table {
-    /// The table of durable items.
     pub(crate) fn durable(client: Client, name: String) -> Self {
         Self { client, name: name.into(), durable: true }
     }
@@ -112,49 +130,47 @@ impl Table {
         Self { client, name: name.into(), durable: false }
     }
 
-    /// Reads one item.
-    pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
+    pub(crate) fn get(&self, key: &Key) -> Call<Option<Item>> {
         let call = self.client.get_item().table_name(&*self.name).set_key(Some(key.attributes())).consistent_read(true);
-        let item = Box::pin(call.send()).await.map_err(|error| classify("GetItem", &error))?.item;
-        Ok(item.map(|item| SCHEMA.upgrade(item)))
+        Box::pin(async move {
+            let item = call.send().await.map_err(|error| classify("GetItem", &error))?.item;
+            Ok(item.map(|item| SCHEMA.upgrade(item)))
+        })
     }
 
-    /// Updates one item if the condition holds.
-    pub(crate) async fn update(&self, key: &Key, change: Expression) -> Result<WriteOutcome, StoreError> {
-        self.update_returning(key, change, ReturnValue::None).await
+    pub(crate) fn update(&self, key: &Key, change: Expression) -> Call<WriteOutcome> {
+        self.update_returning(key, change, ReturnValue::None)
     }
 
     /// Updates one item if the condition holds; returns the updated item.
-    pub(crate) async fn update_and_read(&self, key: &Key, change: Expression) -> Result<WriteOutcome, StoreError> {
-        self.update_returning(key, change, ReturnValue::AllNew).await
+    pub(crate) fn update_and_read(&self, key: &Key, change: Expression) -> Call<WriteOutcome> {
+        self.update_returning(key, change, ReturnValue::AllNew)
     }
 
-    async fn update_returning(
-        &self,
-        key: &Key,
-        change: Expression,
-        return_values: ReturnValue,
-    ) -> Result<WriteOutcome, StoreError> {
+    fn update_returning(&self, key: &Key, change: Expression, return_values: ReturnValue) -> Call<WriteOutcome> {
+        let durable = self.durable;
         let change = change.with_version_guard(self.durable);
         let call = self.client.update_item().table_name(&*self.name).set_key(Some(key.attributes()));
         let call = call
             .set_update_expression(change.update.clone())
             .set_condition_expression(change.condition.clone())
+            .set_expression_attribute_names(change.names())
             .set_expression_attribute_values(change.values())
             .return_values(return_values)
             .return_values_on_condition_check_failure(OnRefusal::AllOld);
-        match retry_conflicts(|| call.clone().send()).await {
-            Ok(answer) => Ok(WriteOutcome::Written(answer.attributes.map(|item| SCHEMA.upgrade(item)))),
-            Err(error) => match error.as_service_error() {
-                Some(UpdateItemError::ConditionalCheckFailedException(why)) if self.durable => {
-                    SCHEMA.check_conflict(why.item.clone()).map(WriteOutcome::ConditionFailed)
-                }
-                Some(UpdateItemError::ConditionalCheckFailedException(why)) => {
-                    Ok(WriteOutcome::ConditionFailed(why.item.clone()))
-                }
-                _ => Err(classify("UpdateItem", &error)),
-            },
-        }
+        Box::pin(async move {
+            match retry_conflicts(|| call.clone().send()).await {
+                Ok(answer) => Ok(WriteOutcome::Written(answer.attributes.map(|item| SCHEMA.upgrade(item)))),
+                Err(error) => match error.as_service_error() {
+                    Some(UpdateItemError::ConditionalCheckFailedException(why)) => {
+                        let item = why.item.clone();
+                        let item = if durable { SCHEMA.check_conflict(item)? } else { item };
+                        Ok(WriteOutcome::ConditionFailed(item))
+                    }
+                    _ => Err(classify("UpdateItem", &error)),
+                },
+            }
+        })
     }
 
     /// Deletes one item if it exists.
@@ -162,7 +178,6 @@ impl Table {
         self.delete_where(key, Expression::when("attribute_exists(pk)")).await
     }
 
-    /// Deletes one item if the condition holds.
     pub(crate) async fn delete_where(&self, key: &Key, rule: Expression) -> Result<WriteOutcome, StoreError> {
         let call = self.client.delete_item().table_name(&*self.name).set_key(Some(key.attributes()));
         let call = call.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
@@ -175,19 +190,16 @@ impl Table {
         }
     }
 
-    /// Builds a query over one partition.
     pub(crate) fn query(&self, partition: &str) -> QueryFluentBuilder {
         let call = self.client.query().table_name(&*self.name).consistent_read(true);
         call.key_condition_expression("pk = :pk").expression_attribute_values(":pk", s(partition))
     }
 
-    /// Builds a query over the items of a partition whose sort keys begin with `prefix`.
     pub(crate) fn query_prefix(&self, partition: &str, prefix: &str) -> QueryFluentBuilder {
         let call = self.query(partition).key_condition_expression("pk = :pk AND begins_with(sk, :prefix)");
         call.expression_attribute_values(":prefix", s(prefix))
     }
 
-    /// Builds a query over the items of a partition with sort keys from `first` to `last`.
     pub(crate) fn query_range(
         &self,
         partition: &str,
@@ -210,42 +222,42 @@ impl Table {
         Ok((items.collect(), answer.last_evaluated_key))
     }
 
-    /// Builds a put for a transaction.
-    pub(crate) fn put_write(&self, item: Item, rule: Expression) -> Result<TransactWriteItem, StoreError> {
+    pub(crate) fn put_write(&self, item: Item, rule: Expression) -> TransactWriteItem {
         let rule = rule.with_version_guard(self.durable);
         let on_failure = rule.condition.is_some().then_some(OnRefusal::AllOld);
         let put = Put::builder().table_name(&*self.name).set_item(Some(item));
         let put = put.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
-        let put = put.set_return_values_on_condition_check_failure(on_failure).build();
-        Ok(TransactWriteItem::builder().put(put.map_err(|_| build_error())?).build())
+        // A builder fails only without a table, an item, a key or an expression; here and below all are set.
+        let put = put.set_return_values_on_condition_check_failure(on_failure).build().ok();
+        TransactWriteItem::builder().set_put(put).build()
     }
 
     /// Builds a deletion for a transaction; a missing item is no error.
-    pub(crate) fn delete_write(&self, key: &Key) -> Result<TransactWriteItem, StoreError> {
-        let delete = Delete::builder().table_name(&*self.name).set_key(Some(key.attributes())).build();
-        Ok(TransactWriteItem::builder().delete(delete.map_err(|_| build_error())?).build())
+    pub(crate) fn delete_write(&self, key: &Key) -> TransactWriteItem {
+        let delete = Delete::builder().table_name(&*self.name).set_key(Some(key.attributes())).build().ok();
+        TransactWriteItem::builder().set_delete(delete).build()
     }
 
     /// Builds a check of one item for a transaction.
-    pub(crate) fn check_write(&self, key: &Key, rule: Expression) -> Result<TransactWriteItem, StoreError> {
+    pub(crate) fn check_write(&self, key: &Key, rule: Expression) -> TransactWriteItem {
         let check = ConditionCheck::builder().table_name(&*self.name).set_key(Some(key.attributes()));
-        let check = check.set_condition_expression(rule.condition.clone());
-        let check = check.set_expression_attribute_values(rule.values()).build();
-        Ok(TransactWriteItem::builder().condition_check(check.map_err(|_| build_error())?).build())
+        let check = check.set_condition_expression(rule.condition.clone()).set_expression_attribute_names(rule.names());
+        let check = check.set_expression_attribute_values(rule.values()).build().ok();
+        TransactWriteItem::builder().set_condition_check(check).build()
     }
 
-    /// Builds an update for a transaction.
-    pub(crate) fn update_write(&self, key: &Key, change: Expression) -> Result<TransactWriteItem, StoreError> {
+    pub(crate) fn update_write(&self, key: &Key, change: Expression) -> TransactWriteItem {
         let change = change.with_version_guard(self.durable);
         let update = Update::builder()
             .table_name(&*self.name)
             .set_key(Some(key.attributes()))
             .set_update_expression(change.update.clone())
             .set_condition_expression(change.condition.clone())
+            .set_expression_attribute_names(change.names())
             .set_expression_attribute_values(change.values())
             .return_values_on_condition_check_failure(OnRefusal::AllOld)
             .build();
-        Ok(TransactWriteItem::builder().update(update.map_err(|_| build_error())?).build())
+        TransactWriteItem::builder().set_update(update.ok()).build()
     }
 }
 
@@ -262,8 +274,4 @@ where
         }
     }
     Box::pin(call()).await
-}
-
-fn build_error() -> StoreError {
-    StoreError::fault("TransactWriteItems: not built")
 }

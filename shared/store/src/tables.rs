@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::error::{BuildError, SdkError};
 use aws_sdk_dynamodb::operation::create_table::builders::CreateTableFluentBuilder;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, KeyType, LocalSecondaryIndex, Projection, ProjectionType,
@@ -60,10 +60,11 @@ pub async fn create_tables(config: &SdkConfig, names: &TableNames) -> Result<(),
     create(with_primary_key(client.create_table().table_name(&names.ephemeral))?).await?;
     wait_until_usable(&client, &names.data).await?;
     wait_until_usable(&client, &names.ephemeral).await?;
+    enable_expiry(&client, &names.data).await?;
     enable_expiry(&client, &names.ephemeral).await
 }
 
-fn with_primary_key(table: CreateTableFluentBuilder) -> Result<CreateTableFluentBuilder, StoreError> {
+fn with_primary_key(table: CreateTableFluentBuilder) -> Result<CreateTableFluentBuilder, BuildError> {
     Ok(table
         .billing_mode(BillingMode::PayPerRequest)
         .attribute_definitions(attribute_definition(PK, ScalarAttributeType::S)?)
@@ -74,26 +75,21 @@ fn with_primary_key(table: CreateTableFluentBuilder) -> Result<CreateTableFluent
 
 /// A local index, because only local indexes are strongly consistent: a conversation is in its owner's list when
 /// `begin` returns.
-fn updated_index() -> Result<LocalSecondaryIndex, StoreError> {
+fn updated_index() -> Result<LocalSecondaryIndex, BuildError> {
     LocalSecondaryIndex::builder()
         .index_name(UPDATED_INDEX)
         .key_schema(key_element(PK, KeyType::Hash)?)
         .key_schema(key_element(UPDATED_AT, KeyType::Range)?)
         .projection(Projection::builder().projection_type(ProjectionType::All).build())
         .build()
-        .map_err(|_| build_error())
 }
 
-fn attribute_definition(name: &str, kind: ScalarAttributeType) -> Result<AttributeDefinition, StoreError> {
-    AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build().map_err(|_| build_error())
+fn attribute_definition(name: &str, kind: ScalarAttributeType) -> Result<AttributeDefinition, BuildError> {
+    AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build()
 }
 
-fn key_element(name: &str, kind: KeyType) -> Result<KeySchemaElement, StoreError> {
-    KeySchemaElement::builder().attribute_name(name).key_type(kind).build().map_err(|_| build_error())
-}
-
-fn build_error() -> StoreError {
-    StoreError::fault("CreateTable: not built")
+fn key_element(name: &str, kind: KeyType) -> Result<KeySchemaElement, BuildError> {
+    KeySchemaElement::builder().attribute_name(name).key_type(kind).build()
 }
 
 async fn create(table: CreateTableFluentBuilder) -> Result<(), StoreError> {
@@ -124,8 +120,7 @@ async fn enable_expiry(client: &Client, name: &str) -> Result<(), StoreError> {
     if matches!(status, Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)) {
         return Ok(());
     }
-    let specification = TimeToLiveSpecification::builder().enabled(true).attribute_name(EXPIRES).build();
-    let specification = specification.map_err(|_| StoreError::fault("UpdateTimeToLive: not built"))?;
+    let specification = TimeToLiveSpecification::builder().enabled(true).attribute_name(EXPIRES).build()?;
     let answer = client.update_time_to_live().table_name(name).time_to_live_specification(specification).send().await;
     answer.map(|_| ()).map_err(|error| classify("UpdateTimeToLive", &error))
 }

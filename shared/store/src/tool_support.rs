@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
+use crate::StoreError;
 use crate::clock::millis;
-use crate::item::{Item, ItemExt, n, version};
+use crate::item::{Item, ItemExt, expires_at, n, version};
 use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
-use crate::{EXPIRES, StoreError};
 
 /// Tool support records in the ephemeral table.
 #[derive(Clone)]
@@ -48,13 +48,12 @@ impl ToolSupportTable {
 
 impl ToolSupportRecord {
     fn store_update(&self, now: SystemTime) -> Expression {
-        let until = millis(self.valid_until);
         let change = Expression::set(
             [
                 ("native", AttributeValue::Bool(self.native)),
                 ("learned", AttributeValue::Bool(self.observed)),
-                ("countsUntil", n(until)),
-                (EXPIRES, n(until / 1000)),
+                ("countsUntil", n(millis(self.valid_until))),
+                expires_at(self.valid_until),
                 version(),
             ]
             .into_iter()

@@ -34,6 +34,10 @@ impl From<BeginError> for TurnError {
             BeginError::NothingToRegenerate => {
                 Self::new(ErrorCode::InvalidRequest, "There is no message yet that could be answered again")
             }
+            BeginError::Unsuitable(message) => Self::new(ErrorCode::InvalidRequest, message),
+            BeginError::NotTemporary => {
+                Self::new(ErrorCode::InvalidRequest, "`temporary` is for a new conversation: this one is kept")
+            }
             BeginError::InProgress { retry_after } => {
                 Failure::from(ErrorCode::TurnInProgress).with_retry_after(retry_after.as_secs() + 1).into()
             }

@@ -8,3 +8,9 @@ pub struct TurnRef {
     /// The seq of its answer there.
     pub answer_seq: u64,
 }
+
+impl TurnRef {
+    pub(crate) fn new(turn_id: impl Into<String>, conversation_id: impl Into<String>, answer_seq: u64) -> Self {
+        Self { turn_id: turn_id.into(), conversation_id: conversation_id.into(), answer_seq }
+    }
+}

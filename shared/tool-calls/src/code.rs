@@ -7,7 +7,8 @@ const MIN_FENCE_TICKS: usize = 3;
 /// Inline code ends with its line at the latest, so a stray backtick does not hide the rest of a reply.
 #[derive(Debug)]
 pub(crate) struct CodeTracker {
-    line_start: bool,
+    /// Whether only blanks precede the current position on its line.
+    pub(crate) is_line_start: bool,
     /// The first non-blank byte of the line; 0 before it.
     first_byte: u8,
     /// The number of backticks that opened the current inline code; 0 outside.
@@ -29,16 +30,11 @@ struct Fence {
 
 impl Default for CodeTracker {
     fn default() -> Self {
-        Self { line_start: true, first_byte: 0, inline: 0, run: 0, run_at_line_start: false, fence: None }
+        Self { is_line_start: true, first_byte: 0, inline: 0, run: 0, run_at_line_start: false, fence: None }
     }
 }
 
 impl CodeTracker {
-    /// Whether only blanks precede the current position on its line.
-    pub(crate) fn is_line_start(&self) -> bool {
-        self.line_start
-    }
-
     pub(crate) fn is_json_line(&self) -> bool {
         matches!(self.first_byte, b'{' | b'[' | b'"')
     }
@@ -63,18 +59,18 @@ impl CodeTracker {
     /// Opens a fence that may hold a call; the current position is before its content.
     pub(crate) fn open_fence(&mut self, ticks: usize) {
         self.fence = Some(Fence { ticks, tentative: true, opening: false });
-        self.line_start = true;
+        self.is_line_start = true;
     }
 
     /// Closes the fence; the current position is after its backticks.
     pub(crate) fn close_fence(&mut self) {
         self.fence = None;
-        self.line_start = false;
+        self.is_line_start = false;
     }
 
     pub(crate) fn advance_hidden(&mut self) {
         self.end_run(None);
-        self.line_start = false;
+        self.is_line_start = false;
     }
 
     pub(crate) fn advance_text(&mut self, text: &str) {
@@ -92,7 +88,7 @@ impl CodeTracker {
 
     /// Whether the state stays the same up to the next line break or backtick.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.line_start && self.run == 0
+        !self.is_line_start && self.run == 0
     }
 
     /// Whether this text continues a line and cannot change any state: no byte of it begins or ends a line, code, a tag
@@ -102,21 +98,21 @@ impl CodeTracker {
     }
 
     pub(crate) fn advance(&mut self, byte: u8) {
-        if self.line_start && !byte.is_ascii_whitespace() {
+        if self.is_line_start && !byte.is_ascii_whitespace() {
             self.first_byte = byte;
         }
         if byte == b'`' {
             if self.run == 0 {
-                self.run_at_line_start = self.line_start;
+                self.run_at_line_start = self.is_line_start;
             }
             self.run += 1;
-            self.line_start = false;
+            self.is_line_start = false;
             return;
         }
         self.end_run(Some(byte));
         match byte {
             b'\n' => {
-                self.line_start = true;
+                self.is_line_start = true;
                 self.first_byte = 0;
                 self.inline = 0;
                 if let Some(fence) = &mut self.fence {
@@ -124,7 +120,7 @@ impl CodeTracker {
                 }
             }
             b' ' | b'\t' | b'\r' => {}
-            _ => self.line_start = false,
+            _ => self.is_line_start = false,
         }
     }
 

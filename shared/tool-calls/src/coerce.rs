@@ -5,16 +5,15 @@
 
 mod errors;
 mod schema_index;
-mod values;
 
 use std::mem;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use self::errors::MAX_ERRORS;
 pub use self::errors::{Accepted, ArgumentErrors, FieldError};
 use self::schema_index::SchemaIndex;
-use self::values::{alternatives, convert, has_type, weight};
+use crate::json;
 use crate::parameter_value::{required_fields, schema_types};
 use crate::schema_refs::resolve_refs;
 
@@ -39,7 +38,7 @@ pub fn coerce_arguments(schema: &Value, arguments: Value) -> Result<Value, Argum
     let schema = &*resolve_refs(schema);
     let mut coercion = Coercion { steps: MAX_STEPS, ..Coercion::default() };
     let Some(Value::Object(arguments)) = convert(arguments, "object") else {
-        coercion.record_error(|| Accepted::by_type(&json!({"type": "object"})));
+        coercion.record_error(|| Accepted::by_type(&serde_json::json!({"type": "object"})));
         return Err(coercion.errors);
     };
     let fitted = coercion.coerce_object(schema, arguments);
@@ -61,14 +60,6 @@ impl<'a> Coercion<'a> {
         match &mut self.trial {
             Some(has_failed) => *has_failed = true,
             None => self.errors.invalid.push(FieldError { field: self.path.join("."), accepted: accepted() }),
-        }
-    }
-
-    fn record_missing(&mut self, name: &str) {
-        let path = self.path.iter().map(String::as_str).chain([name]);
-        match &mut self.trial {
-            Some(has_failed) => *has_failed = true,
-            None => self.errors.missing.push(path.collect::<Vec<_>>().join(".")),
         }
     }
 
@@ -94,7 +85,11 @@ impl<'a> Coercion<'a> {
         });
         for name in required_fields(schema) {
             if !members.contains_key(name) && self.step(0) {
-                self.record_missing(name);
+                let path = self.path.iter().map(String::as_str).chain([name]);
+                match &mut self.trial {
+                    Some(has_failed) => *has_failed = true,
+                    None => self.errors.missing.push(path.collect::<Vec<_>>().join(".")),
+                }
             }
         }
         for (name, value) in &mut members {
@@ -116,7 +111,11 @@ impl<'a> Coercion<'a> {
             return self.coerce_any_of(choices, &value);
         }
         if let Some(allowed) = schema.get("enum").and_then(Value::as_array) {
-            return self.coerce_enum(allowed, &value);
+            let found = self.index.enumeration(allowed).find(&value).cloned();
+            if found.is_none() {
+                self.record_error(|| Accepted::one_of(allowed));
+            }
+            return found.unwrap_or_default();
         }
         let kinds = self.index.types(schema);
         let direct = kinds.is_empty() || kinds.iter().any(|kind| has_type(&value, kind));
@@ -168,20 +167,10 @@ impl<'a> Coercion<'a> {
         Value::Null
     }
 
-    fn coerce_enum(&mut self, allowed: &'a [Value], value: &Value) -> Value {
-        if let Some(only) = self.index.enumeration(allowed).find(value) {
-            return only.clone();
-        }
-        self.record_error(|| Accepted::one_of(allowed));
-        Value::Null
-    }
-
     fn check_range(&mut self, schema: &Value, number: Value) -> Value {
         let bound = |key| schema.get(key).and_then(Value::as_f64);
         let found = number.as_f64().unwrap_or_default();
-        let low = bound("minimum").is_some_and(|min| found < min);
-        let high = bound("maximum").is_some_and(|max| found > max);
-        if low || high {
+        if bound("minimum").is_some_and(|min| found < min) || bound("maximum").is_some_and(|max| found > max) {
             self.record_error(|| Accepted::by_type(schema));
         }
         number
@@ -213,3 +202,61 @@ fn split_numbers(text: &str, kinds: &[&str]) -> Option<Value> {
 
 #[cfg(test)]
 mod tests;
+
+fn alternatives(schema: &Value) -> Option<&[Value]> {
+    ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array()).map(Vec::as_slice)
+}
+
+/// The size of a value in steps: one for each value in it and for each 64 bytes of its texts.
+fn weight(value: &Value) -> usize {
+    let text = |text: &str| 1 + text.len() / 64;
+    match value {
+        Value::String(own) => text(own),
+        Value::Array(items) => items.iter().fold(1, |sum, item| sum + weight(item)),
+        Value::Object(members) => members.iter().fold(1, |sum, (name, value)| sum + text(name) + weight(value)),
+        _ => 1,
+    }
+}
+
+fn has_type(value: &Value, kind: &str) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "null" => value.is_null(),
+        _ => true,
+    }
+}
+
+/// Converts a value to this type if nothing is lost.
+fn convert(value: Value, kind: &str) -> Option<Value> {
+    if has_type(&value, kind) {
+        return Some(value);
+    }
+    match (&value, kind) {
+        (Value::Number(number), "integer") => to_integer(number.as_f64()?),
+        (Value::Number(_) | Value::Bool(_), "string") => Some(Value::String(value.to_string())),
+        (Value::String(text), "null") if matches!(text.trim(), "None" | "null") => Some(Value::Null),
+        (Value::String(text), "boolean") if text.trim().eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
+        (Value::String(text), "boolean") if text.trim().eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
+        (Value::String(text), "integer" | "number") => {
+            let number = json::parse(text).filter(Value::is_number)?;
+            if has_type(&number, kind) { Some(number) } else { to_integer(number.as_f64()?) }
+        }
+        (Value::String(text), "object" | "array") => json::parse(text).filter(|value| has_type(value, kind)),
+        _ => None,
+    }
+}
+
+/// Converts a float without a fraction to an integer.
+fn to_integer(float: f64) -> Option<Value> {
+    /// Up to this value every integer has an exact float.
+    const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+    if float.fract() != 0.0 || float.abs() > MAX_EXACT_INTEGER {
+        return None;
+    }
+    json::parse(&format!("{float:.0}"))
+}

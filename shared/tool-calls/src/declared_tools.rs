@@ -16,11 +16,10 @@ pub(crate) struct DeclaredTools {
 
 impl DeclaredTools {
     pub(crate) fn new(tools: &[ToolSpec]) -> Self {
-        let mut first_bytes: Vec<_> = tools.iter().filter_map(|tool| tool.name.bytes().next()).collect();
-        first_bytes.sort_unstable();
+        let mut parameters = BTreeMap::new();
+        parameters.extend(tools.iter().map(|tool| (tool.name.clone(), resolve_refs(&tool.parameters).into_owned())));
+        let mut first_bytes: Vec<_> = parameters.keys().filter_map(|name: &String| name.bytes().next()).collect();
         first_bytes.dedup();
-        let parameters =
-            tools.iter().map(|tool| (tool.name.clone(), resolve_refs(&tool.parameters).into_owned())).collect();
         Self { parameters, first_bytes }
     }
 
@@ -64,7 +63,6 @@ impl DeclaredTools {
         self.parameters.keys().any(|tool| self.parameter(tool, name).is_some())
     }
 
-    /// Whether the tool is declared and all required arguments are present.
     pub(crate) fn accepts(&self, tool: &str, arguments: &Value) -> bool {
         arguments.as_object().is_some_and(|arguments| self.has_required(tool, arguments))
     }
@@ -99,7 +97,6 @@ impl DeclaredTools {
         self.parameters.get(tool).is_some_and(|schema| !schema.get("properties").is_some_and(Value::is_object))
     }
 
-    /// The single parameter of a tool, if it has exactly one.
     pub(crate) fn only_parameter(&self, tool: &str) -> Option<&str> {
         let mut names = self.properties(tool)?.keys();
         names.next().filter(|_| names.next().is_none()).map(String::as_str)

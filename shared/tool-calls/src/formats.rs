@@ -12,7 +12,7 @@ mod taught;
 
 use std::borrow::Cow;
 
-use domain::{Language, ToolMessage, ToolSpec};
+use domain::ToolMessage;
 use serde_json::json;
 
 pub(crate) use self::read_only::MESSAGE_ENDS;
@@ -21,18 +21,6 @@ use self::render::FORMATS;
 use crate::marker_role::Role;
 
 impl CallFormat {
-    /// The part of the system prompt that teaches the format and lists the tools; empty without tools. `today`, as
-    /// `YYYY-MM-DD`, replaces `{today}` in the arguments of examples.
-    pub fn instructions(&self, tools: &[ToolSpec], language: Language, today: &str) -> String {
-        prompt::build_instructions(self, tools, language, today)
-    }
-
-    /// The tools for a prompt with little space, in no natural language of its own: the signature of each, its descriptions
-    /// shortened, and a call.
-    pub fn compact_tools(&self, tools: &[ToolSpec]) -> String {
-        compact::render_tools(self, tools)
-    }
-
     /// Renders a result for the model; a failure as `{"success": false, "error": …}`.
     ///
     /// The content is inserted as it is: its producer has already escaped outside text with
@@ -174,6 +162,32 @@ mod tests {
     fn instructions_teach_tag_format_with_tools_and_examples() {
         let text = format_for("ep-20250101").instructions(&[search_web()], Language::Zh, "2026-01-02");
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn unusual_parameters_and_descriptions_cannot_be_misread() {
+        let properties = json!({
+            "filter": {"$ref": "#/$defs/Filter"}, "anything": {}, "kind": {"enum": [], "type": "integer"},
+            "size": {"enum": [1, 2]}, "name": {"type": ["string", "null"]}, "page": {"type": "integer", "default": 1},
+        });
+        let tool = ToolSpec {
+            name: "manage".to_owned(),
+            description: "Manages files.\n- create: makes one\n\n- delete: removes one".to_owned(),
+            parameters: json!({"properties": properties, "required": ["filter", "anything", "kind", "name"]}),
+            examples: Vec::new(),
+        };
+        let text = format_for("ep-20250101").instructions(&[tool], Language::En, "2026-01-02");
+        let section: Vec<_> = text.lines().skip_while(|line| *line != "### manage").skip(1).take(7).collect();
+        let expected = [
+            "Manages files. - create: makes one - delete: removes one",
+            "- filter (any)",
+            "- anything (any)",
+            "- kind (integer)",
+            "- size (optional, 1|2)",
+            "- name (string|null)",
+            "- page (optional, integer, default 1)",
+        ];
+        assert_eq!(section, expected);
     }
 
     #[test]

@@ -1,5 +1,3 @@
-//! Converts a JSON value to the calls that it represents.
-
 use serde_json::{Map, Value};
 
 use crate::declared_tools::DeclaredTools;
@@ -122,11 +120,9 @@ fn take_action(object: &mut Map<String, Value>, declared: &DeclaredTools) -> Opt
 /// Parses a call as Apertus writes it: `{"f": {…}}`.
 fn parse_name_as_key(object: Map<String, Value>, declared: &DeclaredTools) -> Result<Vec<ParsedCall>, MalformedReason> {
     let is_only = object.len() == 1;
-    let call = object
-        .into_iter()
-        .next()
-        .filter(|(name, value)| is_only && declared.has(name) && (value.is_object() || value.is_null()));
-    let (name, arguments) = call.ok_or(MalformedReason::NoName)?;
+    let is_call =
+        |(name, value): &(String, Value)| is_only && declared.has(name) && (value.is_object() || value.is_null());
+    let (name, arguments) = object.into_iter().next().filter(is_call).ok_or(MalformedReason::NoName)?;
     let arguments = unwrap_envelope(arguments, &name, declared);
     Ok(vec![ParsedCall { name, arguments: unwrap_arguments(arguments) }])
 }
@@ -154,15 +150,12 @@ const WRAPPING_KEYS: [&str; 3] = ["arguments", "input", "properties"];
 pub(crate) fn unwrap_only_argument(call: ParsedCall, declared: &DeclaredTools) -> ParsedCall {
     let ParsedCall { name, arguments } = call;
     let only = arguments.as_object().filter(|members| members.len() == 1).and_then(|members| members.iter().next());
-    let inner = match only {
-        Some((key, value)) if WRAPPING_KEYS.contains(&key.as_str()) => match value {
-            _ if declared.parameter(&name, key).is_some() => None,
-            Value::String(text) => repair(text.trim()),
-            value => Some(value.clone()),
-        },
-        _ => None,
-    };
     let is_known = |key: &String| declared.parameter(&name, key).is_some();
+    let inner = match only.filter(|(key, _)| WRAPPING_KEYS.contains(&key.as_str()) && !is_known(key)) {
+        Some((_, Value::String(text))) => repair(text.trim()),
+        Some((_, value)) => Some(value.clone()),
+        None => None,
+    };
     let fits =
         |value: &Value| value.as_object().is_some_and(|members| !members.is_empty() && members.keys().all(is_known));
     let arguments = inner.filter(fits).unwrap_or(arguments);

@@ -29,7 +29,7 @@
 //! - *Unconfirmed calls* (`scanner/output.rs`): JSON without a wrapper and calls in a fence count only if nothing but
 //!   calls and white space follows. They are held until that is known, or shown whole. JSON that ends its line counts at
 //!   once if it has no field that its tool does not know, and the text before it introduces no example.
-//! - *Imitated results* (`result_block.rs`, `scanner/results.rs`) are text, hidden, or the end of the reply.
+//! - *Imitated results* (`result_block.rs`, `scanner/settle.rs`) are text, hidden, or the end of the reply.
 //!
 //! Whole text and chunks go through the same code, and every limit counts bytes of the text, not of the chunk. So the
 //! result never depends on the chunking. Every byte is examined a bounded number of times.

@@ -17,7 +17,6 @@ pub(crate) enum Match<T> {
 }
 
 impl<T> Match<T> {
-    /// Matches `wanted` at the beginning of a text.
     pub(crate) fn literal(text: &str, wanted: &str, found: T) -> Self {
         match (text.starts_with(wanted), wanted.starts_with(text)) {
             (true, _) => Self::Full(found, wanted.len()),
@@ -53,7 +52,6 @@ impl<T> Match<T> {
         self.and_then(|found, length| Match::Full(convert(found), length))
     }
 
-    /// Whether it is a match, or may become one.
     pub(crate) fn is_found(&self) -> bool {
         !matches!(self, Self::None)
     }
@@ -75,6 +73,8 @@ pub(crate) struct MarkerTree<R = Role> {
     nodes: Vec<Node<R>>,
     /// For nodes with many children, the child of each byte.
     tables: Vec<[u16; 256]>,
+    /// Maximum lengths of what precedes the `>` of a tag: a suffix, and blanks.
+    max_tag_end: [usize; 2],
 }
 
 /// A node and its links, which are positions in the list of nodes, 0 for none.
@@ -169,10 +169,18 @@ impl<R: Copy> MarkerTree<R> {
     pub(crate) fn build(rows: Vec<(String, R)>, bit: fn(R) -> u32) -> Self {
         let (mut texts, roles): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
         texts.iter_mut().filter(|text| text.starts_with('<')).for_each(|text| text.make_ascii_lowercase());
-        let rows: Vec<_> = sorted(texts).into_iter().map(|(text, at)| (text, roles[at], bit(roles[at]))).collect();
-        let mut tree = Self { nodes: Vec::new(), tables: vec![[0; 256]] };
+        let mut texts: Vec<_> = texts.into_iter().enumerate().map(|(at, text)| (text, at)).collect();
+        texts.sort_unstable();
+        let rows: Vec<_> = texts.into_iter().map(|(text, at)| (text, roles[at], bit(roles[at]))).collect();
+        let max_tag_end = [MAX_SUFFIX_BYTES, MAX_TAG_BLANKS];
+        let mut tree = Self { nodes: Vec::new(), tables: vec![[0; 256]], max_tag_end };
         tree.add_node(&rows, 0, 0);
         tree
+    }
+
+    /// Other limits of what precedes the `>` of a tag: a suffix, and blanks.
+    pub(crate) fn with_max_tag_end(self, max_tag_end: [usize; 2]) -> Self {
+        Self { max_tag_end, ..self }
     }
 
     /// Adds a node for sorted rows that are the same before `from`, and everything below it; returns its position.
@@ -236,7 +244,7 @@ impl<R: Copy> MarkerTree<R> {
             let byte = if is_tag { byte.to_ascii_lowercase() } else { *byte };
             let Some(child) = self.child(node, byte) else {
                 let end = if is_tag { self.child(node, b'>') } else { None };
-                return end.map_or(Match::None, |end| match_tag_end(end, 0, roles, bytes, at));
+                return end.map_or(Match::None, |end| self.match_tag_end(end, 0, roles, bytes, at));
             };
             if child.roles & roles == 0 {
                 return Match::None;
@@ -249,7 +257,7 @@ impl<R: Copy> MarkerTree<R> {
                 if byte != *expected {
                     let may_end = is_tag && *expected == b'>';
                     return if may_end {
-                        match_tag_end(child, position, roles, bytes, at + position)
+                        self.match_tag_end(child, position, roles, bytes, at + position)
                     } else {
                         Match::None
                     };
@@ -263,32 +271,25 @@ impl<R: Copy> MarkerTree<R> {
         }
         Match::Partial
     }
-}
 
-/// The texts in order, with their positions before; a function of its own, so that sorting is compiled once.
-fn sorted(texts: Vec<String>) -> Vec<(String, usize)> {
-    let mut texts: Vec<_> = texts.into_iter().enumerate().map(|(at, text)| (text, at)).collect();
-    texts.sort_unstable();
-    texts
-}
-
-/// Matches the end of a tag of which only the `>` is missing, which is the node's label from `from` on: a suffix as in
-/// `<tool_call:6124c78e>`, and blanks.
-fn match_tag_end<R: Copy>(node: &Node<R>, from: usize, roles: u32, bytes: &[u8], at: usize) -> Match<R> {
-    let Some(role) = node.role.filter(|_| node.roles & roles > 0 && node.label[from..] == *b">") else {
-        return Match::None;
-    };
-    let rest = &bytes[at..];
-    let has_suffix = rest.first() == Some(&b':');
-    let is_suffix = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    let suffix = rest.iter().skip(1).take_while(|byte| has_suffix && is_suffix(**byte)).count();
-    let suffix = usize::from(has_suffix) + suffix;
-    let blanks = rest.iter().skip(suffix).take_while(|byte| byte.is_ascii_whitespace()).count();
-    match rest.get(suffix + blanks) {
-        _ if suffix > MAX_SUFFIX_BYTES || blanks > MAX_TAG_BLANKS => Match::None,
-        Some(b'>') => Match::Full(role, at + suffix + blanks + 1),
-        Some(_) => Match::None,
-        None => Match::Partial,
+    /// Matches the end of a tag of which only the `>` is missing, which is the node's label from `from` on: a suffix as in
+    /// `<tool_call:6124c78e>`, and blanks.
+    fn match_tag_end(&self, node: &Node<R>, from: usize, roles: u32, bytes: &[u8], at: usize) -> Match<R> {
+        let Some(role) = node.role.filter(|_| node.roles & roles > 0 && node.label[from..] == *b">") else {
+            return Match::None;
+        };
+        let ([max_suffix, max_blanks], rest) = (self.max_tag_end, &bytes[at..]);
+        let has_suffix = rest.first() == Some(&b':');
+        let is_suffix = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        let suffix = rest.iter().skip(1).take_while(|byte| has_suffix && is_suffix(**byte)).count();
+        let suffix = usize::from(has_suffix) + suffix;
+        let blanks = rest.iter().skip(suffix).take_while(|byte| byte.is_ascii_whitespace()).count();
+        match rest.get(suffix + blanks) {
+            _ if suffix > max_suffix || blanks > max_blanks => Match::None,
+            Some(b'>') => Match::Full(role, at + suffix + blanks + 1),
+            Some(_) => Match::None,
+            None => Match::Partial,
+        }
     }
 }
 

@@ -42,10 +42,23 @@ fn parse_by_schema(text: &str, types: &[&str]) -> Value {
     }
     let decoded = decode_entities(text);
     let may_be_string = types.contains(&"string");
-    let read = |text: &str| if may_be_string { json::parse(text.trim()) } else { parse_json(text) };
-    let bit = if types.contains(&"boolean") && !may_be_string { parse_bit(text) } else { None };
+    let read = |text: &str| {
+        let text = text.trim();
+        let may_repair = !may_be_string && text.starts_with(['{', '[']);
+        json::parse(text).or_else(|| if may_repair { repair(text) } else { None })
+    };
+    let constant = match text.trim() {
+        "True" | "TRUE" => Some(Value::Bool(true)),
+        "False" | "FALSE" => Some(Value::Bool(false)),
+        "None" => Some(Value::Null),
+        _ => None,
+    };
+    let bit = match text.trim() {
+        bit @ ("0" | "1") if types.contains(&"boolean") && !may_be_string => Some(Value::Bool(bit == "1")),
+        _ => None,
+    };
     let number = if may_be_string { None } else { parse_number(text) };
-    let readings = [read(text), parse_python(text), number, bit, decoded.as_deref().and_then(read)];
+    let readings = [read(text), constant, number, bit, decoded.as_deref().and_then(read)];
     let is_absent = |value: &Value| value.is_null() && !may_be_string;
     // The error about an object or a list is more exact than one about text.
     let may_be_structured = !may_be_string && types.iter().any(|kind| matches!(*kind, "object" | "array"));
@@ -55,23 +68,6 @@ fn parse_by_schema(text: &str, types: &[&str]) -> Value {
         .flatten()
         .find(|value| fits(value) || is_absent(value) || is_structured(value))
         .unwrap_or_else(|| if may_be_string { decode_string(text) } else { Value::String(text.to_owned()) })
-}
-
-fn parse_python(text: &str) -> Option<Value> {
-    match text.trim() {
-        "True" | "TRUE" => Some(Value::Bool(true)),
-        "False" | "FALSE" => Some(Value::Bool(false)),
-        "None" => Some(Value::Null),
-        _ => None,
-    }
-}
-
-fn parse_bit(text: &str) -> Option<Value> {
-    match text.trim() {
-        "1" => Some(Value::Bool(true)),
-        "0" => Some(Value::Bool(false)),
-        _ => None,
-    }
 }
 
 /// Parses a number as Python reads it: `.5`, `5.`, `+5`, `007`.
@@ -111,26 +107,17 @@ fn strip_cdata(text: &str) -> &str {
     text.trim().strip_prefix("<![CDATA[").and_then(|text| text.strip_suffix("]]>")).unwrap_or(text)
 }
 
-fn parse_json(text: &str) -> Option<Value> {
-    let text = text.trim();
-    json::parse(text).or_else(|| text.starts_with(['{', '[']).then(|| repair(text)).flatten())
-}
-
 /// The types that a schema allows; empty if it declares none.
 pub(crate) fn schema_types(schema: &Value) -> Vec<&str> {
-    let mut types = declared_types(schema);
+    let mut types: Vec<&str> = match schema.get("type") {
+        Some(Value::String(kind)) => vec![canonical_type(kind)],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).map(canonical_type).collect(),
+        _ => alternatives(schema).flat_map(schema_types).collect(),
+    };
     if !types.is_empty() && schema.get("nullable") == Some(&Value::Bool(true)) {
         types.push("null");
     }
     types
-}
-
-fn declared_types(schema: &Value) -> Vec<&str> {
-    match schema.get("type") {
-        Some(Value::String(kind)) => vec![canonical_type(kind)],
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).map(canonical_type).collect(),
-        _ => alternatives(schema).flat_map(schema_types).collect(),
-    }
 }
 
 pub(crate) fn alternatives(schema: &Value) -> impl Iterator<Item = &Value> {

@@ -65,11 +65,7 @@ impl<'a> Normalizer<'a> {
     }
 
     fn push_structure(&mut self, c: char) {
-        let c = match c {
-            '：' => ':',
-            '，' => ',',
-            _ => c,
-        };
+        let c = [('：', ':'), ('，', ',')].into_iter().find(|(wide, _)| *wide == c).map_or(c, |(_, ascii)| ascii);
         match c {
             '{' | '[' => {
                 self.nesting.push(c == '{');

@@ -35,7 +35,7 @@ const MAX_END_TAG_BYTES: usize = 32;
 pub(crate) struct ResultBlock {
     end_tag: &'static str,
     /// Before this position there is no end tag.
-    search: usize,
+    pub(crate) search: usize,
 }
 
 /// Matches the beginning of a block, in any case. The length covers the block's marker without its attributes.
@@ -74,11 +74,6 @@ impl ResultBlock {
         }
         self.search = bytes.len();
         None
-    }
-
-    /// Returns the length of the text that was searched; the next text begins after it.
-    pub(crate) fn drop_searched(&mut self) -> usize {
-        std::mem::take(&mut self.search)
     }
 }
 

@@ -10,7 +10,6 @@ pub(crate) mod prose;
 mod readers;
 mod recent_text;
 mod residue;
-mod results;
 mod settle;
 mod space;
 mod tool_tag;
@@ -139,7 +138,9 @@ impl CallScanner {
     /// Takes more text and appends the segments that are certain by now. Text is appended to a last text segment.
     pub fn push_into(&mut self, text: &str, segments: &mut Vec<Segment>) {
         self.buffer.push_str(text);
-        while self.step(None, segments) {}
+        std::mem::swap(segments, &mut self.output.segments);
+        while self.step(None) {}
+        std::mem::swap(segments, &mut self.output.segments);
         let settled = std::mem::take(&mut self.start);
         if settled == 0 {
             return;
@@ -158,7 +159,7 @@ impl CallScanner {
     /// visible text and the caller emits it unchanged; on `false` nothing was consumed.
     pub fn try_passthrough(&mut self, text: &str) -> bool {
         let waits =
-            !self.buffer.is_empty() || self.after_call || self.output.has_unconfirmed() || self.output.no_text_shown();
+            !self.buffer.is_empty() || self.after_call || self.output.has_unconfirmed() || !self.output.text_shown;
         let has_tools = !self.declared.is_empty();
         let passes = !waits
             && matches!(self.state, ScannerState::Prose)
@@ -172,40 +173,39 @@ impl CallScanner {
 
     /// Ends the reply: every byte still held becomes a call, text or a malformed call.
     pub fn finish(mut self, end: ReplyEnd) -> Vec<Segment> {
-        let mut segments = Vec::new();
         let mut undecided_bytes = 0;
         for number in 0.. {
-            while self.step(Some(end), &mut segments) {}
+            while self.step(Some(end)) {}
             let ScannerState::Open(mut open) = std::mem::take(&mut self.state) else { break };
             undecided_bytes += self.buffer.len() - self.start;
             if number >= MIN_UNDECIDED && undecided_bytes > MAX_UNDECIDED_BYTES {
-                self.emit_malformed(self.buffer.len() - self.start, MalformedReason::TooLong, &mut segments);
+                self.emit_malformed(self.buffer.len() - self.start, MalformedReason::TooLong);
                 break;
             }
             let text = &self.buffer[self.start..];
             if end == ReplyEnd::Truncated && open.is_cut_call(text, &self.declared) {
-                self.emit_malformed(self.buffer.len() - self.start, MalformedReason::Truncated, &mut segments);
+                self.emit_malformed(self.buffer.len() - self.start, MalformedReason::Truncated);
                 break;
             }
             open.check_example(|| self.recent.introduces_example());
             let verdict = open.finish(text, &self.declared);
-            self.settle(&open.candidate, verdict, &mut segments);
+            self.settle(&open.candidate, verdict);
         }
-        self.output.finish(&mut segments);
-        segments
+        self.output.finish();
+        self.output.segments
     }
 
     /// Performs one step; returns false if it needs more text.
     #[inline]
-    fn step(&mut self, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) -> bool {
+    fn step(&mut self, end: Option<ReplyEnd>) -> bool {
         // Most steps: the state is not moved.
         if matches!(self.state, ScannerState::Prose) {
-            return self.advance_prose(end, segments);
+            return self.advance_prose(end);
         }
         let (open, verdict) = match std::mem::take(&mut self.state) {
             ScannerState::Prose => return true,
             ScannerState::InResult { block, begins_line } => {
-                return self.advance_result_block(block, begins_line, end.is_some(), segments);
+                return self.advance_result_block(block, begins_line, end.is_some());
             }
             ScannerState::Ended => {
                 (self.start, self.state) = (self.buffer.len(), ScannerState::Ended);
@@ -232,7 +232,7 @@ impl CallScanner {
             self.state = ScannerState::AwaitingNext(open, verdict);
             return false;
         }
-        self.settle(&open.candidate, verdict, segments);
+        self.settle(&open.candidate, verdict);
         true
     }
 }

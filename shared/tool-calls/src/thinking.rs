@@ -8,7 +8,7 @@ mod thoughts;
 use self::answer::AnswerState;
 use self::frames::{Frame, MESSAGE_START, Recipient, match_recipient};
 use self::hidden_calls::{HiddenCalls, HiddenStep};
-use self::reasoning::{Opening, ThinkingMatch, match_in_reasoning, plain_len};
+use self::reasoning::{LEADING_ELEMENT, Opening, ThinkingMatch, match_in_reasoning, plain_len};
 use self::tags::ThinkingTag;
 use self::thoughts::Thoughts;
 use crate::markers::Match;
@@ -43,6 +43,8 @@ pub struct ThinkingFilter {
     calls: HiddenCalls,
     /// Divides the answer at its labels, if it has any.
     thoughts: Option<Thoughts>,
+    /// Whether a reply may begin with an element of reasoning that counts nowhere else.
+    has_leading_element: bool,
     /// Whether white space at the current position is dropped.
     trim: bool,
 }
@@ -69,6 +71,13 @@ impl ThinkingFilter {
     #[must_use]
     pub fn with_thoughts(self) -> Self {
         Self { thoughts: Some(Thoughts::default()), ..self }
+    }
+
+    /// Also takes `<reasoning>…</reasoning>` at the very beginning for reasoning. Users may want this element in answers of
+    /// other models.
+    #[must_use]
+    pub fn with_leading_element(self) -> Self {
+        Self { has_leading_element: true, ..self }
     }
 
     /// Begins in reasoning, as models do whose prompt ends with its opening tag.
@@ -169,7 +178,7 @@ impl ThinkingFilter {
     /// Reads what is at the beginning of the text; returns its length, which is 0 if only the state changed, or `None` if it needs
     /// more text.
     fn read_next(&mut self, text: &str, ended: bool, parts: &mut Vec<ReplyPart>) -> Option<usize> {
-        let length = if self.calls.is_open() {
+        let length = if self.calls.open.is_some() {
             match self.read_hidden_call(text, ended) {
                 HiddenStep::NeedMore => return None,
                 HiddenStep::Thinking(length) => length,
@@ -223,6 +232,14 @@ impl ThinkingFilter {
                 self.apply_frame(frame);
                 return Some(length);
             }
+            ThinkingMatch::LeadingElement => {
+                self.answer.has_begun = true;
+                match self.state {
+                    FilterState::Answer => self.begin_reasoning(Opening::Leading),
+                    FilterState::Reasoning { .. } => self.begin_answer(),
+                }
+                return Some(length);
+            }
             ThinkingMatch::CallHeader => {
                 // As the scanner knows it, with the blank that is there or not.
                 self.emit(MESSAGE_START, parts);
@@ -245,6 +262,10 @@ impl ThinkingFilter {
                 })
             }
             _ if !text.starts_with(['<', '[']) => Match::None,
+            FilterState::Answer if self.has_leading_element && !self.answer.has_begun => {
+                Match::literal(text, LEADING_ELEMENT.0, ThinkingMatch::LeadingElement)
+                    .or_else(|| self.answer.match_in_answer(text, ended))
+            }
             FilterState::Answer => self.answer.match_in_answer(text, ended),
             FilterState::Reasoning { opened_by, after_tick } => {
                 let seeks_calls = self.calls.is_enabled() && !after_tick;

@@ -9,7 +9,7 @@ mod number;
 mod parser;
 
 use async_trait::async_trait;
-use domain::{Language, Owner, ToolSpec};
+use domain::{Language, Owner, ToolSpec, one_line};
 use prompts::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -71,17 +71,9 @@ fn tool_output(expression: &str, answer: &Answer) -> ToolOutput {
     let Answer { text, exact } = answer;
     let content = json!({"expression": expression.trim(), "result": text, "exact": exact}).to_string();
     let sign = if *exact { '=' } else { '≈' };
-    let summary = format!("{} {sign} {}", one_line(expression), one_line(text));
+    let summary = format!("{} {sign} {}", one_line(expression, MAX_STATUS_CHARS), one_line(text, MAX_STATUS_CHARS));
     let user_text = Some(format!("`{}` {sign} {text}", expression.trim()));
     ToolOutput { content: tool_calls::escape(&content), user_text, summary, ..ToolOutput::default() }
-}
-
-fn one_line(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= MAX_STATUS_CHARS {
-        return line;
-    }
-    line.chars().take(MAX_STATUS_CHARS - 1).chain(['…']).collect()
 }
 
 fn fault_error(fault: &Fault, language: Language) -> ToolError {

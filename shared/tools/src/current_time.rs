@@ -171,8 +171,7 @@ mod tests {
 
     #[test]
     fn the_schema_is_plain() {
-        let description = "IANA time zone, e.g. Europe/London or America/New_York; \
-            the conversation's time zone if omitted";
+        let description = "IANA time zone, such as Europe/London; the conversation's by default";
         let expected = serde_json::json!({
             "type": "object",
             "properties": {"zone": {"type": "string", "description": description}},

@@ -13,7 +13,6 @@ mod error;
 #[cfg(test)]
 mod fuzz;
 pub mod markdown;
-mod memo;
 mod outbound_redactor;
 mod progress;
 mod registry;
@@ -36,6 +35,6 @@ pub use progress::{Progress, ProgressReceiver};
 pub use registry::ToolRegistry;
 pub use session::{ToolRun, ToolSession};
 pub use source_numbers::SourceNumbers;
-pub use tool::{CitingResult, RenderedResult, ResultBudget, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput};
+pub use tool::{CitingResult, ResultBudget, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput};
 pub use untrusted_text::{is_invisible, strip_invisible};
 pub use url_allowlist::UrlAllowlist;

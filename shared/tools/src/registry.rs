@@ -52,6 +52,12 @@ impl ToolRegistry {
         Some(Self::from_entries(self.entries.iter().chain([added]).cloned()))
     }
 
+    /// Returns these tools except those of these names.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        Self::from_entries(self.entries.iter().filter(|entry| !names.contains(&entry.name.as_str())).cloned())
+    }
+
     /// Whether there is a tool of that name.
     pub fn has(&self, name: &str) -> bool {
         self.entry(name).is_some()

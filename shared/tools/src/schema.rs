@@ -16,16 +16,8 @@ const UNWANTED: [&str; 4] = ["$schema", "title", "format", "description"];
 #[serde(deny_unknown_fields)]
 struct Texts {
     description: String,
-    /// The descriptions of the parameters, by field.
     parameters: Map<String, Value>,
-    examples: Vec<ExampleText>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExampleText {
-    question: String,
-    arguments: Value,
+    examples: Vec<ToolExample>,
 }
 
 /// Returns the declaration of a tool whose arguments are an `A`, with its texts from the file.
@@ -40,9 +32,8 @@ pub fn localised_spec<A: JsonSchema>(file: &ToolFile, language: Language) -> Too
             property.insert("description".to_owned(), text.clone());
         }
     }
-    let examples = texts.examples.into_iter();
-    let examples = examples.map(|ExampleText { question, arguments }| ToolExample { question, arguments }).collect();
-    ToolSpec { name: file.name.to_owned(), description: texts.description, parameters, examples }
+    let Texts { description, examples, .. } = texts;
+    ToolSpec { name: file.name.to_owned(), description, parameters, examples }
 }
 
 /// Builds a JSON Schema in the plain form that every endpoint accepts: no references, no `null` (an optional field is

@@ -1,16 +1,19 @@
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use domain::{Language, ToolCall, ToolMessage, ToolOutcome};
 use futures_util::FutureExt;
 use prompts::ToolTexts;
 use serde_json::Value;
+use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout_at};
+use work::lock;
 
 use crate::entry::Entry;
 use crate::error::ToolCallError;
-use crate::memo::{CallOutcome, CallSource, Memo};
 use crate::{Progress, ResultBudget, ToolContext, ToolError, ToolOutput, arguments, markdown};
 
 /// The calls of one turn.
@@ -215,4 +218,69 @@ fn call_key(entry: &Entry, arguments: &Value) -> String {
     let mut sorted = entry.tool.dedup_key(arguments);
     sorted.sort_all_objects();
     format!("{} {sorted}", entry.name)
+}
+
+/// The outcome of a call that is not fatal to its turn.
+type CallOutcome = Result<ToolOutput, ToolCallError>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CallSource {
+    /// The call itself.
+    Fresh,
+    /// A prefetch, which this call is the first to use.
+    Prefetched,
+    /// An equal call of the same turn.
+    Duplicate,
+}
+
+#[derive(Default)]
+struct Slot {
+    outcome: OnceCell<CallOutcome>,
+    /// Whether a call has used or produced the outcome; `false` while it is only prefetched.
+    claimed: AtomicBool,
+}
+
+/// The calls of one turn that succeeded or are still running.
+#[derive(Default)]
+struct Memo {
+    slots: Mutex<HashMap<String, Arc<Slot>>>,
+}
+
+impl Memo {
+    /// Returns the outcome of the call under `key`, and its source.
+    ///
+    /// Equal concurrent calls share one run; when the caller that runs it goes away, the next one takes over. A failure
+    /// is shared with the waiting callers and then forgotten, so that the model may try again. A run that does not claim
+    /// the outcome prefetches it: the first call that does takes it as its own.
+    async fn run_once<F>(&self, key: &str, claims: bool, run: F) -> Result<(CallOutcome, CallSource), anyhow::Error>
+    where
+        F: AsyncFnOnce() -> Result<CallOutcome, anyhow::Error>,
+    {
+        let slot = lock(&self.slots).entry(key.to_owned()).or_default().clone();
+        let mut own = false;
+        let first_run = async || {
+            own = true;
+            slot.claimed.store(claims, Ordering::Relaxed);
+            run().await
+        };
+        let outcome = slot.outcome.get_or_try_init(first_run).await?.clone();
+        if outcome.is_err() {
+            self.forget(key, &slot);
+        }
+        let source = if own {
+            CallSource::Fresh
+        } else if claims && !slot.claimed.swap(true, Ordering::Relaxed) {
+            CallSource::Prefetched
+        } else {
+            CallSource::Duplicate
+        };
+        Ok((outcome, source))
+    }
+
+    fn forget(&self, key: &str, slot: &Arc<Slot>) {
+        let mut slots = lock(&self.slots);
+        if slots.get(key).is_some_and(|known| Arc::ptr_eq(known, slot)) {
+            slots.remove(key);
+        }
+    }
 }

@@ -18,7 +18,6 @@ pub struct SourceNumbers(Arc<Mutex<Numbered>>);
 #[derive(Debug, Default)]
 struct Numbered {
     sources: BTreeMap<usize, Source>,
-    /// The numbers by the identity of the page.
     by_page: HashMap<String, usize>,
     /// The highest number that was given to a page.
     last: usize,

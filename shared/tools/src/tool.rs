@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{Language, Owner, Source, ToolSpec};
+use domain::{Language, Membership, Owner, Source, ToolSpec};
 use jiff::tz::TimeZone;
 use prompts::{ToolTexts, fill};
 use serde::Serialize;
@@ -97,6 +97,8 @@ impl ToolMetadata {
 pub struct ToolContext {
     /// The user for whom the call runs.
     pub owner: Owner,
+    /// Decides what the call may use of what is for groups.
+    pub membership: Membership,
     /// The language of all texts for the model.
     pub language: Language,
     /// The time zone in which the model is given dates and times.
@@ -159,8 +161,8 @@ pub struct ToolOutput {
 /// A result that names pages by their numbers. It is rendered when a call of the model gets it: a prefetched result
 /// that no call uses gives no numbers.
 pub trait CitingResult: Debug + Send + Sync {
-    /// Renders the result, `for_user` also as an answer; each page gets its number.
-    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> RenderedResult;
+    /// Renders the texts and the sources, `for_user` also as an answer; each page gets its number.
+    fn render(&self, numbers: &SourceNumbers, for_user: bool) -> ToolOutput;
 }
 
 /// Whether both are the same result, not equal ones.
@@ -170,19 +172,6 @@ impl PartialEq for dyn CitingResult {
     }
 }
 
-/// A rendered [`CitingResult`], with the fields of [`ToolOutput`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RenderedResult {
-    /// The text for the model.
-    pub content: String,
-    /// The text for the user, in Markdown; `None` unless it was requested.
-    pub user_text: Option<String>,
-    /// A short text for a status line.
-    pub summary: String,
-    /// The pages.
-    pub sources: Vec<Source>,
-}
-
 impl ToolOutput {
     /// Renders a result that names pages, `for_user` also as an answer; any other one keeps the numbers that it has.
     pub(crate) fn with_numbers(self, numbers: &SourceNumbers, for_user: bool) -> Self {
@@ -190,8 +179,7 @@ impl ToolOutput {
             numbers.adopt(&self.sources);
             return self;
         };
-        let RenderedResult { content, user_text, summary, sources } = citing.render(numbers, for_user);
-        Self { content, user_text, summary, sources, ..self }
+        Self { cached: self.cached, credits: self.credits, ..citing.render(numbers, for_user) }
     }
 }
 

@@ -67,6 +67,11 @@ impl UrlAllowlist {
         }
     }
 
+    /// Adds a page that a user names as nothing but its address.
+    pub fn add_address(&self, address: &str) {
+        self.add([address]);
+    }
+
     /// Adds the pages that a result names.
     pub fn add_sources(&self, sources: &[Source]) {
         self.add(sources.iter().map(|source| source.url.as_str()));

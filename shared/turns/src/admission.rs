@@ -2,12 +2,12 @@
 
 use std::time::{Duration, SystemTime};
 
-use domain::{ErrorCode, Failure, Owner, RequestOrigin, TurnError};
+use domain::{ErrorCode, Failure, Groups, Owner, RequestOrigin, TurnError};
 use store::{Admission, RateLimit, Store, StoreError};
 use tokio::time::Instant;
 use work::{FairSlot, FairSlots};
 
-use crate::budgets::Budgets;
+use crate::budgets::{Budgets, retry_seconds};
 
 /// The part of an invocation's time that is reserved for storing the answer and ending the stream.
 const RESERVE: Duration = Duration::from_secs(8);
@@ -32,10 +32,16 @@ pub struct TurnLimits {
 }
 
 impl TurnLimits {
-    /// Rejects a turn whose owner has exhausted the rate limit or a budget.
-    pub(crate) async fn check(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<(), TurnError> {
+    /// Rejects a turn whose owner has exhausted the rate limit or a budget, or whose groups have exhausted one.
+    pub(crate) async fn check(
+        &self,
+        store: &Store,
+        owner: &Owner,
+        groups: &Groups,
+        now: SystemTime,
+    ) -> Result<(), TurnError> {
         self.check_rate(store, owner, now).await?;
-        self.budgets.check(&store.ledger, owner, now).await
+        self.budgets.check(&store.ledger, owner, groups, now).await
     }
 
     async fn check_rate(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<(), TurnError> {
@@ -47,8 +53,7 @@ impl TurnLimits {
         match admission? {
             Admission::Admitted => Ok(()),
             Admission::Denied { retry_after } => {
-                let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
-                Err(Failure::from(ErrorCode::RateLimited).with_retry_after(seconds.max(1)).into())
+                Err(Failure::from(ErrorCode::RateLimited).with_retry_after(retry_seconds(retry_after)).into())
             }
         }
     }

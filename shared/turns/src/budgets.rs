@@ -1,11 +1,13 @@
 //! Daily budgets: read from the settings, checked before a turn starts.
 
-use std::time::SystemTime;
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
 
-use domain::{ErrorCode, Failure, Owner, TurnError};
+use domain::{ErrorCode, Failure, Groups, Owner, TurnError, parse_object};
+use futures_util::future::try_join_all;
 use jiff::Timestamp;
-use platform::settings::{SettingError, Settings};
-use serde::Serialize;
+use platform::settings::{JsonFields, SettingError, Settings};
+use serde::{Deserialize, Serialize};
 use store::{Day, UsageLedger, UsageScope, UsageTotals};
 
 /// A higher number of tokens than a day can use is a typing error.
@@ -14,13 +16,36 @@ const MAX_TOKENS: u64 = 1_000_000_000_000_000;
 /// The highest cost, in the prices' currency.
 const MAX_COST: u64 = 1_000_000_000;
 
-/// Daily budgets of one owner and of the deployment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+const GROUP_BUDGETS: &str = "GROUP_BUDGETS";
+
+const ACCEPTED_GROUPS: &str = "a JSON object of budgets by the names of groups, such as {\"legal\":{\"dailyTokens\":1000000,\"dailyCost\":\"2.50\"}}";
+
+const ACCEPTED_COST: &str = "an amount such as 2.50 with at most six decimals, from 0.000001 to 1000000000";
+
+/// What the fields of a group's budget accept.
+const GROUP_FIELDS: &JsonFields =
+    &[("dailyTokens", "a whole number, from 1 to 1000000000000000"), ("dailyCost", ACCEPTED_COST)];
+
+/// Daily budgets of one owner, of groups and of the deployment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Budgets {
     /// The budget of each owner.
     pub own: Budget,
     /// The budget of all owners together.
     pub total: Budget,
+    /// The budgets of groups by their names: all members of a group share one.
+    pub groups: BTreeMap<String, Budget>,
+}
+
+/// A budget with its scope, and with whose it is for the error message.
+type ScopedBudget<'a> = (UsageScope<'a>, Budget, &'static str);
+
+/// A value in `GROUP_BUDGETS`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct GroupBudget {
+    daily_tokens: Option<u64>,
+    daily_cost: Option<String>,
 }
 
 /// The maximum use in a day (UTC); `None` for no limit.
@@ -35,8 +60,8 @@ pub struct Budget {
 }
 
 impl Budgets {
-    /// Reads `USER_DAILY_TOKENS`, `USER_DAILY_COST`, and the same with `TOTAL`; `searches` are the limits on paid searches of
-    /// each owner and of all together.
+    /// Reads `USER_DAILY_TOKENS`, `USER_DAILY_COST`, the same with `TOTAL`, and `GROUP_BUDGETS`; `searches` are the limits on
+    /// paid searches of each owner and of all together.
     ///
     /// # Errors
     /// A setting that cannot be parsed.
@@ -53,12 +78,25 @@ impl Budgets {
                 searches: total,
                 cost_micros: cost(settings, "TOTAL_DAILY_COST")?,
             },
+            groups: group_budgets(settings)?,
         })
     }
 
     /// Whether there is a budget in money.
     pub fn has_cost(&self) -> bool {
-        self.own.cost_micros.or(self.total.cost_micros).is_some()
+        [&self.own, &self.total].into_iter().chain(self.groups.values()).any(|budget| budget.cost_micros.is_some())
+    }
+
+    /// The budgets of a caller's groups. A turn adds to the totals of these, because nothing reads those of others.
+    pub fn of_groups<'a>(&'a self, groups: &'a Groups) -> impl Iterator<Item = (&'a str, Budget)> {
+        groups.names().iter().filter_map(|name| Some((name.as_str(), *self.groups.get(name)?)))
+    }
+
+    fn scoped<'a>(&'a self, owner: &'a Owner, groups: &'a Groups) -> Vec<ScopedBudget<'a>> {
+        let own = (UsageScope::User(owner), self.own, "Your");
+        let groups = self.of_groups(groups).map(|(name, budget)| (UsageScope::Group(name), budget, "Your group's"));
+        let total = (UsageScope::Global, self.total, "This service's");
+        [own].into_iter().chain(groups).chain([total]).collect()
     }
 
     /// Rejects a turn when no tokens or no money is left for today; each search checks the budget of searches itself.
@@ -68,28 +106,28 @@ impl Budgets {
     ///
     /// # Errors
     /// `quota_exhausted` with the time until midnight (UTC), or the failure of the store.
-    pub(crate) async fn check(&self, ledger: &UsageLedger, owner: &Owner, now: SystemTime) -> Result<(), TurnError> {
-        let day = Day::of(now);
-        let own = spent(ledger, UsageScope::User(owner), day, self.own);
-        let total = spent(ledger, UsageScope::Global, day, self.total);
-        let (own, total) = tokio::try_join!(own, total)?;
-        match self.exceeded(&own, &total) {
-            Some(budget) => Err(exhausted(budget, now).into()),
+    pub(crate) async fn check(
+        &self,
+        ledger: &UsageLedger,
+        owner: &Owner,
+        groups: &Groups,
+        now: SystemTime,
+    ) -> Result<(), TurnError> {
+        let (day, budgets) = (Day::of(now), self.scoped(owner, groups));
+        let spent = budgets.iter().map(|(scope, budget, _)| spent(ledger, *scope, day, *budget));
+        match exceeded(&budgets, &try_join_all(spent).await?) {
+            Some(budget) => Err(exhausted(&budget, now).into()),
             None => Ok(()),
         }
     }
+}
 
-    /// The name of the first exhausted budget, for the error message.
-    fn exceeded(&self, own: &UsageTotals, total: &UsageTotals) -> Option<&'static str> {
-        let over = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
-        let budgets = [
-            (over(self.own.tokens, own.tokens()), "Your token budget"),
-            (over(self.own.cost_micros, own.cost_micros.unwrap_or_default()), "Your cost budget"),
-            (over(self.total.tokens, total.tokens()), "This service's token budget"),
-            (over(self.total.cost_micros, total.cost_micros.unwrap_or_default()), "This service's cost budget"),
-        ];
-        budgets.into_iter().find_map(|(over, name)| over.then_some(name))
-    }
+/// The name of the first exhausted budget, for the error message.
+fn exceeded(budgets: &[ScopedBudget<'_>], spent: &[UsageTotals]) -> Option<String> {
+    let name = |((_, budget, whose), spent): (&ScopedBudget<'_>, &UsageTotals)| {
+        Some(format!("{whose} {} budget", budget.exceeded(spent)?))
+    };
+    budgets.iter().zip(spent).find_map(name)
 }
 
 async fn spent(
@@ -106,10 +144,14 @@ async fn spent(
 
 fn exhausted(budget: &str, now: SystemTime) -> Failure {
     let end = Day::of(now).end();
-    let left = end.duration_since(now).unwrap_or_default();
-    let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
+    let seconds = retry_seconds(end.duration_since(now).unwrap_or_default());
     let message = format!("{budget} for today is used up. It starts again at {}.", rfc3339(end));
-    Failure::new(ErrorCode::QuotaExhausted, message).with_retry_after(seconds.max(1))
+    Failure::new(ErrorCode::QuotaExhausted, message).with_retry_after(seconds)
+}
+
+/// A time to wait in whole seconds, at least one.
+pub(crate) fn retry_seconds(wait: Duration) -> u64 {
+    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }
 
 /// A budget and its use, as clients read it.
@@ -134,6 +176,16 @@ pub struct BudgetRows {
 }
 
 impl Budget {
+    /// What is used up.
+    fn exceeded(&self, spent: &UsageTotals) -> Option<&'static str> {
+        let over = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
+        match spent.cost_micros.unwrap_or_default() {
+            _ if over(self.tokens, spent.tokens()) => Some("token"),
+            cost if over(self.cost_micros, cost) => Some("cost"),
+            _ => None,
+        }
+    }
+
     /// The limits with their use on that day, which `spent` holds.
     pub fn rows(&self, spent: &UsageTotals, day: Day) -> BudgetRows {
         let row =
@@ -152,13 +204,40 @@ fn rfc3339(at: SystemTime) -> String {
 
 fn tokens(settings: &Settings, name: &str) -> Result<Option<u64>, SettingError> {
     let accepted = format!("a whole number of tokens, from 1 to {MAX_TOKENS}");
-    let parse = |text: &str| text.parse().ok().filter(|number| (1..=MAX_TOKENS).contains(number));
-    settings.parse(name, &accepted, parse)
+    settings.parse(name, &accepted, |text| text.parse().ok().and_then(valid_tokens))
 }
 
 fn cost(settings: &Settings, name: &str) -> Result<Option<u64>, SettingError> {
-    let accepted = "an amount such as 2.50 with at most six decimals, from 0.000001 to 1000000000";
-    settings.parse(name, accepted, |text| micros(text).filter(|micros| (1..=MAX_COST * 1_000_000).contains(micros)))
+    settings.parse(name, ACCEPTED_COST, valid_cost)
+}
+
+fn valid_tokens(number: u64) -> Option<u64> {
+    (1..=MAX_TOKENS).contains(&number).then_some(number)
+}
+
+fn valid_cost(text: &str) -> Option<u64> {
+    micros(text).filter(|micros| (1..=MAX_COST * 1_000_000).contains(micros))
+}
+
+fn group_budgets(settings: &Settings) -> Result<BTreeMap<String, Budget>, SettingError> {
+    let error = |accepted: &str| SettingError::new(GROUP_BUDGETS, accepted);
+    let rows: Option<BTreeMap<String, GroupBudget>> =
+        settings.parse_json(GROUP_BUDGETS, ACCEPTED_GROUPS, GROUP_FIELDS)?;
+    let Some(rows) = rows else { return Ok(BTreeMap::new()) };
+    // A name that occurs twice is an error; the parser of types uses the last one.
+    parse_object(settings.var(GROUP_BUDGETS).unwrap_or_default().as_bytes()).map_err(|_| error(ACCEPTED_GROUPS))?;
+    Groups::new(rows.keys().cloned()).ok_or_else(|| error("at most 64 names of groups, each 1 to 128 characters"))?;
+    let budget = |(name, GroupBudget { daily_tokens, daily_cost }): (String, GroupBudget)| {
+        let invalid = |(field, accepted): (&str, &str)| error(accepted).at(format!(".{name}.{field}"));
+        let tokens = daily_tokens.map(|number| valid_tokens(number).ok_or_else(|| invalid(GROUP_FIELDS[0])));
+        let cost = daily_cost.map(|text| valid_cost(&text).ok_or_else(|| invalid(GROUP_FIELDS[1])));
+        let budget = Budget { tokens: tokens.transpose()?, searches: None, cost_micros: cost.transpose()? };
+        if budget == Budget::default() {
+            return Err(error("dailyTokens, dailyCost or both").at(format!(".{name}")));
+        }
+        Ok((name, budget))
+    };
+    rows.into_iter().map(budget).collect()
 }
 
 /// Parses a decimal number into millionths.
@@ -173,64 +252,4 @@ fn micros(text: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::{Duration, UNIX_EPOCH};
-
-    use super::*;
-
-    fn read(name: &str, value: &str) -> Result<Budgets, SettingError> {
-        Budgets::from_settings(&Settings::from_pairs([(name, value)]), [None; 2])
-    }
-
-    #[test]
-    fn costs_are_decimal_numbers_in_millionths() {
-        let cost = |value| read("USER_DAILY_COST", value).map(|budgets| budgets.own.cost_micros);
-        assert_eq!(cost("2.50"), Ok(Some(2_500_000)));
-        assert_eq!(cost("7"), Ok(Some(7_000_000)));
-        assert_eq!(cost("0.000001"), Ok(Some(1)));
-        assert_eq!(cost("1000000000"), Ok(Some(1_000_000_000_000_000)));
-        assert_eq!(cost(" "), Ok(None));
-        for bad in ["0", "0.0000001", "1e3", "-1", "+1", ".5", "1.", "1,5", "¥2", "1000000000.000001", "18446744073710"]
-        {
-            assert_eq!(cost(bad).unwrap_err().variable, "USER_DAILY_COST", "{bad}");
-        }
-    }
-
-    #[test]
-    fn every_budget_has_its_own_setting() {
-        let names = ["USER_DAILY_TOKENS", "USER_DAILY_COST", "TOTAL_DAILY_TOKENS", "TOTAL_DAILY_COST"];
-        let all = names.into_iter().zip(["1", "3", "4", "6"]);
-        let budget = |tokens, searches, cost: u64| Budget {
-            tokens: Some(tokens),
-            searches: Some(searches),
-            cost_micros: Some(cost * 1_000_000),
-        };
-        let expected = Budgets { own: budget(1, 2, 3), total: budget(4, 5, 6) };
-        assert_eq!(Budgets::from_settings(&Settings::from_pairs(all), [Some(2), Some(5)]), Ok(expected));
-        assert!(read("TOTAL_DAILY_TOKENS", "0").is_err() && read("USER_DAILY_TOKENS", "1.5").is_err());
-    }
-
-    #[test]
-    fn f141_owners_exhausted_budget_is_reported_first() {
-        let budget = |tokens, cost_micros| Budget { tokens, searches: None, cost_micros };
-        let spent = |input_tokens, cost_micros| UsageTotals { input_tokens, cost_micros, ..UsageTotals::default() };
-        let budgets = Budgets { own: budget(Some(10), Some(5)), total: budget(Some(30), Some(9)) };
-        let exceeded = |own: UsageTotals, total: UsageTotals| budgets.exceeded(&own, &total);
-        assert_eq!(exceeded(spent(9, Some(4)), spent(29, Some(8))), None);
-        assert_eq!(exceeded(spent(9, None), spent(29, None)), None, "what has no price costs nothing");
-        assert_eq!(exceeded(spent(10, Some(5)), spent(30, Some(9))), Some("Your token budget"));
-        assert_eq!(exceeded(spent(9, Some(5)), spent(30, Some(9))), Some("Your cost budget"));
-        assert_eq!(exceeded(spent(9, None), spent(30, Some(9))), Some("This service's token budget"));
-        assert_eq!(exceeded(spent(9, None), spent(29, Some(9))), Some("This service's cost budget"));
-        let unset = Budgets::default();
-        assert_eq!(unset.exceeded(&spent(u64::MAX, Some(1)), &spent(u64::MAX, Some(1))), None);
-    }
-
-    #[test]
-    fn f141_rejection_names_the_reset_time_rounded_up() {
-        let now = Day::of(UNIX_EPOCH + Duration::from_secs(1_795_219_201)).end() - Duration::from_millis(3_599_999);
-        let failure = exhausted("Your token budget", now);
-        assert_eq!(failure.message, "Your token budget for today is used up. It starts again at 2026-11-22T00:00:00Z.");
-        assert_eq!((failure.code, failure.retry_after_seconds), (ErrorCode::QuotaExhausted, Some(3600)));
-    }
-}
+mod tests;

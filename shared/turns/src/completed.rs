@@ -26,6 +26,7 @@ struct CompletedTurn {
     owner: Owner,
     conversation_id: String,
     turn_id: String,
+    answer_seq: u64,
     events: EventLog,
     bytes: usize,
     expires_at: SystemTime,
@@ -37,7 +38,7 @@ impl CompletedTurns {
         &mut self,
         owner: &Owner,
         conversation_id: &str,
-        turn_id: &str,
+        (turn_id, answer_seq): (&str, u64),
         events: &EventLog,
         now: SystemTime,
     ) {
@@ -50,6 +51,7 @@ impl CompletedTurns {
             owner: owner.clone(),
             conversation_id: conversation_id.to_owned(),
             turn_id: turn_id.to_owned(),
+            answer_seq,
             events: events.clone(),
             bytes,
             expires_at: now + TIME_TO_LIVE,
@@ -59,28 +61,23 @@ impl CompletedTurns {
         }
     }
 
-    /// The events of a turn, if it is cached.
+    /// The events of a turn and the seq of its answer, if it is cached.
     pub(crate) fn events(
         &self,
         owner: &Owner,
         conversation_id: &str,
         turn_id: &str,
         now: SystemTime,
-    ) -> Option<EventLog> {
+    ) -> Option<(EventLog, u64)> {
         let mut of_owner = self.turns.iter().filter(|turn| turn.owner == *owner && turn.expires_at > now);
         let found = of_owner.find(|turn| turn.conversation_id == conversation_id && turn.turn_id == turn_id)?;
-        Some(found.events.clone())
+        Some((found.events.clone(), found.answer_seq))
     }
 
-    /// Drops the turns of a conversation.
-    pub(crate) fn forget(&mut self, owner: &Owner, conversation_id: &str) {
-        self.turns.retain(|turn| turn.owner != *owner || turn.conversation_id != conversation_id);
-        self.bytes = self.turns.iter().map(|turn| turn.bytes).sum();
-    }
-
-    /// Drops the turns of an owner.
-    pub(crate) fn forget_all(&mut self, owner: &Owner) {
-        self.turns.retain(|turn| turn.owner != *owner);
+    /// Drops the turns of an owner, or of one conversation.
+    pub(crate) fn forget(&mut self, owner: &Owner, conversation_id: Option<&str>) {
+        let is_other = |id: &str| conversation_id.is_some_and(|conversation_id| conversation_id != id);
+        self.turns.retain(|turn| turn.owner != *owner || is_other(&turn.conversation_id));
         self.bytes = self.turns.iter().map(|turn| turn.bytes).sum();
     }
 }
@@ -121,7 +118,7 @@ mod tests {
     }
 
     fn insert(completed: &mut CompletedTurns, turn: usize, bytes: usize) {
-        completed.insert(&alice(), CONVERSATION, &turn.to_string(), &events(bytes), SystemTime::UNIX_EPOCH);
+        completed.insert(&alice(), CONVERSATION, (&turn.to_string(), 2), &events(bytes), SystemTime::UNIX_EPOCH);
     }
 
     #[test]
@@ -140,7 +137,7 @@ mod tests {
         insert(&mut completed, 3, MAX_BYTES / 2);
         insert(&mut completed, 4, MAX_BYTES / 2);
         assert_eq!(cached(&completed, 1..5), [4]);
-        completed.forget(&alice(), CONVERSATION);
+        completed.forget(&alice(), Some(CONVERSATION));
         assert_eq!((cached(&completed, 1..5), completed.bytes), (Vec::new(), 0));
     }
 

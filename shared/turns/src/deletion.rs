@@ -16,13 +16,36 @@ pub async fn delete_conversation(
     owner: &Owner,
     conversation_id: &str,
 ) -> Result<(), TurnError> {
-    services.registry.cancel_deleted(owner, conversation_id);
-    services.registry.forget_completed(owner, conversation_id);
+    services.registry.cancel_deleted(owner, |id, _| id == conversation_id);
+    services.registry.forget_completed(owner, Some(conversation_id));
     let Store { conversations, idempotency, executions, streams, .. } = &services.store;
     conversations.delete(owner, conversation_id).await?;
     idempotency.delete_for_conversation(owner, conversation_id).await?;
     executions.delete_for_conversation(owner, conversation_id).await?;
     streams.delete_logs(owner, conversation_id, None).await?;
+    Ok(())
+}
+
+/// Deletes a message with all messages after it and everything that is stored of their turns, and ends a running one of
+/// these.
+///
+/// # Errors
+/// `not_found` for an unknown conversation or message, or the failure of the store.
+pub async fn delete_message(
+    services: &TurnServices,
+    owner: &Owner,
+    conversation_id: &str,
+    message_id: &str,
+) -> Result<(), TurnError> {
+    let Store { conversations, idempotency, executions, streams, .. } = &services.store;
+    let deleted = conversations.delete_message(owner, conversation_id, message_id, SystemTime::now()).await?;
+    services.registry.cancel_deleted(owner, |id, turn| id == conversation_id && deleted.turns.contains(turn));
+    services.registry.forget_completed(owner, Some(conversation_id));
+    idempotency.delete_for_answers(owner, conversation_id, &deleted.seqs).await?;
+    executions.delete_for_answers(owner, conversation_id, &deleted.ids).await?;
+    for turn in &deleted.turns {
+        streams.delete_logs(owner, conversation_id, Some(turn)).await?;
+    }
     Ok(())
 }
 
@@ -33,8 +56,8 @@ pub async fn delete_conversation(
 pub async fn erase(services: &TurnServices, owner: &Owner) -> Result<DeletionCounts, TurnError> {
     // Before anything ends.
     services.store.keys.resign(owner).await?;
-    services.registry.cancel_all_deleted(owner);
+    services.registry.cancel_deleted(owner, |_, _| true);
     let erased = services.store.erase(owner, services.limits.rate, SystemTime::now()).await;
-    services.registry.forget_all_completed(owner);
+    services.registry.forget_completed(owner, None);
     Ok(erased?)
 }

@@ -7,8 +7,9 @@
 //! * `locale`: the language and the time zone of prompts
 //! * `runner`: what stateful and stateless turns share; `stateful`, `stateless`: the two kinds; `stored_answer`: what the first kind
 //!   stores
+//! * `title`: titles of conversations
 //! * `registry`, `completed`: the turns of this process, running and finished
-//! * `deletion`: deleting conversations with their turns
+//! * `deletion`: deleting conversations and messages with their turns
 //! * `replay`: subscribing again, also to a turn of another instance
 //! * `sync`: what instances discover about models and share
 //! * `telemetry`: metrics, traces, logged stages, and records of tool calls
@@ -33,16 +34,17 @@ mod stateless;
 mod stored_answer;
 mod sync;
 mod telemetry;
+mod title;
 
 pub use admission::{TurnLimits, deadline};
 pub use budgets::{Budget, BudgetRows, Budgets};
-pub use deletion::{delete_conversation, erase};
+pub use deletion::{delete_conversation, delete_message, erase};
 pub use handle::TurnStream;
 pub use idempotency::{IdempotencyKey, start_or_replay};
 pub use locale::{PromptLocale, find_time_zone};
 pub use registry::TurnRegistry;
 pub use replay::{FrameId, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, current, resume};
-pub use request::{PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn};
+pub use request::{PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn, StatelessInput};
 pub use services::{ServiceParts, TurnServices};
 pub use stateless::start_stateless;
 pub use sync::known_tool_support;

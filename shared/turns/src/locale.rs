@@ -19,9 +19,7 @@ impl PromptLocale {
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let language = settings.parse("PROMPT_LANGUAGE", "auto, zh or en", |text| match text {
             "auto" => Some(None),
-            "zh" => Some(Some(Language::Zh)),
-            "en" => Some(Some(Language::En)),
-            _ => None,
+            code => Language::from_code(code).map(Some),
         })?;
         let accepted = "an IANA time zone such as Asia/Shanghai";
         let time_zone = settings.parse("TIME_ZONE", accepted, find_time_zone)?;

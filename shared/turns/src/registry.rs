@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use agent::EventLog;
@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use store::TurnLease;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use work::watch_slow_work;
+use work::{lock, watch_slow_work};
 
 use crate::completed::CompletedTurns;
 
@@ -63,7 +63,7 @@ impl TurnRegistry {
             deleted: deleted.clone(),
             is_stored: false,
         };
-        self.running().insert(key.clone(), entry);
+        lock(&self.running).insert(key.clone(), entry);
         let (registry, turn_id) = (self.clone(), turn_id.to_owned());
         TurnGuard { registry, key, turn_id, stop, deleted, shutdown: self.shutdown.clone() }
     }
@@ -87,29 +87,22 @@ impl TurnRegistry {
 
     /// Stops the turn of a conversation; whether one runs in this process.
     pub fn stop(&self, owner: &Owner, conversation_id: &str) -> bool {
-        let running = self.running();
+        let running = lock(&self.running);
         let entry = running.get(&key(owner, conversation_id)).filter(|entry| !entry.is_stored);
         entry.inspect(|entry| entry.stop.cancel()).is_some()
     }
 
     /// Whether a turn of this process holds the conversation.
     pub(crate) fn holds(&self, owner: &Owner, conversation_id: &str) -> bool {
-        let running = self.running();
+        let running = lock(&self.running);
         let entry = running.get(&key(owner, conversation_id));
         entry.is_some_and(|entry| !entry.is_stored && !entry.deleted.is_cancelled())
     }
 
-    /// Ends the turn of a deleted conversation, if one runs in this process.
-    pub(crate) fn cancel_deleted(&self, owner: &Owner, conversation_id: &str) {
-        if let Some(entry) = self.running().get(&key(owner, conversation_id)) {
-            entry.deleted.cancel();
-        }
-    }
-
-    /// Ends all turns of an owner in this process, as if their conversations were deleted.
-    pub(crate) fn cancel_all_deleted(&self, owner: &Owner) {
-        for ((entry_owner, _), entry) in self.running().iter() {
-            if entry_owner == owner {
+    /// Ends those turns of an owner in this process that are deleted, by the ids of their conversations and their own.
+    pub(crate) fn cancel_deleted(&self, owner: &Owner, is_deleted: impl Fn(&str, &str) -> bool) {
+        for ((entry_owner, conversation_id), entry) in lock(&self.running).iter() {
+            if entry_owner == owner && is_deleted(conversation_id, &entry.turn_id) {
                 entry.deleted.cancel();
             }
         }
@@ -117,27 +110,19 @@ impl TurnRegistry {
 
     /// The id and the events of the turn that runs in a conversation, if it runs in this process.
     pub(crate) fn current(&self, owner: &Owner, conversation_id: &str) -> Option<(String, EventLog)> {
-        let running = self.running();
+        let running = lock(&self.running);
         let entry = running.get(&key(owner, conversation_id))?;
         Some((entry.turn_id.clone(), entry.events.clone()))
     }
 
-    /// The events of a turn that runs in this process or finished in it within the last hour.
-    pub(crate) fn events(&self, owner: &Owner, conversation_id: &str, turn_id: &str) -> Option<EventLog> {
-        match self.current(owner, conversation_id).filter(|(current, _)| current == turn_id) {
-            Some((_, events)) => Some(events),
-            None => self.completed().events(owner, conversation_id, turn_id, SystemTime::now()),
-        }
+    /// The events of a turn that finished in this process within the last hour, and the seq of its answer.
+    pub(crate) fn completed(&self, owner: &Owner, conversation_id: &str, turn_id: &str) -> Option<(EventLog, u64)> {
+        lock(&self.completed).events(owner, conversation_id, turn_id, SystemTime::now())
     }
 
-    /// Drops the completed turns of a conversation.
-    pub(crate) fn forget_completed(&self, owner: &Owner, conversation_id: &str) {
-        self.completed().forget(owner, conversation_id);
-    }
-
-    /// Drops the completed turns of an owner.
-    pub(crate) fn forget_all_completed(&self, owner: &Owner) {
-        self.completed().forget_all(owner);
+    /// Drops the completed turns of an owner, or of one conversation.
+    pub(crate) fn forget_completed(&self, owner: &Owner, conversation_id: Option<&str>) {
+        lock(&self.completed).forget(owner, conversation_id);
     }
 
     /// Whether the process shuts down.
@@ -151,14 +136,6 @@ impl TurnRegistry {
         self.tasks.close();
         self.tasks.wait().await;
     }
-
-    fn running(&self) -> MutexGuard<'_, HashMap<Key, Entry>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn completed(&self) -> MutexGuard<'_, CompletedTurns> {
-        self.completed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 fn key(owner: &Owner, conversation_id: &str) -> Key {
@@ -168,21 +145,24 @@ fn key(owner: &Owner, conversation_id: &str) -> Key {
 impl TurnGuard {
     /// Records that the end of the turn is stored: it can no longer be stopped, and the conversation is free.
     pub(crate) fn mark_stored(&self) {
-        if let Some(entry) = self.registry.running().get_mut(&self.key).filter(|entry| entry.turn_id == self.turn_id) {
+        if let Some(entry) =
+            lock(&self.registry.running).get_mut(&self.key).filter(|entry| entry.turn_id == self.turn_id)
+        {
             entry.is_stored = true;
         }
     }
 
     /// Caches the events of the turn, which is about to end, for clients that resume it.
-    pub(crate) fn cache_completed(&self, events: &EventLog) {
+    pub(crate) fn cache_completed(&self, answer_seq: u64, events: &EventLog) {
         let (owner, conversation_id) = &self.key;
-        self.registry.completed().insert(owner, conversation_id, &self.turn_id, events, SystemTime::now());
+        let turn = (self.turn_id.as_str(), answer_seq);
+        lock(&self.registry.completed).insert(owner, conversation_id, turn, events, SystemTime::now());
     }
 }
 
 impl Drop for TurnGuard {
     fn drop(&mut self) {
-        let mut running = self.registry.running();
+        let mut running = lock(&self.registry.running);
         // The next turn of the conversation may have started already.
         if running.get(&self.key).is_some_and(|entry| entry.turn_id == self.turn_id) {
             running.remove(&self.key);

@@ -1,9 +1,9 @@
 //! Requests to start a turn. Every name in them is resolved and checked.
 
 use agent::{Agent, ClientContext};
-use domain::{HistoryTurn, Owner, RequestOrigin, Summary, ToolChoice};
+use domain::{HistoryTurn, Membership, Owner, RequestOrigin, Summary, ToolCall, ToolChoice};
 use llm::ModelClient;
-use store::UserInput;
+use store::{Target, UserInput};
 use tokio::time::Instant;
 use tools::SourceNumbers;
 
@@ -13,14 +13,20 @@ use crate::locale::PromptLocale;
 pub struct StartTurn {
     /// The owner of the conversation.
     pub owner: Owner,
+    /// The caller's groups, which decide what tools may use and which budgets count.
+    pub membership: Membership,
     /// The agent that answers.
     pub agent: ResolvedAgent,
     /// `None` for a new conversation.
     pub conversation_id: Option<String>,
     /// For a new conversation, the id by which its client knows it, if it has one.
     pub chat_id: Option<String>,
-    /// A new message, or another answer to the last one.
+    /// A new message, another answer, or more of one.
     pub question: UserInput,
+    /// The message of the conversation that it refers to.
+    pub target: Target,
+    /// Whether the conversation is or must be temporary: in no list, and deleted after 24 hours.
+    pub temporary: bool,
     /// When the turn must be over.
     pub deadline: Instant,
     /// The request that starts it.
@@ -31,14 +37,24 @@ pub struct StartTurn {
 pub struct StartStatelessTurn {
     /// The owner on whose behalf tools run.
     pub owner: Owner,
+    /// The caller's groups, which decide what tools may use and which budgets count.
+    pub membership: Membership,
     /// The agent that answers.
     pub agent: ResolvedAgent,
-    /// The message, and the conversation before it.
-    pub input: PromptInput,
+    /// What is answered.
+    pub input: StatelessInput,
     /// When the turn must be over.
     pub deadline: Instant,
     /// The request that starts it.
     pub request: RequestOrigin,
+}
+
+/// What a turn answers in a conversation that the client keeps.
+pub enum StatelessInput {
+    /// A message, with the conversation before it.
+    Message(Box<PromptInput>),
+    /// A call of one of the agent's tools, whose result is the answer.
+    Call(ToolCall),
 }
 
 /// The agent that answers, with its models.
@@ -49,6 +65,8 @@ pub struct ResolvedAgent {
     pub agent: Agent,
     /// The model that answers, then those that take over when it fails; never empty.
     pub models: Vec<ModelClient>,
+    /// The model that writes titles of stored conversations; `None` if they keep their first message as title.
+    pub title_model: Option<ModelClient>,
     /// Whether tools may, must or must not be called.
     pub tool_choice: ToolChoice,
     /// How its models are prompted.

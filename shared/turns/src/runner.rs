@@ -2,11 +2,11 @@ use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
 use agent::{EventLog, Turn, TurnRecorderFactory};
-use domain::{ErrorCode, Failure, FinishReason, Language, Owner, RequestOrigin};
+use domain::{ErrorCode, Failure, FinishReason, Language, Membership, Owner, RequestOrigin, Usage};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use jiff::Timestamp;
-use store::{AnswerWrites, Day, Execution, ReadError, Store, StoreError, UsageScope};
+use store::{AnswerWrites, Day, Execution, ReadError, Store, StoreError, TurnUsage, UsageScope};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceNumbers, ToolContext, UrlAllowlist};
@@ -14,7 +14,7 @@ use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceN
 use crate::request::{PromptInput, ResolvedAgent};
 use crate::services::TurnServices;
 use crate::sync::{StoredToolSupport, breaker, tool_support};
-use crate::telemetry::{StageLog, TurnReport, log_accepted, log_end, log_stored, redaction};
+use crate::telemetry::{StageLog, TurnReport, log_end, redaction};
 
 /// Timeout for storing records of tool calls, which a turn can do without.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
@@ -26,6 +26,7 @@ const DEADLINE_GRACE: Duration = Duration::from_secs(1);
 pub(crate) struct TurnRunner<'a> {
     pub(crate) services: &'a TurnServices,
     pub(crate) owner: &'a Owner,
+    pub(crate) membership: &'a Membership,
     pub(crate) agent: &'a ResolvedAgent,
     /// The language of the prompts.
     pub(crate) language: Language,
@@ -35,7 +36,11 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) request: &'a RequestOrigin,
     /// Empty for a stateless turn.
     pub(crate) conversation_id: &'a str,
+    /// The number of calls of the answer that the turn continues.
+    pub(crate) earlier_calls: usize,
     pub(crate) started_at: Instant,
+    /// Whether its calls are recorded: not those of a temporary conversation.
+    pub(crate) records_calls: bool,
 }
 
 impl TurnRunner<'_> {
@@ -98,11 +103,12 @@ impl TurnRunner<'_> {
         Timestamp::now().to_zoned(self.agent.locale.time_zone.clone()).date().to_string()
     }
 
-    fn tool_context(&self, sources: SourceNumbers) -> ToolContext {
+    pub(crate) fn tool_context(&self, sources: SourceNumbers) -> ToolContext {
         ToolContext {
             language: self.language,
             time_zone: self.agent.locale.time_zone.clone(),
             owner: self.owner.clone(),
+            membership: self.membership.clone(),
             deadline: self.deadline,
             allowed_urls: UrlAllowlist::default(),
             sources,
@@ -116,25 +122,56 @@ impl TurnRunner<'_> {
     /// Adds the usage of the turn to one of the day's totals, however it ended, even if its conversation is deleted: a deletion
     /// is no way around a budget. A failure to write them does not fail the turn.
     pub(crate) async fn record_usage(&self, scope: UsageScope<'_>) {
-        let usage = self.events.turn_state().usage();
-        let added = self.services.store.ledger.add(scope, Day::of(SystemTime::now()), &usage).await;
-        if let Err(error) = added {
+        let (ledger, day) = (&self.services.store.ledger, Day::of(SystemTime::now()));
+        let (usage, model) = self.usage();
+        let turn = TurnUsage { usage: &usage, model: &model, groups: &self.membership.groups };
+        if let Err(error) = ledger.add(scope, day, &turn).await {
             tracing::warn!(%error, turn = %self.turn_id, "the usage of a turn could not be recorded");
         }
     }
 
+    /// Adds the usage of the turn to the day's totals of all owners and of groups with a budget. At the same time lists its
+    /// owner for tables of usage.
+    pub(crate) async fn record_shared_usage(&self) {
+        let listed = self.services.store.ledger.list_owner(self.owner, Day::of(SystemTime::now()));
+        let groups = self.services.limits.budgets.of_groups(&self.membership.groups);
+        let scopes = groups.map(|(name, _)| UsageScope::Group(name)).chain([UsageScope::Global]);
+        let (_, listed) = tokio::join!(join_all(scopes.map(|scope| self.record_usage(scope))), listed);
+        if let Err(error) = listed {
+            tracing::warn!(%error, turn = %self.turn_id, "the owner of a turn could not be listed");
+        }
+    }
+
+    /// The usage so far, and the name of the model that wrote last.
+    fn usage(&self) -> (Usage, String) {
+        let state = self.events.turn_state();
+        let model = state.models().last().map_or(self.agent.model_name(), String::as_str).to_owned();
+        (state.usage(), model)
+    }
+
     /// What is stored with an answer: its owner's usage, and the records of its tool calls.
-    pub(crate) fn prepare_records(&self, message_id: &str) -> Result<AnswerWrites, StoreError> {
+    pub(crate) fn prepare_records(&self, message_id: &str) -> AnswerWrites {
         let (store, now) = (&self.services.store, SystemTime::now());
-        let usage = self.events.turn_state().usage();
-        let mut writes = store.ledger.prepare(self.owner, Day::of(now), &usage)?;
-        writes.extend([store.executions.prepare(self.owner, &self.executions(message_id), now)?]);
-        Ok(writes)
+        let (usage, model) = self.usage();
+        let turn = TurnUsage { usage: &usage, model: &model, groups: &self.membership.groups };
+        let mut writes = store.ledger.prepare(self.owner, Day::of(now), &turn);
+        writes.extend([store.executions.prepare(self.owner, &self.executions(message_id), now)]);
+        writes
     }
 
     fn executions(&self, message_id: &str) -> Vec<Execution> {
+        if !self.records_calls {
+            return Vec::new();
+        }
         let (state, redactor) = (self.events.turn_state(), &self.services.redactor);
-        redaction::executions(state.calls(), redactor, message_id, &self.agent.id, self.conversation_id)
+        redaction::executions(
+            state.calls(),
+            self.earlier_calls,
+            redactor,
+            message_id,
+            &self.agent.id,
+            self.conversation_id,
+        )
     }
 
     /// Stores records of the tool calls of an answer that was stored without them; a failure does not fail the turn.
@@ -156,16 +193,6 @@ impl TurnRunner<'_> {
             Err(ReadError::NotFound) => executions.delete_for_conversation(self.owner, self.conversation_id).await,
             _ => Ok(()),
         }
-    }
-
-    /// Logs that the turn was accepted.
-    pub(crate) fn log_accepted(&self) {
-        log_accepted(self.agent.model_name(), &self.agent.agent.tools);
-    }
-
-    /// Logs that the answer is stored.
-    pub(crate) fn log_stored(&self) {
-        log_stored(self.started_at);
     }
 
     /// Writes metrics and traces of the turn; must be called before the last byte leaves.

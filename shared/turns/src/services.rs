@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use agent::TurnRecorderFactory;
-use domain::{ErrorCode, Owner, TurnError};
+use domain::{ErrorCode, Groups, Owner, TurnError};
 use redaction::Redactor;
 use store::Store;
 use work::FairSlot;
@@ -46,14 +46,14 @@ impl TurnServices {
         Self(Arc::new(Shared { parts, registry: TurnRegistry::default(), gate: AdmissionGate::default() }))
     }
 
-    /// Admits a turn, unless the process shuts down or a limit or budget of the owner is exhausted. The permit is held while
+    /// Admits a turn, unless the process shuts down or a limit or budget of the owner or a group is exhausted. The permit is held while
     /// the turn starts.
-    pub(crate) async fn admit(&self, owner: &Owner) -> Result<FairSlot<Owner>, TurnError> {
+    pub(crate) async fn admit(&self, owner: &Owner, groups: &Groups) -> Result<FairSlot<Owner>, TurnError> {
         let permit = self.0.gate.acquire(owner).await?;
         if self.registry.is_shutting_down() {
             return Err(ErrorCode::Interrupted.into());
         }
-        self.limits.check(&self.store, owner, SystemTime::now()).await?;
+        self.limits.check(&self.store, owner, groups, SystemTime::now()).await?;
         Ok(permit)
     }
 }

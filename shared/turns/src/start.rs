@@ -10,9 +10,7 @@ use crate::handle::TurnStream;
 use crate::request::StartTurn;
 use crate::services::TurnServices;
 use crate::stateful::StatefulTurn;
-
-/// The longest title made of a first message, in characters.
-const MAX_TITLE: usize = 60;
+use crate::title;
 
 /// Stores the turn as running and spawns it. It runs to its end whether or not a client reads its events.
 pub(crate) async fn start(
@@ -20,14 +18,16 @@ pub(crate) async fn start(
     request: StartTurn,
     idempotency: Option<IdempotencyClaim>,
 ) -> Result<TurnStream, TurnError> {
-    let _permit = services.admit(&request.owner).await?;
+    let _permit = services.admit(&request.owner, &request.membership.groups).await?;
     // By the wall clock a lease may seem to have expired that this very process renews.
     if request.conversation_id.as_ref().is_some_and(|id| services.registry.holds(&request.owner, id)) {
         return Err(BeginError::InProgress { retry_after: ConversationStore::LEASE }.into());
     }
     let new_turn = new_turn(&request, idempotency);
-    let lease = services.store.conversations.begin(&request.owner, &new_turn, SystemTime::now()).await?;
-    let events = EventLog::default();
+    let lease = services.store.begin(&request.owner, &new_turn, SystemTime::now()).await?;
+    let continued = lease.continued.as_ref().map(|continued| &continued.message);
+    let events = continued.map_or_else(EventLog::default, |one| EventLog::continuing(&one.content, &one.thinking));
+    let message_id = continued.map_or(new_turn.assistant_message_id, |one| one.id.clone());
     let subscriber = events.subscribe(0);
     let span = turn_span(&request.request, &lease.conversation_id, &lease.turn_id);
     let turn = StatefulTurn {
@@ -35,8 +35,8 @@ pub(crate) async fn start(
         guard: services.registry.register(&request.owner, &lease, &events),
         title: lease.is_first().then_some(new_turn.title),
         events: events.clone(),
-        started: started(&lease, new_turn.assistant_message_id.clone(), new_turn.model),
-        message_id: new_turn.assistant_message_id,
+        started: started(&lease, message_id.clone(), new_turn.model),
+        message_id,
         lease,
         request,
         sources: OnceLock::new(),
@@ -58,44 +58,22 @@ fn new_turn(request: &StartTurn, idempotency: Option<IdempotencyClaim>) -> NewTu
         user_message_id: new_id(),
         assistant_message_id: new_id(),
         input: request.question.clone(),
+        target: request.target.clone(),
         model: request.agent.model_name().to_owned(),
         language: match &request.question {
             UserInput::Message(message) => Language::of(message),
-            UserInput::Regenerate => Language::default(),
+            UserInput::Regenerate | UserInput::Continue => Language::default(),
         },
         title: match &request.question {
-            UserInput::Message(message) => title(message),
-            UserInput::Regenerate => String::new(),
+            UserInput::Message(message) => title::of_message(message),
+            UserInput::Regenerate | UserInput::Continue => String::new(),
         },
+        temporary: request.temporary,
         idempotency,
     }
 }
 
 fn started(lease: &TurnLease, message_id: String, model: String) -> Event {
-    Event::Started(Box::new(TurnStart { conversation_id: lease.conversation_id.clone(), message_id, model }))
-}
-
-/// A title from the beginning of a user message, on one line.
-fn title(message: &str) -> String {
-    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= MAX_TITLE {
-        return line;
-    }
-    let mut title: String = line.chars().take(MAX_TITLE - 1).collect();
-    title.truncate(title.trim_end().len());
-    title.push('…');
-    title
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn title_is_the_beginning_of_the_message() {
-        assert_eq!(title("  今天\n天气  怎么样？ "), "今天 天气 怎么样？");
-        let long = title(&"word ".repeat(50));
-        assert_eq!(long.chars().count(), 60);
-        assert!(long.ends_with("word…"));
-    }
+    let (conversation_id, continues) = (lease.conversation_id.clone(), lease.continued.is_some());
+    Event::Started(Box::new(TurnStart { conversation_id, message_id, model, continues }))
 }

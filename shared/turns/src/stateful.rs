@@ -3,9 +3,7 @@ use std::time::{Duration, SystemTime};
 
 use agent::EventLog;
 use domain::{ErrorCode, Event, Failure, FinishReason, Note, NumberedSources, Summary};
-use store::{
-    Answer, ConversationStore, LeaseError, LeaseState, ReadError, StoreError, TurnEnd, TurnLease, UsageScope, UserInput,
-};
+use store::{Answer, ConversationStore, LeaseError, LeaseState, StoreError, TurnEnd, TurnLease, UsageScope, UserInput};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 use tools::SourceNumbers;
@@ -16,6 +14,8 @@ use crate::request::{PromptInput, StartTurn};
 use crate::runner::TurnRunner;
 use crate::services::TurnServices;
 use crate::stored_answer::stored_answer;
+use crate::telemetry::{log_accepted, log_stored};
+use crate::title;
 
 /// Characters read of earlier turns for each token that may be sent: long results are shortened afterwards.
 const CHARS_PER_TOKEN: usize = 5;
@@ -41,34 +41,24 @@ pub(crate) struct StatefulTurn {
 
 /// How a turn ended.
 enum Ending {
-    Answered(FinishReason),
-    Failed(Failure),
-    /// The conversation is deleted: nothing may be stored.
+    /// With an answer or a failure, which is stored.
+    Ended(Result<FinishReason, Failure>),
+    /// The conversation or the answer is deleted: nothing may be stored.
     Deleted,
     /// Another turn acquired the lease: nothing may be stored, and no stop of this turn was requested.
     Superseded,
 }
 
 /// The user stopped the turn; the partial answer is its answer.
-const STOPPED: Ending = Ending::Answered(FinishReason::Stopped);
+const STOPPED: Ending = Ending::Ended(Ok(FinishReason::Stopped));
 
 impl Ending {
-    /// How metrics count it. A user who deletes a conversation stops its turn.
-    fn outcome(&self) -> Result<FinishReason, ErrorCode> {
+    /// What metrics and clients see. A user who deletes a conversation stops its turn.
+    fn outcome(&self) -> Result<FinishReason, Failure> {
         match self {
-            Self::Answered(reason) => Ok(*reason),
-            Self::Failed(failure) => Err(failure.code),
+            Self::Ended(outcome) => outcome.clone(),
             Self::Deleted => Ok(FinishReason::Stopped),
-            Self::Superseded => Err(ErrorCode::Interrupted),
-        }
-    }
-
-    fn terminal_event(&self) -> Event {
-        match self {
-            Self::Answered(finish_reason) => Event::End(Ok(*finish_reason)),
-            Self::Failed(failure) => Event::End(Err(Box::new(failure.clone()))),
-            Self::Deleted => Event::End(Ok(FinishReason::Stopped)),
-            Self::Superseded => Event::End(Err(Box::new(ErrorCode::Interrupted.into()))),
+            Self::Superseded => Err(ErrorCode::Interrupted.into()),
         }
     }
 }
@@ -81,17 +71,18 @@ impl StatefulTurn {
         let runner = self.runner(started_at);
         let mut log = LogWriter::new(&self.services.store.streams, &self.request.owner, &self.lease, &self.events);
         self.events.send(self.started.clone());
-        runner.log_accepted();
+        log_accepted(&self.request.agent);
         let ended = CancellationToken::new();
         let answered = async {
-            let ending = Box::pin(self.run_until_end(&runner)).await;
+            let (answer, title) = (Box::pin(self.run_until_end(&runner)), Box::pin(self.request_title(&runner)));
+            let ending = title::with_title(answer, title).await;
             ended.cancel();
             ending
         };
-        let (ending, ()) = tokio::join!(answered, log.follow(&ended));
-        let stored = Box::pin(self.store_end(ending, &mut log, &runner));
-        let ((ending, title), ()) = tokio::join!(stored, runner.record_usage(UsageScope::Global));
-        runner.report(ending.outcome());
+        let ((ending, new_title), ()) = tokio::join!(answered, log.follow(&ended));
+        let stored = Box::pin(self.store_end(ending, new_title, &mut log, &runner));
+        let ((ending, title), ()) = tokio::join!(stored, runner.record_shared_usage());
+        runner.report(ending.outcome().map_err(|failure| failure.code));
         let closing = self.closing_events(&ending, title);
         if matches!(ending, Ending::Deleted) {
             log.discard().await;
@@ -108,6 +99,7 @@ impl StatefulTurn {
         TurnRunner {
             services: &self.services,
             owner: &self.request.owner,
+            membership: &self.request.membership,
             agent: &self.request.agent,
             language: self.request.agent.locale.language.unwrap_or(self.lease.language),
             deadline: self.request.deadline,
@@ -115,7 +107,9 @@ impl StatefulTurn {
             events: &self.events,
             request: &self.request.request,
             conversation_id: &self.lease.conversation_id,
+            earlier_calls: self.lease.continued.as_ref().map_or(0, |continued| continued.message.tool_calls.len()),
             started_at,
+            records_calls: !self.lease.is_temporary(),
         }
     }
 
@@ -123,10 +117,7 @@ impl StatefulTurn {
     async fn run_until_end(&self, runner: &TurnRunner<'_>) -> Ending {
         tokio::select! {
             biased;
-            answered = runner.run_guarded(&self.guard.shutdown, Box::pin(self.answer(runner))) => match answered {
-                Ok(reason) => Ending::Answered(reason),
-                Err(failure) => Ending::Failed(failure),
-            },
+            answered = runner.run_guarded(&self.guard.shutdown, Box::pin(self.answer(runner))) => Ending::Ended(answered),
             ending = self.keep_lease() => ending,
             () = self.guard.deleted.cancelled() => Ending::Deleted,
             () = self.guard.stop.cancelled() => STOPPED,
@@ -137,16 +128,40 @@ impl StatefulTurn {
         self.recover_interrupted().await;
         let tokens = self.request.agent.agent.history_tokens;
         let max_chars = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
-        let history = self.services.store.conversations.history(&self.lease, max_chars);
-        let earlier_sources = self.services.store.conversations.sources(&self.lease);
-        let (history, summary, earlier_sources, ()) =
-            tokio::join!(history, self.summary(), earlier_sources, runner.load_model_state());
+        let conversations = &self.services.store.conversations;
+        let (history, earlier_sources) =
+            (conversations.history(&self.lease, max_chars), conversations.sources(&self.lease));
+        let (history, summary, earlier_sources, continued, ()) = tokio::join!(
+            history,
+            self.summary(),
+            earlier_sources,
+            conversations.continued_transcript(&self.lease),
+            runner.load_model_state()
+        );
+        let mut recorder = self.services.recorder.as_deref().filter(|_| !self.lease.is_temporary());
+        if self.lease.continued.is_some() {
+            self.events.turn_state().restore_rounds(continued.map_err(|error| log_failure(&error))?);
+            // A recording begins with the question.
+            recorder = None;
+        }
         let history = history.map_err(|error| log_failure(&error))?;
         let earlier_sources = earlier_sources.map_err(|error| log_failure(&error))?;
         let sources = self.sources.get_or_init(|| SourceNumbers::continuing(&earlier_sources)).clone();
         let text = self.message().await.map_err(|error| log_failure(&error))?;
         let input = PromptInput { text, history, summary, client: None, sources };
-        runner.answer(input, self.services.recorder.as_deref()).await
+        runner.answer(input, recorder).await
+    }
+
+    /// A model's title for the conversation, if it has none yet and this turn may request one.
+    async fn request_title(&self, runner: &TurnRunner<'_>) -> Option<String> {
+        let before = self.lease.replaceable_title.as_ref()?;
+        let text = match &self.request.question {
+            UserInput::Message(message) if self.lease.is_first() => message.clone(),
+            UserInput::Message(message) => format!("{before}\n{message}"),
+            UserInput::Regenerate => before.clone(),
+            UserInput::Continue => return None,
+        };
+        title::request(runner, &text).await
     }
 
     /// Recovers the text of the turn that died before this one, so that the history has it.
@@ -158,11 +173,13 @@ impl StatefulTurn {
         }
     }
 
-    /// The user message, also that of an answer that is regenerated.
+    /// The user message, also that of an answer that is regenerated or continued.
     async fn message(&self) -> Result<String, StoreError> {
         match &self.request.question {
             UserInput::Message(message) => Ok(message.clone()),
-            UserInput::Regenerate => self.services.store.conversations.load_user_message(&self.lease).await,
+            UserInput::Regenerate | UserInput::Continue => {
+                self.services.store.conversations.load_user_message(&self.lease).await
+            }
         }
     }
 
@@ -202,8 +219,9 @@ impl StatefulTurn {
     }
 
     async fn is_deleted(&self) -> bool {
-        let found = self.services.store.conversations.get(&self.request.owner, &self.lease.conversation_id).await;
-        matches!(found, Err(ReadError::NotFound))
+        let TurnLease { conversation_id, answer_seq, .. } = &self.lease;
+        let deleted = self.services.store.conversations.is_deleted(&self.request.owner, conversation_id, *answer_seq);
+        deleted.await.is_ok_and(|deleted| deleted)
     }
 
     /// Stores the answer, however the turn ended, and the end of its log with it. Returns how the turn ended, and the title
@@ -211,28 +229,27 @@ impl StatefulTurn {
     async fn store_end(
         &self,
         ending: Ending,
+        new_title: Option<String>,
         log: &mut LogWriter<'_>,
         runner: &TurnRunner<'_>,
     ) -> (Ending, Option<String>) {
         let own_usage = || runner.record_usage(UsageScope::User(&self.request.owner));
-        let end = match &ending {
-            Ending::Answered(reason) => TurnEnd::Done(*reason),
-            Ending::Failed(failure) => TurnEnd::Failed(failure.code),
-            Ending::Deleted | Ending::Superseded => {
-                own_usage().await;
-                return (ending, self.title.clone());
-            }
+        let Ending::Ended(outcome) = &ending else {
+            own_usage().await;
+            return (ending, self.title.clone());
         };
-        let mut answer = stored_answer(self.events.turn_state().clone(), end, self.added_sources());
-        answer.title.clone_from(&self.title);
-        answer.error_message = match &ending {
-            Ending::Failed(failure) if failure.message != failure.code.message() => Some(failure.message.clone()),
-            _ => None,
-        };
+        let end =
+            outcome.as_ref().map_or_else(|failure| TurnEnd::Failed(failure.code), |reason| TurnEnd::Done(*reason));
+        let (state, continued) = (self.events.turn_state().clone(), self.lease.continued.as_deref());
+        let mut answer = stored_answer(state, continued, end, self.added_sources());
+        answer.title = new_title.as_ref().and(self.lease.replaceable_title.clone()).or_else(|| self.title.clone());
+        answer.new_title = new_title;
+        let failure = outcome.as_ref().err().filter(|failure| failure.message != failure.code.message());
+        answer.error_message = failure.map(|failure| failure.message.clone());
         let mut stored = self.finish(&answer, &ending, log, runner).await;
         if matches!(stored, Err(LeaseError::Renamed)) {
             // The user has named the conversation: there is no title to announce.
-            answer.title = None;
+            (answer.title, answer.new_title) = (None, None);
             stored = self.finish(&answer, &ending, log, runner).await;
         }
         if stored != Ok(true) {
@@ -241,7 +258,7 @@ impl StatefulTurn {
         let ending = match stored {
             Ok(together) => {
                 self.guard.mark_stored();
-                runner.log_stored();
+                log_stored(runner.started_at);
                 if !together {
                     // Not before: no record may be stored under a conversation that is deleted.
                     runner.record_executions(&self.message_id).await;
@@ -249,9 +266,9 @@ impl StatefulTurn {
                 ending
             }
             Err(LeaseError::Lost | LeaseError::Renamed) => self.lost_lease().await,
-            Err(LeaseError::Store(error)) => Ending::Failed(log_failure(&error)),
+            Err(LeaseError::Store(error)) => Ending::Ended(Err(log_failure(&error))),
         };
-        (ending, answer.title)
+        (ending, answer.new_title.or(answer.title))
     }
 
     /// The numbered pages that the conversation lacks.
@@ -268,11 +285,10 @@ impl StatefulTurn {
         log: &mut LogWriter<'_>,
         runner: &TurnRunner<'_>,
     ) -> Result<bool, LeaseError> {
-        let tail = log.end(&self.closing_events(ending, answer.title.clone()));
+        let title = answer.new_title.as_ref().or(answer.title.as_ref());
+        let tail = log.end(&self.closing_events(ending, title.cloned()));
         let has_tail = tail.is_some();
-        let records = runner.prepare_records(&self.message_id);
-        let mut writes =
-            records.inspect_err(|error| tracing::warn!(%error, "records were not prepared")).unwrap_or_default();
+        let mut writes = runner.prepare_records(&self.message_id);
         writes.extend(tail);
         let conversations = &self.services.store.conversations;
         let together = conversations.finish_with(&self.lease, answer, writes, SystemTime::now()).await?;
@@ -284,15 +300,16 @@ impl StatefulTurn {
     fn closing_events(&self, ending: &Ending, title: Option<String>) -> Vec<Event> {
         let usage = self.events.turn_state().usage();
         let title = title.map(|title| Event::Note(Note::Title(title.into())));
-        title.into_iter().chain([Event::Note(Note::Usage(Box::new(usage))), ending.terminal_event()]).collect()
+        let end = Event::End(ending.outcome().map_err(Box::new));
+        title.into_iter().chain([Event::Note(Note::Usage(Box::new(usage))), end]).collect()
     }
 
-    /// Caches the turn for clients that return, unless its conversation was deleted since its end was stored: that deletion
+    /// Caches the turn for clients that return, unless its conversation or answer was deleted since its end was stored: that deletion
     /// cannot have seen what was logged afterwards.
     async fn cache_completed(&self, log: &mut LogWriter<'_>) {
-        self.guard.cache_completed(&self.events);
+        self.guard.cache_completed(self.lease.answer_seq, &self.events);
         if log.may_outlive_deletion() && self.is_deleted().await || self.guard.deleted.is_cancelled() {
-            self.services.registry.forget_completed(&self.request.owner, &self.lease.conversation_id);
+            self.services.registry.forget_completed(&self.request.owner, Some(&self.lease.conversation_id));
             log.discard().await;
         }
     }

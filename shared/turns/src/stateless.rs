@@ -6,12 +6,14 @@ use futures_util::{Stream, StreamExt};
 use store::UsageScope;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tools::SourceNumbers;
 use tracing::Instrument;
 
-use crate::request::{PromptInput, ResolvedAgent, StartStatelessTurn};
+use crate::request::{ResolvedAgent, StartStatelessTurn, StatelessInput};
 use crate::runner::TurnRunner;
 use crate::services::TurnServices;
 use crate::start::turn_span;
+use crate::telemetry::log_accepted;
 
 /// Starts the turn; it is stopped when its stream is dropped, because no client could resume it.
 ///
@@ -21,7 +23,7 @@ pub async fn start_stateless(
     services: &TurnServices,
     request: StartStatelessTurn,
 ) -> Result<impl Stream<Item = EventBatch> + Send + use<>, TurnError> {
-    let _permit = services.admit(&request.owner).await?;
+    let _permit = services.admit(&request.owner, &request.membership.groups).await?;
     let (events, abandoned) = (EventLog::default(), CancellationToken::new());
     let (subscriber, turn_id) = (events.subscribe(0), new_id());
     let span = turn_span(&request.request, "", &turn_id);
@@ -39,12 +41,13 @@ async fn run(
     events: EventLog,
     abandoned: CancellationToken,
 ) {
-    let StartStatelessTurn { owner, agent, input, deadline, request } = request;
+    let StartStatelessTurn { owner, membership, agent, input, deadline, request } = request;
     let started_at = Instant::now();
     events.send(started(&agent, &turn_id));
     let runner = TurnRunner {
         services: &services,
         owner: &owner,
+        membership: &membership,
         agent: &agent,
         language: agent.locale.language.unwrap_or_else(|| language_of(&input)),
         deadline,
@@ -52,12 +55,22 @@ async fn run(
         events: &events,
         request: &request,
         conversation_id: "",
+        earlier_calls: 0,
         started_at,
+        records_calls: true,
     };
-    runner.log_accepted();
+    log_accepted(&agent);
     let answer = Box::pin(async {
-        runner.load_model_state().await;
-        runner.answer(input, None).await
+        match input {
+            StatelessInput::Message(input) => {
+                runner.load_model_state().await;
+                runner.answer(*input, None).await
+            }
+            StatelessInput::Call(call) => {
+                let context = runner.tool_context(SourceNumbers::default());
+                agent::run_call(&runner.agent.agent.tools, context, call, runner.events).await
+            }
+        }
     });
     let shutdown = services.registry.shutdown_token();
     let answered = tokio::select! {
@@ -65,16 +78,19 @@ async fn run(
         answered = runner.run_guarded(&shutdown, answer) => answered,
         () = abandoned.cancelled() => Ok(FinishReason::Stopped),
     };
-    let (owner, all) = (UsageScope::User(runner.owner), UsageScope::Global);
-    tokio::join!(runner.record_usage(owner), runner.record_usage(all));
+    tokio::join!(runner.record_usage(UsageScope::User(runner.owner)), runner.record_shared_usage());
     runner.report(answered.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason)));
     let usage = events.turn_state().usage();
     events.send(Event::Note(Note::Usage(Box::new(usage))));
     events.send(Event::End(answered.map_err(Box::new)));
 }
 
-/// The language of the conversation's first user message.
-fn language_of(input: &PromptInput) -> Language {
+/// The language of the conversation's first user message, or of a call.
+fn language_of(input: &StatelessInput) -> Language {
+    let input = match input {
+        StatelessInput::Message(input) => input,
+        StatelessInput::Call(call) => return Language::of(&call.arguments.to_string()),
+    };
     let earlier = input.history.iter().flat_map(|turn| &turn.messages);
     let first = earlier.filter_map(|message| match message {
         Message::User { text } => Some(text),
@@ -85,5 +101,10 @@ fn language_of(input: &PromptInput) -> Language {
 
 fn started(agent: &ResolvedAgent, turn_id: &str) -> Event {
     let model = agent.model_name().to_owned();
-    Event::Started(Box::new(TurnStart { conversation_id: String::new(), message_id: turn_id.to_owned(), model }))
+    Event::Started(Box::new(TurnStart {
+        continues: false,
+        conversation_id: String::new(),
+        message_id: turn_id.to_owned(),
+        model,
+    }))
 }

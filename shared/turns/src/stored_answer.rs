@@ -1,15 +1,28 @@
 use agent::{CallRecord, TurnState};
-use domain::NumberedSources;
-use store::{Answer, StoredCall, TurnEnd};
+use domain::{NumberedSources, Source};
+use store::{Answer, Continued, StoredCall, TurnEnd};
 
-/// The state of a finished turn as the answer that is stored, without its title.
-pub(crate) fn stored_answer(state: TurnState, end: TurnEnd, added_sources: Option<NumberedSources>) -> Answer {
+/// The state of a finished turn as the answer that is stored, without its title; with the calls and the sources of the answer
+/// that it continues. The text of that is in the state.
+pub(crate) fn stored_answer(
+    state: TurnState,
+    continued: Option<&Continued>,
+    end: TurnEnd,
+    added_sources: Option<NumberedSources>,
+) -> Answer {
+    let before = continued.map(|continued| &continued.message);
+    let mut sources = before.map(|before| before.sources.clone()).unwrap_or_default();
+    Source::join(&mut sources, &state.answer.sources);
     Answer {
         content: state.answer.content.clone(),
         thinking: state.answer.thinking.clone(),
         thinking_ms: state.thinking_ms(),
-        tool_calls: state.calls().map(stored_call).collect(),
-        sources: state.answer.sources.clone(),
+        tool_calls: before
+            .iter()
+            .flat_map(|one| one.tool_calls.clone())
+            .chain(state.calls().map(stored_call))
+            .collect(),
+        sources,
         added_sources,
         end,
         error_message: None,
@@ -19,6 +32,7 @@ pub(crate) fn stored_answer(state: TurnState, end: TurnEnd, added_sources: Optio
         reclassified: state.answer.reclassified,
         transcript: state.transcript(),
         title: None,
+        new_title: None,
     }
 }
 

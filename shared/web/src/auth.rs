@@ -8,8 +8,6 @@ mod api_key_verifier;
 mod attempt_limiter;
 mod caller;
 mod config;
-mod credential;
-mod issuer_url;
 mod sign_in;
 mod source;
 mod token;
@@ -22,21 +20,23 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::{ErrorCode, Failure};
+use http::header::AUTHORIZATION;
 use http::request::Parts;
+use http::{HeaderMap, HeaderName};
 use store::{ApiKey, Keys};
-
-pub use caller::{Administrator, Caller, Credentials};
-pub use config::{AuthConfig, Platform};
-pub use sign_in::SignIn;
-pub use source::{SourceHeader, SourceIp, network_prefix};
 
 use self::api_key_verifier::ApiKeyVerifier;
 use self::attempt_limiter::AttemptLimiter;
 use self::caller::Identity;
 use self::config::AuthMode;
-use self::credential::extract_credential;
 use self::token::TokenVerifier;
 use crate::ApiError;
+use crate::single_header::{SingleHeader, single_header};
+
+pub use caller::{Administrator, Caller, Credentials};
+pub use config::{AuthConfig, Platform};
+pub use sign_in::SignIn;
+pub use source::{SourceHeader, SourceIp, network_prefix};
 
 /// Authenticates callers; clones share cached keys, issuers and failed attempts.
 #[derive(Clone)]
@@ -48,6 +48,8 @@ struct AuthState {
     attempt_limiter: AttemptLimiter,
     /// Limits signature checks of an address whose failed attempts are used up: 1,000 per second.
     signature_limiter: AttemptLimiter,
+    /// Limits reads of an address that need no credential: a burst of 600, then 10 per second.
+    read_limiter: AttemptLimiter,
 }
 
 /// What callers must present.
@@ -57,6 +59,20 @@ enum AuthMethod {
     Open,
     ApiKey(ApiKeyVerifier),
     Token(TokenVerifier),
+}
+
+/// The kind of a credential that was rejected: `key`, `token`, or `none` without one; an extension of the response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RejectedCredential(pub &'static str);
+
+impl RejectedCredential {
+    fn of(head: &Parts) -> Self {
+        Self(match extract_credential(&head.headers) {
+            None => "none",
+            Some(text) if ApiKey::parse(text).is_some() => "key",
+            Some(_) => "token",
+        })
+    }
 }
 
 /// Why a credential is rejected.
@@ -87,23 +103,19 @@ impl Auth {
             method,
             attempt_limiter: new_attempt_limiter(),
             signature_limiter: AttemptLimiter::new(1_000, Duration::from_millis(1)),
+            read_limiter: new_attempt_limiter(),
         }))
     }
 
     async fn identify(&self, head: &Parts, now: SystemTime) -> Result<Identity, ApiError> {
-        let method = match &self.0.method {
+        let credential = || extract_credential(&head.headers).ok_or(AuthError::Malformed);
+        let source = source::source_network(head);
+        Ok(Identity::Authenticated(match &self.0.method {
             AuthMethod::Unset => return Err(ErrorCode::AuthNotConfigured.into()),
             AuthMethod::Open => return Ok(Identity::Unauthenticated),
-            method => method,
-        };
-        let credential = extract_credential(&head.headers).ok_or(AuthError::Malformed)?;
-        let source = source::source_network(head);
-        let caller = match method {
-            AuthMethod::ApiKey(verifier) => self.identify_key(verifier, credential, source, now).await,
-            AuthMethod::Token(verifier) => self.identify_token(verifier, credential, source, now).await,
-            AuthMethod::Unset | AuthMethod::Open => Err(AuthError::Internal),
-        };
-        Ok(Identity::Authenticated(caller?))
+            AuthMethod::ApiKey(verifier) => self.identify_key(verifier, credential()?, source, now).await?,
+            AuthMethod::Token(verifier) => self.identify_token(verifier, credential()?, source, now).await?,
+        }))
     }
 
     /// Identifies the holder of an API key. A valid key passes despite failed attempts of others at its address, from
@@ -193,11 +205,98 @@ pub async fn authenticate(State(auth): State<Auth>, request: Request, next: Next
     if !is_options_request {
         match auth.identify(&head, SystemTime::now()).await {
             Ok(identity) => drop(head.extensions.insert(identity)),
-            Err(rejection) => return rejection.into_response(),
+            Err(rejection) => {
+                let is_rejected = matches!(rejection.failure.code, ErrorCode::Unauthorized | ErrorCode::RateLimited);
+                let mut response = rejection.into_response();
+                if is_rejected {
+                    response.extensions_mut().insert(RejectedCredential::of(&head));
+                }
+                return response;
+            }
         }
     }
     next.run(Request::from_parts(head, body)).await
 }
 
+/// Limits the requests of an address to routes that read the store without a credential.
+pub async fn limit_reads(State(auth): State<Auth>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    match auth.0.read_limiter.take(source::source_network(&head), 1, SystemTime::now()) {
+        Ok(()) => next.run(Request::from_parts(head, body)).await,
+        Err(wait) => ApiError::from(AuthError::RateLimited(wait)).into_response(),
+    }
+}
+
 #[cfg(test)]
 mod tests;
+
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+const MAX_CREDENTIAL_BYTES: usize = 16 * 1024;
+
+/// Extracts the key or token of a request: `X-Api-Key: X`, else `Authorization: Bearer X`.
+///
+/// `None` if there is none, if the header that counts occurs more than once, or if the value cannot be a credential.
+pub(super) fn extract_credential(headers: &HeaderMap) -> Option<&str> {
+    let credential = match single_header(headers, &API_KEY) {
+        SingleHeader::One(value) => value,
+        SingleHeader::Absent => match single_header(headers, &AUTHORIZATION) {
+            SingleHeader::One(value) => bearer_token(value)?,
+            SingleHeader::Absent | SingleHeader::Unusable => return None,
+        },
+        SingleHeader::Unusable => return None,
+    };
+    let credential = credential.trim();
+    let plausible = (1..=MAX_CREDENTIAL_BYTES).contains(&credential.len())
+        && credential.bytes().all(|byte| byte.is_ascii_graphic());
+    plausible.then_some(credential)
+}
+
+fn bearer_token(value: &str) -> Option<&str> {
+    let (scheme, credential) = value.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(credential)
+}
+
+#[cfg(test)]
+mod credential_tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn extracted(pairs: &[(&'static str, &str)]) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        extract_credential(&headers).map(str::to_owned)
+    }
+
+    #[test]
+    fn api_key_header_wins_over_bearer() {
+        assert_eq!(extracted(&[("authorization", "Bearer a")]).as_deref(), Some("a"));
+        assert_eq!(extracted(&[("authorization", "bearer   a ")]).as_deref(), Some("a"));
+        assert_eq!(extracted(&[("x-api-key", " b ")]).as_deref(), Some("b"));
+        assert_eq!(extracted(&[("authorization", "Bearer a"), ("x-api-key", "b")]).as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn f114_implausible_credential_is_none() {
+        let long = "a".repeat(MAX_CREDENTIAL_BYTES + 1);
+        let cases: [&[(&str, &str)]; 11] = [
+            &[],
+            &[("authorization", "Bearer")],
+            &[("authorization", "Bearer ")],
+            &[("authorization", "a")],
+            &[("authorization", "Basic YTpi")],
+            &[("authorization", "Bearer a b")],
+            &[("authorization", "Bearer a"), ("authorization", "Bearer a")],
+            &[("x-api-key", "")],
+            &[("x-api-key", "a"), ("x-api-key", "b")],
+            &[("authorization", "Bearer a"), ("x-api-key", "é")],
+            &[("x-api-key", &long)],
+        ];
+        for case in cases {
+            assert_eq!(extracted(case), None, "{case:?}");
+        }
+    }
+}

@@ -8,27 +8,18 @@ use http_body_util::LengthLimitError;
 use crate::ApiError;
 
 /// Why a body did not arrive completely, where the server itself reads it from a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     /// The connection broke, or the body is malformed HTTP.
+    #[error("The body ended before it was complete")]
     Incomplete,
     /// The body arrived too slowly for its timeout.
+    #[error("The body did not arrive in time")]
     TooSlow,
     /// Other bodies use too much memory.
+    #[error("Too many bodies arrive at once. Please wait a moment.")]
     TooMany,
 }
-
-impl std::fmt::Display for BodyError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Incomplete => "The body ended before it was complete",
-            Self::TooSlow => "The body did not arrive in time",
-            Self::TooMany => "Too many bodies arrive at once. Please wait a moment.",
-        })
-    }
-}
-
-impl std::error::Error for BodyError {}
 
 /// Reads a JSON body of at most [`MAX_BODY_BYTES`].
 ///
@@ -76,7 +67,7 @@ fn to_api_error(error: &axum::Error) -> ApiError {
         reason @ BodyError::TooMany => {
             Failure::new(ErrorCode::RateLimited, reason.to_string()).with_retry_after(1).into()
         }
-        reason => ApiError::new(ErrorCode::InvalidRequest, reason.to_string()),
+        reason => ApiError::invalid_request(reason.to_string()),
     }
 }
 

@@ -19,12 +19,11 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream::unfold};
 use http::{HeaderMap, Request, header};
-use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpResponse;
-use lambda_http::lambda_runtime::layers::TracingLayer;
-use lambda_http::lambda_runtime::{FunctionResponse, MetadataPrelude, Runtime, StreamResponse};
-use lambda_http::{Context, LambdaEvent, service_fn};
+use lambda_runtime::layers::TracingLayer;
+use lambda_runtime::{Context, FunctionResponse, LambdaEvent, MetadataPrelude, Runtime, StreamResponse, service_fn};
 use platform::settings::{SettingError, Settings};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
@@ -32,46 +31,27 @@ use tower::ServiceExt;
 use tower::util::MapFutureLayer;
 
 use self::origin_key::OriginKeys;
-use crate::invocation::Invocation;
+use crate::request_layer::Invocation;
 use crate::{ApiError, SourceHeader};
-
-/// How responses leave a function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum ResponseMode {
-    /// Streamed as they are produced, for a function URL with response streaming.
-    #[default]
-    Stream,
-    /// Complete, at the end, for an API in front of the function.
-    Buffer,
-}
-
-impl ResponseMode {
-    /// Reads `RESPONSE_MODE`. The default is `buffer` under `AWS_SAM_LOCAL`, whose emulator supports nothing else, and
-    /// `stream` otherwise.
-    fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        let parse = |text: &str| match text {
-            "stream" => Some(Self::Stream),
-            "buffer" => Some(Self::Buffer),
-            _ => None,
-        };
-        let default = if settings.var("AWS_SAM_LOCAL").is_some() { Self::Buffer } else { Self::Stream };
-        Ok(settings.parse("RESPONSE_MODE", "stream or buffer", parse)?.unwrap_or(default))
-    }
-}
 
 /// Settings that depend on what is deployed in front of the function.
 #[derive(Clone, Debug, Default)]
 pub struct LambdaSettings {
-    response_mode: ResponseMode,
+    /// Whether responses leave complete, at the end, for an API in front of the function; otherwise they are streamed as they
+    /// are produced, for a function URL.
+    buffers_responses: bool,
     source_header: SourceHeader,
     origin_keys: OriginKeys,
 }
 
 impl LambdaSettings {
-    /// Reads `RESPONSE_MODE`, `SOURCE_IP_HEADER`, `ORIGIN_KEY` and `PREVIOUS_ORIGIN_KEY`.
+    /// Reads `RESPONSE_MODE`, `SOURCE_IP_HEADER`, `ORIGIN_KEY` and `PREVIOUS_ORIGIN_KEY`. The default mode is `buffer` under
+    /// `AWS_SAM_LOCAL`, whose emulator supports nothing else, and `stream` otherwise.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        let buffers = |text: &str| ["stream", "buffer"].iter().position(|mode| *mode == text).map(|mode| mode == 1);
+        let buffers_responses = settings.parse("RESPONSE_MODE", "stream or buffer", buffers)?;
         Ok(Self {
-            response_mode: ResponseMode::from_settings(settings)?,
+            buffers_responses: buffers_responses.unwrap_or(settings.var("AWS_SAM_LOCAL").is_some()),
             source_header: SourceHeader::from_settings(settings)?,
             origin_keys: OriginKeys::from_settings(settings)?,
         })
@@ -94,14 +74,15 @@ const EARLIEST_DEADLINE: Duration = Duration::from_secs(1_000_000_000);
 ///
 /// # Errors
 /// Errors from which the runtime cannot recover.
-pub async fn run(router: Router, settings: LambdaSettings) -> Result<(), lambda_http::Error> {
+pub async fn run(router: Router, settings: LambdaSettings) -> Result<(), lambda_runtime::Error> {
     let handler = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
         let (router, settings) = (router.clone(), settings.clone());
         async move {
             let response = respond(router, &settings, &event.payload, &event.context).await;
-            Ok::<_, Infallible>(match settings.response_mode {
-                ResponseMode::Stream => FunctionResponse::StreamingResponse(to_stream_response(response)),
-                ResponseMode::Buffer => FunctionResponse::BufferedResponse(to_buffered_response(response).await),
+            Ok::<_, Infallible>(if settings.buffers_responses {
+                FunctionResponse::BufferedResponse(to_buffered_response(response).await)
+            } else {
+                FunctionResponse::StreamingResponse(to_stream_response(response))
             })
         }
     });
@@ -112,8 +93,8 @@ pub async fn run(router: Router, settings: LambdaSettings) -> Result<(), lambda_
 /// Waits until the body task of an invocation has ended. A response that did not reach the runtime does not end the
 /// process.
 async fn await_body_end(
-    sending: impl Future<Output = Result<(), lambda_http::Error>>,
-) -> Result<(), lambda_http::Error> {
+    sending: impl Future<Output = Result<(), lambda_runtime::Error>>,
+) -> Result<(), lambda_runtime::Error> {
     let body = TaskTracker::new();
     let result = BODY_TASKS.scope(body.clone(), sending).await;
     body.close();
@@ -191,19 +172,19 @@ async fn forward_body(body: Body, sender: mpsc::Sender<Bytes>) {
     }
 }
 
-async fn to_buffered_response(response: Response) -> ApiGatewayV2httpResponse {
+async fn to_buffered_response(response: Response) -> Value {
     let (head, body) = response.into_parts();
     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let mut gateway_response = ApiGatewayV2httpResponse::default();
-    gateway_response.status_code = i64::from(head.status.as_u16());
-    gateway_response.is_base64_encoded = !is_text(&head.headers);
-    gateway_response.body = Some(if gateway_response.is_base64_encoded {
-        lambda_http::Body::Text(STANDARD.encode(&body))
-    } else {
-        lambda_http::Body::Text(String::from_utf8_lossy(&body).into_owned())
-    });
-    gateway_response.headers = head.headers;
-    gateway_response
+    let is_text = is_text(&head.headers);
+    let body = if is_text { String::from_utf8_lossy(&body).into_owned() } else { STANDARD.encode(&body) };
+    let headers = head
+        .headers
+        .keys()
+        .map(|name| (name.to_string(), String::from_utf8_lossy(head.headers[name].as_bytes()).into()));
+    json!({
+        "statusCode": head.status.as_u16(), "headers": headers.collect::<Map<_, _>>(), "body": body,
+        "isBase64Encoded": !is_text,
+    })
 }
 
 fn is_text(headers: &HeaderMap) -> bool {

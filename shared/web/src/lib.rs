@@ -6,7 +6,6 @@
 mod auth;
 mod body;
 mod error;
-mod invocation;
 mod lambda;
 mod loopback_guard;
 mod origins;
@@ -15,8 +14,8 @@ mod single_header;
 mod sse;
 
 pub use auth::{
-    Administrator, Auth, AuthConfig, Caller, Credentials, Platform, SignIn, SourceHeader, SourceIp, authenticate,
-    network_prefix,
+    Administrator, Auth, AuthConfig, Caller, Credentials, Platform, RejectedCredential, SignIn, SourceHeader, SourceIp,
+    authenticate, limit_reads, network_prefix,
 };
 pub use body::{BodyError, read_json_body, read_json_body_up_to, read_optional_json_body};
 pub use error::{ApiError, ErrorFormat, status_of};

@@ -60,7 +60,7 @@ fn is_same_origin_fetch(headers: &HeaderMap) -> bool {
 /// Whether the request is a navigation to the page itself, for example by a link on another site. That site cannot read
 /// the page.
 fn is_page_navigation(head: &Parts) -> bool {
-    let is = |name: HeaderName, expected| matches!(single_header(&head.headers, &name), SingleHeader::One(value) if value == expected);
+    let is = |name, expected| single_header(&head.headers, &name).one() == Some(expected);
     head.method == Method::GET && head.uri.path() == "/" && is(FETCH_MODE, "navigate") && is(FETCH_DEST, "document")
 }
 

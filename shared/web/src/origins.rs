@@ -8,13 +8,13 @@ pub struct Origins(Vec<String>);
 
 /// Headers that the product reads, and those that OpenAI's clients also send with every request from a browser.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, idempotency-key, last-event-id, x-agent-id, x-amz-content-sha256, x-api-key, x-user-id, \
-     openai-organization, openai-project, user-agent, x-stainless-arch, x-stainless-helper-method, x-stainless-lang, \
+    "authorization, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, mcp-protocol-version, \
+     x-agent-id, x-amz-content-sha256, x-api-key, x-user-id, openai-organization, openai-project, user-agent, x-stainless-arch, x-stainless-helper-method, x-stainless-lang, \
      x-stainless-os, x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, \
      x-stainless-runtime-version, x-stainless-timeout",
 );
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
-const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static("retry-after, x-request-id");
+const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static("retry-after, www-authenticate, x-request-id");
 
 impl Origins {
     /// Reads `ALLOWED_ORIGINS`: comma-separated, each `http(s)://host` with an optional port and nothing after it.

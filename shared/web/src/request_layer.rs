@@ -11,11 +11,19 @@ use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::error::write_error_body;
-use crate::invocation::Invocation;
 use crate::loopback_guard::require_loopback;
 use crate::{ApiError, Origins};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The invocation that carries a request; an extension of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Invocation {
+    /// When the invocation ends.
+    pub(crate) deadline: Instant,
+    /// Its trace, in the format of `X-Amzn-Trace-Id`.
+    pub(crate) trace: Option<String>,
+}
 
 /// Which clients may reach the routes at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

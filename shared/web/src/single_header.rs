@@ -8,6 +8,12 @@ pub(crate) enum SingleHeader<'a> {
     Unusable,
 }
 
+impl<'a> SingleHeader<'a> {
+    pub(crate) fn one(self) -> Option<&'a str> {
+        if let Self::One(value) = self { Some(value) } else { None }
+    }
+}
+
 /// Reads a header that must occur at most once: programs differ in which of several values they use.
 pub(crate) fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> SingleHeader<'a> {
     let mut values = headers.get_all(name).iter();

@@ -33,7 +33,6 @@ pub fn stream_response(
     (headers, Body::from_stream(chunks)).into_response()
 }
 
-/// Renders a turn's events.
 struct SseBody<S, P> {
     events: S,
     protocol: P,
@@ -175,6 +174,7 @@ mod tests {
     async fn early_failure_is_no_stream_slow_start_is() {
         let started = || {
             Event::Started(Box::new(TurnStart {
+                continues: false,
                 conversation_id: String::new(),
                 message_id: String::new(),
                 model: String::new(),

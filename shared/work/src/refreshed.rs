@@ -1,7 +1,9 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::Mutex as AsyncMutex;
+
+use crate::lock;
 
 /// How long a value is used, and how often it is read.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +50,7 @@ impl<T: Clone, E: Clone> Refreshed<T, E> {
     /// Starts with an expired value, which is used while none can be read.
     #[must_use]
     pub fn with_expired(self, value: T) -> Self {
-        self.state().value = Some((value, SystemTime::UNIX_EPOCH, 0));
+        lock(&self.state).value = Some((value, SystemTime::UNIX_EPOCH, 0));
         self
     }
 
@@ -58,7 +60,7 @@ impl<T: Clone, E: Clone> Refreshed<T, E> {
     /// The failure of the last read if there is no usable value.
     pub async fn get(&self, now: SystemTime, read: impl AsyncFnOnce() -> Result<T, E>) -> Result<T, E> {
         let reads = {
-            let state = self.state();
+            let state = lock(&self.state);
             if let Some(value) = state.value_without_read(&self.policy, now) {
                 return Ok(value);
             }
@@ -66,7 +68,7 @@ impl<T: Clone, E: Clone> Refreshed<T, E> {
         };
         let _guard = self.reading.lock().await;
         let invalidations = {
-            let state = self.state();
+            let state = lock(&self.state);
             // A caller that held the lock in the meantime has read for all waiting callers.
             if let Some(outcome) = state.outcome_since(reads, &self.policy, now) {
                 return outcome;
@@ -74,7 +76,7 @@ impl<T: Clone, E: Clone> Refreshed<T, E> {
             state.invalidations
         };
         let outcome = read().await;
-        self.state().record(outcome, invalidations, &self.policy, now)
+        lock(&self.state).record(outcome, invalidations, &self.policy, now)
     }
 
     /// Reads again although the last value may be fresh, at most once in the retry interval; returns the value if `is_newer`.
@@ -87,7 +89,7 @@ impl<T: Clone, E: Clone> Refreshed<T, E> {
     ) -> Option<T> {
         let _guard = self.reading.lock().await;
         let invalidations = {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             let known = state.usable_value(&self.policy, now).filter(|value| is_newer(value));
             let is_recent = |at| is_within(at, self.policy.retry_interval, now);
             if known.is_some() || state.renewed_at.is_some_and(is_recent) {
@@ -97,23 +99,29 @@ impl<T: Clone, E: Clone> Refreshed<T, E> {
             state.invalidations
         };
         let outcome = read().await;
-        self.state().record(outcome, invalidations, &self.policy, now).ok().filter(is_newer)
+        lock(&self.state).record(outcome, invalidations, &self.policy, now).ok().filter(is_newer)
     }
 
     /// The last value, of any age.
     pub fn peek(&self) -> Option<T> {
-        self.state().value.as_ref().map(|(value, ..)| value.clone())
+        lock(&self.state).value.as_ref().map(|(value, ..)| value.clone())
+    }
+
+    /// Drops a value that must not be used, also while no other can be read.
+    pub fn discard_if(&self, is_useless: impl Fn(&T) -> bool) {
+        let mut state = lock(&self.state);
+        state.value = state.value.take().filter(|(value, ..)| !is_useless(value));
     }
 
     /// Makes the next call read, because the value has changed at its source.
     pub fn invalidate(&self) {
-        self.state().invalidations += 1;
+        lock(&self.state).invalidations += 1;
     }
 
     /// Makes the next call read, because the value may have changed; returns whether it does. It does not within the retry
     /// interval after a failure or another such read.
     pub fn try_invalidate(&self, now: SystemTime) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let last = state.failure.as_ref().map(|(_, at)| *at).into_iter().chain(state.renewed_at);
         let is_due = !last.into_iter().any(|at| is_within(at, self.policy.retry_interval, now));
         if is_due {
@@ -121,10 +129,6 @@ impl<T: Clone, E: Clone> Refreshed<T, E> {
             state.invalidations += 1;
         }
         is_due
-    }
-
-    fn state(&self) -> MutexGuard<'_, State<T, E>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

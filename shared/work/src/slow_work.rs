@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::task::Poll;
 use std::time::{Duration, Instant};
+
+use crate::lock;
 
 /// A poll that takes longer is slow. Unoptimised builds take many times as long.
 const SLOW: Duration = Duration::from_millis(if cfg!(debug_assertions) { 250 } else { 5 });
@@ -14,7 +16,6 @@ const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
 static RECORDS: Mutex<BTreeMap<String, SlowPolls>> = Mutex::new(BTreeMap::new());
 
-/// The slow polls of one kind of work.
 #[derive(Default)]
 struct SlowPolls {
     /// Those that were not taken yet.
@@ -39,7 +40,7 @@ pub async fn watch<F: Future>(kind: &str, work: F) -> F::Output {
 
 /// Returns the number of slow polls of each kind since the last call.
 pub fn take_counts() -> Vec<(String, u32)> {
-    let mut records = records();
+    let mut records = lock(&RECORDS);
     let counts = records.iter_mut().filter(|(_, polls)| polls.count > 0);
     counts.map(|(kind, polls)| (kind.clone(), std::mem::take(&mut polls.count))).collect()
 }
@@ -48,7 +49,7 @@ fn record(kind: &str, took: Duration, slow: Duration) {
     if took <= slow {
         return;
     }
-    let mut records = records();
+    let mut records = lock(&RECORDS);
     let polls = records.entry(kind.to_owned()).or_default();
     polls.count = polls.count.saturating_add(1);
     if polls.logged_at.is_none_or(|logged_at| logged_at.elapsed() >= LOG_INTERVAL) {
@@ -58,10 +59,6 @@ fn record(kind: &str, took: Duration, slow: Duration) {
     }
 }
 
-fn records() -> MutexGuard<'static, BTreeMap<String, SlowPolls>> {
-    RECORDS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use std::task::{Context, Waker};
@@ -69,7 +66,7 @@ mod tests {
     use super::*;
 
     fn count(kind: &str) -> u32 {
-        records().get(kind).map_or(0, |polls| polls.count)
+        lock(&RECORDS).get(kind).map_or(0, |polls| polls.count)
     }
 
     #[test]
@@ -78,9 +75,9 @@ mod tests {
         record("recorded", slow, slow);
         assert_eq!(count("recorded"), 0);
         record("recorded", slow * 2, slow);
-        let logged_at = records()["recorded"].logged_at;
+        let logged_at = lock(&RECORDS)["recorded"].logged_at;
         record("recorded", slow * 3, slow);
-        assert_eq!((count("recorded"), records()["recorded"].logged_at), (2, logged_at), "logged once a minute");
+        assert_eq!((count("recorded"), lock(&RECORDS)["recorded"].logged_at), (2, logged_at), "logged once a minute");
         assert!(logged_at.is_some());
         assert!(take_counts().contains(&("recorded".to_owned(), 2)));
         assert_eq!(count("recorded"), 0);

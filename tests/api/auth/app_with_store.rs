@@ -1,9 +1,10 @@
 use std::time::SystemTime;
 
+use domain::Groups;
 use platform::settings::Settings;
 use secrecy::ExposeSecret;
 use store::{ApiKey, NewKey, Store, TableNames};
-use support::{ApiResponse, TestApp};
+use support::{ApiResponse, Client, TestApp};
 use tokio::net::TcpListener;
 
 /// The product and the store on its database.
@@ -40,9 +41,18 @@ pub(crate) async fn start_database() -> String {
 impl AppWithStore {
     pub(crate) async fn create_key(&self, owner: &str, expires: Option<SystemTime>) -> ApiKey {
         let key = ApiKey::generate().unwrap();
-        let new = NewKey { owner: owner.to_owned(), administrator: false, expires, citation_links: false };
+        let new = NewKey { owner: owner.to_owned(), administrator: false, expires, ..NewKey::default() };
         self.store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
         key
+    }
+
+    /// The product for the holder of a new key with these groups.
+    pub(crate) async fn member(&self, owner: &str, administrator: bool, groups: &[&str]) -> Client {
+        let key = ApiKey::generate().unwrap();
+        let groups = Groups::new(groups.iter().map(|name| (*name).to_owned())).unwrap();
+        let new = NewKey { owner: owner.to_owned(), administrator, groups, ..NewKey::default() };
+        self.store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
+        self.app.with_key(&expose_key(&key))
     }
 
     /// The text of a new key.

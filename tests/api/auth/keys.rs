@@ -16,7 +16,7 @@ const KEYS: &str = "/api/admin/keys";
 async fn start_with_administrator() -> (AppWithStore, String, String) {
     let product = start_with_api_keys().await;
     let admin = ApiKey::generate().unwrap();
-    let new = NewKey { owner: "root".to_owned(), administrator: true, expires: None, citation_links: false };
+    let new = NewKey { owner: "root".to_owned(), administrator: true, ..NewKey::default() };
     product.store.keys.create(&admin, &new, SystemTime::now()).await.unwrap();
     (product, expose_key(&admin), admin.id().to_owned())
 }
@@ -35,7 +35,10 @@ async fn made_key_admits_its_user_until_revoked() {
     assert_eq!((made.status, made.header("cache-control")), (201, "no-store"));
     let made = made.json();
     let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
-    assert_eq!(account(&product, key).await, (200, json!({ "user": "小王", "admin": false, "auth": "api_key" })));
+    assert_eq!(
+        account(&product, key).await,
+        (200, json!({ "user": "小王", "groups": [], "admin": false, "auth": "api_key" }))
+    );
     let one = ("GET", "/api/admin/keys/{id}", "");
     let mut shown = made.clone();
     shown.as_object_mut().unwrap().remove("key");
@@ -66,6 +69,32 @@ async fn change_promotes_key_and_removes_its_end() {
     product.send_request(("DELETE", "/api/admin/keys/{id}", ""), id, &header).await;
     let refused = product.send_request(change, id, &header).await;
     assert_eq!(refused.error(), (400, "invalid_request".to_owned()), "a revoked key stays revoked");
+}
+
+#[tokio::test]
+async fn key_groups_are_set_kept_and_cleared() {
+    let (product, admin, _) = start_with_administrator().await;
+    let header = [("x-api-key", admin.as_str())];
+    let body = r#"{"user":"ann","groups":["研发","legal","legal"]}"#;
+    let made = product.send_request(("POST", KEYS, body), "", &header).await.json();
+    assert_eq!(made["groups"], json!(["legal", "研发"]));
+    let id = made["id"].as_str().unwrap();
+    for (change, expected) in [
+        (r#"{"admin":false}"#, json!(["legal", "研发"])),
+        (r#"{"admin":false,"groups":["sales"]}"#, json!(["sales"])),
+        (r#"{"admin":false,"groups":[]}"#, json!([])),
+    ] {
+        let changed = product.send_request(("PUT", "/api/admin/keys/{id}", change), id, &header).await.ok();
+        assert_eq!(changed["groups"], expected, "{change}");
+        let read = product.send_request(("GET", "/api/admin/keys/{id}", ""), id, &header).await.ok();
+        assert_eq!(read, changed);
+    }
+    for groups in [r#""legal""#, r#"[" legal"]"#, r#"[""]"#, "[5]"] {
+        let body = format!(r#"{{"user":"ann","groups":{groups}}}"#);
+        let refused = product.send_request(("POST", KEYS, &body), "", &header).await;
+        assert_eq!(refused.error(), (400, "invalid_request".to_owned()), "{groups}");
+        assert!(refused.text().contains("`groups` must be"), "{}", refused.text());
+    }
 }
 
 #[tokio::test]
@@ -118,7 +147,7 @@ async fn bad_key_requests_are_rejected_with_reason() {
 async fn open_server_describes_its_caller() {
     let app = support::TestApp::start().await;
     let account = app.as_user("ann").get("/api/me").await.json();
-    assert_eq!(account, json!({ "user": "ann", "admin": true, "auth": "none" }));
+    assert_eq!(account, json!({ "user": "ann", "groups": [], "admin": true, "auth": "none" }));
 }
 
 #[tokio::test]

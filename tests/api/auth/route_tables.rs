@@ -1,7 +1,7 @@
 //! Every route, grouped by the callers that may use it.
 
 /// Every route that requires authentication: method, path, body.
-pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 23] = [
+pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 34] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -13,7 +13,17 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 23] = [
     ("DELETE", "/api/conversations/{id}", ""),
     ("POST", "/api/conversations/{id}/stop", ""),
     ("POST", "/api/conversations/{id}/regenerate", "{}"),
+    ("POST", "/api/conversations/{id}/continue", "{}"),
+    ("PUT", "/api/conversations/{id}/branch", r#"{"messageId":"x"}"#),
+    ("DELETE", "/api/conversations/{id}/messages/{messageId}", ""),
     ("GET", "/api/conversations/{id}/stream", ""),
+    ("GET", "/api/conversations/{id}/export", ""),
+    ("GET", "/api/conversations/{id}/shares", ""),
+    ("POST", "/api/conversations/{id}/shares", "{}"),
+    ("DELETE", "/api/conversations/{id}/shares/{share}", ""),
+    ("PUT", "/api/conversations/{id}/messages/{messageId}/feedback", r#"{"rating":"up"}"#),
+    ("DELETE", "/api/conversations/{id}/messages/{messageId}/feedback", ""),
+    ("POST", "/api/conversations/import", "[]"),
     ("GET", "/api/documents/{*path}", ""),
     ("GET", "/api/models", ""),
     ("GET", "/api/tools", ""),
@@ -25,10 +35,11 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 23] = [
     ("POST", "/v1/chat/completions", r#"{"model":"openai","messages":[{"role":"user","content":"hi"}]}"#),
     ("GET", "/v1/models", ""),
     ("GET", "/v1/models/{*model}", ""),
+    ("POST", "/mcp", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#),
 ];
 
 /// Every route for administrators only.
-pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 22] = [
+pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 25] = [
     ("GET", "/api/admin/executions", ""),
     ("GET", "/api/admin/agents", ""),
     ("POST", "/api/admin/agents", r#"{"name":"mine"}"#),
@@ -51,10 +62,32 @@ pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 22] = [
     ("POST", "/api/admin/articles", r#"{"title":"mine","text":"mine"}"#),
     ("GET", "/api/admin/articles/{id}", ""),
     ("DELETE", "/api/admin/articles/{id}", ""),
+    ("GET", "/api/admin/audit", ""),
+    ("GET", "/api/admin/usage", ""),
+    ("GET", "/api/admin/feedback", ""),
 ];
 
 /// Every public route.
-pub(super) const PUBLIC_ROUTES: [&str; 5] = ["/", "/assets/{file}", "/healthz", "/api/auth", "/v1/{*rest}"];
+pub(super) const PUBLIC_ROUTES: [&str; 10] = [
+    "/",
+    "/assets/{file}",
+    "/healthz",
+    "/api/auth",
+    "/v1/{*rest}",
+    "/share/{id}",
+    "/share/assets/{file}",
+    "/api/shares/{id}",
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/mcp",
+];
+
+#[test]
+fn every_change_by_an_administrator_has_an_action() {
+    let source = include_str!("../../../functions/chat/src/http/audit.rs");
+    for (method, path, _) in ADMIN_ROUTES.iter().filter(|(method, ..)| *method != "GET") {
+        assert!(source.contains(&format!("(\"{method}\", \"{path}\") =>")), "{method} {path}");
+    }
+}
 
 #[test]
 fn tables_name_every_route() {

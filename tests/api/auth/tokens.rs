@@ -40,6 +40,35 @@ fn generate_key_pair() -> Ed25519KeyPair {
 }
 
 #[tokio::test]
+async fn claims_name_administrators_groups_and_people() {
+    let pair = generate_key_pair();
+    let url = start_issuer(&pair).await;
+    let product = start_with_store(&[
+        ("AUTH", "jwt"),
+        ("AUTH_JWT_ISSUER", &url),
+        ("AUTH_JWT_AUDIENCE", "chat"),
+        ("AUTH_JWT_ADMIN_CLAIM", "https://chat.example.com/roles"),
+        ("AUTH_JWT_ADMIN_VALUE", "ops"),
+        ("AUTH_JWT_GROUPS_CLAIM", "cognito:groups"),
+    ])
+    .await;
+    let read = async |path: &str, further: Value| {
+        let mut claims = json!({"iss": url, "aud": "chat", "sub": "3f1c", "exp": 9_999_999_999_u64});
+        claims.as_object_mut().unwrap().extend(further.as_object().unwrap().clone());
+        product.send_request(("GET", path, ""), "", &[("x-api-key", &sign_token(&pair, &claims))]).await
+    };
+    let further = json!({
+        "https://chat.example.com/roles": ["ops"], "cognito:groups": ["sales", "legal", " "], "name": "李安",
+    });
+    let expected = json!({"user": "3f1c", "name": "李安", "groups": ["legal", "sales"], "admin": true, "auth": "jwt"});
+    assert_eq!(read("/api/me", further.clone()).await.ok(), expected);
+    assert_eq!(read("/api/admin/agents", further).await.status, 200);
+    let expected = json!({"user": "3f1c", "groups": [], "admin": false, "auth": "jwt"});
+    assert_eq!(read("/api/me", json!({"role": "admin", "groups": ["sales"]})).await.ok(), expected);
+    assert_eq!(read("/api/admin/agents", json!({"role": "admin"})).await.error().0, 403);
+}
+
+#[tokio::test]
 async fn f114_only_valid_issuer_tokens_authenticate() {
     let (pair, forger) = (generate_key_pair(), generate_key_pair());
     let url = start_issuer(&pair).await;

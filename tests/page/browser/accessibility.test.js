@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { sendMessage, exchange, lastAnswer, prose, waitForText, setUp } from "../support/fixture.js";
+import { exchange, lastAnswer, openSources, prose, sendMessage, setUp, waitForText } from "../support/fixture.js";
 
 const PHONE = { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true };
 const WIDE = `${"wide".repeat(60)}\n\n| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n| long cell | long cell | long cell | long cell | long cell | long cell |\n\n\`\`\`\n${"code ".repeat(60)}\n\`\`\`\n\nhttps://a.example/${"path/".repeat(40)}`;
@@ -23,7 +23,8 @@ test("a phone does not scroll sideways", async (t) => {
   const reply = await model.next();
   reply.sendText(WIDE);
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
+  await openSources(page);
   assert.equal(await overflow(page), 0);
   for (const locator of [
     page.locator(".bubble"),
@@ -115,7 +116,7 @@ async function tabTo(page, name, key = "Tab") {
     const stop = await page.evaluate(() => {
       const node = document.activeElement;
       if (node === document.body) return { name: "", shown: true };
-      const style = getComputedStyle(node.id === "message" ? node.parentElement : node);
+      const style = getComputedStyle(["message", "search"].includes(node.id) ? node.parentElement : node);
       const name = node.getAttribute("aria-label") ?? (node.labels?.[0] ?? node).textContent;
       return { name: name.trim().replace(/\s+/g, " "), shown: style.outlineStyle !== "none" };
     });
@@ -140,7 +141,7 @@ test("the keyboard reaches all functions", async (t) => {
   const reply = await model.next();
   reply.sendText("Done.");
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   await waitForText(page.locator(".bubble"), "First line\nsecond line");
 
   await tabTo(page, "Copy", "Shift+Tab");
@@ -152,16 +153,15 @@ test("the keyboard reaches all functions", async (t) => {
   await page.keyboard.type("Renamed");
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Renamed" }).waitFor();
-  await tabTo(page, "Actions for Renamed");
+  await page.waitForFunction(() => document.activeElement.getAttribute("aria-label") === "Actions for Renamed");
   await page.keyboard.press("Enter");
-  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Delete this conversation?" }).waitFor();
   await page.keyboard.press("Escape");
-  await page.waitForFunction(() => document.activeElement.textContent === "Renamed");
-  await tabTo(page, "Actions for Renamed");
+  await page.waitForFunction(() => document.activeElement.getAttribute("aria-label") === "Actions for Renamed");
   await page.keyboard.press("Enter");
-  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
   await tabTo(page, "Delete");
   await page.keyboard.press("Enter");
@@ -220,7 +220,7 @@ test("screen readers get search and end, not deltas", async (t) => {
   const reply = await model.next();
   for (const delta of ["Nothing ", "new ", "today."]) reply.sendText(delta);
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   const announced = await page.evaluate(() => window.announced);
   assert.deepEqual(announced, ["Searching: news", "2 results", "Answer complete."]);
   assert.equal(await page.locator("main [aria-live], main [role=log]").count(), 0);
@@ -235,6 +235,7 @@ test("scrolling up stops following until resumed", async (t) => {
   await prose(page).locator("p").nth(79).waitFor();
   const scroller = page.locator("#scroller");
   const distance = () => scroller.evaluate((node) => node.scrollHeight - node.clientHeight - node.scrollTop);
+  await page.getByRole("button", { name: "Go to the latest message" }).click();
   await scroller.hover();
   await page.mouse.wheel(0, -800);
   await page.getByRole("button", { name: "Go to the latest message" }).waitFor();
@@ -246,6 +247,6 @@ test("scrolling up stops following until resumed", async (t) => {
   assert.ok((await distance()) < 2);
   reply.sendText("end");
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   await page.getByRole("button", { name: "Go to the latest message" }).waitFor({ state: "hidden" });
 });

@@ -7,6 +7,7 @@ import { test } from "node:test";
 
 import { assertAccessible, assertFits, SCREENS } from "../support/axe.js";
 import { exchange, lastAnswer, prose, sendMessage, setUp } from "../support/fixture.js";
+import { converse } from "../support/library.js";
 
 const admin = (page) => page.locator("#admin");
 
@@ -149,12 +150,27 @@ test("an MCP server is a tool of its own kind, and errors name the field", async
   assert.deepEqual(row.endpoint.auth, { type: "bearer", secret: { env: "TOOL_SECRET_DOCS" } });
 });
 
+test("a group with a comma survives a change of its agent", async (t) => {
+  const { page, url } = await open(t);
+  const groups = ["CN=Legal,OU=Teams", "sales"];
+  const agent = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ name: "Lawyer", groups }) };
+  assert.equal((await fetch(`${url}/api/admin/agents`, agent)).status, 201);
+  await openAdministration(page, "Agents");
+  await admin(page).getByRole("button", { name: "Edit: Lawyer" }).click();
+  const form = page.locator("#agent-form");
+  await form.getByLabel("Description").fill("Knows the law.");
+  await form.getByRole("button", { name: "Save" }).click();
+  await admin(page).getByText("Knows the law.").waitFor();
+  const { agents } = await get(url, "/api/admin/agents");
+  assert.deepEqual(agents.find(({ name }) => name === "Lawyer").groups, groups);
+});
+
 test("a key is shown once, changed and revoked", async (t) => {
   const { page, url } = await open(t);
   await openAdministration(page, "Keys");
   await admin(page).getByRole("button", { name: "New key" }).click();
   const form = page.locator("#key-form");
-  await form.getByLabel("User").fill("ann");
+  await form.getByLabel("User", { exact: true }).fill("ann");
   await form.getByLabel(/^Expires after days/).fill("30");
   await form.getByRole("button", { name: "Save" }).click();
   const shown = page.locator("#new-key");
@@ -171,7 +187,7 @@ test("a key is shown once, changed and revoked", async (t) => {
   await form.getByRole("button", { name: "Save" }).click();
   await admin(page).getByRole("row", { name: /ann · Administrator.*Never/ }).waitFor();
   await admin(page).getByRole("button", { name: "New key" }).click();
-  await form.getByLabel("User").fill("bob");
+  await form.getByLabel("User", { exact: true }).fill("bob");
   await form.getByRole("button", { name: "Save" }).click();
   await shown.getByRole("button", { name: "Close" }).click();
   await admin(page).getByRole("button", { name: "Revoke: bob" }).click();
@@ -222,7 +238,7 @@ test("an article is added, found and deleted", async (t) => {
   const reply = await model.next();
   reply.sendText("Seven days [1].");
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   await prose(page).getByRole("link", { name: "Source 1" }).hover();
   await page.locator(".citation-card").getByText("Refunds take seven days.").waitFor();
 });
@@ -238,7 +254,7 @@ test("tool calls, models and the usage of all are shown", async (t) => {
   const reply = await model.next();
   reply.sendText("397.8");
   reply.end();
-  await page.locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   await openAdministration(page, "Tool calls");
   await admin(page).getByRole("row", { name: /local.*calculator.*2340\*0\.17.*Done/ }).waitFor();
   await admin(page).getByLabel("ID of one of your answers").fill("none");
@@ -253,6 +269,38 @@ test("tool calls, models and the usage of all are shown", async (t) => {
 
   await admin(page).getByRole("tab", { name: "Usage" }).click();
   await admin(page).getByRole("row", { name: /^Answers/ }).waitFor();
+  await admin(page).getByRole("row", { name: /^name:local 2 / }).waitFor();
+  await admin(page).getByRole("combobox", { name: "Last 30 days by" }).selectOption("model");
+  await admin(page).getByRole("columnheader", { name: "Model" }).waitFor();
+  const download = page.waitForEvent("download");
+  await admin(page).getByRole("button", { name: "Save as CSV" }).click();
+  assert.equal((await download).suggestedFilename(), "usage.csv");
+});
+
+test("feedback is listed with its reason, page by page", async (t) => {
+  const fixture = await open(t);
+  const { page, url } = fixture;
+  const ids = await converse(fixture, [["Tea?", "Steep it."], ["Heat?", "Pump it."]]);
+  for (const [at, feedback] of [[0, { rating: "up" }], [1, { rating: "down", reason: "No <b>source</b>." }]]) {
+    const { messages } = await get(url, `/api/conversations/${ids[at]}`);
+    const address = `${url}/api/conversations/${ids[at]}/messages/${messages[1].id}/feedback`;
+    const response = await fetch(address, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify(feedback) });
+    assert.equal(response.status, 204);
+  }
+  await openAdministration(page, "Feedback");
+  await admin(page).getByRole("row", { name: /local.*Bad.*No <b>source<\/b>\./ }).waitFor();
+  await admin(page).getByRole("row", { name: /local.*Good/ }).waitFor();
+  await page.route("**/api/admin/feedback?*", (route) => {
+    const cursor = new URL(route.request().url()).searchParams.get("cursor");
+    const row = { conversationId: "C", messageId: "M", owner: "name:ann", rating: "up", reason: cursor ? "second page" : "first page", model: "openai", createdAt: new Date().toISOString() };
+    return route.fulfill({ json: { feedback: [row], nextCursor: cursor ? null : "1" } });
+  });
+  await admin(page).getByRole("tab", { name: "Usage" }).click();
+  await admin(page).getByRole("tab", { name: "Feedback" }).click();
+  await admin(page).getByRole("cell", { name: "first page" }).waitFor();
+  await admin(page).getByRole("button", { name: "More" }).click();
+  await admin(page).getByRole("cell", { name: "second page" }).waitFor();
+  assert.equal(await admin(page).getByRole("button", { name: "More" }).isVisible(), false);
 });
 
 test("others see no administration", async (t) => {
@@ -273,7 +321,7 @@ for (const { name, options } of SCREENS) {
     if (options.isMobile) await page.getByRole("button", { name: "对话列表" }).click();
     await page.getByRole("button", { name: chinese ? "设置" : "Settings" }).click();
     await page.getByRole("button", { name: chinese ? "打开管理界面" : "Open administration" }).click();
-    const tabs = chinese ? ["工具", "文章", "密钥", "工具调用", "模型", "用量", "智能体"] : ["Tools", "Articles", "Keys", "Tool calls", "Models", "Usage", "Agents"];
+    const tabs = chinese ? ["工具", "文章", "密钥", "工具调用", "反馈", "模型", "用量", "智能体"] : ["Tools", "Articles", "Keys", "Tool calls", "Feedback", "Models", "Usage", "Agents"];
     for (const tab of tabs) {
       await admin(page).getByRole("tab", { name: tab, exact: true }).click();
       await page.waitForFunction((text) => document.querySelector("#admin-panel").firstElementChild.textContent !== text, chinese ? "加载中…" : "Loading…");

@@ -40,7 +40,7 @@ async function sendQuestion({ page, model }, answer) {
   const reply = await model.next();
   reply.sendText(answer);
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
 }
 
 const dialogOf = (page, name) => page.getByRole("dialog", { name });
@@ -131,7 +131,7 @@ test("without document tools such a text is no button", async (t) => {
   const reply = await model.next();
   reply.sendText("In `main.rs:12`.");
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   assert.equal(await prose(page).getByRole("button").count(), 0);
 });
 
@@ -151,7 +151,7 @@ for (const [name, context] of [["desktop", {}], ["phone", { viewport: { width: 3
       const reply = await model.next();
       reply.sendText("见 wide.md:1-2。");
       reply.end();
-      await lastAnswer(page).locator(".usage").waitFor();
+      await lastAnswer(page).locator(".message-actions").waitFor();
     } else await sendQuestion(fixture, "See wide.md:1-2.");
     await prose(page).getByRole("button", { name: "wide.md:1-2" }).click();
     const dialog = dialogOf(page, "wide.md");

@@ -35,3 +35,29 @@ test("fifty formulas become MathML without an error", async (t) => {
     assert.deepEqual(failed, []);
   }
 });
+
+test("columns of aligned formulas meet at their signs", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "Aligned?", "$$\\begin{aligned} a &= b \\\\ abc + d &= e \\end{aligned}$$");
+  await page.locator(".prose mtd").first().waitFor();
+  const ends = await page.locator(".prose mtr > :first-child").evaluateAll((cells) =>
+    cells.map((cell) => Math.max(...[...cell.querySelectorAll("mi")].map((node) => node.getBoundingClientRect().right))),
+  );
+  assert.ok(Math.abs(ends[0] - ends[1]) < 2, String(ends));
+});
+
+test("formulas grow also on a device without a font for them", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "Sums?", "$$\\sum_{k=1}^n \\frac{\\frac{a}{b}}{\\frac{c}{d}}$$\n\nAnd $\\sum k$, $\\left(\\frac{\\frac{a}{b}}{\\frac{c}{d}}\\right)$, $f'$ and $\\overline{AB}$.");
+  await page.locator(".prose math").last().waitFor();
+  await page.waitForFunction(() => [...document.fonts].some(({ family, status }) => family === "Formulas" && status === "loaded"));
+  const box = (selector) => page.locator(`.prose ${selector}`).first().evaluate((node) => node.getBoundingClientRect().height);
+  const height = async (text, display) => page.locator(`.prose math${display ? ".tml-display" : ":not(.tml-display)"} mo`, { hasText: text }).first().evaluate((node) => node.getBoundingClientRect().height);
+  assert.ok((await height("∑", true)) > 1.3 * (await height("∑", false)), "a sum of a displayed formula is larger");
+  assert.ok((await height("(", false)) > 30, "brackets stretch");
+  assert.ok((await box("menclose")) > 10 && (await page.locator(".prose menclose").evaluate((node) => getComputedStyle(node).borderTopStyle)) === "solid", "a line is above AB");
+});

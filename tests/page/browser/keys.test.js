@@ -18,7 +18,7 @@ test("f146_ the key lasts for the session", async (t) => {
     return route.fulfill({ status: 401, json: { error } });
   });
   await page.goto(url);
-  const dialog = page.getByRole("dialog", { name: "Enter your key" });
+  const dialog = page.getByRole("dialog", { name: "Enter your access key" });
   await dialog.getByLabel("Key").fill("not a key");
   await dialog.getByLabel("Key").press("Enter");
   await dialog.getByText("A key has only letters, digits and symbols, without spaces.").waitFor();
@@ -59,7 +59,7 @@ test("a rejected key keeps the message", async (t) => {
   await page.getByText("Your conversations will appear here.").waitFor();
   needed = true;
   await sendMessage(page, "Hello");
-  const dialog = page.getByRole("dialog", { name: "Enter your key" });
+  const dialog = page.getByRole("dialog", { name: "Enter your access key" });
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await toast(page).getByText("A valid key is needed. Your message is back in the box.").waitFor();
   assert.equal(await messageBox(page).inputValue(), "Hello");

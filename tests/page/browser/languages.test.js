@@ -1,13 +1,9 @@
-// The page in Chinese and English: by the browser's language, by choice, and in the demo.
+// The page in Chinese and English: by the browser's language, and by choice.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { lastAnswer, setUp } from "../support/fixture.js";
-
-const DEMO = Object.fromEntries(
-  ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY", "TAVILY_BASE_URL", "TAVILY_API_KEY"].map((name) => [name, ""]),
-);
 
 /** Whether a text has characters of a Chinese text. */
 const isChinese = (text) => /\p{Script=Han}/u.test(text);
@@ -56,25 +52,3 @@ test("a Chinese page names a failed call and the default agent", async (t) => {
   reply.end();
   await lastAnswer(page).locator(".step.failed", { hasText: "模型调用工具时参数有误。" }).waitFor();
 });
-
-for (const [locale, chinese] of [["en-GB", false], ["zh-CN", true]]) {
-  test(`the demo's examples show search, calculation and time (${locale})`, async (t) => {
-    const { page, url } = await setUp(t, { settings: DEMO, context: { locale } });
-    await page.goto(url);
-    await page.locator("#demo").waitFor();
-    const examples = await page.locator(".example").allTextContents();
-    for (const [n, tool] of ["searched", "calculated", "time"].entries()) {
-      await page.goto("about:blank");
-      await page.goto(url);
-      await page.locator("#demo").waitFor();
-      await page.getByRole("button", { name: examples[n] }).click();
-      await lastAnswer(page).locator(".usage").waitFor();
-      assert.equal(await lastAnswer(page).locator(".step.ok").count(), 1, tool);
-      const text = await lastAnswer(page).locator(".parts").textContent();
-      assert.equal(isChinese(text), chinese, text);
-      if (n === 0) assert.ok((await lastAnswer(page).locator(".sources li").count()) > 0, text);
-      if (n === 1) assert.match(text, /525,?600/);
-      if (n === 2) assert.match(text, /Asia\/Tokyo|Tokyo|东京/);
-    }
-  });
-}

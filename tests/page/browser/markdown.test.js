@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { exchange, lastAnswer, prose, sendMessage, setUp } from "../support/fixture.js";
+import { exchange, lastAnswer, openSources, prose, sendMessage, setUp } from "../support/fixture.js";
 import { HOSTILE_TEXTS } from "../support/hostile.js";
 
 const HOSTILE = `# <script>window.owned = 1</script>
@@ -33,7 +33,7 @@ test("f137_ f138_ hostile Markdown is inert", async (t) => {
   const reply = await model.next();
   for (const chunk of chunksOf(HOSTILE)) reply.sendText(chunk);
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   for (const reopen of [async () => {}, () => page.reload()]) {
     await reopen();
     await prose(page).getByText("window.owned = 2").waitFor();
@@ -81,10 +81,10 @@ test("f137_ f138_ hostile texts are inert as answers", async (t) => {
   for (const text of HOSTILE_TEXTS.filter((text) => !text.includes("tool_call"))) reply.sendText(`${text}\n\n<!-- -->\n\n`);
   reply.sendText("\n\nThe end.");
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   for (const reopen of [async () => {}, () => page.reload()]) {
     await reopen();
-    await lastAnswer(page).locator(".usage").waitFor();
+    await lastAnswer(page).locator(".message-actions").waitFor();
     const found = await page.evaluate(() => {
       const nodes = [...document.querySelectorAll(".answer *")];
       const handlers = nodes.flatMap((node) => [...node.attributes].filter(({ name }) => /^(on|src|style$|formaction|action)/.test(name) && !node.closest("math")).map(({ name }) => `${node.localName} ${name}`));
@@ -112,8 +112,9 @@ test("f135_ hostile titles and sources are text", async (t) => {
   const reply = await model.next();
   reply.sendText("See [1] and [2].");
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   await page.getByRole("navigation").getByRole("link", { name: "<img src=x onerror='window.owned=1'>" }).waitFor();
+  await openSources(page);
   await lastAnswer(page).locator(".sources").getByText("<b>bold</b>").waitFor();
   const schemes = await lastAnswer(page)
     .locator("a")
@@ -130,7 +131,7 @@ test("f111_ text like an event stream stays text", async (t) => {
   const sly = 'One\n\ndata: [DONE]\r\n\r\nid: 7\revent: error\ndata: {"type":"error"}\n\nTwo';
   for (const chunk of chunksOf(sly)) reply.sendText(chunk);
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   assert.deepEqual(await prose(page).locator("p").allTextContents(), [
     "One",
     "data: [DONE]",
@@ -174,7 +175,7 @@ test("Markdown renders as elements", async (t) => {
       '<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th>a</th><th class="align-right">b</th></tr></thead>',
       '<tbody><tr><td>1</td><td class="align-right"><s>2</s></td></tr></tbody></table></div>',
       "<hr><p><code>x</code><br>&lt;b&gt;</p>",
-      '<div class="code" data-language="rust" data-coloured=""><div class="code-head"><span>rust</span><button type="button" class="copy-code" data-copy="code">Copy</button></div>',
+      '<div class="code" data-language="rust" data-coloured=""><div class="code-head"><span>rust</span><button type="button" class="copy-code" data-copy="code" aria-label="Copy code">Copy</button></div>',
       '<pre tabindex="0"><code><span class="hljs-keyword">fn</span> <span class="hljs-title function_">main</span>() {}</code></pre></div>',
     ].join(""),
   );
@@ -187,7 +188,25 @@ test("200,000 stars keep the page responsive", async (t) => {
   const reply = await model.next();
   for (let n = 0; n < 50; n += 1) reply.sendText("x*".repeat(2_000));
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   await page.getByRole("button", { name: "New conversation" }).click();
   await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
+});
+
+test("the numbers of a list from right to left are at the right", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "List?", "1. שלום עולם\n2. abc\n\nText.\n\n1. abc\n2. שלום");
+  const directions = await prose(page).locator("ol").evaluateAll((lists) => lists.map((list) => getComputedStyle(list).direction));
+  assert.deepEqual(directions, ["rtl", "ltr"]);
+});
+
+test("short cells of a table do not break", async (t) => {
+  const fixture = await setUp(t, { context: { viewport: { width: 360, height: 700 } } });
+  const { page, url } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "表格？", "| 方案 | 每年节省电费 | 增加自用比例 | 说明 |\n|---|---|---|---|\n| 甲 | 四十一欧元左右 | 百分之三十 | 这一列的文字比较长，所以可以换行显示在多行之中。 |");
+  const heights = await prose(page).locator("th").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().height));
+  assert.ok(Math.max(...heights) < 50, String(heights));
 });

@@ -5,7 +5,8 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 
-import { lastAnswer, prose, sendMessage, setUp } from "../support/fixture.js";
+import { animationsEnded } from "../support/animations.js";
+import { lastAnswer, openSources, prose, sendMessage, setUp } from "../support/fixture.js";
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -22,10 +23,9 @@ async function offerChoices(page) {
 }
 
 /** The controls that are not inside the screen or smaller than `least` pixels, once everything stopped moving. */
-const misplaced = (page, least) =>
-  page.evaluate(async (least) => {
-    const moving = document.getAnimations().filter((animation) => animation.effect.getComputedTiming().endTime !== Infinity);
-    await Promise.allSettled(moving.map((animation) => animation.finished));
+async function misplaced(page, least) {
+  await animationsEnded(page);
+  return page.evaluate((least) => {
     const controls = [...document.querySelectorAll("header button, footer button, .menu-panel, .menu-option, .menu-item, #conversations a, .example")];
     const shown = controls.filter((node) => node.checkVisibility({ visibilityProperty: true }) && !node.closest("[inert]"));
     return shown.flatMap((node) => {
@@ -36,6 +36,7 @@ const misplaced = (page, least) =>
       return inside && height >= least ? [] : [`${node.id || node.className} ${node.textContent}: ${[left, right, top, bottom, height]}`];
     });
   }, least);
+}
 
 /** The violations that axe finds. */
 async function violations(page) {
@@ -101,9 +102,11 @@ for (const colorScheme of ["light", "dark"]) {
       const reply = await model.next();
       reply.sendText("# Tea\n\nLeaves [1].[^1]\n\n- [x] hot\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nlet a = 1;\n```\n\n$$x^2$$\n\n[^1]: Note");
       reply.end();
-      await lastAnswer(page).locator(".usage").waitFor();
+      await lastAnswer(page).locator(".message-actions").waitFor();
       await lastAnswer(page).locator(".hljs-keyword").waitFor();
       await lastAnswer(page).locator(".step").click();
+      await openSources(page);
+      await lastAnswer(page).getByRole("button", { name: "More" }).click();
       assert.deepEqual(await violations(page), []);
       if (name === "phone") await page.getByRole("button", { name: "List of conversations" }).click();
       await page.getByRole("button", { name: "Settings" }).click();

@@ -25,7 +25,7 @@ async function requireKey(page, key) {
 }
 
 async function submitKey(page, text) {
-  const field = page.getByRole("dialog", { name: "Enter your key" }).getByLabel("Key");
+  const field = page.getByRole("dialog", { name: "Enter your access key" }).getByLabel("Key");
   await field.fill(text);
   await field.press("Enter");
 }
@@ -160,7 +160,7 @@ test("erasing stops the running answer before key prompts", async (t) => {
   await eraseDialog(page).getByRole("status").getByText("Erasing…").waitFor();
   await reply.closed;
   await erasedDialog(page).waitFor();
-  const keyDialog = page.getByRole("dialog", { name: "Enter your key" });
+  const keyDialog = page.getByRole("dialog", { name: "Enter your access key" });
   assert.equal(await keyDialog.isVisible(), false);
   await page.keyboard.press("Escape");
   await keyDialog.waitFor();

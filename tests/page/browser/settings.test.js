@@ -42,7 +42,7 @@ test("the theme changes, and follows the device again", async (t) => {
   assert.equal(await theme(), "dark");
   await openSettings(page);
   assert.equal(await dialog(page).getByLabel("Theme").inputValue(), "dark");
-  await dialog(page).getByLabel("Theme").selectOption("Same as the device");
+  await dialog(page).getByLabel("Theme").selectOption("System");
   assert.equal(await theme(), "light");
   await page.emulateMedia({ colorScheme: "dark" });
   await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
@@ -61,6 +61,21 @@ test("a default model is used for new conversations", async (t) => {
   assert.equal((await sent).postDataJSON().modelType, "second");
 });
 
+test("a default model and a theme hold in other tabs", async (t) => {
+  const { page, context, url } = await setUp(t, { settings: TWO_MODELS });
+  const other = await context.newPage();
+  for (const tab of [page, other]) await tab.goto(url);
+  const choice = (tab, name) => tab.getByRole("button", { name: `Model and agent: ${name}` });
+  await choice(page, "openai").waitFor();
+  await choice(other, "openai").click();
+  await other.getByRole("option", { name: "second" }).click();
+  await choice(page, "second").waitFor();
+  await openSettings(page);
+  await openSettings(other);
+  await dialog(other).getByLabel("Theme").selectOption("dark");
+  await page.waitForFunction(() => document.querySelector("#settings-theme").value === "dark");
+});
+
 test("a kept key is shared with other tabs until it is forgotten", async (t) => {
   const { page, context, url } = await setUp(t);
   await context.route("**/api/**", (route) => {
@@ -69,10 +84,10 @@ test("a kept key is shared with other tabs until it is forgotten", async (t) => 
     return route.fulfill({ status: 401, json: { error } });
   });
   await page.goto(url);
-  const prompt = page.getByRole("dialog", { name: "Enter your key" });
+  const prompt = page.getByRole("dialog", { name: "Enter your access key" });
   await assertAccessible(page, "#key-dialog");
   await prompt.getByLabel("Key", { exact: true }).fill("k");
-  await prompt.getByLabel("Keep on this device").check();
+  await prompt.getByLabel("Keep me signed in on this device").check();
   await prompt.getByRole("button", { name: "Use key" }).click();
   await page.getByText("Your conversations will appear here.").waitFor();
   assert.equal(await page.evaluate(() => localStorage.getItem("key")), "k");
@@ -83,12 +98,12 @@ test("a kept key is shared with other tabs until it is forgotten", async (t) => 
   await openSettings(other);
   await dialog(other).getByText("Your key is kept on this device.").waitFor();
   await dialog(other).getByText("You are local, an administrator.").waitFor();
-  await dialog(other).getByLabel("Keep on this device").uncheck();
+  await dialog(other).getByLabel("Keep me signed in on this device").uncheck();
   await dialog(other).getByText("Your key is kept until you close this tab.").waitFor();
   assert.equal(await other.evaluate(() => localStorage.getItem("key")), null);
   assert.equal(await other.evaluate(() => sessionStorage.getItem("key")), "k");
   await dialog(other).getByRole("button", { name: "Forget key" }).click();
-  await other.getByRole("dialog", { name: "Enter your key" }).waitFor();
+  await other.getByRole("dialog", { name: "Enter your access key" }).waitFor();
   assert.deepEqual(await other.evaluate(() => Object.values(sessionStorage)), []);
 });
 
@@ -134,6 +149,7 @@ for (const { name, options } of SCREENS) {
     await assertFits(open);
     await page.keyboard.press("Escape");
     await open.waitFor({ state: "detached" });
-    assert.equal(await page.evaluate(() => document.activeElement.id), "open-settings");
+    assert.equal(await page.evaluate(() => document.activeElement.id), options.isMobile ? "toggle-list" : "open-settings");
+    assert.equal(await page.locator("#page").getAttribute("data-list"), options.isMobile ? "closed" : "open");
   });
 }

@@ -10,7 +10,12 @@ import { setUp } from "../support/fixture.js";
 const NO_MODEL = { OPENAI_BASE_URL: "", OPENAI_MODEL: "", OPENAI_API_KEY: "", TAVILY_BASE_URL: "", TAVILY_API_KEY: "" };
 
 const guide = (page) => page.getByRole("dialog", { name: "Use a real model" });
-const codes = (page) => guide(page).locator("li code").allTextContents();
+
+/** The commands of the guide, once it is open. */
+async function codes(page) {
+  await guide(page).waitFor();
+  return guide(page).locator("li code").allTextContents();
+}
 
 async function openGuide(t, context = {}) {
   const fixture = await setUp(t, { settings: NO_MODEL, context });
@@ -30,6 +35,18 @@ test("the guide has commands for each provider and place", async (t) => {
   assert.match((await codes(page))[0], /^ollama pull .*\nexport OLLAMA_API_URL=/);
   await guide(page).getByLabel("Runs on").selectOption("AWS Lambda");
   assert.match((await codes(page))[0], /OllamaApiUrl: /);
+  await guide(page).getByLabel("Model from").selectOption("Anthropic Claude");
+  assert.deepEqual((await codes(page))[0].split("\n"), [
+    "aws ssm put-parameter --type SecureString --name /lambda-chat/models/anthropic --value YOUR_KEY",
+    "cat >> parameters.yaml <<'END'",
+    "ModelKeysUnder: /lambda-chat/models/",
+    `Models: '[{"name":"anthropic","wire":"anthropic","model":"claude-haiku-5-5","apiKeyParameter":"/lambda-chat/models/anthropic"}]'`,
+    "END",
+  ]);
+  await guide(page).getByLabel("Runs on").selectOption("A computer or container");
+  await guide(page).getByLabel("Model from").selectOption("Google Gemini");
+  assert.equal((await codes(page))[0], "export GEMINI_API_KEY=YOUR_KEY\nexport GEMINI_MODEL=gemini-3.8-flash");
+  await guide(page).getByLabel("Runs on").selectOption("AWS Lambda");
   await guide(page).getByLabel("Model from").selectOption("Volcengine Ark");
   const [model, search, start] = await codes(page);
   assert.match(model, /ssm put-parameter .*\/lambda-chat\/ark .*\n.*\nArkModel: .*\nArkApiKeyParameter: \/lambda-chat\/ark\n/);
@@ -37,6 +54,35 @@ test("the guide has commands for each provider and place", async (t) => {
   assert.equal(start, "sam build && sam deploy");
   await guide(page).getByRole("button", { name: "Copy the commands: Name the model" }).click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), model);
+});
+
+test("the guide has commands for Bedrock without a key, first on AWS", async (t) => {
+  const { page, url, watch } = await openGuide(t);
+  await guide(page).getByLabel("Model from").selectOption("Amazon Bedrock (no key)");
+  assert.match((await codes(page))[0], /^eval .*\nexport AWS_REGION=.*\nexport BEDROCK_MODEL=/);
+  assert.equal((await codes(page))[1], "export SEARCH_PROVIDER=aws");
+
+  // The same server under a name is not on AWS; these requests leave no machine.
+  let onLambda = false;
+  await page.route("https://chat.example/**", async (route) => {
+    const address = new URL(route.request().url());
+    // The server on loopback rejects the origin of another host, which a part's request names.
+    const { origin: _, ...headers } = route.request().headers();
+    const response = await route.fetch({ url: new URL(address.pathname + address.search, url).href, headers });
+    const isAuth = address.pathname === "/api/auth" && onLambda;
+    await route.fulfill(isAuth ? { response, json: { mode: "none", onLambda } } : { response });
+  });
+  await page.goto("https://chat.example/");
+  await page.locator("#demo-more").click();
+  assert.match((await codes(page))[0], /^export OPENAI_API_KEY=/);
+  onLambda = true;
+  await page.goto("https://chat.example/");
+  await page.locator("#demo-more").click();
+  assert.equal(await guide(page).getByLabel("Model from").locator("option:checked").textContent(), "Amazon Bedrock (no key)");
+  const [model, search] = await codes(page);
+  assert.match(model, /^cat >> parameters.yaml .*\nBedrockModel: .*\nEND$/);
+  assert.match(search, /\nSearchProvider: aws\n/);
+  watch.requests.splice(0, watch.requests.length, ...watch.requests.filter((one) => !one.startsWith("https://chat.example/")));
 });
 
 test("the check reports the demo, then a model that fails, then one that works", async (t) => {

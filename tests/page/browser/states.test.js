@@ -17,6 +17,13 @@ test("more conversations keep the focus in the list", async (t) => {
     });
     return route.fulfill({ json: { conversations, nextCursor: from < 30 ? "30" : null } });
   });
+  // A browser that does not report what is in view: the button remains.
+  await page.addInitScript(() => {
+    globalThis.IntersectionObserver = class {
+      observe() {}
+      disconnect() {}
+    };
+  });
   await page.goto(url);
   await list(page).getByRole("button", { name: "More" }).focus();
   await page.keyboard.press("Enter");
@@ -41,7 +48,7 @@ for (const colorScheme of ["light", "dark"]) {
     const reply = await model.next();
     reply.sendText("Green [1].\n\n```\ncode\n```");
     reply.end();
-    await lastAnswer(page).locator(".usage").waitFor();
+    await lastAnswer(page).locator(".message-actions").waitFor();
     await page.getByRole("button", { name: "Settings" }).click();
     await page.getByRole("dialog").waitFor();
     const transparent = await page.evaluate(() =>
@@ -111,7 +118,7 @@ for (const [name, context] of [["desktop", {}], ["phone", { viewport: { width: 3
     const reply = await model.next();
     reply.sendText("I could not read it.");
     reply.end();
-    await lastAnswer(page).locator(".usage").waitFor();
+    await lastAnswer(page).locator(".message-actions").waitFor();
     const step = lastAnswer(page).locator(".step.failed");
     const lines = await step.evaluate((line) => {
       const parts = [...line.querySelectorAll(".verb, .object, .outcome")].map((part) => part.getBoundingClientRect());

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { openTool } from "../support/endpoints.js";
-import { exchange, lastAnswer, prose, sendMessage, setUp, waitForText } from "../support/fixture.js";
+import { exchange, lastAnswer, openSources, prose, sendMessage, setUp, waitForText } from "../support/fixture.js";
 
 test("a turn streams search, sources and answer", async (t) => {
   const { page, url, model, search } = await setUp(t);
@@ -33,7 +33,8 @@ test("a turn streams search, sources and answer", async (t) => {
   second.sendText("ny** [1].");
   await waitForText(prose(page).locator("strong"), "sunny");
   second.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
+  await openSources(page);
   const source = lastAnswer(page)
     .locator(".sources")
     .getByRole("link", { name: /Beijing today/ });
@@ -109,13 +110,13 @@ test("a stored answer shows steps and sources", async (t) => {
   const reply = await model.next();
   reply.sendText("Nothing new [2].");
   reply.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   await page.reload();
   await lastAnswer(page)
     .locator(".step.ok", { hasText: /Searched\s*news.*6 results/ })
     .waitFor();
-  assert.equal(await lastAnswer(page).locator(".sources li:visible").count(), 4);
-  await lastAnswer(page).getByRole("button", { name: "2 more" }).click();
+  assert.equal(await lastAnswer(page).locator(".sources li:visible").count(), 0);
+  await lastAnswer(page).getByRole("button", { name: "6 sources", expanded: false }).click();
   assert.equal(await lastAnswer(page).locator(".sources li:visible").count(), 6);
   assert.equal(
     await prose(page).getByRole("link", { name: "Source 2" }).getAttribute("href"),
@@ -184,6 +185,7 @@ test("administrators see the arguments of tool calls", async (t) => {
   reply.sendText("Leaves.");
   reply.end();
   for (const view of ["live", "stored"]) {
+    await lastAnswer(page).getByRole("button", { name: "More" }).click();
     await lastAnswer(page).getByText("Details").click();
     const cells = lastAnswer(page).locator(".call-details td");
     await cells.first().waitFor();
@@ -206,7 +208,7 @@ test("an answer continues while another conversation is open", async (t) => {
   const quick = await model.next();
   quick.sendText("Quick");
   quick.end();
-  await lastAnswer(page).locator(".usage").waitFor();
+  await lastAnswer(page).locator(".message-actions").waitFor();
   slow.sendText(" and steady");
   await page.getByRole("link", { name: "First question" }).click();
   await waitForText(prose(page), "Slow and steady");

@@ -32,7 +32,7 @@ async function searchedAnswer({ page, model, search }, message = "How do heat pu
   await waitForText(page, ".answer .prose strong", "mo");
   second.sendText("ve** heat [1].");
   second.end();
-  await page.waitForSelector(".answer .usage");
+  await page.waitForSelector(".answer .message-actions");
 }
 
 test("a turn streams text, search and text in order", async (t) => {
@@ -40,11 +40,11 @@ test("a turn streams text, search and text in order", async (t) => {
   const { page, url } = fixture;
   await page.goto(url);
   await searchedAnswer(fixture);
-  const order = ["thinking", "prose", "steps", "prose", "sources", "answer-footer"];
+  const order = ["thinking", "prose", "steps", "prose", "answer-footer"];
   assert.deepEqual(await partsOf(page), order);
   await waitForText(page, ".answer .prose strong", /^move$/);
   await page.reload();
-  await page.waitForSelector(".answer .usage");
+  await page.waitForSelector(".answer .message-actions");
   assert.deepEqual(await partsOf(page), order, "after a reload");
 });
 
@@ -75,7 +75,7 @@ test("a reload in the middle of an answer continues it", async (t) => {
   reply.sendText(" a time");
   await waitForText(page, ".answer .prose", "Once upon a time");
   reply.end();
-  await page.waitForSelector(".answer .usage");
+  await page.waitForSelector(".answer .message-actions");
 });
 
 test("scrolling up stops following until resumed", async (t) => {
@@ -99,7 +99,7 @@ test("scrolling up stops following until resumed", async (t) => {
     return scrollHeight - clientHeight - scrollTop < 2;
   });
   reply.end();
-  await page.waitForSelector(".answer .usage");
+  await page.waitForSelector(".answer .message-actions");
 });
 
 test("axe finds nothing in an answer, the settings and the list", async (t) => {
@@ -151,7 +151,7 @@ test("on a Chinese device in the dark the page is Chinese and dark", async (t) =
   const reply = await model.next();
   reply.sendText("你好！");
   reply.end();
-  await page.waitForSelector(".answer .usage");
+  await page.waitForSelector(".answer .message-actions");
   await (await byRole(page, "button", "切换到浅色")).click();
   assert.ok((await colours()).every((part) => part > 240));
 });
@@ -205,7 +205,7 @@ test("a conversation is renamed and deleted by keyboard", async (t) => {
   await byRole(page, "link", "Renamed");
   await (await byRole(page, "button", "Actions for Renamed")).focus();
   await page.keyboard.press("Enter");
-  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
   await page.waitForSelector("dialog[open]");
   await (await page.waitForSelector("dialog[open] .button.danger")).focus();
@@ -236,4 +236,71 @@ test("a key is requested, kept and forgotten", async (t) => {
   await (await byRole(page, "button", "Forget key")).click();
   await page.waitForSelector("#key-dialog[open]");
   assert.deepEqual(await page.evaluate(() => Object.values(sessionStorage)), []);
+});
+
+test("a question is edited, its versions are switched, and a cut answer goes on", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url, model } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "First?", "One.");
+  await (await byRole(page, "button", "Edit message")).click();
+  const box = await byRole(page, "textbox", "Edit message");
+  await page.keyboard.type(" Please?");
+  assert.equal(await box.evaluate((node) => node.value), "First? Please?");
+  await page.keyboard.press("Enter");
+  const reply = await model.next();
+  reply.sendText("Once upon");
+  reply.end("length");
+  await (await byRole(page, "button", "Continue")).click();
+  const rest = await model.next();
+  rest.sendText(" a time.");
+  rest.end();
+  await waitForText(page, ".answer .prose", /^Once upon a time\.\s*$/);
+  await (await byRole(page, "button", "Previous version")).click();
+  await waitForText(page, ".answer .prose", /^One\.\s*$/);
+  await page.reload();
+  await waitForText(page, ".answer .prose", /^One\.\s*$/);
+  await (await byRole(page, "button", "Next version")).click();
+  await waitForText(page, ".answer .prose", /^Once upon a time\.\s*$/);
+  await assertAccessible(page);
+});
+
+test("the list is searched, and the palette finds and runs", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "Tea?", "Steep it at 70 degrees.");
+  await page.goto(`${url}/#/`);
+  await page.type("#search", "degrees");
+  await waitForText(page, ".matches mark", "degrees");
+  await assertAccessible(page);
+  await (await page.$(".matches a")).click();
+  await waitForText(page, ".answer .prose", "Steep it at 70 degrees.");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("k");
+  await page.keyboard.up("Control");
+  await page.waitForSelector("#palette[open] [role=option]");
+  await page.keyboard.type("theme: dark");
+  await assertAccessible(page);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+});
+
+test("a conversation is shared, and its copy is read", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.goto(url);
+  await searchedAnswer(fixture);
+  await page.waitForFunction(() => location.hash.startsWith("#/c/"));
+  const id = (await page.evaluate(() => location.hash)).split("/")[2];
+  await (await byRole(page, "button", "Conversation actions")).click();
+  await (await byRole(page, "menuitem", "Share…")).click();
+  await (await byRole(page, "button", "Create link")).click();
+  await page.waitForSelector(".share-link a");
+  const response = await fetch(`${url}/api/conversations/${id}/shares`);
+  const [share] = (await response.json()).shares;
+  await page.goto(`${url}/share/${share.id}`);
+  await waitForText(page, "#shared .prose strong", "move");
+  await page.waitForSelector("#shared .sources li");
+  await assertAccessible(page);
 });

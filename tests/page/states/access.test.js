@@ -31,7 +31,7 @@ states("the demo's answer", async ({ open }) => {
   await page.locator("#demo").waitFor();
   await page.locator(".example").first().click();
   await ended(page);
-  await page.locator(".answer .sources").waitFor();
+  await page.locator(".answer .sources-toggle").waitFor();
   await check("demo-answer");
 });
 

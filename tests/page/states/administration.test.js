@@ -3,7 +3,7 @@
 import { ended, openSettings, send, states } from "../support/states.js";
 import { MODELS } from "./texts.js";
 
-const TABS = ["agents", "tools", "articles", "keys", "calls", "models", "usage"];
+const TABS = ["agents", "tools", "articles", "keys", "calls", "feedback", "models", "usage"];
 const FORMS = { agents: "agent-form", tools: "tool-form", articles: "article-form", keys: "key-form" };
 
 /** Opens a tab and waits for its content. */
@@ -36,13 +36,12 @@ states("the tabs of the administration", async ({ open, phone }) => {
   const { page, url, model, check } = await open({ settings: { ARTICLES: "yes", MODELS } });
   await page.goto(url);
   await openAdministration(page, phone);
-  for (const name of ["tools", "articles", "keys", "calls"]) {
+  for (const name of ["tools", "articles", "keys", "calls", "feedback"]) {
     await openTab(page, name);
     await check(`admin-${name}-empty`);
   }
   await page.keyboard.press("Escape");
   await makeRows(url);
-  if (phone) await page.locator("#close-list").click();
   await send(page, "17 % of 2340?");
   const call = await model.next();
   call.sendText('<tool_call>{"tool": "calculator", "expression": "2340*0.17"}</tool_call>');

@@ -35,6 +35,11 @@ states("an answer with a search", async ({ open, language }) => {
   await ended(page);
   await answer(page).locator(".thinking summary").click();
   await check("answer");
+  await answer(page).locator(".sources-toggle").click();
+  await answer(page).locator(".message-actions button").last().click();
+  await answer(page).locator(".answer-more").scrollIntoViewIfNeeded();
+  await check("answer-more");
+  await answer(page).locator(".sources-toggle").click();
   const openCitation = async () => {
     await page.keyboard.press("Escape");
     await page.locator("#message").focus();
@@ -103,7 +108,7 @@ states("the ends of an answer", async ({ open, language, phone }) => {
   await page.keyboard.press("Escape");
   await page.locator("dialog").waitFor({ state: "detached" });
   await actions(1);
-  await page.locator(".menu-item").nth(1).click();
+  await page.locator(".menu-item").last().click();
   await page.locator("dialog[open]").waitFor();
   await check("delete");
   await page.keyboard.press("Escape");
@@ -149,4 +154,38 @@ states("a budget and the settings", async ({ open, language, phone }) => {
   await page.keyboard.press("Enter");
   await page.locator("#erase-dialog .field-error").getByText(/./).waitFor();
   await check("erase-rejected");
+});
+
+states("branches, a deletion and feedback", async ({ open, language }) => {
+  const { page, url, model, check } = await open();
+  const texts = TEXTS[language];
+  await page.goto(url);
+  await send(page, texts.question);
+  const reply = await model.next();
+  reply.sendText(texts.answer.replace(/ ?\[\d\]/g, ""));
+  reply.end("length");
+  await ended(page);
+  await answer(page).locator(".continue").waitFor();
+  await check("cut");
+  await page.locator(".turn.user").hover();
+  await page.locator(".turn.user .message-actions button").nth(1).click();
+  await page.locator(".editor textarea").waitFor();
+  await check("editing");
+  await page.locator(".editor textarea").fill(texts.wrong);
+  await page.locator(".editor [type=submit]").click();
+  const other = await model.next();
+  other.sendText(texts.begin);
+  other.end();
+  await ended(page);
+  await page.locator(".turn.user .versions").waitFor();
+  await check("versions");
+  await page.locator(".turn.user").hover();
+  await page.locator(".turn.user .message-actions button").nth(2).click();
+  await page.locator("#delete-message-dialog").waitFor();
+  await check("delete-message");
+  await page.keyboard.press("Escape");
+  await page.locator("#delete-message-dialog").waitFor({ state: "detached" });
+  await answer(page).locator(".message-actions button").nth(3).click();
+  await page.locator("#reason-dialog").waitFor();
+  await check("reason");
 });

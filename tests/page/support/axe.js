@@ -4,15 +4,16 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
 
+import { animationsEnded } from "./animations.js";
+
 const source = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Asserts that axe finds no violation in the page, or in the part that the selector names. */
 export async function assertAccessible(page, selector = "html") {
+  // Parts of the page are loaded when they are first shown.
+  await page.waitForSelector(selector);
   // A finished animation does not change colours any more; one without an end only moves.
-  await page.evaluate(() => {
-    const ending = document.getAnimations().filter((animation) => animation.effect?.getComputedTiming().endTime !== Infinity);
-    return Promise.all(ending.map((animation) => animation.finished.catch(() => {})));
-  });
+  await animationsEnded(page);
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source);
   const violations = await page.evaluate(async (root) => {
     const { violations } = await globalThis.axe.run(root);

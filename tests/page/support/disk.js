@@ -6,7 +6,9 @@ import { gunzipSync } from "node:zlib";
 
 const DIST = new URL("../../../functions/chat/page/dist/", import.meta.url);
 
-const read = async (name) => gunzipSync(await readFile(new URL(`${name}.gz`, DIST))).toString();
+const read = async (name) => gunzipSync(await readFile(new URL(`${name}.gz`, DIST)));
+
+const TYPES = { js: "text/javascript; charset=utf-8", woff2: "font/woff2", png: "image/png", webmanifest: "application/manifest+json" };
 
 /** The document, and the headers with which the server sends it. */
 export async function readDocument(dist = DIST) {
@@ -19,7 +21,7 @@ export async function readDocument(dist = DIST) {
 /** Answers a context's requests for the document and its files. */
 export async function servePageFromDisk(context) {
   const document = await readDocument();
-  await context.route(/^http:\/\/127\.0\.0\.1:\d+\/(\?.*)?(#.*)?$/, async (route) => {
+  await context.route(/^http:\/\/127\.0\.0\.1:\d+\/(share\/[\w-]+)?(\?.*)?(#.*)?$/, async (route) => {
     // The server's settings decide to which origins the page may connect.
     const sent = (await route.fetch()).headers()["content-security-policy"] ?? "";
     const connections = /connect-src [^;]*/.exec(sent)?.[0] ?? "connect-src 'self'";
@@ -29,7 +31,7 @@ export async function servePageFromDisk(context) {
   await context.route("**/assets/*", async (route) => {
     const name = new URL(route.request().url()).pathname.split("/").pop();
     const body = await read(name).catch(() => null);
-    const contentType = name.endsWith(".js") ? "text/javascript; charset=utf-8" : "application/manifest+json";
+    const contentType = TYPES[name.split(".").pop()];
     if (body === null) await route.continue();
     else await route.fulfill({ body, contentType });
   });

@@ -5,6 +5,7 @@ import { after } from "node:test";
 
 import puppeteer from "puppeteer-core";
 
+import { animationsEnded } from "./animations.js";
 import { startStack } from "./stack.js";
 
 const TIMEOUT_MS = 30_000;
@@ -89,5 +90,6 @@ export async function exchange({ page, model }, message, answer) {
   const reply = await model.next();
   reply.sendText(answer);
   reply.end();
-  await page.waitForSelector(".answer:last-of-type .usage");
+  await page.waitForSelector(".answer:last-of-type .message-actions");
+  await animationsEnded(page);
 }

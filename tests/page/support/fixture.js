@@ -5,6 +5,7 @@ import { after } from "node:test";
 
 import { chromium } from "playwright-core";
 
+import { animationsEnded } from "./animations.js";
 import { servePageFromDisk } from "./disk.js";
 import { startStack } from "./stack.js";
 
@@ -65,7 +66,7 @@ export async function sendMessage(page, text) {
   await messageBox(page).press(touch ? "Control+Enter" : "Enter");
 }
 
-/** Sends a message, answers it from the model without a search, and waits for the end of the turn. */
+/** Sends a message, answers it from the model without a search, and waits for the end of the turn and of what moves. */
 export async function exchange({ page, model }, message, answer) {
   await sendMessage(page, message);
   const reply = await model.next();
@@ -73,6 +74,7 @@ export async function exchange({ page, model }, message, answer) {
   reply.end();
   // The footer's copy button appears with the end; a code block's button appears earlier.
   await lastAnswer(page).locator(".answer-footer").getByRole("button", { name: "Copy", exact: true }).waitFor();
+  await animationsEnded(page);
 }
 
 /** The newest answer on the page. */
@@ -80,6 +82,9 @@ export const lastAnswer = (page) => page.locator(".answer").last();
 
 /** The newest text of the newest answer. */
 export const prose = (page) => lastAnswer(page).locator(".prose").last();
+
+/** Opens the sources of the newest answer. */
+export const openSources = (page) => lastAnswer(page).locator(".sources-toggle").click();
 
 /** Waits until a locator's text equals `text`. */
 export async function waitForText(locator, text) {

@@ -9,7 +9,8 @@ import Provider from "oidc-provider";
 export const CLIENT_ID = "page";
 
 /** Settings of a server that accepts the provider's ID tokens, or its access tokens for another audience. */
-export const settingsFor = (issuer, audience = CLIENT_ID) => ({
+export const settingsFor = (issuer, { audience = CLIENT_ID, ...more } = {}) => ({
+  ...more,
   AUTH: "jwt",
   AUTH_JWT_ISSUER: issuer,
   AUTH_JWT_AUDIENCE: audience,
@@ -23,21 +24,27 @@ export async function openIdentityProvider() {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const issuer = `http://127.0.0.1:${server.address().port}`;
-  /** The grants of the token endpoint, in order. */
-  const grants = [];
-  const register = (pageUrl, { lifetime = 3600 } = {}) => {
-    const provider = new Provider(issuer, configuration(`${pageUrl}/`, lifetime));
+  /** The grants of the token endpoint, and the prompts of the authorization endpoint, in order. */
+  const [grants, prompts] = [[], []];
+  const register = (pageUrl, options = {}) => {
+    const provider = new Provider(issuer, configuration(`${pageUrl}/`, options));
     provider.on("grant.success", (context) => grants.push(context.oidc.params.grant_type));
-    handle = handler(provider);
+    const pass = handler(provider);
+    handle = (incoming, outgoing) => {
+      const { pathname, searchParams } = new URL(incoming.url, issuer);
+      if (pathname === "/auth") prompts.push(searchParams.get("prompt"));
+      return pass(incoming, outgoing);
+    };
   };
   const close = () => {
     server.close();
     server.closeAllConnections();
   };
-  return { issuer, register, grants, close };
+  return { issuer, register, grants, prompts, close };
 }
 
-function configuration(redirectUri, lifetime) {
+/** `refresh` is `always`, `never`, or `consent`: as the standard has it, with `offline_access` and the user's consent. */
+function configuration(redirectUri, { lifetime = 3600, refresh = "always", claims = {} }) {
   return {
     clients: [
       {
@@ -51,17 +58,19 @@ function configuration(redirectUri, lifetime) {
     ],
     clientBasedCORS: () => true,
     pkce: { required: () => true },
-    issueRefreshToken: () => true,
+    ...(refresh !== "consent" && { issueRefreshToken: () => refresh === "always" }),
     rotateRefreshToken: true,
     ttl: { IdToken: lifetime, AccessToken: lifetime, RefreshToken: 86_400, Session: 86_400, Grant: 86_400, Interaction: 3600 },
     cookies: { keys: ["test"] },
     features: { devInteractions: { enabled: false }, rpInitiatedLogout: { logoutSource: showSignOut } },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
-    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    claims: { openid: ["sub", ...Object.keys(claims)] },
+    conformIdTokenClaims: false,
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...claims }) }),
     // The user's consent is taken for granted.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
-      grant.addOIDCScope("openid");
+      grant.addOIDCScope("openid offline_access");
       await grant.save();
       return grant;
     },
@@ -89,7 +98,7 @@ function handler(provider) {
     let text = "";
     for await (const chunk of incoming.setEncoding("utf8")) text += chunk;
     const fields = new URLSearchParams(text);
-    const result = fields.has("cancel") ? { error: "access_denied" } : { login: { accountId: fields.get("name") } };
+    const result = fields.has("cancel") ? { error: "access_denied" } : { login: { accountId: fields.get("name") }, consent: {} };
     return provider.interactionFinished(incoming, outgoing, result, { mergeWithLastSubmission: false });
   };
 }

@@ -17,7 +17,7 @@ async function bundle() {
     format: "iife",
     globalName: "markdown",
     absWorkingDir: fileURLToPath(SOURCES),
-    alias: { "punycode.js": "./src/markdown/no-punycode.ts" },
+    alias: { mdurl: "./src/markdown/urls.ts", "punycode.js": "./src/markdown/no-punycode.ts", "uc.micro": "./src/markdown/unicode-classes.ts" },
     define: { CODE_PART: '"./absent.js"', MATHS_PART: '"./absent.js"' },
   });
   return outputFiles[0].text;

@@ -8,10 +8,10 @@ const hook = `
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 export async function load(url, context, next) {
-  if (!url.endsWith(".ts")) return next(url, context);
+  if (!/\\.tsx?$/.test(url)) return next(url, context);
   const { transform } = (await import("${esbuild}")).default;
   const source = await readFile(fileURLToPath(url), "utf8");
-  const { code } = await transform(source, { loader: "ts", format: "esm", target: "es2022" });
+  const { code } = await transform(source, { loader: "tsx", jsx: "automatic", jsxImportSource: "preact", format: "esm", target: "es2022" });
   return { format: "module", source: code, shortCircuit: true };
 }`;
 

@@ -15,6 +15,7 @@ export async function startStack(settings = {}) {
     OPENAI_BASE_URL: `${model.url}/v1`,
     OPENAI_MODEL: "test-model",
     OPENAI_API_KEY: "model-key",
+    TITLE_MODEL: "none",
     TAVILY_BASE_URL: search.url,
     TAVILY_API_KEY: "search-key",
     ...settings,

@@ -80,7 +80,7 @@ export async function send(page, text) {
 }
 
 /** Waits for the end of the newest answer. */
-export const ended = (page) => page.locator(".answer").last().locator(".answer-footer .model-name").waitFor();
+export const ended = (page) => page.locator(".answer").last().locator(".answer-footer .message-actions").waitFor();
 
 /** Opens the settings dialog. */
 export async function openSettings(page, phone) {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ExportCheck } from "../../../functions/chat/page/src/export-check.ts";
+import { ExportCheck } from "../../../functions/chat/page/src/settings/export-check.ts";
 
 const EXPORT = '{"kind":"export","owner":"name:阿达"}\n{"kind":"message","content":"\\"kind\\":\\"end\\""}\n{"kind":"end"}\n';
 

@@ -71,7 +71,7 @@ table("what models write in addition", [
   ["www.a.example, a@b.example", p(`${a("https://www.a.example/", "www.a.example")}, ${a("mailto:a@b.example", "a@b.example")}`)],
   ["see https://a.example/x_(y)。然后", p(`see ${a("https://a.example/x_(y)")}。然后`)],
   ["|a|b|\n|-|-:|\n|1|", '<div class="table"><table><thead><tr><th>a</th><th class="align-right">b</th></tr></thead><tbody><tr><td>1</td><td class="align-right"></td></tr></tbody></table></div>'],
-  ["a[^1]\n\n[^1]: n", `${p('a<sup class="footnote-ref"><button type="button" class="jump" id="ref-1" data-jump="fn-1">1</button></sup>')}<section class="footnotes"><ol><li id="fn-1">${p('n <button type="button" class="jump" data-jump="ref-1">↩</button>')}</li></ol></section>`],
+  ["a[^1]\n\n[^1]: n", `${p('a\u2060<sup class="footnote-ref"><button type="button" class="jump" id="ref-1" data-jump="fn-1">1</button></sup>')}<section class="footnotes"><ol><li id="fn-1">${p('n <button type="button" class="jump" data-jump="ref-1">↩</button>')}</li></ol></section>`],
 ]);
 
 const maths = (tex) => `<span class="math inline" data-tex="${tex}"><code>${tex}</code></span>`;

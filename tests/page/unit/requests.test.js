@@ -6,7 +6,7 @@ import { afterEach, test } from "node:test";
 
 globalThis.sessionStorage = { getItem: () => null };
 globalThis.localStorage = { getItem: () => null };
-const { chat, deleteConversation, listModels, renameConversation } = await import("../../../functions/chat/page/src/api/client.ts");
+const { changeConversation, chat, deleteConversation, listModels } = await import("../../../functions/chat/page/src/api/client.ts");
 
 const realFetch = globalThis.fetch;
 afterEach(() => {
@@ -29,7 +29,7 @@ const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 test("writing requests carry the body's SHA-256", async () => {
   const requests = fakeFetch();
   await chat({ message: "你好 🌤" }, { idempotencyKey: "k", onEvent() {} });
-  await renameConversation("c", "茶").catch(() => {});
+  await changeConversation("c", { title: "茶" }).catch(() => {});
   await deleteConversation("c");
   assert.deepEqual(
     requests.map(({ method, body, headers }) => [method, headers["x-amz-content-sha256"] === sha256(body ?? "")]),

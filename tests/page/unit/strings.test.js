@@ -61,7 +61,7 @@ test("f032_ f033_ only unusual finish reasons have a text", () => {
   assert.match(finishReasonText("length"), /output limit/);
   assert.match(finishReasonText("content_filter"), /content filter/);
   assert.match(finishReasonText("deadline"), /Time ran out/);
-  assert.match(finishReasonText("tool_limit"), /without tools/);
+  assert.match(finishReasonText("tool_limit"), /without further searches/);
   assert.match(finishReasonText("stopped"), /stopped/);
 });
 
@@ -198,5 +198,5 @@ test("Chinese texts are made of data too", () => {
   assert.equal(textsFor(["fr", "zh-TW"]).locale, "zh-CN");
   assert.equal(zh.retryIn(zh.errors.rate_limited, 90), "请求过于频繁。90 秒后可以重试。");
   assert.deepEqual([unit("zh-CN", 1.5, "second", 1), unit("zh-CN", 12, "kilobyte")], ["1.5 秒", "12 kB"]);
-  assert.equal(zh.answer.usage("1,812", "143", 2), "输入 1,812 tokens · 输出 143 · 搜索点数 2");
+  assert.equal(zh.answer.usage("1,812", "143", 2), "输入 1,812 Token · 输出 143 · 搜索额度 2");
 });

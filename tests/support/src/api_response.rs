@@ -33,6 +33,10 @@ impl ApiResponse {
         }
         let body = self.json();
         let error = &body["error"];
+        if body.get("jsonrpc").is_some() {
+            assert!(error["code"].is_i64() && error["message"].is_string(), "JSON-RPC's shape: {body}");
+            return;
+        }
         assert_eq!(field_names(&body), BTreeSet::from(["error"]), "{body}");
         if error.get("type").is_some() {
             assert_eq!(

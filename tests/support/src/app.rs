@@ -101,6 +101,8 @@ fn default_settings(model: &FakeModel, search: &FakeTavily) -> Vec<(String, Stri
         ("OPENAI_BASE_URL", model.as_str()),
         ("OPENAI_MODEL", MODEL),
         ("OPENAI_API_KEY", MODEL_KEY),
+        // Tests script the requests to the model one by one.
+        ("TITLE_MODEL", "none"),
         ("TAVILY_BASE_URL", &search),
         ("TAVILY_API_KEY", SEARCH_KEY),
         ("CHAT_RATE_LIMIT", NO_LIMIT),

@@ -7,20 +7,27 @@ use crate::{ApiResponse, EventStream, Transcript, with_timeout};
 pub struct Client {
     http: platform::transport::Client,
     base: String,
-    user: Option<String>,
+    /// The header that names the caller.
+    caller: Option<(&'static str, String)>,
 }
 
 impl Client {
     /// A client of the product at this URL, as the caller `local`.
     pub fn new(base: &str) -> Self {
         let http = platform::transport::build_client().expect("the HTTP client builds");
-        Self { http, base: base.trim_end_matches('/').to_owned(), user: None }
+        Self { http, base: base.trim_end_matches('/').to_owned(), caller: None }
     }
 
     /// A client of the same product, as another caller.
     #[must_use]
     pub fn as_user(&self, name: &str) -> Self {
-        Self { user: Some(name.to_owned()), ..self.clone() }
+        Self { caller: Some(("x-user-id", name.to_owned())), ..self.clone() }
+    }
+
+    /// A client of the same product, as the holder of a key.
+    #[must_use]
+    pub fn with_key(&self, key: &str) -> Self {
+        Self { caller: Some(("x-api-key", key.to_owned())), ..self.clone() }
     }
 
     /// The product's base URL, without a trailing slash.
@@ -56,6 +63,11 @@ impl Client {
     /// Regenerates the last answer of a conversation and returns the live event stream.
     pub async fn regenerate(&self, conversation: &str, body: &Value) -> EventStream {
         EventStream::new(self.start_turn(&format!("/api/conversations/{conversation}/regenerate"), body).await, false)
+    }
+
+    /// Continues an answer of a conversation and returns the live event stream.
+    pub async fn continue_answer(&self, conversation: &str, body: &Value) -> EventStream {
+        EventStream::new(self.start_turn(&format!("/api/conversations/{conversation}/continue"), body).await, false)
     }
 
     /// Resumes a conversation's turn after the frame with id `last`, or from its start; `None` on status 204.
@@ -152,8 +164,8 @@ impl Client {
     fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
         let method = method.parse().expect("a method");
         let request = self.http.request(method, format!("{}{path}", self.base));
-        match &self.user {
-            Some(user) => request.header("x-user-id", user),
+        match &self.caller {
+            Some((header, value)) => request.header(*header, value),
             None => request,
         }
     }

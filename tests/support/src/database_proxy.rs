@@ -44,6 +44,8 @@ struct ProxyRules {
     rejected_with_answer: bool,
     /// Whether transactions are forwarded and then rejected.
     loses_transactions: bool,
+    /// The operation that fails, and how many of its next calls succeed before that.
+    rejected: Option<(&'static str, usize)>,
 }
 
 impl DatabaseProxy {
@@ -60,6 +62,7 @@ impl DatabaseProxy {
                 separate: None,
                 rejected_with_answer: false,
                 loses_transactions: false,
+                rejected: None,
             }),
         });
         let url = serve_router(Router::new().fallback(handle).with_state(Arc::clone(&shared))).await;
@@ -113,6 +116,16 @@ impl DatabaseProxy {
         self.shared.rules().loses_transactions = true;
     }
 
+    /// Makes all calls of an operation fail.
+    pub fn reject(&self, operation: &'static str) {
+        self.reject_after(0, operation);
+    }
+
+    /// Makes the calls of an operation fail after this many more have succeeded.
+    pub fn reject_after(&self, count: usize, operation: &'static str) {
+        self.shared.rules().rejected = Some((operation, count));
+    }
+
     /// Makes event writes with an answer fail; the event write after such a failure waits at the gate.
     pub fn separate_events(&self, gate: Gate) {
         self.shared.rules().separate = Some(gate);
@@ -143,7 +156,14 @@ impl ProxyState {
     /// Records an operation and returns whether to forward it.
     fn record(&self, operation: &str, body: &[u8]) -> bool {
         let mut rules = self.rules();
-        rules.operations.push(operation.rsplit('.').next().unwrap_or_default().to_owned());
+        let name = operation.rsplit('.').next().unwrap_or_default();
+        rules.operations.push(name.to_owned());
+        if let Some((rejected, count)) = &mut rules.rejected
+            && *rejected == name
+        {
+            let Some(left) = count.checked_sub(1) else { return false };
+            *count = left;
+        }
         if rules.failing_event_reads > 0 && operation.ends_with(".Query") && contains(body, b"#S#") {
             rules.failing_event_reads -= 1;
             return false;

@@ -1,3 +1,5 @@
+use aws_smithy_eventstream::frame::write_message_to;
+use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use serde_json::Value;
 
 use crate::server::FakeServer;
@@ -41,6 +43,20 @@ impl FakeEndpoint {
     pub fn events(payloads: impl IntoIterator<Item = Value>) -> Reply {
         let stream = Reply::status(200).header("content-type", "text/event-stream");
         payloads.into_iter().fold(stream, |stream, payload| stream.bytes(format!("data: {payload}\n\n")))
+    }
+
+    /// A stream in AWS's binary framing of events with these types and payloads.
+    pub fn binary_events(events: impl IntoIterator<Item = (&'static str, Value)>) -> Reply {
+        let stream = Reply::status(200).header("content-type", "application/vnd.amazon.eventstream");
+        events.into_iter().fold(stream, |stream, (kind, payload)| {
+            let headers = [(":message-type", "event"), (":event-type", kind)];
+            let header =
+                |(name, value): (&'static str, &'static str)| Header::new(name, HeaderValue::String(value.into()));
+            let message = Message::new_from_parts(headers.map(header).into(), payload.to_string().into_bytes());
+            let mut frame = Vec::new();
+            write_message_to(&message, &mut frame).expect("the frame is valid");
+            stream.bytes(frame)
+        })
     }
 }
 

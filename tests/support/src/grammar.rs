@@ -118,6 +118,7 @@ impl Grammar {
         };
         let failed = kind == "tool_result" && event["ok"] == false;
         let optional: &[&str] = match kind {
+            "start" => &["continues"],
             "tool_result" if failed => &["error"],
             "usage" => &["costMicros", "cachedTokens"],
             "done" => &["models"],

@@ -9,6 +9,7 @@
 
 mod api_response;
 mod app;
+mod aws_search;
 mod client;
 mod completion;
 mod database_proxy;
@@ -37,6 +38,7 @@ mod transcript;
 
 pub use api_response::ApiResponse;
 pub use app::TestApp;
+pub use aws_search::FakeAwsSearch;
 pub use client::Client;
 pub use completion::Completion;
 pub use database_proxy::DatabaseProxy;

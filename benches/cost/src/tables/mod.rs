@@ -1,7 +1,8 @@
-//! The tables of `docs/cost.md` with their names.
+//! The tables of `docs/cost.md` and `docs/models-on-aws.md` with their names.
 
 mod alternatives;
 mod given;
+mod models;
 mod monthly;
 mod settings;
 mod turns;
@@ -29,6 +30,11 @@ pub fn tables(bills: Bills<'_>) -> Vec<Table> {
         ("prices", given::prices(bills.inputs)),
         ("assumptions", given::assumptions(bills.inputs)),
     ]
+}
+
+/// The tables of `docs/models-on-aws.md` and its Chinese form.
+pub fn model_tables(bills: Bills<'_>) -> [Table; 2] {
+    [("models", models::of_models(bills)), ("models in Chinese", models::of_models_in_chinese(bills))]
 }
 
 /// Formats a table; all columns but the first are right-aligned.

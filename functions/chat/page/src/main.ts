@@ -1,187 +1,142 @@
-// The entry point: builds the page, connects the modules, routes by the URL's hash and handles global keys.
+// The entry point: builds the page, routes by the URL's hash and handles global keys, and what other tabs report.
 
-import { ApiError, onReachable } from "./api/client.ts";
-import { credential, forgetCredential, reportFailure } from "./api/credential.ts";
-import { onKeyChange } from "./api/key.ts";
-import { completeSignIn, isRedirect, providerSignOutUrl } from "./api/session.ts";
-import { Chat } from "./chat/chat.ts";
-import { Composer } from "./chat/composer.ts";
-import { Picker } from "./chat/picker.ts";
-import { notifyTabs, onTabChange } from "./chat/tabs.ts";
-import { Conversations } from "./conversations.ts";
-import { t } from "./i18n/index.ts";
-import { wireJumps } from "./markdown/jumps.ts";
-import { openSettings } from "./settings/settings.ts";
 import { wireCitations } from "./answer/citation-card.ts";
 import { wirePassages } from "./answer/passage.ts";
-import { openGuide } from "./setup/guide.ts";
-import { byId } from "./view/dom.ts";
-import { Drawer } from "./view/drawer.ts";
-import { buildShell } from "./view/shell.ts";
+import { ApiError, onReachable } from "./api/client.ts";
+import { credential, reportFailure } from "./api/credential.ts";
+import { onKeyChange } from "./api/key.ts";
+import { completeSignIn, isRedirect, isSignInPending } from "./api/session.ts";
+import { Chat } from "./chat/chat.ts";
+import { Composer } from "./chat/composer.ts";
+import { t } from "./i18n/index.ts";
+import { wireJumps } from "./markdown/jumps.ts";
+import { sharedId } from "./parts/load.ts";
+import { openPalette, openShortcuts, showShared } from "./parts/use.ts";
+import { parseAddress } from "./state/address.ts";
+import { loadChoice } from "./state/choice.ts";
+import { dismissDrawer } from "./state/drawer.ts";
+import { refreshList, retryLists } from "./state/lists.ts";
+import { isTemporary, openId, startNew, takeTemporary } from "./state/open.ts";
+import { onTabChange } from "./state/tabs.ts";
+import { byId, el } from "./view/dom.ts";
+import { renderShell } from "./view/shell.tsx";
 import { hideConnectionError, hideToast, showError } from "./view/toast.ts";
 
-const NAME = "Lambda Chat";
+const isTextField = (target: EventTarget | null) => target instanceof HTMLElement && target.matches("input, textarea, select");
 
-let pickersFailed = false;
+/** The chat page. */
+class Page {
+  #chat: Chat;
+  #composer: Composer;
+  #choiceFailed = false;
 
-buildShell({
-  onNew: startNew,
-  onExample: (text) => void chat.send(text),
-  onSettings: () => openSettings({ picker, onErased: resetAll, onForget: () => void signOut(), onChanged: retryFailed }),
-  onDemo: openGuide,
-  onDismissToast: hideToast,
-});
-
-const picker = new Picker();
-const drawer = new Drawer();
-const conversations = new Conversations({ onRenamed, onDeleted });
-const chat = new Chat(picker, {
-  onStarted,
-  onTitle,
-  onOpened,
-  onChanged: (id) => {
-    void conversations.refresh();
-    notifyTabs(id);
-  },
-  onNew: startNew,
-});
-const composer = new Composer({ onSend: (text) => void chat.send(text), onStop: () => chat.stop() });
-chat.use(composer);
-
-function onStarted({ id, title, visible }: { id: string; title: string | undefined; visible: boolean }): void {
-  conversations.update({ id, ...(title && { title }), updatedAt: new Date().toISOString() });
-  notifyTabs(id);
-  if (!visible) return;
-  history.replaceState(null, "", `#/c/${id}`);
-  conversations.mark(id);
-  showTitle();
-}
-
-function onTitle(id: string, title: string): void {
-  conversations.update({ id, title });
-  showTitle();
-}
-
-function onOpened(conversation: { id: string }): void {
-  conversations.update(conversation);
-  showTitle();
-}
-
-function onRenamed(): void {
-  showTitle();
-  notifyTabs(null);
-}
-
-function onDeleted(id: string): void {
-  if (chat.id === id) location.hash = "#/";
-  notifyTabs(null);
-}
-
-function showTitle(): void {
-  const title = chat.id === null ? null : conversations.title(chat.id);
-  byId("title").textContent = title ?? t.newConversation;
-  document.title = title ? `${title} – ${NAME}` : NAME;
-}
-
-/** Opens the conversation of the URL, `#/c/ID`, or a new one. */
-function route(): void {
-  const id = /^#\/c\/(\w+)$/.exec(location.hash)?.[1] ?? null;
-  drawer.dismiss();
-  conversations.mark(id);
-  void chat.open(id);
-  showTitle();
-}
-
-function startNew(): void {
-  if (location.hash === "#/") route();
-  else location.hash = "#/";
-}
-
-/** Removes the key and the drafts of its owner, and reloads the page. */
-function resetSession(): void {
-  forgetCredential();
-  sessionStorage.clear();
-  history.replaceState(null, "", "#/");
-  location.reload();
-}
-
-/** Removes the credential, and ends the session at the identity provider if there is one. */
-async function signOut(): Promise<void> {
-  const url = await providerSignOutUrl();
-  if (url === null) return resetSession();
-  forgetCredential();
-  sessionStorage.clear();
-  location.assign(url);
-}
-
-/** Removes all data from the browser's storage, and reloads the page. */
-function resetAll(): void {
-  localStorage.clear();
-  resetSession();
-}
-
-/** On Escape, closes the drawer, else stops the answer. An open dialog handles the key itself. */
-function onKeydown(event: KeyboardEvent): void {
-  if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open]")) return;
-  if (!drawer.dismiss()) chat.stop();
-}
-
-/** Loads the models and the agents. */
-async function loadPickers(): Promise<void> {
-  try {
-    await picker.load();
-    pickersFailed = false;
-  } catch (error) {
-    pickersFailed = true;
-    showError(ApiError.from(error), { action: { label: t.retry, run: () => void loadPickers() } });
+  constructor() {
+    renderShell((text) => void this.#chat.send(text));
+    this.#chat = new Chat();
+    this.#composer = new Composer({ onSend: (text) => void this.#chat.send(text), onStop: () => this.#chat.stop() });
+    this.#chat.use(this.#composer);
   }
-}
 
-/** Repeats what failed: the server may be reachable again, or a key is set. */
-function retryFailed(): void {
-  void conversations.retry();
-  void chat.retry();
-  if (!pickersFailed) return;
-  hideToast();
-  void loadPickers();
-}
-
-/** Shows what has changed while the page was hidden. */
-function onVisible(): void {
-  if (document.visibilityState === "visible") retryFailed();
-}
-
-function wire(): void {
-  onKeyChange(() => {
-    if (credential() !== null) retryFailed();
-  });
-  onReachable(() => {
-    hideConnectionError();
-    retryFailed();
-  });
-  onTabChange((id) => {
-    void conversations.refresh().then(showTitle);
-    if (id !== null && id === chat.id) void chat.refresh();
-  });
-  wireCitations(byId("messages"));
-  wireJumps(byId("messages"));
-  wirePassages(byId("messages"));
-  window.addEventListener("online", retryFailed);
-  document.addEventListener("visibilitychange", onVisible);
-  window.addEventListener("hashchange", route);
-  document.addEventListener("keydown", onKeydown);
-}
-
-/** Opens what the address names, after a sign-in that the address may complete. */
-async function start(): Promise<void> {
-  if (isRedirect()) {
-    const failure = await completeSignIn();
+  /** Opens what the address names, after a sign-in that the address may complete. */
+  async start(): Promise<void> {
+    this.#listen();
+    const redirected = isRedirect();
+    const failure = redirected ? await completeSignIn() : null;
     if (failure) reportFailure(failure);
+    const opened = this.#route();
+    void refreshList();
+    void this.#loadChoice();
+    // What is loaded must not contain the message that is sent again.
+    await opened;
+    this.#chat.resume(redirected && failure === null);
   }
-  route();
-  void conversations.refresh();
-  void loadPickers();
+
+  #listen(): void {
+    onKeyChange(() => {
+      if (credential() !== null) this.#retry();
+    });
+    onReachable(() => {
+      hideConnectionError();
+      this.#retry();
+    });
+    onTabChange((id) => {
+      void refreshList();
+      if (id !== null && id === openId.value) void this.#chat.refresh();
+    });
+    for (const wire of [wireCitations, wireJumps, wirePassages]) wire(byId("messages"));
+    window.addEventListener("online", () => {
+      this.#retry();
+      // A request that succeeds ends the report of a lost connection.
+      void refreshList();
+    });
+    // The user came back from the provider without a sign-in, to a page that waits for having left.
+    window.addEventListener("pageshow", ({ persisted }) => {
+      if (persisted && isSignInPending()) location.reload();
+    });
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible") this.#retry();
+    });
+    window.addEventListener("hashchange", () => void this.#route());
+    document.addEventListener("keydown", (event) => this.#onKeydown(event));
+  }
+
+  /** Opens the conversation of the address, or a new one. */
+  #route(): Promise<void> {
+    const { id, messageId } = parseAddress(location.hash);
+    const dismissed = dismissDrawer();
+    const opened = this.#chat.open(id, messageId);
+    // What the list covered cannot have the focus before the next render.
+    if (dismissed) queueMicrotask(() => this.#composer.focus());
+    isTemporary.value = takeTemporary() && id === null;
+    return opened;
+  }
+
+  /** Handles the page's shortcuts; an open dialog handles its keys itself. */
+  #onKeydown(event: KeyboardEvent): void {
+    if (event.isComposing || document.querySelector("dialog[open]")) return;
+    const control = event.ctrlKey || event.metaKey;
+    const key = event.key.toLowerCase();
+    if (control && !event.shiftKey && !event.altKey && key === "k") openPalette();
+    else if (control && event.shiftKey && key === "o") startNew();
+    else if (key === "?" && !control && !isTextField(event.target)) openShortcuts();
+    else {
+      // On Escape, the drawer closes, else the answer stops.
+      if (key === "escape" && !dismissDrawer()) this.#chat.stop();
+      return;
+    }
+    event.preventDefault();
+  }
+
+  /** Loads the models and the agents. */
+  async #loadChoice(): Promise<void> {
+    this.#choiceFailed = false;
+    try {
+      await loadChoice();
+    } catch (error) {
+      this.#choiceFailed = true;
+      showError(ApiError.from(error), { action: { label: t.retry, run: () => void this.#loadChoice() } });
+    }
+  }
+
+  /** Repeats what failed: the server may be reachable again, or a key is set. */
+  #retry(): void {
+    void retryLists();
+    void this.#chat.retry();
+    if (!this.#choiceFailed) return;
+    hideToast();
+    void this.#loadChoice();
+  }
 }
 
-wire();
-void start();
+/** Shows a shared copy instead of the chat. */
+function startShared(id: string): void {
+  document.querySelector('link[rel="manifest"]')?.remove();
+  const main = el("main", { id: "shared" });
+  document.body.append(main, el("div", { class: "offscreen", id: "announcer", role: "status" }));
+  void showShared(id, main);
+}
+
+document.documentElement.lang = t.locale;
+const shared = sharedId();
+if (shared === null) void new Page().start();
+else startShared(shared);

@@ -8,6 +8,7 @@ use articles::ArticlesConfig;
 use custom_tools::ToolSecrets;
 use egress::Policy;
 use llm::Models;
+use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
 use redaction::Redactor;
 use search::{DailySearchLimits, SearchConfig};
@@ -15,13 +16,18 @@ use store::{RateLimit, TableNames};
 use turns::{Budgets, Metrics, PromptLocale, Traces};
 use web::{AuthConfig, Exposure, LambdaSettings, Origins, Platform};
 
+use crate::definitions::TitleModel;
 use crate::document_root::DocumentRoot;
 
 /// The settings of the function, read once at the start.
 #[derive(Clone)]
 pub struct Config {
+    /// What serves the routes.
+    pub platform: Platform,
     /// The configured models.
     pub models: Models,
+    /// The model that writes the titles of conversations.
+    pub title_model: TitleModel,
     /// Web search; `None` when no key is set.
     pub search: Option<SearchConfig>,
     /// The folder of documents; `None` when no setting names one.
@@ -44,8 +50,8 @@ pub struct Config {
     pub history_tokens: u64,
     /// Whether earlier turns that do not fit the prompt are summarised; an agent may override it.
     pub summarise: bool,
-    /// Replaces the system prompt of the default agent.
-    pub system_prompt: Option<String>,
+    /// Replaces the system prompt of the default agent; it may be stored at AWS, because a function's environment is small.
+    pub system_prompt: Option<Secret>,
     /// The language and the time zone in which models are prompted.
     pub locale: PromptLocale,
     /// How callers authenticate.
@@ -87,19 +93,25 @@ impl Config {
         let articles = articles(settings)?;
         upstream_policy::check(settings, platform, &models, search.as_ref(), articles.embeddings.as_ref())?;
         Ok(Self {
+            platform,
+            title_model: TitleModel::from_settings(settings, &models)?,
             models,
             search,
             documents: DocumentRoot::from_settings(settings, &http)?,
             articles,
             tool_policy: upstream_policy::tool_policy(settings, platform)?,
             tool_secrets: ToolSecrets::from_settings(settings)?,
-            chat_limit: chat_limit(settings)?,
+            chat_limit: settings
+                .parse("CHAT_RATE_LIMIT", "N/Ws such as 20/60s", RateLimit::parse)?
+                .unwrap_or(RateLimit { burst: 20, window: Duration::from_mins(1) }),
             budgets: Budgets::from_settings(settings, [searches.per_caller, searches.total])?,
             max_turn_duration: Duration::from_secs(settings.parse_integer("TURN_SECONDS", 1..=900, 300)?),
-            max_tool_rounds: max_tool_rounds(settings)?,
+            max_tool_rounds: settings.parse("MAX_TOOL_ROUNDS", "a whole number from 0 to 50", |text| {
+                text.parse().ok().filter(|rounds| *rounds <= 50)
+            })?,
             history_tokens: settings.parse_integer("HISTORY_TOKENS", 0..=1_000_000, 24_000)?,
             summarise: settings.is_yes("SUMMARISE_HISTORY")?,
-            system_prompt: settings.var("SYSTEM_PROMPT").map(str::to_owned),
+            system_prompt: Secret::text_from_settings(settings, "SYSTEM_PROMPT")?,
             locale: PromptLocale::from_settings(settings)?,
             auth: AuthConfig::from_settings(settings, platform)?,
             origins: Origins::from_settings(settings)?,
@@ -131,10 +143,12 @@ impl Config {
 
 /// Checks the text call formats that rows of `MODELS` name.
 fn check_call_formats(models: &Models) -> Result<(), SettingError> {
-    let names = models.iter().filter_map(|model| model.config().call_format.as_deref());
-    for name in names {
-        tool_calls::format_named(name)
-            .map_err(|names| SettingError::new("MODELS", format!("as \"tools\" prompt:FORMAT, with one of {names}")))?;
+    let formats =
+        models.iter().filter_map(|model| Some((&model.config().name, model.config().call_format.as_deref()?)));
+    for (model, format) in formats {
+        tool_calls::format_named(format).map_err(|names| {
+            SettingError::new("MODELS", format!("as \"tools\" of `{model}` prompt:FORMAT, with one of {names}"))
+        })?;
     }
     Ok(())
 }
@@ -156,17 +170,6 @@ fn articles(settings: &Settings) -> Result<ArticlesConfig, SettingError> {
         return Err(SettingError::new("ARTICLES", accepted));
     }
     Ok(config)
-}
-
-fn chat_limit(settings: &Settings) -> Result<RateLimit, SettingError> {
-    let default = RateLimit { burst: 20, window: Duration::from_mins(1) };
-    let limit = settings.parse("CHAT_RATE_LIMIT", "N/Ws such as 20/60s", RateLimit::parse)?;
-    Ok(limit.unwrap_or(default))
-}
-
-fn max_tool_rounds(settings: &Settings) -> Result<Option<u32>, SettingError> {
-    let accepted = "a whole number from 0 to 50";
-    settings.parse("MAX_TOOL_ROUNDS", accepted, |text| text.parse().ok().filter(|rounds| *rounds <= 50))
 }
 
 #[cfg(test)]

@@ -12,9 +12,6 @@ use web::Platform;
 const ACCEPTED: &str = "an https:// address of a public host, or ALLOW_PRIVATE_UPSTREAMS=yes with it";
 
 /// Rejects base URLs that are `http://` or private, on Lambda and unless the operator allows them.
-///
-/// # Errors
-/// The setting that holds the first such URL.
 pub(crate) fn check(
     settings: &Settings,
     platform: Platform,
@@ -31,17 +28,14 @@ pub(crate) fn check(
             return Err(SettingError::new(variable_of(&client.name), ACCEPTED));
         }
     }
-    let search = search.map(|search| ("TAVILY_BASE_URL", &search.base_url));
-    let embeddings = embeddings.map(|embeddings| ("EMBEDDINGS_BASE_URL", &embeddings.base_url));
-    let private = search.into_iter().chain(embeddings).find(|(_, base_url)| !is_public(base_url));
-    private.map_or(Ok(()), |(variable, _)| Err(SettingError::new(variable, ACCEPTED)))
+    let search = search.iter().flat_map(|search| &search.providers).map(search::ProviderConfig::base_url);
+    let embeddings = embeddings.map(|embeddings| (embeddings.base_url.as_str(), "EMBEDDINGS_BASE_URL"));
+    let private = search.chain(embeddings).find(|(base_url, _)| !is_public(base_url));
+    private.map_or(Ok(()), |(_, variable)| Err(SettingError::new(variable, ACCEPTED)))
 }
 
 /// Where tools that administrators define may send requests: to public hosts over TLS. On a developer's machine
 /// `ALLOW_PRIVATE_TOOLS` adds `http` and loopback addresses.
-///
-/// # Errors
-/// `ALLOW_PRIVATE_TOOLS` on Lambda.
 pub(crate) fn tool_policy(settings: &Settings, platform: Platform) -> Result<Policy, SettingError> {
     let name = "ALLOW_PRIVATE_TOOLS";
     match settings.is_yes(name)? {
@@ -56,6 +50,8 @@ fn variable_of(model: &str) -> &'static str {
         "volcano" => "ARK_BASE_URL",
         "openai" => "OPENAI_BASE_URL",
         "local" => "OLLAMA_API_URL",
+        "anthropic" => "ANTHROPIC_BASE_URL",
+        "gemini" => "GEMINI_BASE_URL",
         _ => "MODELS",
     }
 }
@@ -149,6 +145,9 @@ mod tests {
         }
         let search = [("TAVILY_BASE_URL", "http://search.example.com")];
         assert_eq!(rejected_variable(&search, Platform::Lambda).as_deref(), Some("TAVILY_BASE_URL"));
+        let aws = [("SEARCH_PROVIDER", "aws"), ("AWS_SEARCH_BASE_URL", "http://127.0.0.1:9")];
+        assert_eq!(rejected_variable(&aws, Platform::Lambda).as_deref(), Some("AWS_SEARCH_BASE_URL"));
+        assert_eq!(rejected_variable(&aws, Platform::Local), None);
         let embeddings = [("EMBEDDINGS_MODEL", "m"), ("EMBEDDINGS_BASE_URL", "https://10.0.0.1/v1")];
         assert_eq!(rejected_variable(&embeddings, Platform::Lambda).as_deref(), Some("EMBEDDINGS_BASE_URL"));
     }

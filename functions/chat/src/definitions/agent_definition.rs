@@ -1,35 +1,30 @@
 use agent::PreSearch;
-use domain::{Failure, StrictObject, ToolChoice};
+use domain::{Failure, Groups, StrictObject, ToolChoice};
 use serde_json::{Map, Value, json};
 use tools::ToolBinding;
 
 use crate::document_root::DOCUMENT_TOOLS;
 
-/// Maximum length of a name, in characters.
+/// Maximum lengths, in characters.
 const MAX_NAME: usize = 100;
-
-/// Maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 500;
-
-/// Maximum length of a system prompt, in characters.
 const MAX_SYSTEM_PROMPT: usize = 20_000;
 
-/// Maximum number of tools that one agent binds.
 const MAX_BINDINGS: usize = 64;
 
-/// Maximum number of rounds with tools.
 const MAX_ROUNDS: u32 = 50;
 
 const ACCEPTED_FIELDS: &str = "`name`, `description`, `systemPrompt`, `model`, `tools`, `maxRounds`, `toolChoice`, `summarise`, `preSearch`, \
-    `citationLinks`, `enabled`";
+    `citationLinks`, `followUps`, `groups`, `enabled`";
 
 /// Other accepted spellings of fields.
-const ALIASES: [(&str, &str); 5] = [
+const ALIASES: [(&str, &str); 6] = [
     ("system_prompt", "systemPrompt"),
     ("max_rounds", "maxRounds"),
     ("tool_choice", "toolChoice"),
     ("pre_search", "preSearch"),
     ("citation_links", "citationLinks"),
+    ("follow_ups", "followUps"),
 ];
 
 const ACCEPTED_BINDING_FIELDS: &str = "`tool`, `enabled`, `config`, `direct`";
@@ -57,6 +52,10 @@ pub(crate) struct AgentDefinition {
     pub(crate) pre_search: PreSearch,
     /// Whether answers over OpenAI's wire end with link definitions of the cited pages.
     pub(crate) citation_links: bool,
+    /// Whether clients suggest questions that may follow an answer.
+    pub(crate) follow_ups: bool,
+    /// The groups whose members may use it; none for every caller.
+    pub(crate) groups: Groups,
     /// Whether requests may use it.
     pub(crate) enabled: bool,
     /// Decides its built-in system prompt; not part of the document, because it follows from the id.
@@ -76,9 +75,7 @@ pub(crate) enum Purpose {
 /// A tool that an agent may call, with the agent's settings for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Binding {
-    /// The tool's name.
     pub(crate) tool: String,
-    /// Whether the agent may call it.
     pub(crate) enabled: bool,
     /// Arguments that are fixed for every call.
     pub(crate) config: Map<String, Value>,
@@ -100,6 +97,8 @@ impl AgentDefinition {
             summarise: None,
             pre_search: PreSearch::Off,
             citation_links: false,
+            follow_ups: false,
+            groups: Groups::default(),
             enabled: true,
             purpose: Purpose::General,
         }
@@ -122,9 +121,6 @@ impl AgentDefinition {
     }
 
     /// Parses a definition that an administrator sent.
-    ///
-    /// # Errors
-    /// `invalid_request`, which names the first invalid field and what is accepted.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, Failure> {
         let mut fields = StrictObject::parse(body)?;
         fields.accept_aliases(&ALIASES)?;
@@ -140,6 +136,8 @@ impl AgentDefinition {
             summarise: fields.take_bool("summarise")?,
             pre_search: parse_pre_search(&mut fields)?,
             citation_links: fields.take_bool("citationLinks")?.unwrap_or(false),
+            follow_ups: fields.take_bool("followUps")?.unwrap_or(false),
+            groups: fields.take_groups("groups")?.unwrap_or_default(),
             enabled: fields.take_bool("enabled")?.unwrap_or(true),
             purpose: Purpose::General,
         };
@@ -161,9 +159,15 @@ impl AgentDefinition {
             "preSearch": pre_search_document(self.pre_search),
             "enabled": self.enabled,
         });
-        // Only where it is set, because earlier releases read no agent with it.
+        // Only where they are set, because earlier releases read no agent with them.
         if self.citation_links {
             document["citationLinks"] = true.into();
+        }
+        if self.follow_ups {
+            document["followUps"] = true.into();
+        }
+        if !self.groups.is_empty() {
+            document["groups"] = json!(self.groups);
         }
         document
     }
@@ -239,7 +243,7 @@ mod tests {
             "name": "天气", "description": "Knows the weather.", "systemPrompt": "Be brief.", "model": "openai",
             "tools": [{"tool": "search_web", "config": {"mode": "quick"}, "direct": true}, {"tool": "read_url", "enabled": false}],
             "maxRounds": 2, "toolChoice": {"name": "search_web"}, "summarise": true, "preSearch": true,
-            "citationLinks": true, "enabled": false,
+            "citationLinks": true, "followUps": true, "groups": ["legal", "研发"], "enabled": false,
         });
         let definition = parse(&full).unwrap();
         assert_eq!(parse(&definition.document()), Ok(definition.clone()));
@@ -281,6 +285,10 @@ mod tests {
             (
                 json!({"name": "a", "tools": [{"tool": "x", "direct": "yes"}]}),
                 "`tools[0].direct` must be true or false",
+            ),
+            (
+                json!({"name": "a", "groups": [" "]}),
+                "`groups` must be names of groups: each 1 to 128 characters without white space before or after them",
             ),
             (json!({"name": "a", "tools": ["x"]}), "`tools` must be an array of at most 64 objects"),
             (

@@ -1,8 +1,7 @@
 use std::sync::Arc;
 
-use domain::ErrorCode;
 use store::{Definition, DefinitionKind, Definitions, StoreError};
-use web::ApiError;
+use web::{ApiError, Caller};
 
 use super::agent_definition::{AgentDefinition, Purpose};
 use super::cache::DefinitionCache;
@@ -22,7 +21,6 @@ pub(crate) struct Agents {
     has_semantic_search: bool,
 }
 
-/// A defined agent.
 #[derive(Clone, Debug)]
 pub(crate) struct AgentRow {
     pub(crate) id: String,
@@ -42,26 +40,28 @@ impl Agents {
         [row(DEFAULT_AGENT, AgentDefinition::built_in())].into_iter().chain(documents).collect()
     }
 
-    /// The agents that requests may name, also those without a row; the default one is first.
-    pub(crate) async fn all(&self) -> Result<Vec<AgentRow>, ApiError> {
+    /// The agents that requests of a caller may name, also those without a row; the default one is first.
+    pub(crate) async fn all(&self, caller: &Caller) -> Result<Vec<AgentRow>, ApiError> {
         let rows = self.rows().await?;
         let mut all = self.built_in();
         all.retain(|agent| rows.iter().all(|row| row.id != agent.id));
-        all.extend(rows.iter().filter(|row| row.definition.enabled).cloned());
-        all.sort_by_key(|row| row.id != DEFAULT_AGENT);
+        all.extend(rows.iter().filter(|row| row.is_for(caller)).cloned());
+        if let Some(at) = all.iter().position(|row| row.id == DEFAULT_AGENT) {
+            all[..=at].rotate_right(1);
+        }
         Ok(all)
     }
 
-    /// The agent of that id, if requests may name it; a built-in one also without a row.
-    pub(crate) async fn find(&self, id: &str) -> Result<AgentRow, ApiError> {
+    /// The agent of that id, if requests of the caller may name it; a built-in one also without a row.
+    pub(crate) async fn find(&self, id: &str, caller: &Caller) -> Result<AgentRow, ApiError> {
         let rows = self.rows().await?;
         let found = match rows.iter().find(|row| row.id == id) {
-            Some(row) => Some(row.clone()).filter(|row| row.definition.enabled),
+            Some(row) => Some(row.clone()).filter(|row| row.is_for(caller)),
             None => self.built_in().into_iter().find(|row| row.id == id),
         };
         match found {
             Some(row) => Ok(row),
-            None => Err(unknown_agent(&self.all().await?)),
+            None => Err(unknown_agent(&self.all(caller).await?)),
         }
     }
 
@@ -86,7 +86,14 @@ impl Agents {
     }
 }
 
-fn unknown_agent(enabled: &[AgentRow]) -> ApiError {
-    let ids: Vec<&str> = enabled.iter().map(|row| row.id.as_str()).collect();
-    ApiError::new(ErrorCode::InvalidRequest, format!("There is no such agent; there is: {}", ids.join(", ")))
+impl AgentRow {
+    /// Whether it is enabled, and the caller in one of its groups.
+    fn is_for(&self, caller: &Caller) -> bool {
+        self.definition.enabled && caller.membership.may_use(&self.definition.groups)
+    }
+}
+
+fn unknown_agent(usable: &[AgentRow]) -> ApiError {
+    let ids: Vec<&str> = usable.iter().map(|row| row.id.as_str()).collect();
+    ApiError::invalid_request(format!("There is no such agent; there is: {}", ids.join(", ")))
 }

@@ -23,7 +23,7 @@ pub(crate) const RESERVED_NAMES: [&str; 4] = ["search_web", "read_url", "calcula
 #[derive(Clone)]
 pub(crate) struct CustomTools {
     rows: DefinitionCache<Row>,
-    egress: Egress,
+    pub(crate) egress: Egress,
     secrets: ToolSecrets,
     limiter: RateLimiter,
     reserved: Arc<[String]>,
@@ -31,7 +31,6 @@ pub(crate) struct CustomTools {
     reserved_for_new: Arc<[String]>,
 }
 
-/// A parsed row.
 #[derive(Clone)]
 struct Row {
     name: String,
@@ -59,7 +58,6 @@ impl CustomTools {
         }
     }
 
-    /// Parses a definition that an administrator sent.
     pub(crate) async fn parse(&self, owner: &Owner, body: Bytes) -> Result<ToolDefinition, ApiError> {
         let (policy, taken) = (self.egress.policy(), Arc::clone(&self.reserved_for_new));
         parsing::parse(owner, body.len(), move || {
@@ -68,12 +66,6 @@ impl CustomTools {
         .await
     }
 
-    /// Where custom tools may send requests.
-    pub(crate) fn policy(&self) -> Policy {
-        self.egress.policy()
-    }
-
-    /// The names that no new row may have.
     pub(crate) async fn reserved_names(&self) -> Result<Vec<String>, ApiError> {
         Ok(self.names().await?.into_iter().chain(self.reserved_for_new.iter().cloned()).collect())
     }
@@ -88,7 +80,6 @@ impl CustomTools {
         Ok(rows.iter().any(matches))
     }
 
-    /// The names of all rows.
     pub(crate) async fn names(&self) -> Result<Vec<String>, ApiError> {
         let rows = self.all().await?;
         Ok(rows.iter().map(|row| row.name.clone()).collect())

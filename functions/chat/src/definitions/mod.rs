@@ -10,6 +10,7 @@ mod resolve;
 pub(crate) use self::agent_definition::AgentDefinition;
 pub(crate) use self::agents::{AgentRow, Agents, DEFAULT_AGENT};
 pub(crate) use self::custom_tools::CustomTools;
+pub use self::models::TitleModel;
 pub(crate) use self::models::VisibleModels;
 pub(crate) use self::resolve::AgentCatalog;
 

@@ -1,12 +1,12 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use domain::{Language, Owner};
+use domain::Language;
 use platform::settings::{SettingError, Settings};
 use tools::Tool;
-use web::ApiError;
+use web::{ApiError, Caller};
 
-use super::{DOCUMENTS_DIR, DOCUMENTS_HIDDEN};
+use super::{DOCUMENT_GROUPS, DOCUMENTS_DIR, DOCUMENTS_HIDDEN};
 
 /// The folder of documents, which does not exist in this build.
 #[derive(Clone, Debug)]
@@ -20,22 +20,20 @@ impl DocumentRoot {
     pub fn from_settings(settings: &Settings, _: &platform::transport::Client) -> Result<Option<Self>, SettingError> {
         settings.is_yes(DOCUMENTS_HIDDEN)?;
         let accepted = "no value: this build has no document tools, which the Cargo feature `documents` adds";
+        settings.parse(DOCUMENT_GROUPS, accepted, |_| None::<Self>)?;
         settings.parse(DOCUMENTS_DIR, accepted, |_| None)
     }
 
-    /// The tools over the folder.
     pub(crate) fn tools(&self) -> Vec<Arc<dyn Tool>> {
         match self.0 {}
     }
 
-    /// The system prompt of the agent that answers from documents.
     pub(crate) fn system_prompt(_: Language) -> &'static str {
         ""
     }
 
-    /// Reads lines of a document.
     #[expect(clippy::unused_async, reason = "it has the signature of the other build")]
-    pub(crate) async fn read(&self, _: &Owner, _: &str, _: Option<&str>) -> Result<String, ApiError> {
+    pub(crate) async fn read(&self, _: &Caller, _: &str, _: Option<&str>) -> Result<String, ApiError> {
         match self.0 {}
     }
 }
@@ -50,9 +48,11 @@ mod tests {
         let root =
             |pairs: &[(&str, &str)]| DocumentRoot::from_settings(&Settings::from_pairs(pairs.iter().copied()), &http);
         assert!(root(&[("DOCUMENTS_HIDDEN", "yes")]).unwrap().is_none());
-        let error = root(&[("DOCUMENTS_DIR", "/tmp")]).unwrap_err().to_string();
-        let expected = "DOCUMENTS_DIR: expected no value: this build has no document tools, which the Cargo feature \
-            `documents` adds";
-        assert_eq!(error, expected);
+        for name in ["DOCUMENTS_DIR", "DOCUMENT_GROUPS"] {
+            let error = root(&[(name, "{}")]).unwrap_err().to_string();
+            let expected =
+                "expected no value: this build has no document tools, which the Cargo feature `documents` adds";
+            assert_eq!(error, format!("{name}: {expected}"));
+        }
     }
 }

@@ -22,5 +22,8 @@ pub const DOCUMENTS_DIR: &str = "DOCUMENTS_DIR";
 /// The setting that shows hidden and ignored files.
 const DOCUMENTS_HIDDEN: &str = "DOCUMENTS_HIDDEN";
 
+/// The setting with the groups of paths.
+const DOCUMENT_GROUPS: &str = "DOCUMENT_GROUPS";
+
 /// The names of the tools, also in a build without them: no new custom tool may have one.
 pub(crate) const DOCUMENT_TOOLS: [&str; 4] = ["grep_search", "glob_search", "read_file", "list_directory"];

@@ -1,15 +1,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use documents::{BucketAddress, BucketMirror, DocumentError, DocumentSource, HiddenFiles, LineRange, MirrorLimits};
-use domain::{ErrorCode, Language, Owner};
+use documents::{
+    BucketAddress, BucketMirror, DocumentError, DocumentGroups, DocumentSource, HiddenFiles, LineRange, MirrorLimits,
+};
+use domain::{ErrorCode, Language};
 use platform::aws::Service;
 use platform::settings::{SettingError, Settings};
 use platform::transport::Client;
 use tools::Tool;
-use web::ApiError;
+use web::{ApiError, Caller};
 
-use super::{DOCUMENTS_DIR, DOCUMENTS_HIDDEN};
+use super::{DOCUMENT_GROUPS, DOCUMENTS_DIR, DOCUMENTS_HIDDEN};
 
 /// The folder of documents, or their prefix in S3.
 #[derive(Clone, Debug)]
@@ -22,15 +24,20 @@ impl DocumentRoot {
     /// A setting that cannot be parsed, a folder that cannot be opened, and a prefix without region or credentials.
     pub fn from_settings(settings: &Settings, http: &Client) -> Result<Option<Self>, SettingError> {
         let hidden = if settings.is_yes(DOCUMENTS_HIDDEN)? { HiddenFiles::Show } else { HiddenFiles::Skip };
-        if settings.var(DOCUMENTS_DIR).is_some_and(BucketAddress::is_address) {
-            return Ok(bucket(settings, http, hidden)?.map(Self));
-        }
-        let open =
-            |path: &str| documents::DocumentRoot::open(Path::new(path), hidden).ok().map(|root| Self(root.into()));
-        settings.parse(DOCUMENTS_DIR, "the path of a folder that exists and can be read, or s3://BUCKET/PREFIX", open)
+        let accepted = "a JSON object of paths below the folder, each once in any case of letters, with arrays of groups, such as \
+                        {\"legal/\":[\"legal\"]}";
+        let groups = settings.parse(DOCUMENT_GROUPS, accepted, DocumentGroups::parse)?.unwrap_or_default();
+        let source = if settings.var(DOCUMENTS_DIR).is_some_and(BucketAddress::is_address) {
+            bucket(settings, http, hidden)?
+        } else {
+            let open =
+                |path: &str| documents::DocumentRoot::open(Path::new(path), hidden).ok().map(DocumentSource::from);
+            let accepted = "the path of a folder that exists and can be read, or s3://BUCKET/PREFIX";
+            settings.parse(DOCUMENTS_DIR, accepted, open)?
+        };
+        Ok(source.map(|source| Self(source.with_groups(groups))))
     }
 
-    /// The tools over the folder.
     pub(crate) fn tools(&self) -> Vec<Arc<dyn Tool>> {
         documents::tools(&self.0)
     }
@@ -43,20 +50,23 @@ impl DocumentRoot {
     /// Reads lines of a document: those of a range such as `3-12`, or the first 2,000.
     ///
     /// # Errors
-    /// `not_found` for every path that tools skip; `invalid_request` for another range and for a file that is not text.
-    pub(crate) async fn read(&self, owner: &Owner, path: &str, lines: Option<&str>) -> Result<String, ApiError> {
+    /// `not_found` for every path that tools skip for the caller; `invalid_request` for another range and for a file that is
+    /// not text.
+    pub(crate) async fn read(&self, caller: &Caller, path: &str, lines: Option<&str>) -> Result<String, ApiError> {
         let range = match lines {
-            Some(lines) => LineRange::parse(lines).ok_or_else(|| invalid(INVALID_LINES))?,
+            Some(lines) => LineRange::parse(lines).ok_or_else(|| ApiError::invalid_request(INVALID_LINES))?,
             None => LineRange::default(),
         };
-        documents::read_lines(&self.0, owner, path, range).await.map_err(|error| match error {
-            DocumentError::Binary => invalid("This document is not text"),
-            DocumentError::OutOfTime => ErrorCode::Deadline.into(),
-            DocumentError::Loading | DocumentError::Unavailable => {
-                ApiError::new(ErrorCode::UpstreamUnavailable, "The documents cannot be loaded now")
+        documents::read_lines(&self.0, (&caller.owner, &caller.membership), path, range).await.map_err(|error| {
+            match error {
+                DocumentError::Binary => ApiError::invalid_request("This document is not text"),
+                DocumentError::OutOfTime => ErrorCode::Deadline.into(),
+                DocumentError::Loading | DocumentError::Unavailable => {
+                    ApiError::new(ErrorCode::UpstreamUnavailable, "The documents cannot be loaded now")
+                }
+                DocumentError::Unreadable => ApiError::caused_by(ErrorCode::Internal, "a document is unreadable"),
+                _ => ErrorCode::NotFound.into(),
             }
-            DocumentError::Unreadable => ApiError::caused_by(ErrorCode::Internal, "a document is unreadable"),
-            _ => ErrorCode::NotFound.into(),
         })
     }
 }
@@ -67,11 +77,7 @@ fn bucket(settings: &Settings, http: &Client, hidden: HiddenFiles) -> Result<Opt
     let Some(address) = address else { return Ok(None) };
     let service = Service::of_bucket(settings, address.bucket())?;
     let mirror = BucketMirror::new(http.clone(), service, address, hidden, MirrorLimits::default());
-    Ok(Some(DocumentSource::Bucket(Arc::new(mirror))))
+    Ok(Some(mirror.into()))
 }
 
 const INVALID_LINES: &str = "`lines` must be A-B or A: the first and the last line, from 1, at most 2000 lines";
-
-fn invalid(message: &str) -> ApiError {
-    ApiError::new(ErrorCode::InvalidRequest, message)
-}

@@ -1,39 +1,32 @@
 //! Who the caller is, and what callers may do with all of their data: export and erase it.
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::time::SystemTime;
 
-use axum::Json;
-use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use domain::{ErrorCode, StrictObject};
-use futures_util::stream::unfold;
+use axum::{Extension, Json};
+use client_protocols::without_nulls;
+use domain::{Membership, StrictObject};
 use http::header;
-use serde::Serialize;
-use serde_json::json;
-use store::{DeletionCounts, Export, ExportRow, StoreError};
+use serde_json::{Value, json};
+use store::{DeletionCounts, Export, StoreError};
+use tokio::sync::mpsc::{Sender, channel};
 use web::{ApiError, Caller, Credentials};
 
+use super::audit::Changed;
 use super::extract::JsonBody;
+use super::render::body_of_parts;
 use crate::App;
 
 /// The required value of `confirm` in a request for erasure.
 const CONFIRMATION: &str = "erase";
 
-/// The caller as the server sees it.
-#[derive(Serialize)]
-pub(crate) struct Account {
-    user: String,
-    admin: bool,
-    auth: &'static str,
-}
-
-/// `GET /api/me`: the caller's name, whether it is an administrator's, and how callers authenticate.
-pub(crate) async fn describe(State(app): State<App>, caller: Caller) -> Json<Account> {
-    let (user, admin) = (caller.owner.display_name().to_owned(), caller.administrator);
-    Json(Account { user, admin, auth: app.config.auth.name() })
+/// `GET /api/me`: the caller's names, its groups, whether it is an administrator, and how callers authenticate.
+pub(crate) async fn describe(State(app): State<App>, caller: Caller) -> Json<Value> {
+    let Caller { owner, membership: Membership { groups, is_administrator }, name, .. } = caller;
+    let auth = app.config.auth.name();
+    let (user, admin) = (owner.display_name(), is_administrator);
+    Json(without_nulls(json!({ "user": user, "name": name, "groups": groups, "admin": admin, "auth": auth })))
 }
 
 /// How much of an export is written before other requests have their turn, in bytes; a row may be longer.
@@ -42,63 +35,58 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// `GET /api/me/export`: all data of the caller, one JSON object in a line. The last one is of the kind `end`, or `error` if
 /// the rest could not be read.
 pub(crate) async fn export(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Response, ApiError> {
-    let mut lines = Lines { export: app.store.export(&owner, SystemTime::now()), rows: VecDeque::new() };
-    // The second step is the first that reads: if it fails, the response still gets an error status.
-    for _ in 0..2 {
-        lines.rows.extend(lines.export.next().await?.unwrap_or_default());
-    }
-    let body = Body::from_stream(unfold(Some(lines), |lines| async move {
-        let (chunk, lines) = lines?.next_chunk().await?;
-        Some((Ok::<_, Infallible>(chunk), lines))
-    }));
+    let (sender, parts) = channel(1);
+    tokio::spawn(write_lines(app.store.export(&owner, SystemTime::now()), sender));
     let headers = [
         (header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8"),
         (header::CONTENT_DISPOSITION, "attachment; filename=\"lambda-chat.jsonl\""),
         (header::CACHE_CONTROL, "no-store"),
     ];
-    Ok((headers, body).into_response())
+    Ok((Extension(Changed(owner.as_str().to_owned())), headers, body_of_parts(parts).await?).into_response())
 }
 
-/// The lines of an export.
-struct Lines {
-    export: Export,
-    /// The rows that were read and not written yet.
-    rows: VecDeque<ExportRow>,
-}
-
-impl Lines {
-    /// The next lines, with the lines after them unless they are the last; `None` after these.
-    async fn next_chunk(mut self) -> Option<(Bytes, Option<Self>)> {
-        while self.rows.is_empty() {
-            match self.export.next().await {
-                Ok(rows) => self.rows = rows?.into(),
-                Err(error) => return Some((error_line(&error), None)),
+/// Writes the rows of an export as lines; ends when their reader has left. An error after the first part is the last line.
+async fn write_lines(mut export: Export, parts: Sender<Result<String, StoreError>>) {
+    let mut part = String::new();
+    // The second step is the first that reads: if it fails, the response still gets an error status.
+    let mut steps = 0;
+    loop {
+        let rows = tokio::select! {
+            () = parts.closed() => return,
+            rows = export.next() => rows,
+        };
+        let rows = match rows {
+            Ok(Some(rows)) => rows,
+            Ok(None) => break,
+            Err(error) if steps < 2 => {
+                let _gone = parts.send(Err(error)).await;
+                return;
+            }
+            Err(error) => {
+                tracing::error!(%error, "an export could not be completed");
+                let line = json!({ "kind": "error", "error": { "code": error.code() } });
+                part.push_str(&line.to_string());
+                part.push('\n');
+                break;
+            }
+        };
+        steps += 1;
+        for row in rows {
+            match serde_json::to_string(&row) {
+                Ok(line) => part.push_str(&line),
+                Err(error) => tracing::error!(%error, "a row of an export could not be written"),
+            }
+            part.push('\n');
+            if steps > 1 && part.len() >= CHUNK_BYTES && parts.send(Ok(std::mem::take(&mut part))).await.is_err() {
+                return;
             }
         }
-        tokio::task::yield_now().await;
-        let mut chunk = Vec::new();
-        while chunk.len() < CHUNK_BYTES
-            && let Some(row) = self.rows.pop_front()
-        {
-            if let Err(error) = serde_json::to_writer(&mut chunk, &row) {
-                tracing::error!(%error, "a row of an export could not be written");
-            }
-            chunk.push(b'\n');
+        // The head of the response leaves with the first part, so that clients and proxies do not wait for all of it.
+        if steps > 1 && !part.is_empty() && parts.send(Ok(std::mem::take(&mut part))).await.is_err() {
+            return;
         }
-        Some((chunk.into(), Some(self)))
     }
-}
-
-fn error_line(error: &StoreError) -> Bytes {
-    tracing::error!(%error, "an export could not be completed");
-    format!("{}\n", json!({ "kind": "error", "error": { "code": error.code() } })).into()
-}
-
-#[derive(Serialize)]
-pub(crate) struct Erased {
-    keys: usize,
-    conversations: usize,
-    others: usize,
+    let _gone = parts.send(Ok(part)).await;
 }
 
 /// `DELETE /api/me`: ends the caller's running turns and erases all data of the caller, including the keys.
@@ -106,11 +94,12 @@ pub(crate) async fn erase(
     State(app): State<App>,
     credentials: Credentials,
     JsonBody(body): JsonBody,
-) -> Result<Json<Erased>, ApiError> {
+) -> Result<(Extension<Changed>, Json<Value>), ApiError> {
     let user_id = parse_confirmation(&body)?;
     let owner = credentials.identify(user_id.as_deref())?.owner;
     let DeletionCounts { keys, conversations, others } = turns::erase(&app.turns, &owner).await?;
-    Ok(Json(Erased { keys, conversations, others }))
+    let erased = json!({ "keys": keys, "conversations": conversations, "others": others });
+    Ok((Extension(Changed(owner.as_str().to_owned())), Json(erased)))
 }
 
 /// The user that a body names, if it confirms the erasure.
@@ -118,5 +107,5 @@ fn parse_confirmation(body: &[u8]) -> Result<Option<String>, ApiError> {
     let mut fields = StrictObject::parse(body)?;
     let confirmed = fields.take_string("confirm").is_ok_and(|confirm| confirm.as_deref() == Some(CONFIRMATION));
     let message = "`confirm` must be \"erase\": everything that the caller has is deleted for good";
-    if confirmed { Ok(fields.take_string("userId")?) } else { Err(ApiError::new(ErrorCode::InvalidRequest, message)) }
+    if confirmed { Ok(fields.take_string("userId")?) } else { Err(ApiError::invalid_request(message)) }
 }

@@ -7,11 +7,11 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use client_protocols::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES};
+use client_protocols::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES, ParentMessage};
 use domain::{Owner, RequestOrigin};
 use http::StatusCode;
 use http::header::{HeaderName, HeaderValue};
-use store::UserInput;
+use store::{Target as Message, UserInput};
 use turns::TurnStream;
 use web::{ApiError, Caller, ErrorFormat};
 
@@ -24,17 +24,17 @@ pub(crate) const ERRORS: ErrorFormat = ErrorFormat {
     render: |failure, _| failure.message.clone().into_bytes(),
 };
 
-/// `POST /api/ui/chat`: the next message of a chat, or another answer to its last one.
+/// `POST /api/ui/chat`: the next message of a chat, an edited one, or another answer.
 pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
     let body = web::read_json_body_up_to(&head.headers, body, MAX_AI_SDK_BODY_BYTES).await?;
-    let AiSdkRequest { chat_id, regenerate, turn } = head.parse(&body, AiSdkRequest::parse).await?;
-    let (owner, agent) = head.resolve(&turn.options).await?;
-    let conversation_id = find(&head.app, &owner, &chat_id).await?;
-    let again = regenerate && is_last(&head.app, &owner, conversation_id.as_deref(), &turn.message).await?;
-    let question = if again { UserInput::Regenerate } else { UserInput::Message(turn.message) };
-    let request_id = head.id().to_owned();
-    let target = Target { conversation_id, chat_id: Some(chat_id) };
-    Ok(render(head.start((owner, agent), target, question, &body).await?, request_id))
+    let request = head.parse(&body, AiSdkRequest::parse).await?;
+    let (caller, agent) = head.resolve(&request.turn.options).await?;
+    let conversation_id = find(&head.app, &caller.owner, &request.chat_id).await?;
+    let chat_id = Some(request.chat_id.clone());
+    let (question, message) = input(&head.app, &caller.owner, conversation_id.as_deref(), request).await?;
+    let request_id = head.context.request_id.clone();
+    let target = Target { conversation_id, chat_id, message, temporary: false };
+    Ok(render(head.start((caller, agent), target, question, &body).await?, request_id))
 }
 
 /// `GET /api/ui/chat/{id}/stream`: the running turn of a chat from its start, because clients rebuild the message; `204` if
@@ -56,10 +56,38 @@ async fn find(app: &App, owner: &Owner, chat_id: &str) -> Result<Option<String>,
     Ok(app.store.conversations.find_by_chat_id(owner, chat_id).await?)
 }
 
+/// What a request wants of a stored chat. Clients know answers by the ids of the store, and messages of the user by ids of
+/// their own: an edited message is found by the answer before it.
+async fn input(
+    app: &App,
+    owner: &Owner,
+    conversation_id: Option<&str>,
+    AiSdkRequest { regenerate, message_id, turn, .. }: AiSdkRequest,
+) -> Result<(UserInput, Message), ApiError> {
+    let conversations = &app.store.conversations;
+    let is_stored = async |id: Option<&str>| match (conversation_id, id) {
+        (Some(conversation), Some(id)) => conversations.has_message(owner, conversation, id).await,
+        _ => Ok(false),
+    };
+    if regenerate && is_stored(message_id.as_deref()).await? {
+        return Ok((UserInput::Regenerate, message_id.map_or(Message::End, Message::Message)));
+    }
+    if regenerate && is_last(app, owner, conversation_id, &turn.message).await? {
+        return Ok((UserInput::Regenerate, Message::End));
+    }
+    // A message that is not answered again goes to the end, unless the client has replaced others by it.
+    let replaces = regenerate || message_id.is_some();
+    let parent = match turn.parent {
+        ParentMessage::Id(id) if replaces && is_stored(Some(&id)).await? => Message::Message(id),
+        ParentMessage::None if message_id.is_some() => Message::Start,
+        _ => Message::End,
+    };
+    Ok((UserInput::Message(turn.message), parent))
+}
+
 /// Whether a message that is to be answered again is the last stored one; an empty message always is.
 ///
-/// It is not if its turn was rejected and never started, or if the client wants another answer to an earlier message. Then it
-/// is a new message, which is what the client shows.
+/// It is not if its turn was rejected and never started. Then it is a new message, which is what the client shows.
 async fn is_last(app: &App, owner: &Owner, conversation_id: Option<&str>, message: &str) -> Result<bool, ApiError> {
     if message.is_empty() {
         return Ok(true);

@@ -2,14 +2,14 @@ use std::time::SystemTime;
 
 use axum::Json;
 use axum::extract::State;
-use domain::ErrorCode;
+use domain::StrictObject;
 use http::StatusCode;
-use serde::Serialize;
-use store::{Conversation, StoredMessage};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{ConversationEdit, ConversationFilter, ConversationQuery, MessageQuery};
 use web::{ApiError, Caller};
 
-use super::extract::{JsonBody, ParsedQuery, PathId};
-use super::paging::Paging;
+use super::extract::{JsonBody, Paging, ParsedQuery, PathId};
 use crate::App;
 
 /// Rows of a page unless the request has a `limit`.
@@ -19,72 +19,111 @@ const MESSAGES: u32 = 100;
 /// The longest title, in characters.
 const MAX_TITLE: usize = 200;
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ConversationList {
-    conversations: Vec<Conversation>,
-    next_cursor: Option<String>,
+const EDITABLE: &str = "`title`, `pinned`, `archived`";
+
+#[derive(Deserialize)]
+pub(crate) struct ListQuery {
+    #[serde(flatten)]
+    paging: Paging,
+    q: Option<String>,
+    archived: Option<String>,
+    pinned: Option<String>,
 }
 
-/// The caller's conversations, last updated first.
+/// The caller's conversations, last updated first: those that are not archived, or with `archived=true` those that are; with
+/// `pinned` only those that are pinned, or that are not; with `q` those in which its terms are found.
 pub(crate) async fn list(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
-    ParsedQuery(paging): ParsedQuery<Paging>,
-) -> Result<Json<ConversationList>, ApiError> {
-    let limit = paging.limit(CONVERSATIONS)?;
-    let page = app.store.conversations.list(&owner, limit, paging.cursor.as_deref()).await?;
-    Ok(Json(ConversationList { conversations: page.items, next_cursor: page.next_cursor }))
+    ParsedQuery(ListQuery { paging, q, archived, pinned }): ParsedQuery<ListQuery>,
+) -> Result<Json<Value>, ApiError> {
+    let (limit, cursor, store) = (paging.limit(CONVERSATIONS)?, paging.cursor.as_deref(), &app.store.conversations);
+    let archived = parse_flag("archived", archived.as_deref())?.unwrap_or_default();
+    let pinned = parse_flag("pinned", pinned.as_deref())?;
+    let filter = ConversationFilter { archived: Some(archived), pinned, temporary: Some(false) };
+    let (conversations, next_cursor) = match q.filter(|text| !text.trim().is_empty()) {
+        None => {
+            let page = store.list_filtered(&owner, filter, limit, cursor).await?;
+            (json!(page.items), page.next_cursor)
+        }
+        Some(text) => {
+            let page = store.search(&owner, &search_query(&text)?, filter, limit, cursor, SystemTime::now()).await?;
+            (json!(page.items), page.next_cursor)
+        }
+    };
+    Ok(Json(json!({ "conversations": conversations, "nextCursor": next_cursor })))
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ConversationWithMessages {
-    conversation: Conversation,
-    messages: Vec<StoredMessage>,
-    next_cursor: Option<String>,
+fn search_query(text: &str) -> Result<ConversationQuery, ApiError> {
+    ConversationQuery::parse(text).ok_or_else(|| {
+        let max = ConversationQuery::MAX_CHARS;
+        let message =
+            format!("`q` must have at most {max} characters, and at least one that is a letter, digit or symbol");
+        ApiError::invalid_request(message)
+    })
 }
 
-/// A conversation and a page of its messages, oldest first.
+fn parse_flag(name: &str, text: Option<&str>) -> Result<Option<bool>, ApiError> {
+    let invalid = |_| ApiError::invalid_request(format!("`{name}` must be true or false"));
+    text.map(|text| text.parse().map_err(invalid)).transpose()
+}
+
+#[derive(Deserialize)]
+pub(crate) struct MessagesQuery {
+    #[serde(flatten)]
+    paging: Paging,
+    branch: Option<String>,
+    from: Option<String>,
+}
+
+/// A conversation and a page of the messages of one branch, oldest first.
 pub(crate) async fn read(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
     PathId(id): PathId,
-    ParsedQuery(paging): ParsedQuery<Paging>,
-) -> Result<Json<ConversationWithMessages>, ApiError> {
-    let limit = paging.limit(MESSAGES)?;
+    ParsedQuery(MessagesQuery { paging, branch, from }): ParsedQuery<MessagesQuery>,
+) -> Result<Json<Value>, ApiError> {
+    let query = MessageQuery {
+        limit: paging.limit(MESSAGES)?,
+        cursor: paging.cursor.as_deref(),
+        branch: branch.as_deref(),
+        from_end: match from.as_deref() {
+            None => false,
+            Some("end") => true,
+            Some(_) => return Err(ApiError::invalid_request("`from` may only be `end`")),
+        },
+    };
     let conversation = app.store.conversations.get(&owner, &id).await?;
-    let (cursor, now) = (paging.cursor.as_deref(), SystemTime::now());
-    let page = app.store.messages(&owner, &id, limit, cursor, now).await?;
-    Ok(Json(ConversationWithMessages { conversation, messages: page.items, next_cursor: page.next_cursor }))
+    let page = app.store.messages(&owner, &id, query, SystemTime::now()).await?;
+    let (messages, next_cursor) = (page.items, page.next_cursor);
+    Ok(Json(json!({ "conversation": conversation, "messages": messages, "nextCursor": next_cursor })))
 }
 
-#[derive(Serialize)]
-pub(crate) struct ConversationResponse {
-    conversation: Conversation,
-}
-
-/// Changes the title of a conversation.
-pub(crate) async fn rename(
+/// Changes the title of a conversation, and whether it is pinned and archived.
+pub(crate) async fn edit(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
     PathId(id): PathId,
     JsonBody(body): JsonBody,
-) -> Result<Json<ConversationResponse>, ApiError> {
-    let title = title(&body)?;
-    let conversation = app.store.conversations.rename(&owner, &id, &title, SystemTime::now()).await?;
-    Ok(Json(ConversationResponse { conversation }))
+) -> Result<Json<Value>, ApiError> {
+    let edit = parse_edit(&body)?;
+    let conversation = app.store.conversations.edit(&owner, &id, &edit, SystemTime::now()).await?;
+    Ok(Json(json!({ "conversation": conversation })))
 }
 
-fn title(body: &[u8]) -> Result<String, ApiError> {
-    let invalid = || {
-        let message = format!("`title` must be a string of 1 to {MAX_TITLE} characters");
-        ApiError::new(ErrorCode::InvalidRequest, message)
-    };
-    let fields = domain::parse_object(body)?;
-    let title = fields.get("title").and_then(|title| title.as_str()).ok_or_else(invalid)?.trim();
-    let fits = !title.is_empty() && title.chars().nth(MAX_TITLE).is_none();
-    if fits { Ok(title.to_owned()) } else { Err(invalid()) }
+fn parse_edit(body: &[u8]) -> Result<ConversationEdit, ApiError> {
+    let invalid = |message: String| ApiError::invalid_request(message);
+    let mut fields = StrictObject::parse(body)?;
+    let title = fields.take_string("title")?.map(|title| title.trim().to_owned());
+    if title.as_ref().is_some_and(|title| title.is_empty() || title.chars().nth(MAX_TITLE).is_some()) {
+        return Err(invalid(format!("`title` must be a string of 1 to {MAX_TITLE} characters")));
+    }
+    let edit = ConversationEdit { title, pinned: fields.take_bool("pinned")?, archived: fields.take_bool("archived")? };
+    fields.reject_unknown(EDITABLE)?;
+    if edit == ConversationEdit::default() {
+        return Err(invalid(format!("At least one of {EDITABLE} is required")));
+    }
+    Ok(edit)
 }
 
 /// Deletes a conversation, and ends its running turn first.
@@ -94,5 +133,30 @@ pub(crate) async fn delete(
     PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
     turns::delete_conversation(&app.turns, &owner, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `PUT /api/conversations/{id}/branch`: shows the branch through a message.
+pub(crate) async fn select_branch(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    PathId(id): PathId,
+    JsonBody(body): JsonBody,
+) -> Result<Json<Value>, ApiError> {
+    let fields = domain::parse_object(&body)?;
+    let message_id = fields.get("messageId").and_then(|id| id.as_str());
+    let missing = || ApiError::invalid_request("`messageId` is required: the id of a message of the branch");
+    let conversation = app.store.conversations.select_branch(&owner, &id, message_id.ok_or_else(missing)?).await?;
+    Ok(Json(json!({ "conversation": conversation })))
+}
+
+/// `DELETE /api/conversations/{id}/messages/{messageId}`: deletes a message with all messages after it, and ends a turn that
+/// runs there.
+pub(crate) async fn delete_message(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    PathId((id, message_id)): PathId<(String, String)>,
+) -> Result<StatusCode, ApiError> {
+    turns::delete_message(&app.turns, &owner, &id, &message_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -11,7 +11,6 @@ use crate::App;
 /// Plain text, whatever the file is: a browser runs nothing in it.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// The query of the route.
 #[derive(Deserialize)]
 pub(crate) struct LinesQuery {
     lines: Option<String>,
@@ -20,12 +19,12 @@ pub(crate) struct LinesQuery {
 /// `GET /api/documents/{path}`: lines of a document as text.
 pub(crate) async fn read(
     State(app): State<App>,
-    Caller { owner, .. }: Caller,
+    caller: Caller,
     PathId(id): PathId,
     query: Result<ParsedQuery<LinesQuery>, ApiError>,
 ) -> Result<Response, ApiError> {
     let Some(root) = &app.config.documents else { return Err(ErrorCode::NotFound.into()) };
     let ParsedQuery(LinesQuery { lines }) = query?;
-    let text = root.read(&owner, &id, lines.as_deref()).await?;
+    let text = root.read(&caller, &id, lines.as_deref()).await?;
     Ok(([(header::CONTENT_TYPE, TEXT)], text).into_response())
 }

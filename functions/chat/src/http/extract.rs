@@ -5,7 +5,7 @@ use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use client_protocols::TurnOptions;
-use domain::{ErrorCode, Failure, Owner, RequestOrigin};
+use domain::{ErrorCode, Failure, RequestOrigin};
 use http::HeaderMap;
 use http::request::Parts;
 use serde::Deserialize;
@@ -25,32 +25,31 @@ const MAX_KEY: usize = 255;
 pub(crate) struct TurnRequestHead {
     pub(crate) app: App,
     pub(crate) headers: HeaderMap,
+    pub(crate) context: RequestOrigin,
     credentials: Credentials,
-    context: RequestOrigin,
     query: Result<Query<StreamQuery>, QueryRejection>,
 }
 
-/// The query of a route that streams.
 #[derive(Deserialize)]
 pub(crate) struct StreamQuery {
     sse: Option<String>,
 }
 
-/// The id in the path of a request; a path that cannot be decoded names nothing.
-pub(crate) struct PathId(pub(crate) String);
+/// The id in the path of a request, or the ids of a resource and of a part of it; a path that cannot be decoded names
+/// nothing.
+pub(crate) struct PathId<T = String>(pub(crate) T);
 
-/// The query of a request.
 pub(crate) struct ParsedQuery<T>(pub(crate) T);
 
 /// The JSON body of a request, as it was sent.
 pub(crate) struct JsonBody(pub(crate) Bytes);
 
-impl<S: Send + Sync> FromRequestParts<S> for PathId {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathId<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let path = Path::from_request_parts(parts, state).await;
-        path.map(|Path(id)| Self(id)).map_err(|_| ErrorCode::NotFound.into())
+        path.map(|Path(ids)| Self(ids)).map_err(|_| ErrorCode::NotFound.into())
     }
 }
 
@@ -59,7 +58,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for ParsedQuery<T>
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let query = Query::from_request_parts(parts, state).await.map(|Query(query)| Self(query));
-        query.map_err(|_| ApiError::new(ErrorCode::InvalidRequest, "The query string cannot be read"))
+        query.map_err(|_| ApiError::invalid_request("The query string cannot be read"))
     }
 }
 
@@ -79,6 +78,10 @@ pub(crate) struct Target {
     pub(crate) conversation_id: Option<String>,
     /// For a new conversation, the id by which its client knows it, if it has one.
     pub(crate) chat_id: Option<String>,
+    /// The message of the conversation that the turn refers to.
+    pub(crate) message: store::Target,
+    /// Whether it is temporary, or must be.
+    pub(crate) temporary: bool,
 }
 
 impl FromRequestParts<App> for TurnRequestHead {
@@ -94,24 +97,14 @@ impl FromRequestParts<App> for TurnRequestHead {
 }
 
 impl TurnRequestHead {
-    /// The id of the request.
-    pub(crate) fn id(&self) -> &str {
-        &self.context.request_id
-    }
-
     /// Parses a body; a large one on another thread.
     pub(crate) async fn parse<T: Send + 'static>(
         &self,
         body: &Bytes,
         parse: impl FnOnce(&[u8]) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let (owner, body) = (self.owner(None)?, body.clone());
+        let (owner, body) = (self.caller(None)?.owner, body.clone());
         parsing::parse(&owner, body.len(), move || parse(&body)).await
-    }
-
-    /// The owner of the turn: the authenticated caller, or the user that it names.
-    pub(crate) fn owner(&self, user_id: Option<&str>) -> Result<Owner, ApiError> {
-        Ok(self.caller(user_id)?.owner)
     }
 
     /// The authenticated caller, or the user that it names.
@@ -127,52 +120,55 @@ impl TurnRequestHead {
         }
     }
 
-    /// The owner and the agent of the turn; every name in the request is checked.
-    pub(crate) async fn resolve(&self, options: &TurnOptions) -> Result<(Owner, ResolvedAgent), ApiError> {
-        let (owner, catalog) = (self.owner(options.user_id.as_deref())?, &self.app.catalog);
-        let row = catalog.agents.find(self.agent_id(options)?.unwrap_or(DEFAULT_AGENT)).await?;
-        let agent = catalog.resolve(self.app.models_for(&owner), &row, options).await?;
-        Ok((owner, agent))
+    /// The caller and the agent of the turn; every name in the request is checked.
+    pub(crate) async fn resolve(&self, options: &TurnOptions) -> Result<(Caller, ResolvedAgent), ApiError> {
+        let (caller, catalog) = (self.caller(options.user_id.as_deref())?, &self.app.catalog);
+        let row = catalog.agents.find(self.agent_id(options)?.unwrap_or(DEFAULT_AGENT), &caller).await?;
+        let agent = catalog.resolve(self.app.models_for(&caller), &row, options).await?;
+        Ok((caller, agent))
     }
 
     /// The format of the response; `stream` is that of the request's body.
     pub(crate) fn response_format(&self, stream: bool) -> Result<ResponseFormat, ApiError> {
         let is_accumulated = is_accumulated(self.query.as_ref())?;
-        Ok(ResponseFormat { stream, is_accumulated, request_id: self.id().to_owned() })
+        Ok(ResponseFormat { stream, is_accumulated, request_id: self.context.request_id.clone() })
     }
 
     /// Starts the turn, or returns the one that an equal request started. Requests are equal if their `fingerprint` and
     /// their idempotency key are.
     pub(crate) async fn start(
         self,
-        (owner, agent): (Owner, ResolvedAgent),
+        (caller, agent): (Caller, ResolvedAgent),
         target: Target,
         question: UserInput,
         fingerprint: &[u8],
     ) -> Result<TurnStream, ApiError> {
-        let Target { conversation_id, chat_id } = target;
+        let Target { conversation_id, chat_id, message: target, temporary } = target;
         let deadline = turns::deadline(&self.app.turns.limits, Some(&self.context));
         let key = idempotency_key(&self.headers)?;
         let key = key.map(|key| IdempotencyKey { key, fingerprint: fingerprint.to_vec() });
-        let request = self.context;
-        let turn = StartTurn { owner, agent, conversation_id, chat_id, question, deadline, request };
+        let (membership, owner, request) = (caller.membership, caller.owner, self.context);
+        let turn = StartTurn {
+            owner,
+            membership,
+            agent,
+            conversation_id,
+            chat_id,
+            question,
+            target,
+            temporary,
+            deadline,
+            request,
+        };
         Ok(turns::start_or_replay(&self.app.turns, key, turn).await?)
-    }
-
-    /// The origin of the request, for a turn that is not stored.
-    pub(crate) fn into_origin(self) -> RequestOrigin {
-        self.context
     }
 }
 
 /// The agent that the headers of a request name.
-///
-/// # Errors
-/// `invalid_request` for a header that is not visible ASCII.
 pub(crate) fn agent_id(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     let Some(id) = headers.get("x-agent-id") else { return Ok(None) };
     let message = "`X-Agent-ID` must be visible ASCII";
-    id.to_str().map(Some).map_err(|_| ApiError::new(ErrorCode::InvalidRequest, message))
+    id.to_str().map(Some).map_err(|_| ApiError::invalid_request(message))
 }
 
 /// Whether the frames of a stream hold all text so far instead of deltas.
@@ -180,13 +176,32 @@ pub(crate) fn is_accumulated(query: Result<&Query<StreamQuery>, &QueryRejection>
     match query.map(|Query(query)| query.sse.as_deref()) {
         Ok(None) => Ok(false),
         Ok(Some("accumulated")) => Ok(true),
-        _ => Err(ApiError::new(ErrorCode::InvalidRequest, "`sse` may only be `accumulated`")),
+        _ => Err(ApiError::invalid_request("`sse` may only be `accumulated`")),
     }
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let text = value.to_str().ok().filter(|text| (1..=MAX_KEY).contains(&text.len()));
     let message = "`Idempotency-Key` must be 1 to 255 visible ASCII characters";
-    text.map(|text| Some(text.to_owned())).ok_or_else(|| ApiError::new(ErrorCode::InvalidRequest, message))
+    text.map(|text| Some(text.to_owned())).ok_or_else(|| ApiError::invalid_request(message))
+}
+
+const MAX_ROWS: u32 = 100;
+
+/// The query of a list that is read page by page.
+#[derive(Deserialize)]
+pub(crate) struct Paging {
+    limit: Option<String>,
+    pub(crate) cursor: Option<String>,
+}
+
+impl Paging {
+    pub(crate) fn limit(&self, default: u32) -> Result<u32, ApiError> {
+        let Some(text) = &self.limit else { return Ok(default) };
+        text.parse().ok().filter(|limit| (1..=MAX_ROWS).contains(limit)).ok_or_else(|| {
+            let message = format!("`limit` must be a whole number from 1 to {MAX_ROWS}");
+            ApiError::invalid_request(message)
+        })
+    }
 }

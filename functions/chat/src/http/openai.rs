@@ -12,13 +12,13 @@ use client_protocols::TurnOptions;
 use client_protocols::openai::{
     ChatRequest, CompletionChunks, CompletionMeta, Sampling, render_completion, render_error,
 };
-use domain::{ErrorCode, Failure, Owner, ToolChoice, new_id};
+use domain::{ErrorCode, Failure, ToolChoice, new_id};
 use http::{HeaderValue, header};
 use llm::{Effort, GenerationParams, ModelClient, Thinking, Wire};
-use serde::Serialize;
+use serde_json::{Value, json};
 use tools::url_allowlist::SEARCH_WEB;
 use tools::{SourceNumbers, ToolRegistry};
-use turns::{PromptInput, ResolvedAgent, StartStatelessTurn};
+use turns::{PromptInput, ResolvedAgent, StartStatelessTurn, StatelessInput};
 use web::{ApiError, Caller, ErrorFormat};
 
 use super::extract::TurnRequestHead;
@@ -37,12 +37,12 @@ pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Res
     let request = head.parse(&body, ChatRequest::parse).await?;
     let (app, caller) = (head.app.clone(), head.caller(None)?);
     let (agent, has_links) = resolve(&app, &caller, &request).await?;
-    let owner = caller.owner;
+    let (membership, owner) = (caller.membership, caller.owner);
     let meta = completion_meta(&request, has_links);
     let (stream, include_usage) = (request.stream, request.include_usage);
-    let (input, context) = (prompt_input(request), head.into_origin());
+    let (input, context) = (StatelessInput::Message(Box::new(prompt_input(request))), head.context);
     let deadline = turns::deadline(&app.turns.limits, Some(&context));
-    let turn = StartStatelessTurn { owner, agent, input, deadline, request: context };
+    let turn = StartStatelessTurn { owner, membership, agent, input, deadline, request: context };
     let events = turns::start_stateless(&app.turns, turn).await?;
     if stream {
         return Ok(web::stream_response(
@@ -93,11 +93,11 @@ fn generation_params(sampling: Sampling) -> GenerationParams {
 async fn resolve(app: &App, caller: &Caller, request: &ChatRequest) -> Result<(ResolvedAgent, bool), ApiError> {
     let agent_id = request.model.strip_prefix(AGENT_PREFIX);
     let model = agent_id.is_none().then_some(&request.model);
-    let visible = app.models_for(&caller.owner);
+    let visible = app.models_for(caller);
     if model.is_some_and(|name| visible.get(name).is_none()) {
         return Err(ErrorCode::ModelNotFound.into());
     }
-    let row = app.catalog.agents.find(agent_id.unwrap_or(DEFAULT_AGENT)).await.map_err(as_model_not_found)?;
+    let row = app.catalog.agents.find(agent_id.unwrap_or(DEFAULT_AGENT), caller).await.map_err(as_model_not_found)?;
     // The tool choice is checked with the client's own tools.
     let options = TurnOptions { model: model.cloned(), time_zone: request.time_zone.clone(), ..TurnOptions::default() };
     let mut resolved = app.catalog.resolve(visible, &row, &options).await?;
@@ -126,7 +126,6 @@ fn as_model_not_found(error: ApiError) -> ApiError {
     if error.failure.code == ErrorCode::InvalidRequest { ErrorCode::ModelNotFound.into() } else { error }
 }
 
-/// Adapts the agent to the request.
 fn apply_request(
     resolved: &mut ResolvedAgent,
     definition: &AgentDefinition,
@@ -171,7 +170,6 @@ fn is_background_task(request: &ChatRequest) -> bool {
         && text.ends_with("</chat_history>")
 }
 
-/// Keeps the models whose wires accept a response format.
 fn keep_formatting_models(models: &mut Vec<ModelClient>) -> Result<(), ApiError> {
     let accepts_format =
         |model: &ModelClient| matches!(model.config().wire, Wire::Openai | Wire::Responses | Wire::Ollama);
@@ -183,48 +181,31 @@ fn keep_formatting_models(models: &mut Vec<ModelClient>) -> Result<(), ApiError>
     Ok(())
 }
 
-#[derive(Serialize)]
-struct ModelList {
-    object: &'static str,
-    data: Vec<Model>,
-}
-
-/// A model, or an agent under its name as a model.
-#[derive(Serialize)]
-pub(crate) struct Model {
-    id: String,
-    object: &'static str,
-    /// Unknown: always 0.
-    created: u64,
-    owned_by: &'static str,
-}
-
-impl Model {
-    fn new(id: String, owned_by: &'static str) -> Self {
-        Self { id, object: "model", created: 0, owned_by }
-    }
+/// A model, or an agent under its name as a model. When it was created is unknown: always 0.
+fn model_object(id: &str, owned_by: &str) -> Value {
+    json!({ "id": id, "object": "model", "created": 0, "owned_by": owned_by })
 }
 
 /// `GET /v1/models`: the accepted values of `model`.
-pub(crate) async fn list(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Response, ApiError> {
-    Ok(Json(ModelList { object: "list", data: all(&app, &owner).await? }).into_response())
+pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Value>, ApiError> {
+    Ok(Json(json!({ "object": "list", "data": all(&app, &caller).await? })))
 }
 
 /// `GET /v1/models/{model}`: one of them.
 pub(crate) async fn model(
     State(app): State<App>,
-    Caller { owner, .. }: Caller,
+    caller: Caller,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<Model>, ApiError> {
+) -> Result<Json<Value>, ApiError> {
     let Path(id) = id.map_err(|_| ApiError::from(ErrorCode::ModelNotFound))?;
-    let found = all(&app, &owner).await?.into_iter().find(|model| model.id == id);
+    let found = all(&app, &caller).await?.into_iter().find(|model| model["id"] == *id);
     found.map(Json).ok_or_else(|| ErrorCode::ModelNotFound.into())
 }
 
-async fn all(app: &App, owner: &Owner) -> Result<Vec<Model>, ApiError> {
-    let models = app.models_for(owner).iter().map(|client| Model::new(client.config().name.clone(), client.provider()));
-    let agents = app.catalog.agents.all().await?;
-    let agents = agents.into_iter().map(|agent| Model::new(format!("{AGENT_PREFIX}{}", agent.id), "lambda-chat"));
+async fn all(app: &App, caller: &Caller) -> Result<Vec<Value>, ApiError> {
+    let models = app.models_for(caller).iter().map(|client| model_object(&client.config().name, client.provider()));
+    let agents = app.catalog.agents.all(caller).await?;
+    let agents = agents.iter().map(|agent| model_object(&format!("{AGENT_PREFIX}{}", agent.id), "lambda-chat"));
     Ok(models.chain(agents).collect())
 }
 

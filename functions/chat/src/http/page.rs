@@ -5,6 +5,7 @@
 
 use std::iter;
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
@@ -14,6 +15,7 @@ use domain::ErrorCode;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use web::{ApiError, SignIn};
 
+use super::extract::PathId;
 use crate::App;
 
 /// A file that the page loads on demand, compressed with gzip.
@@ -49,6 +51,10 @@ const CONNECTIONS: &str = "connect-src 'self'";
 const PERMISSIONS_POLICY: HeaderValue =
     HeaderValue::from_static("camera=(), microphone=(), geolocation=(), payment=(), usb=()");
 
+/// Keeps shares out of search engines.
+pub(super) const NO_INDEX: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
+
 /// `GET /`: the page.
 pub(crate) async fn index(State(app): State<App>, headers: HeaderMap) -> Response {
     let policy = security_policy(&app.config.auth.sign_in().map(SignIn::origins).unwrap_or_default());
@@ -61,7 +67,26 @@ pub(crate) async fn index(State(app): State<App>, headers: HeaderMap) -> Respons
     with_headers(response, [(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))])
 }
 
-/// `GET /assets/{file}`: a file that the page loads on demand.
+/// `GET /share/{id}`: the page, which reads the share by itself. If nobody can read it, a browser gets the
+/// page with the status `404`.
+pub(crate) async fn share(
+    State(app): State<App>,
+    PathId(id): PathId,
+    mut headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let is_shared = app.store.conversations.is_shared(&id, SystemTime::now()).await?;
+    let is_browser = headers.get(header::ACCEPT).is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
+    if !is_shared && !is_browser {
+        return Err(ErrorCode::NotFound.into());
+    }
+    if !is_shared {
+        headers.remove(header::IF_NONE_MATCH);
+    }
+    let response = with_headers(index(State(app), headers).await, [NO_INDEX]);
+    Ok(if is_shared { response } else { (StatusCode::NOT_FOUND, response).into_response() })
+}
+
+/// `GET /assets/{file}`, also below `/share`: a file that the page loads on demand.
 pub(crate) async fn asset(headers: HeaderMap, name: Result<Path<String>, PathRejection>) -> Response {
     let name = name.map(|Path(name)| name).unwrap_or_default();
     let Some((asset, text)) = ASSETS.iter().zip(&ASSET_TEXTS).find(|(asset, _)| asset.name == name) else {

@@ -2,20 +2,22 @@ use std::time::SystemTime;
 
 use axum::Json;
 use axum::extract::State;
-use domain::ErrorCode;
-use serde::{Deserialize, Serialize};
-use store::{Day, UsageScope, UsageTotals};
-use turns::BudgetRows;
+use client_protocols::without_nulls;
+use domain::{ErrorCode, Groups};
+use futures_util::future::try_join_all;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{Day, StoreError, UsageScope, UsageTotals};
+use turns::Budget;
 use web::{ApiError, Caller};
 
 use super::extract::ParsedQuery;
 use crate::App;
 
 /// Days of the list unless the request has `days`.
-const DEFAULT_DAYS: u32 = 30;
+pub(super) const DEFAULT_DAYS: u32 = 30;
 
-/// Maximum number of days.
-const MAX_DAYS: u32 = 90;
+pub(super) const MAX_DAYS: u32 = 90;
 
 #[derive(Deserialize)]
 pub(crate) struct UsageQuery {
@@ -23,72 +25,56 @@ pub(crate) struct UsageQuery {
     scope: Option<String>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct UsageList {
-    days: Vec<DayRow>,
-    today: DayRow,
-    budgets: BudgetRows,
+/// What was used in all, without the reserved searches, which only budgets count.
+pub(super) fn sums(totals: &UsageTotals) -> Value {
+    let UsageTotals { turns, input_tokens, output_tokens, search_credits, estimated_turns, cost_micros, .. } = totals;
+    without_nulls(json!({
+        "turns": turns, "inputTokens": input_tokens, "outputTokens": output_tokens, "searchCredits": search_credits,
+        "estimatedTurns": estimated_turns, "costMicros": cost_micros,
+    }))
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct DayRow {
-    date: String,
-    turns: u64,
-    input_tokens: u64,
-    output_tokens: u64,
-    search_credits: u64,
-    estimated_turns: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_micros: Option<u64>,
-}
-
-impl DayRow {
-    fn new(day: Day, spent: &UsageTotals) -> Self {
-        Self {
-            date: day.to_string(),
-            turns: spent.turns,
-            input_tokens: spent.input_tokens,
-            output_tokens: spent.output_tokens,
-            search_credits: spent.search_credits,
-            estimated_turns: spent.estimated_turns,
-            cost_micros: spent.cost_micros,
-        }
-    }
+fn day_row(day: Day, spent: &UsageTotals) -> Value {
+    let mut row = sums(spent);
+    row["date"] = day.to_string().into();
+    row
 }
 
 /// `GET /api/usage`: the caller's usage by day, oldest first, without days that have none.
 ///
-/// `days` counts back from today and includes it. With `scope=deployment` an administrator gets the totals of all callers.
+/// `days` counts back from today and includes it; `groups` are the caller's groups that have a budget. With `scope=deployment` an administrator gets the totals of all callers.
 pub(crate) async fn usage(
     State(app): State<App>,
     caller: Caller,
     ParsedQuery(query): ParsedQuery<UsageQuery>,
-) -> Result<Json<UsageList>, ApiError> {
-    let count = days(query.days.as_deref())?;
+) -> Result<Json<Value>, ApiError> {
+    let count = parse_days(query.days.as_deref(), DEFAULT_DAYS)?;
     let budgets = &app.turns.limits.budgets;
-    let (scope, budget) = match query.scope.as_deref() {
-        None => (UsageScope::User(&caller.owner), budgets.own),
-        Some("deployment") if caller.administrator => (UsageScope::Global, budgets.total),
+    let none = Groups::default();
+    let (scope, budget, groups) = match query.scope.as_deref() {
+        None => (UsageScope::User(&caller.owner), budgets.own, &caller.membership.groups),
+        Some("deployment") if caller.membership.is_administrator => (UsageScope::Global, budgets.total, &none),
         Some("deployment") => return Err(ErrorCode::Forbidden.into()),
-        Some(_) => return Err(invalid("`scope` may only be `deployment`")),
+        Some(_) => return Err(ApiError::invalid_request("`scope` may only be `deployment`")),
     };
     let today = Day::of(SystemTime::now());
     let days = app.store.ledger.days(scope, today.before(count - 1), today).await?;
-    let spent = days.last().filter(|(day, _)| *day == today).map(|(_, spent)| *spent).unwrap_or_default();
-    Ok(Json(UsageList {
-        days: days.iter().map(|(day, spent)| DayRow::new(*day, spent)).collect(),
-        today: DayRow::new(today, &spent),
-        budgets: budget.rows(&spent, today),
-    }))
+    let spent = days.last().filter(|last| last.day == today).map(|last| last.totals).unwrap_or_default();
+    let group = async |(name, budget): (&str, Budget)| {
+        let spent = app.store.ledger.day(UsageScope::Group(name), today).await?;
+        Ok::<_, StoreError>(json!({ "name": name, "budgets": budget.rows(&spent, today) }))
+    };
+    let groups = try_join_all(budgets.of_groups(groups).map(group)).await?;
+    Ok(Json(without_nulls(json!({
+        "days": days.iter().map(|day| day_row(day.day, &day.totals)).collect::<Vec<_>>(),
+        "today": day_row(today, &spent),
+        "budgets": budget.rows(&spent, today),
+        "groups": Some(groups).filter(|groups| !groups.is_empty()),
+    }))))
 }
 
-fn days(text: Option<&str>) -> Result<u32, ApiError> {
-    let Some(text) = text else { return Ok(DEFAULT_DAYS) };
+pub(super) fn parse_days(text: Option<&str>, default: u32) -> Result<u32, ApiError> {
+    let Some(text) = text else { return Ok(default) };
     let days = text.parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));
-    days.ok_or_else(|| invalid(&format!("`days` must be a whole number from 1 to {MAX_DAYS}")))
-}
-
-fn invalid(message: &str) -> ApiError {
-    ApiError::new(ErrorCode::InvalidRequest, message)
+    days.ok_or_else(|| ApiError::invalid_request(format!("`days` must be a whole number from 1 to {MAX_DAYS}")))
 }

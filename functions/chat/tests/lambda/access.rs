@@ -22,6 +22,7 @@ async fn f147_unconfigured_authentication_serves_only_page_and_health() {
         for path in ["/", "/healthz", "/assets/icon.svg", "/api/auth"] {
             assert_eq!(request(&instance, &HttpEvent::get(path)).await.0, 200, "{path}");
         }
+        assert_eq!(request(&instance, &HttpEvent::get("/api/auth")).await.1["onLambda"], true);
         let protected = [
             HttpEvent::post("/api/chat", &json!({ "message": "你好" })),
             HttpEvent::get("/api/conversations"),

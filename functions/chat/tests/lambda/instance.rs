@@ -63,6 +63,7 @@ impl Instance {
             ("OPENAI_BASE_URL", &model_url),
             ("OPENAI_MODEL", MODEL),
             ("OPENAI_API_KEY", MODEL_KEY),
+            ("TITLE_MODEL", "none"),
             ("TAVILY_BASE_URL", &search_url),
             ("TAVILY_API_KEY", SEARCH_KEY),
         ];
@@ -127,10 +128,8 @@ pub(crate) async fn start_database() -> String {
 pub(crate) async fn create_key(database: &str, owner: &str) -> String {
     let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
     let store = Store::new(&store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
-    let (key, new) = (
-        ApiKey::generate().unwrap(),
-        NewKey { owner: owner.to_owned(), administrator: false, expires: None, citation_links: false },
-    );
+    let (key, new) =
+        (ApiKey::generate().unwrap(), NewKey { owner: owner.to_owned(), administrator: false, ..NewKey::default() });
     store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
     key.text().expose_secret().to_owned()
 }

@@ -61,7 +61,7 @@ async fn notes_on_settings_are_logged_at_start() {
     let instance = Instance::start_with(&[("OPENAI_MODEL", ""), ("MODELS", &models)]).await;
     let lines = instance.function.wait_for_lines(1, |line| line.contains("onlyFor")).await;
     let line: Value = serde_json::from_str(&lines[0]).unwrap();
-    let note = "each model has \"onlyFor\": there is no default, and other callers have no model";
+    let note = "each model is for one caller alone (\"onlyFor\"): there is no default, and other callers have no model";
     assert_eq!((&line["level"], &line["message"]), (&json!("WARN"), &json!(note)));
 }
 

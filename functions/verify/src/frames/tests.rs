@@ -33,7 +33,7 @@ fn output_is_independent_of_chunk_boundaries() {
         let mut frames = FrameDecoder::default();
         let (first, rest) = bytes.split_at(at);
         let read = [frames.push(first).unwrap(), frames.push(rest).unwrap()].concat();
-        assert_eq!((read.as_slice(), frames.is_complete()), (b"one two".as_slice(), true), "cut at {at}");
+        assert_eq!((read.as_slice(), frames.is_complete), (b"one two".as_slice(), true), "cut at {at}");
     }
 }
 
@@ -43,7 +43,7 @@ fn truncated_response_is_incomplete() {
     for at in 0..bytes.len() {
         let mut frames = FrameDecoder::default();
         frames.push(&bytes[..at]).unwrap();
-        assert!(!frames.is_complete(), "cut off at {at}");
+        assert!(!frames.is_complete, "cut off at {at}");
     }
 }
 

@@ -79,7 +79,7 @@ impl Product {
 async fn store_key(database: &str, key: &str) {
     let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
     let store = Store::new(&store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
-    let new = NewKey { owner: CALLER.to_owned(), administrator: false, expires: None, citation_links: false };
+    let new = NewKey { owner: CALLER.to_owned(), administrator: false, ..NewKey::default() };
     store.keys.create(&ApiKey::parse(key).unwrap(), &new, SystemTime::now()).await.unwrap();
 }
 

@@ -5,18 +5,21 @@ mod page;
 pub(crate) mod pdf;
 mod source;
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::SystemTime;
 
-use articles::{ArticleSearch, Found, SearchNotice};
+use articles::{ArticleSearch, Found, SearchNotice, article_id};
 use chat::Config;
 use clap::{Args, Subcommand};
-use domain::Owner;
+use domain::{Membership, Owner};
 use platform::settings::{SettingError, Settings};
 use store::{ArticleCollection, StoredArticle};
 
-use crate::StartError;
-use crate::command_result::{CommandError, CommandOutput};
+use self::page::PageReader;
+use self::source::{Source, find_sources};
+use crate::command_result::{CommandError, CommandOutput, record};
+use crate::keys;
 use crate::server::local_config;
 use crate::store_location::{OpenStore, StoreLocation, user};
 
@@ -30,17 +33,25 @@ pub(crate) enum ArticlesCommand {
         /// Files or folders with Markdown, HTML, plain text, DOCX and PDF, or addresses of pages and of sitemaps.
         #[arg(required = true, value_name = "FILE|DIR|URL|SITEMAP")]
         sources: Vec<String>,
+        /// A group whose members may find them; repeat it for more. Without it an article keeps its groups, and a new one is
+        /// for every caller.
+        #[arg(long = "group", value_name = "NAME", conflicts_with = "user")]
+        groups: Vec<String>,
         #[command(flatten)]
         collection: CollectionChoice,
     },
-    /// Lists all articles.
+    /// Lists all articles, or those of these documents.
     List {
+        /// Files, folders or addresses as for `add`: their articles are listed with the paths.
+        #[arg(value_name = "FILE|DIR|URL|SITEMAP")]
+        sources: Vec<String>,
         #[command(flatten)]
         collection: CollectionChoice,
     },
     /// Removes an article.
     Remove {
-        /// The article's id, as `articles list` shows it.
+        /// The article's id, as `articles list` shows it, or its path or address, as it was added.
+        #[arg(value_name = "ID|FILE|URL")]
         id: String,
         #[command(flatten)]
         collection: CollectionChoice,
@@ -67,7 +78,6 @@ pub(crate) struct CollectionChoice {
     location: StoreLocation,
 }
 
-/// What the commands work with.
 struct Opened {
     config: Config,
     store: OpenStore,
@@ -75,25 +85,33 @@ struct Opened {
 }
 
 impl ArticlesCommand {
-    /// Runs the command and returns its messages.
     pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<CommandOutput, CommandError> {
         match self {
-            Self::Add { sources, collection } => {
+            Self::Add { sources, groups, collection } => {
+                let groups = if groups.is_empty() { None } else { Some(keys::groups(groups)?) };
                 let opened = collection.open(settings).await?;
-                add::run(&opened, &sources, now).await
+                add::run(&opened, &sources, groups, now).await
             }
-            Self::List { collection } => {
+            Self::List { sources, collection } => {
                 let opened = collection.open(settings).await?;
-                let articles = opened.store.store.articles.list(&opened.collection()).await?;
-                Ok(CommandOutput { result: table(&articles), note: String::new() })
+                let pages = PageReader::new(opened.config.tool_policy);
+                let documents = find_sources(&sources, &pages).await.map_err(CommandError::wrong_use)?;
+                let keys: HashMap<String, String> =
+                    documents.iter().map(Source::key).map(|key| (article_id(&key), key)).collect();
+                let mut articles = opened.store.store.articles.list(&opened.collection()).await?;
+                articles.retain(|article| sources.is_empty() || keys.contains_key(&article.id));
+                Ok(table(&articles, &keys).into())
             }
             Self::Remove { id, collection } => {
                 let opened = collection.open(settings).await?;
-                if !opened.store.store.articles.delete(&opened.collection(), &id, now).await? {
-                    let text = "there is no article of this id; `articles list` shows all";
-                    return Err(CommandError::Absent(text.to_owned()));
+                for name in [&id, &article_id(id.strip_prefix("./").unwrap_or(&id))] {
+                    if opened.store.store.articles.delete(&opened.collection(), name, now).await? {
+                        record(&opened.store.store, "article.delete", name).await;
+                        return Ok(format!("removed {id}").into());
+                    }
                 }
-                Ok(CommandOutput { result: format!("removed {id}"), note: String::new() })
+                let text = "there is no article of this id, path or address; `articles list` shows all";
+                Err(CommandError::failed(text))
             }
             Self::Search { query, limit, collection } => {
                 let opened = collection.open(settings).await?;
@@ -111,7 +129,10 @@ impl CollectionChoice {
             None => None,
             // A deployed function without this setting has callers with keys.
             Some(name) if self.location.aws && is_unset => Some(Owner::key_holder(name)),
-            Some(name) => Some(config.auth.owner_of(name).ok_or_else(unknown_owner)?),
+            Some(name) => {
+                let accepted = "the value of the server or function, so that --user names one of its callers";
+                Some(config.auth.owner_of(name).ok_or_else(|| SettingError::new("AUTH", accepted))?)
+            }
         };
         let store = self.location.open(settings).await?;
         Ok(Opened { config, store, owner })
@@ -121,10 +142,6 @@ impl CollectionChoice {
 /// The owner in the pool for heavy work of the documents that a command reads.
 fn operator() -> Owner {
     Owner::new("operator")
-}
-
-fn unknown_owner() -> StartError {
-    SettingError::new("AUTH", "the value of the server or function, so that --user names one of its callers").into()
 }
 
 impl Opened {
@@ -137,24 +154,30 @@ impl Opened {
         let search = ArticleSearch::new(articles, &config.articles, &config.http);
         // Without a user only the articles of all callers are searched: nobody has the empty name.
         let owner = self.owner.clone().unwrap_or_else(|| Owner::new(""));
-        let found = search.search(&owner, query, limit).await;
-        let found = found.map_err(|error| CommandError::Failed(error.to_string()))?;
+        let found = search.search((&owner, &Membership::administrator()), query, limit).await;
+        let found = found.map_err(CommandError::failed)?;
         Ok(CommandOutput { result: results(&found), note: note(&found).to_owned() })
     }
 }
 
-fn table(articles: &[StoredArticle]) -> String {
+/// A row for each article; `keys` are the known paths and addresses by the ids.
+fn table(articles: &[StoredArticle], keys: &HashMap<String, String>) -> String {
     if articles.is_empty() {
         return "There are no articles.".to_owned();
     }
-    let mut table = format!("{:<32}  {:>6}  {:<24}  {:<24}  TITLE", "ID", "CHUNKS", "CHANGED", "EMBEDDINGS");
+    let mut table =
+        format!("{:<32}  {:>6}  {:<24}  {:<24}  {:<32}  TITLE", "ID", "CHUNKS", "CHANGED", "EMBEDDINGS", "SOURCE");
     for article in articles {
         let model = article.model.as_ref().map_or("-", |model| model.name.as_str());
-        let title = article.title.escape_debug();
+        let groups = article.groups.names().join(", ");
+        let groups = if groups.is_empty() { groups } else { format!(" [{groups}]") };
+        let (title, groups) = (article.title.escape_debug(), groups.escape_debug());
+        let source =
+            keys.get(&article.id).or(article.url.as_ref()).map_or("-", String::as_str).escape_debug().to_string();
         // Writing to a String cannot fail.
         let _ = write!(
             table,
-            "\n{:<32}  {:>6}  {:<24}  {model:<24}  {title}",
+            "\n{:<32}  {:>6}  {:<24}  {model:<24}  {source:<32}  {title}{groups}",
             article.id,
             article.chunks,
             article.updated_at()
@@ -195,3 +218,6 @@ fn note(found: &Found) -> &'static str {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

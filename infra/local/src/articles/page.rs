@@ -9,16 +9,13 @@ use egress::{Egress, Limits, OnOversize, Policy, Request, Response, SystemNetwor
 
 use super::pdf;
 
-/// The largest page or sitemap that is read, in bytes.
 const MAX_PAGE_BYTES: usize = 8 * 1024 * 1024;
 
 /// How deep sitemaps may name other sitemaps.
 const MAX_SITEMAP_DEPTH: usize = 2;
 
-/// The maximum number of sitemaps of one argument.
 const MAX_SITEMAPS: usize = 1_000;
 
-/// Reads public pages.
 pub(super) struct PageReader {
     egress: Egress,
 }

@@ -11,13 +11,11 @@ use articles::{PdfError, PdfText, pdf_to_text};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-/// The largest document, in bytes.
 pub(super) const MAX_PDF_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The longest result that is read, in bytes: the longest text with its escapes.
 const MAX_RESULT_BYTES: u64 = 32 * 1024 * 1024;
 
-/// The longest time of one document.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 
 /// The address space of the process, in bytes.
@@ -26,7 +24,6 @@ const MAX_MEMORY_BYTES: u64 = 512 * 1024 * 1024;
 /// The hidden command that reads a document.
 pub(crate) const COMMAND: &str = "read-pdf";
 
-/// Reads the text of a document in a process of its own.
 pub(super) async fn read(bytes: Vec<u8>) -> Result<PdfText, String> {
     let program = this_program().map_err(|error| error.to_string())?;
     read_with(program, &[COMMAND], TIME_LIMIT, bytes).await

@@ -13,7 +13,6 @@ const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// The maximum number of documents of one command.
 const MAX_DOCUMENTS: usize = 200_000;
 
-/// How a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileKind {
     Plain(Format),
@@ -33,7 +32,6 @@ impl FileKind {
     }
 }
 
-/// A document that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     File(PathBuf, FileKind),
@@ -54,7 +52,14 @@ impl Source {
             Self::File(path, kind) => (read_file(path, *kind).await?, None),
             Self::Page(url) => (pages.read(url).await?, Some(url.clone())),
         };
-        Ok(ArticleSource { key: self.key(), title: page.title, url, text: page.text, format: page.format })
+        Ok(ArticleSource {
+            key: self.key(),
+            title: page.title,
+            url,
+            groups: None,
+            text: page.text,
+            format: page.format,
+        })
     }
 }
 
@@ -103,6 +108,9 @@ pub(super) async fn find_sources(arguments: &[String], pages: &PageReader) -> Re
 fn find_files(path: &Path, found: &mut Vec<Source>) -> Result<(), String> {
     if !path.is_dir() {
         let kind = FileKind::of(&path.to_string_lossy()).filter(|_| path.is_file());
+        if !path.exists() {
+            return Err("there is no such file or folder".to_owned());
+        }
         let accepted = "a folder or a file that ends in .md, .markdown, .html, .htm, .txt, .docx or .pdf is accepted";
         found.push(Source::File(path.to_owned(), kind.ok_or(accepted)?));
         return Ok(());
@@ -143,8 +151,12 @@ mod tests {
         let found = find_sources(std::slice::from_ref(&root), &pages).await.unwrap();
         let names: Vec<String> = found.iter().map(|source| source.key()[root.len() + 1..].to_owned()).collect();
         assert_eq!(names, ["a/c.HTML", "a/e.txt", "b.md"]);
-        for absent in ["missing.md", &format!("{root}/a/d.png")] {
-            assert!(find_sources(&[absent.to_owned()], &pages).await.unwrap_err().contains("is accepted"), "{absent}");
+        for (argument, fault) in [
+            ("missing.md".to_owned(), "there is no such file or folder"),
+            (format!("{root}/a/d.png"), "a folder or a file that ends in .md"),
+        ] {
+            let error = find_sources(std::slice::from_ref(&argument), &pages).await.unwrap_err();
+            assert!(error.starts_with(&format!("{argument}: {fault}")), "{error}");
         }
     }
 

@@ -1,15 +1,14 @@
 use std::io::stdout;
 use std::time::Duration;
 
-use axum::http::Uri;
+use chat::Config;
 use clap::Args;
 use llm::ModelClient;
 use platform::settings::Settings;
 
-use super::embeddings_check;
-use super::finding::{Finding, Status};
+use super::endpoint_checks;
+use super::finding::{Finding, Status, check_key, host_of};
 use super::model_check::{Limits, ModelCheck};
-use super::search_check;
 use crate::command_result::{CommandError, print_line};
 use crate::model_settings::{ModelSettings, no_model_message};
 use crate::progress_line::ProgressLine;
@@ -28,7 +27,6 @@ pub(crate) struct CheckCommand {
     slow: u64,
 }
 
-/// The output of a running check.
 struct Report {
     progress: ProgressLine,
     worst: Status,
@@ -40,7 +38,7 @@ impl CheckCommand {
         let config = local_config(settings)?;
         let http = &config.http;
         if config.models.iter().next().is_none() {
-            return Err(CommandError::Absent(no_model_message(&config.notes())));
+            return Err(CommandError::failed(no_model_message(&config.notes())));
         }
         let limits = Limits { timeout: Duration::from_secs(self.timeout), slow: Duration::from_secs(self.slow) };
         let mut report = Report { progress: ProgressLine::new(), worst: Status::Ok };
@@ -50,19 +48,28 @@ impl CheckCommand {
         for client in &config.models {
             check_model(client, settings, limits, &mut report).await;
         }
-        report.heading("search", config.search.as_ref().map(|search| host_of(&search.base_url)).as_deref());
-        report.progress.show("search: waiting for results");
-        report.print(&match &config.search {
-            Some(search) => search_check::check(search, http.clone(), limits.timeout).await,
-            None => Finding::note("search", "not configured, demo pages are found: set TAVILY_API_KEY for the web"),
-        });
+        check_search(&config, limits, &mut report).await;
         if let Some(embeddings) = &config.articles.embeddings {
             let host = host_of(&embeddings.base_url);
             report.heading("embeddings", Some(&format!("{} at {host}", embeddings.model)));
             report.progress.show("embeddings: waiting for a vector");
-            report.print(&embeddings_check::check(embeddings, &host, http.clone(), limits.timeout).await);
+            report.print(&endpoint_checks::check_embeddings(embeddings, &host, http.clone(), limits.timeout).await);
         }
         Ok(report.finish())
+    }
+}
+
+/// Checks each provider, because a failover hides that one of them fails.
+async fn check_search(config: &Config, limits: Limits, report: &mut Report) {
+    let Some(search) = &config.search else {
+        report.heading("search", None);
+        let missing = "not configured, demo pages are found: set TAVILY_API_KEY for the web";
+        return report.print(&Finding::note("search", missing));
+    };
+    for provider in &search.providers {
+        report.heading("search", Some(&host_of(provider.base_url().0)));
+        report.progress.show("search: waiting for results");
+        report.print(&endpoint_checks::check_search(provider, config.http.clone(), limits.timeout).await);
     }
 }
 
@@ -73,7 +80,7 @@ async fn check_model(client: &ModelClient, settings: &Settings, limits: Limits, 
     let check = ModelCheck { client, names: ModelSettings::of(config, settings), host: host.clone(), limits };
     report.heading(name, Some(&format!("{id} at {host}")));
     report.progress.show(&format!("{name}: waiting for an answer"));
-    let key = check.check_key().await;
+    let key = check_key(config.api_key.as_ref(), "the secret", limits.timeout).await;
     let answer = if key.is_none() { check.check_answer().await } else { Vec::new() };
     let findings: Vec<Finding> = key.into_iter().chain(answer).collect();
     for finding in &findings {
@@ -87,16 +94,6 @@ async fn check_model(client: &ModelClient, settings: &Settings, limits: Limits, 
     report.print(&check.check_context());
     if let Some(finding) = check.check_wire() {
         report.print(&finding);
-    }
-}
-
-/// Host and port of an address, without a user, a path or a query.
-fn host_of(address: &str) -> String {
-    let uri: Option<Uri> = address.parse().ok();
-    let host = uri.as_ref().and_then(Uri::host).unwrap_or("its address");
-    match uri.as_ref().and_then(Uri::port_u16) {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
     }
 }
 
@@ -116,7 +113,6 @@ impl Report {
         print_line(&mut stdout(), text);
     }
 
-    /// Prints the conclusion; returns whether nothing failed.
     fn finish(&mut self) -> bool {
         match self.worst {
             Status::Ok => self.print_text("Everything works."),
@@ -124,18 +120,5 @@ impl Report {
             Status::Failed => {}
         }
         self.worst != Status::Failed
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::host_of;
-
-    #[test]
-    fn host_has_no_user_path_or_query() {
-        assert_eq!(host_of("https://user:canary@h.example/canary?key=canary"), "h.example");
-        assert_eq!(host_of("http://127.0.0.1:11434/v1"), "127.0.0.1:11434");
-        assert_eq!(host_of("http://[::1]:80"), "[::1]:80");
-        assert_eq!(host_of("not an address"), "its address");
     }
 }

@@ -1,17 +1,17 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use domain::{Language, Message, ToolSpec};
 use llm::{
-    AttemptLog, CallOptions, Delta, ModelClient, ModelError, Prompt, Reply, ToolMode, ToolSupport, ToolSupportSource,
-    Wire,
+    AttemptLog, CallOptions, Delta, ModelClient, ModelError, Prompt, Reply, ResponseRecorder, ToolMode, ToolSupport,
+    ToolSupportSource, Wire,
 };
 use tokio::time::Instant;
 use tool_calls::{CallScanner, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
 use tools::{CurrentTime, Tool};
+use work::lock;
 
-use super::arrivals::{Arrival, ArrivalRecorder};
-use super::finding::{Finding, check_key};
+use super::finding::{Finding, unreachable};
 use crate::model_settings::{ModelSettings, mode_name};
 
 /// A prompt whose reply has many tokens, but is short.
@@ -20,7 +20,6 @@ const COUNT_PROMPT: &str = "Count from 1 to 20, with commas.";
 /// A prompt that needs the tool `current_time`.
 const TIME_PROMPT: &str = "What time is it in Tokyo right now? Use the tool.";
 
-/// Limits of the checks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Of one request, with its retries.
@@ -37,7 +36,6 @@ pub(super) struct ModelCheck<'a> {
     pub(super) limits: Limits,
 }
 
-/// What a complete reply contained.
 struct ReadReply {
     /// Deltas of text and reasoning.
     pieces: usize,
@@ -46,11 +44,6 @@ struct ReadReply {
 }
 
 impl ModelCheck<'_> {
-    /// Reads the key where it is stored; a finding only if that fails.
-    pub(super) async fn check_key(&self) -> Option<Finding> {
-        check_key(self.client.config().api_key.as_ref(), "the secret", self.limits.timeout).await
-    }
-
     /// Requests a short reply: whether it comes, how soon, and how it arrives. A failure is the only finding.
     pub(super) async fn check_answer(&self) -> Vec<Finding> {
         let (recorder, log) = (Arc::new(ArrivalRecorder::default()), AttemptLog::default());
@@ -58,14 +51,14 @@ impl ModelCheck<'_> {
         let options = CallOptions { recorder: Some(recorder.clone()), attempt_log: log.clone(), ..self.call_options() };
         let reply = match self.client.reply(&prompt, options).await {
             Ok(reply) => reply,
-            Err(error) => return vec![self.failed("answer", error, &log)],
+            Err(error) => return vec![self.failed("answer", error, &log).await],
         };
         let started_at = log.records().last().map(|record| record.started_at);
         let first_token = started_at.map(|start| start.elapsed()).unwrap_or_default();
         match read_reply(reply, &[]).await {
             Ok(ReadReply { pieces: 0, .. }) => vec![Finding::failed("answer", "the reply has no text")],
-            Ok(read) => vec![self.first_token(first_token), self.streaming(read.pieces, &recorder.latest())],
-            Err(error) => vec![self.failed("answer", error, &log)],
+            Ok(read) => vec![self.first_token(first_token), self.streaming(read.pieces, &lock(&recorder.0))],
+            Err(error) => vec![self.failed("answer", error, &log).await],
         }
     }
 
@@ -76,12 +69,12 @@ impl ModelCheck<'_> {
         let log = AttemptLog::default();
         let called = self.call_tool(support.mode, &log).await;
         if called == Err(ModelError::ToolsUnsupported) && support.mode == ToolMode::Native {
-            let status = last_status(&log).map(|status| format!(" (HTTP {status})")).unwrap_or_default();
+            let status = http_status(last_status(&log));
             let mode = format!("prompted: the server rejects native tools{status}, so calls are written as text");
             let log = AttemptLog::default();
             return match self.call_tool(ToolMode::Prompted, &log).await {
                 Ok(called) => Finding::note("tools", format!("{mode}; {}", call_text(called))),
-                Err(error) => self.failed("tools", error, &log),
+                Err(error) => self.failed("tools", error, &log).await,
             };
         }
         let mode = mode_text(support);
@@ -91,7 +84,7 @@ impl ModelCheck<'_> {
                 None if called => Finding::ok("tools", format!("{mode}; {}", call_text(true))),
                 None => Finding::note("tools", format!("{mode}; {}", call_text(false))),
             },
-            Err(error) => self.failed("tools", error, &log),
+            Err(error) => self.failed("tools", error, &log).await,
         }
     }
 
@@ -132,7 +125,6 @@ impl ModelCheck<'_> {
         is_other.then(|| Finding::note("wire", note))
     }
 
-    /// Whether the reply to an offer of one tool calls it.
     async fn call_tool(&self, mode: ToolMode, log: &AttemptLog) -> Result<bool, ModelError> {
         let tools = [CurrentTime.spec(Language::En)];
         let messages = vec![user_message(TIME_PROMPT)];
@@ -166,7 +158,8 @@ impl ModelCheck<'_> {
 
     fn streaming(&self, pieces: usize, arrival: &Arrival) -> Finding {
         let subject = "streaming";
-        let is_stream = self.client.config().wire == Wire::Ollama || arrival.content_type == "text/event-stream";
+        let is_stream = self.client.config().wire == Wire::Ollama
+            || matches!(&*arrival.content_type, "text/event-stream" | "application/vnd.amazon.eventstream");
         if !is_stream {
             Finding::note(subject, "the server sends one document instead of a stream: users wait for the whole answer")
         } else if pieces <= 1 || arrival.chunks <= 1 {
@@ -178,9 +171,23 @@ impl ModelCheck<'_> {
         }
     }
 
-    fn failed(&self, subject: &'static str, error: ModelError, log: &AttemptLog) -> Finding {
-        Finding::failed(subject, self.describe(error, last_status(log)))
+    async fn failed(&self, subject: &'static str, error: ModelError, log: &AttemptLog) -> Finding {
+        let (status, address) = (last_status(log), &self.client.config().base_url);
+        let unreachable = match (&error, status) {
+            (ModelError::Unavailable, None) => {
+                unreachable(address, &self.host, &self.names.address, self.limits.timeout).await
+            }
+            _ => None,
+        };
+        let help = log.records().last().and_then(|record| record.help);
+        let with_help = help.map(|help| format!("{error}{}: {help}", http_status(status)));
+        Finding::failed(subject, unreachable.or(with_help).unwrap_or_else(|| self.describe(error, status)))
     }
+}
+
+/// Returns the status in parentheses, after a blank; empty if there is none.
+pub(super) fn http_status(status: Option<u16>) -> String {
+    status.map(|status| format!(" (HTTP {status})")).unwrap_or_default()
 }
 
 fn last_status(log: &AttemptLog) -> Option<u16> {
@@ -241,5 +248,28 @@ fn call_text(called: bool) -> &'static str {
         "the model called the tool"
     } else {
         "the model did not call the tool that it was to call: `evaluate` measures how often it does"
+    }
+}
+
+/// How the latest response arrived on the network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Arrival {
+    /// The value of `content-type`, in lower case and without parameters; empty if there is none.
+    pub(super) content_type: String,
+    pub(super) chunks: usize,
+}
+
+/// Records the arrival of responses; keeps the latest.
+#[derive(Debug, Default)]
+pub(super) struct ArrivalRecorder(Mutex<Arrival>);
+
+impl ResponseRecorder for ArrivalRecorder {
+    fn record_head(&self, _status: u16, content_type: &str, _retry_after: Option<Duration>) {
+        let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        *lock(&self.0) = Arrival { content_type, chunks: 0 };
+    }
+
+    fn record_chunk(&self, _bytes: &[u8]) {
+        lock(&self.0).chunks += 1;
     }
 }

@@ -1,4 +1,4 @@
-use llm::ModelError;
+use llm::{Auth, ModelError};
 
 use super::model_check::ModelCheck;
 use crate::model_settings::ModelSettings;
@@ -7,8 +7,14 @@ impl ModelCheck<'_> {
     /// Returns what is wrong and what to set, in one line. `http_status` is that of the last attempt; `None` if there was no
     /// response, or a successful one.
     pub(super) fn describe(&self, error: ModelError, http_status: Option<u16>) -> String {
+        let of_aws = Some(&error).filter(|_| self.client.config().auth == Auth::Aws);
+        let text = of_aws.and_then(|error| self.describe_aws(error, http_status));
+        text.unwrap_or_else(|| self.describe_any(error, http_status))
+    }
+
+    fn describe_any(&self, error: ModelError, http_status: Option<u16>) -> String {
         let ModelSettings { key, model: id_setting, address } = &self.names;
-        let status = http_status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
+        let status = super::model_check::http_status(http_status);
         let (config, host) = (self.client.config(), &self.host);
         let id = &config.model;
         match (error, http_status) {
@@ -24,12 +30,7 @@ impl ModelCheck<'_> {
                 "the request was rejected{status}: set {id_setting} if there is no model `{id}`, or remove what the \
                  model does not take from MODEL_OPTIONS"
             ),
-            (ModelError::Unavailable, None) => {
-                format!("{host} cannot be reached: start the server, or set {address}")
-            }
-            (ModelError::Unavailable, Some(_)) => {
-                format!("the server is overloaded or broken{status}: try again later")
-            }
+            (ModelError::Unavailable, _) => format!("the server is overloaded or broken{status}: try again later"),
             (ModelError::QuotaExhausted, _) => {
                 format!(
                     "the account has no balance or quota left{status}: top it up, or set {key} to another account's"
@@ -45,12 +46,35 @@ impl ModelCheck<'_> {
             ),
             (ModelError::Disconnected, _) => format!("{host} closed the connection: see the log of the server"),
             (ModelError::BadResponse, _) => format!("{host} does not speak this protocol{status}: set {address}"),
-            (ModelError::ContentFiltered, _) => {
+            (ModelError::ContentFiltered { .. }, _) => {
                 format!("the provider's content filter rejected the test prompt{status}")
             }
             (ModelError::ContextTooLong, _) => {
                 format!("the context window is too small for the test prompt{status}: load the model with a larger one")
             }
+        }
+    }
+
+    /// Returns the same for a signed request, where it differs: there is no key.
+    fn describe_aws(&self, error: &ModelError, http_status: Option<u16>) -> Option<String> {
+        let ModelSettings { model: id_setting, address, .. } = &self.names;
+        let status = super::model_check::http_status(http_status);
+        let id = &self.client.config().model;
+        match (error, http_status) {
+            (ModelError::Auth, None) => Some(
+                "there are no AWS credentials: run with a role, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as \
+                 `aws configure export-credentials --format env` prints them"
+                    .to_owned(),
+            ),
+            (ModelError::Auth, _) => Some(format!(
+                "AWS denied the request{status}: allow bedrock:InvokeModel and bedrock:InvokeModelWithResponseStream on \
+                 `{id}`, request access to the model in Bedrock's console, or renew the credentials"
+            )),
+            (ModelError::Rejected, Some(404)) => Some(format!(
+                "Bedrock has no model or inference profile `{id}` in this region, or its provider requires a form on the \
+                 use case{status}: set {id_setting} or {address}, or fill in the form in Bedrock's console"
+            )),
+            _ => None,
         }
     }
 }
@@ -71,6 +95,10 @@ mod tests {
         if has_key {
             row["apiKeyVar"] = "A_KEY".into();
         }
+        text_for(&row, error, status)
+    }
+
+    fn text_for(row: &serde_json::Value, error: ModelError, status: Option<u16>) -> String {
         let settings = [("MODELS", json!([row]).to_string()), ("A_KEY", "sk-canary".to_owned())];
         let http = platform::transport::build_client().unwrap();
         let models = Models::from_settings(&Settings::from_pairs(settings), http).unwrap();
@@ -82,6 +110,24 @@ mod tests {
             limits: Limits { timeout: Duration::from_secs(30), slow: Duration::from_secs(5) },
         };
         check.describe(error, status)
+    }
+
+    #[test]
+    fn signed_requests_need_access_and_no_key() {
+        let row = json!({ "name": "a", "model": "m-1", "wire": "converse", "region": "eu-west-1" });
+        for (error, status, part) in [
+            (ModelError::Auth, None, "there are no AWS credentials"),
+            (
+                ModelError::Auth,
+                Some(403),
+                "(HTTP 403): allow bedrock:InvokeModel and bedrock:InvokeModelWithResponseStream on `m-1`",
+            ),
+            (ModelError::Rejected, Some(404), "requires a form on the use case (HTTP 404): set MODEL or URL"),
+            (ModelError::Unavailable, Some(503), "the server is overloaded or broken (HTTP 503)"),
+        ] {
+            let text = text_for(&row, error, status);
+            assert!(text.contains(part) && !text.contains("KEY is") && !text.contains("set KEY"), "{text}");
+        }
     }
 
     #[test]

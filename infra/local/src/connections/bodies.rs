@@ -1,20 +1,19 @@
 //! Request bodies: their timeouts, their limit in memory, and the draining of rejected ones.
 
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use http_body::{Body, Frame, SizeHint};
+use axum::body::{Body, Bytes};
+use futures_util::FutureExt;
+use futures_util::stream::unfold;
 use http_body_util::BodyExt;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use hyper::body::{Frame, Incoming};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout, timeout_at};
 use web::BodyError;
 
 use super::slots::SlotHandle;
 
-/// Timeouts and memory limit of request bodies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyLimits {
     /// Timeout without a byte.
@@ -37,11 +36,11 @@ impl Default for BodyLimits {
 const MAX_DRAINED_BYTES: usize = 8 << 20;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A body as its handler reads it; clones read the same one.
-pub(super) struct RequestBody<B>(Arc<Mutex<BodyState<B>>>);
+/// A body that its handler reads; what the handler leaves can be drained.
+pub(super) struct RequestBody(Arc<Mutex<BodyReader>>);
 
-struct BodyState<B> {
-    body: B,
+struct BodyReader {
+    body: Incoming,
     limits: BodyLimits,
     /// A permit for each byte of all bodies.
     memory: Arc<Semaphore>,
@@ -50,69 +49,64 @@ struct BodyState<B> {
     slot: SlotHandle,
     /// When the body must be complete, once it was waited for.
     ends_at: Option<Instant>,
-    /// Fires when the body is given up unless bytes arrive; set while it is waited for.
-    timer: Option<Pin<Box<Sleep>>>,
-    over: bool,
+    is_over: bool,
 }
 
-impl<B> Clone for RequestBody<B> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
-    pub(super) fn new(body: B, limits: BodyLimits, memory: Arc<Semaphore>, slot: SlotHandle) -> Self {
-        let over = body.is_end_stream();
-        let state = BodyState { body, limits, memory, held: None, slot, ends_at: None, timer: None, over };
-        Self(Arc::new(Mutex::new(state)))
+impl RequestBody {
+    pub(super) fn new(body: Incoming, limits: BodyLimits, memory: Arc<Semaphore>, slot: SlotHandle) -> Self {
+        let reader = BodyReader { body, limits, memory, held: None, slot, ends_at: None, is_over: false };
+        Self(Arc::new(Mutex::new(reader)))
     }
 
-    fn state(&self) -> MutexGuard<'_, BodyState<B>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn for_handler(&self) -> Body {
+        Body::from_stream(unfold(Arc::clone(&self.0), |reader| async move {
+            let read = reader.lock().await.next().await?;
+            Some((read, reader))
+        }))
     }
 
     /// Reads and discards the rest of a body, within [`MAX_DRAINED_BYTES`] and [`DRAIN_TIMEOUT`].
-    pub(super) async fn drain(mut self) {
+    pub(super) async fn drain(self) {
         let rest = async {
-            let mut read = 0;
-            self.state().held = None;
+            let (mut reader, mut read) = (self.0.lock().await, 0);
+            reader.held = None;
             while read < MAX_DRAINED_BYTES
-                && let Some(Ok(frame)) = self.frame().await
+                && let Some(Ok(bytes)) = reader.next().await
             {
-                read += frame.data_ref().map_or(0, Bytes::len);
-                self.state().held = None;
+                read += bytes.len();
+                reader.held = None;
             }
         };
         let _late = timeout(DRAIN_TIMEOUT, rest).await;
     }
-
-    /// Whether there is nothing more to read.
-    pub(super) fn is_over(&self) -> bool {
-        self.state().over
-    }
 }
 
-impl<B: Body<Data = Bytes> + Unpin> BodyState<B> {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if self.over {
-            return Poll::Ready(None);
+impl BodyReader {
+    /// The next bytes; `None` after the last ones, and after an error that ended the body.
+    async fn next(&mut self) -> Option<Result<Bytes, BodyError>> {
+        if self.is_over {
+            return None;
         }
-        let frame = match Pin::new(&mut self.body).poll_frame(context) {
-            Poll::Ready(Some(Ok(frame))) if self.hold(frame.data_ref().map_or(0, Bytes::len)) => Some(Ok(frame)),
-            Poll::Ready(Some(Ok(_))) => Some(Err(BodyError::TooMany)),
-            Poll::Ready(Some(Err(_))) => Some(Err(BodyError::Incomplete)),
-            Poll::Ready(None) => None,
-            Poll::Pending => {
-                ready!(self.poll_timer(context));
-                Some(Err(BodyError::TooSlow))
-            }
+        let frame = match self.body.frame().now_or_never() {
+            Some(frame) => Ok(frame),
+            None => self.wait().await,
         };
-        if self.timer.take().is_some() {
-            self.slot.set_busy();
-        }
-        self.over = !matches!(frame, Some(Ok(_) | Err(BodyError::TooMany)));
-        Poll::Ready(frame)
+        let read = match frame {
+            Ok(frame) => frame?.map(|frame| frame.into_data().unwrap_or_default()).map_err(|_| BodyError::Incomplete),
+            Err(error) => Err(error),
+        };
+        self.is_over = read.is_err();
+        Some(read.and_then(|bytes| if self.hold(bytes.len()) { Ok(bytes) } else { Err(BodyError::TooMany) }))
+    }
+
+    /// Waits for the next frame, as a quiet connection.
+    async fn wait(&mut self) -> Result<Option<Result<Frame<Bytes>, hyper::Error>>, BodyError> {
+        let now = Instant::now();
+        let end = *self.ends_at.get_or_insert(now + self.limits.total);
+        self.slot.set_quiet();
+        let frame = timeout_at(end.min(now + self.limits.idle), self.body.frame()).await;
+        self.slot.set_busy();
+        frame.map_err(|_elapsed| BodyError::TooSlow)
     }
 
     /// Counts received bytes until the body is dropped; returns whether they fit.
@@ -124,32 +118,5 @@ impl<B: Body<Data = Bytes> + Unpin> BodyState<B> {
             None => self.held = Some(permit),
         }
         true
-    }
-
-    fn poll_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.timer.is_none() {
-            self.slot.set_quiet();
-        }
-        let now = Instant::now();
-        let end = *self.ends_at.get_or_insert(now + self.limits.total);
-        let until = end.min(now + self.limits.idle);
-        self.timer.get_or_insert_with(|| Box::pin(sleep_until(until))).as_mut().poll(context)
-    }
-}
-
-impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
-    type Data = Bytes;
-    type Error = BodyError;
-
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        self.state().poll(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.is_over()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.state().body.size_hint()
     }
 }

@@ -4,15 +4,15 @@
 //! complete response that its client may still be reading. When all slots are taken, a new connection evicts the one that
 //! has been quiet for longest. So only requests in progress and streams hold slots, whatever clients send or do not read.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
-
-use crate::open_files;
+use work::lock;
 
 /// Upper limit of connections, even if the system allows more: each may need 128 KiB.
 const MAX_CONNECTIONS: usize = 8_192;
@@ -26,7 +26,17 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// Descriptors reserved for files and for the server's own connections.
 const RESERVED_DESCRIPTORS: usize = 64;
 
-/// Limits of the number of open connections.
+/// Raises the process's limit of open files to the system's maximum.
+///
+/// A stream takes two connections, so with a limit of 1,024 some hundred concurrent turns would be rejected needlessly.
+pub(crate) fn raise_open_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) total: usize,
@@ -39,7 +49,7 @@ pub(crate) struct Limits {
 impl Limits {
     /// A third of the process's limit of open files: a turn also needs a connection to a model and one to a tool.
     pub(crate) fn of_this_process() -> Self {
-        Self::within(open_files::limit())
+        Self::within(getrlimit(Resource::Nofile).current)
     }
 
     fn within(open_files: Option<u64>) -> Self {
@@ -75,7 +85,6 @@ pub(super) struct ConnectionSlots {
 #[derive(Default)]
 struct OpenConnections {
     by_id: BTreeMap<u64, OpenConnection>,
-    per_network: HashMap<IpAddr, usize>,
     /// Orders what happens to connections.
     clock: u64,
 }
@@ -127,10 +136,11 @@ impl ConnectionSlots {
 
     fn acquire(&self, client: IpAddr) -> Result<ConnectionSlot, Full> {
         let limits = self.limits.of_client(client);
-        let mut open = self.open();
+        let mut open = lock(&self.open);
         for (network, limit) in limits {
-            let count = open.per_network.get(&network).copied().unwrap_or_default();
-            if count >= limit && !open.evict(|connection| connection.networks.contains(&network)) {
+            let is_from = |connection: &OpenConnection| connection.networks.contains(&network);
+            let count = open.by_id.values().filter(|connection| is_from(connection)).count();
+            if count >= limit && !open.evict(is_from) {
                 return Err(if network == LOOPBACK { Full::Server } else { Full::Network });
             }
         }
@@ -139,13 +149,8 @@ impl ConnectionSlots {
         }
         let id = open.tick();
         let networks = limits.map(|(network, _)| network);
-        open.count(networks, |count| count + 1);
         open.by_id.insert(id, OpenConnection { networks, quiet_since: Some(id), task: None });
         Ok(ConnectionSlot(SlotHandle { slots: self.clone(), id }))
-    }
-
-    fn open(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -154,25 +159,8 @@ impl OpenConnections {
     fn evict(&mut self, of: impl Fn(&OpenConnection) -> bool) -> bool {
         let evictable = self.by_id.iter().filter(|(_, connection)| connection.task.is_some() && of(connection));
         let longest = evictable.filter_map(|(id, connection)| Some((connection.quiet_since?, *id))).min();
-        let task = longest.and_then(|(_, id)| self.remove(id)?.task);
+        let task = longest.and_then(|(_, id)| self.by_id.remove(&id)?.task);
         task.inspect(AbortHandle::abort).is_some()
-    }
-
-    fn remove(&mut self, id: u64) -> Option<OpenConnection> {
-        let connection = self.by_id.remove(&id)?;
-        self.count(connection.networks, |count| count - 1);
-        Some(connection)
-    }
-
-    /// Changes the count of each distinct network.
-    fn count(&mut self, [network, site]: [IpAddr; 2], change: impl Fn(usize) -> usize) {
-        for network in [network].into_iter().chain((site != network).then_some(site)) {
-            let count = self.per_network.entry(network).or_default();
-            *count = change(*count);
-            if *count == 0 {
-                self.per_network.remove(&network);
-            }
-        }
     }
 
     fn tick(&mut self) -> u64 {
@@ -184,7 +172,7 @@ impl OpenConnections {
 impl SlotHandle {
     /// Lets the connection be evicted while it is quiet.
     pub(super) fn set_task(&self, task: AbortHandle) {
-        if let Some(connection) = self.slots.open().by_id.get_mut(&self.id) {
+        if let Some(connection) = lock(&self.slots.open).by_id.get_mut(&self.id) {
             connection.task = Some(task);
         }
     }
@@ -192,19 +180,19 @@ impl SlotHandle {
     /// Marks the first request of the connection as in progress; returns whether it is the first. Later ones wait for their
     /// turn as a quiet connection.
     pub(super) fn set_busy_if_new(&self) -> bool {
-        let mut open = self.slots.open();
+        let mut open = lock(&self.slots.open);
         let connection = open.by_id.get_mut(&self.id).filter(|connection| connection.quiet_since == Some(self.id));
         connection.map(|connection| connection.quiet_since = None).is_some()
     }
 
     /// Marks a request as in progress; returns whether the connection still has its slot.
     pub(super) fn set_busy(&self) -> bool {
-        self.slots.open().by_id.get_mut(&self.id).map(|connection| connection.quiet_since = None).is_some()
+        lock(&self.slots.open).by_id.get_mut(&self.id).map(|connection| connection.quiet_since = None).is_some()
     }
 
     /// Marks the connection as quiet from now on.
     pub(super) fn set_quiet(&self) {
-        let mut open = self.slots.open();
+        let mut open = lock(&self.slots.open);
         let now = open.tick();
         if let Some(connection) = open.by_id.get_mut(&self.id) {
             connection.quiet_since = Some(now);
@@ -216,7 +204,7 @@ impl SlotHandle {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.0.slots.open().remove(self.0.id);
+        lock(&self.0.slots.open).by_id.remove(&self.0.id);
         self.0.slots.freed.notify_waiters();
     }
 }
@@ -261,7 +249,7 @@ mod tests {
         let fifth = acquire_with_task(&slots, local).unwrap();
         assert!(first.1.await.unwrap_err().is_cancelled());
         drop((third, fourth, fifth, first.0));
-        assert!(slots.open().by_id.is_empty() && slots.open().per_network.is_empty());
+        assert!(lock(&slots.open).by_id.is_empty());
     }
 
     #[tokio::test]

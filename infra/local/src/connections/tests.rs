@@ -2,6 +2,7 @@ mod pressure;
 
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::routing::get;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

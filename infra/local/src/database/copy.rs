@@ -24,27 +24,28 @@ impl Drop for StopOnDrop {
 /// died has left in its write-ahead log is in the copy.
 pub(crate) async fn back_up(data: &Path, out: &Path) -> Result<(), CommandError> {
     let database = data.join(DATABASE_FILE);
-    if file::inspect(&database)? != FileContent::Store {
-        return Err(CommandError::Absent(format!("there is no database of this program in {}", data.display())));
+    if file::inspect(&database).map_err(CommandError::of_file(&database))? != FileContent::Store {
+        return Err(CommandError::failed(format!("there is no database of this program in {}", data.display())));
     }
     if out.exists() {
-        return Err(CommandError::Refused(format!("{} exists; name a new file", out.display())));
+        return Err(CommandError::wrong_use(format!("{} exists; name a new file", out.display())));
     }
-    let draft = draft_next_to(out)?;
+    let draft = draft_next_to(out).map_err(CommandError::of_file(out))?;
     // Not read-only, so that SQLite recovers the log of a process that died.
     vacuum(&database, OpenFlags::SQLITE_OPEN_READ_WRITE, draft.path()).await?;
-    persist(draft, out)
+    persist(draft, out).map_err(CommandError::of_file(out))
 }
 
 /// Puts a copy into a data folder that has no database, where no server runs.
 pub(crate) async fn restore(copy: &Path, data: &Path) -> Result<(), CommandError> {
-    let refused = |why: &str| CommandError::Refused(format!("{} cannot be restored: {why}", copy.display()));
-    if !copy.metadata()?.is_file() {
+    let refused = |why: &str| CommandError::wrong_use(format!("{} cannot be restored: {why}", copy.display()));
+    let unreadable = CommandError::of_file(copy);
+    if !copy.metadata().map_err(&unreadable)?.is_file() {
         return Err(refused("a file is accepted"));
     }
-    match file::inspect(copy)? {
+    match file::inspect(copy).map_err(&unreadable)? {
         FileContent::Store => {}
-        _ if is_from_earlier_release(copy)? => return Err(refused(EARLIER_FORM)),
+        _ if is_from_earlier_release(copy).map_err(&unreadable)? => return Err(refused(EARLIER_FORM)),
         _ => return Err(refused("it is not a copy that `backup` made")),
     }
     let Some(_folder) = DataFolder::lock(data)? else {
@@ -54,9 +55,9 @@ pub(crate) async fn restore(copy: &Path, data: &Path) -> Result<(), CommandError
     if let Some(present) = file::companions(&database).find(|file| file.symlink_metadata().is_ok()) {
         return Err(refused(&format!("{} exists; name an empty folder with --data", present.display())));
     }
-    let draft = draft_next_to(&database)?;
+    let draft = draft_next_to(&database).map_err(CommandError::of_file(&database))?;
     vacuum(copy, OpenFlags::SQLITE_OPEN_READ_ONLY, draft.path()).await?;
-    persist(draft, &database)
+    persist(draft, &database).map_err(CommandError::of_file(&database))
 }
 
 const EARLIER_FORM: &str = "it is a backup of an earlier release, as JSON lines; restore it with that release, such as 0.1.0, and use this one on the folder";
@@ -74,7 +75,7 @@ fn draft_next_to(out: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(".copy-").tempfile_in(folder)
 }
 
-fn persist(draft: NamedTempFile, out: &Path) -> Result<(), CommandError> {
+fn persist(draft: NamedTempFile, out: &Path) -> io::Result<()> {
     draft.as_file().sync_all()?;
     draft.persist_noclobber(out).map_err(|refused| refused.error)?;
     if let Some(folder) = out.parent().filter(|folder| cfg!(unix) && !folder.as_os_str().is_empty()) {
@@ -85,7 +86,7 @@ fn persist(draft: NamedTempFile, out: &Path) -> Result<(), CommandError> {
 
 /// Writes the content of a database into an empty file, and checks what was written.
 async fn vacuum(from: &Path, flags: OpenFlags, into: &Path) -> Result<(), CommandError> {
-    let connection = Connection::open_with_flags(from, flags).map_err(|error| unreadable(&error))?;
+    let connection = Connection::open_with_flags(from, flags).map_err(unreadable)?;
     let _stop = StopOnDrop(connection.get_interrupt_handle());
     let into: PathBuf = into.to_owned();
     let copied = tokio::task::spawn_blocking(move || {
@@ -94,14 +95,10 @@ async fn vacuum(from: &Path, flags: OpenFlags, into: &Path) -> Result<(), Comman
         let copy = Connection::open_with_flags(&into, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         copy.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
     });
-    match copied.await {
-        Ok(Ok(result)) if result == "ok" => Ok(()),
-        Ok(Ok(result)) => Err(unreadable(&result)),
-        Ok(Err(error)) => Err(unreadable(&error)),
-        Err(error) => Err(unreadable(&error)),
-    }
+    let checked = copied.await.map_err(unreadable)?.map_err(unreadable)?;
+    if checked == "ok" { Ok(()) } else { Err(unreadable(checked)) }
 }
 
-fn unreadable(error: &dyn std::fmt::Display) -> CommandError {
-    CommandError::Failed(format!("the database cannot be copied: {error}"))
+fn unreadable(error: impl std::fmt::Display) -> CommandError {
+    CommandError::failed(format!("the database cannot be copied: {error}"))
 }

@@ -39,7 +39,6 @@ pub(super) fn check(path: &Path) -> io::Result<()> {
     check_kind(path, fs::FileType::is_file, "a plain file")
 }
 
-/// Checks the same for a folder.
 pub(super) fn check_folder(path: &Path) -> io::Result<()> {
     check_kind(path, fs::FileType::is_dir, "a folder")
 }
@@ -103,7 +102,6 @@ pub(super) fn keep_private(path: &Path) -> io::Result<()> {
     restrict_all(path)
 }
 
-/// Restricts the file and its companions to their owner.
 pub(super) fn restrict_all(path: &Path) -> io::Result<()> {
     companions(path).try_for_each(|companion| restrict(&companion))
 }

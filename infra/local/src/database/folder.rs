@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use dynoxide::Database;
 
 use super::file::{self, FileContent};
-use crate::{StartError, private_files};
+use crate::command_result::CommandError;
+use crate::private_files;
 
 /// The lock file of a server; it is not empty once a store was created in the folder.
 const LOCK_FILE: &str = "lock";
@@ -31,18 +32,16 @@ pub(super) struct DataFolder {
     _itself: File,
 }
 
-/// The open database of a folder.
 pub(super) struct OpenDatabase {
     pub(super) database: Database,
     pub(super) file: PathBuf,
-    /// Whether the store was just created.
     pub(super) is_new: bool,
 }
 
 impl DataFolder {
     /// Creates the folder if needed and locks it for this process: two servers on one file would not see each other's
     /// writes. `None` when another process holds the lock.
-    pub(super) fn lock(path: &Path) -> Result<Option<Self>, StartError> {
+    pub(super) fn lock(path: &Path) -> Result<Option<Self>, CommandError> {
         Self::try_lock(path).map_err(|error| unusable(path, &error))
     }
 
@@ -58,7 +57,7 @@ impl DataFolder {
     }
 
     /// Opens the folder's database, or creates one if there never was any.
-    pub(super) fn open(&mut self) -> Result<OpenDatabase, StartError> {
+    pub(super) fn open(&mut self) -> Result<OpenDatabase, CommandError> {
         self.try_open().map_err(|error| unusable(&self.path, &error))
     }
 
@@ -105,8 +104,11 @@ impl DataFolder {
     }
 }
 
-pub(super) fn unusable(folder: &Path, reason: &dyn Display) -> StartError {
-    StartError::Folder { folder: folder.to_owned(), reason: reason.to_string() }
+pub(super) fn unusable(folder: &Path, reason: &dyn Display) -> CommandError {
+    CommandError::wrong_use(format!(
+        "cannot keep data in {}: {reason}; choose another folder with --data, or none with --ephemeral",
+        folder.display()
+    ))
 }
 
 /// Whether other users may list a folder.

@@ -13,11 +13,12 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
+use super::answer::Answer;
 use super::calls::CallSender;
 use super::operations::{self, TARGET};
 
-/// Content type of DynamoDB's bodies.
 const JSON: &str = "application/x-amz-json-1.0";
 
 /// Size limit of a body, as in DynamoDB.
@@ -37,7 +38,6 @@ const DOCKER_HOST_NAME: &str = "host.docker.internal";
 /// A header that only browsers send, with every request.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The clients that a listener admits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Guard {
     /// The listener itself admits only the owner of the data folder.
@@ -46,8 +46,14 @@ pub(super) enum Guard {
     NoBrowsers,
 }
 
-/// Serves the database to the connections of a listener that `admits` accepts, until they end.
-pub(super) async fn serve<L: Listener>(mut listener: L, calls: CallSender, guard: Guard, admits: fn(&L::Io) -> bool) {
+/// Serves the database to the connections of a listener that `admits` accepts; `stop` ends them.
+pub(super) async fn serve<L: Listener>(
+    mut listener: L,
+    calls: CallSender,
+    guard: Guard,
+    admits: fn(&L::Io) -> bool,
+    stop: CancellationToken,
+) {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let slot = Arc::clone(&slots).acquire_owned().await;
@@ -57,7 +63,7 @@ pub(super) async fn serve<L: Listener>(mut listener: L, calls: CallSender, guard
             continue;
         }
         let calls = calls.clone();
-        tokio::spawn(async move {
+        tokio::spawn(stop.clone().run_until_cancelled_owned(async move {
             let calls = &calls;
             let service =
                 service_fn(|request| async move { Ok::<_, Infallible>(respond(request, guard, calls).await) });
@@ -66,7 +72,7 @@ pub(super) async fn serve<L: Listener>(mut listener: L, calls: CallSender, guard
             // Connection errors are for the client to report.
             let _ended = http.serve_connection(TokioIo::new(stream), service).await;
             drop(slot);
-        });
+        }));
     }
 }
 
@@ -85,8 +91,7 @@ async fn respond(request: Request<Incoming>, guard: Guard, calls: &CallSender) -
         return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large, or it did not come to its end.");
     };
     match calls.call(operation, body.to_bytes().into()).await {
-        Ok(answer) => {
-            let (status, json) = answer.into_parts();
+        Ok(Answer { status, json, .. }) => {
             response(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), json)
         }
         Err(_) => refusal(StatusCode::SERVICE_UNAVAILABLE, "The database ended."),

@@ -14,14 +14,11 @@ pub(super) const TARGET: &str = "x-amz-target";
 /// Prefix of the value of [`TARGET`]; the operation's name follows.
 const VERSION: &str = "DynamoDB_20120810.";
 
-/// Executes a request body.
 type Execute = fn(&Database, &[u8]) -> Answer;
 
-/// An operation of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
     pub(super) execute: Execute,
-    /// Whether a request body only deletes items.
     pub(super) is_deletion: fn(&[u8]) -> bool,
 }
 

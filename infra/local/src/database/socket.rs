@@ -25,7 +25,6 @@ use crate::private_files;
 /// Folder of the socket inside the data folder; only its owner may access it.
 const SOCKET_FOLDER: &str = "private";
 
-/// File name of the socket.
 const SOCKET_FILE: &str = "dynamodb.sock";
 
 /// Length limit of a socket path that every system accepts, in bytes.
@@ -69,7 +68,6 @@ pub(super) fn admits(stream: &UnixStream) -> bool {
     is_owner
 }
 
-/// Whether a server listens in a data folder.
 pub(super) fn is_served(data: &Path) -> bool {
     connect(data).is_ok()
 }

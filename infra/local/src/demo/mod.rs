@@ -1,15 +1,27 @@
 //! A demo model and a demo search that need no account: real HTTP endpoints that the unchanged clients call over loopback.
 //!
 //! They show how the product handles any question, and identify themselves as demos. The model is a script that searches
-//! and repeats the results. The search has only some built-in pages about this product.
+//! and repeats the results, or plays a prepared turn. The search has only some built-in pages about this product, which
+//! the server itself shows to people, and which are the documents of a demo without a folder.
 
-mod language;
 mod model;
 mod pages;
 mod search;
 
+use std::sync::LazyLock;
+use std::{fs, io};
+
 use axum::Router;
 use axum::routing::post;
+use domain::Language;
+use serde::Deserialize;
+use tempfile::TempDir;
+
+pub(crate) use self::pages::page_routes;
+
+/// The site of the built-in pages for search and model, which read no address of this machine. The name is reserved and
+/// never resolves (RFC 2606, section 2); the chat page opens such an address at its own server, below `demo`.
+const SITE: &str = "https://lambda-chat.example/";
 
 /// Routes: `POST /demo/model/chat/completions` (OpenAI's API), `POST /demo/search/search` and
 /// `POST /demo/search/extract` (Tavily's API).
@@ -19,3 +31,116 @@ pub(crate) fn router() -> Router {
         .route("/demo/search/search", post(search::search))
         .route("/demo/search/extract", post(search::extract))
 }
+
+/// A text in each language; `{}` in it is for a value.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Texts<T = String> {
+    pub(super) zh: T,
+    pub(super) en: T,
+}
+
+impl<T> Texts<T> {
+    pub(super) fn of(&self, language: Language) -> &T {
+        match language {
+            Language::Zh => &self.zh,
+            Language::En => &self.en,
+        }
+    }
+}
+
+impl Texts {
+    pub(super) fn with(&self, value: &str, language: Language) -> String {
+        self.of(language).replacen("{}", value, 1)
+    }
+}
+
+/// A page about this product: what it is and how to configure it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Page {
+    /// Last segment of its URL.
+    pub(super) slug: String,
+    /// Search keywords in lower case.
+    pub(super) keywords: Vec<String>,
+    #[serde(flatten)]
+    pub(super) texts: Texts<PageText>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct PageText {
+    pub(super) title: String,
+    /// Paragraphs.
+    pub(super) content: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct SmallTalk {
+    /// In lower case.
+    pub(super) phrases: Vec<String>,
+    pub(super) answer: Texts,
+}
+
+/// The phrases that the demo model understands, and what it writes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Conversation {
+    /// In ascending order of priority for the answer; the first kind only accompanies others.
+    pub(super) small_talk: Vec<SmallTalk>,
+    /// Beginnings of a question that do not help a search.
+    pub(super) question_prefixes: Vec<String>,
+    /// Terms that do not help a search of documents, in lower case.
+    pub(super) stop_terms: Vec<String>,
+    /// Phrases of Chinese questions that do not help it.
+    pub(super) stop_phrases: Vec<String>,
+    /// Phrases allowed around an arithmetic expression.
+    pub(super) sum_phrases: Vec<String>,
+    pub(super) texts: Wordings,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Wordings {
+    pub(super) thinking: Texts,
+    pub(super) no_tools: Texts,
+    pub(super) note: Texts,
+    pub(super) nothing_found: Texts,
+    pub(super) found: Texts,
+    pub(super) tool_output: Texts,
+    pub(super) lines_found: Texts,
+    pub(super) no_lines_found: Texts,
+    pub(super) search_failed: Texts,
+    pub(super) tool_failed: Texts,
+}
+
+impl PageText {
+    /// The page as Markdown, with a paragraph on each line.
+    fn markdown(&self) -> String {
+        format!("# {}\n\n{}\n", self.title, self.content.join("\n"))
+    }
+}
+
+/// The page at a path below [`SITE`], such as `en/limits`.
+fn page_at(path: &str) -> Option<(Language, &'static PageText)> {
+    let (folder, slug) = path.split_once('/')?;
+    let page = PAGES.iter().find(|page| page.slug == slug)?;
+    Language::from_code(folder).map(|language| (language, page.texts.of(language)))
+}
+
+/// Writes the pages into a new folder, as the documents of a demo; the folder is deleted with the result.
+pub(crate) fn write_documents() -> io::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("lambda-chat-demo-").tempdir()?;
+    for language in [Language::Zh, Language::En] {
+        let below = folder.path().join(language.code());
+        fs::create_dir(&below)?;
+        for page in &*PAGES {
+            fs::write(below.join(format!("{}.md", page.slug)), page.texts.of(language).markdown())?;
+        }
+    }
+    Ok(folder)
+}
+
+/// All pages; the first ones are the results of a query that matches none.
+pub(super) static PAGES: LazyLock<Vec<Page>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../demo/pages.json")).unwrap_or_default());
+
+pub(super) static CONVERSATION: LazyLock<Conversation> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../demo/conversation.json")).unwrap_or_default());

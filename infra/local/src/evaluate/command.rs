@@ -8,11 +8,11 @@ use llm::{ModelClient, Models};
 use platform::settings::Settings;
 use tempfile::TempDir;
 
-use super::outcome::Outcome;
+use super::judge::Outcome;
 use super::product::Product;
 use super::question::{self, Expectation, Question};
-use super::{report, sample_documents};
-use crate::command_result::{CommandError, print_line};
+use super::report;
+use crate::command_result::{CommandError, count, print_line};
 use crate::model_settings::no_model_message;
 use crate::progress_line::ProgressLine;
 use crate::server::local_config;
@@ -20,7 +20,6 @@ use crate::server::local_config;
 /// A model that answers none of its first questions is not given the others.
 const MAX_UNANSWERED: usize = 3;
 
-/// Size limit of a file of questions, in bytes.
 const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Measures how often each configured model makes the right tool calls, with the search as configured.
@@ -47,16 +46,16 @@ impl EvaluateCommand {
         let config = local_config(&settings)?;
         let questions = self.questions()?;
         if config.documents.is_none() && questions.iter().any(|one| one.expectation == Expectation::Documents) {
-            return Err(CommandError::Refused(format!(
+            return Err(CommandError::wrong_use(format!(
                 "--questions: a question expects documents; set {DOCUMENTS_DIR}"
             )));
         }
         let models = self.models(&config.models)?;
         if models.is_empty() {
-            return Err(CommandError::Absent(no_model_message(&config.notes())));
+            return Err(CommandError::failed(no_model_message(&config.notes())));
         }
         let product = Box::pin(Product::start(config, settings)).await?;
-        print_line(&mut stdout(), &introduction(&questions, &models, product.has_demo_search()));
+        print_line(&mut stdout(), &introduction(&questions, &models, product.demo_search));
         let (mut progress, mut results) = (ProgressLine::new(), Vec::new());
         let is_stopped = tokio::select! {
             // Register the handler before the first question, so that no signal is missed.
@@ -64,12 +63,12 @@ impl EvaluateCommand {
             _ = tokio::signal::ctrl_c() => true,
             () = Box::pin(evaluate(&product, &models, &questions, &mut results, &mut progress)) => false,
         };
-        product.shut_down().await;
+        product.app.shut_down().await;
         drop(documents);
         progress.clear();
         print_line(&mut stdout(), &report::render(&results));
         if is_stopped {
-            return Err(CommandError::Stopped);
+            return Err(CommandError::failed("stopped"));
         }
         Ok(results.iter().all(|(_, outcomes)| outcomes.iter().any(Outcome::is_answered)))
     }
@@ -80,7 +79,7 @@ impl EvaluateCommand {
             None => question::builtin(),
             Some(path) => question::parse(&file_name(path), &read(path)?),
         };
-        questions.map_err(CommandError::Refused)
+        questions.map_err(CommandError::wrong_use)
     }
 
     fn models(&self, models: &Models) -> Result<Vec<ModelClient>, CommandError> {
@@ -90,15 +89,15 @@ impl EvaluateCommand {
         }
         let names = || models.iter().map(|client| client.config().name.as_str()).collect::<Vec<_>>().join(", ");
         let unknown =
-            || CommandError::Refused(format!("--model: there is no model of this name; accepted are: {}", names()));
+            || CommandError::wrong_use(format!("--model: there is no model of this name; accepted are: {}", names()));
         models.get(name).cloned().ok_or_else(unknown).map(|client| vec![client])
     }
 }
 
 /// Writes the sample documents, and names their folder in the settings.
 fn write_documents(settings: &mut Settings) -> Result<TempDir, CommandError> {
-    let unwritable = |error: std::io::Error| CommandError::Refused(format!("--documents: {error}"));
-    let folder = sample_documents::write().map_err(unwritable)?;
+    let unwritable = |error: std::io::Error| CommandError::wrong_use(format!("--documents: {error}"));
+    let folder = question::write_documents().map_err(unwritable)?;
     let path = folder.path().to_str().ok_or_else(|| unwritable(std::io::ErrorKind::InvalidFilename.into()))?;
     settings.set(DOCUMENTS_DIR, path);
     Ok(folder)
@@ -109,7 +108,7 @@ fn file_name(path: &Path) -> String {
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {
-    let refused = |reason: String| CommandError::Refused(format!("--questions {}: {reason}", path.display()));
+    let refused = |reason: String| CommandError::wrong_use(format!("--questions {}: {reason}", path.display()));
     let length = std::fs::metadata(path).map_err(|error| refused(error.to_string()))?.len();
     if length > MAX_FILE_BYTES {
         return Err(refused(format!("the file has {length} bytes; at most {MAX_FILE_BYTES} are accepted")));
@@ -124,9 +123,7 @@ fn introduction(questions: &[Question], models: &[ModelClient], demo_search: boo
     } else {
         "the search is the configured one"
     };
-    let questions =
-        if questions.len() == 1 { "1 question".to_owned() } else { format!("{} questions", questions.len()) };
-    format!("{questions} for {}; {search}.\n", names.join(", "))
+    format!("{} for {}; {search}.\n", count(questions.len() as u64, "question"), names.join(", "))
 }
 
 /// Adds the outcomes of each model to `results` as they are known, so that a stop keeps them. A model that answers none of

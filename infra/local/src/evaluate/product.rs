@@ -1,23 +1,27 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agent::{Agent, Turn, TurnRecorder, TurnRecorderFactory};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, header};
-use chat::{App, Config};
+use chat::{App, Config, TitleModel};
+use domain::{AnswerDelta, CallState, Event, Note, ToolCall, TurnAccumulator, Usage};
 use http_body_util::BodyExt;
-use llm::ModelClient;
+use llm::{ModelClient, OnlyFor, ResponseRecorder, ToolMode};
 use platform::settings::Settings;
 use serde_json::{Value, json};
 use store::RateLimit;
+use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tower::ServiceExt;
 use web::{AuthConfig, Exposure, Platform};
+use work::lock;
 
-use super::observation::{Observation, TurnObserver};
 use super::question::{Expectation, Question};
+use crate::command_result::CommandError;
 use crate::database::{self, Data, EmbeddedDatabase};
-use crate::{StartError, server};
+use crate::server;
 
 /// The time limit of one question, if `TURN_SECONDS` is not lower.
 const MAX_TURN_DURATION: Duration = Duration::from_mins(2);
@@ -25,7 +29,6 @@ const MAX_TURN_DURATION: Duration = Duration::from_mins(2);
 /// No evaluation reaches this rate.
 const NO_LIMIT: RateLimit = RateLimit { burst: 1_000_000, window: Duration::from_mins(1) };
 
-/// The agent that answers from documents.
 const DOCUMENTS_AGENT: &str = "documents";
 
 /// The caller of turns, for a model without `onlyFor`.
@@ -33,10 +36,11 @@ const CALLER: &str = "evaluate";
 
 /// The whole product in this process, with a new database in memory.
 pub(super) struct Product {
-    app: App,
+    pub(super) app: App,
     routes: Router,
     observer: TurnObserver,
-    demo_search: bool,
+    /// Whether the search finds demo pages only.
+    pub(super) demo_search: bool,
     _demo: DropGuard,
     _database: EmbeddedDatabase,
 }
@@ -44,13 +48,14 @@ pub(super) struct Product {
 impl Product {
     /// Assembles the product with models, search and budgets as configured, but without authentication, rate limits and
     /// recordings. Without a configured search, the demo pages are served.
-    pub(super) async fn start(mut config: Config, mut settings: Settings) -> Result<Self, StartError> {
+    pub(super) async fn start(mut config: Config, mut settings: Settings) -> Result<Self, CommandError> {
         let observer = TurnObserver::default();
         let stop = CancellationToken::new();
         let demo_search = server::start_demo_endpoints(&mut config, &mut settings, &stop).await?;
         config.auth = AuthConfig::from_settings(&Settings::default(), Platform::Local)?;
         config.exposure = Exposure::Public;
         config.chat_limit = NO_LIMIT;
+        config.title_model = TitleModel::None;
         config.search.iter_mut().for_each(|search| search.limit = NO_LIMIT);
         config.max_turn_duration = config.max_turn_duration.min(MAX_TURN_DURATION);
         config.recorder = Some(Arc::new(observer.clone()));
@@ -62,15 +67,13 @@ impl Product {
         Ok(Self { app, routes, observer, demo_search, _demo: stop.drop_guard(), _database: database })
     }
 
-    /// Whether the search finds demo pages only.
-    pub(super) fn has_demo_search(&self) -> bool {
-        self.demo_search
-    }
-
     /// Runs a turn with a new conversation, and returns what happened.
     pub(super) async fn answer(&self, model: &ModelClient, question: &Question) -> Observation {
         let config = model.config();
-        let caller = config.only_for.as_deref().unwrap_or(CALLER);
+        let caller = match &config.only_for {
+            Some(OnlyFor::Caller(name)) => name,
+            _ => CALLER,
+        };
         let mut body = json!({ "message": question.text, "modelType": config.name, "userId": caller, "stream": false });
         if question.expectation == Expectation::Documents {
             body["agentId"] = DOCUMENTS_AGENT.into();
@@ -84,11 +87,6 @@ impl Product {
         observation
     }
 
-    /// Stops running turns.
-    pub(super) async fn shut_down(&self) {
-        self.app.shut_down().await;
-    }
-
     /// Returns the document of a turn, or of the error; null if there is none.
     async fn send(&self, body: &Value) -> Value {
         let request = Request::post("/api/chat").header(header::CONTENT_TYPE, "application/json");
@@ -96,5 +94,95 @@ impl Product {
         let Ok(response) = self.routes.clone().oneshot(request).await;
         let Ok(body) = response.into_body().collect().await else { return Value::Null };
         serde_json::from_slice(&body.to_bytes()).unwrap_or_default()
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Observation {
+    pub(super) text: String,
+    pub(super) calls: Vec<ObservedCall>,
+    /// Calls of models.
+    pub(super) rounds: u32,
+    /// How the model was given tools last; `None` if it was not called.
+    pub(super) tool_mode: Option<ToolMode>,
+    /// From the request to the first shown text.
+    pub(super) first_token: Option<Duration>,
+    pub(super) usage: Usage,
+    /// The name of the model that took over.
+    pub(super) other_model: Option<String>,
+    /// The error code of a failed turn.
+    pub(super) failure: Option<String>,
+    /// Whether the turn ended with an answer.
+    pub(super) is_done: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ObservedCall {
+    pub(super) call: ToolCall,
+    pub(super) failure: Option<String>,
+}
+
+/// Observes the turns of a product that runs one turn at a time; clones share their state.
+#[derive(Clone, Default)]
+pub(super) struct TurnObserver(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    started_at: Option<Instant>,
+    turn: TurnAccumulator,
+    /// What the turn's sum does not have.
+    observation: Observation,
+}
+
+impl From<CallState> for ObservedCall {
+    fn from(CallState { call, outcome, .. }: CallState) -> Self {
+        Self { call, failure: outcome.and_then(|outcome| Some(outcome.error?.code)) }
+    }
+}
+
+impl TurnObserver {
+    /// Starts to observe a turn whose request is about to be sent.
+    pub(super) fn start(&self) {
+        *lock(&self.0) = State { started_at: Some(Instant::now()), ..State::default() };
+    }
+
+    /// Takes what was observed since [`start`](Self::start).
+    pub(super) fn take(&self) -> Observation {
+        let State { turn, observation, .. } = std::mem::take(&mut *lock(&self.0));
+        Observation {
+            text: turn.content,
+            calls: turn.calls.into_iter().map(ObservedCall::from).collect(),
+            usage: turn.usage.unwrap_or_default(),
+            is_done: matches!(turn.end, Some(Ok(_))),
+            failure: turn.end.and_then(Result::err).map(|failure| failure.code.as_str().to_owned()),
+            ..observation
+        }
+    }
+}
+
+impl TurnRecorderFactory for TurnObserver {
+    fn begin(&self, _agent: &Agent, _turn: &Turn<'_>) -> Option<Arc<dyn TurnRecorder>> {
+        Some(Arc::new(self.clone()))
+    }
+}
+
+impl TurnRecorder for TurnObserver {
+    fn on_event(&self, event: &Event) {
+        let mut state = lock(&self.0);
+        let elapsed = state.started_at.map(|start| start.elapsed());
+        if let Event::Delta(AnswerDelta::Text(_)) = event {
+            state.observation.first_token = state.observation.first_token.or(elapsed);
+        }
+        if let Event::Note(Note::ModelSwitched(model)) = event {
+            state.observation.other_model = Some(model.to_string());
+        }
+        state.turn.apply(event);
+    }
+
+    fn on_model_call(&self, _model: &ModelClient, tool_mode: ToolMode) -> Option<Arc<dyn ResponseRecorder>> {
+        let mut state = lock(&self.0);
+        state.observation.rounds += 1;
+        state.observation.tool_mode = Some(tool_mode);
+        None
     }
 }

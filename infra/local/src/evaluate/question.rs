@@ -1,12 +1,12 @@
-use std::fmt;
+use std::path::Path;
+use std::{fmt, io};
 
 use client_protocols::MAX_MESSAGE_CHARS;
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
-/// Questions of one file at most.
 const MAX_QUESTIONS: usize = 1000;
 
-/// The built-in questions about documents.
 const DOCUMENTS: (&str, &str) = ("documents.jsonl", include_str!("../../questions/documents.jsonl"));
 
 /// The built-in questions: file name and content.
@@ -16,7 +16,7 @@ const BUILTIN: [(&str, &str); 2] =
 const ACCEPTED: &str = "expected one object in each line, such as {\"question\":\"What time is it in Tokyo?\",\"expect\":\"date\"}, \
                         with \"expect\" one of none, search, several, calculation, date, page and documents";
 
-/// The calls that are right for a question.
+/// In the order of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Expectation {
@@ -34,39 +34,21 @@ pub(super) enum Expectation {
     Documents,
 }
 
-/// All expectations, in the order of reports.
-pub(super) const EXPECTATIONS: [Expectation; 7] = [
-    Expectation::None,
-    Expectation::Search,
-    Expectation::Several,
-    Expectation::Calculation,
-    Expectation::Date,
-    Expectation::Page,
-    Expectation::Documents,
-];
-
-/// A question and the calls that are right for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Question {
     /// File and line, such as `zh.jsonl:3`.
+    #[serde(skip)]
     pub(super) position: String,
+    #[serde(rename = "question")]
     pub(super) text: String,
+    #[serde(rename = "expect")]
     pub(super) expectation: Expectation,
     /// What the answer must contain; `|` separates alternatives.
+    #[serde(default)]
     pub(super) contains: Vec<String>,
     /// The file that the answer must cite.
     pub(super) cites: Option<String>,
-}
-
-/// A line of a file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    question: String,
-    expect: Expectation,
-    #[serde(default)]
-    contains: Vec<String>,
-    cites: Option<String>,
 }
 
 pub(super) fn builtin() -> Result<Vec<Question>, String> {
@@ -83,14 +65,12 @@ pub(super) fn documents() -> Result<Vec<Question>, String> {
 /// named it.
 pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Question>, String> {
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let parse_line = |(index, line): (usize, &str)| {
+    let parse_numbered = |(index, line): (usize, &str)| {
         let number = index + 1;
-        let row = parse_row(line).map_err(|reason| format!("{file}, line {number}: {reason}; {ACCEPTED}"))?;
-        let position = format!("{file}:{number}");
-        let Row { question: text, expect: expectation, contains, cites } = row;
-        Ok(Question { position, text, expectation, contains, cites })
+        let question = parse_line(line).map_err(|reason| format!("{file}, line {number}: {reason}; {ACCEPTED}"))?;
+        Ok(Question { position: format!("{file}:{number}"), ..question })
     };
-    let questions = lines.take(MAX_QUESTIONS + 1).map(parse_line).collect::<Result<Vec<_>, String>>()?;
+    let questions = lines.take(MAX_QUESTIONS + 1).map(parse_numbered).collect::<Result<Vec<_>, String>>()?;
     match questions.len() {
         0 => Err(format!("{file}: there is no question in it; {ACCEPTED}")),
         1..=MAX_QUESTIONS => Ok(questions),
@@ -98,25 +78,28 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Question>, String> {
     }
 }
 
-fn parse_row(line: &str) -> Result<Row, String> {
+fn parse_line(line: &str) -> Result<Question, String> {
     // An array would be accepted as the fields in their order.
     if !line.trim_start().starts_with('{') {
         return Err("it is not a JSON object".to_owned());
     }
-    let row: Row = serde_json::from_str(line).map_err(|error| reason(&error))?;
-    if row.question.trim().is_empty() {
+    let question: Question = serde_json::from_str(line).map_err(|error| reason(&error))?;
+    if question.text.trim().is_empty() {
         return Err("\"question\" is blank".to_owned());
     }
-    if row.question.chars().nth(MAX_MESSAGE_CHARS).is_some() {
+    if question.text.chars().nth(MAX_MESSAGE_CHARS).is_some() {
         return Err(format!("\"question\" has more than {MAX_MESSAGE_CHARS} characters"));
     }
-    if row.expect == Expectation::Page && !row.question.contains("http://") && !row.question.contains("https://") {
+    if question.expectation == Expectation::Page
+        && !question.text.contains("http://")
+        && !question.text.contains("https://")
+    {
         return Err("\"question\" names no page, such as https://example.com, although \"expect\" is page".to_owned());
     }
-    if row.expect != Expectation::Documents && !(row.contains.is_empty() && row.cites.is_none()) {
+    if question.expectation != Expectation::Documents && !(question.contains.is_empty() && question.cites.is_none()) {
         return Err("\"contains\" and \"cites\" are for questions whose \"expect\" is documents".to_owned());
     }
-    Ok(row)
+    Ok(question)
 }
 
 /// The text of a parse error; the line in it is always 1.
@@ -132,6 +115,36 @@ impl fmt::Display for Expectation {
     }
 }
 
+/// The documents of the built-in questions: path and content.
+const SAMPLE_DOCUMENTS: [(&str, &str); 12] = [
+    ("contracts/hosting.md", include_str!("../../questions/documents/contracts/hosting.md")),
+    ("contracts/office-lease.md", include_str!("../../questions/documents/contracts/office-lease.md")),
+    (
+        "contracts/old/office-lease-2019.md",
+        include_str!("../../questions/documents/contracts/old/office-lease-2019.md"),
+    ),
+    ("handbook/on-call.md", include_str!("../../questions/documents/handbook/on-call.md")),
+    ("handbook/travel.md", include_str!("../../questions/documents/handbook/travel.md")),
+    ("minutes/2026-03-10.md", include_str!("../../questions/documents/minutes/2026-03-10.md")),
+    ("minutes/2026-05-12.md", include_str!("../../questions/documents/minutes/2026-05-12.md")),
+    ("minutes/readme.txt", include_str!("../../questions/documents/minutes/readme.txt")),
+    ("产品/白鹭.md", include_str!("../../questions/documents/产品/白鹭.md")),
+    ("产品/苍鹭.md", include_str!("../../questions/documents/产品/苍鹭.md")),
+    ("制度/年假.md", include_str!("../../questions/documents/制度/年假.md")),
+    ("制度/报销.md", include_str!("../../questions/documents/制度/报销.md")),
+];
+
+/// Writes the documents of the built-in questions to a temporary folder.
+pub(super) fn write_documents() -> io::Result<TempDir> {
+    let folder = TempDir::new()?;
+    for (path, text) in SAMPLE_DOCUMENTS {
+        let file = folder.path().join(path);
+        std::fs::create_dir_all(file.parent().unwrap_or(Path::new("")))?;
+        std::fs::write(file, text)?;
+    }
+    Ok(folder)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,7 +158,14 @@ mod tests {
     fn builtin_questions_cover_each_expectation_in_both_languages() {
         let questions = builtin().unwrap();
         assert_eq!(questions.len(), 30);
-        for expectation in EXPECTATIONS.into_iter().filter(|one| *one != Expectation::Documents) {
+        for expectation in [
+            Expectation::None,
+            Expectation::Search,
+            Expectation::Several,
+            Expectation::Calculation,
+            Expectation::Date,
+            Expectation::Page,
+        ] {
             for file in ["zh.jsonl:", "en.jsonl:"] {
                 let found =
                     questions.iter().any(|one| one.expectation == expectation && one.position.starts_with(file));
@@ -164,7 +184,7 @@ mod tests {
         assert_eq!(questions.len(), 10);
         for question in questions {
             let cited = question.cites.unwrap();
-            assert!(super::super::sample_documents::FILES.iter().any(|(path, _)| *path == cited), "{cited}");
+            assert!(SAMPLE_DOCUMENTS.iter().any(|(path, _)| *path == cited), "{cited}");
             assert!(question.expectation == Expectation::Documents && !question.contains.is_empty());
         }
     }

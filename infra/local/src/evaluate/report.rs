@@ -1,14 +1,12 @@
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use domain::Usage;
+use domain::{Usage, one_line};
 use llm::ToolMode;
 
-use super::judge;
-use super::outcome::Outcome;
-use super::question::EXPECTATIONS;
-use crate::model_settings::mode_name;
+use super::judge::{self, Outcome};
+use crate::model_settings::{decimal, mode_name};
 
-/// Length limit of a question in the report, in characters.
 const MAX_QUESTION_CHARS: usize = 60;
 
 const HEADER: [&str; 8] = ["model", "format", "right", "leaked", "rounds", "first token", "tokens in/out", "cost"];
@@ -72,14 +70,14 @@ impl Group<'_> {
         self.outcomes.iter().filter(|outcome| outcome.is_right())
     }
 
-    /// The right answers of each expectation.
     fn by_expectation(&self) -> String {
         let share = |expectation| {
             let has_it = |outcome: &&&Outcome| outcome.question.expectation == expectation;
             let (all, right) = (self.outcomes.iter().filter(has_it).count(), self.right().filter(has_it).count());
-            (all > 0).then(|| format!("{expectation} {right}/{all}"))
+            format!("{expectation} {right}/{all}")
         };
-        let shares: Vec<String> = EXPECTATIONS.into_iter().filter_map(share).collect();
+        let expectations: BTreeSet<_> = self.outcomes.iter().map(|outcome| outcome.question.expectation).collect();
+        let shares: Vec<String> = expectations.into_iter().map(share).collect();
         format!("{}: {}", self.title(), shares.join(", "))
     }
 
@@ -94,7 +92,12 @@ impl Group<'_> {
     fn imperfect(&self) -> Vec<String> {
         let is_imperfect = |outcome: &&&Outcome| !outcome.is_right() || outcome.leaked_chars > 0;
         let line = |outcome: &&Outcome| {
-            format!("  {} \"{}\": {}", outcome.question.position, shorten(&outcome.question.text), outcome.summary())
+            format!(
+                "  {} \"{}\": {}",
+                outcome.question.position,
+                one_line(&outcome.question.text, MAX_QUESTION_CHARS),
+                outcome.summary()
+            )
         };
         let lines: Vec<String> = self.outcomes.iter().filter(is_imperfect).map(line).collect();
         let heading = (!lines.is_empty()).then(|| [String::new(), format!("Faults of {}:", self.title())]);
@@ -126,25 +129,12 @@ fn median(mut times: Vec<Duration>) -> Option<Duration> {
     times.get(times.len() / 2).copied()
 }
 
-/// Millionths as a decimal number.
-fn decimal(micros: u64) -> String {
-    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
-}
-
-fn shorten(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= MAX_QUESTION_CHARS {
-        return line;
-    }
-    line.chars().take(MAX_QUESTION_CHARS - 1).chain(['…']).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use domain::ToolCall;
     use serde_json::Value;
 
-    use super::super::observation::{Observation, ObservedCall};
+    use super::super::product::{Observation, ObservedCall};
     use super::super::question::{Expectation, Question};
     use super::*;
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use fuzz::{ensure, run};
 
-use super::file::RecordedTurn;
+use super::line::RecordedTurn;
 
 #[test]
 fn fuzz_recordings_are_read_or_rejected() {

@@ -5,12 +5,15 @@ use agent::{Agent, PreSearch, Turn};
 use domain::{HistoryTurn, Language, Source, Summary, ToolChoice, ToolExample, ToolSpec};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use llm::{ModelClient, Price, Wire};
 use platform::settings::Settings;
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use tools::{ToolBinding, ToolRegistry};
 
-use super::model::RecordedModel;
+use crate::model_settings::decimal;
 
 /// The version of the format that this program writes and reads.
 pub(crate) const VERSION: u32 = 1;
@@ -25,17 +28,14 @@ const TIMEOUT_SETTINGS: [&str; 3] = ["MODEL_FIRST_BYTE_SECONDS", "MODEL_IDLE_SEC
 pub(crate) struct Head {
     /// [`VERSION`].
     pub(crate) recording: u32,
-    /// The product's version.
     pub(crate) product: String,
     /// Time of the recording, as in RFC 3339: UTC, with as many digits after the second as it has.
     pub(crate) at: String,
-    /// Whether personal data was masked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) masked: bool,
     /// Maximum length of recorded tool results in characters, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) result_chars: Option<usize>,
-    /// The turn's id.
     pub(crate) turn: String,
     /// The first model, then the failover models.
     pub(crate) models: Vec<RecordedModel>,
@@ -46,6 +46,8 @@ pub(crate) struct Head {
     pub(crate) system_prompt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) added_prompt: Option<String>,
+    #[serde(default)]
+    pub(crate) searches_deeply: bool,
     /// The language of the prompts; Chinese in recordings without one.
     #[serde(default)]
     pub(crate) language: Language,
@@ -75,7 +77,6 @@ pub(crate) struct Head {
     pub(crate) question: String,
 }
 
-/// A tool as described to the model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Tool {
     #[serde(flatten)]
@@ -102,6 +103,7 @@ impl Head {
             left_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             system_prompt: agent.system_prompt_in(turn.context.language).map(str::to_owned),
             added_prompt: agent.added_prompt.clone(),
+            searches_deeply: agent.searches_deeply,
             language: turn.context.language,
             time_zone: turn.context.time_zone.iana_name().map(str::to_owned),
             tools: Tool::all(&agent.tools, turn.context.language),
@@ -120,12 +122,10 @@ impl Head {
         }
     }
 
-    /// The user's time zone.
     pub(crate) fn time_zone(&self) -> TimeZone {
         self.time_zone.as_deref().and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC)
     }
 
-    /// Time until the turn's deadline.
     pub(crate) fn left(&self) -> Duration {
         Duration::from_millis(self.left_ms)
     }
@@ -145,15 +145,69 @@ impl Tool {
         registry.specs(language).iter().map(tool).collect()
     }
 
-    /// The tool's declaration.
     pub(crate) fn spec(&self) -> ToolSpec {
         ToolSpec { examples: self.examples.clone(), ..self.spec.clone() }
     }
 
-    /// The tool's binding to the agent.
     pub(crate) fn binding(&self) -> ToolBinding {
         ToolBinding { name: self.spec.name.clone(), direct: self.direct, ..ToolBinding::default() }
     }
+}
+
+/// The default provider, which a replay assumes for any address.
+const DEFAULT_PROVIDER: &str = "openai-compatible";
+
+/// A model of the turn with its settings, without address and key.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RecordedModel {
+    pub(crate) name: String,
+    /// The endpoint's own name for it.
+    #[serde(rename = "model")]
+    id: String,
+    wire: Wire,
+    /// Its value in `MODEL_OPTIONS`.
+    pub(crate) options: BTreeMap<String, Box<RawValue>>,
+}
+
+impl RecordedModel {
+    pub(super) fn of(client: &ModelClient) -> Self {
+        let config = client.config();
+        let options = &config.options;
+        let provider = Some(client.provider()).filter(|name| *name != DEFAULT_PROVIDER);
+        // A replay reads no list of a provider.
+        let context_tokens = client.discovered_context_tokens().or(options.context_tokens);
+        let fields = [
+            ("provider", raw(provider)),
+            ("thinking", raw(options.thinking)),
+            ("thinkingOpen", raw(options.thinking_open)),
+            ("effort", raw(options.effort)),
+            ("temperature", raw(options.temperature)),
+            ("topP", raw(options.top_p)),
+            ("maxTokens", raw(options.max_tokens)),
+            ("contextTokens", raw(context_tokens)),
+            ("firstByteSeconds", raw(options.first_byte_timeout.map(|wait| wait.as_secs()))),
+            ("price", options.price.and_then(raw_price)),
+        ];
+        let options = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+        Self { name: config.name.clone(), id: config.model.clone(), wire: client.wire(), options }
+    }
+
+    /// Returns the element of `MODELS` for the same model at another address, without options.
+    pub(crate) fn at(&self, base_url: &str) -> Value {
+        json!({ "name": self.name, "model": self.id, "wire": self.wire, "baseUrl": base_url })
+    }
+}
+
+fn raw(value: Option<impl Serialize>) -> Option<Box<RawValue>> {
+    to_raw_value(&value?).ok()
+}
+
+/// Prices as decimal numbers, as written in the settings: a binary fraction would not be the exact amount.
+fn raw_price(price: Price) -> Option<Box<RawValue>> {
+    let [input, cached, write, output] =
+        [price.input, price.cached_input, price.cache_write, price.output].map(decimal);
+    let fields = format!(r#"{{"input":{input},"cachedInput":{cached},"cacheWrite":{write},"output":{output}}}"#);
+    RawValue::from_string(fields).ok()
 }
 
 #[cfg(test)]
@@ -169,6 +223,44 @@ mod tests {
             (7, "2027-01-15T08:00:00.000000007Z"),
         ] {
             assert_eq!(Timestamp::new(1_800_000_000, nanoseconds).unwrap().to_string(), expected);
+        }
+    }
+}
+
+#[cfg(test)]
+mod model_tests {
+    use llm::{ModelConfig, Models, Options};
+    use platform::settings::Settings;
+
+    use super::*;
+
+    fn configs(models: &str, options: &str) -> Vec<(RecordedModel, ModelConfig)> {
+        let settings = Settings::from_pairs([("MODELS", models), ("MODEL_OPTIONS", options)]);
+        let models = Models::from_settings(&settings, platform::transport::build_client().unwrap()).unwrap();
+        models.iter().map(|client| (RecordedModel::of(client), client.config().clone())).collect()
+    }
+
+    #[test]
+    fn recorded_model_is_configured_with_the_same_options() {
+        let models = json!([
+            { "name": "a", "model": "m", "baseUrl": "https://api.openai.com/v1" },
+            { "name": "b", "model": "m", "baseUrl": "https://id.example", "wire": "anthropic" },
+            { "name": "c", "model": "m", "baseUrl": "https://id.example" },
+        ]);
+        let options = r#"{
+            "a": { "temperature": 0.3, "topP": 1, "maxTokens": 9, "contextTokens": 10, "firstByteSeconds": 7,
+                   "price": { "input": 2, "output": 0.000001 } },
+            "b": { "thinking": "on", "thinkingOpen": true, "effort": "low", "price": { "input": 0.15, "cachedInput": 0, "output": 12.5 } }
+        }"#;
+        let before = configs(&models.to_string(), options);
+        let elements: Vec<Value> = before.iter().map(|(model, _)| model.at("http://127.0.0.1:9")).collect();
+        let options: BTreeMap<_, _> = before.iter().map(|(model, _)| (&model.name, &model.options)).collect();
+        let after = configs(&Value::from(elements).to_string(), &serde_json::to_string(&options).unwrap());
+        for ((_, before), (model, after)) in before.iter().zip(&after) {
+            assert_eq!((after.wire, &after.model, &after.name), (before.wire, &before.model, &before.name));
+            let provider = model.options.get("provider").map(|name| serde_json::from_str(name.get()).unwrap());
+            assert_eq!(after.options.provider, provider);
+            assert_eq!(Options { provider: None, ..after.options.clone() }, before.options);
         }
     }
 }

@@ -1,3 +1,6 @@
+use std::fs;
+use std::path::Path;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::{ToolCall, ToolFailure, ToolOutcome};
@@ -5,6 +8,9 @@ use llm::{AttemptEnd, ToolMode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tools::{ToolCallError, ToolError, ToolOutput, ToolRun};
+
+use super::head::{Head, VERSION};
+use crate::command_result::CommandError;
 
 /// A line of a recording after the head.
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,7 +25,6 @@ pub(crate) struct Line {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub(crate) enum Entry {
-    /// A model call began.
     #[serde(rename = "ask")]
     ModelCall {
         #[serde(rename = "ask")]
@@ -27,7 +32,6 @@ pub(crate) enum Entry {
         model: String,
         path: ToolMode,
     },
-    /// A response began.
     Response {
         #[serde(flatten)]
         id: AttemptId,
@@ -43,7 +47,6 @@ pub(crate) enum Entry {
         #[serde(flatten)]
         bytes: EncodedBytes,
     },
-    /// An attempt ended.
     End {
         #[serde(flatten)]
         id: AttemptId,
@@ -55,7 +58,6 @@ pub(crate) enum Entry {
     Event { event: Value },
 }
 
-/// An attempt at a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct AttemptId {
     #[serde(rename = "ask")]
@@ -140,6 +142,59 @@ impl RecordedResult {
             Some(failure) => Err(ToolCallError { failure, content }.into()),
         }
     }
+}
+
+#[derive(Debug)]
+pub(crate) struct RecordedTurn {
+    pub(crate) head: Head,
+    pub(crate) lines: Vec<Line>,
+}
+
+/// The first field of every version.
+#[derive(Deserialize)]
+struct VersionHeader {
+    recording: u32,
+}
+
+impl RecordedTurn {
+    /// Reads a file. An incomplete last line is ignored.
+    ///
+    /// # Errors
+    /// Why it is not a recording; the message never quotes its content.
+    pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
+        let name = path.display();
+        let bytes =
+            fs::read(path).map_err(|error| CommandError::wrong_use(format!("{name} cannot be read: {error}")))?;
+        let broken =
+            |line| CommandError::wrong_use(format!("{name} is no recording: line {line} is not of the format"));
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n').zip(1..);
+        let (first, _) = lines.next().ok_or_else(|| broken(1))?;
+        let VersionHeader { recording: version } = serde_json::from_slice(first).map_err(|_| broken(1))?;
+        if version != VERSION {
+            let readable = format!("this program reads version {VERSION}");
+            return Err(CommandError::wrong_use(format!("{name} is of version {version} of the format; {readable}")));
+        }
+        let head = serde_json::from_slice(first).map_err(|_| broken(1))?;
+        let lines = lines.map(|(line, number)| parse_line(line).ok_or_else(|| broken(number)));
+        Ok(Self { head, lines: lines.collect::<Result<_, _>>()? })
+    }
+
+    pub(crate) fn events(&self) -> impl Iterator<Item = &Value> {
+        self.lines.iter().filter_map(|line| match &line.entry {
+            Entry::Event { event } => Some(event),
+            _ => None,
+        })
+    }
+}
+
+fn parse_line(text: &[u8]) -> Option<Line> {
+    let line: Line = serde_json::from_slice(text).ok()?;
+    let readable = match &line.entry {
+        Entry::Body { bytes, .. } => bytes.decode().is_some(),
+        _ => true,
+    };
+    readable.then_some(line)
 }
 
 #[cfg(test)]

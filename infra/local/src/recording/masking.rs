@@ -98,13 +98,11 @@ fn mask_whole(entry: &mut Entry, redactor: &Redactor) {
     }
 }
 
-/// Whether masking left nothing of an entry.
 fn is_empty(entry: &Entry) -> bool {
     STREAMED.iter().any(|(kind, field)| text_of(entry, kind, field) == Some(""))
         || matches!(entry, Entry::Body { bytes, .. } if bytes.decode().is_some_and(|bytes| bytes.is_empty()))
 }
 
-/// Masks personal data in raw model responses, attempt by attempt.
 fn mask_bodies(lines: &mut [Line], redactor: &Redactor) {
     let mut attempts: BTreeMap<_, Vec<&mut EncodedBytes>> = BTreeMap::new();
     for line in lines {

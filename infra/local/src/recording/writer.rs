@@ -1,28 +1,27 @@
 use std::fs::File;
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use domain::Message;
+use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
 use redaction::Redactor;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
+use work::lock;
 
 use super::head::Head;
-use super::keys::KeyFilter;
 use super::line::{Entry, Line};
 use super::masking;
 
 /// Setting with the maximum length of recorded tool results, in characters.
 const RECORD_RESULTS: &str = "RECORD_RESULTS";
 
-/// Largest value of the setting.
 const MAX_CHARS: u64 = 1_000_000;
 
-/// Marks the end of a shortened result.
 const ELLIPSIS: char = '…';
 
-/// Size limit of waiting lines, in bytes.
 const MAX_QUEUED_BYTES: usize = 16 * 1024 * 1024;
 
 /// What recordings leave out.
@@ -45,7 +44,6 @@ pub(super) struct RecordingWriter {
     queue: Mutex<MaskingQueue>,
 }
 
-/// Lines to be masked.
 #[derive(Default)]
 struct MaskingQueue {
     lines: Vec<Line>,
@@ -55,18 +53,12 @@ struct MaskingQueue {
 }
 
 /// Reads the limit of tool results, in characters.
-///
-/// # Errors
-/// A value that is not a number from 1 to 1,000,000.
 pub(super) fn max_result_chars(settings: &Settings) -> Result<Option<usize>, SettingError> {
-    let accepted = format!("a whole number from 1 to {MAX_CHARS}");
-    let parse = |text: &str| text.parse().ok().filter(|chars| (1..=MAX_CHARS).contains(chars));
-    let max_chars = settings.parse(RECORD_RESULTS, &accepted, parse)?;
-    Ok(max_chars.and_then(|chars| usize::try_from(chars).ok()))
+    let max_chars = settings.parse_integer(RECORD_RESULTS, 1..=MAX_CHARS, 0)?;
+    Ok(usize::try_from(max_chars).ok().filter(|chars| *chars > 0))
 }
 
 impl RecordingWriter {
-    /// Writes the head to the file.
     pub(super) fn new(file: File, filters: Filters, head: Head) -> Self {
         let redactor = &filters.redactor;
         let mut head = if redactor.is_off() { head } else { masking::mask_head(head, redactor) };
@@ -93,14 +85,13 @@ impl RecordingWriter {
         }
         let is_last_event =
             matches!(&line.entry, Entry::Event { event } if event["type"] == "done" || event["type"] == "error");
-        if self.queue().push(line) || is_last_event {
+        if lock(&self.queue).push(line) || is_last_event {
             self.release();
         }
     }
 
-    /// Masks and writes the waiting lines.
     fn release(&self) {
-        let lines = std::mem::take(&mut self.queue().lines);
+        let lines = std::mem::take(&mut lock(&self.queue).lines);
         for line in masking::mask_lines(lines, &self.filters.redactor) {
             self.write_line(line);
         }
@@ -129,7 +120,7 @@ impl RecordingWriter {
     }
 
     fn write_value(&self, line: &impl Serialize) {
-        let mut file = self.file();
+        let mut file = lock(&self.file);
         let Some(open) = file.as_mut() else { return };
         let written = serde_json::to_vec(line).map_err(std::io::Error::from).and_then(|bytes| {
             let mut bytes = self.keys().hide(bytes);
@@ -140,14 +131,6 @@ impl RecordingWriter {
             tracing::warn!(%error, "a recording could not be written on");
             *file = None;
         }
-    }
-
-    fn file(&self) -> MutexGuard<'_, Option<File>> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn queue(&self) -> MutexGuard<'_, MaskingQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -169,6 +152,72 @@ impl Drop for RecordingWriter {
     fn drop(&mut self) {
         self.release();
     }
+}
+
+const MARK: &[u8] = b"[key]";
+
+/// Removes the configured keys from recordings.
+pub(crate) struct KeyFilter {
+    secrets: Vec<Secret>,
+    /// All values seen so far: a rotated key may still be echoed.
+    seen: Mutex<Vec<SecretString>>,
+}
+
+impl KeyFilter {
+    pub(crate) fn new(secrets: Vec<Secret>) -> Self {
+        Self { secrets, seen: Mutex::default() }
+    }
+
+    /// Replaces every key with a mark, both verbatim and as encoded in JSON.
+    pub(crate) fn hide(&self, bytes: Vec<u8>) -> Vec<u8> {
+        self.forms().iter().fold(bytes, |bytes, form| replace_all(bytes, form))
+    }
+
+    /// Returns the length of the longest suffix that may be the start of a key.
+    pub(crate) fn partial_key_len(&self, bytes: &[u8]) -> usize {
+        let tail = |form: &Vec<u8>| {
+            let longest = bytes.len().min(form.len().saturating_sub(1));
+            (1..=longest).rev().find(|length| bytes.ends_with(&form[..*length])).unwrap_or_default()
+        };
+        self.forms().iter().map(tail).max().unwrap_or_default()
+    }
+
+    fn forms(&self) -> Vec<Vec<u8>> {
+        let mut seen = lock(&self.seen);
+        for value in self.secrets.iter().filter_map(Secret::peek) {
+            if !seen.iter().any(|known| known.expose_secret() == value.expose_secret()) {
+                seen.push(value);
+            }
+        }
+        // A long key may contain a short one.
+        seen.sort_by_key(|value| std::cmp::Reverse(value.expose_secret().len()));
+        seen.iter().flat_map(|value| encodings(value.expose_secret())).collect()
+    }
+}
+
+/// Returns a key verbatim, and as encoded in JSON if that differs.
+fn encodings(key: &str) -> Vec<Vec<u8>> {
+    let json = serde_json::Value::from(key).to_string();
+    let inner = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned();
+    let mut forms = vec![inner.into_bytes(), key.as_bytes().to_vec()];
+    forms.dedup();
+    forms.retain(|form| !form.is_empty());
+    forms
+}
+
+fn replace_all(bytes: Vec<u8>, form: &[u8]) -> Vec<u8> {
+    let mut hidden = Vec::new();
+    let mut rest = bytes.as_slice();
+    while let Some(at) = rest.windows(form.len()).position(|window| window == form) {
+        hidden.extend_from_slice(&rest[..at]);
+        hidden.extend_from_slice(MARK);
+        rest = &rest[at + form.len()..];
+    }
+    if hidden.is_empty() {
+        return bytes;
+    }
+    hidden.extend_from_slice(rest);
+    hidden
 }
 
 #[cfg(test)]
@@ -222,7 +271,39 @@ mod tests {
         let writer = writer(Some(full), None);
         for _ in 0..2 {
             writer.write(Entry::ModelCall { model_call: 1, model: "a".into(), path: llm::ToolMode::Prompted });
-            assert!(writer.file().is_none());
+            assert!(lock(&writer.file).is_none());
         }
+    }
+}
+
+#[cfg(test)]
+mod key_tests {
+    use super::*;
+
+    fn hide_keys(keys: &[&str], text: &str) -> String {
+        let keys = KeyFilter::new(keys.iter().copied().map(Secret::by_value).collect());
+        String::from_utf8(keys.hide(text.as_bytes().to_vec())).unwrap()
+    }
+
+    #[test]
+    fn keys_are_hidden_verbatim_and_in_json() {
+        assert_eq!(hide_keys(&["sk-1", "sk-12"], "sk-12, sk-1 and sk-1"), "[key], [key] and [key]");
+        assert_eq!(hide_keys(&["a\"b"], r#"{"said":"a\"b"} a"b"#), r#"{"said":"[key]"} [key]"#);
+        assert_eq!(hide_keys(&[], "sk-1"), "sk-1");
+    }
+
+    #[test]
+    fn partial_key_at_the_end_is_detected() {
+        let keys = KeyFilter::new(vec![Secret::by_value("sk-canary")]);
+        let partial_key_len = |text: &str| keys.partial_key_len(text.as_bytes());
+        assert_eq!(
+            [
+                partial_key_len("said sk-can"),
+                partial_key_len("s"),
+                partial_key_len("sk-canary"),
+                partial_key_len("none")
+            ],
+            [6, 1, 0, 0]
+        );
     }
 }

@@ -14,7 +14,6 @@ const PROMPT_FIELDS: [&str; 2] = ["inputTokens", "costMicros"];
 /// Field that includes the credits of a prefetched search, which is not recorded.
 const SEARCH_FIELD: &str = "searchCredits";
 
-/// Types of the events that end a turn.
 const END_EVENTS: [&str; 4] = ["title", "usage", "done", "error"];
 
 /// Result of a replay, with its recording.
@@ -99,7 +98,6 @@ fn before_ending<'a>(events: &'a [&'a Value]) -> &'a [&'a Value] {
     &events[..end]
 }
 
-/// Concatenates the pieces of each text.
 fn join_texts(events: Vec<Value>) -> Vec<Value> {
     let mut joined: Vec<Value> = Vec::new();
     for event in events {

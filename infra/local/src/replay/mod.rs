@@ -1,29 +1,21 @@
 //! Replays a recorded turn: the real agent, model client and tool session run over loopback against the recording.
-//!
-//! * `script`: the inputs of the turn, in their recorded order
-//! * `sequencer`: enforces that order
-//! * `server`: sends the models' recorded responses
-//! * `calls`: returns the tools' recorded results
-//! * `models`: model clients that call the server
-//! * `observer`: follows the turn while it runs
-//! * `turn`: assembles the parts
-//! * `compare`: compares the events that clients receive
 
 mod calls;
-mod command;
 mod compare;
 mod models;
-mod observer;
 mod script;
 mod sequencer;
 mod server;
 mod turn;
 
-pub(crate) use command::ReplayCommand;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::command_result::{CommandError, print_line};
+
 pub use compare::{ReplayReport, Verdict};
 pub use turn::replay;
-
-use crate::recording::RecordingError;
 
 /// Speed of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -35,19 +27,23 @@ pub enum Speed {
     Fast,
 }
 
-/// Why a turn cannot be replayed.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// The file is not a valid recording.
-    #[error(transparent)]
-    Recording(#[from] RecordingError),
-    /// The recorded models cannot be configured.
-    #[error("the recording's models cannot be set up: {0}")]
-    Models(#[from] platform::settings::SettingError),
-    /// The HTTP client cannot be built.
-    #[error(transparent)]
-    Transport(#[from] platform::transport::TransportError),
-    /// The system refuses something that a replay needs.
-    #[error("cannot replay: {0}")]
-    System(#[from] std::io::Error),
+/// Runs a recorded turn again, without a network, and compares what clients would see.
+#[derive(Args, Debug)]
+pub(crate) struct ReplayCommand {
+    /// The recording, as `--record` made it.
+    file: PathBuf,
+    /// In the time that it took, or without waiting.
+    #[arg(long, value_enum, default_value_t)]
+    speed: Speed,
+}
+
+impl ReplayCommand {
+    /// Prints the events as they arrive; returns the verdict, and whether the events are as recorded.
+    pub(crate) async fn run(self) -> Result<(String, bool), CommandError> {
+        let replayed =
+            replay(&self.file, self.speed, |event| print_line(&mut std::io::stdout(), &event.to_string())).await?;
+        let verdict = replayed.verdict();
+        let lines: Vec<String> = replayed.remarks().into_iter().chain([verdict.to_string()]).collect();
+        Ok((lines.join("\n"), matches!(verdict, Verdict::Same(_))))
+    }
 }

@@ -9,9 +9,10 @@ use llm::{AttemptEnd, EndpointHealth, ModelClient, Models, ToolMode};
 use platform::settings::Settings;
 use serde_json::Value;
 
+use super::Speed;
 use super::script::Script;
 use super::server::Server;
-use super::{ReplayError, Speed};
+use crate::command_result::CommandError;
 use crate::recording::{Entry, RecordedTurn};
 
 /// How long a skipped endpoint counts as down: the maximum.
@@ -20,7 +21,6 @@ const DOWN_TIME: Duration = Duration::from_secs(119);
 /// How long ago the down time of a probed endpoint ended.
 const PROBE_AGE: Duration = Duration::from_secs(1);
 
-/// The recorded tool modes of the models.
 impl ToolModes for Script {
     fn tool_mode<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode> {
         let path = self.paths.get(&model.config().name).copied().unwrap_or(ToolMode::Prompted);
@@ -29,7 +29,11 @@ impl ToolModes for Script {
 }
 
 /// Creates clients of the recorded models; each has its own path on the server.
-pub(super) fn clients(recorded: &RecordedTurn, server: &Server, speed: Speed) -> Result<Vec<ModelClient>, ReplayError> {
+pub(super) fn clients(
+    recorded: &RecordedTurn,
+    server: &Server,
+    speed: Speed,
+) -> Result<Vec<ModelClient>, CommandError> {
     let mut models = recorded.head.models.clone();
     let entries: Vec<Value> = models.iter().enumerate().map(|(at, model)| model.at(&server.url(at))).collect();
     let mut settings = Settings::from_pairs(recorded.head.timers.clone());
@@ -37,12 +41,13 @@ pub(super) fn clients(recorded: &RecordedTurn, server: &Server, speed: Speed) ->
     if speed == Speed::Fast {
         shorten_timeouts(recorded, &mut settings);
         for model in &mut models {
-            model.options.first_byte_seconds = None;
+            model.options.remove("firstByteSeconds");
         }
     }
     let options: BTreeMap<_, _> = models.iter().map(|model| (&model.name, &model.options)).collect();
     settings.set("MODEL_OPTIONS", serde_json::to_string(&options).unwrap_or_default());
-    let all = Models::from_settings(&settings, platform::transport::build_client()?)?;
+    let all = Models::from_settings(&settings, platform::transport::build_client()?)
+        .map_err(|error| CommandError::wrong_use(format!("the recording's models cannot be set up: {error}")))?;
     Ok(models.iter().filter_map(|model| all.get(&model.name).cloned()).collect())
 }
 

@@ -23,7 +23,6 @@ pub(super) struct Script {
     pub(super) cut_off: bool,
 }
 
-/// One attempt at a reply.
 #[derive(Clone, Debug)]
 pub(super) struct Attempt {
     id: AttemptId,
@@ -35,7 +34,6 @@ pub(super) struct Attempt {
     pub(super) retried: bool,
 }
 
-/// The head of a response.
 #[derive(Clone, Debug)]
 pub(super) struct Response {
     pub(super) ms: u64,
@@ -44,7 +42,6 @@ pub(super) struct Response {
     pub(super) retry_after_ms: Option<u64>,
 }
 
-/// A piece of a body.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub(super) input: usize,
@@ -52,7 +49,6 @@ pub(super) struct Piece {
     pub(super) bytes: Vec<u8>,
 }
 
-/// A tool call.
 #[derive(Clone, Debug)]
 pub(super) struct ScriptedCall {
     pub(super) input: usize,

@@ -112,7 +112,6 @@ impl Sequencer {
         });
     }
 
-    /// Records that clients received an event.
     pub(super) fn record_event(&self) {
         self.state.send_modify(|state| state.events += 1);
     }

@@ -2,7 +2,7 @@ use std::collections::{HashMap, VecDeque};
 use std::future::{pending, ready};
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::body::{Body, Bytes};
 use futures_util::{StreamExt, stream};
@@ -16,6 +16,7 @@ use hyper_util::rt::TokioIo;
 use llm::AttemptEnd;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet, yield_now};
+use work::lock;
 
 use super::Speed;
 use super::script::Attempt;
@@ -49,7 +50,6 @@ impl Server {
         Ok(Self { address, accepting: tokio::spawn(accept(listener, Arc::new(responses))).abort_handle() })
     }
 
-    /// Base URL of the model with this index.
     pub(super) fn url(&self, model: usize) -> String {
         format!("http://{}/{model}", self.address)
     }
@@ -75,7 +75,7 @@ async fn accept(listener: TcpListener, responses: Arc<Responses>) {
 
 impl Responses {
     fn take_attempt(&self, model: &str) -> Option<Attempt> {
-        self.attempts.lock().unwrap_or_else(PoisonError::into_inner).get_mut(model)?.pop_front()
+        lock(&self.attempts).get_mut(model)?.pop_front()
     }
 
     /// Sends the next recorded response of a model; an error closes the connection.

@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use agent::{Agent, EventLog, PreSearch, PromptCache, Turn};
 use domain::{Event, Failure, FinishReason, Note, TurnStart};
-use domain::{NumberedSources, Owner};
+use domain::{Membership, NumberedSources, Owner};
 use llm::ModelClient;
 use serde_json::Value;
 use tokio::time::Instant;
 use tools::{OutboundRedactor, Progress, SourceNumbers, ToolContext, UrlAllowlist};
 
-use super::calls::RecordedCalls;
+use super::Speed;
+use super::calls::{Observer, RecordedCalls};
 use super::compare::ReplayReport;
 use super::models;
-use super::observer::Observer;
 use super::script::Script;
 use super::sequencer::{Sequencer, StopReason};
 use super::server::Server;
-use super::{ReplayError, Speed};
+use crate::command_result::CommandError;
 use crate::recording::{Head, RecordedTurn};
 
 /// Deadline of a turn that needs none.
@@ -33,14 +33,15 @@ pub async fn replay(
     file: &Path,
     speed: Speed,
     on_event: impl Fn(&Value) + Send + Sync + 'static,
-) -> Result<ReplayReport, ReplayError> {
+) -> Result<ReplayReport, CommandError> {
     let recorded = RecordedTurn::read(file)?;
     let speed = if hit_deadline(&recorded) { Speed::Real } else { speed };
     let script = Script::from(&recorded);
     let sequencer = Arc::new(Sequencer::new(&script, speed));
     let observer = Observer::new(Arc::clone(&sequencer), on_event);
     let calls = RecordedCalls::new(script.calls.clone(), Arc::clone(&sequencer));
-    let server = Server::start(&recorded.head.models, script.attempts.clone(), Arc::clone(&sequencer)).await?;
+    let server = Server::start(&recorded.head.models, script.attempts.clone(), Arc::clone(&sequencer)).await;
+    let server = server.map_err(|error| CommandError::wrong_use(format!("cannot replay: {error}")))?;
     let clients = models::clients(&recorded, &server, speed)?;
     models::set_endpoint_health(&clients, &script).await;
     let turn = build_turn(&recorded.head, &clients, &script, &observer, speed);
@@ -74,6 +75,7 @@ fn build_turn<'a>(
             language: head.language,
             time_zone: head.time_zone(),
             owner: Owner::unverified("replay"),
+            membership: Membership::default(),
             deadline: Instant::now() + length,
             allowed_urls: UrlAllowlist::default(),
             sources: SourceNumbers::continuing(&NumberedSources {
@@ -102,6 +104,7 @@ async fn run_turn(
         system_prompt: head.system_prompt.clone(),
         built_in_prompt: None,
         added_prompt: head.added_prompt.clone(),
+        searches_deeply: head.searches_deeply,
         tools: calls.registry(&head.tools),
         max_rounds: head.max_rounds,
         history_tokens: head.history_tokens,
@@ -125,6 +128,7 @@ fn start_event(recorded: &RecordedTurn) -> Event {
     let start = recorded.events().find(|event| event["type"] == "start").unwrap_or(&Value::Null);
     let text = |name: &str| start[name].as_str().unwrap_or_default().to_owned();
     Event::Started(Box::new(TurnStart {
+        continues: false,
         conversation_id: text("conversationId"),
         message_id: text("messageId"),
         model: text("model"),

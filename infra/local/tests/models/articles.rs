@@ -61,6 +61,14 @@ async fn folder_is_added_once_listed_searched_and_removed() {
     assert_eq!(articles(&folder, &["remove", &id], &[]).await.output, format!("removed {id}\n"));
     assert_eq!(articles(&folder, &["remove", &id], &[]).await.exit_code, Some(1));
     assert_eq!(titles(&folder, &[]).await, ["Coffee"]);
+    let coffee = format!("{docs}/b/c.html");
+    let listed = articles(&folder, &["list", &docs], &[]).await.output;
+    assert!(
+        listed.lines().any(|line| line.contains(&format!("  {coffee}  ")) && line.ends_with("  Coffee")),
+        "{listed}"
+    );
+    assert_eq!(articles(&folder, &["list", &format!("{docs}/a.md")], &[]).await.output, "There are no articles.\n");
+    assert_eq!(articles(&folder, &["remove", &coffee], &[]).await.output, format!("removed {coffee}\n"));
 }
 
 #[tokio::test]
@@ -77,17 +85,35 @@ async fn articles_of_a_user_are_separate() {
 
 #[tokio::test]
 async fn failed_documents_are_listed_with_exit_code_1() {
-    let folder = folder(&[("a.md", "# Only a heading"), ("b.md", "# Tea\nGreen tea.")]);
+    let folder = folder(&[("a.md", ""), ("b.md", "# Tea\nGreen tea."), ("c.docx", "no document")]);
     let added = articles(&folder, &["add", &documents(&folder)], &[]).await;
     assert_eq!((added.exit_code, added.output.as_str()), (Some(1), ""));
-    let expected = "1 articles added (1 chunks), 0 unchanged, 1 failed; the same command continues";
-    assert!(
-        added.errors.contains("docs/a.md: it has no text\n") && added.errors.contains(expected),
-        "{}",
-        added.errors
-    );
+    let expected = "1 article added (1 chunk), 0 unchanged, 1 without text, 1 failed\n";
+    let reason = "docs/c.docx: the file is not a readable DOCX document\n";
+    assert!(added.errors.contains(reason) && added.errors.ends_with(expected), "{}", added.errors);
+    assert_eq!(added.errors.matches("3/3 ").count(), 1, "the same attempt would fail again: {}", added.errors);
     let absent = articles(&folder, &["add", "missing.md"], &[]).await;
     assert_eq!(absent.exit_code, Some(2), "{}", absent.errors);
+    assert!(absent.errors.contains("missing.md: there is no such file or folder"), "{}", absent.errors);
+}
+
+#[tokio::test]
+async fn document_without_text_is_no_failure() {
+    let folder = folder(&[("a.md", ""), ("b.md", "# Tea\nGreen tea.")]);
+    let added = articles(&folder, &["add", &documents(&folder)], &[]).await;
+    let expected = "1 article added (1 chunk), 0 unchanged, 1 without text\n";
+    assert_eq!((added.exit_code, added.output.as_str()), (Some(0), expected), "{}", added.errors);
+}
+
+#[tokio::test]
+async fn stop_term_alone_finds_no_article() {
+    let folder = folder(&[
+        ("a.md", "# Conversations\nConversations are deleted on request."),
+        ("b.md", "# Refunds\nRefunds are paid within seven days."),
+    ]);
+    articles(&folder, &["add", &documents(&folder)], &[]).await;
+    let found = articles(&folder, &["search", "how are conversations deleted"], &[]).await.output;
+    assert!(found.starts_with("1. Conversations\n") && !found.contains("Refunds"), "{found}");
 }
 
 #[tokio::test]

@@ -80,8 +80,8 @@ async fn unreachable_embeddings_endpoint_fails() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", closed.local_addr().unwrap());
     drop(closed);
-    let line = "  FAILED  embeddings 127.0.0.1:N cannot be reached or is broken: start the server, set EMBEDDINGS_BASE_URL, or \
-                try again later";
+    let line = "  FAILED  embeddings 127.0.0.1:N cannot be reached, the connection is refused: start the server, or set \
+                EMBEDDINGS_BASE_URL";
     assert_eq!(check_at(&address, &[]).await, failed(&report_with(line, "")));
 }
 

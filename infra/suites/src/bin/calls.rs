@@ -99,6 +99,7 @@ async fn call_all_routes(world: &FakeEnvironment, caller: &Caller) {
     assert_eq!(caller.send(HttpEvent::post("/v1/chat/completions", &stateless_request)).await.0, 200);
     let routes = [
         (HttpEvent::get("/api/conversations?limit=1"), 200),
+        (HttpEvent::get("/api/conversations?q=tea"), 200),
         (HttpEvent::get(&path), 200),
         (rename.method("PATCH"), 200),
         (HttpEvent::post(&format!("{path}/regenerate"), &json!({ "stream": false })), 200),

@@ -34,6 +34,7 @@ async fn main() {
         "Auth=none".to_owned(),
         format!("DynamodbEndpoint=http://{HOST_NAME}:{}", database.port()),
         format!("OpenaiModel={MODEL}"),
+        "TitleModel=none".to_owned(),
     ];
     for (name, url) in ["OpenaiBaseUrl", "TavilyBaseUrl"].into_iter().zip(upstreams) {
         parameters.push(format!("{name}={}", forward_url(bridge, &url).await));

@@ -60,7 +60,6 @@ impl Context {
         Self { data: Data::Reply, ..Self::default() }
     }
 
-    /// Adds text.
     pub(super) fn push(&mut self, text: &str) {
         for character in text.chars() {
             if character == '\n' {

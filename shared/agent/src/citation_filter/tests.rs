@@ -17,7 +17,7 @@ fn numbers(known: &[usize]) -> SourceNumbers {
 /// The filtered deltas, each with the numbers that it cites; the last one is the end.
 fn deltas(known: &[usize], deltas: &[&str]) -> Vec<(String, Vec<usize>)> {
     let mut filter = CitationFilter::new(numbers(known));
-    let mut filtered: Vec<FilteredText> = deltas.iter().map(|delta| filter.push((*delta).to_owned())).collect();
+    let mut filtered: Vec<FilteredAnswer> = deltas.iter().map(|delta| filter.push((*delta).to_owned())).collect();
     filtered.push(filter.finish());
     filtered.into_iter().map(|one| (one.text, one.cited.iter().map(|source| source.index).collect())).collect()
 }
@@ -187,7 +187,7 @@ fn reply_that_began_without_sources_is_kept() {
     assert_eq!(filter.push("`a` [9] [1".to_owned()).text, "`a` [9] [1");
     numbers.number("t", "https://a.example");
     assert_eq!(filter.push("] 雨 [9]，风 [1]！".to_owned()).text, "] 雨 [9]，风 [1]！");
-    assert_eq!(filter.finish(), FilteredText::default());
+    assert_eq!(filter.finish(), FilteredAnswer::default());
     assert_eq!(filter.push("雨 [9]，风 [1]！".to_owned()).text, "雨，风 [1]！");
 }
 

@@ -16,7 +16,6 @@ const MIN_WEIGHT_SAME_LINE: usize = 12;
 /// Minimum weight across a line end or a cell border, where short texts are often equal on purpose.
 const MIN_WEIGHT_OTHER_LINE: usize = 24;
 
-/// The boundary between the previous text and its continuation.
 #[derive(Clone, Copy)]
 pub(super) struct Boundary {
     pub(super) is_line_end: bool,
@@ -36,7 +35,6 @@ pub(super) struct Candidate {
     position: Position,
 }
 
-/// The position of a candidate's start.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     TextStart,
@@ -111,7 +109,6 @@ fn position(previous: &str, start: usize, text_start: usize) -> Position {
     }
 }
 
-/// Whether the position is inside a term of a script with spaces.
 fn is_inside_term(previous: &str, start: usize) -> bool {
     previous[..start].ends_with(is_term_char) && previous[start..].starts_with(is_term_char)
 }

@@ -1,5 +1,3 @@
-//! The task that reads a reply.
-
 use std::future::{pending, poll_fn};
 use std::panic::resume_unwind;
 use std::pin::pin;
@@ -82,7 +80,7 @@ async fn read_deltas(
     events: EventLog,
     is_stopped: Arc<AtomicBool>,
 ) -> ReadUpTo {
-    if lock(&state).is_over() {
+    if lock(&state).is_over {
         return ReadUpTo::End(None);
     }
     let mut unseen = Unseen::default();
@@ -180,7 +178,7 @@ async fn read_pieces(
 fn apply(delta: Delta, state: &Mutex<ReplyState>, is_stopped: &AtomicBool) -> (Vec<ToolCall>, bool) {
     let mut state = lock(state);
     let calls = if is_stopped.load(Ordering::SeqCst) { Vec::new() } else { state.apply(delta) };
-    (calls, state.is_over())
+    (calls, state.is_over)
 }
 
 /// Splits a delta that takes long to read into pieces; a short one is returned as it is.

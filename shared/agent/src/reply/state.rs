@@ -1,35 +1,35 @@
 mod after_call;
 mod invention;
 mod open_thinking;
-mod outcome;
 mod text;
 mod unshown;
 
 use std::mem::{Discriminant, discriminant};
 
 use domain::{AnswerDelta, Event, ProviderData, ToolCall, ToolEvent};
-use llm::{Delta, Finish, ModelClient, NativeCall, TokenUsage, ToolMode};
+use llm::{Delta, Finish, ModelClient, ModelError, NativeCall, TokenUsage, ToolMode};
 use serde_json::Value;
 use tool_calls::{
     CallScanner, Malformed, MalformedReason, ParsedCall, ReplyEnd, ReplyPart, ResultBlocks, Segment, ThinkingFilter,
 };
+use tools::ToolRun;
 
 use self::after_call::AfterCall;
 pub(crate) use self::invention::InventionDetector;
 use self::open_thinking::{initially_unshown, opens_in_thinking};
+use self::text::log_dropped;
+pub(crate) use self::unshown::UnshownReason;
 use self::unshown::UnshownText;
 use super::ReplyOptions;
 use crate::EventLog;
 use crate::continuation::ContinuationTrimmer;
-use crate::round::Correction;
+use crate::round::{Correction, Round, RoundError};
 
 /// Maximum number of calls of one reply that run. The next one is rejected, and later ones are dropped.
 pub(super) const MAX_RUN_CALLS: usize = 127;
 
-/// What was read of one reply.
 pub(super) struct ReplyState {
     events: EventLog,
-    /// The names of the client's tools.
     client_tools: Vec<String>,
     tools_on: bool,
     tool_mode: ToolMode,
@@ -53,8 +53,7 @@ pub(super) struct ReplyState {
     detector: Option<InventionDetector>,
     /// The rest of a reply with prompted tools after its last call.
     after_call: Option<AfterCall>,
-    /// Whether the rest of the reply has no use.
-    is_over: bool,
+    pub(super) is_over: bool,
     correction: Option<Correction>,
     finish: Option<Finish>,
     usage: Option<TokenUsage>,
@@ -95,11 +94,6 @@ impl ReplyState {
             usage: None,
             provider_data: ProviderData { origin: options.origin.to_owned(), ..ProviderData::default() },
         }
-    }
-
-    /// Whether the rest of the reply has no use, so that its request can end.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over
     }
 
     /// Applies one delta; returns the calls that must run now.
@@ -212,13 +206,12 @@ impl ReplyState {
 
     /// Emits text that was held as a possible repetition.
     fn emit_held(&mut self) {
-        let pending = self.detector.as_mut().map(|detector| std::mem::take(detector).into_pending());
+        let pending = self.detector.as_mut().map(|detector| std::mem::take(detector).pending);
         let mut delta = self.trimmer.push(pending.unwrap_or_default());
         delta.push_str(&self.trimmer.finish());
         self.emit(delta);
     }
 
-    /// Whether this fault may be returned to the model.
     fn may_correct(&self, correction: &Correction) -> bool {
         self.tools_on && !self.corrected.contains(&discriminant(correction))
     }
@@ -226,6 +219,55 @@ impl ReplyState {
     fn emit(&self, delta: String) {
         if !delta.is_empty() {
             self.events.append(Event::Delta(AnswerDelta::Text(delta)));
+        }
+    }
+
+    /// The outcome of a reply that was not read to its end.
+    pub(super) fn give_up(&mut self, results: Vec<ToolRun>) -> RoundError {
+        let round = Round { finish: Finish::Stop, usage: None, ..self.take_round(results) };
+        RoundError::GaveUp((!round.calls.is_empty()).then(|| Box::new(round)))
+    }
+
+    /// The outcome of a reply that was read to its end, or to `error`.
+    pub(super) fn close(
+        &mut self,
+        results: Vec<ToolRun>,
+        error: Option<ModelError>,
+        has_fallback: bool,
+    ) -> Result<Round, RoundError> {
+        if self.is_over && self.finish.is_none() {
+            // The rest was not read, and with it the provider's token counts.
+            (self.finish, self.usage) = (Some(Finish::Stop), None);
+        }
+        // Every wire format ends a reply with a finish or an error; without either, the connection was lost.
+        let error = error.or(self.finish.is_none().then_some(ModelError::Disconnected));
+        if error.is_some() {
+            self.show_possible_reasoning();
+        }
+        let round = self.take_round(results);
+        match error {
+            None => Ok(round),
+            // Usage that was counted before the end is incomplete.
+            Some(error) if has_fallback && !round.calls.is_empty() => {
+                Err(RoundError::AfterCalls(Box::new(Round { usage: None, ..round }), error))
+            }
+            Some(error) => Err(RoundError::Model(error)),
+        }
+    }
+
+    fn take_round(&mut self, results: Vec<ToolRun>) -> Round {
+        if !self.calls.is_empty() {
+            // The other calls of the reply have run: it is not repeated for a malformed one.
+            self.correction.iter().for_each(log_dropped);
+        }
+        Round {
+            calls: std::mem::take(&mut self.calls),
+            results,
+            client_calls: std::mem::take(&mut self.client_calls),
+            correction: self.correction.take(),
+            finish: self.finish.unwrap_or(Finish::Stop),
+            usage: self.usage.take(),
+            provider_data: Some(Box::new(std::mem::take(&mut self.provider_data))),
         }
     }
 }
@@ -236,6 +278,7 @@ fn with_reasoning_of(options: &ReplyOptions<'_>, filter: ThinkingFilter) -> Thin
     let is_react = options.tool_mode == ToolMode::Prompted
         && tool_calls::format_of(config.call_format.as_deref(), &config.model).name() == "react";
     let filter = if is_react { filter.with_thoughts() } else { filter };
+    let filter = if options.model.tags_reasoning() { filter.with_leading_element() } else { filter };
     if opens_in_thinking(options) { filter.with_open_thinking() } else { filter }
 }
 

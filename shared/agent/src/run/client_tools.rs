@@ -1,10 +1,7 @@
-//! Calls of tools that the client runs.
-
 use domain::{Event, FinishReason, Message, ToolCall, ToolEvent};
 use llm::GenerationParams;
 
 use super::{Phase, Run};
-use crate::ClientContext;
 
 impl Run<'_> {
     /// Ends the turn with calls that the client must run.
@@ -32,15 +29,13 @@ impl Run<'_> {
     /// Whether only the last round has the format that the client wants, because models in a format make no calls. With
     /// tools of the client every reply may be the last one, so all of them have it.
     pub(super) fn formats_last_round(&self) -> bool {
-        let wants = |client: &ClientContext| client.params.format.is_some() && client.tools.is_empty();
-        self.turn.client.as_ref().is_some_and(wants)
+        self.turn.client.as_ref().is_some_and(|client| client.params.format.is_some() && client.tools.is_empty())
     }
 
     /// Whether tools or parameters of prompts came with the client's request.
     pub(super) fn has_client_input(&self) -> bool {
-        let has_input =
-            |client: &ClientContext| !client.tools.is_empty() || client.params != GenerationParams::default();
-        self.turn.client.as_ref().is_some_and(has_input)
+        let client = self.turn.client.as_ref();
+        client.is_some_and(|it| !it.tools.is_empty() || it.params != GenerationParams::default())
     }
 
     /// The messages for a prompt that is text only.

@@ -8,7 +8,6 @@ const ANSWER_RESERVE: Duration = Duration::from_secs(15);
 /// Time reserved for an answer without a model; at most a tenth of the answer's reserve.
 const FALLBACK_RESERVE: Duration = Duration::from_secs(1);
 
-/// The deadlines of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Deadlines {
     /// From this time on no tool runs, and the model must answer immediately.
@@ -18,7 +17,6 @@ pub(super) struct Deadlines {
 }
 
 impl Deadlines {
-    /// The deadlines of a turn that begins now and ends at `deadline`.
     pub(super) fn new(deadline: Instant) -> Self {
         let now = Instant::now();
         let reserve = ANSWER_RESERVE.min(deadline.saturating_duration_since(now) / 4);

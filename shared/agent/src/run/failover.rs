@@ -34,7 +34,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Calls the model of this index from now on.
     pub(super) async fn switch_model(&mut self, index: usize) {
         self.model_index = index;
         self.tool_mode = self.turn.tool_modes.tool_mode(self.model()).await;

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use domain::{HistoryTurn, Message, Summary, ToolCall, ToolMessage};
-use llm::{CallOptions, Delta, Prompt};
+use llm::{CallOptions, Prompt};
 use serde_json::json;
 use tokio::time::Instant;
-use tool_calls::{ReplyPart, ThinkingFilter};
 
 use super::{Phase, Run};
 use crate::context::{self, SelectedHistory, Target};
-use crate::usage::PendingReply;
+use crate::unseen_reply::read_text;
 use crate::{estimate, prompt};
 
 /// Tokens reserved for a reply if its maximum length is not set; at most a quarter of the context window.
@@ -22,7 +21,6 @@ const RESULT_PARTS: u64 = 4;
 /// Timeout of a summary; at most a quarter of the remaining time.
 const SUMMARY_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Maximum length of a summary, in characters.
 const MAX_SUMMARY_CHARS: usize = 2_000;
 
 /// Maximum number of tokens of the turns that a summary is made of.
@@ -32,7 +30,6 @@ const MAX_SUMMARISED_TOKENS: u64 = 12_000;
 const SUMMARY_FRAME_TOKENS: u64 = 64;
 
 impl Run<'_> {
-    /// Selects the earlier turns for the prompts of the current model.
     pub(super) async fn select_history(&mut self) {
         self.result_frame_tokens = self.count_result_frame();
         let left_out = self.fit_history();
@@ -91,14 +88,12 @@ impl Run<'_> {
         others + results.max(expected).min(budget / 2)
     }
 
-    /// The earlier turns that the summary does not cover.
     fn unsummarised(&self) -> &[HistoryTurn] {
         let up_to_seq = self.summary.as_ref().map_or(0, |summary| summary.up_to_seq);
         let first = self.earlier_turns.partition_point(|earlier| earlier.seq <= up_to_seq);
         self.earlier_turns.get(first..).unwrap_or_default()
     }
 
-    /// Maximum number of tokens of a prompt.
     fn prompt_budget(&self) -> u64 {
         let window = self.model().context_tokens();
         let of_operator = self.model().config().options.max_tokens;
@@ -165,38 +160,17 @@ impl Run<'_> {
         self.summary = Some(summary);
     }
 
-    /// The model's reply to a prompt for a summary, which no user sees.
     async fn summarise_with_model(&self, prompt: &Prompt) -> Option<String> {
         let remaining = self.turn.context.deadline.saturating_duration_since(Instant::now());
         let deadline = Instant::now() + SUMMARY_TIMEOUT.min(remaining / 4);
-        let pending = PendingReply::new(self.prompt_size(prompt), self.model().config());
         let options = CallOptions {
             deadline,
             has_fallback: true,
+            is_optional: false,
             recorder: self.response_recorder(),
             attempt_log: self.events.attempts(),
         };
-        let mut reply = self.model().reply(prompt, options).await.ok()?;
-        let (mut text, mut counted, mut filter) = (String::new(), None, ThinkingFilter::default());
-        while let Some(delta) = reply.next().await {
-            match delta.ok()? {
-                Delta::Text(more) => append_text(&mut text, filter.push(&more)),
-                Delta::Usage(usage) => counted = Some(usage),
-                _ => {}
-            }
-        }
-        append_text(&mut text, filter.finish());
-        let size = estimate::text(self.family(), &text);
-        self.events.turn_state().usage.join(pending.usage(size, counted));
-        let text: String = text.trim().chars().take(MAX_SUMMARY_CHARS).collect();
-        Some(text).filter(|text| !text.is_empty())
-    }
-}
-
-fn append_text(text: &mut String, parts: Vec<ReplyPart>) {
-    for part in parts {
-        if let ReplyPart::Text(more) = part {
-            text.push_str(&more);
-        }
+        let read = Box::pin(read_text(self.model(), prompt, options, self.events, MAX_SUMMARY_CHARS)).await;
+        read.map(|(text, _)| text)
     }
 }

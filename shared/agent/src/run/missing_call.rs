@@ -125,7 +125,6 @@ fn is_announcement(text: &str) -> bool {
         && clauses(text).all(|clause| announces(&clause) || accompanies(&clause))
 }
 
-/// The clauses of a text in lower case.
 fn clauses(text: &str) -> impl Iterator<Item = String> {
     let text: String = text.chars().take(4 * MAX_CHARS).flat_map(char::to_lowercase).collect();
     let text = text.replace('’', "'");

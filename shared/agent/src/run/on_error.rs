@@ -1,5 +1,3 @@
-//! What follows a round that failed.
-
 use domain::{AnswerDelta, ErrorCode, Event, Failure, FinishReason};
 use llm::{ModelError, ToolMode};
 

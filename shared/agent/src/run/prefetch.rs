@@ -19,11 +19,6 @@ const FIRST_CALL_ID: &str = "call_1";
 const CONTEXT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// The search call that the model is likely to make, if it may and the search runs concurrently.
-    pub(super) fn prefetch_call(&self) -> Option<ToolCall> {
-        self.search_call(PreSearch::Concurrent, "")
-    }
-
     /// Searches for the user message, if the agent does so, and adds the results to the messages of the turn. If the
     /// search fails, the turn continues without reference information.
     ///
@@ -52,7 +47,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The messages of this turn with the reference information in the user message.
     pub(super) fn with_reference(&self, mut messages: Vec<Message>) -> Vec<Message> {
         if self.has_reference
             && let [Message::User { text }, Message::Tool(result), ..] = messages.as_slice()
@@ -64,7 +58,7 @@ impl Run<'_> {
     }
 
     /// The search call for the user message, if the agent searches in this way and the turn may search.
-    fn search_call(&self, pre_search: PreSearch, id: &str) -> Option<ToolCall> {
+    pub(super) fn search_call(&self, pre_search: PreSearch, id: &str) -> Option<ToolCall> {
         let may_search = match &self.turn.tool_choice {
             ToolChoice::Auto | ToolChoice::Required => true,
             ToolChoice::None => false,
@@ -74,6 +68,8 @@ impl Run<'_> {
         // this process.
         let is_new = |client: &ClientContext| client.trailing_messages.is_empty() && !client.has_tool(SEARCH_WEB);
         let may_search = may_search && self.turn.client.as_ref().is_none_or(is_new);
+        // An answer that is continued has searched, or does not need to.
+        let may_search = may_search && self.events.turn_state().answer.content.is_empty();
         let query = self.turn.text.trim();
         let is_on = self.agent.pre_search == pre_search && may_search && !query.is_empty();
         let is_on = is_on && matches!(self.phase(), Phase::Tools);

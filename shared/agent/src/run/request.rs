@@ -8,11 +8,13 @@ use tokio::time::timeout_at;
 use tool_calls::CallFormat;
 
 use super::{Phase, Run};
-use crate::compactness::Compactness;
+use crate::compactness::is_compact;
+use crate::estimate::{self, TextSize};
 use crate::message_format;
 use crate::prompt::{self, SystemPrompt, ToolOffer};
-use crate::reply::{self, GiveUp, InventionDetector, ReplyOptions, Unshown};
+use crate::reply::{self, GiveUp, InventionDetector, ReplyOptions, UnshownReason};
 use crate::round::{Correction, Round, RoundError};
+use crate::tokens::Family;
 use crate::usage::PendingReply;
 
 impl Run<'_> {
@@ -25,6 +27,7 @@ impl Run<'_> {
         let call_options = CallOptions {
             deadline: self.deadlines.model_until,
             has_fallback,
+            is_optional: false,
             recorder: self.response_recorder(),
             attempt_log: self.events.attempts(),
         };
@@ -70,13 +73,13 @@ impl Run<'_> {
 
     /// Whether the text of the reply is held. A required call may be missing once, and is requested again then; endpoints
     /// enforce it for native tools.
-    fn unshown(&self, phase: &Phase) -> Option<Unshown> {
+    fn unshown(&self, phase: &Phase) -> Option<UnshownReason> {
         let is_forced = matches!(self.turn.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
         let may_lack_call = is_forced && !self.is_native() && self.rounds == 0;
         match phase {
-            Phase::Tools if self.formats_last_round() => Some(Unshown::Draft),
+            Phase::Tools if self.formats_last_round() => Some(UnshownReason::Draft),
             Phase::Tools if may_lack_call && self.may_correct(&Correction::NoCall(String::new())) => {
-                Some(Unshown::NoCall)
+                Some(UnshownReason::RequiredCall)
             }
             Phase::Tools | Phase::Last(_) => None,
         }
@@ -84,7 +87,7 @@ impl Run<'_> {
 
     /// A recorder of the next response of the current model, if the turn is recorded.
     pub(super) fn response_recorder(&self) -> Option<Arc<dyn ResponseRecorder>> {
-        self.recorder.as_ref().map(|recorder| recorder.on_model_call(self.model(), self.tool_mode))
+        self.recorder.as_ref().and_then(|recorder| recorder.on_model_call(self.model(), self.tool_mode))
     }
 
     /// Whether a tool returned a result in this turn that an answer can use.
@@ -118,23 +121,24 @@ impl Run<'_> {
         let current = self.with_reference(current);
         let messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
         let (params, from_caller) = (self.generation_params(phase), self.has_client_input());
+        let owner = Some(self.turn.context.owner.clone());
         if self.sends_native_tools(phase) {
             let tool_choice = if tools_on { choice.clone() } else { ToolChoice::None };
             let (messages, tools) = (message_format::to_native(&messages), Arc::clone(&self.specs));
-            return Prompt { system, messages, tools, tool_choice, params, from_caller, ..Prompt::default() };
+            return Prompt { system, messages, tools, tool_choice, owner, params, from_caller, ..Prompt::default() };
         }
         let messages = self.to_text(&self.sanitised(messages));
         let stop_markers = if tools_on && !self.specs.is_empty() { tool_calls::STOP_SEQUENCES } else { &[] };
-        Prompt { system, messages, params, from_caller, stop_markers, ..Prompt::default() }
+        Prompt { system, messages, owner, params, from_caller, stop_markers, ..Prompt::default() }
     }
 
-    /// The system prompt for the current model.
     pub(super) fn system_prompt(&self) -> Arc<str> {
         let prompt = SystemPrompt {
             language: self.turn.context.language,
-            compactness: Compactness::of(self.model().context_tokens()),
+            is_compact: is_compact(self.model().context_tokens()),
             agent_prompt: self.agent.system_prompt_in(self.turn.context.language),
             added_prompt: self.agent.added_prompt.as_deref(),
+            searches_deeply: self.agent.searches_deeply,
             today: &self.turn.today,
             zone: self.turn.context.time_zone.iana_name().unwrap_or("UTC"),
             offer: self.tool_offer(),
@@ -203,5 +207,34 @@ impl Run<'_> {
     fn call_format(&self) -> &'static CallFormat {
         let config = self.model().config();
         tool_calls::format_of(config.call_format.as_deref(), &config.model)
+    }
+
+    pub(super) fn prompt_size(&self, prompt: &Prompt) -> TextSize {
+        let family = self.family();
+        let size = estimate::text(family, &prompt.system) + estimate::messages(family, &prompt.messages);
+        if prompt.tools.is_empty() { size } else { size + self.tools_size() }
+    }
+
+    pub(super) fn tools_size(&self) -> TextSize {
+        self.agent.prompts.tools(self.family(), &self.specs)
+    }
+
+    pub(super) fn family(&self) -> Family {
+        Family::of(&self.model().config().model)
+    }
+
+    /// Adds the usage of a reply to the draft; of an interrupted reply, an estimate of what was received.
+    pub(super) fn record_usage(&self, round: Option<&Round>) {
+        let mut state = self.events.turn_state();
+        match (round, state.pending) {
+            (Some(round), Some(pending)) => {
+                let (text, thinking) = state.reply();
+                let calls = round.calls.iter().chain(&round.client_calls);
+                let usage = pending.usage(estimate::reply(pending.family, &text, &thinking, calls), round.usage);
+                state.usage.join(usage);
+            }
+            _ => state.usage = state.usage_without_prefetch(),
+        }
+        state.pending = None;
     }
 }

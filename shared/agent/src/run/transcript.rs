@@ -1,5 +1,3 @@
-//! Adds finished rounds to the messages of the turn.
-
 use std::mem::discriminant;
 
 use domain::{FinishReason, Message, ProviderData, ReasoningItem};

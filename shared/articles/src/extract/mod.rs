@@ -1,14 +1,10 @@
 //! The text of documents, as sections below headings.
 
-mod error;
 #[cfg(feature = "html")]
 mod html;
 mod markdown;
 
 use std::sync::Arc;
-
-pub use self::error::ExtractError;
-use self::error::MAX_HEADINGS;
 
 /// Between two pages.
 #[cfg(feature = "pdf")]
@@ -19,6 +15,18 @@ const MAX_SECTIONS: usize = MAX_HEADINGS + 1;
 
 /// The maximum length of a title in characters.
 const MAX_TITLE_CHARS: usize = 200;
+
+/// The maximum number of elements, texts and attributes of a page.
+const MAX_NODES: usize = 200_000;
+
+/// The maximum number of elements that are open at the same time.
+const MAX_DEPTH: usize = 1_000;
+
+/// The maximum number of attributes of a tag.
+const MAX_ATTRIBUTES: usize = 256;
+
+/// The maximum number of headings of a document.
+const MAX_HEADINGS: usize = 20_000;
 
 /// The format of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +85,6 @@ impl Format {
 }
 
 /// Extracts the text of a document in time and memory linear in its length. Text without any markup is a section too.
-///
-/// # Errors
-/// The bound that the document exceeds.
 pub(crate) fn extract(text: &str, format: Format) -> Result<Document, ExtractError> {
     let visible = || tools::strip_invisible(text);
     match format {
@@ -148,4 +153,24 @@ impl Outline {
 /// Text on one line, shortened to a title's length.
 pub(crate) fn single_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TITLE_CHARS).collect()
+}
+
+/// Why a document is not read: the bound that it exceeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExtractError {
+    /// Too many elements, texts and attributes.
+    #[error("it has more than {MAX_NODES} elements, texts and attributes")]
+    TooManyNodes,
+    /// Too many elements are open at the same time.
+    #[error("its elements are nested deeper than {MAX_DEPTH}")]
+    TooDeep,
+    /// Too many tags are inside many others.
+    #[error("too many of its tags are deeply nested")]
+    TooNested,
+    /// A tag has too many attributes.
+    #[error("one of its tags has more than {MAX_ATTRIBUTES} attributes")]
+    TooManyAttributes,
+    /// Too many headings.
+    #[error("it has more than {MAX_HEADINGS} headings")]
+    TooManyHeadings,
 }

@@ -2,7 +2,7 @@ use hayro_interpret::font::{Glyph, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
 use hayro_interpret::kurbo::{Affine, BezPath, Vec2};
 use hayro_interpret::{BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask};
-use unicode_normalization::UnicodeNormalization;
+use icu_normalizer::ComposingNormalizerBorrowed;
 
 use super::lines::{Line, is_unspaced};
 
@@ -29,14 +29,11 @@ pub(super) struct GlyphReader {
     last: Option<(String, f64)>,
     /// How many bytes are left.
     space: usize,
-    /// Glyphs whose characters are known.
     pub(super) known: usize,
-    /// Glyphs whose characters are not.
     pub(super) unknown: usize,
 }
 
 impl GlyphReader {
-    /// A reader of up to `max_bytes` of text.
     pub(super) fn new(max_bytes: usize) -> Self {
         Self { lines: Vec::new(), last: None, space: max_bytes, known: 0, unknown: 0 }
     }
@@ -74,7 +71,6 @@ impl GlyphReader {
     }
 }
 
-/// Whether a glyph continues a line.
 fn is_on(line: &Line, glyph: &Line) -> bool {
     let size = line.size.max(glyph.size);
     line.direction.dot(glyph.direction) > 0.99
@@ -119,7 +115,9 @@ fn characters(glyph: &Glyph<'_>) -> Option<String> {
 /// name for the ideographs of the same form, are those.
 fn push_plain(text: &mut String, character: char) {
     match character {
-        '\u{FB00}'..='\u{FB06}' | '\u{2E80}'..='\u{2FDF}' | '\u{F900}'..='\u{FAFF}' => text.extend(character.nfkc()),
+        '\u{FB00}'..='\u{FB06}' | '\u{2E80}'..='\u{2FDF}' | '\u{F900}'..='\u{FAFF}' => {
+            text.extend(ComposingNormalizerBorrowed::new_nfkc().normalize_iter([character].into_iter()));
+        }
         control if control.is_control() => text.push(' '),
         other => text.push(other),
     }

@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use self::glyphs::GlyphReader;
 use crate::extract::{PAGE_SEPARATOR, single_line};
 
-/// The longest text of a document, in bytes.
 const MAX_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
 /// The text of a document.

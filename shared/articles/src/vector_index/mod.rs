@@ -4,9 +4,9 @@
 //! filter, and the chunk's position in the table. The texts of results are read from the table; with a key `text` that
 //! does not filter, the index has them too, for its full-text search.
 //!
-//! A collection is named `shared`, or by the SHA-256 of its owner's name, which is not in the index.
+//! A collection is named `shared`, or by the SHA-256 of its owner's name, which is not in the index. Groups are named by the
+//! beginning of that of their names, because the metadata that filter have 2 KB in all.
 
-mod address;
 mod error;
 mod wire;
 
@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use domain::Membership;
 use platform::aws::{Call, Method, S3_VECTORS, Service};
 use platform::settings::{SettingError, Settings};
 use platform::transport::Client;
@@ -24,11 +25,10 @@ use sha2::{Digest, Sha256};
 use store::{ArticleCollection, ChunkIndex, ChunkPosition, IndexedGeneration, QuantisedVector, StoreError};
 use work::{RefreshPolicy, Refreshed};
 
-pub use self::address::VectorIndexAddress;
-pub use self::error::VectorIndexError;
-
 use self::wire::IndexDescription;
 use crate::attempts::Attempts;
+
+pub use self::error::VectorIndexError;
 
 /// The setting that names the index.
 pub(crate) const SETTING: &str = "ARTICLES_VECTORS";
@@ -39,7 +39,6 @@ const BATCH_VECTORS: usize = 100;
 /// How many chunks a query finds.
 const MAX_RESULTS: usize = 100;
 
-/// How many pages of results are read.
 const MAX_PAGES: usize = 10;
 
 /// How long the description of the index is used.
@@ -79,7 +78,6 @@ struct Parts {
 /// A chunk that a query found, by its position in an article.
 pub(crate) type IndexHit = (IndexedArticle, ChunkPosition);
 
-/// The article of a found chunk.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct IndexedArticle {
     /// One of those that were searched.
@@ -90,9 +88,6 @@ pub(crate) struct IndexedArticle {
 
 impl VectorIndexConfig {
     /// Reads `ARTICLES_VECTORS`, and region and credentials of the environment; `None` without it.
-    ///
-    /// # Errors
-    /// A setting that cannot be parsed, and an index without region or credentials.
     pub fn from_settings(settings: &Settings) -> Result<Option<Self>, SettingError> {
         let Some(address) = settings.parse(SETTING, "s3vectors://BUCKET/INDEX", VectorIndexAddress::parse)? else {
             return Ok(None);
@@ -128,18 +123,19 @@ impl VectorIndex {
         Err(VectorIndexError::OtherDimensions { index, model: dimensions })
     }
 
-    /// Finds the chunks of a model in collections by a vector, a text or both, without some generations, in the order of the
-    /// service, the best first. Chunks of other collections are never returned, whatever the index answers.
+    /// Finds the chunks of a model that a caller may find in collections by a vector, a text or both, without some
+    /// generations, in the order of the service, the best first. Chunks of other collections are never returned, whatever
+    /// the index answers.
     pub(crate) async fn query(
         &self,
-        collections: &[ArticleCollection],
+        (collections, membership): (&[ArticleCollection], &Membership),
         model: &str,
         vector: Option<&QuantisedVector>,
         text: Option<&str>,
         replaced: &[String],
     ) -> Result<Vec<IndexHit>, VectorIndexError> {
         let names: Vec<String> = collections.iter().map(collection_name).collect();
-        let mut parameters = wire::query(&names, model, vector, text, replaced);
+        let mut parameters = wire::query(&names, wire::group_filter(membership), model, vector, text, replaced);
         let mut hits = Vec::new();
         for _ in 0..MAX_PAGES {
             let page: wire::QueriedPage = self.call("QueryVectors", &parameters, QUERY).await?;
@@ -165,7 +161,7 @@ impl VectorIndex {
         let signed = || async {
             let headers = &[("content-type", "application/json")];
             let call = Call { method: Method::POST, path, headers, body: body.clone() };
-            let request = config.service.signed_request(http, call, SystemTime::now());
+            let request = config.service.signed_request(http, call, SystemTime::now()).await;
             request.map_err(|_| VectorIndexError::BadResponse)
         };
         let response = attempts.send(signed, |error| *error == VectorIndexError::Unavailable).await?;
@@ -218,10 +214,67 @@ fn hit(
     Some((IndexedArticle { collection, id: found.article, generation: found.generation }, position))
 }
 
-/// The name of a collection in the index.
 fn collection_name(collection: &ArticleCollection) -> String {
     match collection {
         ArticleCollection::Shared => "shared".to_owned(),
-        ArticleCollection::Of(owner) => format!("{:x}", Sha256::digest(owner.as_str().as_bytes())),
+        ArticleCollection::Of(owner) => hex::encode(Sha256::digest(owner.as_str().as_bytes())),
+    }
+}
+
+/// A vector index, written `s3vectors://BUCKET/INDEX`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VectorIndexAddress {
+    #[serde(rename = "vectorBucketName")]
+    pub(super) bucket: String,
+    #[serde(rename = "indexName")]
+    pub(super) index: String,
+}
+
+impl VectorIndexAddress {
+    /// Parses an address. `None` for names that S3 Vectors does not accept.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (bucket, index) = text.strip_prefix("s3vectors://")?.split_once('/')?;
+        let is_usable = is_name(bucket, &['-']) && is_name(index, &['-', '.']);
+        is_usable.then(|| Self { bucket: bucket.to_owned(), index: index.to_owned() })
+    }
+}
+
+/// Whether a name has 3 to 63 lower-case letters, digits and characters of `inner`, the latter not at its ends.
+fn is_name(name: &str, inner: &[char]) -> bool {
+    let is_outer = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit();
+    let is_any = |character: char| is_outer(character) || inner.contains(&character);
+    (3..=63).contains(&name.len()) && name.chars().all(is_any) && name.starts_with(is_outer) && name.ends_with(is_outer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn address_names_bucket_and_index() {
+        let address = VectorIndexAddress::parse("s3vectors://lambda-chat/articles.v2").unwrap();
+        assert_eq!((address.bucket.as_str(), address.index.as_str()), ("lambda-chat", "articles.v2"));
+    }
+
+    #[test]
+    fn other_addresses_are_rejected() {
+        for text in [
+            "",
+            "articles",
+            "s3://bucket/articles",
+            "s3vectors://bucket",
+            "s3vectors://bucket/",
+            "s3vectors:///articles",
+            "s3vectors://bucket/a/b",
+            "s3vectors://Bucket/articles",
+            "s3vectors://bu.cket/articles",
+            "s3vectors://bucket/ab",
+            "s3vectors://bucket/-articles",
+            "s3vectors://bucket/articles-",
+            "s3vectors://bucket/art_icles",
+            &format!("s3vectors://bucket/{}", "a".repeat(64)),
+        ] {
+            assert_eq!(VectorIndexAddress::parse(text), None, "{text}");
+        }
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! <https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_S3_Vectors.html>
 
+use domain::Membership;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 use store::{ChunkPosition, IndexedGeneration, QuantisedVector};
 
 use super::{MAX_RESULTS, VectorIndexAddress};
@@ -45,6 +47,9 @@ pub(super) struct Metadata {
     pub(super) chunk: usize,
     pub(super) part: usize,
     pub(super) first: usize,
+    /// For the filter alone: the groups of a result are read from the table.
+    #[serde(skip_serializing_if = "Vec::is_empty", skip_deserializing)]
+    groups: Vec<String>,
     /// For the full-text search alone: the text of a result is read from the table.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     text: Option<String>,
@@ -88,7 +93,6 @@ pub(super) struct GetIndexResponse {
     pub(super) index: IndexDescription,
 }
 
-/// How an index was created.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct IndexDescription {
@@ -131,12 +135,14 @@ impl IndexDescription {
 /// the vectors of one model in the collections that a caller may see, without some generations.
 pub(super) fn query(
     collections: &[String],
+    groups: Option<Value>,
     model: &str,
     vector: Option<&QuantisedVector>,
     text: Option<&str>,
     replaced: &[String],
 ) -> Map<String, Value> {
     let mut conditions = vec![json!({ "collection": { "$in": collections } }), json!({ "model": { "$eq": model } })];
+    conditions.extend(groups);
     if !replaced.is_empty() {
         conditions.push(json!({ "generation": { "$nin": replaced } }));
     }
@@ -152,6 +158,21 @@ pub(super) fn query(
     let text = text.map(|text| ("queryTexts", json!([{ "text": text, "metadataKey": TEXT_KEY }])));
     let all = parameters.into_iter().chain(vector).chain(text);
     all.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The condition of what a caller may find: what is for no group or for one of its groups. `None` for administrators.
+pub(super) fn group_filter(caller: &Membership) -> Option<Value> {
+    // Compared with an array, `$eq` is true if the value is one of its elements.
+    // https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-metadata-filtering.html, 2026-11-26.
+    let of_group = |name: &String| json!({ "groups": { "$eq": group_name(name) } });
+    let for_all = json!({ "groups": { "$exists": false } });
+    let conditions: Vec<Value> = [for_all].into_iter().chain(caller.groups.names().iter().map(of_group)).collect();
+    (!caller.is_administrator).then(|| json!({ "$or": conditions }))
+}
+
+/// The name of a group in the index.
+fn group_name(name: &str) -> String {
+    hex::encode(Sha256::digest(name.as_bytes())).chars().take(16).collect()
 }
 
 /// The vectors of a generation; a chunk without a vector has none.
@@ -170,6 +191,7 @@ pub(super) fn vectors<'a>(
             chunk: number,
             part,
             first,
+            groups: generation.groups.names().iter().map(|name| group_name(name)).collect(),
             text: stores_text.then(|| chunk.text.clone()),
         };
         let data = VectorData { float32: &chunk.vector.as_ref()?.values };

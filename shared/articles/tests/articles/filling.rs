@@ -2,7 +2,7 @@ use articles::{AddError, ArticleSource, EmbeddingsError, Format, SearchNotice, a
 use store::{ArticleCollection, EmbeddingModel};
 
 use crate::embeddings_server::{EmbeddingsServer, Fault};
-use crate::support::{add, ann, config, markdown, searcher, store, titles, writer};
+use crate::support::{add, ann, config, markdown, member, searcher, store, titles, writer};
 
 const SHARED: ArticleCollection = ArticleCollection::Shared;
 
@@ -85,13 +85,13 @@ async fn changed_model_never_mixes_vectors() {
     }
     let search = searcher(&store, &new);
     let before = server.inputs().len();
-    let found = search.search(&ann(), "erase", 5).await.unwrap();
+    let found = search.search((&ann(), &member(&[])), "erase", 5).await.unwrap();
     assert_eq!((titles(&found).len(), found.notice), (2, Some(SearchNotice::OtherModel)), "by terms");
     assert_eq!(server.inputs().len(), before, "no vector could be compared");
-    assert_eq!(search.search(&ann(), "forget", 5).await.unwrap().articles, []);
+    assert_eq!(search.search((&ann(), &member(&[])), "forget", 5).await.unwrap().articles, []);
     let source = markdown("a", "# Erasure\nHow to erase data.");
     assert!(matches!(add(&store, &writer(&store, &new), &SHARED, &source).await, Ok(Some(_))));
-    let found = search.search(&ann(), "forget", 5).await.unwrap();
+    let found = search.search((&ann(), &member(&[])), "forget", 5).await.unwrap();
     assert_eq!((found.articles[0].id.clone(), found.articles.len()), (article_id("a"), 1));
     assert_eq!(found.notice, Some(SearchNotice::OtherModel), "the other article is still to be added again");
     let plain = writer(&store, &config(None));

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::support::{ann, at, config, database, markdown, open, searcher, writer};
+use crate::support::{ann, at, config, database, markdown, member, open, searcher, writer};
 
 const SHARED: ArticleCollection = ArticleCollection::Shared;
 
@@ -149,7 +149,7 @@ async fn filling_killed_at_any_write_is_completed() {
             let outcomes = fill(&direct, &first_writer, &later, 2 * 3_600).await;
             assert_eq!(outcomes[0], None, "{case}");
             check(&direct, true, &case).await;
-            let found = searcher(&direct, &config(None)).search(&ann(), "version 1", 20).await.unwrap();
+            let found = searcher(&direct, &config(None)).search((&ann(), &member(&[])), "version 1", 20).await.unwrap();
             let old = found
                 .articles
                 .iter()

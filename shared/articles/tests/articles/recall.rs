@@ -4,7 +4,7 @@ use articles::{ArticleSource, Format};
 use store::{ArticleCollection, Store};
 
 use crate::embeddings_server::EmbeddingsServer;
-use crate::support::{add, ann, config, searcher, store, writer};
+use crate::support::{add, ann, config, member, searcher, store, writer};
 
 const SHARED: ArticleCollection = ArticleCollection::Shared;
 
@@ -93,7 +93,8 @@ async fn fill(store: &Store, server: Option<&EmbeddingsServer>) {
     });
     let answers = ANSWERS.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned()));
     for (key, text) in others.chain(answers) {
-        let source = ArticleSource { title: Some(key.clone()), key, url: None, text, format: Format::Markdown };
+        let source =
+            ArticleSource { title: Some(key.clone()), key, url: None, groups: None, text, format: Format::Markdown };
         add(store, &writer, &SHARED, &source).await.unwrap();
     }
 }
@@ -102,7 +103,7 @@ async fn fill(store: &Store, server: Option<&EmbeddingsServer>) {
 async fn missed(store: &Store, server: Option<&EmbeddingsServer>, questions: &[(&str, &str)]) -> Vec<String> {
     let (search, mut missed) = (searcher(store, &config(server.map(|server| (server, "m")))), Vec::new());
     for (question, document) in questions {
-        let found = search.search(&ann(), question, 5).await.unwrap();
+        let found = search.search((&ann(), &member(&[])), question, 5).await.unwrap();
         let titles: Vec<&str> = found.articles.iter().map(|article| article.title.as_str()).collect();
         if !titles.contains(document) {
             missed.push(format!("{question}: {titles:?}"));

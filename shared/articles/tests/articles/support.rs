@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use articles::{AddError, ArticleSearch, ArticleSource, ArticleWriter, ArticlesConfig, Format, Found, article_id};
-use domain::Owner;
+use domain::{Groups, Membership, Owner};
 use dynoxide::Database;
 use platform::settings::Settings;
 use store::{ArticleCollection, Store, StoredArticle, TableNames, create_tables, sdk_config};
@@ -57,6 +57,7 @@ pub(crate) fn markdown(key: &str, text: &str) -> ArticleSource {
         key: key.to_owned(),
         title: None,
         url: Some(format!("https://example.com/{key}")),
+        groups: None,
         text: text.to_owned(),
         format: Format::Markdown,
     }
@@ -75,6 +76,12 @@ pub(crate) async fn add(
 
 pub(crate) fn titles(found: &Found) -> Vec<&str> {
     found.articles.iter().map(|article| article.title.as_str()).collect()
+}
+
+/// A caller in these groups.
+pub(crate) fn member(groups: &[&str]) -> Membership {
+    let groups = Groups::new(groups.iter().map(|name| (*name).to_owned())).unwrap();
+    Membership { groups, is_administrator: false }
 }
 
 pub(crate) fn ann() -> Owner {

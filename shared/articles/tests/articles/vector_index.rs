@@ -6,7 +6,7 @@ use platform::settings::Settings;
 use store::{ArticleCollection, RateLimit, Store, StoreError, StoredArticle};
 
 use crate::embeddings_server::{EmbeddingsServer, Fault as EmbeddingsFault, KEY};
-use crate::support::{add, ann, at, config, markdown, searcher, store, titles, writer};
+use crate::support::{add, ann, at, config, markdown, member, searcher, store, titles, writer};
 use crate::vectors_server::{Fault, IndexSettings, VectorsServer};
 
 const SHARED: ArticleCollection = ArticleCollection::Shared;
@@ -52,7 +52,7 @@ impl Servers {
 
     /// The titles that a new instance finds, and what limited it.
     async fn search(&self, owner: &Owner, query: &str) -> (Vec<String>, Option<SearchNotice>) {
-        let found = searcher(&self.store, &self.config("m")).search(owner, query, 5).await.unwrap();
+        let found = searcher(&self.store, &self.config("m")).search((owner, &member(&[])), query, 5).await.unwrap();
         (titles(&found).into_iter().map(str::to_owned).collect(), found.notice)
     }
 }
@@ -74,7 +74,7 @@ async fn index_finds_by_meaning_and_by_terms() {
     servers.add(&SHARED, &markdown("b", "# Prices\nWhat a turn costs: money of chapter x17.")).await.unwrap();
     servers.add(&ArticleCollection::Of(ann()), &long(25, "Own")).await.unwrap();
     let search = searcher(&servers.store, &servers.config("m"));
-    let found = search.search(&ann(), "forget", 5).await.unwrap();
+    let found = search.search((&ann(), &member(&[])), "forget", 5).await.unwrap();
     assert_eq!((titles(&found), found.notice), (vec!["Own", "Erasure"], None));
     assert_eq!(found.articles[0].chunks.len(), 3);
     let texts = servers.store.articles.list(&ArticleCollection::Of(ann())).await.unwrap();
@@ -83,9 +83,9 @@ async fn index_finds_by_meaning_and_by_terms() {
         assert_eq!(chunk.text, stored[chunk.index].text, "{}", chunk.index);
         assert_eq!(stored[chunk.index].vector, None, "the table has no vectors");
     }
-    let found = search.search(&ann(), "x17 price", 5).await.unwrap();
+    let found = search.search((&ann(), &member(&[])), "x17 price", 5).await.unwrap();
     assert_eq!(titles(&found)[..2], ["Prices", "Erasure"]);
-    assert_eq!(titles(&search.search(&ann(), "forget", 1).await.unwrap()).len(), 1);
+    assert_eq!(titles(&search.search((&ann(), &member(&[])), "forget", 1).await.unwrap()).len(), 1);
     let metadata = servers.vectors.metadata();
     assert!(metadata.iter().all(|vector| vector["text"].is_string()));
     assert!(!format!("{metadata:?}").contains("ann"), "owners are not named");
@@ -103,7 +103,8 @@ async fn service_ranks_by_meaning_and_terms_at_once() {
     assert_eq!(query["queryTexts"], serde_json::json!([{ "text": "forget x17", "metadataKey": "text" }]));
     assert_eq!(query["queryVector"]["float32"].as_array().map(Vec::len), Some(1024));
     servers.vectors.reverse();
-    let found = searcher(&servers.store, &servers.config("m")).search(&ann(), "forget x17", 5).await.unwrap();
+    let found =
+        searcher(&servers.store, &servers.config("m")).search((&ann(), &member(&[])), "forget x17", 5).await.unwrap();
     assert_eq!(titles(&found), ["Tea", "Erasure"]);
     assert!(found.articles[0].chunks[0].score > found.articles[1].chunks[0].score);
 }
@@ -132,6 +133,39 @@ async fn f119_index_never_shows_other_owners_articles() {
     check().await;
     let filter = servers.vectors.last("QueryVectors")["filter"].clone();
     assert_eq!(filter["$and"][0]["collection"]["$in"], serde_json::json!(["shared"]), "eve has no articles");
+    servers.vectors.ignore_filters();
+    check().await;
+}
+
+#[tokio::test]
+async fn f119_index_never_shows_other_groups_articles() {
+    let servers = Servers::start(IndexSettings::default()).await;
+    for (key, groups) in [("all", &[][..]), ("legal", &["legal"]), ("both", &["legal", "sales"])] {
+        let text = format!("# {key}\nhow to erase");
+        let source = ArticleSource { groups: Some(member(groups).groups), ..markdown(key, &text) };
+        servers.add(&SHARED, &source).await.unwrap();
+    }
+    let check = async || {
+        for (groups, expected) in
+            [(&[][..], &["all"][..]), (&["sales", "x"], &["all", "both"]), (&["legal"], &["all", "both", "legal"])]
+        {
+            for query in ["forget", "erase"] {
+                let search = searcher(&servers.store, &servers.config("m"));
+                let found = search.search((&ann(), &member(groups)), query, 5).await.unwrap();
+                let mut found = titles(&found);
+                found.sort_unstable();
+                assert_eq!(found, expected, "{groups:?} {query}");
+            }
+        }
+    };
+    check().await;
+    let metadata = format!("{:?}", servers.vectors.metadata());
+    assert!(!metadata.contains("sales"), "groups are not named: {metadata}");
+    let one = searcher(&servers.store, &servers.config("m")).search((&ann(), &member(&[])), "erase", 1).await.unwrap();
+    assert_eq!(
+        (titles(&one), servers.vectors.last("QueryVectors")["filter"].to_string().contains("$exists")),
+        (vec!["all"], true)
+    );
     servers.vectors.ignore_filters();
     check().await;
 }
@@ -260,7 +294,7 @@ async fn index_without_full_text_searches_meaning_alone() {
         assert_eq!(servers.vectors.metadata()[0].get("text").is_some(), stores_text);
         assert_eq!(servers.search(&ann(), "forget").await, (names(&["Erasure"]), Some(SearchNotice::MeaningOnly)));
         servers.embeddings.fail([500, 500].map(|status| Some(EmbeddingsFault::Status(status))));
-        let failed = searcher(&servers.store, &servers.config("m")).search(&ann(), "erase", 5).await;
+        let failed = searcher(&servers.store, &servers.config("m")).search((&ann(), &member(&[])), "erase", 5).await;
         assert!(matches!(failed, Err(SearchError::Embeddings(_))), "{failed:?}");
     }
 }
@@ -290,7 +324,7 @@ async fn other_models_and_unindexed_articles_are_noted() {
     }
     let (found, notice) = servers.search(&ann(), "forget").await;
     assert_eq!((found.len(), notice), (3, None));
-    let found = searcher(&servers.store, &in_table).search(&ann(), "erase", 5).await.unwrap();
+    let found = searcher(&servers.store, &in_table).search((&ann(), &member(&[])), "erase", 5).await.unwrap();
     assert_eq!((found.articles.len(), found.notice), (3, Some(SearchNotice::OtherModel)), "back to memory: by terms");
 }
 

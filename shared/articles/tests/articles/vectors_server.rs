@@ -328,8 +328,12 @@ fn matches(filter: &Value, metadata: &Value) -> bool {
         if key == "$and" {
             return condition.as_array().unwrap().iter().all(|part| matches(part, metadata));
         }
+        if key == "$or" {
+            return condition.as_array().unwrap().iter().any(|part| matches(part, metadata));
+        }
         condition.as_object().unwrap().iter().all(|(operator, value)| match operator.as_str() {
-            "$eq" => metadata[key] == *value,
+            "$eq" => metadata[key] == *value || metadata[key].as_array().is_some_and(|all| all.contains(value)),
+            "$exists" => metadata.get(key).is_some() == (*value == true),
             "$nin" => !value.as_array().unwrap().contains(&metadata[key]),
             "$in" => value.as_array().unwrap().contains(&metadata[key]),
             _ => unreachable!("{operator}"),

@@ -1,4 +1,4 @@
-use domain::{ErrorCode, FinishReason, Source, Usage};
+use domain::FinishReason;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::frame::write_json_frame;
 pub(super) enum UiChunk<'a> {
     Start {
         message_id: &'a str,
-        message_metadata: StartMetadata<'a>,
+        message_metadata: Value,
     },
     StartStep,
     FinishStep,
@@ -43,7 +43,7 @@ pub(super) enum UiChunk<'a> {
     },
     ToolOutputAvailable {
         tool_call_id: &'a str,
-        output: ToolOutput<'a>,
+        output: Value,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         preliminary: bool,
         #[serde(flatten)]
@@ -61,11 +61,11 @@ pub(super) enum UiChunk<'a> {
         title: &'a str,
     },
     MessageMetadata {
-        message_metadata: EndMetadata<'a>,
+        message_metadata: Value,
     },
     Finish {
         finish_reason: &'static str,
-        message_metadata: EndMetadata<'a>,
+        message_metadata: Value,
     },
     Abort,
     Error {
@@ -74,7 +74,6 @@ pub(super) enum UiChunk<'a> {
 }
 
 impl UiChunk<'_> {
-    /// Appends the chunk as a frame.
     pub(super) fn write(&self, out: &mut String) {
         write_json_frame(self, out);
     }
@@ -89,51 +88,7 @@ pub(super) struct ToolKind {
     provider_executed: bool,
 }
 
-/// The only kind of call in use.
 pub(super) const SERVER_TOOL: ToolKind = ToolKind { dynamic: true, provider_executed: true };
-
-/// A call's output, complete or in progress.
-#[derive(Serialize)]
-#[serde(untagged, rename_all_fields = "camelCase")]
-pub(super) enum ToolOutput<'a> {
-    Complete { summary: &'a str, cached: bool, duration_ms: u64, sources: &'a [Source] },
-    InProgress { progress: &'a str },
-}
-
-/// Message metadata of the first chunk.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct StartMetadata<'a> {
-    pub(super) conversation_id: &'a str,
-    pub(super) model: &'a str,
-}
-
-/// Message metadata added at the end.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct EndMetadata<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) finish_reason: Option<FinishReason>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) usage: Option<&'a Usage>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) title: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    pub(super) models: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<ErrorMetadata<'a>>,
-}
-
-/// The details of an error besides its message.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ErrorMetadata<'a> {
-    pub(super) code: ErrorCode,
-    pub(super) retryable: bool,
-    pub(super) request_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) retry_after_seconds: Option<u64>,
-}
 
 /// The SDK's name of a finish reason. The SDK knows fewer; the exact one is in the metadata.
 pub(super) fn sdk_finish_reason(reason: FinishReason) -> &'static str {

@@ -1,25 +1,26 @@
 use domain::{ErrorCode, Failure, StrictObject};
 
 use crate::request::validate_message;
-use crate::{TurnOptions, TurnRequest};
+use crate::{ParentMessage, TurnOptions, TurnRequest};
 
 /// Maximum body size of a UI chat, in bytes: clients send their whole copy of the conversation with every message.
 pub const MAX_AI_SDK_BODY_BYTES: usize = 4 * 1024 * 1024;
 
-/// Maximum length of a chat id, in characters.
 const MAX_CHAT_ID_CHARS: usize = 255;
 
 /// Maximum number of messages in a client's copy, and of parts in a message.
 const MAX_MESSAGES: usize = 10_000;
 const MAX_PARTS: usize = 100;
 
-/// A request of `useChat`: the next message of a chat, or a regeneration of its last answer.
+/// A request of `useChat`: the next message of a chat, an edited one, or a regeneration of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AiSdkRequest {
     /// The client's name for the conversation.
     pub chat_id: String,
-    /// Whether the last answer is to be regenerated.
+    /// Whether an answer is to be regenerated.
     pub regenerate: bool,
+    /// The answer to be regenerated, or the edited message, as the client knows it; absent for the last one.
+    pub message_id: Option<String>,
     /// The remaining fields. The message is empty for a regeneration whose body holds no message.
     pub turn: TurnRequest,
 }
@@ -28,7 +29,8 @@ impl AiSdkRequest {
     /// Parses the body of `POST /api/ui/chat` as the SDK's transport sends it. `message` replaces `messages` if
     /// `prepareSendMessagesRequest` sends only the newest. The additional fields of `POST /api/chat` are accepted too.
     ///
-    /// Only the last message is used, and it must be the user's; the server stores the conversation itself.
+    /// The last message must be the user's. Of those before it only the id of the last answer is read, as the parent of an
+    /// edited message: the server stores the conversation itself.
     ///
     /// # Errors
     /// `invalid_request` or `too_large`, with a message that names the field and what is accepted.
@@ -37,15 +39,17 @@ impl AiSdkRequest {
         let chat_id = fields.take_non_blank("id", MAX_CHAT_ID_CHARS)?;
         let chat_id = chat_id.ok_or_else(|| invalid_request("`id` is required: the id of the chat, a string"))?;
         let regenerate = parse_trigger(&mut fields)?;
-        let message = match take_last_message(&mut fields)? {
+        let message_id = fields.take_string("messageId")?;
+        let (message, parent) = take_messages(&mut fields)?;
+        let message = match message {
             Some(message) => message_text(message)?,
             None if regenerate => String::new(),
             None => return Err(invalid_request("`messages` is required: an array that ends with the user's message")),
         };
         let options = TurnOptions { stream: true, ..TurnOptions::take(&mut fields)? };
         // The chat id alone identifies the conversation.
-        let turn = TurnRequest { message, conversation_id: None, options };
-        Ok(Self { chat_id, regenerate, turn })
+        let turn = TurnRequest { message, conversation_id: None, parent, temporary: false, options };
+        Ok(Self { chat_id, regenerate, message_id, turn })
     }
 }
 
@@ -57,11 +61,22 @@ fn parse_trigger(fields: &mut StrictObject) -> Result<bool, Failure> {
     }
 }
 
-fn take_last_message(fields: &mut StrictObject) -> Result<Option<StrictObject>, Failure> {
-    match fields.take_nested("message")? {
-        Some(message) => Ok(Some(message)),
-        None => Ok(fields.take_objects("messages", MAX_MESSAGES)?.and_then(|mut messages| messages.pop())),
+/// The last message, and the last answer before it; that is unknown if the client sends only the newest message.
+fn take_messages(fields: &mut StrictObject) -> Result<(Option<StrictObject>, ParentMessage), Failure> {
+    if let Some(message) = fields.take_nested("message")? {
+        return Ok((Some(message), ParentMessage::Last));
     }
+    let Some(mut messages) = fields.take_objects("messages", MAX_MESSAGES)? else {
+        return Ok((None, ParentMessage::Last));
+    };
+    let last = messages.pop();
+    let mut answers = messages.into_iter().rev();
+    let is_answer = |message: &mut StrictObject| message.take_value("role").is_some_and(|role| role == "assistant");
+    let parent = match answers.find_map(|mut message| is_answer(&mut message).then(|| message.take_value("id"))) {
+        Some(id) => id.and_then(|id| id.as_str().map(str::to_owned)).map_or(ParentMessage::Last, ParentMessage::Id),
+        None => ParentMessage::None,
+    };
+    Ok((last, parent))
 }
 
 /// The text of a user message. Parts with client data are skipped.
@@ -120,16 +135,19 @@ mod tests {
         let turn = TurnRequest {
             message: "问".into(),
             conversation_id: None,
+            parent: ParentMessage::Id("m1".into()),
+            temporary: false,
             options: TurnOptions {
                 model: Some("volcano".into()),
                 agent_id: Some("a".into()),
                 tool_choice: Some(ToolChoice::None),
-                user_id: None,
-                time_zone: None,
-                stream: true,
+                ..TurnOptions::default()
             },
         };
-        assert_eq!(parse(&body), Ok(AiSdkRequest { chat_id: "x7".into(), regenerate: false, turn }));
+        assert_eq!(
+            parse(&body),
+            Ok(AiSdkRequest { chat_id: "x7".into(), regenerate: false, message_id: Some("m0".into()), turn })
+        );
     }
 
     #[test]
@@ -146,6 +164,7 @@ mod tests {
         let request =
             parse(&json!({ "id": "x", "trigger": "regenerate-message", "messages": [user_message("问")] })).unwrap();
         assert_eq!((request.turn.message.as_str(), request.regenerate), ("问", true));
+        assert_eq!(request.turn.parent, ParentMessage::None);
     }
 
     #[test]

@@ -22,6 +22,7 @@ fn lines(events: &[Event]) -> Vec<String> {
 
 fn started() -> Event {
     Event::Started(Box::new(TurnStart {
+        continues: false,
         conversation_id: "01C".into(),
         message_id: "01M".into(),
         model: "volcano".into(),

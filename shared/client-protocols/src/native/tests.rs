@@ -19,8 +19,7 @@ fn delta_frame_matches_serialised_object() {
             (Event::Delta(AnswerDelta::Text(text.into())), "content"),
             (Event::Delta(AnswerDelta::Thinking(text.into())), "thinking"),
         ] {
-            let object = serde_json::to_string(&Payload::from_event(&event, "", &[]).unwrap()).unwrap();
-            assert_eq!(object, format!(r#"{{"type":"{name}","{name}":{}}}"#, json!(text)));
+            let object = format!(r#"{{"type":"{name}","{name}":{}}}"#, json!(text));
             let rendered = frames(&[event]);
             let (id, data) = rendered.split_once('\n').unwrap();
             assert!(id.starts_with("id: 01T-"), "{id}");
@@ -33,6 +32,7 @@ fn delta_frame_matches_serialised_object() {
 fn turn_matches_the_documented_transcript() {
     let events = [
         Event::Started(Box::new(TurnStart {
+            continues: false,
             conversation_id: "01C".into(),
             message_id: "01M".into(),
             model: "volcano".into(),
@@ -117,6 +117,7 @@ fn failover_models_are_listed_at_the_end() {
         (Event::Delta(AnswerDelta::Text("a".into())), Event::Note(Note::ModelSwitched("backup".into())));
     let done = Event::End(Ok(FinishReason::Stop));
     let started = Event::Started(Box::new(TurnStart {
+        continues: false,
         conversation_id: "c".into(),
         message_id: "m".into(),
         model: "first".into(),

@@ -1,11 +1,10 @@
 use domain::{AnswerDelta, Event, FinishReason, ToolCall, ToolEvent, TurnAccumulator};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::annotations::{Annotation, annotate};
-use super::citation_links::definitions;
-use super::error::ErrorDocument;
-use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
+use super::annotations::{annotate, link_definitions};
+use super::error::error_document;
+use super::{CompletionMeta, call_object, finish_reason_name, token_usage};
 use crate::Protocol;
 use crate::frame::{END_MARKER, write_json_frame};
 
@@ -49,9 +48,9 @@ struct Delta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<CallObject<'a>>,
+    tool_calls: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    annotations: Vec<Annotation<'a>>,
+    annotations: Vec<Value>,
 }
 
 impl CompletionChunks {
@@ -61,17 +60,17 @@ impl CompletionChunks {
     }
 
     fn write_delta(&self, delta: Delta<'_>, out: &mut String) {
-        self.write_chunk(&[ChunkChoice { delta, ..ChunkChoice::default() }], None, out);
+        self.write_chunk(&[ChunkChoice { delta, ..ChunkChoice::default() }], Value::Null, out);
     }
 
     fn write_call(&mut self, call: &ToolCall, out: &mut String) {
-        let tool_calls = vec![CallObject::new(Some(self.call_count), call)];
+        let tool_calls = vec![call_object(Some(self.call_count), call)];
         self.write_delta(Delta { tool_calls, ..Delta::default() }, out);
         self.call_count += 1;
     }
 
     fn write_done(&self, reason: FinishReason, out: &mut String) {
-        let links = if self.head.citation_links { definitions(&self.turn) } else { String::new() };
+        let links = if self.head.citation_links { link_definitions(&self.turn) } else { String::new() };
         if !links.is_empty() {
             self.write_delta(Delta { content: Some(&links), ..Delta::default() }, out);
         }
@@ -80,16 +79,16 @@ impl CompletionChunks {
             self.write_delta(Delta { annotations, ..Delta::default() }, out);
         }
         let finish_reason = Some(finish_reason_name(reason));
-        self.write_chunk(&[ChunkChoice { finish_reason, ..ChunkChoice::default() }], None, out);
+        self.write_chunk(&[ChunkChoice { finish_reason, ..ChunkChoice::default() }], Value::Null, out);
         if self.include_usage {
-            self.write_chunk(&[], Some((&self.turn.usage.unwrap_or_default()).into()), out);
+            self.write_chunk(&[], token_usage(&self.turn.usage.unwrap_or_default()), out);
         }
         out.push_str(END_MARKER);
     }
 
-    fn write_chunk(&self, choices: &[ChunkChoice<'_>], usage: Option<TokenUsage>, out: &mut String) {
+    fn write_chunk(&self, choices: &[ChunkChoice<'_>], usage: Value, out: &mut String) {
         let CompletionMeta { id, created, model, .. } = &self.head;
-        let usage = self.include_usage.then(|| json!(usage));
+        let usage = self.include_usage.then_some(usage);
         let chunk = CompletionChunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage };
         write_json_frame(&chunk, out);
     }
@@ -111,7 +110,7 @@ impl Protocol for CompletionChunks {
             Event::Tool(ToolEvent::ClientCall(call)) => self.write_call(call, out),
             Event::End(Ok(finish_reason)) => self.write_done(*finish_reason, out),
             Event::End(Err(failure)) => {
-                write_json_frame(&ErrorDocument::new(failure), out);
+                write_json_frame(&error_document(failure), out);
                 out.push_str(END_MARKER);
             }
             // No chunk takes text back.
@@ -142,6 +141,7 @@ mod tests {
 
     fn started() -> Event {
         Event::Started(Box::new(TurnStart {
+            continues: false,
             conversation_id: String::new(),
             message_id: "m".into(),
             model: "volcano".into(),

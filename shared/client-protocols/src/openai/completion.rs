@@ -1,67 +1,38 @@
 use domain::TurnAccumulator;
-use serde::Serialize;
+use serde_json::json;
 
-use super::annotations::{Annotation, annotate};
-use super::citation_links::definitions;
-use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
+use super::annotations::{annotate, link_definitions};
+use super::{CompletionMeta, call_object, finish_reason_name, token_usage};
 use crate::TurnDocument;
-
-#[derive(Serialize)]
-struct Completion<'a> {
-    id: &'a str,
-    object: &'static str,
-    created: u64,
-    model: &'a str,
-    choices: [CompletionChoice<'a>; 1],
-    usage: TokenUsage,
-}
-
-#[derive(Serialize)]
-struct CompletionChoice<'a> {
-    index: u32,
-    message: CompletionMessage<'a>,
-    logprobs: Option<()>,
-    finish_reason: &'static str,
-}
-
-#[derive(Serialize)]
-struct CompletionMessage<'a> {
-    role: &'static str,
-    /// `null` if there are only calls.
-    content: Option<String>,
-    refusal: Option<()>,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    reasoning_content: &'a str,
-    annotations: Vec<Annotation<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<CallObject<'a>>,
-}
 
 /// Renders a whole answer as one `chat.completion` object in JSON.
 pub fn render_completion(head: &CompletionMeta, document: &TurnDocument) -> String {
     let CompletionMeta { id, created, model, citation_links } = head;
     let TurnAccumulator { content, thinking, client_tool_calls, sources, usage, .. } = &document.turn;
-    let links = if *citation_links { definitions(&document.turn) } else { String::new() };
+    let links = if *citation_links { link_definitions(&document.turn) } else { String::new() };
     let only_calls = content.is_empty() && !client_tool_calls.is_empty();
-    let message = CompletionMessage {
-        role: "assistant",
-        content: (!only_calls).then(|| format!("{content}{links}")),
-        refusal: None,
-        reasoning_content: thinking,
-        annotations: annotate(content, sources),
-        tool_calls: client_tool_calls.iter().map(|call| CallObject::new(None, call)).collect(),
-    };
+    let content_and_links = (!only_calls).then(|| format!("{content}{links}"));
+    let mut message = json!({ "role": "assistant", "content": content_and_links, "refusal": null });
+    if !thinking.is_empty() {
+        message["reasoning_content"] = thinking.as_str().into();
+    }
+    message["annotations"] = annotate(content, sources).into();
+    if !client_tool_calls.is_empty() {
+        message["tool_calls"] = client_tool_calls.iter().map(|call| call_object(None, call)).collect();
+    }
     let finish_reason = finish_reason_name(document.finish_reason);
-    let choices = [CompletionChoice { index: 0, message, logprobs: None, finish_reason }];
-    let usage = (&usage.unwrap_or_default()).into();
-    let completion = Completion { id, object: "chat.completion", created: *created, model, choices, usage };
-    serde_json::to_string(&completion).unwrap_or_default()
+    let choice = json!({ "index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason });
+    let usage = token_usage(&usage.unwrap_or_default());
+    json!({
+        "id": id, "object": "chat.completion", "created": created, "model": model, "choices": [choice], "usage": usage,
+    })
+    .to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use domain::{Event, FinishReason, ToolCall, ToolEvent};
-    use serde_json::{Value, json};
+    use serde_json::Value;
 
     use super::*;
 

@@ -1,30 +1,15 @@
 use domain::{ErrorCode, Failure};
-use serde::Serialize;
-
-#[derive(Serialize)]
-pub(super) struct ErrorDocument<'a> {
-    error: ErrorBody<'a>,
-}
-
-#[derive(Serialize)]
-struct ErrorBody<'a> {
-    message: &'a str,
-    r#type: &'static str,
-    param: Option<&'a str>,
-    code: &'static str,
-}
+use serde_json::{Value, json};
 
 /// Renders an error body: `{"error": {"message", "type", "param", "code"}}`. The request id is only in its header.
 pub fn render_error(failure: &Failure, _request_id: &str) -> Vec<u8> {
-    serde_json::to_vec(&ErrorDocument::new(failure)).unwrap_or_default()
+    error_document(failure).to_string().into_bytes()
 }
 
-impl<'a> ErrorDocument<'a> {
-    pub(super) fn new(failure: &'a Failure) -> Self {
-        let (kind, code) = (error_type(failure.code), openai_code(failure.code));
-        let param = failure.param.as_deref().or((failure.code == ErrorCode::ModelNotFound).then_some("model"));
-        Self { error: ErrorBody { message: &failure.message, r#type: kind, param, code } }
-    }
+pub(super) fn error_document(failure: &Failure) -> Value {
+    let (kind, code) = (error_type(failure.code), openai_code(failure.code));
+    let param = failure.param.as_deref().or((failure.code == ErrorCode::ModelNotFound).then_some("model"));
+    json!({ "error": { "message": failure.message, "type": kind, "param": param, "code": code } })
 }
 
 /// The `type` by which clients classify errors that they do not classify by status.

@@ -5,23 +5,21 @@
 
 mod annotations;
 mod chunks;
-mod citation_links;
 mod completion;
 mod error;
 mod messages;
-mod pending_results;
 mod request;
 mod tools;
-mod unsupported;
 
 pub use chunks::CompletionChunks;
 pub use completion::render_completion;
 pub use error::render_error;
 pub use request::{ChatRequest, Sampling};
 
-use domain::{FinishReason, ToolCall};
-use serde::Serialize;
-use serde_json::Value;
+use domain::{FinishReason, ToolCall, Usage};
+use serde_json::{Value, json};
+
+use crate::frame::without_nulls;
 
 /// The fields common to every chunk and document of one answer.
 #[derive(Clone, Debug)]
@@ -36,56 +34,24 @@ pub struct CompletionMeta {
     pub citation_links: bool,
 }
 
-/// Token counts.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct TokenUsage {
-    prompt_tokens: u64,
-    completion_tokens: u64,
-    total_tokens: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_tokens_details: Option<PromptTokensDetails>,
+fn token_usage(usage: &Usage) -> Value {
+    let Usage { input_tokens, output_tokens, cached_tokens, .. } = *usage;
+    without_nulls(json!({
+        "prompt_tokens": input_tokens,
+        "completion_tokens": output_tokens,
+        "total_tokens": input_tokens.saturating_add(output_tokens),
+        "prompt_tokens_details": (cached_tokens > 0).then(|| json!({ "cached_tokens": cached_tokens })),
+    }))
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-struct PromptTokensDetails {
-    cached_tokens: u64,
-}
-
-impl From<&domain::Usage> for TokenUsage {
-    fn from(usage: &domain::Usage) -> Self {
-        let (prompt_tokens, completion_tokens) = (usage.input_tokens, usage.output_tokens);
-        let total_tokens = prompt_tokens.saturating_add(completion_tokens);
-        let cached_tokens = usage.cached_tokens;
-        let prompt_tokens_details = (cached_tokens > 0).then_some(PromptTokensDetails { cached_tokens });
-        Self { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details }
-    }
-}
-
-/// A call of a client tool.
-#[derive(Serialize)]
-struct CallObject<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    index: Option<usize>,
-    id: &'a str,
-    r#type: &'static str,
-    function: FunctionObject<'a>,
-}
-
-#[derive(Serialize)]
-struct FunctionObject<'a> {
-    name: &'a str,
-    /// JSON in a string; invalid arguments as the model wrote them.
-    arguments: String,
-}
-
-impl<'a> CallObject<'a> {
-    fn new(index: Option<usize>, call: &'a ToolCall) -> Self {
-        let arguments = match &call.arguments {
-            Value::String(unreadable) => unreadable.clone(),
-            arguments => arguments.to_string(),
-        };
-        Self { index, id: &call.id, r#type: "function", function: FunctionObject { name: &call.name, arguments } }
-    }
+/// A call; its arguments are JSON in a string, or invalid ones as the model wrote them.
+fn call_object(index: Option<usize>, call: &ToolCall) -> Value {
+    let arguments = match &call.arguments {
+        Value::String(unreadable) => unreadable.clone(),
+        arguments => arguments.to_string(),
+    };
+    let function = json!({ "name": call.name, "arguments": arguments });
+    without_nulls(json!({ "index": index, "id": call.id, "type": "function", "function": function }))
 }
 
 /// The OpenAI name of a finish reason. An answer cut by the deadline counts as cut by its length.

@@ -1,14 +1,12 @@
-use domain::{Failure, HistoryTurn, Message, ToolChoice, ToolSpec};
+use domain::{Failure, HistoryTurn, Message, StrictObject, ToolChoice, ToolSpec};
 use serde_json::Value;
 
 use super::messages::ParsedConversation;
-use super::{messages, tools, unsupported};
-use domain::StrictObject;
+use super::{messages, tools};
 
 /// Maximum of `max_tokens`: more than any model writes.
 const MAX_TOKENS: u32 = 100_000_000;
 
-/// Maximum length of a stop sequence, in characters.
 const MAX_STOP_CHARS: usize = 1000;
 
 const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
@@ -77,7 +75,7 @@ impl ChatRequest {
     /// `invalid_request` with the path of the invalid or unsupported field.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
         let mut fields = StrictObject::parse(body)?;
-        unsupported::reject_unsupported(&mut fields)?;
+        reject_unsupported(&mut fields)?;
         let model = fields.take_string("model")?.ok_or_else(|| fields.field_error("model", "given: a string"))?;
         let ParsedConversation { system, history, text, trailing_messages: since } =
             messages::parse_messages(&mut fields)?;
@@ -167,6 +165,35 @@ fn parse_include_usage(fields: &mut StrictObject) -> Result<bool, Failure> {
         Some(mut options) => Ok(options.take_bool("include_usage")?.unwrap_or(false)),
         None => Ok(false),
     }
+}
+
+/// A predicate: whether a value has no effect.
+type NeutralCheck<'a> = &'a dyn Fn(&Value) -> bool;
+
+/// Rejects unsupported fields. Ignoring them would return an answer other than the one requested.
+pub(super) fn reject_unsupported(fields: &mut StrictObject) -> Result<(), Failure> {
+    let is_absent = |value: &Value| match value {
+        Value::Bool(on) => !on,
+        Value::Number(number) => number.as_u64() == Some(0),
+        Value::Object(entries) => entries.is_empty(),
+        _ => false,
+    };
+    let unsupported: [(&str, &str, NeutralCheck<'_>); 8] = [
+        ("n", "1: there is one answer to a request", &|value| value.as_u64() == Some(1)),
+        ("logprobs", "false: probabilities are not known here", &is_absent),
+        ("top_logprobs", "0: probabilities are not known here", &is_absent),
+        ("logit_bias", "empty: tokens differ from model to model", &is_absent),
+        ("functions", "left out: use `tools`", &|_| false),
+        ("function_call", "left out: use `tool_choice`", &|_| false),
+        ("modalities", "[\"text\"]: answers are text only", &|value| *value == Value::from(vec!["text"])),
+        ("audio", "left out: answers are text only", &|_| false),
+    ];
+    for (name, accepted, is_neutral) in unsupported {
+        if fields.take_value(name).is_some_and(|value| !is_neutral(&value)) {
+            return Err(fields.field_error(name, accepted));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

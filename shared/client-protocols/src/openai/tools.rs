@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use domain::StrictObject;
 
-/// Maximum number of tools in a request.
 const MAX_TOOLS: usize = 128;
 
 /// The web search of OpenAI's models, as a prefix: versions have a date in their names.
@@ -15,7 +14,6 @@ const WEB_SEARCH: &str = "web_search";
 /// The tool that searches the web here.
 const SEARCH_TOOL: &str = "search_web";
 
-/// Maximum length of a tool's name, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
 /// Parses the client tools, and whether the web search is among the tools. `strict` is dropped: models receive the schema,

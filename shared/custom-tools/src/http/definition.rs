@@ -9,7 +9,7 @@ use tools::OutboundRedactor;
 
 use super::endpoint::{parse_endpoint, slot_names};
 use super::template::UrlTemplate;
-use super::{Endpoint, ToolKind, Transform, parameter_table, parameters};
+use super::{Endpoint, ToolKind, Transform, parameters};
 use crate::call_error::CallError;
 
 const DEFINITION_FIELDS: &str = "`name`, `displayName`, `description`, `category`, `type`, `endpoint`, `parameters`, \
@@ -19,7 +19,6 @@ const DEFINITION_FIELDS: &str = "`name`, `displayName`, `description`, `category
 const DEFINITION_ALIASES: [(&str, &str); 3] =
     [("display_name", "displayName"), ("response_transform", "responseTransform"), ("rate_limit", "rateLimit")];
 
-/// Longest name, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 
 /// Longest name of a server, in bytes: it is the prefix of its tools' names.
@@ -70,14 +69,8 @@ pub struct ToolDefinition {
     /// Whether repeating a call has no further effect; only such a call is retried when the host fails.
     pub idempotent: bool,
     /// Whether personal data in arguments is replaced according to `MASK`; `false` for a tool that needs it.
-    #[serde(skip_serializing_if = "is_usual")]
+    #[serde(skip_serializing_if = "bool::clone")]
     pub mask: bool,
-}
-
-/// Whether `mask` has its default value.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
-fn is_usual(mask: &bool) -> bool {
-    *mask
 }
 
 impl ToolDefinition {
@@ -117,13 +110,11 @@ impl ToolDefinition {
         json!(self)
     }
 
-    /// Returns the description of its tool for the model.
     pub(crate) fn spec(&self, parameters: Value) -> ToolSpec {
         let (name, description) = (self.name.clone(), self.description.clone());
         ToolSpec { name, description, parameters, examples: Vec::new() }
     }
 
-    /// Returns the arguments to send.
     pub(crate) fn outbound_arguments(
         &self,
         arguments: &Map<String, Value>,
@@ -173,7 +164,7 @@ fn parse_parameters(fields: &mut StrictObject, endpoint: &Endpoint, policy: Poli
         let absent = given.is_none().then_some(Value::Null);
         return absent.ok_or_else(|| fields.field_error("parameters", "left out: the tool has its own"));
     };
-    let schema = parameter_table::to_schema(given.unwrap_or_default());
+    let schema = parameters::to_schema(given.unwrap_or_default());
     let schema = parameters::validate(&schema).map_err(|accepted| fields.field_error("parameters", &accepted))?;
     let has = |name: &str| schema.pointer("/properties").is_some_and(|all| all.get(name).is_some());
     let required = |name: &str| {
@@ -197,12 +188,11 @@ fn parse_transform(fields: &mut StrictObject, kind: ToolKind) -> Result<Option<T
         return Err(fields.field_error("responseTransform", "left out: the tools of a server answer in their own ways"));
     }
     let (pointer, jmespath) = (inner.take_string("pointer")?, inner.take_string("jmespath")?);
-    let transform = match (pointer, jmespath) {
-        (Some(pointer), None) => Transform::Pointer(pointer),
-        (None, Some(expression)) => Transform::Jmespath(expression),
+    let (name, transform) = match (pointer, jmespath) {
+        (Some(pointer), None) => ("pointer", Transform::Pointer(pointer)),
+        (None, Some(expression)) => ("jmespath", Transform::Jmespath(expression)),
         _ => return Err(fields.field_error("responseTransform", "an object with one of `pointer` and `jmespath`")),
     };
-    let name = if matches!(transform, Transform::Pointer(_)) { "pointer" } else { "jmespath" };
     transform.check().map_err(|accepted| inner.field_error(name, &accepted))?;
     inner.reject_unknown("`pointer`, `jmespath`")?;
     Ok(Some(transform))

@@ -3,10 +3,10 @@ use std::time::Duration;
 
 use domain::{Failure, StrictObject};
 use egress::Policy;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::Auth;
 use super::template::{Piece, UrlTemplate, parse_pieces};
-use super::{Auth, ToolKind};
 
 const WEB_ENDPOINT_FIELDS: &str = "`urlTemplate`, `method`, `headers`, `auth`, `timeoutSeconds`";
 
@@ -38,7 +38,7 @@ pub enum Endpoint {
 }
 
 /// The built-in tools that a definition can expose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BuiltinTool {
     /// `calculator`.
     #[serde(rename = "internal://calculator")]
@@ -89,19 +89,13 @@ impl WebEndpoint {
     }
 }
 
-/// Parses the endpoint of a definition.
 pub(super) fn parse_endpoint(fields: &mut StrictObject, policy: Policy, kind: ToolKind) -> Result<Endpoint, Failure> {
     let mut fields = take_endpoint(fields)?;
     if kind == ToolKind::Mcp {
         return parse_server(fields, policy);
     }
     let url_template = fields.take_string("urlTemplate")?.unwrap_or_default();
-    let internal = match url_template.as_str() {
-        "internal://calculator" => Some(BuiltinTool::Calculator),
-        "internal://time" => Some(BuiltinTool::Time),
-        _ => None,
-    };
-    if let Some(tool) = internal {
+    if let Ok(tool) = serde_json::from_value(url_template.as_str().into()) {
         fields.reject_unknown("`urlTemplate`")?;
         return Ok(Endpoint::Internal { tool });
     }
@@ -155,8 +149,29 @@ fn parse_headers(fields: &mut StrictObject, auth: &Auth) -> Result<BTreeMap<Stri
     Ok(headers)
 }
 
-/// Returns the names of the slots in a header's value.
 pub(crate) fn slot_names(text: &str) -> Vec<String> {
     let name = |piece| if let Piece::Slot { name, .. } = piece { Some(name) } else { None };
     parse_pieces(text).unwrap_or_default().into_iter().filter_map(name).collect()
+}
+
+/// How the response of a tool arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolKind {
+    /// Whole.
+    #[default]
+    Invokable,
+    /// As a stream, over a longer time.
+    Streamable,
+    /// From the tools of a Model Context Protocol server.
+    Mcp,
+}
+
+impl ToolKind {
+    /// Parses the field `type` of a definition; `invokable` by default.
+    pub(super) fn parse(fields: &mut StrictObject) -> Result<Self, Failure> {
+        let Some(text) = fields.take_string("type")? else { return Ok(Self::default()) };
+        let accepted = "\"invokable\", \"streamable\" or \"mcp\"";
+        serde_json::from_value(text.into()).map_err(|_| fields.field_error("type", accepted))
+    }
 }

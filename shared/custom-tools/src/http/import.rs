@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use super::schema_refs::SchemaBudget;
 use super::{Rules, ToolDefinition};
 
-/// Longest document, in bytes.
 const MAX_DOCUMENT_BYTES: usize = 2 * 1024 * 1024;
 
 /// Maximum number of operations that are read.

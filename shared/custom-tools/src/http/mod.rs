@@ -7,14 +7,11 @@
 //! The response of a `streamable` tool is forwarded as progress while it arrives, and the model gets it as one text at
 //! the end.
 
-mod arguments;
 mod auth;
-mod credentials;
 mod definition;
 mod endpoint;
 mod envelope;
 mod import;
-mod parameter_table;
 pub(crate) mod parameters;
 mod progress_relay;
 mod request;
@@ -25,19 +22,17 @@ pub(crate) mod template;
 pub(crate) mod test_call;
 mod token_variables;
 pub(crate) mod tool;
-mod tool_kind;
 mod transform;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use auth::Auth;
-pub(crate) use credentials::Credentials;
+pub(crate) use auth::Credentials;
 pub use definition::{Rules, ToolDefinition};
-pub use endpoint::{BuiltinTool, Endpoint, ServerEndpoint, WebEndpoint};
+pub use endpoint::{BuiltinTool, Endpoint, ServerEndpoint, ToolKind, WebEndpoint};
 pub use import::{ImportedTools, UnusableOperation, import};
 pub use secrets::{SecretReference, ToolSecrets};
 pub use test_call::TestCall;
 pub use tool::HttpTool;
-pub use tool_kind::ToolKind;
 pub use transform::Transform;

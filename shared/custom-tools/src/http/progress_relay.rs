@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 use std::str;
 
 use egress::BodyChunk;
-use reqwest::header::CONTENT_TYPE;
 use tools::Progress;
 
 use super::secret_mask::SecretMask;
-use crate::event_stream::EventStream;
+use crate::event_stream::{EventStream, media_type};
 
 /// Forwards the text of a response as it arrives: whole characters, and never a part of a secret.
 pub(crate) struct ProgressRelay<'a> {
@@ -28,8 +27,7 @@ impl<'a> ProgressRelay<'a> {
 
     /// Forwards the next chunk of the response; a JSON document has no progress before it is complete.
     pub(crate) fn push(&mut self, part: BodyChunk<'_>) -> ControlFlow<()> {
-        let kind = part.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let kind = media_type(part.headers);
         let document = kind.is_empty() || kind == "application/json" || kind.ends_with("+json");
         if part.status.is_success() && !document {
             if kind == "text/event-stream" {
@@ -76,7 +74,7 @@ mod tests {
     use std::sync::Mutex;
 
     use reqwest::StatusCode;
-    use reqwest::header::HeaderMap;
+    use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
     use super::*;
 

@@ -5,15 +5,13 @@ use reqwest::Method;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-use super::arguments::{query_pairs, to_text};
 use super::endpoint::{WebEndpoint, slot_names};
-use super::template::{Piece, UrlTemplate, parse_pieces};
+use super::template::{Piece, UrlTemplate, parse_pieces, query_pairs, to_text};
 use crate::call_error::CallError;
 
 /// Longest response that is read, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
-/// Builds the request of a definition with these arguments.
 pub(crate) fn build_request(
     endpoint: &WebEndpoint,
     template: &UrlTemplate,

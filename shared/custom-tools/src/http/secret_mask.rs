@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::template::percent_encode;
 
-/// Replacement for a secret.
 const REPLACEMENT: &str = "[hidden]";
 
 /// Shortest secret that is sent, in bytes: a shorter one would match everywhere.
@@ -32,12 +31,10 @@ impl SecretMask {
         Self { forms: forms.into_iter().map(SecretString::from).collect() }
     }
 
-    /// Returns the replacement for a secret.
     pub(crate) fn replacement() -> String {
         REPLACEMENT.to_owned()
     }
 
-    /// Masks a complete text.
     pub(crate) fn mask_text(&self, text: &str) -> String {
         self.forms.iter().fold(text.to_owned(), |text, form| text.replace(form.expose_secret(), REPLACEMENT))
     }
@@ -76,7 +73,6 @@ impl SecretMask {
         self.forms.iter().filter_map(start).min()
     }
 
-    /// Masks all texts in a value.
     pub(crate) fn mask_value(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.mask_text(&text)),
@@ -132,7 +128,6 @@ fn entities(secret: &str, entity: fn(char) -> String) -> String {
 /// Returns the part of the secret's Base64 that does not depend on the surrounding bytes, for each offset; parts that
 /// are too short to be distinctive are left out.
 fn inside_base64(secret: &str) -> impl Iterator<Item = String> {
-    /// Shortest part that is masked, in characters.
     const MIN_PART_CHARS: usize = 8;
     let bytes = secret.as_bytes();
     (1..3)

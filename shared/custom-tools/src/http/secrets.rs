@@ -1,6 +1,6 @@
 //! Secrets that definitions may reference.
 
-use platform::secrets::Secret;
+use platform::secrets::{Secret, SecretPrefix, SecretService};
 use platform::settings::{SettingError, Settings};
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -14,8 +14,8 @@ const VARIABLE_PREFIX: &str = "TOOL_SECRET_";
 /// Variable with the name prefix of the stored secrets that definitions may reference.
 const PREFIX_SETTING: &str = "TOOL_SECRETS_UNDER";
 
-/// Setting that temporarily holds the secret path of a definition; in lower case, as no operator's variable is.
-const PATH_SETTING: &str = "TOOL_SECRET_named";
+/// Variable with the name prefix of the stored keys of models.
+const MODEL_PREFIX_SETTING: &str = "MODEL_KEYS_UNDER";
 
 /// A reference to a secret; a definition never holds the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,22 +33,19 @@ pub enum SecretReference {
 #[derive(Clone, Debug)]
 pub struct ToolSecrets {
     settings: Settings,
-    prefix: Option<String>,
-    /// The variables with the keys of models.
+    prefix: Option<SecretPrefix>,
+    /// Model keys, which no definition may name where the prefixes overlap.
+    of_models: Option<SecretPrefix>,
     model_keys: Vec<String>,
 }
 
 impl ToolSecrets {
     /// Reads `TOOL_SECRETS_UNDER`, the name prefix of SSM parameters and Secrets Manager secrets; if unset, none of
     /// them may be referenced.
-    ///
-    /// # Errors
-    /// An invalid prefix.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        let parse_prefix = |text: &str| (is_secret_path(text) && text.len() > 1).then(|| text.to_owned());
-        let prefix =
-            settings.parse(PREFIX_SETTING, "the beginning of names, such as /lambda-chat/tools/", parse_prefix)?;
-        Ok(Self { settings: settings.clone(), prefix, model_keys: model_key_variables(settings) })
+        let prefix = SecretPrefix::from_settings(settings, PREFIX_SETTING)?;
+        let of_models = SecretPrefix::from_settings(settings, MODEL_PREFIX_SETTING)?;
+        Ok(Self { settings: settings.clone(), prefix, of_models, model_keys: model_key_variables(settings) })
     }
 
     /// Returns all secrets in variables, including those that no definition references.
@@ -62,28 +59,22 @@ impl ToolSecrets {
 
     /// Returns the referenced secret; `None` if there is none or it may not be referenced.
     pub(crate) fn find(&self, reference: &SecretReference) -> Option<Secret> {
-        let mut settings = self.settings.clone();
-        let variable = match reference {
-            SecretReference::Env(name) => self.may_name(name).then_some(name.as_str())?,
-            SecretReference::Parameter(name) => self.set_path(&mut settings, "PARAMETER", name)?,
-            SecretReference::SecretsManager(name) => self.set_path(&mut settings, "SECRET", name)?,
+        let (service, name) = match reference {
+            SecretReference::Env(name) => {
+                return self.may_name(name).then(|| Secret::from_settings(&self.settings, name).ok().flatten())?;
+            }
+            SecretReference::Parameter(name) => (SecretService::Parameters, name),
+            SecretReference::SecretsManager(name) => (SecretService::Secrets, name),
         };
-        Secret::from_settings(&settings, variable).ok().flatten()
+        if self.of_models.as_ref().is_some_and(|prefix| prefix.contains(name)) {
+            return None;
+        }
+        self.prefix.as_ref()?.secret(&self.settings, PREFIX_SETTING, service, name).ok().flatten()
     }
 
     /// Whether definitions may reference this variable.
     fn may_name(&self, name: &str) -> bool {
         is_variable(name) || (is_token_variable(name) && !self.model_keys.iter().any(|used| used == name))
-    }
-
-    fn set_path(&self, settings: &mut Settings, service: &str, name: &str) -> Option<&'static str> {
-        let prefix = self.prefix.as_deref()?;
-        let within = name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()) && is_secret_path(name);
-        for known in ["", "_PARAMETER", "_SECRET"] {
-            settings.set(format!("{PATH_SETTING}{known}"), "");
-        }
-        settings.set(format!("{PATH_SETTING}_{service}"), name);
-        within.then_some(PATH_SETTING)
     }
 }
 
@@ -91,22 +82,18 @@ impl ToolSecrets {
 fn is_variable(name: &str) -> bool {
     let plain = name.len() <= 100 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let kept = ["_PARAMETER", "_SECRET"].iter().any(|end| name.ends_with(end));
-    plain && !kept && name != PATH_SETTING && name.strip_prefix(VARIABLE_PREFIX).is_some_and(|rest| !rest.is_empty())
-}
-
-fn is_secret_path(name: &str) -> bool {
-    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_.-".contains(&byte));
-    plain && name.len() <= 512 && !name.contains("..") && !name.contains("//")
+    plain && !kept && name.strip_prefix(VARIABLE_PREFIX).is_some_and(|rest| !rest.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SETTINGS: [(&str, &str); 12] = [
+    const SETTINGS: [(&str, &str); 13] = [
         ("TOOL_SECRET_WEATHER", "canary-1"),
         ("TOOL_SECRET_KEPT_PARAMETER", "/anywhere/key"),
         ("TOOL_SECRETS_UNDER", "/chat/tools/"),
+        ("MODEL_KEYS_UNDER", "/chat/tools/models/"),
         ("ARK_API_KEY", "canary-2"),
         ("DOCS_TOKEN", "canary-6"),
         ("SHORT_TOKEN", "1"),
@@ -153,6 +140,7 @@ mod tests {
             "/chat/tools/../ark",
             "chat/tools/a",
             "/chat/tools//a",
+            "/chat/tools/models/claude",
             "",
             "arn:aws:ssm:eu-west-1:1:parameter/chat/tools/a",
             "/chat/tools/a b",

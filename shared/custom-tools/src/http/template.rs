@@ -7,10 +7,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::arguments::to_text;
-
-/// Longest template, in bytes.
 const MAX_TEMPLATE_BYTES: usize = 2048;
+
+/// All bytes except letters, digits and `-_.~`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A URL whose path and query may hold `{parameter}`; its scheme, host and port are fixed.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,6 @@ impl UrlTemplate {
         self.slots().filter(|(_, in_query)| !in_query).map(|(name, _)| name)
     }
 
-    /// Returns the names of all slots.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.slots().map(|(name, _)| name)
     }
@@ -124,12 +123,29 @@ pub(crate) fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(letters)
 }
 
-/// All bytes except letters, digits and `-_.~`.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-
 /// Percent-encodes all bytes except letters, digits and `-_.~`.
 pub(crate) fn percent_encode(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
+}
+
+/// Formats a value for a URL or a header: text unchanged, lists joined by commas, objects as JSON.
+pub(crate) fn to_text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(to_text).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+/// Formats a parameter for a query: a list is one pair for each item.
+pub(crate) fn query_pairs(name: &str, value: &Value) -> Vec<(String, String)> {
+    let pair = |value: &Value| (name.to_owned(), to_text(value));
+    match value {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items.iter().map(pair).collect(),
+        other => vec![pair(other)],
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use super::HttpTool;
 use super::secret_mask::SecretMask;
 use super::tool::PreparedRequest;
 
-/// Longest body that is returned, in bytes.
 const MAX_BODY_BYTES: usize = 16 * 1024;
 
 /// The report of a test call for an administrator; secrets are masked.
@@ -30,7 +29,6 @@ pub struct TestCall {
 }
 
 impl TestCall {
-    /// This report with the result of the call.
     pub(crate) fn with_outcome(mut self, outcome: Result<String, ToolError>) -> Self {
         match outcome {
             Ok(content) => self.content = content,
@@ -92,5 +90,7 @@ pub(crate) fn describe_response(response: &Response, mask: &SecretMask) -> Value
 
 fn masked_headers(headers: &HeaderMap, mask: &SecretMask) -> BTreeMap<String, String> {
     let masked = |value: &[u8]| mask.mask_text(&String::from_utf8_lossy(value));
-    headers.iter().map(|(name, value)| (name.to_string(), masked(value.as_bytes()))).collect()
+    let mut all = BTreeMap::new();
+    all.extend(headers.iter().map(|(name, value)| (name.to_string(), masked(value.as_bytes()))));
+    all
 }

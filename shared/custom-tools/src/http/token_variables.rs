@@ -3,24 +3,24 @@
 use platform::settings::Settings;
 use serde::Deserialize;
 
-/// Suffix of the variable with a bearer token.
 pub(crate) const TOKEN_SUFFIX: &str = "_TOKEN";
 
-/// Suffix of the variable with an API key.
 pub(crate) const API_KEY_SUFFIX: &str = "_API_KEY";
 
-/// Longest name, in bytes.
 const MAX_NAME_BYTES: usize = 100;
 
 /// Prefixes of the variables of the product and the platform.
-const OWN_PREFIXES: [&str; 8] = ["AWS_", "LAMBDA_", "ARK_", "OPENAI_", "OLLAMA_", "TAVILY_", "EMBEDDINGS_", "AUTH_"];
+const OWN_PREFIXES: [&str; 10] =
+    ["AWS_", "LAMBDA_", "ARK_", "OPENAI_", "OLLAMA_", "ANTHROPIC_", "GEMINI_", "TAVILY_", "EMBEDDINGS_", "AUTH_"];
 
 /// Prefixes of the variables of other model providers, whose keys may be set without being in use.
-const PROVIDER_PREFIXES: [&str; 13] = [
-    "ANTHROPIC_",
+const PROVIDER_PREFIXES: [&str; 15] = [
+    // Not all of `AZURE_`: tools may use other services there.
+    "AZURE_API_",
+    "AZURE_OPENAI_",
+    "BEDROCK_",
     "DASHSCOPE_",
     "DEEPSEEK_",
-    "GEMINI_",
     "GOOGLE_",
     "GROQ_",
     "LMSTUDIO_",
@@ -28,6 +28,7 @@ const PROVIDER_PREFIXES: [&str; 13] = [
     "MOONSHOT_",
     "OPENROUTER_",
     "SILICONFLOW_",
+    "VERTEX_",
     "VLLM_",
     "ZHIPU_",
 ];
@@ -59,7 +60,6 @@ fn is_reserved(name: &str) -> bool {
     prefixes.any(|prefix| name.starts_with(prefix))
 }
 
-/// The variables that hold the keys of configured models.
 pub(crate) fn model_key_variables(settings: &Settings) -> Vec<String> {
     let rows = |setting: &str| serde_json::from_str::<Vec<ModelRow>>(settings.var(setting)?).ok();
     MODEL_SETTINGS.into_iter().filter_map(rows).flatten().filter_map(|row| row.api_key_var).collect()

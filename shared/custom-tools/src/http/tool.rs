@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use store::RateLimiter;
 use tools::{OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput, strip_invisible};
 
-use super::credentials::Credentials;
+use super::auth::Credentials;
 use super::endpoint::WebEndpoint;
 use super::envelope;
 use super::progress_relay::ProgressRelay;
@@ -108,7 +108,6 @@ impl HttpTool {
         Ok(response)
     }
 
-    /// Returns the text of a response for the model.
     pub(super) async fn render_response(
         &self,
         owner: &Owner,

@@ -1,16 +1,14 @@
 //! Selects the part of a response that the model reads.
 
-mod cost;
-
 use std::time::Duration;
 
 use domain::Owner;
+use jmespath::ast::Ast;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::timeout;
 use work::SHORT_WORK;
 
-/// Longest expression, in bytes.
 const MAX_EXPRESSION_BYTES: usize = 500;
 
 /// Maximum number of characters in an expression that can nest one part in another: parsing and searching recurse.
@@ -28,6 +26,9 @@ const MAX_EVALUATION: usize = MAX_NESTING * 5 / 8;
 
 /// Timeout of a search, with the wait for its thread.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Maximum growth of a text by quoting: a control character takes six bytes.
+const QUOTE_FACTOR: usize = 6;
 
 /// Selects or rearranges parts of a JSON response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,7 +55,7 @@ impl Transform {
                     return Err("a JMESPath expression with fewer parts".to_owned());
                 }
                 let parsed = jmespath::parse(expression).map_err(|_| "a JMESPath expression")?;
-                let growth = cost::growth(&parsed, 0).ok_or("a JMESPath expression whose `join` has a literal glue")?;
+                let growth = growth(&parsed, 0).ok_or("a JMESPath expression whose `join` has a literal glue")?;
                 let bounded = growth <= MAX_GROWTH;
                 bounded.then_some(()).ok_or_else(|| "a JMESPath expression that repeats less of the answer".to_owned())
             }
@@ -88,9 +89,58 @@ impl Transform {
 
 /// The work of an expression for each byte of the response, with the names of created objects and the evaluation itself.
 fn work(expression: &str) -> Option<usize> {
-    let growth = cost::growth(&jmespath::parse(expression).ok()?, 1)?;
+    let growth = growth(&jmespath::parse(expression).ok()?, 1)?;
     // Two characters are at most four steps, such as `[]`.
     Some(growth.saturating_add(MAX_EVALUATION.min(expression.len() / 4)))
+}
+
+/// Returns how many times larger than its input a result can be. An expression sees only the element it is applied to,
+/// so only lists, objects and texts of its own add up. `None` for a `join` whose glue is read from the response, as the
+/// glue is repeated for each element.
+///
+/// `names` is the weight of a byte in an object's name: the named element takes two bytes itself.
+fn growth(ast: &Ast, names: usize) -> Option<usize> {
+    Some(match ast {
+        Ast::Comparison { lhs, rhs, .. } | Ast::And { lhs, rhs, .. } | Ast::Or { lhs, rhs, .. } => {
+            growth(lhs, names)?.max(growth(rhs, names)?)
+        }
+        Ast::Condition { predicate, then, .. } => growth(predicate, names)?.max(growth(then, names)?),
+        Ast::Identity { .. } | Ast::Field { .. } | Ast::Index { .. } | Ast::Slice { .. } => 1,
+        Ast::Literal { value, .. } => value.to_string().len().max(1),
+        Ast::Expref { ast: node, .. }
+        | Ast::Flatten { node, .. }
+        | Ast::Not { node, .. }
+        | Ast::ObjectValues { node, .. } => growth(node, names)?,
+        Ast::Function { name, args, .. } => function(name, args, names)?,
+        Ast::MultiList { elements, .. } => sum(elements.iter(), names)?,
+        Ast::MultiHash { elements, .. } => {
+            let bytes: usize = elements.iter().map(|pair| pair.key.len() / 2).sum();
+            sum(elements.iter().map(|pair| &pair.value), names)?.saturating_add(bytes.saturating_mul(names))
+        }
+        Ast::Projection { lhs, rhs, .. } | Ast::Subexpr { lhs, rhs, .. } => {
+            growth(lhs, names)?.saturating_mul(growth(rhs, names)?)
+        }
+    })
+}
+
+/// Returns the growth of a function: its arguments together, or their product if it applies an expression to each
+/// element.
+fn function(name: &str, args: &[Ast], names: usize) -> Option<usize> {
+    match (name, args) {
+        ("join", [Ast::Literal { .. }, ..]) => product(args, names),
+        ("join", _) => None,
+        ("to_string", _) => Some(sum(args.iter(), names)?.saturating_mul(QUOTE_FACTOR)),
+        _ if args.iter().any(|arg| matches!(arg, Ast::Expref { .. })) => product(args, names),
+        _ => Some(sum(args.iter(), names)?.max(1)),
+    }
+}
+
+fn sum<'a>(mut parts: impl Iterator<Item = &'a Ast>, names: usize) -> Option<usize> {
+    parts.try_fold(0, |sum: usize, part| Some(sum.saturating_add(growth(part, names)?)))
+}
+
+fn product(parts: &[Ast], names: usize) -> Option<usize> {
+    parts.iter().try_fold(1, |product: usize, part| Some(product.saturating_mul(growth(part, names)?)))
 }
 
 #[cfg(test)]

@@ -1,24 +1,25 @@
-//! Sends one request and reads its reply.
+//! A server, the cached mode of its protocol, and the exchange of one request for its reply.
 
 use std::convert::Infallible;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use egress::{Limits, OnOversize, Request, Response};
+use egress::{Egress, Limits, OnOversize, Request, Response};
 use reqwest::Method;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
+use store::RateLimiter;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tools::Progress;
 use work::lock;
 
-use super::connection::{Connection, ProtocolMode};
 use super::headers::encode_value;
 use super::reply_reader::ReplyReader;
 use crate::call_error::CallError;
-use crate::http::TestCall;
 use crate::http::test_call::{describe_request, describe_response};
 use crate::http::tool::PreparedRequest;
+use crate::http::{Credentials, ServerEndpoint, TestCall, ToolDefinition};
 
 /// The version of the protocol without a handshake.
 const STATELESS_VERSION: &str = "2026-07-28";
@@ -26,7 +27,6 @@ const STATELESS_VERSION: &str = "2026-07-28";
 /// Longest reply that is read, in bytes.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-/// A request to a server.
 #[derive(Clone, Debug)]
 pub(super) struct RpcRequest {
     pub(super) method: &'static str,
@@ -45,10 +45,45 @@ pub(super) struct Observer {
     pub(super) test_call: Option<Mutex<TestCall>>,
 }
 
-/// The authentication header.
 type AuthHeader<'a> = Option<(&'a str, SecretString)>;
 
+/// The state of a server in this process.
+pub(super) struct Connection {
+    pub(super) definition: ToolDefinition,
+    pub(super) endpoint: ServerEndpoint,
+    pub(super) egress: Egress,
+    pub(super) credentials: Credentials,
+    pub(super) limiter: RateLimiter,
+    /// `None` until the server has replied.
+    pub(super) mode: Mutex<Option<ProtocolMode>>,
+    pub(super) ids: AtomicU64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum ProtocolMode {
+    /// Every request is independent.
+    Stateless,
+    /// The handshake is not done yet.
+    New,
+    /// The handshake is done.
+    Session {
+        /// The session id, if the server uses sessions.
+        id: Option<SecretString>,
+        version: String,
+    },
+}
+
 impl Connection {
+    pub(super) fn timeout(&self) -> Duration {
+        Duration::from_secs(u64::from(self.endpoint.timeout_seconds))
+    }
+
+    /// Forgets an expired session, unless another call has already replaced it.
+    pub(super) fn forget_session(&self, expired: &ProtocolMode) {
+        let id = |mode: &ProtocolMode| mode.session().map(|id| id.expose_secret().to_owned());
+        lock(&self.mode).take_if(|mode| id(mode) == id(expired));
+    }
+
     /// Sends a request once, in this protocol mode.
     pub(super) async fn exchange(
         &self,
@@ -174,6 +209,10 @@ fn with_header(request: Request, name: &str, value: &str) -> Result<Request, Cal
 }
 
 impl ProtocolMode {
+    pub(super) fn session(&self) -> Option<&SecretString> {
+        if let Self::Session { id, .. } = self { id.as_ref() } else { None }
+    }
+
     fn version(&self) -> Option<&str> {
         match self {
             Self::Stateless => Some(STATELESS_VERSION),

@@ -15,10 +15,8 @@ pub(super) fn encode_value(value: &str) -> String {
     format!("=?base64?{}?=", STANDARD.encode(value))
 }
 
-/// A parameter that a header repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MirroredParameter {
-    /// The path of properties to it.
     path: Vec<String>,
     header: String,
 }

@@ -4,33 +4,25 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::connection::Connection;
-use super::exchange::{Observer, RpcRequest};
+use super::exchange::{Connection, Observer, RpcRequest};
 use super::headers::{MirroredParameter, mirrored_parameters};
 use crate::call_error::CallError;
 use crate::http::parameters;
 
-/// Maximum number of pages of a list that are requested.
 const MAX_PAGES: usize = 20;
 
 /// Maximum number of tools of one server; the others are left out.
 const MAX_TOOLS: usize = 128;
 
-/// Longest name on the server, in bytes.
 const MAX_OWN_NAME_BYTES: usize = 128;
 
-/// Longest name for models, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 
-/// Longest description, in characters.
 const MAX_DESCRIPTION_CHARS: usize = 1000;
 
-/// A tool of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ListedTool {
-    /// The name on the server.
     pub(super) own_name: String,
-    /// The name for models and agents.
     pub(super) name: String,
     pub(super) description: String,
     pub(super) parameters: Value,
@@ -39,7 +31,6 @@ pub(super) struct ListedTool {
     pub(super) idempotent: bool,
 }
 
-/// The tools of a server.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ToolListing {
     pub(super) tools: Vec<ListedTool>,
@@ -48,7 +39,6 @@ pub(super) struct ToolListing {
     pub(super) unusable: usize,
 }
 
-/// Requests all tools of a server.
 pub(super) async fn list_tools(connection: &Connection, observer: &Observer) -> Result<ToolListing, CallError> {
     let mut all = ToolListing::default();
     let (mut cursor, mut cursors) = (None, HashSet::new());

@@ -5,10 +5,7 @@
 //! sessions (up to 2025-11-25). Every request uses [`egress::Egress`], follows no redirect and has a timeout. All data
 //! of a server is untrusted: schemas and descriptions are bounded, results are escaped.
 
-mod connection;
-mod content;
 mod exchange;
-mod failure;
 mod handshake;
 mod headers;
 mod listing;

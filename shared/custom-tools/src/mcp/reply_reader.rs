@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 
 use egress::{BodyChunk, Response};
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tools::Progress;
 
 use crate::call_error::{CallError, RpcError};
-use crate::event_stream::EventStream;
+use crate::event_stream::{EventStream, media_type};
 use crate::http::secret_mask::SecretMask;
 
 /// Longest text of one progress step, in bytes.
@@ -21,7 +21,6 @@ const MAX_ERROR_BYTES: usize = 2000;
 /// Maximum number of server requests that are answered during one reply.
 const MAX_SERVER_REQUESTS: usize = 20;
 
-/// Reads the reply to one request.
 pub(super) struct ReplyReader<'a> {
     id: u64,
     mask: &'a SecretMask,
@@ -46,7 +45,6 @@ impl<'a> ReplyReader<'a> {
         if self.response.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Returns the result at the end of the body.
     pub(super) fn finish(mut self, response: &Response) -> Result<Value, CallError> {
         let status = response.status.as_u16();
         if is_event_stream(&response.headers) {
@@ -120,6 +118,5 @@ fn reply_to(method: &str, id: &Value) -> Value {
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
+    media_type(headers) == "text/event-stream"
 }

@@ -10,8 +10,7 @@ use tokio::time::timeout;
 use tools::{OutboundRedactor, Progress, Tool, ToolCallError, ToolError, arguments};
 use work::{RefreshPolicy, Refreshed, lock};
 
-use super::connection::Connection;
-use super::exchange::Observer;
+use super::exchange::{Connection, Observer};
 use super::listing::{ToolListing, list_tools};
 use super::tool::McpTool;
 use crate::call_error::CallError;

@@ -6,7 +6,7 @@ use platform::settings::Settings;
 use serde_json::{Value, json};
 
 use super::McpServer;
-use super::connection::Connection;
+use super::exchange::Connection;
 use super::listing::ListedTool;
 use super::tool::McpTool;
 use crate::http::tests::support::{Host, answer, parse, read, store, tool_text};

@@ -72,7 +72,7 @@ impl BucketClient {
         mut on_chunk: impl FnMut(&[u8]) -> Result<(), SyncFault>,
     ) -> Result<(), SyncFault> {
         let call = Call { method: Method::GET, path, headers, body: Vec::new() };
-        let request = self.service.signed_request(&self.http, call, SystemTime::now());
+        let request = self.service.signed_request(&self.http, call, SystemTime::now()).await;
         let mut response = in_time(request.map_err(|_| SyncFault::Connection)?.send()).await?;
         let status = response.status().as_u16();
         if status != 200 {

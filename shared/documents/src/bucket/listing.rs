@@ -4,12 +4,12 @@
 //! contain all characters of a key.
 
 use jiff::Timestamp;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 
 use super::fault::SyncFault;
 
-/// One page of a listing.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct Page {
@@ -38,10 +38,6 @@ struct ServiceError {
     code: String,
 }
 
-/// Reads a page.
-///
-/// # Errors
-/// [`SyncFault::Answer`].
 pub(super) fn read_page(body: &[u8]) -> Result<Page, SyncFault> {
     let is_complete = |page: &Page| !page.is_truncated || page.next_continuation_token.is_some();
     parse(body).filter(is_complete).ok_or(SyncFault::Answer)
@@ -82,24 +78,20 @@ pub(super) fn error_code(body: &[u8]) -> String {
     if is_code { code } else { String::new() }
 }
 
-/// Percent-encodes what is neither unreserved nor, in a path, a slash: the form that signatures require.
+/// All bytes except those that RFC 3986 calls unreserved: the form that signatures require.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Percent-encodes a text; a path keeps its slashes.
 pub(super) fn encode(text: &str, is_path: bool) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || (is_path && byte == b'/');
-    let encode_byte = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    text.bytes().map(encode_byte).collect()
+    const PATH: &AsciiSet = &ENCODED.remove(b'/');
+    utf8_percent_encode(text, if is_path { PATH } else { ENCODED }).to_string()
 }
 
 /// Decodes percent-encoded UTF-8; `None` for anything else.
 fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut parts = text.split('%');
-    bytes.extend_from_slice(parts.next()?.as_bytes());
-    for part in parts {
-        let (digits, rest) = part.split_at_checked(2)?;
-        bytes.push(u8::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?);
-        bytes.extend_from_slice(rest.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
+    let is_code = |part: &str| part.get(..2).is_some_and(|code| code.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    text.split('%').skip(1).all(is_code).then(|| decoded.into_owned())
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl Default for MirrorLimits {
 #[derive(Debug)]
 pub struct BucketMirror {
     client: BucketClient,
-    address: BucketAddress,
+    pub(crate) address: BucketAddress,
     hidden: HiddenFiles,
     limits: MirrorLimits,
     current: Mutex<Current>,
@@ -62,7 +62,6 @@ pub struct BucketMirror {
     storage: tokio::sync::Mutex<Option<Storage>>,
 }
 
-/// The tree that is served.
 #[derive(Debug, Default)]
 struct Current {
     root: Option<DocumentRoot>,
@@ -82,11 +81,6 @@ impl BucketMirror {
     ) -> Self {
         let client = BucketClient { http, service };
         Self { client, address, hidden, limits, current: Mutex::default(), storage: tokio::sync::Mutex::default() }
-    }
-
-    /// Where the objects are.
-    pub(crate) fn address(&self) -> &BucketAddress {
-        &self.address
     }
 
     /// The newest complete tree.

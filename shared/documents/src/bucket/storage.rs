@@ -19,7 +19,6 @@ const LOCK: &str = "lock";
 /// Maximum number of folders of a tree: making and deleting them takes seconds.
 const MAX_FOLDERS: usize = 40_000;
 
-/// Longest name of a file, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
 /// An object with its path below the root.
@@ -87,9 +86,6 @@ impl Storage {
 
 /// The objects that can be documents, and how many are too deep for searches. Folder markers (`a/`), keys with a name that
 /// tools could not reach (such as `..`), and objects that are also a folder of others are left out.
-///
-/// # Errors
-/// [`SyncFault::TooMany`] folders.
 pub(super) fn documents(prefix: &str, objects: Vec<ListedObject>) -> Result<(Vec<Document>, usize), SyncFault> {
     let documents = objects.into_iter().filter_map(|object| {
         let names = object.key.strip_prefix(prefix)?;

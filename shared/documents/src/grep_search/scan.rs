@@ -20,10 +20,8 @@ use crate::glob_search::MAX_GLOB_BYTES;
 use crate::interrupt::Interrupt;
 use crate::tree::{FoundFiles, Tree, max_threads};
 
-/// Longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 1000;
 
-/// Largest compiled pattern, in bytes.
 const MAX_COMPILED_BYTES: usize = 4 * 1024 * 1024;
 
 /// Longest line that is searched, in bytes; a file with a longer one is searched up to it.
@@ -38,12 +36,10 @@ const FILES_PER_THREAD: usize = 128;
 /// Files between two reports of progress.
 const FILES_PER_REPORT: usize = 2000;
 
-/// The matches of a search.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
     /// The files with matches, newest first.
     pub(super) files: Vec<FileMatches>,
-    /// The number of matching lines.
     pub(super) count: usize,
     /// Whether time or a limit ended the scan.
     pub(super) incomplete: bool,
@@ -64,9 +60,6 @@ pub(super) struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     /// Checks the arguments and finds the files.
-    ///
-    /// # Errors
-    /// The first argument that is not accepted.
     pub(super) fn new(
         tree: &'a mut Tree,
         arguments: &GrepSearch,
@@ -145,7 +138,7 @@ impl<'a> Scan<'a> {
         } else {
             searcher.search_reader(regex, self.interrupt.reader(text.decode()), &mut sink)
         };
-        self.scanned_bytes.fetch_add(sink.scanned_bytes(), Ordering::Relaxed);
+        self.scanned_bytes.fetch_add(sink.scanned_bytes, Ordering::Relaxed);
         Ok(sink.into_matches(path.clone()))
     }
 }

@@ -25,31 +25,24 @@ pub(super) struct FileMatches {
     pub(super) path: DocumentPath,
     /// Lines such as `12:text`, or `11-text` for context; `--` separates parts of the file.
     pub(super) lines: Vec<String>,
-    /// The number of matching lines.
     pub(super) count: usize,
     /// Whether some of them are not in `lines`.
     pub(super) is_cut: bool,
 }
 
-/// Collects the matching lines of a file.
 pub(super) struct LineSink<'a> {
     matcher: &'a RegexMatcher,
     interrupt: &'a Interrupt,
     max_bytes: usize,
-    scanned_bytes: usize,
+    /// The length of all matching lines so far.
+    pub(super) scanned_bytes: usize,
     lines: Vec<String>,
     count: usize,
 }
 
 impl<'a> LineSink<'a> {
-    /// Collects lines up to `max_bytes`.
     pub(super) fn new(matcher: &'a RegexMatcher, interrupt: &'a Interrupt, max_bytes: usize) -> Self {
         Self { matcher, interrupt, max_bytes, scanned_bytes: 0, lines: Vec::new(), count: 0 }
-    }
-
-    /// The length of all matching lines so far.
-    pub(super) fn scanned_bytes(&self) -> usize {
-        self.scanned_bytes
     }
 
     pub(super) fn into_matches(self, path: DocumentPath) -> FileMatches {

@@ -5,14 +5,18 @@ mod open;
 mod tests;
 mod walk;
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ignore::IncrementalIgnore;
+use tempfile::TempDir;
 
 use crate::DocumentError;
+use crate::document_groups::DocumentAccess;
 use crate::document_path::{DocumentPath, is_plain_name};
 use crate::file_info::FileInfo;
 
@@ -21,11 +25,13 @@ pub(crate) use self::walk::{FoundFiles, MAX_DEPTH, max_threads};
 /// Files with patterns of what to ignore, the one that decides first.
 const IGNORE_FILES: [&str; 3] = [".rgignore", ".ignore", ".gitignore"];
 
-/// Longest ignore file, in bytes.
 const MAX_IGNORE_BYTES: u64 = 1024 * 1024;
 
 /// The folder of compiled files that a listing skips in any case.
 const CACHE_FOLDER: &str = "__pycache__";
+
+/// The name of a root without a name of its own.
+pub(crate) const ROOT_NAME: &str = "root";
 
 /// Whether hidden and ignored files exist for the tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +46,6 @@ pub enum HiddenFiles {
 /// The kind of an entry. Links, pipes, sockets and devices are none of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A regular file.
     File(FileInfo),
     Folder,
 }
@@ -57,6 +62,8 @@ pub(crate) struct Tree {
     rules: EntryRules,
     /// The patterns of ignore files.
     patterns: IncrementalIgnore,
+    /// What exists for the caller.
+    access: DocumentAccess,
 }
 
 /// What exists besides the patterns of ignore files.
@@ -79,13 +86,19 @@ impl Tree {
         let rules = EntryRules { hidden, device: directory.metadata()?.dev() };
         let patterns = walk::builder(&path, hidden).build_matchers().pop();
         let patterns = patterns.filter(|_| rules.can_apply_patterns(&path)).ok_or(io::ErrorKind::InvalidData)?;
-        Ok(Self { path, directory, rules, patterns })
+        Ok(Self { path, directory, rules, patterns, access: DocumentAccess::default() })
+    }
+
+    /// The same tree, with what exists for a caller.
+    pub(crate) fn with_access(self, access: DocumentAccess) -> Self {
+        Self { access, ..self }
     }
 
     /// The kind of what a path names.
     ///
     /// # Errors
-    /// `NotFound` for everything that tools skip: hidden, ignored, or not a regular file or folder of this root.
+    /// `NotFound` for everything that tools skip: hidden, ignored, for other groups, or not a regular file or folder of
+    /// this root.
     pub(crate) fn kind(&mut self, path: &DocumentPath) -> Result<Kind, DocumentError> {
         let (mut kind, mut parent) = (Kind::Folder, DocumentPath::default());
         for name in path.names() {
@@ -95,7 +108,6 @@ impl Tree {
         Ok(kind)
     }
 
-    /// Opens the file of a path.
     pub(crate) fn file(&mut self, path: &DocumentPath) -> Result<File, DocumentError> {
         match self.kind(path)? {
             Kind::File(_) => self.open_found(path),
@@ -123,8 +135,12 @@ impl Tree {
     /// The kind of an entry of a folder that exists.
     fn entry_kind(&mut self, path: &DocumentPath) -> Option<Kind> {
         let kind = self.rules.kind(&self.absolute(path))?;
+        let is_allowed = match kind {
+            Kind::File(_) => self.access.has_file(path.as_str()),
+            Kind::Folder => self.access.has_folder(path.as_str()),
+        };
         let is_ignored = self.patterns.matched(path.as_str(), kind == Kind::Folder).is_ignore();
-        (!is_ignored).then_some(kind)
+        (is_allowed && !is_ignored).then_some(kind)
     }
 
     fn absolute(&self, path: &DocumentPath) -> PathBuf {
@@ -153,5 +169,41 @@ impl EntryRules {
                 Ok(metadata) => metadata.is_file() && metadata.len() <= MAX_IGNORE_BYTES,
                 Err(error) => error.kind() == io::ErrorKind::NotFound,
             })
+    }
+}
+
+/// A folder of documents that is only read and cannot be left.
+#[derive(Clone, Debug)]
+pub struct DocumentRoot {
+    path: PathBuf,
+    hidden: HiddenFiles,
+    /// The folder, if it is deleted with its last clone.
+    _temporary: Option<Arc<TempDir>>,
+}
+
+impl DocumentRoot {
+    /// Creates the root of a folder that exists. Each call opens it again, so that it may be replaced as a whole.
+    ///
+    /// # Errors
+    /// The error of the operating system, also for a path that is no folder; `InvalidData` for a folder with an ignore
+    /// file that is a link, a pipe or longer than 1 MiB.
+    pub fn open(path: &Path, hidden: HiddenFiles) -> io::Result<Self> {
+        Tree::open(path, hidden)?;
+        Ok(Self { path: std::path::absolute(path)?, hidden, _temporary: None })
+    }
+
+    /// Creates the root of a temporary folder, which its last clone deletes.
+    pub(crate) fn of_temporary(folder: TempDir, hidden: HiddenFiles) -> Self {
+        Self { path: folder.path().to_owned(), hidden, _temporary: Some(Arc::new(folder)) }
+    }
+
+    /// The folder's own name; [`ROOT_NAME`] for one without a name, such as `/`.
+    pub(crate) fn name(&self) -> &str {
+        self.path.file_name().and_then(OsStr::to_str).unwrap_or(ROOT_NAME)
+    }
+
+    /// Opens the root for one call, with what exists for its caller.
+    pub(crate) fn tree(&self, access: DocumentAccess) -> Result<Tree, DocumentError> {
+        Ok(Tree::open(&self.path, self.hidden)?.with_access(access))
     }
 }

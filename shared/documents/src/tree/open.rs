@@ -9,7 +9,6 @@ use rustix::fs::{Mode, OFlags, openat};
 /// A pipe that is at the file's place must not block.
 const FLAGS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// Opens a folder.
 pub(super) fn root(path: &Path) -> io::Result<File> {
     Ok(rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?.into())
 }

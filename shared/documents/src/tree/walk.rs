@@ -24,7 +24,6 @@ const MAX_FILES: usize = 200_000;
 /// Threads of one walk or scan at most.
 const MAX_THREADS: usize = 4;
 
-/// The files of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct FoundFiles {
     /// Newest first, then by path.
@@ -59,9 +58,6 @@ pub(super) fn builder(root: &Path, hidden: HiddenFiles) -> WalkBuilder {
 
 impl Tree {
     /// Finds the files below a path, or the one file that it names.
-    ///
-    /// # Errors
-    /// `NotFound` for a path that names nothing.
     pub(crate) fn find_files(
         &mut self,
         start: &DocumentPath,
@@ -84,9 +80,16 @@ impl Tree {
         let (files, incomplete) = (Mutex::new(Vec::new()), AtomicBool::new(false));
         let mut builder = builder(&self.path, self.rules.hidden);
         let (rules, stop, start) = (self.rules, interrupt.clone(), self.absolute(start));
+        let (access, root) = (self.access.clone(), self.path.clone());
+        // Before anything is counted: not even a limit may show what is for others.
+        let is_allowed = move |entry: &DirEntry| {
+            let path = || entry.path().strip_prefix(&root).ok().and_then(Path::to_str);
+            let has = |path| if is_folder(entry) { access.has_folder(path) } else { access.has_file(path) };
+            access.is_unlimited() || path().is_some_and(has)
+        };
         builder.max_depth(Some(max_depth)).threads(threads).filter_entry(move |entry| {
             let is_below = entry.depth() > start_depth || start.starts_with(entry.path());
-            is_below && !stop.is_due() && (!is_folder(entry) || rules.kind(entry.path()).is_some())
+            is_below && !stop.is_due() && is_allowed(entry) && (!is_folder(entry) || rules.kind(entry.path()).is_some())
         });
         let visit = |entry: DirEntry| {
             let is_too_deep = is_folder(&entry) && entry.depth() == max_depth;

@@ -1,5 +1,5 @@
 use documents::{LineRange, read_lines};
-use domain::Owner;
+use domain::{Membership, Owner};
 use encoding_rs::{GBK, WINDOWS_1252};
 use serde_json::json;
 
@@ -49,7 +49,8 @@ async fn text_in_every_encoding_is_read() {
     for file in ["utf8.md", "marked.md", "gbk.txt", "utf16le.txt", "utf16be.txt"] {
         let read = documents.call("read_file", json!({"file_path": file, "limit": 1})).await.unwrap();
         assert_eq!((&read["content"], &read["totalLines"]), (&json!("1:会议纪要"), &json!(3)), "{file}");
-        let lines = read_lines(&documents.source, &Owner::new("a"), file, LineRange::default()).await;
+        let lines =
+            read_lines(&documents.source, (&Owner::new("a"), &Membership::default()), file, LineRange::default()).await;
         assert_eq!(lines.as_deref(), Ok(CHINESE));
     }
     let read = documents.call("read_file", json!({"file_path": "latin.txt", "offset": 2})).await.unwrap();
@@ -64,7 +65,8 @@ async fn binary_files_are_skipped_and_refused() {
     for file in ["picture.png", "late.bin"] {
         let error = documents.call("read_file", json!({"file_path": file})).await.unwrap_err();
         assert_eq!(error, "The tool call failed: this file is not text and cannot be read");
-        let read = read_lines(&documents.source, &Owner::new("a"), file, LineRange::default()).await;
+        let read =
+            read_lines(&documents.source, (&Owner::new("a"), &Membership::default()), file, LineRange::default()).await;
         assert_eq!(read, Err(documents::DocumentError::Binary));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use documents::{HiddenFiles, LineRange, read_lines};
-use domain::Owner;
+use domain::{Membership, Owner};
 use serde_json::json;
 
 use crate::support::Documents;
@@ -204,7 +204,8 @@ async fn f151_hundreds_of_escapes_all_fail() {
             let error = outcome.expect_err(path);
             assert!(!error.contains("canary") && !error.contains("root:"), "{path}: {error}");
         }
-        let read = read_lines(&documents.source, &Owner::new("a"), path, LineRange::default()).await;
+        let read =
+            read_lines(&documents.source, (&Owner::new("a"), &Membership::default()), path, LineRange::default()).await;
         assert!(read.is_err(), "{path}");
     }
 }
@@ -216,7 +217,11 @@ async fn hidden_and_ignored_files_do_not_exist() {
         let error = documents.call("read_file", json!({"file_path": path})).await.unwrap_err();
         assert_eq!(error, "The tool call failed: there is no such file or folder", "{path}");
         assert!(documents.call("grep_search", json!({"pattern": ".", "path": path})).await.is_err());
-        assert!(read_lines(&documents.source, &Owner::new("a"), path, LineRange::default()).await.is_err());
+        assert!(
+            read_lines(&documents.source, (&Owner::new("a"), &Membership::default()), path, LineRange::default())
+                .await
+                .is_err()
+        );
     }
     assert_eq!(documents.call("grep_search", json!({"pattern": "canary"})).await.unwrap()["count"], 0);
     let all = documents.call("glob_search", json!({"pattern": "*"})).await.unwrap();

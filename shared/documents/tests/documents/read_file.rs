@@ -1,5 +1,5 @@
 use documents::{LineRange, read_lines};
-use domain::Owner;
+use domain::{Membership, Owner};
 use serde_json::json;
 
 use crate::support::{Documents, context_of};
@@ -62,7 +62,9 @@ async fn folder_is_refused_with_the_right_tool() {
 async fn client_reads_exactly_the_lines_of_a_range() {
     let documents = Documents::new(&[("a.md", b"one\r\ntwo\nthree")]);
     let owner = Owner::new("ada");
-    let lines = async |range| read_lines(&documents.source, &owner, "a.md", LineRange::parse(range).unwrap()).await;
+    let lines = async |range| {
+        read_lines(&documents.source, (&owner, &Membership::default()), "a.md", LineRange::parse(range).unwrap()).await
+    };
     assert_eq!(lines("2-3").await.as_deref(), Ok("two\nthree\n"));
     assert_eq!(lines("1").await.as_deref(), Ok("one\n"));
     assert_eq!(lines("9-12").await.as_deref(), Ok(""));

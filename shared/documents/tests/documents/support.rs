@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use documents::{DocumentRoot, DocumentSource, HiddenFiles};
-use domain::{Language, Owner};
+use domain::{Language, Membership, Owner};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -76,6 +76,7 @@ pub(crate) fn context(language: Language) -> ToolContext {
         language,
         time_zone: tools::TimeZone::UTC,
         owner: Owner::new("ada"),
+        membership: Membership::default(),
         deadline: Instant::now() + Duration::from_mins(1),
         allowed_urls: UrlAllowlist::default(),
         sources: tools::SourceNumbers::default(),

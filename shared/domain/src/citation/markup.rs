@@ -8,8 +8,10 @@ pub(super) struct Markup {
     formula: Option<Formula>,
     /// The last characters, if they are equal delimiters, and their number.
     run: Option<(char, usize)>,
-    run_starts_line: bool,
-    previous: char,
+    /// Whether only white space precedes the last character on its line.
+    pub(super) run_starts_line: bool,
+    /// The last character; a line break at the start of the text.
+    pub(super) previous: char,
     is_line_blank: bool,
 }
 
@@ -36,16 +38,6 @@ impl Default for Markup {
 }
 
 impl Markup {
-    /// The last character; a line break at the start of the text.
-    pub(super) fn previous(&self) -> char {
-        self.previous
-    }
-
-    /// Whether only white space precedes the last character on its line.
-    pub(super) fn starts_line(&self) -> bool {
-        self.run_starts_line
-    }
-
     /// Advances over a text if that is the same as over its last character.
     pub(super) fn try_skip(&mut self, text: &str) -> bool {
         if self.run.is_some() || self.previous == '\\' || text.contains(SPECIAL) {

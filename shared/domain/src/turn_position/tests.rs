@@ -28,7 +28,12 @@ fn result(id: &str) -> Event {
 fn turn() -> Vec<Event> {
     let progress = ToolProgress { id: "b".into(), name: "t".into(), text: "half".into() };
     vec![
-        Event::Started(Box::new(TurnStart { conversation_id: "C".into(), message_id: "M".into(), model: "m".into() })),
+        Event::Started(Box::new(TurnStart {
+            continues: false,
+            conversation_id: "C".into(),
+            message_id: "M".into(),
+            model: "m".into(),
+        })),
         text("想一想"),
         Event::Delta(AnswerDelta::Reclassified(3)),
         Event::Delta(AnswerDelta::Thinking("🍵".into())),

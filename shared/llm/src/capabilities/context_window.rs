@@ -22,7 +22,6 @@ const ASSUMED: u64 = 32_768;
 pub(crate) struct ContextWindow {
     /// The operator's `contextTokens`.
     configured: Option<u64>,
-    /// From the table in the provider's row.
     table: Option<u64>,
     /// The default maximum of requests, at endpoints that allocate the window per request.
     max_allocated: Option<u64>,
@@ -43,7 +42,6 @@ impl ContextWindow {
         }
     }
 
-    /// Returns the window, as far as is known.
     pub(crate) fn tokens(&self) -> u64 {
         let listed = self.listed();
         match self.max_allocated {
@@ -70,7 +68,6 @@ impl ContextWindow {
         self.has_list && (self.max_allocated.is_some() || self.configured.or(self.table).is_none())
     }
 
-    /// Returns the window in the provider's list, as far as it was read.
     pub(crate) fn listed(&self) -> Option<u64> {
         Some(self.listed.load(Ordering::Relaxed)).filter(|tokens| *tokens > 0)
     }

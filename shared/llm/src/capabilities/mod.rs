@@ -3,7 +3,6 @@
 mod context_window;
 pub(crate) mod model_list;
 mod native_families;
-mod tool_support;
 mod tool_support_cache;
 
 use std::time::SystemTime;
@@ -14,7 +13,7 @@ use crate::providers::{ModelListApi, Provider};
 use crate::{ModelConfig, ToolMode};
 
 pub(crate) use context_window::{ContextWindow, MAX_ALLOCATED};
-pub use tool_support::{CachedToolSupport, ToolSupport, ToolSupportSource};
+pub use tool_support_cache::{CachedToolSupport, ToolSupport, ToolSupportSource};
 use tool_support_cache::{PROBE_INTERVAL, ToolSupportCache, is_recent};
 
 /// The capabilities of one model; shared by all clones of its client.

@@ -4,81 +4,22 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::lax::{ContentParts, Lax};
 use crate::providers::ModelListApi;
 
-/// The timeout of a list request.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The maximum size of a list, in bytes.
 pub(crate) const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// What a list shows of one model.
 pub(super) struct ListedModel {
-    /// Whether it accepts tools.
     pub(super) tools: Option<bool>,
     pub(super) context_tokens: Option<u64>,
 }
 
-#[derive(Deserialize)]
-struct ModelList<'a> {
-    #[serde(borrow)]
-    data: Vec<Lax<ListEntry<'a>>>,
-}
-
-/// An entry of the lists of Ark and OpenRouter.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ListEntry<'a> {
-    #[serde(borrow)]
-    id: ContentParts<'a>,
-    status: ContentParts<'a>,
-    features: Lax<Features>,
-    supported_parameters: Lax<Vec<String>>,
-    token_limits: Lax<TokenLimits>,
-    context_length: Lax<u64>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Features {
-    tools: Lax<ToolFeatures>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ToolFeatures {
-    function_calling: bool,
-}
-
-#[derive(Deserialize)]
-struct TokenLimits {
-    context_window: u64,
-}
-
-/// The answer of `/api/show`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ShownModel<'a> {
-    capabilities: Lax<Vec<String>>,
-    model_info: Lax<BTreeMap<String, Lax<u64>>>,
-    #[serde(borrow)]
-    parameters: ContentParts<'a>,
-}
-
-impl ShownModel<'_> {
-    /// Returns the smaller one of the model's own window and the one that its Modelfile sets.
-    fn context_tokens(self) -> Option<u64> {
-        let info = self.model_info.or_default().into_iter();
-        let own = info.filter(|(name, _)| name.ends_with(".context_length")).filter_map(|(_, length)| length.0);
-        let set = self.parameters.text.lines().filter_map(|line| line.trim().strip_prefix("num_ctx"));
-        own.chain(set.filter_map(|value| value.trim().parse().ok())).filter(|tokens| *tokens > 0).min()
-    }
-}
-
 impl ModelListApi {
-    /// Returns the path after the base URL.
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Ark | Self::OpenRouter => "/models",
@@ -88,19 +29,21 @@ impl ModelListApi {
 
     /// Returns what the list shows of `model`; `None` if it does not have it.
     pub(super) fn find(self, list: &[u8], model: &str) -> Option<ListedModel> {
-        let has_tools = |list: &Vec<String>| list.iter().any(|one| one == "tools");
+        let has_tools = |list: &Vec<Value>| list.iter().any(|one| one == "tools");
         match self {
             Self::Ark => {
                 // The list keeps removed models, under ids that were reused since.
-                let entry = find_entry(list, model).filter(|entry| entry.status.text != "Shutdown")?;
-                let tools = entry.features.0.map(|features| features.tools.or_default().function_calling);
-                Some(ListedModel { tools, context_tokens: entry.token_limits.0.map(|limits| limits.context_window) })
+                let entry = find_entry(list, model).filter(|entry| entry["status"] != "Shutdown")?;
+                let is_native =
+                    |features: &Value| features.pointer("/tools/function_calling") == Some(&Value::Bool(true));
+                let tools = entry.get("features").filter(|features| features.is_object()).map(is_native);
+                Some(ListedModel { tools, context_tokens: entry["token_limits"]["context_window"].as_u64() })
             }
             Self::OpenRouter => {
                 // A suffix such as `:online` or `:nitro`, which is in no list, serves the model before it.
                 let entry = find_entry(list, model).or_else(|| find_entry(list, model.rsplit_once(':')?.0))?;
-                let tools = entry.supported_parameters.0.as_ref().map(has_tools);
-                Some(ListedModel { tools, context_tokens: entry.context_length.0 })
+                let tools = entry["supported_parameters"].as_array().map(has_tools);
+                Some(ListedModel { tools, context_tokens: entry["context_length"].as_u64() })
             }
             Self::Ollama => {
                 let shown: ShownModel<'_> = serde_json::from_slice(list).ok()?;
@@ -111,10 +54,36 @@ impl ModelListApi {
     }
 }
 
-/// Finds the entry of a model; unreadable entries are skipped.
-fn find_entry<'a>(list: &'a [u8], model: &str) -> Option<ListEntry<'a>> {
-    let models: ModelList<'a> = serde_json::from_slice(list).ok()?;
-    models.data.into_iter().filter_map(|entry| entry.0).find(|entry| entry.id.text == model)
+/// Finds the entry of a model; unreadable entries are skipped. One entry at a time is parsed: a list can have megabytes.
+fn find_entry(list: &[u8], model: &str) -> Option<Value> {
+    #[derive(Deserialize)]
+    struct ModelList<'a> {
+        #[serde(borrow)]
+        data: Vec<&'a RawValue>,
+    }
+    let list: ModelList<'_> = serde_json::from_slice(list).ok()?;
+    let mut entries = list.data.into_iter().filter_map(|entry| serde_json::from_str::<Value>(entry.get()).ok());
+    entries.find(|entry| entry["id"] == model)
+}
+
+/// What is read of the answer of `/api/show`, whose lists of tokens can have megabytes.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ShownModel<'a> {
+    capabilities: Lax<Vec<Value>>,
+    model_info: Lax<BTreeMap<String, Lax<u64>>>,
+    #[serde(borrow)]
+    parameters: ContentParts<'a>,
+}
+
+impl ShownModel<'_> {
+    /// Returns the smaller one of the model's own window and the one that its Modelfile sets.
+    fn context_tokens(self) -> Option<u64> {
+        let info = self.model_info.0.into_iter().flatten();
+        let own = info.filter(|(name, _)| name.ends_with(".context_length")).filter_map(|(_, length)| length.0);
+        let set = self.parameters.text.lines().filter_map(|line| line.trim().strip_prefix("num_ctx"));
+        own.chain(set.filter_map(|value| value.trim().parse().ok())).filter(|tokens| *tokens > 0).min()
+    }
 }
 
 #[cfg(test)]

@@ -66,7 +66,6 @@ const FAMILIES: &[(&str, ToolMode)] = &[
     ("grok-", Native),
 ];
 
-/// Returns how tools are passed to a model, if its family is known.
 pub(crate) fn tool_mode_of(model: &str) -> Option<ToolMode> {
     let id = model.to_lowercase();
     // Vendors precede the name as a path (`openai/`, `accounts/fireworks/models/`) and at Bedrock as `us.anthropic.`;

@@ -3,11 +3,13 @@
 //! A rejection of tools by the endpoint decides, then the settings, the provider's model list, the model's family, and the
 //! wire: chat completions and Ollama may lack tools, which the other protocols always have.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
+use work::lock;
+
 use crate::providers::Provider;
-use crate::{CachedToolSupport, ModelConfig, ToolMode, ToolSupport, ToolSupportSource, Wire};
+use crate::{ModelConfig, ToolMode, Wire};
 
 use super::native_families;
 
@@ -18,10 +20,42 @@ pub(super) const PROBE_INTERVAL: Duration = Duration::from_hours(24);
 /// must get native calls again soon.
 const REJECTION_TTL: Duration = Duration::from_hours(7 * 24);
 
+/// The source of a model's tool mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolSupportSource {
+    /// The operator's settings.
+    Settings,
+    /// The table of families in this crate, or the wire's default for models of other families.
+    Table,
+    /// The provider's list of models.
+    Provider,
+    /// A rejection of tools by the endpoint.
+    Rejection,
+}
+
+/// How tools are passed to a model, and the source of that decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolSupport {
+    /// The mode.
+    pub mode: ToolMode,
+    /// The source.
+    pub source: ToolSupportSource,
+}
+
+/// A discovered tool support with an expiry time; processes share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CachedToolSupport {
+    /// The tool support, from [`ToolSupportSource::Provider`] or [`ToolSupportSource::Rejection`].
+    pub tools: ToolSupport,
+    /// The context window in the provider's list, in tokens; 0 if the list shows none, `None` if it was not read.
+    pub context_tokens: Option<u64>,
+    /// When it expires.
+    pub expires_at: SystemTime,
+}
+
 /// The tool support of one model; shared by all clones of its client.
 #[derive(Debug)]
 pub(crate) struct ToolSupportCache {
-    /// From the settings.
     configured: Option<ToolMode>,
     /// From the model's family or the wire.
     assumed: ToolMode,
@@ -54,9 +88,8 @@ impl ToolSupportCache {
         }
     }
 
-    /// Returns the tool support that is known at `now`.
     pub(crate) fn get(&self, now: SystemTime) -> ToolSupport {
-        let discovered = self.lock_discovered();
+        let discovered = lock(&self.discovered);
         let valid = |cached: Option<CachedToolSupport>| cached.filter(|one| one.expires_at > now).map(|one| one.tools);
         let configured = self.configured.map(|mode| ToolSupport { mode, source: ToolSupportSource::Settings });
         let support = valid(discovered.rejected).or(configured).or_else(|| valid(discovered.listed));
@@ -68,36 +101,28 @@ impl ToolSupportCache {
         self.needs_list || self.configured.unwrap_or(self.assumed) == ToolMode::Native
     }
 
-    /// Whether only the provider's list can decide.
     pub(crate) fn needs_list(&self) -> bool {
         self.needs_list
     }
 
-    /// Stores a result of this process or of another one.
     pub(crate) fn store(&self, cached: CachedToolSupport) {
-        let mut discovered = self.lock_discovered();
+        let mut discovered = lock(&self.discovered);
         match cached.tools.source {
             ToolSupportSource::Rejection => discovered.rejected = Some(cached),
             _ => discovered.listed = Some(cached),
         }
     }
 
-    /// Records that the endpoint rejected tools.
     pub(crate) fn record_rejection(&self, now: SystemTime) {
         let tools = ToolSupport { mode: ToolMode::Prompted, source: ToolSupportSource::Rejection };
         let ttl = if self.configured.is_some() { PROBE_INTERVAL } else { REJECTION_TTL };
         self.store(CachedToolSupport { tools, context_tokens: None, expires_at: now + ttl });
-        self.lock_discovered().unpublished = true;
+        lock(&self.discovered).unpublished = true;
     }
 
-    /// Takes the rejection that is not yet published.
     pub(crate) fn take_unpublished(&self) -> Option<CachedToolSupport> {
-        let mut discovered = self.lock_discovered();
+        let mut discovered = lock(&self.discovered);
         std::mem::take(&mut discovered.unpublished).then_some(discovered.rejected)?
-    }
-
-    fn lock_discovered(&self) -> MutexGuard<'_, DiscoveredSupport> {
-        self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,8 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::time::Instant;
 use ulid::Ulid;
+use work::lock;
 
 use crate::errors::AttemptError;
 
@@ -24,31 +25,31 @@ pub struct AttemptRecord {
     pub error_kind: Option<&'static str>,
     /// The HTTP status of an error response.
     pub status: Option<u16>,
+    /// What the operator can do about the error, if it shows that; it contains nothing of the endpoint.
+    pub help: Option<&'static str>,
 }
 
 impl AttemptLog {
     /// Returns the attempts so far.
     pub fn records(&self) -> Vec<AttemptRecord> {
-        self.lock().clone()
+        lock(&self.0).clone()
     }
 
     fn add(&self, model: &str, number: u32) -> usize {
-        let mut records = self.lock();
+        let mut records = lock(&self.0);
         let (model, started_at) = (model.to_owned(), Instant::now());
-        records.push(AttemptRecord { model, number, started_at, ended_at: None, error_kind: None, status: None });
+        let (ended_at, error_kind, status, help) = (None, None, None, None);
+        records.push(AttemptRecord { model, number, started_at, ended_at, error_kind, status, help });
         records.len() - 1
     }
 
     fn finish(&self, index: usize, fault: Option<&AttemptError>) {
-        let mut records = self.lock();
+        let mut records = lock(&self.0);
         let Some(record) = records.get_mut(index).filter(|record| record.ended_at.is_none()) else { return };
         record.ended_at = Some(Instant::now());
         record.error_kind = fault.map(|fault| fault.error.kind());
         record.status = fault.and_then(|fault| fault.status);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<AttemptRecord>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        record.help = fault.and_then(|fault| fault.help);
     }
 }
 
@@ -71,7 +72,7 @@ impl AttemptSpan {
     pub(crate) fn fail(&self, fault: &AttemptError) {
         let SpanState { request, log, index } = &*self.0;
         log.finish(*index, Some(fault));
-        let Some(AttemptRecord { model, number, .. }) = log.lock().get(*index).cloned() else { return };
+        let Some(AttemptRecord { model, number, .. }) = lock(&log.0).get(*index).cloned() else { return };
         tracing::warn!(
             model = %model,
             client_request_id = %request,
@@ -79,6 +80,7 @@ impl AttemptSpan {
             status = fault.status,
             code = fault.code,
             error = %fault.error,
+            help = fault.help,
             "a call of the model failed"
         );
     }

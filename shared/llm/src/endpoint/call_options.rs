@@ -11,6 +11,9 @@ pub struct CallOptions {
     pub deadline: Instant,
     /// Whether there is a fallback model: then only short waits are made before the next attempt.
     pub has_fallback: bool,
+    /// Whether the caller can do without the reply: a transient error is not retried, and no failure counts against the health of
+    /// the model, which decides which model answers.
+    pub is_optional: bool,
     /// Records the response, if set.
     pub recorder: Option<Arc<dyn ResponseRecorder>>,
     /// The log of its attempts.
@@ -20,6 +23,6 @@ pub struct CallOptions {
 impl CallOptions {
     /// Creates options with a deadline and defaults.
     pub fn with_deadline(deadline: Instant) -> Self {
-        Self { deadline, has_fallback: false, recorder: None, attempt_log: AttemptLog::default() }
+        Self { deadline, has_fallback: false, is_optional: false, recorder: None, attempt_log: AttemptLog::default() }
     }
 }

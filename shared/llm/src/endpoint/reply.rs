@@ -23,17 +23,16 @@ pub struct Reply {
     /// `None` if the reply is complete without it.
     body: Option<Body>,
     decoder: ResponseDecoder,
-    /// The tools of the request.
     tools: Arc<[ToolSpec]>,
     deadlines: ReplyDeadlines,
     state: ReplyState,
     span: AttemptSpan,
     idle_connections: Arc<IdleConnections>,
     base_url: String,
-    health: Option<CallHealth>,
+    /// Receives the end of the reply.
+    pub(crate) health: Option<CallHealth>,
 }
 
-/// The progress of a reply.
 #[derive(Debug)]
 enum ReplyState {
     Reading,
@@ -103,7 +102,7 @@ impl Reply {
         while self.decoder.deltas().is_empty() && matches!(self.state, ReplyState::Reading) {
             self.read_chunk().await;
         }
-        if let Some(delta) = self.decoder.pop() {
+        if let Some(delta) = self.decoder.deltas().pop() {
             return Some(Ok(delta));
         }
         let (state, health) = (std::mem::replace(&mut self.state, ReplyState::Ended), self.health.take());
@@ -125,14 +124,9 @@ impl Reply {
         }
     }
 
-    /// Sets the health record that receives the end of the reply.
-    pub(crate) fn set_call_health(&mut self, health: Option<CallHealth>) {
-        self.health = health;
-    }
-
     /// Reads up to the first content; from then on the request is never retried.
     pub(crate) async fn read_until_content(mut self) -> Result<Self, AttemptError> {
-        while !self.decoder.deltas().has_content() {
+        while !self.decoder.deltas().has_content {
             match self.state {
                 ReplyState::Reading => self.read_chunk().await,
                 ReplyState::Failed(fault) => return Err(fault),
@@ -183,7 +177,7 @@ impl Reply {
         for call in calls {
             self.decoder.deltas().push_call(call);
         }
-        self.decoder.deltas().push_finish(None, Finish::ToolCalls);
+        self.decoder.deltas().push_finish(Finish::ToolCalls);
         self.state = ReplyState::Complete;
     }
 

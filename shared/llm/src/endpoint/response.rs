@@ -13,6 +13,9 @@ use crate::{ModelError, Wire};
 /// The maximum number of bytes to read of an error body.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 
+// Recorded answer in crmne/ruby_llm, 2026-11-26.
+const AWS_ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype");
+
 /// Returns the body of a response that may contain a reply, and whether it may be one JSON document.
 ///
 /// Rejects responses without a reply by status and headers; an error body is read until `until` at most.
@@ -27,12 +30,13 @@ pub(crate) async fn accept(
     // No compression was requested: a compressed body may expand to any size.
     let compressed = !matches!(&*header(&response, CONTENT_ENCODING), "" | "identity");
     let retry_after = retry_policy::parse_retry_after(response.headers(), SystemTime::now());
+    let aws_type = text(&response, AWS_ERROR_TYPE).to_owned();
     let body = Body::new(response, retry_after, recorder);
     if matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) {
         return Err(AttemptError::transient(ModelError::BadResponse).with_status(status.as_u16()));
     }
     if !status.is_success() {
-        return Err(read_error(body, until).await.to_attempt_error(status.as_u16(), retry_after));
+        return Err(read_error(body, &aws_type, until).await.to_attempt_error(status.as_u16(), retry_after));
     }
     if compressed || content_type == "text/html" {
         return Err(AttemptError::fatal(ModelError::BadResponse).with_status(status.as_u16()));
@@ -42,7 +46,7 @@ pub(crate) async fn accept(
     Ok((body, json))
 }
 
-async fn read_error(mut body: Body, until: Instant) -> EndpointError {
+async fn read_error(mut body: Body, aws_type: &str, until: Instant) -> EndpointError {
     let mut buffer = Vec::new();
     while buffer.len() < MAX_ERROR_BYTES {
         match body.next_chunk(until).await {
@@ -54,11 +58,14 @@ async fn read_error(mut body: Body, until: Instant) -> EndpointError {
             }
         }
     }
-    EndpointError::parse(&String::from_utf8_lossy(&buffer))
+    EndpointError::parse_aws(aws_type, &String::from_utf8_lossy(&buffer))
+}
+
+fn text(response: &reqwest::Response, name: HeaderName) -> &str {
+    response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 /// Returns the header's value without parameters, in lower case; empty if there is none.
 fn header(response: &reqwest::Response, name: HeaderName) -> String {
-    let value = response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    text(response, name).split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

@@ -8,9 +8,7 @@ use crate::ModelError;
 use crate::endpoint::retry_policy::{self, RetryPolicy};
 use crate::errors::{AttemptError, RetryAdvice};
 
-/// An operation that can be attempted several times.
 pub(crate) trait Retryable {
-    /// The result of a successful attempt.
     type Output;
 
     /// Makes one attempt; it must end by the deadline of the loop.
@@ -20,7 +18,6 @@ pub(crate) trait Retryable {
     fn jitter(&mut self) -> f64;
 }
 
-/// Number and connection of one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attempt {
     /// Counts from 1. An attempt that only replaces a dead connection keeps the number of the previous one.

@@ -20,10 +20,8 @@ const MAX_WAIT_WITH_FALLBACK: Duration = Duration::from_secs(2);
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const MAX_BACKOFF: Duration = Duration::from_secs(8);
 
-/// The limits of retries for one reply.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetryPolicy {
-    /// The maximum wait before a further attempt.
     max_wait: Duration,
     /// The maximum number of attempts after transient errors.
     attempts: u32,

@@ -14,7 +14,6 @@ pub(crate) struct AttemptError {
     pub(crate) advice: RetryAdvice,
     /// The wait that the endpoint requested.
     pub(crate) retry_after: Option<Duration>,
-    /// The HTTP status, for the log.
     pub(crate) status: Option<u16>,
     /// The provider's error code, for the log; see [`is_loggable_code`].
     pub(crate) code: Option<String>,
@@ -22,12 +21,13 @@ pub(crate) struct AttemptError {
     pub(crate) failed_calls: Vec<NativeCall>,
     /// Whether the model or the request caused the error, so that the endpoint may be healthy.
     pub(crate) is_of_request: bool,
+    /// What the operator can do, if the error shows it.
+    pub(crate) help: Option<&'static str>,
 }
 
 /// Whether another attempt may help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RetryAdvice {
-    /// No.
     Never,
     /// Yes, after a wait.
     Later,
@@ -52,8 +52,8 @@ impl AttemptError {
     /// An error that no further attempt can fix.
     pub(crate) fn fatal(error: ModelError) -> Self {
         let (retry_after, status, code) = (None, None, None);
-        let (failed_calls, is_of_request) = (Vec::new(), false);
-        Self { error, advice: RetryAdvice::Never, retry_after, status, code, failed_calls, is_of_request }
+        let (failed_calls, is_of_request, help) = (Vec::new(), false, None);
+        Self { error, advice: RetryAdvice::Never, retry_after, status, code, failed_calls, is_of_request, help }
     }
 
     /// An error after which the call may be retried.
@@ -66,7 +66,6 @@ impl AttemptError {
         Self { is_of_request: true, ..Self::transient(ModelError::BadResponse) }
     }
 
-    /// Adds the HTTP status of the response.
     pub(crate) fn with_status(self, status: u16) -> Self {
         Self { status: Some(status), ..self }
     }

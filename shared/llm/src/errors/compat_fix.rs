@@ -15,13 +15,10 @@ pub(crate) enum CompatFix {
     ShortIds,
     /// The token limit of a reply is sent under its other name.
     SwapLimitName,
-    /// `temperature` is left out.
     NoTemperature,
-    /// `top_p` is left out.
     NoTopP,
     /// Thinking and effort are left out.
     NoThinking,
-    /// Effort is left out.
     NoEffort,
     /// No position of the prompt is marked for the cache.
     NoCacheControl,
@@ -31,9 +28,7 @@ pub(crate) enum CompatFix {
     UseResponses,
     /// Chat completions are used after all, without thinking: the endpoint has no Responses API.
     NoResponses,
-    /// Replies are not streamed.
     NoStream,
-    /// No summary of the reasoning is requested.
     NoReasoningSummary,
     /// Encrypted reasoning is neither requested nor sent back.
     NoEncryptedReasoning,

@@ -25,7 +25,10 @@ pub enum ModelError {
     Auth,
     /// The provider refused the content.
     #[error("content filtered")]
-    ContentFiltered,
+    ContentFiltered {
+        /// The kind of content, where the provider names it.
+        category: Option<&'static str>,
+    },
     /// The prompt is too long.
     #[error("context too long")]
     ContextTooLong,
@@ -55,7 +58,7 @@ impl ModelError {
             Self::Unavailable => "unavailable",
             Self::Rejected => "rejected",
             Self::Auth => "auth",
-            Self::ContentFiltered => "content_filtered",
+            Self::ContentFiltered { .. } => "content_filtered",
             Self::ContextTooLong => "context_too_long",
             Self::ToolsUnsupported => "tools_unsupported",
             Self::BadResponse => "bad_response",

@@ -1,8 +1,9 @@
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use platform::transport::POOL_IDLE_TIMEOUT;
+use work::lock;
 
 /// The hosts to which the HTTP client may hold an idle connection.
 ///
@@ -14,21 +15,18 @@ pub(crate) struct IdleConnections {
 }
 
 impl IdleConnections {
-    /// Whether there may be an idle connection to the host of `url`.
     pub(crate) fn may_have(&self, url: &str) -> bool {
-        let idle_since = self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
-        idle_since.get(host(url)).is_some_and(|at| at.elapsed() <= POOL_IDLE_TIMEOUT)
+        lock(&self.idle_since).get(host(url)).is_some_and(|at| at.elapsed() <= POOL_IDLE_TIMEOUT)
     }
 
     /// Removes the host of `url`, because its connections were dead.
     pub(crate) fn remove(&self, url: &str) {
-        self.idle_since.lock().unwrap_or_else(PoisonError::into_inner).remove(host(url));
+        lock(&self.idle_since).remove(host(url));
     }
 
     /// Adds the host of `url`, because a response from it was read to its end.
     pub(crate) fn add(&self, url: &str) {
-        let mut idle_since = self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
-        idle_since.insert(host(url).to_owned(), Instant::now());
+        lock(&self.idle_since).insert(host(url).to_owned(), Instant::now());
     }
 }
 

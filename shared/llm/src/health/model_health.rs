@@ -1,7 +1,9 @@
 //! The health of a model, as observed in its calls.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
+
+use work::lock;
 
 use crate::ModelError;
 use crate::errors::{AttemptError, RetryAdvice};
@@ -30,32 +32,21 @@ impl ModelHealth {
         Self { breaker, rejection: Mutex::default() }
     }
 
-    /// Whether the model should be used if there is a fallback.
     pub(crate) fn is_available(&self, now: SystemTime) -> bool {
-        let rejection = self.last_rejection().filter(|rejection| rejection.affects_all_calls);
+        let rejection = lock(&self.rejection).filter(|rejection| rejection.affects_all_calls);
         // A clock that was set back ends the pause too.
         let is_paused =
             rejection.is_some_and(|rejection| now.duration_since(rejection.at).is_ok_and(|age| age < REJECTION_PAUSE));
         !is_paused && self.breaker.is_available(now)
     }
 
-    /// Whether the last call was rejected permanently, or the endpoint is down.
     pub(crate) fn is_failing(&self) -> bool {
-        self.last_rejection().is_some() || self.breaker.is_open()
+        lock(&self.rejection).is_some() || self.breaker.is_open()
     }
 
-    /// Starts to track a call.
     pub(crate) fn start_call(self: &Arc<Self>) -> CallHealth {
         let skips_retries = self.breaker.is_open();
         CallHealth { health: Arc::clone(self), attempt: 0, is_probe: self.breaker.begin_probe(), skips_retries }
-    }
-
-    fn last_rejection(&self) -> Option<Rejection> {
-        *self.rejection.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn set_rejection(&self, rejection: Option<Rejection>) {
-        *self.rejection.lock().unwrap_or_else(PoisonError::into_inner) = rejection;
     }
 }
 
@@ -63,25 +54,17 @@ impl ModelHealth {
 #[derive(Debug)]
 pub(crate) struct CallHealth {
     health: Arc<ModelHealth>,
-    /// The number of the latest attempt.
     attempt: u64,
-    /// Whether the call is the breaker's probe.
     is_probe: bool,
-    skips_retries: bool,
+    /// Whether the endpoint was down when the call started: then transient errors are not retried.
+    pub(crate) skips_retries: bool,
 }
 
 impl CallHealth {
-    /// Whether the endpoint was down when the call started: then transient errors are not retried.
-    pub(crate) fn skips_retries(&self) -> bool {
-        self.skips_retries
-    }
-
-    /// Records the start of an attempt.
     pub(crate) fn begin_attempt(&mut self) {
         self.attempt = self.health.breaker.next_attempt();
     }
 
-    /// Records a failed attempt or an interrupted reply.
     pub(crate) fn record_failure(&self, fault: &AttemptError, now: SystemTime) {
         match fault.error {
             // A dead pooled connection is no failure of the endpoint, and neither is an error of one request.
@@ -93,15 +76,14 @@ impl CallHealth {
                 if fault.advice == RetryAdvice::Never =>
             {
                 let affects_all_calls = fault.error != ModelError::Rejected;
-                self.health.set_rejection(Some(Rejection { at: now, affects_all_calls }));
+                *lock(&self.health.rejection) = Some(Rejection { at: now, affects_all_calls });
             }
             _ => {}
         }
     }
 
-    /// Records a complete reply.
     pub(crate) fn record_success(&self, now: SystemTime) {
-        self.health.set_rejection(None);
+        *lock(&self.health.rejection) = None;
         self.health.breaker.close(now);
     }
 }

@@ -1,25 +1,46 @@
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use domain::parse_object;
-use platform::settings::{SettingError, Settings};
+use domain::{Groups, parse_object};
+use platform::settings::{JsonFields, SettingError, Settings};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{ACCEPTED_FALLBACK, ParsedModels};
 use crate::params::ResolvedParams;
 use crate::providers::{self, PROVIDERS};
-use crate::{Effort, ModelConfig, Options, Price, Thinking, Wire};
+use crate::{Effort, ModelConfig, OnlyFor, Options, Price, Thinking, Wire};
 
 const VARIABLE: &str = "MODEL_OPTIONS";
 
-const ACCEPTED: &str = "a JSON object that gives names of models objects with any of \"thinking\" (on, off or auto), \
-                        \"thinkingOpen\" (true or false), \"effort\" (minimal, low, medium, high or max), \"temperature\", \"topP\", \"maxTokens\", \
-                        \"contextTokens\", \"firstByteSeconds\", \"provider\", \"fallback\" and \"price\", an object \
-                        with \"input\", \"output\" and at will \"cachedInput\" and \"cacheWrite\"";
+const ACCEPTED: &str = "a JSON object with objects of options by the names of models, each once";
 
-const NAMES: &str = "as keys the names of models: volcano, openai, local or those in MODELS and EXTRA_MODELS";
+/// What the options accept; prices are checked with their exact text.
+const FIELDS: &JsonFields = &[
+    ("thinking", "on, off or auto"),
+    ("thinkingOpen", "true or false"),
+    ("effort", "minimal, low, medium, high or max"),
+    ("temperature", "a number"),
+    ("topP", "a number"),
+    ("maxTokens", "a whole number"),
+    ("contextTokens", "a whole number"),
+    ("firstByteSeconds", "a whole number"),
+    ("provider", "a provider's name"),
+    ("fallback", ACCEPTED_FALLBACK),
+    ("onlyFor", "an array of names of groups"),
+    ("price", "an object with \"input\", \"output\" and at will \"cachedInput\" and \"cacheWrite\""),
+    ("input", ACCEPTED_PRICE),
+    ("output", ACCEPTED_PRICE),
+    ("cachedInput", ACCEPTED_PRICE),
+    ("cacheWrite", ACCEPTED_PRICE),
+];
+
+const ACCEPTED_PRICE: &str = "decimal numbers from 0 to 1000000 with at most six places, for a million tokens";
+
+const NAMES: &str = "as keys the names of models: volcano, openai, local, anthropic, gemini, bedrock or those in MODELS \
+                     and EXTRA_MODELS";
 
 /// The maximum price of a million tokens, in whole units of a currency; more is a mistake.
 const MAX_PRICE: u64 = 1_000_000;
@@ -43,6 +64,7 @@ struct Entry<'a> {
     first_byte_seconds: Option<u64>,
     provider: Option<String>,
     fallback: Option<String>,
+    only_for: Option<Groups>,
     #[serde(borrow)]
     price: Option<Prices<'a>>,
 }
@@ -61,14 +83,13 @@ struct Prices<'a> {
     output: &'a RawValue,
 }
 
-/// Applies `MODEL_OPTIONS` to the configured models.
 pub(super) fn read(settings: &Settings, parsed: &mut ParsedModels) -> Result<(), SettingError> {
     let Some(text) = settings.var(VARIABLE) else { return Ok(()) };
-    // A name that occurs twice is an error; the parser of types would use the last one.
+    let entries: Option<BTreeMap<String, Entry<'_>>> = settings.parse_json(VARIABLE, ACCEPTED, FIELDS)?;
+    // A name that occurs twice is an error; the parser of types uses the last one.
     parse_object(text.as_bytes()).map_err(|_| setting_error(ACCEPTED))?;
-    let entries: BTreeMap<String, Entry<'_>> = serde_json::from_str(text).map_err(|_| setting_error(ACCEPTED))?;
-    for (name, entry) in entries {
-        let ParsedModels { configs, notes, left_out } = &mut *parsed;
+    for (name, entry) in entries.unwrap_or_default() {
+        let ParsedModels { configs, notes, left_out, .. } = &mut *parsed;
         match configs.iter_mut().find(|config| config.name == name) {
             Some(config) => notes.extend(entry.apply_to(config)?),
             None if left_out.contains(&name) => notes.push(format!("{VARIABLE}: there is no model `{name}`")),
@@ -89,19 +110,31 @@ impl Entry<'_> {
             }
             config.fallback = Some(fallback.trim().to_owned());
         }
+        if let Some(groups) = self.only_for.clone() {
+            if config.only_for.is_some() || groups.is_empty() {
+                return Err(
+                    config.option_error("onlyFor", "names of groups, and nothing where the model's row gives one")
+                );
+            }
+            config.only_for = Some(OnlyFor::Groups(groups));
+        }
         config.options = Options { provider: self.provider(config)?, ..Options::default() };
         let dialect = providers::provider_of(config).dialect_of(&config.model);
-        self.check_sampling(config, dialect.max_temperature)?;
-        let max_tokens = config.check_range("maxTokens", self.max_tokens, 1..=MAX_TOKENS)?;
-        let first_byte_seconds = config.check_range("firstByteSeconds", self.first_byte_seconds, 1..=900)?;
+        let max_temperature = f64::from(dialect.max_temperature);
+        let number = "a number";
+        let whole = "a whole number";
+        let temperature = config.check_range("temperature", number, self.temperature, 0.0..=max_temperature)?;
+        let top_p = config.check_range("topP", number, self.top_p, 0.0..=1.0)?;
+        let max_tokens = config.check_range("maxTokens", whole, self.max_tokens, 1..=MAX_TOKENS)?;
+        let first_byte_seconds = config.check_range("firstByteSeconds", whole, self.first_byte_seconds, 1..=900)?;
         config.options = Options {
-            temperature: self.temperature,
-            top_p: self.top_p,
+            temperature,
+            top_p,
             max_tokens: max_tokens.and_then(|tokens| u32::try_from(tokens).ok()),
             thinking: self.thinking,
             thinking_open: self.thinking_open,
             effort: self.effort,
-            context_tokens: config.check_range("contextTokens", self.context_tokens, 1..=MAX_TOKENS)?,
+            context_tokens: config.check_range("contextTokens", whole, self.context_tokens, 1..=MAX_TOKENS)?,
             price: self.price(config)?,
             first_byte_timeout: first_byte_seconds.map(Duration::from_secs),
             provider: config.options.provider,
@@ -124,17 +157,6 @@ impl Entry<'_> {
         })
     }
 
-    fn check_sampling(&self, config: &ModelConfig, max_temperature: u8) -> Result<(), SettingError> {
-        let within = |value: Option<f64>, max: f64| value.is_none_or(|value| (0.0..=max).contains(&value));
-        if !within(self.temperature, f64::from(max_temperature)) {
-            return Err(config.option_error("temperature", &format!("a number from 0 to {max_temperature}")));
-        }
-        if !within(self.top_p, 1.0) {
-            return Err(config.option_error("topP", "a number from 0 to 1"));
-        }
-        Ok(())
-    }
-
     fn price(&self, config: &ModelConfig) -> Result<Option<Price>, SettingError> {
         let Some(prices) = &self.price else { return Ok(None) };
         let price = || {
@@ -143,30 +165,26 @@ impl Entry<'_> {
             let cache_write = prices.cache_write.map_or(Some(input), millionths)?;
             Some(Price { input, cached_input, cache_write, output: millionths(prices.output)? })
         };
-        price().map(Some).ok_or_else(|| {
-            config.option_error(
-                "price",
-                "decimal numbers from 0 to 1000000 with at most six places, for a million tokens",
-            )
-        })
+        price().map(Some).ok_or_else(|| config.option_error("price", ACCEPTED_PRICE))
     }
 }
 
 impl ModelConfig {
-    fn check_range(
+    fn check_range<T: PartialOrd + Display>(
         &self,
         field: &str,
-        number: Option<u64>,
-        range: RangeInclusive<u64>,
-    ) -> Result<Option<u64>, SettingError> {
-        if number.is_none_or(|number| range.contains(&number)) {
+        kind: &str,
+        number: Option<T>,
+        range: RangeInclusive<T>,
+    ) -> Result<Option<T>, SettingError> {
+        if number.as_ref().is_none_or(|number| range.contains(number)) {
             return Ok(number);
         }
-        Err(self.option_error(field, &format!("a whole number from {} to {}", range.start(), range.end())))
+        Err(self.option_error(field, &format!("{kind} from {} to {}", range.start(), range.end())))
     }
 
     fn option_error(&self, field: &str, accepted: &str) -> SettingError {
-        setting_error(&format!("as \"{field}\" of `{}` {accepted}", self.name))
+        setting_error(accepted).at(format!(".{}.{field}", self.name))
     }
 }
 

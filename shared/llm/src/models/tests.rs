@@ -1,3 +1,5 @@
+mod clouds;
+mod keys;
 mod one_caller;
 
 use super::*;
@@ -88,7 +90,10 @@ fn default_is_first_or_named_model() {
     assert_eq!(summary(&named).1.as_deref(), Some("openai"));
     let unknown = [&both[..], &[("DEFAULT_MODEL", "gpt-secret")]].concat();
     let error = read(&unknown).err().unwrap();
-    assert_eq!(error.to_string(), "DEFAULT_MODEL: expected the name of a configured model without \"onlyFor\"");
+    assert_eq!(
+        error.to_string(),
+        "DEFAULT_MODEL: expected the name of a configured model that is not for one caller alone"
+    );
 }
 
 #[test]
@@ -145,12 +150,41 @@ fn models_errors_name_variable_but_no_value() {
         r#"[{"name":"secret","model":"m","baseUrl":"ftp://x"}]"#,
         r#"[{"name":"secret","model":"m","wire":"ollama","apiKeyVar":"KEY"}]"#,
         r#"[{"name":"secret","model":"m","baseUrl":"http://x","onlyFor":" "}]"#,
-        r#"[{"name":"secret","model":"m","baseUrl":"http://x","onlyFor":["secret"]}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","onlyFor":[" secret"]}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","onlyFor":[]}]"#,
     ] {
         let error = entry(json).err().unwrap();
         assert_eq!(error.variable, "MODELS", "{json}");
         assert!(!error.to_string().contains("secret"), "{error}");
     }
+}
+
+#[test]
+fn models_errors_name_element_field_and_position() {
+    let second = |fields: &str| {
+        let json = format!(r#"[{{"name":"a","model":"m","baseUrl":"http://x"}},{{"name":"b"{fields}}}]"#);
+        entry(&json).err().unwrap().to_string()
+    };
+    let wires = "one of openai, responses, ollama, anthropic, gemini or converse";
+    let address = "an http or https URL without user, password, query and fragment";
+    for (fields, expected) in [
+        (r#","model":"m","baseUrl":"http://x","wire":"grpc""#, format!(".wire: expected {wires} (line 1, column 105)")),
+        ("", ".model: expected the endpoint's own name of the model (line 1, column 59)".to_owned()),
+        (r#","model":" ","baseUrl":"http://x""#, ".model: expected the endpoint's own name of the model".to_owned()),
+        (r#","model":"m","baseUrl":"ftp://x""#, format!(".baseUrl: expected {address}")),
+        (
+            r#","model":"m","baseUrl":"http://x","tools":"yes""#,
+            ".tools: expected auto, native, prompt or prompt:FORMAT (line 1, column 106)".to_owned(),
+        ),
+    ] {
+        assert_eq!(second(fields), format!("MODELS[1]{expected}"));
+    }
+    let unknown = second(r#","model":"m","baseURL":"http://x""#);
+    assert!(unknown.starts_with("MODELS[1]: expected an object with no other fields than name, model, baseUrl"));
+    let twice = entry(r#"[{"name":"volcano","model":"m","baseUrl":"http://x"}]"#).err().unwrap().to_string();
+    assert_eq!(twice, "MODELS[0].name: expected a text that is not blank and not used twice");
+    let text = entry("nonsense").err().unwrap().to_string();
+    assert!(text.contains("it is not JSON at line 1, column "), "{text}");
 }
 
 #[test]
@@ -167,7 +201,7 @@ fn base_url_is_http_without_user_or_query() {
         "https://x.example/v1?key=secret",
         "https://x.example/v1#secret",
     ] {
-        for variable in ["ARK_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_API_URL"] {
+        for variable in ["ARK_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_API_URL", "ANTHROPIC_BASE_URL", "GEMINI_BASE_URL"] {
             let error = read(&[(variable, text)]).err().unwrap();
             assert_eq!(error.variable, variable, "{text}");
             assert!(!error.to_string().contains("secret"), "{error}");
@@ -256,4 +290,19 @@ fn ollama_context_setting_is_checked() {
     assert_eq!(context("4096"), Ok(4_096));
     let accepted = "OLLAMA_MAX_CONTEXT_TOKENS: expected a whole number from 1024 to 1048576";
     assert_eq!(["all", "1023", "1048577"].map(context), [(); 3].map(|()| Err(accepted.to_owned())));
+}
+
+#[test]
+fn known_prices_apply_unless_the_operator_gives_any() {
+    let models = |options: &str| {
+        let rows = r#"[{"name":"a","wire":"converse","model":"us.anthropic.claude-haiku-4-5-20251001-v1:0","baseUrl":"http://localhost","apiKeyVar":"KEY"},
+            {"name":"b","model":"claude-haiku-4-5","baseUrl":"http://localhost"}]"#;
+        read(&[("MODELS", rows), ("MODEL_OPTIONS", options), ("KEY", "k")]).unwrap()
+    };
+    let inputs = |models: Models| {
+        ["a", "b"].map(|name| models.get(name).unwrap().config().options.price.map(|price| price.input))
+    };
+    assert_eq!(inputs(models("{}")), [Some(1_100_000), None]);
+    let own = r#"{"b":{"price":{"input":7,"output":9}}}"#;
+    assert_eq!(inputs(models(own)), [None, Some(7_000_000)], "all prices have one currency");
 }

@@ -1,6 +1,7 @@
+use platform::settings::parse_base_url;
 use reqwest::Url;
 
-use crate::Wire;
+use crate::{Cloud, Wire, providers};
 
 pub(super) const ACCEPTED: &str = "an http or https URL without user, password, query and fragment";
 
@@ -9,17 +10,40 @@ const OLLAMA_PORT: &str = "11434";
 /// Parses a base URL and removes the trailing slash; `None` if it is not accepted.
 pub(super) fn parse_base(text: &str, wire: Wire) -> Option<String> {
     let text = if wire == Wire::Ollama { with_ollama_port(text) } else { text.to_owned() };
-    let url = Url::parse(&text).ok()?;
-    let has_user = !url.username().is_empty() || url.password().is_some();
-    let has_query = url.query().is_some() || url.fragment().is_some();
-    let fits = matches!(url.scheme(), "http" | "https") && url.has_host() && !has_user && !has_query;
     // An empty user name counts as a user name.
-    let mut base = url.as_str().trim_end_matches('/');
-    if wire == Wire::Anthropic {
-        // The version is part of the request path; some users add it to the base URL.
-        base = base.strip_suffix("/v1").unwrap_or(base);
+    let base = parse_base_url(&text).filter(|_| !text.contains('@'))?;
+    // The version is part of the request path; some users add it to the base URL.
+    let unversioned = base.strip_suffix("/v1").filter(|_| wire == Wire::Anthropic).map(str::to_owned);
+    Some(unversioned.unwrap_or(base))
+}
+
+pub(super) fn cloud_of(base: &str) -> Option<Cloud> {
+    let url = Url::parse(base).ok()?;
+    let host = url.host_str()?;
+    // https://docs.aws.amazon.com/bedrock/latest/userguide/endpoints.html, 2026-11-26.
+    let is_aws = [".amazonaws.com", ".amazonaws.com.cn", ".api.aws"].iter().any(|end| host.ends_with(end));
+    // Source: packages/google-vertex of github.com/vercel/ai, 2026-11-26.
+    let is_vertex =
+        host.strip_suffix("aiplatform.googleapis.com").is_some_and(|rest| rest.is_empty() || rest.ends_with('-'))
+            || matches!(host, "aiplatform.us.rep.googleapis.com" | "aiplatform.eu.rep.googleapis.com");
+    match () {
+        () if is_aws && bedrock_labels(host).is_some() => Some(Cloud::Bedrock),
+        () if providers::is_azure(base) => Some(Cloud::Azure),
+        () if is_vertex => Some(Cloud::Vertex),
+        () => None,
     }
-    (fits && !text.contains('@')).then(|| base.to_owned())
+}
+
+pub(super) fn region_of(base: &str) -> Option<String> {
+    let url = Url::parse(base).ok().filter(|_| cloud_of(base) == Some(Cloud::Bedrock))?;
+    bedrock_labels(url.host_str()?)?.next().map(str::to_owned)
+}
+
+/// The labels of a host after that of Amazon Bedrock.
+fn bedrock_labels(host: &str) -> Option<impl Iterator<Item = &str>> {
+    let mut labels = host.split('.');
+    labels.find(|label| label.starts_with("bedrock-runtime") || label.starts_with("bedrock-mantle"))?;
+    Some(labels)
 }
 
 /// Adds Ollama's port if there is none. It works on the text: a parsed URL loses an explicit `:80`.

@@ -4,18 +4,17 @@ use crate::Effort;
 
 /// The generation parameters that the models of one family accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a family")]
 pub(crate) struct Dialect {
     pub(crate) thinking: ThinkingControl,
     /// The names of efforts in increasing order; empty if none is known.
     pub(crate) effort_names: &'static [(Effort, &'static str)],
     /// The name of the reply's token limit on OpenAI's wire.
-    pub(crate) limit_name: LimitName,
-    /// Whether `temperature` and `top_p` are supported.
+    pub(crate) limit_name: &'static str,
     pub(crate) sampling: SamplingSupport,
-    /// The maximum temperature.
     pub(crate) max_temperature: u8,
-    /// Whether stop sequences are supported.
     pub(crate) stop_sequences: bool,
+    pub(crate) penalties: bool,
     /// Whether past calls need a signature, or the placeholder for calls of other models.
     pub(crate) signatures: bool,
     /// Whether the prompt cache is used only up to marked positions: Anthropic's `cache_control`.
@@ -34,10 +33,7 @@ pub(crate) enum ThinkingControl {
         off: Option<&'static str>,
     },
     /// `thinking: {"type": "enabled"}` or `disabled`.
-    Type {
-        /// Whether `auto` is supported.
-        auto: bool,
-    },
+    Type { auto: bool },
     /// `enable_thinking`.
     Enable,
     /// `chat_template_kwargs: {"enable_thinking"}`.
@@ -47,10 +43,7 @@ pub(crate) enum ThinkingControl {
     /// Ollama's `think`.
     Think,
     /// A token budget for thinking, on Anthropic's and Gemini's wires.
-    Budget {
-        /// The minimum budget.
-        min_tokens: u32,
-    },
+    Budget { min_tokens: u32 },
     /// Anthropic's `thinking: {"type": "adaptive"}`, with the effort in `output_config`.
     Adaptive,
     /// Gemini's `thinkingLevel`.
@@ -63,7 +56,6 @@ pub(crate) enum ThinkingControl {
 /// Which assistant messages carry their reasoning in `reasoning_content` once tools are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReasoningEcho {
-    /// None.
     Never,
     /// Those of the running turn that the same model made, to continue after calls.
     Turn,
@@ -71,21 +63,15 @@ pub(crate) enum ReasoningEcho {
     Always,
 }
 
-/// The name of the reply's token limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LimitName {
-    MaxTokens,
-    MaxCompletionTokens,
-}
+/// The older name of the reply's token limit on OpenAI's wire, and the newer one.
+pub(crate) const MAX_TOKENS: &str = "max_tokens";
+pub(crate) const MAX_COMPLETION_TOKENS: &str = "max_completion_tokens";
 
-/// Whether `temperature` and `top_p` are supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SamplingSupport {
-    /// Yes.
     Supported,
     /// Only while thinking is switched off.
     WithoutThinking,
-    /// No.
     Unsupported,
 }
 
@@ -101,10 +87,11 @@ pub(crate) const MINIMAL_TO_HIGH: &[(Effort, &str)] =
 pub(crate) const PLAIN: Dialect = Dialect {
     thinking: ThinkingControl::Unknown,
     effort_names: &[],
-    limit_name: LimitName::MaxTokens,
+    limit_name: MAX_TOKENS,
     sampling: SamplingSupport::Supported,
     max_temperature: 2,
     stop_sequences: true,
+    penalties: true,
     signatures: false,
     cache_control: false,
 };

@@ -6,7 +6,8 @@ mod options;
 mod resolved_params;
 
 pub(crate) use dialect::{
-    Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, ReasoningEcho, SamplingSupport, ThinkingControl,
+    Dialect, LOW_TO_HIGH, MAX_COMPLETION_TOKENS, MINIMAL_TO_HIGH, PLAIN, ReasoningEcho, SamplingSupport,
+    ThinkingControl,
 };
 pub use generation_params::GenerationParams;
 pub use options::{Effort, Options, Price, Thinking};

@@ -1,4 +1,5 @@
-use crate::params::{Dialect, LimitName, SamplingSupport, ThinkingControl};
+use crate::params::dialect::MAX_TOKENS;
+use crate::params::{Dialect, MAX_COMPLETION_TOKENS, SamplingSupport, ThinkingControl};
 use crate::{Effort, Options, Thinking};
 
 /// The generation parameters of requests: the effective options, as far as the endpoint supports them.
@@ -6,18 +7,15 @@ use crate::{Effort, Options, Thinking};
 pub(crate) struct ResolvedParams {
     pub(crate) temperature: Option<f64>,
     pub(crate) top_p: Option<f64>,
-    /// The maximum length of a reply in tokens, and the name of that field on OpenAI's wire.
-    pub(crate) limit: Option<(LimitName, u32)>,
+    pub(crate) max_tokens: Option<u32>,
     /// The context size in tokens, for endpoints that allocate it per request.
     pub(crate) context_tokens: Option<u64>,
     pub(crate) thinking: Option<Thinking>,
     pub(crate) effort: Option<Effort>,
-    /// The names and limits of the parameters.
     pub(crate) dialect: Dialect,
 }
 
 impl ResolvedParams {
-    /// Selects the parameters of `options` that `dialect` supports.
     pub(crate) fn new(options: &Options, dialect: Dialect) -> Self {
         let off = options.thinking == Some(Thinking::Off);
         let can_sample = match dialect.sampling {
@@ -32,7 +30,7 @@ impl ResolvedParams {
                 .map(|value| value.min(dialect.max_temperature.into()))
                 .filter(|_| can_sample),
             top_p: options.top_p.filter(|_| can_sample),
-            limit: options.max_tokens.map(|tokens| (dialect.limit_name, tokens)),
+            max_tokens: options.max_tokens,
             context_tokens: options.context_tokens,
             thinking: options.thinking.filter(|thinking| can_express(dialect.thinking, *thinking)),
             // Effort requires thinking; endpoints reject the contradiction.
@@ -56,11 +54,6 @@ impl ResolvedParams {
         .collect()
     }
 
-    /// Returns the maximum length of a reply in tokens.
-    pub(crate) fn limit_tokens(&self) -> Option<u32> {
-        self.limit.map(|(_, tokens)| tokens)
-    }
-
     /// Returns the endpoint's name for the nearest effort that it supports; the higher one if two are equally near.
     pub(crate) fn effort_name(&self) -> Option<&'static str> {
         let wanted = self.effort?;
@@ -81,13 +74,10 @@ impl ResolvedParams {
         (self.effort, self.thinking) = (None, Some(Thinking::Off));
     }
 
-    /// Swaps the name of the token limit.
     pub(crate) fn swap_limit_name(&mut self) {
-        if let Some((name, _)) = &mut self.limit {
-            *name = match name {
-                LimitName::MaxTokens => LimitName::MaxCompletionTokens,
-                LimitName::MaxCompletionTokens => LimitName::MaxTokens,
-            };
+        if self.max_tokens.is_some() {
+            let is_older = self.dialect.limit_name == MAX_TOKENS;
+            self.dialect.limit_name = if is_older { MAX_COMPLETION_TOKENS } else { MAX_TOKENS };
         }
     }
 }
@@ -144,6 +134,6 @@ mod tests {
         assert_eq!(unsupported(Thinking::On, cool), ["temperature", "topP"]);
         let mut params = ResolvedParams::new(&options_with(Thinking::On), refusing);
         params.swap_limit_name();
-        assert_eq!(params.limit, Some((LimitName::MaxCompletionTokens, 7)));
+        assert_eq!((params.dialect.limit_name, params.max_tokens), (MAX_COMPLETION_TOKENS, Some(7)));
     }
 }

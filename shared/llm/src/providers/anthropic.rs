@@ -24,7 +24,8 @@ pub(super) const ROW: Provider = Provider {
     wire: Wire::Anthropic,
     context_tokens: &[("claude-", 200_000)],
     dialects: &[
-        ("claude-3", BUDGET),
+        ("claude-3-7", BUDGET),
+        ("claude-3", Dialect { max_temperature: 1, cache_control: true, ..PLAIN }),
         ("claude-haiku-4", BUDGET),
         ("claude-opus-4-6", ADAPTIVE),
         ("claude-opus-4-7", ADAPTIVE),

@@ -1,7 +1,7 @@
 use super::{Provider, UNKNOWN};
-use crate::params::{Dialect, LOW_TO_HIGH, LimitName, PLAIN, ThinkingControl};
+use crate::params::{Dialect, LOW_TO_HIGH, MAX_COMPLETION_TOKENS, PLAIN, ThinkingControl};
 
-const COMPLETION: Dialect = Dialect { limit_name: LimitName::MaxCompletionTokens, ..PLAIN };
+const COMPLETION: Dialect = Dialect { limit_name: MAX_COMPLETION_TOKENS, ..PLAIN };
 
 /// Groq.
 // Source: recorded answers, 2026-11-23.

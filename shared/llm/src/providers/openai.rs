@@ -1,9 +1,11 @@
 use super::{Provider, UNKNOWN};
 use crate::Effort;
-use crate::params::{Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, SamplingSupport, ThinkingControl};
+use crate::params::{
+    Dialect, LOW_TO_HIGH, MAX_COMPLETION_TOKENS, MINIMAL_TO_HIGH, PLAIN, SamplingSupport, ThinkingControl,
+};
 
 /// All models of OpenAI accept the newer name of the limit.
-const COMPLETION: Dialect = Dialect { limit_name: LimitName::MaxCompletionTokens, ..PLAIN };
+pub(super) const COMPLETION: Dialect = Dialect { limit_name: MAX_COMPLETION_TOKENS, ..PLAIN };
 
 /// Models that always think.
 const REASONING: Dialect = Dialect {
@@ -27,6 +29,8 @@ const SWITCHED: Dialect = Dialect {
 
 const LOW_TO_XHIGH: &[(Effort, &str)] =
     &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high"), (Effort::Max, "xhigh")];
+
+pub(super) const SWITCHED_TO_XHIGH: Dialect = Dialect { effort_names: LOW_TO_XHIGH, ..SWITCHED };
 
 /// Models that think harder and longer; they always think.
 const PRO: Dialect = Dialect {
@@ -91,8 +95,8 @@ pub(super) const ROW: Provider = Provider {
         ("gpt-5.4-pro", PRO),
         ("gpt-5.5-pro", PRO),
         ("gpt-5.1", SWITCHED),
-        ("gpt-5.", Dialect { effort_names: LOW_TO_XHIGH, ..SWITCHED }),
-        ("gpt-6", Dialect { effort_names: LOW_TO_XHIGH, ..SWITCHED }),
+        ("gpt-5.", SWITCHED_TO_XHIGH),
+        ("gpt-6", SWITCHED_TO_XHIGH),
         (
             "gpt-5",
             Dialect {

@@ -63,6 +63,8 @@ fn models_without_chat_completions_use_responses() {
         (openai, "o3", Wire::Openai),
         ("https://openrouter.ai/api/v1", "gpt-5-codex", Wire::Openai),
         ("http://localhost/v1", "gpt-5-pro", Wire::Openai),
+        ("https://acme.openai.azure.com/openai/v1", "gpt-5-pro", Wire::Responses),
+        ("https://acme.openai.azure.com/openai/v1", "my-deployment", Wire::Openai),
     ] {
         assert_eq!(default_wire(url, model), expected, "{url} {model}");
     }
@@ -98,11 +100,61 @@ fn context_size_is_found_by_id_prefix() {
         ("open.bigmodel.cn", "glm-4.5-air", Some(128_000)),
         ("api.groq.com", "llama-3.3-70b-versatile", Some(131_072)),
         ("localhost", "gpt-5", None),
+        ("acme.openai.azure.com", "gpt-5-mini", Some(400_000)),
+        ("acme.openai.azure.com", "my-deployment", None),
     ] {
         assert_eq!(provider_of_host(host).context_tokens_of(model), expected, "{host} {model}");
     }
     assert_eq!(anthropic::ROW.context_tokens_of("claude-sonnet-4-5"), Some(200_000));
     assert_eq!(gemini::ROW.context_tokens_of("gemini-2.5-pro"), Some(1_048_576));
+    for (model, expected) in [
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", Some(200_000)),
+        ("arn:aws:bedrock:us-east-1:1:inference-profile/global.anthropic.claude-sonnet-5", Some(1_000_000)),
+        ("arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-micro-v1:0", Some(128_000)),
+        ("arn:aws:bedrock:us-east-1:1:application-inference-profile/abcdef", None),
+        ("openai.gpt-oss-120b", Some(128_000)),
+    ] {
+        assert_eq!(bedrock::ROW.context_tokens_of(model), expected, "{model}");
+        assert_eq!(bedrock::OPENAI.context_tokens_of(model), expected, "{model}");
+    }
+}
+
+#[test]
+fn cloud_and_wire_determine_the_row() {
+    let row = |cloud, wire, model| {
+        let config = ModelConfig::new("x", "http://localhost", model, wire);
+        provider_of(&ModelConfig { cloud: Some(cloud), ..config })
+    };
+    assert_eq!(row(Cloud::Bedrock, Wire::Converse, "m"), &bedrock::ROW);
+    assert_eq!(row(Cloud::Bedrock, Wire::Converse, "us.anthropic.claude-sonnet-4-5-20250929-v1:0"), &bedrock::CLAUDE);
+    assert_eq!(row(Cloud::Bedrock, Wire::Responses, "m"), &bedrock::OPENAI);
+    assert_eq!(row(Cloud::Bedrock, Wire::Anthropic, "m"), &bedrock::CLAUDE);
+    assert_eq!(row(Cloud::Azure, Wire::Openai, "m"), &azure::ROW);
+    assert_eq!(row(Cloud::Azure, Wire::Anthropic, "m"), &anthropic::ROW);
+    assert_eq!(row(Cloud::Vertex, Wire::Openai, "m"), &vertex::ROW);
+    assert_eq!(row(Cloud::Vertex, Wire::Gemini, "m"), &gemini::ROW);
+}
+
+#[test]
+fn only_gpt_oss_at_bedrock_tags_its_reasoning() {
+    let tags =
+        |row: &Provider| ["openai.gpt-oss-120b", "us.openai.gpt-5.4", "xai.grok-4.6"].map(|id| row.tags_reasoning(id));
+    assert_eq!(tags(&bedrock::OPENAI), [true, false, false]);
+    for row in [&bedrock::ROW, &UNKNOWN, &groq::ROW] {
+        assert_eq!(tags(row), [false; 3], "{}", row.name);
+    }
+}
+
+#[test]
+fn mistral_at_bedrock_has_short_ids() {
+    for (model, expected) in [
+        ("mistral.mistral-large-2407-v1:0", true),
+        ("us.mistral.pixtral-large-2502-v1:0", true),
+        ("arn:aws:bedrock:eu-west-1::foundation-model/mistral.ministral-3-8b-instruct", true),
+        ("us.anthropic.claude-sonnet-5", false),
+    ] {
+        assert_eq!(bedrock::ROW.has_short_ids(model), expected, "{model}");
+    }
 }
 
 #[test]
@@ -114,7 +166,8 @@ fn providers_requiring_reasoning_echo_are_listed() {
 
 #[test]
 fn thinking_control_fits_wire_and_efforts_increase() {
-    for row in PROVIDERS.iter().copied().chain([&UNKNOWN]) {
+    let more = [&UNKNOWN, &bedrock::OPENAI, &bedrock::CLAUDE];
+    for row in PROVIDERS.iter().copied().chain(more) {
         for (prefix, dialect) in row.dialects {
             let wires: &[Wire] = match dialect.thinking {
                 ThinkingControl::Unknown => &[row.wire],
@@ -122,6 +175,7 @@ fn thinking_control_fits_wire_and_efforts_increase() {
                 ThinkingControl::Adaptive => &[Wire::Anthropic],
                 ThinkingControl::Budget { .. } => &[Wire::Anthropic, Wire::Gemini],
                 ThinkingControl::Level { .. } => &[Wire::Gemini],
+                ThinkingControl::Effort { .. } | ThinkingControl::Type { .. } => &[Wire::Openai, Wire::Converse],
                 _ => &[Wire::Openai],
             };
             assert!(wires.contains(&row.wire), "{}: {prefix}", row.name);
@@ -133,17 +187,8 @@ fn thinking_control_fits_wire_and_efforts_increase() {
 #[test]
 fn self_hosted_server_is_named_by_operator() {
     let config = |provider| ModelConfig {
-        name: "x".to_owned(),
-        base_url: "http://localhost:8000/v1".to_owned(),
-        api_key: None,
-        model: "m".to_owned(),
-        wire: Wire::Openai,
-        tools: None,
-        call_format: None,
-        fallback: None,
-        only_for: None,
         options: crate::Options { provider, ..crate::Options::default() },
-        demo: false,
+        ..ModelConfig::new("x", "http://localhost:8000/v1", "m", Wire::Openai)
     };
     let named = [None, Some("vllm"), Some("lmstudio"), Some("ark")].map(|name| provider_of(&config(name)).name);
     assert_eq!(named, ["openai-compatible", "vllm", "lmstudio", "ark"]);

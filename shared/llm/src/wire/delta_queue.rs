@@ -3,6 +3,8 @@ use std::collections::VecDeque;
 use domain::ReasoningItem;
 
 use crate::errors::AttemptError;
+use crate::wire::Phase;
+use crate::wire::tool_calls::{CallAssembler, CallFragment};
 use crate::{Delta, Finish, ModelError, NativeCall, TokenUsage};
 
 /// The maximum size of text, thinking and calls in one reply, in bytes.
@@ -11,7 +13,7 @@ pub(crate) const MAX_REPLY_BYTES: usize = 4 * 1024 * 1024;
 /// The maximum text of one delta, in bytes: a longer text is split, so that the reader can yield in between.
 const MAX_DELTA_BYTES: usize = 16 * 1024;
 
-/// The queue of decoded deltas; adjacent deltas of one kind are merged.
+/// A reply as far as it is decoded: its queued deltas, adjacent ones of one kind merged, and what its end needs.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the reply")]
 pub(crate) struct DeltaQueue {
@@ -19,13 +21,20 @@ pub(crate) struct DeltaQueue {
     bytes: usize,
     /// Whether a part of the answer has arrived since the last `take_progress`.
     has_progress: bool,
-    has_content: bool,
-    has_text: bool,
+    /// Whether text, thinking or a call has arrived: from then on the request is not retried.
+    pub(crate) has_content: bool,
+    pub(super) has_text: bool,
     has_call: bool,
+    /// The text and the signature of the current block of thinking.
+    thinking: (String, String),
+    pub(super) calls: CallAssembler,
+    pub(super) usage: Option<TokenUsage>,
+    pub(super) finish: Option<Finish>,
+    /// Whether the rest of the response is ignored.
+    pub(super) is_done: bool,
 }
 
 impl DeltaQueue {
-    /// Appends text of the answer.
     pub(crate) fn push_text(&mut self, more: &str) -> Result<(), AttemptError> {
         self.has_text |= !more.is_empty();
         for more in split_text(more) {
@@ -37,7 +46,6 @@ impl DeltaQueue {
         self.count_bytes(more.len())
     }
 
-    /// Appends reasoning.
     pub(crate) fn push_thinking(&mut self, more: &str) -> Result<(), AttemptError> {
         for more in split_text(more) {
             match self.deltas.back_mut() {
@@ -48,6 +56,22 @@ impl DeltaQueue {
         self.count_bytes(more.len())
     }
 
+    /// Adds to a block of thinking, which the provider must receive back with its signature.
+    pub(super) fn push_signed_thinking(&mut self, text: &str, signature: &str) -> Result<(), AttemptError> {
+        self.thinking.0.push_str(text);
+        self.thinking.1.push_str(signature);
+        self.push_thinking(text)?;
+        self.count_bytes(signature.len())
+    }
+
+    /// Appends the block of thinking that has ended, if it has a signature.
+    pub(super) fn end_thinking(&mut self) {
+        let (text, signature) = std::mem::take(&mut self.thinking);
+        if !signature.is_empty() {
+            self.push_reasoning(ReasoningItem::Thinking { text, signature });
+        }
+    }
+
     /// Counts bytes towards [`MAX_REPLY_BYTES`], and as progress.
     pub(crate) fn count_bytes(&mut self, bytes: usize) -> Result<(), AttemptError> {
         self.has_progress |= bytes > 0;
@@ -55,7 +79,12 @@ impl DeltaQueue {
         if self.bytes > MAX_REPLY_BYTES { Err(AttemptError::fatal(ModelError::BadResponse)) } else { Ok(()) }
     }
 
-    /// Appends a complete call.
+    /// Adds a fragment of a call, which is pushed at the end.
+    pub(super) fn add_call(&mut self, fragment: &CallFragment<'_>) -> Result<(), AttemptError> {
+        self.calls.add(fragment);
+        self.count_bytes(fragment.id.len() + fragment.name.len() + fragment.arguments.len() + fragment.signature.len())
+    }
+
     pub(crate) fn push_call(&mut self, call: NativeCall) {
         self.has_call = true;
         self.push_content(Delta::Call(call));
@@ -82,16 +111,29 @@ impl DeltaQueue {
         self.deltas.push_back(Delta::Reasoning(Box::new(item)));
     }
 
-    /// Appends the notice that the output limit truncated a call.
-    pub(crate) fn push_cut_call(&mut self) {
-        self.push_content(Delta::CutCall);
-    }
-
-    /// Appends the token usage and the end, which agrees with the calls.
-    pub(crate) fn push_finish(&mut self, usage: Option<TokenUsage>, finish: Finish) {
-        if let Some(usage) = usage.filter(|usage| *usage != TokenUsage::default()) {
+    /// Appends the end of the response: the pending calls, the token usage and the finish.
+    ///
+    /// # Errors
+    /// No finish has arrived.
+    pub(super) fn push_end(&mut self) -> Result<(), AttemptError> {
+        let finish = self.finish.ok_or_else(|| AttemptError::transient(ModelError::Disconnected))?;
+        self.end_thinking();
+        let (calls, has_dropped) = self.calls.take(matches!(finish, Finish::Length | Finish::ContentFilter));
+        for call in calls {
+            self.push_call(call);
+        }
+        if has_dropped && finish == Finish::Length {
+            self.push_content(Delta::CutCall);
+        }
+        if let Some(usage) = self.usage.filter(|usage| *usage != TokenUsage::default()) {
             self.deltas.push_back(Delta::Usage(usage));
         }
+        self.push_finish(finish);
+        Ok(())
+    }
+
+    /// Appends the finish, which agrees with the calls.
+    pub(crate) fn push_finish(&mut self, finish: Finish) {
         self.deltas.push_back(Delta::Finish(match finish {
             Finish::Stop | Finish::ToolCalls if self.has_call => Finish::ToolCalls,
             Finish::Stop | Finish::ToolCalls => Finish::Stop,
@@ -99,27 +141,22 @@ impl DeltaQueue {
         }));
     }
 
-    /// Removes the oldest delta.
     pub(crate) fn pop(&mut self) -> Option<Delta> {
         self.deltas.pop_front()
     }
 
-    /// Whether no delta is queued.
     pub(crate) fn is_empty(&self) -> bool {
         self.deltas.is_empty()
     }
 
-    /// Whether text, thinking or a call has arrived: from then on the request is not retried.
-    pub(crate) fn has_content(&self) -> bool {
-        self.has_content
+    pub(super) fn phase(&self) -> Phase {
+        match self.finish {
+            _ if self.is_done => Phase::Done,
+            Some(_) => Phase::Finished,
+            None => Phase::Open,
+        }
     }
 
-    /// Whether text of the answer has arrived.
-    pub(crate) fn has_text(&self) -> bool {
-        self.has_text
-    }
-
-    /// Whether there was progress since the last call.
     pub(crate) fn take_progress(&mut self) -> bool {
         std::mem::take(&mut self.has_progress)
     }

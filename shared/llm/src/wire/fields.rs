@@ -10,10 +10,9 @@ const MAX_STOP_SEQUENCES: usize = 4;
 
 /// Fields of a request; those without a value are left out, because endpoints reject `null`.
 #[derive(Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Fields(Map<String, Value>);
+pub(crate) struct Fields(pub(super) Map<String, Value>);
 
 impl Fields {
-    /// Adds a field, if it has a value.
     pub(crate) fn with(mut self, name: &str, value: Option<impl Into<Value>>) -> Self {
         if let Some(value) = value {
             self.0.insert(name.to_owned(), value.into());
@@ -39,11 +38,11 @@ impl<'a> WireRequest<'a> {
         Fields::default()
             .with("temperature", parameters.temperature)
             .with("top_p", parameters.top_p)
-            .with(limit_name, parameters.limit_tokens())
+            .with(limit_name, parameters.max_tokens)
             .with("stop", self.stop_sequences())
             .with("seed", params.seed)
-            .with("presence_penalty", params.presence_penalty)
-            .with("frequency_penalty", params.frequency_penalty)
+            .with("presence_penalty", params.presence_penalty.filter(|_| parameters.dialect.penalties))
+            .with("frequency_penalty", params.frequency_penalty.filter(|_| parameters.dialect.penalties))
     }
 
     /// Returns the stop sequences of the request and, as far as the endpoint accepts them, the prompt's markers.

@@ -10,6 +10,16 @@ use serde_json::{Map, Value, json};
 // Quoted in public code, 2026-11-25.
 pub(crate) const SIGNATURE_PLACEHOLDER: &str = "skip_thought_signature_validator";
 
+/// Anthropic's mark of a position up to which a prompt is cached, for five minutes after its last use.
+///
+/// At most four positions may be marked. A provider ignores them in prompts below its minimum, 512 to 4,096 tokens.
+// No source noted, known since 2026-11-23.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(crate) enum CacheControl {
+    Ephemeral,
+}
+
 /// The fields of a tool, with the wire's name of its schema.
 pub(crate) struct ToolFields<'a>(pub(crate) &'a ToolSpec, pub(crate) &'static str);
 

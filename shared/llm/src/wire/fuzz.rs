@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ::fuzz::{Outcome, ensure, run, split_bytes};
 
+use super::converse::frame;
 use super::tests::decode;
 use super::*;
 use crate::Delta;
@@ -88,4 +89,27 @@ fn fuzz_anthropic_events_at_any_chunk_boundary() {
 #[test]
 fn fuzz_gemini_chunks_at_any_chunk_boundary() {
     fuzz_wire("gemini", "gemini", Wire::Gemini);
+}
+
+/// Mutates the payloads, whose lines become frames, because a mutated frame has another checksum; and whole frames.
+#[test]
+fn fuzz_converse_frames_at_any_chunk_boundary() {
+    let lines = br#"contentBlockStart{"contentBlockIndex":1,"start":{"toolUse":{"toolUseId":"a","name":"f"}}}
+contentBlockDelta{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{}"}}}
+contentBlockDelta{"contentBlockIndex":0,"delta":{"text":"x","reasoningContent":{"text":"t","signature":"s","redactedContent":"r"}}}
+contentBlockStop{"contentBlockIndex":0}
+messageStop{"stopReason":"end_turn"}
+metadata{"usage":{"inputTokens":1,"outputTokens":2}}"#;
+    let frames = |bytes: &[u8]| -> Vec<u8> {
+        let frames = bytes.split(|byte| *byte == b'\n').map(|line| {
+            let kinds = ["contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"];
+            let kind = kinds.into_iter().find(|kind| line.starts_with(kind.as_bytes())).unwrap_or("contentBlockDelta");
+            let payload = line.strip_prefix(kind.as_bytes()).unwrap_or(line);
+            frame(&[(":message-type", "event"), (":event-type", kind)], payload)
+        });
+        frames.flatten().collect()
+    };
+    run("converse", &[lines], &FRAGMENTS, |bytes| check(Wire::Converse, true, &frames(bytes)));
+    let whole = frames(lines);
+    run("converse frames", &[&whole], &[], |bytes| check(Wire::Converse, true, bytes));
 }

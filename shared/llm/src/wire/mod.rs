@@ -4,9 +4,11 @@
 //! connections, time or attempts.
 
 mod anthropic;
-mod cache_control;
+mod call_numbers;
 mod chat_completions;
+mod converse;
 mod delta_queue;
+mod event_stream;
 mod fields;
 mod functions;
 mod gemini;
@@ -14,27 +16,25 @@ mod ollama;
 mod quirks;
 mod response_decoder;
 mod responses;
-mod short_ids;
 mod sides;
 mod tool_calls;
 
 use domain::ProviderData;
 use http::{HeaderName, HeaderValue};
-use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::errors::{AttemptError, EndpointError};
-use crate::{Finish, ModelError, Prompt, Wire};
+use crate::{ModelError, Prompt, Wire};
 
 pub(crate) use delta_queue::DeltaQueue;
+use event_stream::Message;
 use fields::Fields;
 pub(crate) use quirks::Quirks;
 pub(crate) use response_decoder::ResponseDecoder;
 
-/// The input of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WireRequest<'a> {
-    /// The endpoint's name for the model.
     pub(crate) model: &'a str,
     /// The key of the model, as in `ProviderData::origin`.
     pub(crate) origin: &'a str,
@@ -50,7 +50,6 @@ impl<'a> WireRequest<'a> {
     }
 }
 
-/// The wire-specific parts of an HTTP request.
 #[derive(Debug)]
 pub(crate) struct HttpRequestParts {
     /// Appended to the base URL; starts with a slash.
@@ -68,10 +67,8 @@ impl HttpRequestParts {
     }
 }
 
-/// The progress of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
-    /// Incomplete.
     Open,
     /// The finish reason has arrived: only the token usage may follow.
     Finished,
@@ -79,75 +76,63 @@ pub(crate) enum Phase {
     Done,
 }
 
-impl Phase {
-    /// The phase of a response whose finish reason may have arrived.
-    fn of(finish: Option<Finish>) -> Self {
-        if finish.is_some() { Self::Finished } else { Self::Open }
-    }
-}
-
-/// Decodes one response.
 pub(crate) trait Decode: Send {
     /// Decodes the data of an event, which is not blank.
-    fn data(&mut self, data: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError>;
+    fn data(&mut self, data: &str, out: &mut DeltaQueue) -> Result<(), AttemptError>;
 
     /// Decodes a line that starts with `{`: some endpoints write an error or a chunk without `data:`.
-    fn bare_line(&mut self, line: &str, _: &mut DeltaQueue) -> Result<Phase, AttemptError> {
-        if line.contains("\"error\"") { Err(self.error(line)) } else { Ok(Phase::Open) }
+    fn bare_line(&mut self, line: &str, _: &mut DeltaQueue) -> Result<(), AttemptError> {
+        if line.contains("\"error\"") { Err(stream_error(line)) } else { Ok(()) }
     }
 
-    /// Decodes the data of an error.
-    fn error(&mut self, data: &str) -> AttemptError {
-        EndpointError::parse(data).to_stream_error()
+    fn error(&mut self, data: &str, _: &mut DeltaQueue) -> AttemptError {
+        stream_error(data)
     }
 
-    /// Decodes a response that is one JSON document.
+    /// Decodes a message of a binary event stream; other wires have none.
+    fn message(&mut self, _: &Message<'_>, _: &mut DeltaQueue) -> Result<(), AttemptError> {
+        Err(AttemptError::fatal(ModelError::BadResponse))
+    }
+
     fn document(&mut self, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError>;
 
-    /// Handles the end of the response and emits the pending calls, the usage and the finish.
-    fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError>;
+    fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        out.push_end()
+    }
 }
 
-/// A protocol, as its folder defines it.
-struct Protocol {
+pub(crate) struct Protocol {
     encode: fn(WireRequest<'_>) -> Result<HttpRequestParts, AttemptError>,
     decoder: fn() -> Box<dyn Decode>,
-    /// The header with the key, and what precedes the key in it.
-    key_header: (HeaderName, &'static str),
-    /// The base URL of the provider that defined the protocol.
-    default_base: Option<&'static str>,
+    pub(crate) key_header: (HeaderName, &'static str),
+    /// The base URL for models whose settings have none; `None` for servers that have no common address.
+    pub(crate) default_base: Option<&'static str>,
 }
 
-fn protocol_of(wire: Wire) -> &'static Protocol {
+pub(crate) fn protocol_of(wire: Wire) -> &'static Protocol {
     match wire {
         Wire::Openai => &chat_completions::PROTOCOL,
         Wire::Responses => &responses::PROTOCOL,
         Wire::Ollama => &ollama::PROTOCOL,
         Wire::Anthropic => &anthropic::PROTOCOL,
         Wire::Gemini => &gemini::PROTOCOL,
+        Wire::Converse => &converse::PROTOCOL,
     }
 }
 
-/// Encodes `request` for the wire in its quirks.
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
     (protocol_of(request.quirks.wire).encode)(request)
 }
 
-/// Returns the base URL for models whose settings have none; `None` for servers that have no common address.
-pub(crate) fn default_base(wire: Wire) -> Option<&'static str> {
-    protocol_of(wire).default_base
+fn stream_error(data: &str) -> AttemptError {
+    EndpointError::parse(data).to_stream_error()
 }
 
-/// Returns the header that carries `key` over `wire`.
-pub(crate) fn auth_header(wire: Wire, key: &SecretString) -> Result<(HeaderName, HeaderValue), AttemptError> {
-    let (name, prefix) = &protocol_of(wire).key_header;
-    let value = HeaderValue::try_from(format!("{prefix}{}", key.expose_secret()));
-    let mut value = value.map_err(|_| AttemptError::fatal(ModelError::Auth))?;
-    value.set_sensitive(true);
-    Ok((name.clone(), value))
+/// Returns the counts at these paths of a JSON object; 0 for one that is absent or of another type.
+fn counts<const N: usize>(json: &Value, paths: [&str; N]) -> [u64; N] {
+    paths.map(|path| json.pointer(path).and_then(Value::as_u64).unwrap_or_default())
 }
 
-/// Parses a part of a response.
 fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, AttemptError> {
     serde_json::from_str(data).map_err(|_| AttemptError::fatal(ModelError::BadResponse))
 }

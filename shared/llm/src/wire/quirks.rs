@@ -1,15 +1,15 @@
 use crate::errors::CompatFix;
 use crate::params::{Dialect, ReasoningEcho, ResolvedParams, ThinkingControl};
 use crate::providers::Provider;
-use crate::{GenerationParams, ModelConfig, Wire};
+use crate::{Cloud, GenerationParams, ModelConfig, Wire};
 
 /// What an endpoint supports and requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about an endpoint")]
 pub(crate) struct Quirks {
-    /// The protocol.
     pub(crate) wire: Wire,
-    /// Whether replies may be streamed.
+    /// The cloud, whose requests may differ.
+    pub(crate) cloud: Option<Cloud>,
     pub(crate) stream: bool,
     /// Whether `stream_options.include_usage` may be sent.
     pub(crate) usage_option: bool,
@@ -31,7 +31,6 @@ pub(crate) struct Quirks {
     pub(crate) reasoning_summary: bool,
     /// Whether [`Prompt::stop_markers`] may be sent.
     pub(crate) stop_markers: bool,
-    /// The supported generation parameters.
     pub(crate) parameters: ResolvedParams,
 }
 
@@ -46,6 +45,7 @@ impl Quirks {
         let Dialect { signatures, cache_control, thinking, .. } = dialect;
         Self {
             wire: config.wire,
+            cloud: config.cloud,
             stream: true,
             usage_option,
             forced_choice: true,
@@ -66,7 +66,6 @@ impl Quirks {
         }
     }
 
-    /// Applies a change that the endpoint turned out to need.
     pub(crate) fn apply(&mut self, fix: CompatFix) {
         let parameters = &mut self.parameters;
         match fix {

@@ -1,6 +1,6 @@
 use crate::errors::AttemptError;
-use crate::wire::{Decode, DeltaQueue, Phase, protocol_of};
-use crate::{Delta, ModelError, Wire};
+use crate::wire::{Decode, DeltaQueue, Phase, event_stream, protocol_of};
+use crate::{ModelError, Wire};
 
 /// The maximum size of one response, in bytes, including frames and comments.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
@@ -15,21 +15,23 @@ pub(crate) struct ResponseDecoder {
     bytes: usize,
 }
 
-/// The framing of a response.
 enum Framing {
     /// Unknown before the first byte that is not white space.
     Unknown {
         json: bool,
+        binary: bool,
     },
     Events(sse::Decoder),
+    Binary(event_stream::Decoder),
     Document(Vec<u8>),
 }
 
 impl ResponseDecoder {
     /// Creates a decoder for a response over `wire`. `json`: the response may be one JSON document.
     pub(crate) fn new(wire: Wire, json: bool) -> Self {
-        let (decoder, out, phase) = ((protocol_of(wire).decoder)(), DeltaQueue::default(), Phase::Open);
-        Self { framing: Framing::Unknown { json }, handler: FrameHandler { decoder, out, phase }, bytes: 0 }
+        let (decoder, out) = ((protocol_of(wire).decoder)(), DeltaQueue::default());
+        let framing = Framing::Unknown { json, binary: wire == Wire::Converse };
+        Self { framing, handler: FrameHandler { decoder, out }, bytes: 0 }
     }
 
     /// Decodes more bytes; bytes after the end are ignored.
@@ -45,6 +47,10 @@ impl ResponseDecoder {
         match &mut self.framing {
             Framing::Unknown { .. } => Ok(()),
             Framing::Events(events) => events.push(bytes, &mut |frame: sse::Frame<'_>| self.handler.handle(frame)),
+            Framing::Binary(events) => {
+                let result = events.push(bytes, |message| self.handler.handle_message(message));
+                result.or_else(|damage| self.handler.advance(Err(damage)))
+            }
             Framing::Document(document) if document.len() + bytes.len() > MAX_DOCUMENT_BYTES => {
                 Err(AttemptError::fatal(ModelError::BadResponse))
             }
@@ -55,13 +61,13 @@ impl ResponseDecoder {
         }
     }
 
-    /// Handles the end of the body.
     pub(crate) fn end(&mut self) -> Result<(), AttemptError> {
-        match std::mem::replace(&mut self.framing, Framing::Unknown { json: false }) {
-            Framing::Unknown { .. } if self.handler.phase == Phase::Open => {
+        match std::mem::replace(&mut self.framing, Framing::Unknown { json: false, binary: false }) {
+            Framing::Unknown { .. } if self.phase() == Phase::Open => {
                 return Err(AttemptError::transient(ModelError::BadResponse));
             }
-            Framing::Unknown { .. } => {}
+            // A binary frame that is cut off is not used; whether the response is complete depends on its finish.
+            Framing::Unknown { .. } | Framing::Binary(_) => {}
             Framing::Events(events) => {
                 events.finish(&mut |frame: sse::Frame<'_>| self.handler.handle(frame))?;
             }
@@ -72,28 +78,22 @@ impl ResponseDecoder {
         self.handler.decoder.end(&mut self.handler.out)
     }
 
-    /// Returns the phase of the response.
     pub(crate) fn phase(&self) -> Phase {
-        self.handler.phase
+        self.handler.out.phase()
     }
 
-    /// Returns the queued deltas.
     pub(crate) fn deltas(&mut self) -> &mut DeltaQueue {
         &mut self.handler.out
     }
 
-    /// Removes the oldest queued delta.
-    pub(crate) fn pop(&mut self) -> Option<Delta> {
-        self.handler.out.pop()
-    }
-
     /// Decides by the first byte after white space: HTML is rejected, JSON is buffered as a document, the rest is events.
     fn detect_framing(&mut self, bytes: &[u8]) -> Result<(), AttemptError> {
-        let Framing::Unknown { json } = self.framing else { return Ok(()) };
+        let Framing::Unknown { json, binary } = self.framing else { return Ok(()) };
         match bytes.first() {
             None => {}
             Some(b'<') => return Err(AttemptError::fatal(ModelError::BadResponse)),
             Some(b'{' | b'[') if json => self.framing = Framing::Document(Vec::new()),
+            Some(_) if binary => self.framing = Framing::Binary(event_stream::Decoder::default()),
             Some(_) => self.framing = Framing::Events(sse::Decoder::default()),
         }
         Ok(())
@@ -103,33 +103,43 @@ impl ResponseDecoder {
 struct FrameHandler {
     decoder: Box<dyn Decode>,
     out: DeltaQueue,
-    phase: Phase,
 }
 
 impl FrameHandler {
     /// Decodes a frame; a line outside the format is ignored unless it looks like JSON.
     fn handle(&mut self, frame: sse::Frame<'_>) -> Result<(), AttemptError> {
-        if self.phase == Phase::Done && frame != sse::Frame::TooLong {
+        if self.out.is_done && frame != sse::Frame::TooLong {
             return Ok(());
         }
-        let phase = match frame {
+        let result = match frame {
             sse::Frame::TooLong => return Err(AttemptError::fatal(ModelError::BadResponse)),
-            sse::Frame::Event(sse::Event { kind: "error", data, .. }) => Err(self.decoder.error(data)),
+            sse::Frame::Event(sse::Event { kind: "error", data, .. }) => Err(self.decoder.error(data, &mut self.out)),
             sse::Frame::Event(sse::Event { data, .. }) if data.trim_ascii().is_empty() => return Ok(()),
             sse::Frame::Event(sse::Event { data, .. }) => self.decoder.data(data, &mut self.out),
             sse::Frame::Unknown(line) if line.starts_with('{') => self.decoder.bare_line(line, &mut self.out),
             sse::Frame::Unknown(line) => match error_field(line) {
-                Some(data) => Err(self.decoder.error(data)),
+                Some(data) => Err(self.decoder.error(data, &mut self.out)),
                 None => return Ok(()),
             },
         };
-        self.phase = match phase {
-            Ok(phase) => phase.max(self.phase),
-            // The answer is complete: a later error does not invalidate it.
-            Err(_) if self.phase == Phase::Finished => Phase::Done,
-            Err(fault) => return Err(fault),
-        };
-        Ok(())
+        self.advance(result)
+    }
+
+    fn handle_message(&mut self, message: &event_stream::Message<'_>) -> Result<(), AttemptError> {
+        if self.out.is_done {
+            return Ok(());
+        }
+        let result = self.decoder.message(message, &mut self.out);
+        self.advance(result)
+    }
+
+    fn advance(&mut self, result: Result<(), AttemptError>) -> Result<(), AttemptError> {
+        // The answer is complete: a later error does not invalidate it.
+        if result.is_err() && self.out.finish.is_some() {
+            self.out.is_done = true;
+            return Ok(());
+        }
+        result
     }
 }
 

@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 /// The side of a message, for wires in which the two sides must alternate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -6,7 +8,6 @@ pub(crate) enum Side {
     Model,
 }
 
-/// Groups successive parts of one side.
 pub(crate) fn group_by_side<P>(parts: impl IntoIterator<Item = (Side, P)>) -> Vec<(Side, Vec<P>)> {
     let mut groups: Vec<(Side, Vec<P>)> = Vec::new();
     for (side, part) in parts {
@@ -16,4 +17,16 @@ pub(crate) fn group_by_side<P>(parts: impl IntoIterator<Item = (Side, P)>) -> Ve
         }
     }
     groups
+}
+
+/// Successive parts of one side as a message.
+#[derive(Serialize)]
+pub(crate) struct Turn<P> {
+    role: &'static str,
+    content: Vec<P>,
+}
+
+pub(crate) fn to_turns<P>(parts: impl IntoIterator<Item = (Side, P)>) -> Vec<Turn<P>> {
+    let role = |side| if side == Side::User { "user" } else { "assistant" };
+    group_by_side(parts).into_iter().map(|(side, content)| Turn { role: role(side), content }).collect()
 }

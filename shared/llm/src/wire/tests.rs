@@ -37,7 +37,7 @@ pub(super) fn decode<'a>(
 }
 
 fn collect(decoder: &mut ResponseDecoder, found: &mut Vec<Result<Delta, ModelError>>) {
-    while let Some(delta) = decoder.pop() {
+    while let Some(delta) = decoder.deltas().pop() {
         match (found.last_mut(), delta) {
             (Some(Ok(Delta::Text(text))), Delta::Text(more))
             | (Some(Ok(Delta::Thinking(text))), Delta::Thinking(more)) => text.push_str(&more),
@@ -75,19 +75,7 @@ fn random_cuts(mut bytes: &[u8], seed: u64) -> Vec<&[u8]> {
 
 /// Returns the quirks of a model with `options`.
 pub(super) fn quirks_with(model: &str, wire: Wire, base_url: &str, options: Options) -> Quirks {
-    let config = ModelConfig {
-        name: "x".to_owned(),
-        base_url: base_url.to_owned(),
-        api_key: None,
-        model: model.to_owned(),
-        wire,
-        tools: None,
-        call_format: None,
-        fallback: None,
-        only_for: None,
-        options,
-        demo: false,
-    };
+    let config = ModelConfig { options, ..ModelConfig::new("x", base_url, model, wire) };
     Quirks::new(providers::provider_of(&config), &config, &GenerationParams::default())
 }
 

@@ -5,9 +5,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::errors::AttemptError;
-use crate::wire::delta_queue::DeltaQueue;
-use crate::{Finish, NativeCall, TokenUsage};
+use crate::NativeCall;
 
 /// Maximum number of calls of one reply, one more than run. What belongs to further ones is dropped as it comes, so that routing
 /// a fragment takes constant time.
@@ -38,7 +36,6 @@ pub(crate) struct CallAssembler {
 }
 
 impl CallAssembler {
-    /// Whether no call has started.
     pub(crate) fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }
@@ -50,8 +47,7 @@ impl CallAssembler {
         !self.is_empty() && self.pending.iter().all(is_complete)
     }
 
-    /// Adds a fragment and counts it as progress.
-    pub(crate) fn add(&mut self, fragment: &CallFragment<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+    pub(crate) fn add(&mut self, fragment: &CallFragment<'_>) {
         self.current = self.route(fragment).unwrap_or_else(|| {
             if self.pending.len() < MAX_CALLS {
                 self.pending.push(PendingCall::default());
@@ -63,24 +59,11 @@ impl CallAssembler {
         if let Some(slot) = self.pending.get_mut(self.current) {
             slot.append(fragment);
         }
-        out.count_bytes(fragment.id.len() + fragment.name.len() + fragment.arguments.len() + fragment.signature.len())
     }
 
-    /// Emits the end of a reply: its calls, the token usage and the finish.
-    pub(crate) fn emit(&mut self, usage: Option<TokenUsage>, finish: Finish, out: &mut DeltaQueue) {
-        let (calls, has_dropped) = self.take_calls(matches!(finish, Finish::Length | Finish::ContentFilter));
-        for call in calls {
-            out.push_call(call);
-        }
-        if has_dropped && finish == Finish::Length {
-            out.push_cut_call();
-        }
-        out.push_finish(usage, finish);
-    }
-
-    /// Returns the calls that have a name, and whether calls were dropped. Of a `truncated` reply, only calls with complete
+    /// Takes the calls that have a name, and whether calls were dropped. Of a `truncated` reply, only calls with complete
     /// arguments are kept.
-    fn take_calls(&mut self, truncated: bool) -> (Vec<NativeCall>, bool) {
+    pub(crate) fn take(&mut self, truncated: bool) -> (Vec<NativeCall>, bool) {
         self.current = 0;
         let named = std::mem::take(&mut self.pending).into_iter().filter(|slot| !slot.call.name.trim().is_empty());
         let (complete, rest): (Vec<PendingCall>, Vec<PendingCall>) =

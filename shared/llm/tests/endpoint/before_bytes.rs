@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use llm::{Delta, Finish, ModelError, TokenUsage};
+use llm::{AttemptLog, CallOptions, Delta, Finish, ModelError, TokenUsage};
 use tokio::time::Instant;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -68,8 +68,52 @@ async fn f006_filtered_content_is_not_retried() {
             r#"{"error":{"code":"content_filter","message":"x","innererror":{"code":"ResponsibleAIPolicyViolation"}}}"#,
         ),
     ] {
-        assert_eq!(refused(Answer::json(status, body)).await, (Some(ModelError::ContentFiltered), 1), "{body}");
+        assert_eq!(
+            refused(Answer::json(status, body)).await,
+            (Some(ModelError::ContentFiltered { category: None }), 1),
+            "{body}"
+        );
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f006_category_of_filtered_content_is_kept() {
+    let results = r#"{"hate":{"filtered":false,"severity":"safe"},"sexual":{"filtered":true,"severity":"high"}}"#;
+    for inner in ["innererror", "inner_error"] {
+        let error = format!(r#"{{"code":"content_filter","{inner}":{{"content_filter_result":{results}}}}}"#);
+        let filtered = ModelError::ContentFiltered { category: Some("sexual content") };
+        let body = format!(r#"{{"error":{error}}}"#);
+        assert_eq!(refused(Answer::json(400, &body)).await, (Some(filtered.clone()), 1));
+        let stream =
+            Answer::stream().data(r#"{"choices":[],"prompt_filter_results":[{"prompt_index":0}]}"#).data(&body);
+        assert_eq!(refused(stream.done()).await, (Some(filtered), 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn aws_error_type_comes_from_its_header() {
+    let answer = |status, kind: &str, body| {
+        let kind = format!("{kind}:http://internal.amazon.com/coral/com.amazon.bedrock/");
+        Answer::new(status, &[("content-type", "application/json"), ("x-amzn-errortype", &kind)], body)
+    };
+    let quota = answer(400, "ServiceQuotaExceededException", r#"{"message":"no"}"#);
+    assert_eq!(refused(quota).await, (Some(ModelError::QuotaExhausted), 1));
+    let tokens = r#"{"message":"Too many tokens, please wait before trying again."}"#;
+    let limited = ModelError::RateLimited { retry_after: None };
+    assert_eq!(refused(answer(429, "ThrottlingException", tokens)).await, (Some(limited), 3));
+    let failed = answer(424, "ModelErrorException", r#"{"message":"no","originalStatusCode":500}"#);
+    assert_eq!(refused(failed).await, (Some(ModelError::Unavailable), 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn operator_reads_what_to_do_about_a_refusal() {
+    let body = r#"{"message":"Invocation of model ID m with on-demand throughput isn\u2019t supported."}"#;
+    let server = Server::start([Answer::json(400, body)]).await;
+    let attempt_log = AttemptLog::default();
+    let options = CallOptions { attempt_log: attempt_log.clone(), ..CallOptions::with_deadline(far_deadline()) };
+    assert!(server.client(&[]).reply(&hello_prompt(), options).await.is_err());
+    let help = attempt_log.records()[0].help.unwrap();
+    assert!(help.contains("put us., eu., apac. or global. before its id"), "{help}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -234,7 +278,14 @@ async fn f007_log_has_status_and_attempt_without_content() {
         let error = error.unwrap();
         assert!(!format!("{error:?} {error}").contains("canary"));
     }
+    let row = r#"[{"name":"unsigned","model":"m","baseUrl":"http://127.0.0.1:9","auth":"aws","region":"r"}]"#;
+    let server = Server::start([]).await;
+    let client = server.client(&[("MODELS", row), ("AWS_ACCESS_KEY_ID", "canary"), ("DEFAULT_MODEL", "unsigned")]);
+    assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await.1, Some(ModelError::Auth));
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let unsigned =
+        log.lines().find(|line| line.contains("unsigned") && line.contains("AWS_SECRET_ACCESS_KEY")).unwrap();
+    assert!(unsigned.contains("ERROR") && !unsigned.contains("canary"), "{unsigned}");
     let log: Vec<_> = log.lines().filter(|line| line.contains("model=logged")).collect();
     assert_eq!(log.len(), 4, "{log:?}");
     for (line, expected) in log.iter().zip([

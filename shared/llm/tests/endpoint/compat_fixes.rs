@@ -1,10 +1,10 @@
 //! Requests that are fixed after a rejection by the endpoint.
 
 use domain::{Message, ToolCall, ToolChoice, ToolMessage, ToolSpec};
-use llm::{ModelError, Prompt};
+use llm::{ModelClient, ModelError, Prompt};
 use serde_json::{Value, json};
 
-use crate::server::{Answer, Server, far_deadline, hello_prompt, read_reply};
+use crate::server::{Answer, ReceivedRequest, Server, far_deadline, hello_prompt, read_reply};
 
 fn with_tools(tool_choice: ToolChoice) -> Prompt {
     let tool = ToolSpec {
@@ -42,6 +42,44 @@ async fn rejected_stream_options_are_omitted_afterwards() {
         assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await.1, None);
         let sent: Vec<Value> = server.requests().iter().map(|request| request.body["stream_options"].clone()).collect();
         assert_eq!(sent, [json!({"include_usage": true}), Value::Null, Value::Null]);
+    }
+}
+
+fn converse_client(server: &Server) -> ModelClient {
+    let row = json!({
+        "name": "b", "wire": "converse", "model": "us.anthropic.claude-sonnet-5", "baseUrl": server.root,
+        "apiKeyVar": "KEY",
+    });
+    server.client(&[("MODELS", &json!([row]).to_string()), ("DEFAULT_MODEL", "b"), ("KEY", "k")])
+}
+
+const CONVERSE_REPLY: &str = r#"{"output":{"message":{"role":"assistant","content":[{"text":"hello"}]}},
+    "stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":1}}"#;
+
+#[tokio::test(start_paused = true)]
+async fn tools_without_streaming_use_converse_without_it() {
+    let body = r#"{"message":"This model doesn't support tool use in streaming mode."}"#;
+    let server = Server::start([Answer::json(400, body), Answer::json(200, CONVERSE_REPLY)]).await;
+    let client = converse_client(&server);
+    assert_eq!(read_reply(&client, &with_tools(ToolChoice::Auto), far_deadline()).await.1, None);
+    let model = "POST /model/us.anthropic.claude-sonnet-5";
+    let lines: Vec<String> = server.requests().into_iter().map(|request| request.line).collect();
+    assert_eq!(lines, [format!("{model}/converse-stream"), format!("{model}/converse")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_cache_points_are_omitted_afterwards() {
+    for (status, message) in [
+        (403, "You invoked an unsupported model or your request did not allow prompt caching."),
+        (400, "Malformed input request: #/system/1: extraneous key [cachePoint] is not permitted"),
+    ] {
+        let body = json!({ "message": message }).to_string();
+        let server = Server::start([Answer::json(status, &body), Answer::json(200, CONVERSE_REPLY)]).await;
+        let (client, prompt) = (converse_client(&server), Prompt { system: "Be brief.".into(), ..hello_prompt() });
+        assert_eq!(read_reply(&client, &prompt, far_deadline()).await.1, None);
+        assert_eq!(read_reply(&client, &prompt, far_deadline()).await.1, None);
+        let points = |request: &ReceivedRequest| request.body.to_string().contains("cachePoint");
+        assert_eq!(server.requests().iter().map(points).collect::<Vec<_>>(), [true, false, false], "{message}");
     }
 }
 

@@ -160,7 +160,10 @@ async fn f025_stream_error_is_retried_only_before_content() {
 #[tokio::test(start_paused = true)]
 async fn f025_fatal_stream_error_ends_the_reply() {
     for (data, error) in [
-        (r#"{"error":{"code":"SensitiveContentDetected","message":"x"}}"#, ModelError::ContentFiltered),
+        (
+            r#"{"error":{"code":"SensitiveContentDetected","message":"x"}}"#,
+            ModelError::ContentFiltered { category: None },
+        ),
         (r#"{"error":{"code":"insufficient_quota","message":"x"}}"#, ModelError::QuotaExhausted),
         (r#"{"error":{"code":401,"message":"x"}}"#, ModelError::Auth),
         (r#"{"error":{"type":"invalid_request_error","message":"x"}}"#, ModelError::Rejected),

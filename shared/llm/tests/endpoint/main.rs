@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails to be set up shall fail the test")]
 
 mod before_bytes;
+mod clouds;
 mod compat_fixes;
 mod connections;
 mod context_window;

@@ -72,6 +72,17 @@ async fn f001_fallback_limits_retry_after_to_two_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn optional_call_has_one_attempt_without_consequences() {
+    for status in [429, 500, 401] {
+        let server = Server::start([Answer::new(status, &[], "")]).await;
+        let options = CallOptions { is_optional: true, ..CallOptions::with_deadline(far_deadline()) };
+        let client = server.client(&[]);
+        assert!(client.reply(&hello_prompt(), options).await.is_err());
+        assert_eq!((server.requests().len(), client.is_failing()), (1, false), "{status}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn f002_invalid_retry_after_uses_backoff_and_three_attempts() {
     for headers in [&[][..], &[("retry-after", "-1")], &[("retry-after", "nan")], &[("retry-after", "9e99")]] {
         let server = Server::start([too_fast(headers)]).await;

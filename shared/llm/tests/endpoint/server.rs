@@ -43,6 +43,7 @@ pub(crate) struct ReceivedRequest {
     pub line: String,
     /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
+    /// JSON, or a text of another type.
     pub body: Value,
 }
 
@@ -243,7 +244,8 @@ async fn read_request(socket: &mut TcpStream, buffer: &mut Vec<u8>, connection: 
         read_more(socket, buffer).await?;
     }
     let body = &buffer[end + 4..end + 4 + length];
-    let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(body).unwrap() };
+    let text = || Value::String(String::from_utf8(body.to_vec()).unwrap());
+    let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(body).unwrap_or_else(|_| text()) };
     buffer.drain(..end + 4 + length);
     Some(ReceivedRequest { connection, line, headers, body })
 }

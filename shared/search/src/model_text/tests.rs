@@ -15,7 +15,7 @@ fn search(results: SearchResults, notice: Option<SearchNotice>, language: Langua
     CitedSearch { query: "词".to_owned(), results, notice, language, budget: ResultBudget::default() }
 }
 
-fn render_results(results: &SearchResults, notice: Option<SearchNotice>) -> RenderedResult {
+fn render_results(results: &SearchResults, notice: Option<SearchNotice>) -> ToolOutput {
     search(results.clone(), notice, Language::Zh).render(&SourceNumbers::default(), false)
 }
 

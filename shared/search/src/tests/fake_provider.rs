@@ -1,4 +1,4 @@
-//! Tavily on loopback.
+//! Tavily and Amazon's web search on loopback.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -28,6 +28,8 @@ pub(super) enum FakeReply {
     Status(u16),
     /// 429 with a `retry-after` of so many seconds.
     TooFast(u32),
+    /// 503 with so many seconds in the body.
+    Unavailable(u32),
     /// A body without an end, a piece at a time.
     Endless,
     /// A body that breaks off.
@@ -63,8 +65,11 @@ impl Provider {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (script, requests) = (Mutex::default(), Mutex::default());
         let state = Arc::new(Shared { script, requests, count: watch::Sender::new(0), gate: Semaphore::new(0) });
-        let routes =
-            Router::new().route("/search", post(answer)).route("/extract", post(answer)).with_state(Arc::clone(&state));
+        let routes = Router::new()
+            .route("/search", post(answer))
+            .route("/extract", post(answer))
+            .route("/web-search/web-search.v1/invoke", post(answer))
+            .with_state(Arc::clone(&state));
         tokio::spawn(async move { axum::serve(listener, routes).await });
         Self { url, state }
     }
@@ -91,6 +96,7 @@ impl Provider {
 }
 
 async fn answer(State(state): State<Arc<Shared>>, headers: HeaderMap, Json(body): Json<Value>) -> Response<Body> {
+    let aws_query = body["searchQuery"].as_str().map(str::to_owned);
     let query = body["query"].as_str().unwrap_or_default().to_owned();
     let url = body["urls"][0].clone();
     let number = {
@@ -102,6 +108,7 @@ async fn answer(State(state): State<Arc<Shared>>, headers: HeaderMap, Json(body)
     state.gate.acquire().await.unwrap().forget();
     let reply = state.script.lock().unwrap().pop_front().unwrap_or(FakeReply::Found);
     match reply {
+        FakeReply::Found if aws_query.is_some() => aws_page(&aws_query.unwrap_or_default(), number),
         FakeReply::Found => page(&query, number, 0.9),
         FakeReply::Scored(score) => page(&query, number, score),
         FakeReply::Page(text) => {
@@ -119,6 +126,9 @@ async fn answer(State(state): State<Arc<Shared>>, headers: HeaderMap, Json(body)
             response.headers_mut().insert("retry-after", seconds.into());
             response
         }
+        FakeReply::Unavailable(seconds) => {
+            whole(503, &json!({"message": "upstream words", "retryAfterSeconds": seconds}))
+        }
         FakeReply::Endless => streamed(Ok(Bytes::from(vec![b' '; 64 * 1024]))),
         FakeReply::Cut => streamed(Err(std::io::ErrorKind::ConnectionReset.into())),
         FakeReply::Silent => std::future::pending().await,
@@ -128,6 +138,13 @@ async fn answer(State(state): State<Arc<Shared>>, headers: HeaderMap, Json(body)
 fn page(query: &str, number: usize, score: f64) -> Response<Body> {
     let row = json!({"title": query, "url": "https://example.com/", "content": format!("{number}"), "score": score});
     whole(200, &json!({"query": query, "answer": "A", "results": [row], "usage": {"credits": 3}}))
+}
+
+fn aws_page(query: &str, number: usize) -> Response<Body> {
+    let nameless = json!({"text": "a page without an address"});
+    let row = json!({"title": query, "url": "https://example.com/", "text": format!("aws {number}"),
+        "publishedAt": "2026-11-24T08:00:00Z"});
+    whole(200, &json!({"results": [nameless, row]}))
 }
 
 fn whole(status: u16, body: &Value) -> Response<Body> {

@@ -1,5 +1,7 @@
+mod aws;
 mod budget;
 mod deeper;
+mod failover;
 mod fake_provider;
 mod page;
 mod provider;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Language, Message, Source};
+use domain::{Language, Membership, Message, Source};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolOutput, UrlAllowlist};
@@ -22,6 +22,7 @@ async fn read(tool: &ReadUrl, message: &str, url: &str) -> Result<ToolOutput, (S
         language: Language::Zh,
         time_zone: tools::TimeZone::UTC,
         owner: ada(),
+        membership: Membership::default(),
         deadline: Instant::now() + Duration::from_secs(30),
         allowed_urls: UrlAllowlist::default(),
         sources: tools::SourceNumbers::default(),
@@ -113,7 +114,7 @@ async fn f065_page_failure_hides_provider_text() {
 async fn the_schema_is_plain() {
     let expected = json!({
         "type": "object",
-        "properties": {"url": {"type": "string", "description": "网页的完整网址，与出现时完全一样"}},
+        "properties": {"url": {"type": "string", "description": "完整网址，与出现时完全一样"}},
         "required": ["url"],
         "additionalProperties": false,
     });

@@ -7,7 +7,6 @@ use platform::settings::Settings;
 use serde_json::json;
 
 use super::support::*;
-use crate::config::SearchConfig;
 use crate::failure::SearchFailure;
 use crate::results::{SearchHit, SearchResults};
 
@@ -33,7 +32,7 @@ async fn search_sends_key_in_header_and_json_body() {
 #[tokio::test]
 async fn keyless_endpoint_gets_no_authorization() {
     let provider = Provider::start().await;
-    let config = SearchConfig { api_key: None, ..config(&provider) };
+    let config = config_of([tavily(provider.url.clone(), None)]);
     find(&search_with(config, &store().await), "天气", 0).await.unwrap();
     assert!(!provider.requests()[0].0.contains_key("authorization"));
 }
@@ -75,7 +74,7 @@ async fn f065_broken_provider_is_retried_once() {
 #[tokio::test]
 async fn f065_unreachable_provider_is_unavailable() {
     let base_url = format!("http://{}", free_address().await);
-    let config = SearchConfig { base_url, ..config(&Provider::start().await) };
+    let config = config_of([tavily(base_url, None)]);
     let found = find(&search_with(config, &store().await), "天气", 0).await;
     assert_eq!(seen(found), Err(SearchFailure::Unavailable));
 }
@@ -121,7 +120,7 @@ async fn unreadable_key_fails_only_this_search() {
     ]);
     let api_key = Secret::from_settings(&settings, "TAVILY_API_KEY").unwrap();
     let provider = Provider::start().await;
-    let search = search_with(SearchConfig { api_key, ..config(&provider) }, &store().await);
+    let search = search_with(config_of([tavily(provider.url.clone(), api_key)]), &store().await);
     for query in ["一", "二"] {
         assert_eq!(seen(find(&search, query, 0).await), Err(SearchFailure::Unavailable));
     }

@@ -1,10 +1,12 @@
 //! DynamoDB on loopback, and searches that run against it and the fake provider.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_smithy_types::retry::RetryConfig;
 use domain::Owner;
 use dynoxide::Database;
+use platform::aws::Service;
 use platform::secrets::Secret;
 use platform::settings::Settings;
 use store::{RateLimit, Store, TableNames, create_tables, sdk_config};
@@ -13,10 +15,11 @@ use tokio::time::Instant;
 use tools::OutboundRedactor;
 
 pub(super) use super::fake_provider::{FakeReply, Provider};
+use crate::aws_search;
 use crate::budget::CreditBudget;
 use crate::clock::Clock;
 use crate::clock::MAX_DURATION;
-use crate::config::SearchConfig;
+use crate::config::{ProviderConfig, SearchConfig};
 use crate::daily_quota::DailySearchLimits;
 use crate::failure::SearchFailure;
 use crate::filters::Filters;
@@ -54,9 +57,27 @@ fn tables() -> TableNames {
 }
 
 pub(super) fn config(provider: &Provider) -> SearchConfig {
+    config_of([tavily(provider.url.clone(), Some(Secret::by_value("tvly-key")))])
+}
+
+pub(super) fn tavily(base_url: String, api_key: Option<Secret>) -> ProviderConfig {
+    ProviderConfig::Tavily { base_url, api_key, pages_only: false }
+}
+
+/// Amazon's web search at the address of a fake provider.
+pub(super) fn aws(provider: &Provider) -> ProviderConfig {
+    let settings = Settings::from_pairs([
+        ("AT", provider.url.as_str()),
+        ("AWS_REGION", "eu-west-1"),
+        ("AWS_ACCESS_KEY_ID", "AKIA"),
+        ("AWS_SECRET_ACCESS_KEY", "canary"),
+    ]);
+    ProviderConfig::Aws(Arc::new(Service::from_settings(&settings, aws_search::SERVICE, "AT").unwrap()))
+}
+
+pub(super) fn config_of(providers: impl Into<Vec<ProviderConfig>>) -> SearchConfig {
     SearchConfig {
-        base_url: provider.url.clone(),
-        api_key: Some(Secret::by_value("tvly-key")),
+        providers: providers.into(),
         ttl: HOUR,
         limit: RateLimit { burst: 100, window: Duration::from_mins(1) },
         daily: DailySearchLimits::default(),
@@ -71,7 +92,7 @@ pub(super) async fn search(provider: &Provider) -> Search {
 
 pub(super) fn search_with(config: SearchConfig, store: &Store) -> Search {
     let http = platform::transport::build_client().unwrap();
-    Search::new(config, http, store)
+    Search::new(config, &http, store)
 }
 
 pub(super) fn ada() -> Owner {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Language, Source, ToolFailure};
+use domain::{Language, Membership, Source, ToolFailure};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tools::{
-    CalculationBudget, OutboundRedactor, Progress, RenderedResult, ResultBudget, Tool, ToolCallError, ToolContext,
-    ToolError, ToolOutput, UrlAllowlist,
+    CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolCallError, ToolContext, ToolError,
+    ToolOutput, UrlAllowlist,
 };
 
 use super::support::*;
@@ -23,6 +23,7 @@ pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutpu
         language: Language::Zh,
         time_zone: tools::TimeZone::UTC,
         owner: ada(),
+        membership: Membership::default(),
         deadline: Instant::now() + Duration::from_secs(30),
         allowed_urls: UrlAllowlist::default(),
         sources: tools::SourceNumbers::default(),
@@ -38,9 +39,7 @@ pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutpu
 pub(super) fn rendered(outcome: Result<ToolOutput, ToolError>) -> Result<ToolOutput, (ToolFailure, String)> {
     match outcome {
         Ok(ToolOutput { citing: Some(citing), cached, credits, .. }) => {
-            let RenderedResult { content, user_text, summary, sources } =
-                citing.render(&tools::SourceNumbers::default(), true);
-            Ok(ToolOutput { content, user_text, summary, sources, cached, credits, citing: None })
+            Ok(ToolOutput { cached, credits, ..citing.render(&tools::SourceNumbers::default(), true) })
         }
         Ok(output) => panic!("{output:?}"),
         Err(ToolError::Model(ToolCallError { failure, content })) => Err((failure, content)),
@@ -143,13 +142,13 @@ async fn the_schema_is_plain() {
     let expected = json!({
         "type": "object",
         "properties": {
-            "query": {"type": "string", "description": "搜索词：简短、具体，写明时间、地点等；要能单独看懂，把“它”“第一条”换成名称；不超过 400 个字符"},
+            "query": {"type": "string", "description": "简短具体，写明时间、地点；要能单独看懂，用名称代替“它”“第一条”"},
             "mode": choice(&["quick", "normal", "deep"],
-                "normal：默认，10 条结果；quick：只要 3 条结果；deep：10 条结果和详细摘要，用于复杂的问题"),
-            "topic": choice(&["general", "news", "finance"], "搜索的范围：general：默认；news：新闻报道；finance：财经"),
-            "time_range": choice(&["day", "week", "month", "year"], "只要最近一天、一周、一月或一年内的网页；省略时不限"),
-            "include_domains": list("只搜索这些网站，最多 10 个域名，例如 example.com"),
-            "exclude_domains": list("不要这些网站的结果，最多 10 个域名"),
+                "quick 3 条结果；normal（默认）10 条；deep 还有详细摘要，用于复杂问题"),
+            "topic": choice(&["general", "news", "finance"], "默认 general"),
+            "time_range": choice(&["day", "week", "month", "year"], "只要最近这段时间的网页"),
+            "include_domains": list("只搜这些网站，如 example.com，至多 10 个"),
+            "exclude_domains": list("排除这些网站"),
         },
         "required": ["query"],
         "additionalProperties": false,

@@ -3,7 +3,6 @@
 mod access;
 mod lifecycle;
 mod stream;
-mod tool;
 
 use std::fmt;
 
@@ -12,7 +11,6 @@ use futures_util::future::BoxFuture;
 use crate::CheckFailure;
 use crate::session::Session;
 
-/// One check: its name and its function.
 pub(crate) struct Check {
     pub(crate) name: &'static str,
     pub(crate) run: for<'a> fn(&'a mut Session) -> BoxFuture<'a, CheckStatus>,
@@ -61,16 +59,13 @@ impl CheckStatus {
     }
 }
 
-impl From<Result<CheckStatus, CheckFailure>> for CheckStatus {
-    fn from(result: Result<CheckStatus, CheckFailure>) -> Self {
-        result.unwrap_or_else(CheckStatus::Failed)
-    }
-}
-
 /// Builds a check from an async function that may fail.
 macro_rules! check {
     ($name:literal, $run:path) => {
-        Check { name: $name, run: |visit| Box::pin(async move { $run(visit).await.into() }) }
+        Check {
+            name: $name,
+            run: |visit| Box::pin(async move { $run(visit).await.unwrap_or_else(CheckStatus::Failed) }),
+        }
     };
 }
 
@@ -91,7 +86,7 @@ pub(crate) const CHECKS: [Check; 11] = [
     // The streamed answer is stored and can be read.
     check!("storage", lifecycle::check_storage),
     // A tool runs, and the model continues with its result.
-    check!("tool", tool::check_tool_round),
+    check!("tool", access::check_tool_round),
     // A client that lost the connection receives the rest.
     check!("resume", lifecycle::check_resume),
     // A stop ends a turn.

@@ -2,11 +2,10 @@ use std::time::Duration;
 
 use super::CheckStatus;
 use crate::CheckFailure;
-use crate::frames::{Frame, check_done};
 use crate::prompts::COUNT;
 use crate::session::Session;
+use crate::turn_reader::{Frame, check_done};
 
-/// Minimum number of deltas for a conclusive check.
 const MIN_DELTAS: usize = 8;
 
 /// Fewer reads or a shorter time mean that something buffered the stream. Neither depends on the distance to the

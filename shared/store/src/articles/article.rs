@@ -5,7 +5,8 @@ use super::chunk::{ArticleChunk, VectorStorage};
 use super::collection::CHUNK_COUNT;
 use crate::StoreError;
 use crate::clock::{millis, rfc3339};
-use crate::item::{Item, ItemExt, item, n, s};
+use crate::item::{GROUPS, Item, ItemExt, group_list, item, n, s};
+use domain::Groups;
 
 /// The attribute of an article that names the index with its vectors.
 pub(super) const VECTOR_INDEX: &str = "vectorIndex";
@@ -28,6 +29,8 @@ pub struct NewArticle {
     pub title: String,
     /// Where people can read it.
     pub url: Option<String>,
+    /// The groups whose members may find it; none for every caller.
+    pub groups: Groups,
     /// Identifies its content, so that an unchanged article can be recognised.
     pub digest: String,
     /// The model of the vectors; `None` without vectors.
@@ -45,6 +48,8 @@ pub struct StoredArticle {
     pub title: String,
     /// Where people can read it.
     pub url: Option<String>,
+    /// The groups whose members may find it; none for every caller.
+    pub groups: Groups,
     /// Identifies its content.
     pub digest: String,
     /// The model of the vectors; `None` without vectors.
@@ -90,6 +95,7 @@ impl StoredArticle {
             id: new.id.clone(),
             title: new.title.clone(),
             url: new.url.clone(),
+            groups: new.groups.clone(),
             digest: new.digest.clone(),
             model: new.model.clone(),
             vector_index: vector_index.map(str::to_owned),
@@ -119,6 +125,9 @@ pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArtic
     if let Some(url) = &article.url {
         item.insert("url".to_owned(), s(url));
     }
+    if !article.groups.is_empty() {
+        item.insert(GROUPS.to_owned(), group_list(&article.groups));
+    }
     if let Some(index) = &article.vector_index {
         item.insert(VECTOR_INDEX.to_owned(), s(index));
     }
@@ -140,6 +149,7 @@ pub(super) fn read_article(item: &Item) -> Result<StoredArticle, StoreError> {
         id: item.text("id")?.to_owned(),
         title: item.text("title")?.to_owned(),
         url: text("url"),
+        groups: item.groups()?,
         digest: item.text("digest")?.to_owned(),
         model,
         vector_index: text(VECTOR_INDEX),

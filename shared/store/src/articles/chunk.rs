@@ -19,7 +19,6 @@ pub struct QuantisedVector {
     pub values: Vec<i8>,
 }
 
-/// Where the vectors of an article are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VectorStorage {
     /// In the table, with the texts.

@@ -1,5 +1,7 @@
 use async_trait::async_trait;
 
+use domain::Groups;
+
 use super::{ArticleChunk, ArticleCollection, EmbeddingModel};
 use crate::StoreError;
 
@@ -26,6 +28,8 @@ pub struct IndexedGeneration<'a> {
     pub article: &'a str,
     /// The generation; no other article has the same.
     pub id: &'a str,
+    /// The groups whose members may find the article; none for every caller.
+    pub groups: &'a Groups,
     /// The model of all vectors.
     pub model: &'a EmbeddingModel,
     /// The chunks in order.

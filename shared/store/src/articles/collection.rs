@@ -8,26 +8,13 @@ use crate::clock::millis;
 use crate::item::{Item, item, n, s};
 use crate::key::{Key, OwnerPartitions, encode};
 
-/// The sort key of a collection's own row.
+// Sort keys and attributes, which the table in `lib.rs` describes.
 const OWN_ROW: &str = "C";
-
-/// The prefix of the sort keys of articles.
 pub(super) const ARTICLE_PREFIX: &str = "I#";
-
-/// The prefix of the sort keys of rows that list unused chunks.
 pub(super) const UNUSED_PREFIX: &str = "W#";
-
-/// The prefix of the sort keys of chunks.
 const CHUNKS_PREFIX: &str = "P#";
-
-/// The attribute of a collection's own row that every change renews.
 pub(super) const REVISION: &str = "revision";
-
-/// The attribute of an article, and of a row that lists unused chunks, with the number of chunks.
 pub(super) const CHUNK_COUNT: &str = "chunkCount";
-
-/// The partition of the shared collection.
-const SHARED_PARTITION: &str = "A";
 
 /// A collection of articles.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +29,7 @@ impl ArticleCollection {
     /// The partition of the collection's own row, its articles and the lists of unused chunks.
     pub(super) fn partition(&self) -> String {
         match self {
-            Self::Shared => SHARED_PARTITION.to_owned(),
+            Self::Shared => "A".to_owned(),
             Self::Of(owner) => owner.article_partition(),
         }
     }

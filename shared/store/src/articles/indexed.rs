@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use domain::Owner;
-
 use super::article::VECTOR_INDEX;
 use super::collection::{ARTICLE_PREFIX, CHUNK_COUNT, UNUSED_PREFIX};
 use super::{ArticleCollection, Articles, ChunkIndex, ChunkPosition, part};
@@ -52,22 +50,11 @@ impl Articles {
         let query = query.filter_expression(other).projection_expression("pk, sk");
         let query =
             query.expression_attribute_values(":index", s(index)).expression_attribute_values(":model", s(model));
-        let mut pages = self.table.pages(query);
-        while let Some(items) = pages.next().await? {
-            if !items.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(self.table.first(query).await?.is_some())
     }
 
-    /// Deletes the vectors of all articles of an owner from the index, and nothing else.
-    pub(crate) async fn delete_vectors_by_owner(&self, owner: &Owner) -> Result<(), StoreError> {
-        self.delete_vectors(&ArticleCollection::Of(owner.clone())).await
-    }
-
-    /// Deletes the vectors that the rows of a collection list.
-    pub(super) async fn delete_vectors(&self, collection: &ArticleCollection) -> Result<(), StoreError> {
+    /// Deletes the vectors that the rows of a collection list, and nothing else.
+    pub(crate) async fn delete_vectors(&self, collection: &ArticleCollection) -> Result<(), StoreError> {
         let Some(index) = &self.index else { return Ok(()) };
         for prefix in [ARTICLE_PREFIX, UNUSED_PREFIX] {
             let mut pages = self.table.pages(self.table.query_prefix(&collection.partition(), prefix));

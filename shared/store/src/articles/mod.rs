@@ -76,26 +76,19 @@ impl Articles {
 
     /// All articles of a collection, sorted by id, without their chunks.
     pub async fn list(&self, collection: &ArticleCollection) -> Result<Vec<StoredArticle>, StoreError> {
-        let (mut articles, mut after) = (Vec::new(), None);
-        loop {
-            let (page, next) = self.page(collection, None, after.as_deref()).await?;
-            articles.extend(page);
-            after = next;
-            if after.is_none() {
-                return Ok(articles);
-            }
-        }
+        let query = self.table.query_prefix(&collection.partition(), ARTICLE_PREFIX);
+        self.table.query_all(query).await?.iter().map(read_article).collect()
     }
 
     /// A page of the articles of a collection: at most `limit` after the id `after`, and the id that continues it.
     pub async fn page(
         &self,
         collection: &ArticleCollection,
-        limit: Option<u32>,
+        limit: u32,
         after: Option<&str>,
     ) -> Result<(Vec<StoredArticle>, Option<String>), StoreError> {
         let query = self.table.query_prefix(&collection.partition(), ARTICLE_PREFIX);
-        let query = query.set_limit(limit.and_then(|limit| i32::try_from(limit).ok()));
+        let query = query.limit(i32::try_from(limit).unwrap_or(i32::MAX));
         let start = after.map(|id| collection.article_key(id).attributes());
         let (items, next) = self.table.query_page(query, start).await?;
         let articles = items.iter().map(read_article).collect::<Result<Vec<_>, _>>()?;
@@ -118,13 +111,14 @@ impl Articles {
         let generation = new_id();
         let index = self.index.as_deref().zip(article.model.as_ref());
         let vectors = if index.is_some() { VectorStorage::Index } else { VectorStorage::Table };
-        let (parts, part_lengths) = part::part_items(collection, article, &generation, vectors)?;
+        let (parts, part_lengths) = part::part_items(collection, article, &generation, vectors);
         let chunks = u32::try_from(article.chunks.len()).unwrap_or(u32::MAX);
         self.table.put_all(vec![collection.unused_item(&article.id, &generation, chunks, now)]).await?;
         self.table.put_all(parts).await?;
         if let Some((index, model)) = index {
             let (id, chunks) = (generation.as_str(), article.chunks.as_slice());
-            let generation = IndexedGeneration { article: &article.id, id, model, chunks, part_lengths: &part_lengths };
+            let (groups, part_lengths) = (&article.groups, part_lengths.as_slice());
+            let generation = IndexedGeneration { article: &article.id, id, groups, model, chunks, part_lengths };
             index.put(collection, generation).await?;
         }
         let (part_count, index) = (part_lengths.len(), index.map(|(index, _)| index.name()));
@@ -133,7 +127,9 @@ impl Articles {
             let stored = StoredArticle::replacing(old.as_ref(), article, &generation, part_count, index, now);
             match self.switch(collection, &stored, old.as_ref(), now).await? {
                 TransactionOutcome::Committed => {
-                    self.discard_replaced(collection, old.as_ref()).await?;
+                    if let Some(old) = old {
+                        self.discard(collection, &old.id, &old.generation, old.chunks).await?;
+                    }
                     return Ok(stored);
                 }
                 TransactionOutcome::ConditionFailed(_) | TransactionOutcome::Conflict => back_off(attempt).await,
@@ -147,13 +143,13 @@ impl Articles {
         for attempt in 0..MAX_ATTEMPTS {
             let Some(old) = self.get(collection, id).await? else { return Ok(false) };
             let writes = vec![
-                self.table.delete_write(&collection.article_key(id))?,
+                self.table.delete_write(&collection.article_key(id)),
                 self.table
-                    .put_write(collection.unused_item(id, &old.generation, old.chunks, now), Expression::default())?,
-                self.table.update_write(&collection.own_key(), new_revision())?,
+                    .put_write(collection.unused_item(id, &old.generation, old.chunks, now), Expression::default()),
+                self.table.update_write(&collection.own_key(), new_revision()),
             ];
             if let TransactionOutcome::Committed = self.table.transact(writes).await? {
-                self.discard_replaced(collection, Some(&old)).await?;
+                self.discard(collection, id, &old.generation, old.chunks).await?;
                 return Ok(true);
             }
             back_off(attempt).await;
@@ -201,7 +197,7 @@ impl Articles {
             let (id, generation) = (row.text("article")?, row.text("generation")?);
             // A restored table may list chunks that were put to use after its moment.
             if self.get(collection, id).await?.is_some_and(|article| article.generation == generation) {
-                self.table.delete_all(&[collection.unused_key(id, generation).attributes()]).await?;
+                self.table.delete_all(vec![collection.unused_key(id, generation).attributes()]).await?;
             } else {
                 self.discard(collection, id, generation, listed_chunks(row)).await?;
                 cleaned += 1;
@@ -242,26 +238,15 @@ impl Articles {
             Some(old) => Expression::when("generation = :before").value(":before", s(&old.generation)),
         };
         let mut writes: Vec<TransactWriteItem> = vec![
-            self.table.put_write(article_item(collection, stored), unchanged)?,
-            self.table.delete_write(&collection.unused_key(&stored.id, &stored.generation))?,
-            self.table.update_write(&collection.own_key(), new_revision())?,
+            self.table.put_write(article_item(collection, stored), unchanged),
+            self.table.delete_write(&collection.unused_key(&stored.id, &stored.generation)),
+            self.table.update_write(&collection.own_key(), new_revision()),
         ];
         if let Some(old) = old {
             let unused = collection.unused_item(&old.id, &old.generation, old.chunks, now);
-            writes.push(self.table.put_write(unused, Expression::default())?);
+            writes.push(self.table.put_write(unused, Expression::default()));
         }
         self.table.transact(writes).await
-    }
-
-    async fn discard_replaced(
-        &self,
-        collection: &ArticleCollection,
-        old: Option<&StoredArticle>,
-    ) -> Result<(), StoreError> {
-        match old {
-            Some(old) => self.discard(collection, &old.id, &old.generation, old.chunks).await,
-            None => Ok(()),
-        }
     }
 
     /// Deletes a generation of chunks that no article refers to, and the row that lists it.
@@ -276,7 +261,7 @@ impl Articles {
             index.delete(collection, generation, chunks).await?;
         }
         self.table.delete_queried(self.chunk_query(collection, id, generation)).await?;
-        self.table.delete_all(&[collection.unused_key(id, generation).attributes()]).await
+        self.table.delete_all(vec![collection.unused_key(id, generation).attributes()]).await
     }
 
     /// Builds a query over one generation of an article's chunks.

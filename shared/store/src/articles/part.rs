@@ -46,14 +46,14 @@ pub(super) fn part_items(
     article: &NewArticle,
     generation: &str,
     vectors: VectorStorage,
-) -> Result<(Vec<Item>, Vec<usize>), StoreError> {
+) -> (Vec<Item>, Vec<usize>) {
     let (mut items, mut lengths) = (Vec::new(), Vec::new());
     let mut rest = article.chunks.as_slice();
     while !rest.is_empty() {
         let (part, more) = rest.split_at(part_length(rest, vectors));
         let key = collection.part_key(&article.id, generation, items.len());
         let texts: Vec<&str> = part.iter().map(|chunk| chunk.text.as_str()).collect();
-        let attributes = [("article", s(&article.id)), ("generation", s(generation)), ("texts", s(to_json(&texts)?))];
+        let attributes = [("article", s(&article.id)), ("generation", s(generation)), ("texts", s(to_json(&texts)))];
         let mut item = item(&key, attributes);
         let bytes: Vec<u8> = part.iter().filter_map(|chunk| vectors.stored(chunk)).flat_map(to_bytes).collect();
         if !bytes.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn part_items(
         lengths.push(part.len());
         rest = more;
     }
-    Ok((items, lengths))
+    (items, lengths)
 }
 
 /// The number of chunks that fit into one item, at least one.

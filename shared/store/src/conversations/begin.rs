@@ -5,12 +5,16 @@ use domain::new_id;
 
 use super::ConversationStore;
 use super::chat_id::{CHAT_ID_ATTRIBUTE, CONVERSATION_ATTRIBUTE, chat_id_item};
-use super::head::{Head, acquire_update, new_head_item, new_lease};
+use super::continued::continue_update;
+use super::head::{HEAD_PREFIX, Head, new_head_item, new_lease};
 use super::message::{interrupt_update, running_answer_item, user_message_items};
-use super::turn::{BeginError, NewTurn, TurnLease, UserInput};
+use super::next_turn::{NextTurn, acquire_update};
+use super::tree::MessageTree;
+use super::turn::{BeginError, FIRST_ANSWER, NewTurn, TurnLease, UserInput};
 use crate::StoreError;
 use crate::backoff::{back_off, within};
 use crate::item::{Item, ItemExt, s};
+use crate::key::SK;
 use crate::table::{Expression, WriteOutcome};
 use crate::transaction::TransactionOutcome;
 use domain::Owner;
@@ -30,14 +34,15 @@ impl ConversationStore {
         match (&turn.conversation_id, &turn.input) {
             (Some(id), _) => self.begin_next(owner, id, turn, now).await,
             (None, UserInput::Message(_)) => self.begin_new(owner, turn, now).await,
-            (None, UserInput::Regenerate) => Err(BeginError::NothingToRegenerate),
+            (None, UserInput::Regenerate | UserInput::Continue) => Err(BeginError::NothingToRegenerate),
         }
     }
 
     async fn begin_new(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
-        let lease = new_lease(owner, &new_id(), &turn.turn_id, turn.language, 2);
-        let mut writes = self.create_writes(owner, &lease, turn, now)?;
-        writes.extend(self.message_writes(&lease, turn, now)?);
+        let tree = MessageTree::linear(FIRST_ANSWER);
+        let lease = new_lease(owner, &new_id(), &turn.turn_id, turn.language, &tree, FIRST_ANSWER).beginning(turn, now);
+        let mut writes = self.create_writes(owner, &lease, turn, now);
+        writes.extend(self.message_writes(&lease, turn, now));
         match self.table.commit(writes).await {
             Ok(WriteOutcome::Written(_)) => Ok(lease),
             Ok(WriteOutcome::ConditionFailed(Some(item))) if turn.is_key_record(&item) => Err(BeginError::KeyInUse),
@@ -45,7 +50,7 @@ impl ConversationStore {
                 self.begin_next(owner, pointer.text(CONVERSATION_ATTRIBUTE)?, turn, now).await
             }
             Ok(WriteOutcome::ConditionFailed(_)) => Err(StoreError::fault("a fresh conversation id is taken").into()),
-            Err(error) => self.resolve_unknown_write(owner, &lease, error).await,
+            Err(error) => self.resolve_unknown_write(owner, &lease, error, now).await,
         }
     }
 
@@ -56,13 +61,13 @@ impl ConversationStore {
         lease: &TurnLease,
         turn: &NewTurn,
         now: SystemTime,
-    ) -> Result<Vec<TransactWriteItem>, StoreError> {
+    ) -> Vec<TransactWriteItem> {
         let absent = Expression::when("attribute_not_exists(pk)");
         let mut head = new_head_item(lease, turn, now);
-        let Some(chat_id) = &turn.chat_id else { return Ok(vec![self.table.put_write(head, absent)?]) };
+        let Some(chat_id) = &turn.chat_id else { return vec![self.table.put_write(head, absent)] };
         head.insert(CHAT_ID_ATTRIBUTE.to_owned(), s(chat_id));
         let pointer = chat_id_item(owner, chat_id, &lease.conversation_id);
-        Ok(vec![self.table.put_write(pointer, absent.clone())?, self.table.put_write(head, absent)?])
+        vec![self.table.put_write(pointer, absent.clone()), self.table.put_write(head, absent)]
     }
 
     async fn begin_next(
@@ -72,27 +77,41 @@ impl ConversationStore {
         turn: &NewTurn,
         now: SystemTime,
     ) -> Result<TurnLease, BeginError> {
-        let mut head = self.head(owner, id).await?;
+        let (mut head, target) = match self.head_and_target(owner, id, &turn.target, now).await? {
+            Some((head, target)) => (Some(head), target),
+            None => return Err(BeginError::NotFound),
+        };
         for attempt in 0..MAX_ATTEMPTS {
             let before = head.ok_or(BeginError::NotFound)?;
-            if let Some(lease) = before.lease_of(owner, &turn.turn_id) {
-                return Ok(lease);
+            if turn.temporary && before.expires_secs.is_none() {
+                return Err(BeginError::NotTemporary);
             }
-            if let Some(retry_after) = before.running.as_ref().and_then(|running| running.remaining_lease(now)) {
+            if let Some(lease) = before.lease_of(owner, &turn.turn_id) {
+                return self.with_continued(lease, turn).await;
+            }
+            if let Some(retry_after) = before.remaining_lease(now) {
                 return Err(BeginError::InProgress { retry_after });
             }
-            let lease = next_lease(owner, &before, turn);
-            head = match self.acquire(&before, &lease, turn, now).await {
-                Ok(TransactionOutcome::Committed) => return Ok(lease),
+            let mut next = NextTurn::after(owner, &before, turn, target, now)?;
+            next.lease = self.with_continued(next.lease, turn).await?;
+            head = match self.acquire(&before, &next, turn, now).await {
+                Ok(TransactionOutcome::Committed) => return Ok(next.lease),
                 Ok(TransactionOutcome::ConditionFailed(Some(item))) if turn.is_key_record(&item) => {
                     return Err(BeginError::KeyInUse);
                 }
-                Ok(TransactionOutcome::ConditionFailed(item)) => item.map(|item| Head::read(&item)).transpose()?,
+                // An answer that another turn has continued since is no head.
+                Ok(TransactionOutcome::ConditionFailed(Some(item))) if !is_head(&item) => {
+                    self.head_with_tree(owner, id, now).await?
+                }
+                Ok(TransactionOutcome::ConditionFailed(None)) => None,
+                Ok(TransactionOutcome::ConditionFailed(Some(item))) => {
+                    Some(self.with_tree(owner, Head::read(&item)?).await?)
+                }
                 Ok(TransactionOutcome::Conflict) => {
                     back_off(attempt).await;
-                    self.head(owner, id).await?
+                    self.head_with_tree(owner, id, now).await?
                 }
-                Err(error) => return self.resolve_unknown_write(owner, &lease, error).await,
+                Err(error) => return self.resolve_unknown_write(owner, &next.lease, error, now).await,
             };
         }
         Err(StoreError::Busy.into())
@@ -101,33 +120,36 @@ impl ConversationStore {
     async fn acquire(
         &self,
         before: &Head,
-        lease: &TurnLease,
+        next: &NextTurn,
         turn: &NewTurn,
         now: SystemTime,
     ) -> Result<TransactionOutcome, StoreError> {
-        let mut writes = vec![self.table.update_write(&lease.head, acquire_update(before, lease, turn, now))?];
-        writes.extend(self.message_writes(lease, turn, now)?);
-        if before.running.is_some() {
-            let (key, change) = interrupt_update(&lease.partition, before.last_seq);
-            writes.push(self.table.update_write(&key, change)?);
+        let lease = &next.lease;
+        let mut writes = vec![self.table.update_write(&lease.head, acquire_update(before, next, turn, now))];
+        writes.extend(self.message_writes(lease, turn, now));
+        // The answer of a dead turn that is continued runs again.
+        if let Some(dead) = before.running.as_ref().filter(|dead| dead.answer_seq != lease.answer_seq) {
+            let (key, change) = interrupt_update(&lease.partition, dead.answer_seq);
+            writes.push(self.table.update_write(&key, change));
         }
         self.table.transact(writes).await
     }
 
-    fn message_writes(
-        &self,
-        lease: &TurnLease,
-        turn: &NewTurn,
-        now: SystemTime,
-    ) -> Result<Vec<TransactWriteItem>, StoreError> {
+    fn message_writes(&self, lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Vec<TransactWriteItem> {
         let mut items = match &turn.input {
             UserInput::Message(text) => user_message_items(lease, turn, text, now),
-            UserInput::Regenerate => Vec::new(),
+            UserInput::Regenerate | UserInput::Continue => Vec::new(),
         };
-        items.push(running_answer_item(lease, turn, now));
-        let writes = items.into_iter().map(|item| self.table.put_write(item, Expression::default()));
+        let continued = lease.continued.as_ref().map(|continued| {
+            let (key, change) = continue_update(lease, continued, turn, now);
+            self.table.update_write(&key, change)
+        });
+        items.extend(continued.is_none().then(|| running_answer_item(lease, turn, now)));
+        let writes = items.into_iter().map(|item| self.table.put_write(lease.expiring(item), Expression::default()));
         let turn_ref = lease.turn_ref();
-        writes.chain(turn.idempotency.iter().map(|claim| claim.write(&turn_ref, now))).collect()
+        let claim =
+            turn.idempotency.iter().map(|claim| claim.write(&self.ephemeral, &turn_ref, lease.expires_secs, now));
+        continued.into_iter().chain(writes).chain(claim).collect()
     }
 
     /// Resolves a write without a response, which may have been applied: the head shows whether this turn runs.
@@ -136,13 +158,14 @@ impl ConversationStore {
         owner: &Owner,
         requested: &TurnLease,
         error: StoreError,
+        now: SystemTime,
     ) -> Result<TurnLease, BeginError> {
         if error != StoreError::Busy {
             return Err(error.into());
         }
-        let head = within(RESOLVE_TIMEOUT, self.head(owner, &requested.conversation_id)).await.ok().flatten();
+        let head = within(RESOLVE_TIMEOUT, self.head(owner, &requested.conversation_id, now)).await.ok().flatten();
         let lease = head.and_then(|head| head.lease_of(owner, &requested.turn_id)).ok_or(BeginError::Store(error))?;
-        Ok(TurnLease { interrupted: requested.interrupted.clone(), ..lease })
+        Ok(TurnLease { interrupted: requested.interrupted.clone(), continued: requested.continued.clone(), ..lease })
     }
 }
 
@@ -156,16 +179,6 @@ impl NewTurn {
 /// Timeout of the read after a write without a response; the caller has waited already.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The lease of the next turn of an existing conversation.
-fn next_lease(owner: &Owner, before: &Head, turn: &NewTurn) -> TurnLease {
-    let lease_at = |answer| TurnLease {
-        interrupted: before.leased_turn(),
-        ..new_lease(owner, &before.id, &turn.turn_id, before.language, answer).with_sources_of(before)
-    };
-    match &turn.input {
-        UserInput::Message(_) => lease_at(before.last_seq + 2),
-        UserInput::Regenerate => {
-            TurnLease { replaced_seq: Some(before.current_answer_seq), ..lease_at(before.last_seq + 1) }
-        }
-    }
+fn is_head(item: &Item) -> bool {
+    item.text(SK).is_ok_and(|sk| sk.starts_with(HEAD_PREFIX))
 }

@@ -15,7 +15,6 @@ const MAX_SOURCES_BYTES: usize = 32 * 1024;
 /// The length of the arguments and of the reason of each call when all calls together are too long, in bytes.
 const SHORT_TEXT_BYTES: usize = 512;
 
-/// Marks the end of truncated text.
 const CUT_MARK: &str = " […]";
 
 /// The part of a message's texts in one item.
@@ -38,13 +37,12 @@ pub(super) fn split_pieces(content: &str, thinking: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Whether a message's texts fit into one piece.
 pub(super) fn is_one_piece(content: &str, thinking: &str) -> bool {
     content.len() + thinking.len() <= MAX_PIECE_BYTES
 }
 
 /// Takes at most `max_bytes` from the front, at a character boundary.
-fn take_front<'a>(text: &mut &'a str, max_bytes: usize) -> &'a str {
+pub(super) fn take_front<'a>(text: &mut &'a str, max_bytes: usize) -> &'a str {
     let (front, rest) = text.split_at(text.floor_char_boundary(max_bytes));
     *text = rest;
     front
@@ -90,7 +88,6 @@ pub(super) fn bounded_sources(sources: &[Source]) -> Vec<Source> {
     take_fitting(sources, MAX_SOURCES_BYTES)
 }
 
-/// Keeps the first rows that fit.
 pub(super) fn take_fitting<T: serde::Serialize>(rows: Vec<T>, max_bytes: usize) -> Vec<T> {
     let mut remaining = max_bytes.saturating_sub("[]".len());
     let fits = |row: &T| {
@@ -101,7 +98,6 @@ pub(super) fn take_fitting<T: serde::Serialize>(rows: Vec<T>, max_bytes: usize) 
     rows.into_iter().take(count).collect()
 }
 
-/// The length of a value as JSON, in bytes.
 pub(super) fn json_len<T: serde::Serialize>(value: &T) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |json| json.len())
 }

@@ -2,8 +2,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::ReadError;
-use crate::StoreError;
-use crate::key::{digest, hex, unhex};
+use crate::item::to_json;
+use crate::key::digest;
 
 /// The maximum length of a cursor, in characters.
 const MAX_LEN: usize = 512;
@@ -24,14 +24,16 @@ struct Cursor<T> {
 }
 
 /// Encodes a cursor of the list that is named by `list`.
-pub(crate) fn encode<T: Serialize>(list: &str, at: T) -> Result<String, StoreError> {
-    let cursor = Cursor { v: VERSION, of: list_tag(list), at };
-    serde_json::to_vec(&cursor).map(|json| hex(&json)).map_err(|_| StoreError::fault("a cursor that JSON cannot hold"))
+pub(crate) fn encode<T: Serialize>(list: &str, at: T) -> String {
+    hex::encode(to_json(&Cursor { v: VERSION, of: list_tag(list), at }))
 }
 
 /// Decodes a cursor of the same list.
 pub(crate) fn read<T: DeserializeOwned>(list: &str, text: &str) -> Result<T, ReadError> {
-    let bytes = Some(text).filter(|text| text.len() <= MAX_LEN).and_then(unhex).ok_or(ReadError::BadCursor)?;
+    let bytes = Some(text)
+        .filter(|text| text.len() <= MAX_LEN)
+        .and_then(|text| hex::decode(text).ok())
+        .ok_or(ReadError::BadCursor)?;
     let cursor: Cursor<T> = serde_json::from_slice(&bytes).map_err(|_| ReadError::BadCursor)?;
     let ours = cursor.v == VERSION && cursor.of == list_tag(list);
     if ours { Ok(cursor.at) } else { Err(ReadError::BadCursor) }
@@ -50,11 +52,11 @@ mod tests {
 
     #[test]
     fn cursor_of_another_list_or_version_is_malformed() {
-        let cursor = encode("U#a", 7_u64).unwrap();
+        let cursor = encode("U#a", 7_u64);
         assert_eq!(read::<u64>("U#a", &cursor), Ok(7));
         assert_eq!(read::<u64>("U#b", &cursor), Err(ReadError::BadCursor));
         assert_eq!(read::<String>("U#a", &cursor), Err(ReadError::BadCursor));
-        let later = hex(format!("{{\"v\":2,\"of\":\"{}\",\"at\":7}}", list_tag("U#a")).as_bytes());
+        let later = hex::encode(format!("{{\"v\":2,\"of\":\"{}\",\"at\":7}}", list_tag("U#a")));
         assert_eq!(read::<u64>("U#a", &later), Err(ReadError::BadCursor));
     }
 

@@ -36,11 +36,9 @@ impl ConversationStore {
             return Ok(None);
         }
         for _ in 0..MAX_READS {
-            let call = self.table.query(&owner.conversation_partition(conversation_id));
+            let partition = owner.conversation_partition(conversation_id);
+            let call = self.table.query_range(&partition, MESSAGE_PREFIX, AFTER_MESSAGES);
             let call = call
-                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-                .expression_attribute_values(":first", s(MESSAGE_PREFIX))
-                .expression_attribute_values(":last", s(AFTER_MESSAGES))
                 .filter_expression("turn = :turn AND endedAt > :since")
                 .expression_attribute_values(":turn", s(turn_id))
                 .expression_attribute_values(":since", n(millis(now).saturating_sub(span_millis(REPLAYABLE))));
@@ -48,8 +46,7 @@ impl ConversationStore {
             let (items, next) = self.table.query_page(call, start).await?;
             if next.is_none() || !items.is_empty() {
                 let seq = items.last().and_then(|item| seq_in_sk(item.text(SK).ok()?));
-                let (turn_id, conversation_id) = (turn_id.to_owned(), conversation_id.to_owned());
-                return Ok(seq.map(|answer_seq| TurnRef { turn_id, conversation_id, answer_seq }));
+                return Ok(seq.map(|seq| TurnRef::new(turn_id, conversation_id, seq)));
             }
             start = next;
         }

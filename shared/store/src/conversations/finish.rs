@@ -3,17 +3,18 @@ use std::time::{Duration, SystemTime};
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
 use super::ConversationStore;
-use super::head::{STOPPING, lease_end, truncate_title};
+use super::TitleSource;
+use super::head::{ANSWERING, BACK, STOPPING, TITLE_FROM, TITLED_IN, lease_end, truncate_title};
 use super::message::{answer_key, end_answer, is_ended_by};
+use super::sort_keys::transcript_key;
 use super::sources::{LAST_SOURCE, added_sources};
 use super::stop::lease_state;
-use super::superseded::{becomes_current, supersede_previous};
 use super::transcript::{Transcript, reserve_update, summary_item};
 use super::turn::{Answer, LeaseError, LeaseState, TurnLease};
 use crate::answer_writes::AnswerWrites;
 use crate::backoff::within;
 use crate::clock::millis;
-use crate::item::{ItemExt, n, s};
+use crate::item::{ItemExt, n, s, variant};
 use crate::table::{Expression, WriteOutcome};
 use crate::transaction::TransactionOutcome;
 use crate::{StoreError, UPDATED_AT};
@@ -44,22 +45,18 @@ impl ConversationStore {
         }
     }
 
-    /// Stores the answer and frees the conversation in one transaction, once. A long transcript is written before, and
-    /// becomes valid with the answer. If the storage is too busy or too slow for it, the answer is stored without it.
+    /// Stores the answer and frees the conversation in one transaction, once. The answer holds its transcript; a long one
+    /// is written before, and becomes valid with the answer. If the storage is too busy or too slow for it, the answer is
+    /// stored without it.
     ///
-    /// A regenerated answer supersedes the earlier one if it is complete and has text. Nothing is stored if the answer
-    /// has a title that is no longer the conversation's. A second call for the same turn changes nothing and succeeds.
+    /// The branch of a regenerated answer remains the shown one if it is complete and has text. Nothing is stored if the
+    /// answer has a title that is no longer the conversation's. A second call for the same turn changes nothing and succeeds.
     /// An expired lease is still valid while no other turn has acquired the conversation. Nothing is written into a
     /// deleted conversation.
-    pub async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError> {
-        self.finish_with(lease, answer, AnswerWrites::default(), now).await.map(drop)
-    }
-
-    /// Like [`finish`](Self::finish), but also stores further writes in the same transaction; returns whether they
-    /// surely are.
     ///
-    /// So they exist only if the answer is stored, and a deletion of the conversation finds them. If all of it cannot be
-    /// stored together within two seconds, or another transaction holds one of the items, the answer is stored alone.
+    /// Further writes are stored in the same transaction; returns whether they surely are. So they exist only if the
+    /// answer is stored, and a deletion of the conversation finds them. If all of it cannot be stored together within two
+    /// seconds, or another transaction holds one of the items, the answer is stored alone.
     pub async fn finish_with(
         &self,
         lease: &TurnLease,
@@ -97,7 +94,7 @@ impl ConversationStore {
         further: AnswerWrites,
         now: SystemTime,
     ) -> Result<EndOutcome, StoreError> {
-        let transcript = match Transcript::for_answer(lease, answer)? {
+        let transcript = match Transcript::for_answer(answer) {
             Some(large) if large.is_large() => match self.write_transcript_in_time(lease, &large).await {
                 Ok(true) => Some(large),
                 Ok(false) => return Ok(EndOutcome::ConditionFailed),
@@ -107,7 +104,7 @@ impl ConversationStore {
             },
             small => small,
         };
-        let writes = self.end_writes(lease, answer, transcript.as_ref(), now)?;
+        let writes = self.end_writes(lease, answer, transcript.as_ref(), now);
         if !further.is_empty() && further.fit() {
             let together = self.table.transact([writes.as_slice(), &further.0].concat());
             match within(OPTIONAL_WRITE_TIMEOUT, together).await {
@@ -138,7 +135,7 @@ impl ConversationStore {
         let holds = Expression::update("SET turn = :turn").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
         let (key, reservation) = reserve_update(lease);
         let reservations =
-            vec![self.table.update_write(&lease.head, holds)?, self.table.update_write(&key, reservation)?];
+            vec![self.table.update_write(&lease.head, holds), self.table.update_write(&key, reservation)];
         let if_refused = match self.commit(reservations).await {
             // The key may have been reserved although the response was lost.
             Err(StoreError::Busy) => Err(StoreError::Busy),
@@ -162,24 +159,23 @@ impl ConversationStore {
         answer: &Answer,
         transcript: Option<&Transcript>,
         now: SystemTime,
-    ) -> Result<Vec<TransactWriteItem>, StoreError> {
-        let current_seq = lease.replaced_seq.filter(|_| !becomes_current(lease, answer)).unwrap_or(lease.answer_seq);
-        let added_sources = added_sources(lease, answer)?;
+    ) -> Vec<TransactWriteItem> {
+        let added_sources = added_sources(lease, answer);
         let last_source = added_sources.as_ref().map(|(_, last)| *last);
-        let freed = free_update(lease, answer.title.as_deref(), current_seq, last_source, now);
+        let freed = free_update(lease, answer, last_source, now);
         let sources = added_sources.and_then(|(item, _)| item);
-        let (answer_key, answered, further) = end_answer(lease, answer, transcript, now)?;
+        let (answer_key, answered, further) = end_answer(lease, answer, transcript, now);
         let mut writes =
-            vec![self.table.update_write(&lease.head, freed)?, self.table.update_write(&answer_key, answered)?];
-        if let Some((key, change)) = supersede_previous(lease, answer) {
-            writes.push(self.table.update_write(&key, change)?);
+            vec![self.table.update_write(&lease.head, freed), self.table.update_write(&answer_key, answered)];
+        let summary = answer.summary.as_ref().map(|summary| summary_item(lease, summary));
+        let items = summary.into_iter().chain(sources).chain(further);
+        writes.extend(items.map(|item| self.table.put_write(lease.expiring(item), Expression::default())));
+        let had_transcript = lease.continued.as_ref().is_some_and(|continued| continued.has_transcript);
+        if had_transcript && transcript.is_some_and(|transcript| !transcript.is_large()) {
+            // The item of an earlier release would be only the beginning for a release that does not read the answer's own one.
+            writes.push(self.table.delete_write(&transcript_key(&lease.partition, lease.answer_seq)));
         }
-        let summary = answer.summary.as_ref().map(|summary| summary_item(lease, summary)).transpose()?;
-        let transcript = transcript.filter(|transcript| !transcript.is_large()).map(|small| small.item(lease));
-        for item in transcript.into_iter().chain(summary).chain(sources).chain(further) {
-            writes.push(self.table.put_write(item, Expression::default())?);
-        }
-        Ok(writes)
+        writes
     }
 
     /// Whether the turn still holds the conversation.
@@ -195,20 +191,27 @@ impl ConversationStore {
     }
 }
 
-/// Builds the update that frees the conversation; with a title, only if it is still the conversation's.
-fn free_update(
-    lease: &TurnLease,
-    title: Option<&str>,
-    current_seq: u64,
-    last_source: Option<usize>,
-    now: SystemTime,
-) -> Expression {
+/// Builds the update that frees the conversation; with a title, only if it is still the conversation's, and with a new one
+/// only if it is not the user's either.
+fn free_update(lease: &TurnLease, answer: &Answer, last_source: Option<usize>, now: SystemTime) -> Expression {
     let last_source = last_source.map(|last| (LAST_SOURCE, n(last)));
-    let change =
-        Expression::set([(UPDATED_AT, n(millis(now))), ("tip", n(current_seq))].into_iter().chain(last_source));
-    let change = change.and(&format!("REMOVE turn, leaseUntil, {STOPPING}")).value(":turn", s(&lease.turn_id));
-    match title {
-        None => change.and_when("turn = :turn"),
-        Some(title) => change.and_when("turn = :turn AND title = :title").value(":title", s(truncate_title(title))),
+    let new_title = answer.new_title.as_deref().map(|title| {
+        let source = (TITLE_FROM, variant(TitleSource::Model));
+        [("title", s(truncate_title(title))), source, (TITLED_IN, n(lease.answer_seq))]
+    });
+    let attributes = [(UPDATED_AT, n(millis(now)))].into_iter().chain(last_source);
+    let change = Expression::set(attributes.chain(new_title.into_iter().flatten()));
+    // Unless another branch was selected meanwhile.
+    let keeps = lease.keeps_branch(answer);
+    let returned = if keeps { String::new() } else { format!(", tip = if_not_exists({BACK}, tip)") };
+    let change = change.and(&format!("{returned} REMOVE turn, leaseUntil, {STOPPING}, {BACK}, {ANSWERING}"));
+    let change = change.and_when("turn = :turn").value(":turn", s(&lease.turn_id));
+    let Some(title) = &answer.title else { return change };
+    let change = change.and_also("title = :before").value(":before", s(truncate_title(title)));
+    match answer.new_title {
+        None => change,
+        Some(_) => {
+            change.and_also(&format!("{TITLE_FROM} = :message")).value(":message", variant(TitleSource::Message))
+        }
     }
 }

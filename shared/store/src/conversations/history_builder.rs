@@ -1,15 +1,13 @@
 //! Builds the history of earlier turns from their messages.
 
 use std::collections::HashMap;
-use std::mem;
 
 use domain::{HistoryTurn, Message};
 
 use super::Role;
 use super::bounds::shorten;
 use super::sort_keys::seq_in_sk;
-use super::transcript::{TRANSCRIPT, answer_messages, char_count};
-use super::turn::TurnLease;
+use super::transcript::{answer_messages, char_count, transcript_chars, transcript_in};
 use crate::StoreError;
 use crate::item::{Item, ItemExt};
 
@@ -17,14 +15,15 @@ use crate::item::{Item, ItemExt};
 const MAX_USER_MESSAGE_BYTES: usize = 160 * 1024;
 
 /// The attributes of a message that are read for a prompt.
-pub(super) const HISTORY_PROJECTION: &str = "sk, v, minReader, author, content, thinking, endedAt, transcript";
+pub(super) const HISTORY_PROJECTION: &str =
+    "sk, v, minReader, author, content, thinking, endedAt, transcript, exchange";
 
 /// A turn read from its messages, before its transcript is loaded.
 pub(super) struct CandidateTurn {
     pub(super) answer_seq: u64,
     user_message: String,
     messages: Vec<Message>,
-    /// The minimum length of its transcript in characters, if it has one.
+    /// The minimum length of its transcript in characters, if that has an item of its own.
     min_transcript_chars: Option<usize>,
 }
 
@@ -47,30 +46,24 @@ impl CandidateTurn {
     }
 }
 
-/// Builds turns from messages, which are sorted newest first.
+/// Builds turns from the messages of a branch, which are sorted newest first.
+#[derive(Default)]
 pub(super) struct HistoryBuilder {
     /// The answer whose user message follows.
     answer: Option<Item>,
-    /// Whether the next user message is the one that this turn answers again.
-    skip_next: bool,
 }
 
 impl HistoryBuilder {
-    pub(super) fn for_turn(lease: &TurnLease) -> Self {
-        Self { answer: None, skip_next: lease.replaced_seq.is_some() }
-    }
-
     /// Returns the turns whose user messages are in `items`.
     pub(super) fn build_turns(&mut self, items: Vec<Item>) -> Result<Vec<CandidateTurn>, StoreError> {
         let mut turns = Vec::new();
         for item in items {
             item.check_version("a message")?;
-            if Role::parse(item.text("author")?) != Some(Role::User) {
+            if item.variant::<Role>("author")? != Role::User {
                 self.answer.get_or_insert(item);
                 continue;
             }
-            let skip = mem::take(&mut self.skip_next);
-            let answer = self.answer.take().filter(|_| !skip);
+            let answer = self.answer.take();
             turns.extend(answer.map(|answer| candidate_turn(&item, &answer)).transpose()?);
         }
         Ok(turns)
@@ -79,11 +72,10 @@ impl HistoryBuilder {
 
 fn candidate_turn(question: &Item, answer: &Item) -> Result<CandidateTurn, StoreError> {
     let answer_seq = seq_in_sk(answer.text("sk")?).ok_or_else(|| StoreError::fault("a message that cannot be read"))?;
-    let min_transcript_chars = match answer.optional_number(TRANSCRIPT)? {
-        Some(length) => Some(length).filter(|length| *length > 0),
-        None => answer.contains_key("endedAt").then_some(0),
-    };
-    let messages = answer_messages(answer.text("content")?, answer.text("thinking")?);
+    let transcript = transcript_in(answer);
+    let min_transcript_chars = transcript_chars(answer)?.filter(|_| transcript.is_none());
+    let text = (answer.text("content")?, answer.text("thinking")?);
+    let messages = transcript.unwrap_or_else(|| answer_messages(text.0, text.1));
     Ok(CandidateTurn { answer_seq, user_message: prompt_text(question)?, messages, min_transcript_chars })
 }
 

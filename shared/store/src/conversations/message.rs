@@ -4,36 +4,37 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{ErrorCode, Failure, FinishReason, Source};
 
 use super::bounds::{Piece, bounded_calls, bounded_sources, split_pieces};
+use super::continued::{CONTINUED_AT, EARLIER, RECOVERED};
 use super::head::Head;
 use super::sort_keys::{MESSAGE_PREFIX, MESSAGE_SK_LEN, message_key, message_sk};
-use super::superseded::{SUPERSEDED, activate, mark_pending};
-use super::transcript::{TRANSCRIPT, Transcript};
-use super::turn::{Answer, NewTurn, TurnEnd, TurnLease, TurnOutcome};
-use super::{MessageError, Role, Status, StoredCall, StoredMessage};
+use super::sources::{EXCERPTS, read_sources, split_excerpts};
+use super::transcript::{TRANSCRIPT, Transcript, transcript_chars};
+use super::turn::{Answer, Continued, EarlierTurn, NewTurn, StoredTurn, TurnEnd, TurnLease, TurnOutcome};
+use super::{MessageError, Role, Status, StoredCall, StoredMessage, continued};
 use crate::StoreError;
 use crate::clock::{millis, rfc3339, span_millis};
-use crate::item::{Item, ItemExt, item, n, s, to_json};
+use crate::item::{Item, ItemExt, item, n, s, to_json, variant};
 use crate::key::Key;
 use crate::table::Expression;
 use crate::turn_ref::TurnRef;
 
-/// The attribute of a message with the number of its further pieces.
+// Attributes of a message, which the table in `lib.rs` describes.
 pub(super) const PARTS: &str = "parts";
-
-/// The attribute of an answer whose turn died: from how many events of its log the answer was recovered.
-pub(super) const RECOVERED: &str = "recovered";
+pub(super) const FEEDBACK: &str = "feedback";
+pub(super) const PARENT: &str = "parent";
+pub(super) const SUPERSEDED: &str = "aside";
 
 /// How long after its begin an answer may be recovered: a log lives for an hour, and no turn is half as long.
 const RECOVERABLE: Duration = Duration::from_mins(90);
 
 /// Builds the items of the user's message and its further pieces.
 pub(super) fn user_message_items(lease: &TurnLease, turn: &NewTurn, text: &str, now: SystemTime) -> Vec<Item> {
-    let seq = lease.answer_seq - 1;
+    let (seq, parent) = (lease.question_seq, lease.before.last().unwrap_or_default());
     let pieces = split_pieces(text, "");
-    let mut message = message_item(lease, seq, Role::User, &turn.user_message_id, now);
+    let mut message = message_item(lease, (seq, parent), Role::User, &turn.user_message_id, now);
     message.extend([
         ("model".to_owned(), s("")),
-        ("progress".to_owned(), s(Status::Complete.as_str())),
+        ("progress".to_owned(), variant(Status::Complete)),
         ("content".to_owned(), s(&pieces[0].content)),
         (PARTS.to_owned(), n(pieces.len() - 1)),
     ]);
@@ -42,25 +43,26 @@ pub(super) fn user_message_items(lease: &TurnLease, turn: &NewTurn, text: &str, 
     items
 }
 
-/// Builds the item of a running answer.
 pub(super) fn running_answer_item(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item {
-    let mut message = message_item(lease, lease.answer_seq, Role::Assistant, &turn.assistant_message_id, now);
+    let seqs = (lease.answer_seq, lease.question_seq);
+    let mut message = message_item(lease, seqs, Role::Assistant, &turn.assistant_message_id, now);
     message.extend([
         ("model".to_owned(), s(&turn.model)),
-        ("progress".to_owned(), s(Status::Running.as_str())),
+        ("progress".to_owned(), variant(Status::Running)),
         ("content".to_owned(), s("")),
         (PARTS.to_owned(), n(0)),
     ]);
-    mark_pending(lease, message)
+    message
 }
 
-fn message_item(lease: &TurnLease, seq: u64, role: Role, id: &str, now: SystemTime) -> Item {
+fn message_item(lease: &TurnLease, (seq, parent): (u64, u64), role: Role, id: &str, now: SystemTime) -> Item {
     item(
         &message_key(&lease.partition, seq),
         [
             ("id", s(id)),
             ("turn", s(&lease.turn_id)),
-            ("author", s(role.as_str())),
+            ("author", variant(role)),
+            (PARENT, n(parent)),
             ("createdAt", n(millis(now))),
             ("thinking", s("")),
             ("calls", s("[]")),
@@ -69,7 +71,6 @@ fn message_item(lease: &TurnLease, seq: u64, role: Role, id: &str, now: SystemTi
     )
 }
 
-/// Builds the items of the further pieces of a long message.
 pub(super) fn further_items(partition: &str, seq: u64, pieces: &[Piece]) -> Vec<Item> {
     let further = pieces.iter().enumerate().skip(1);
     let key = |number: usize| Key::new(partition, format!("{}#{number:03}", message_sk(seq)));
@@ -84,25 +85,30 @@ pub(super) fn end_answer(
     answer: &Answer,
     transcript: Option<&Transcript>,
     now: SystemTime,
-) -> Result<(Key, Expression, Vec<Item>), StoreError> {
+) -> (Key, Expression, Vec<Item>) {
     let pieces = split_pieces(&answer.content, &answer.thinking);
     let status = if matches!(answer.end, TurnEnd::Done(_)) { Status::Complete } else { Status::Interrupted };
     let (usage, models) = (answer.usage, answer.models.clone());
     let (thinking_ms, error_message) = (answer.thinking_ms, answer.error_message.clone());
     let (end, reclassified) = (answer.end, answer.reclassified);
     let outcome = TurnOutcome { usage, end, models, thinking_ms, error_message, reclassified };
-    let written = answer_attributes(&pieces, &answer.tool_calls, &answer.sources, &outcome)?;
-    let end_attributes = [
-        ("progress", s(status.as_str())),
-        ("endedAt", n(millis(now))),
-        (TRANSCRIPT, n(transcript.map_or(0, |transcript| transcript.chars))),
-    ];
-    let change = Expression::set(written.into_iter().chain(end_attributes))
-        .and(&format!("REMOVE {}", activate(RECOVERED, lease, answer)))
-        .and_when("turn = :turn")
-        .value(":turn", s(&lease.turn_id));
+    let written = answer_attributes(&pieces, &answer.tool_calls, &answer.sources, &outcome);
+    let end_attributes = [("progress", variant(status)), ("endedAt", n(millis(now)))];
+    // A continuation that ended before it wrote anything may not have read the transcript.
+    let is_unchanged = |before: &Continued| {
+        let message = &before.message;
+        before.has_transcript
+            && (&message.content, message.tool_calls.len()) == (&answer.content, answer.tool_calls.len())
+    };
+    let is_kept = transcript.is_none() && lease.continued.as_deref().is_some_and(is_unchanged);
+    let chars = (!is_kept).then(|| (TRANSCRIPT, n(transcript.map_or(0, |transcript| transcript.chars))));
+    let change =
+        Expression::set(written.chain(end_attributes).chain(chars).chain(transcript.and_then(Transcript::attribute)))
+            .and(&format!("REMOVE {RECOVERED}"))
+            .and_when("turn = :turn")
+            .value(":turn", s(&lease.turn_id));
     let further = further_items(&lease.partition, lease.answer_seq, &pieces);
-    Ok((message_key(&lease.partition, lease.answer_seq), change, further))
+    (message_key(&lease.partition, lease.answer_seq), change, further)
 }
 
 /// What a turn has written so far, within the limits of an item.
@@ -111,21 +117,23 @@ pub(super) fn answer_attributes(
     calls: &[StoredCall],
     sources: &[Source],
     outcome: &TurnOutcome,
-) -> Result<[(&'static str, AttributeValue); 6], StoreError> {
-    Ok([
+) -> impl Iterator<Item = (&'static str, AttributeValue)> {
+    let (sources, excerpts) = split_excerpts(bounded_sources(sources));
+    let attributes = [
         ("content", s(&pieces[0].content)),
         ("thinking", s(&pieces[0].thinking)),
-        ("calls", s(to_json(&bounded_calls(calls))?)),
-        ("sources", s(to_json(&bounded_sources(sources))?)),
+        ("calls", s(to_json(&bounded_calls(calls)))),
+        ("sources", s(to_json(&sources))),
         (PARTS, n(pieces.len() - 1)),
-        ("tally", s(to_json(outcome)?)),
-    ])
+        ("tally", s(to_json(outcome))),
+    ];
+    attributes.into_iter().chain(excerpts.map(|excerpts| (EXCERPTS, excerpts)))
 }
 
 /// Builds the update that marks the answer of an expired turn as interrupted.
 pub(super) fn interrupt_update(partition: &str, seq: u64) -> (Key, Expression) {
     let change = Expression::update("SET progress = :progress").and_when("attribute_exists(pk)");
-    (message_key(partition, seq), change.value(":progress", s(Status::Interrupted.as_str())))
+    (message_key(partition, seq), change.value(":progress", variant(Status::Interrupted)))
 }
 
 /// Whether this item is the answer of the turn, and the turn has ended regularly.
@@ -141,49 +149,62 @@ pub(super) fn answer_key(lease: &TurnLease) -> Key {
 #[derive(Debug)]
 pub(super) struct AssembledMessage {
     pub(super) seq: u64,
-    pub(super) is_superseded: bool,
-    turn_id: String,
+    pub(super) turn_id: String,
     /// The number of its further pieces.
     parts: usize,
-    message: StoredMessage,
-    created_at: i64,
+    pub(super) message: StoredMessage,
+    /// The model and the begin of its last turn.
+    model: String,
+    began_at: i64,
     /// Whether it holds what the log of its turn held.
     is_recovered: bool,
-    pub(super) outcome: Option<TurnOutcome>,
+    tally: Option<TurnOutcome>,
+    /// The turns that wrote it before.
+    pub(super) earlier: Vec<EarlierTurn>,
+    has_transcript: bool,
 }
 
 impl AssembledMessage {
-    /// Reads a message's main item.
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
         item.check_version("a message")?;
-        let outcome: Option<TurnOutcome> = if item.contains_key("tally") { Some(item.json("tally")?) } else { None };
-        let models = outcome.as_ref().map(|outcome| outcome.models.clone()).unwrap_or_default();
+        let tally: Option<TurnOutcome> = item.optional_json("tally")?;
+        let models = tally.as_ref().map(|outcome| outcome.models.clone()).unwrap_or_default();
         let is_recovered = item.contains_key(RECOVERED);
         // A recovered answer has no outcome: its turn did not end.
-        let outcome = outcome.filter(|_| !is_recovered);
+        let outcome = tally.as_ref().filter(|_| !is_recovered);
         let created_at = item.number("createdAt")?;
-        let error = outcome.as_ref().and_then(message_error);
-        let status = require(Status::parse(item.text("progress")?))?;
+        let error = outcome.and_then(message_error);
         let message = StoredMessage {
             id: item.text("id")?.to_owned(),
-            role: require(Role::parse(item.text("author")?))?,
+            parent_id: None,
+            siblings: Vec::new(),
+            role: item.variant("author")?,
             content: item.text("content")?.to_owned(),
             thinking: item.text("thinking")?.to_owned(),
-            thinking_ms: outcome.as_ref().and_then(|outcome| outcome.thinking_ms),
-            usage: outcome.as_ref().map(|outcome| outcome.usage),
+            thinking_ms: outcome.and_then(|outcome| outcome.thinking_ms),
+            usage: outcome.map(|outcome| outcome.usage),
             model: item.text("model")?.to_owned(),
             tool_calls: item.json("calls")?,
-            sources: item.json("sources")?,
-            status: if error.is_some() { Status::Failed } else { status },
+            sources: read_sources(item)?,
+            status: if error.is_some() { Status::Failed } else { item.variant("progress")? },
             models,
-            finish_reason: outcome.as_ref().and_then(early_finish_reason),
+            finish_reason: outcome.and_then(early_finish_reason),
             error,
+            feedback: item.optional_json(FEEDBACK)?,
             created_at: rfc3339(created_at),
         };
-        let seq = require(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|seq| seq.parse().ok()))?;
-        let is_superseded = item.contains_key(SUPERSEDED);
-        let (turn_id, parts) = (item.text("turn")?.to_owned(), item.number(PARTS)?);
-        Ok(Self { seq, is_superseded, turn_id, parts, message, created_at, is_recovered, outcome })
+        Ok(Self {
+            seq: require(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|seq| seq.parse().ok()))?,
+            turn_id: item.text("turn")?.to_owned(),
+            parts: item.number(PARTS)?,
+            model: message.model.clone(),
+            began_at: item.optional_number(CONTINUED_AT)?.unwrap_or(created_at),
+            is_recovered,
+            tally,
+            earlier: item.optional_json(EARLIER)?.unwrap_or_default(),
+            has_transcript: transcript_chars(item)?.is_some(),
+            message,
+        })
     }
 
     /// Whether an item is a further piece of it. Its key range may hold more: pieces of another answer that a restore
@@ -194,14 +215,12 @@ impl AssembledMessage {
         Ok(require(piece.parse::<usize>().ok())? <= self.parts)
     }
 
-    /// Appends the next piece.
     pub(super) fn append(&mut self, piece: &Item) -> Result<(), StoreError> {
         self.message.content.push_str(piece.text("content")?);
         self.message.thinking.push_str(piece.text("thinking")?);
         Ok(())
     }
 
-    /// The length of its texts, in bytes.
     pub(super) fn text_bytes(&self) -> usize {
         self.message.content.len() + self.message.thinking.len()
     }
@@ -214,7 +233,44 @@ impl AssembledMessage {
         if self.message.status == Status::Running && !self.runs(head, now) {
             self.message.status = Status::Interrupted;
         }
+        continued::join_turns(&mut self.message, &self.earlier);
         self.message
+    }
+
+    /// What one of its turns has written, by default its last one.
+    pub(super) fn into_turn(mut self, turn_id: &str, head: &Head, now: SystemTime) -> StoredTurn {
+        let index = self.earlier.iter().position(|earlier| earlier.turn == turn_id);
+        let mut outcome = self.tally.take().filter(|_| !self.is_recovered);
+        let mut earlier = std::mem::take(&mut self.earlier);
+        let is_titled = head.was_titled_in(self.seq);
+        let mut message = self.into_message(head, now);
+        if let Some(index) = index {
+            earlier.truncate(index + 1);
+            outcome = earlier.pop().and_then(|turn| continued::end_with(&mut message, turn));
+        }
+        let before = earlier.last().map(|before| continued::split_after(&mut message, before));
+        let title = (is_titled && before.is_none()).then(|| head.title.clone());
+        StoredTurn { message, continues: before.is_some(), before: before.unwrap_or_default(), outcome, title }
+    }
+
+    /// The answer for a turn that continues it; `None` unless it ended early, or that turn has begun.
+    pub(super) fn into_continued(self, turn_id: &str) -> Option<Continued> {
+        let Self { message, mut earlier, has_transcript, .. } = self;
+        if self.turn_id != turn_id {
+            if !is_continuable(&message) {
+                return None;
+            }
+            earlier.push(EarlierTurn {
+                turn: self.turn_id,
+                model: self.model,
+                content: message.content.len(),
+                thinking: message.thinking.len(),
+                calls: message.tool_calls.len(),
+                sources: message.sources.len(),
+                tally: self.tally,
+            });
+        }
+        Some(Continued { message, earlier, has_transcript })
     }
 
     fn runs(&self, head: &Head, now: SystemTime) -> bool {
@@ -227,20 +283,26 @@ impl AssembledMessage {
 
     /// The turn of this answer if its process died and its log may still hold what the answer lacks.
     pub(super) fn recoverable_turn(&self, head: &Head, now: SystemTime) -> Option<TurnRef> {
-        let has_ended = self.outcome.is_some() || self.message.status == Status::Complete;
-        let is_recent = self.created_at.saturating_add(span_millis(RECOVERABLE)) > millis(now);
+        let has_ended = self.tally.is_some() || self.message.status == Status::Complete;
+        let is_recent = self.began_at.saturating_add(span_millis(RECOVERABLE)) > millis(now);
         let is_recoverable = !has_ended && !self.is_recovered && is_recent && !self.runs(head, now);
-        is_recoverable.then(|| TurnRef {
-            turn_id: self.turn_id.clone(),
-            conversation_id: head.id.clone(),
-            answer_seq: self.seq,
-        })
+        is_recoverable.then(|| TurnRef::new(&self.turn_id, &head.id, self.seq))
     }
 }
 
 /// Whether an item is a further piece, not a message's main item.
 pub(super) fn is_further_piece(item: &Item) -> Result<bool, StoreError> {
     Ok(item.text("sk")?.len() > MESSAGE_SK_LEN)
+}
+
+/// Whether an answer ended before it was complete, for a reason that a second attempt may not meet. No turn runs.
+fn is_continuable(message: &StoredMessage) -> bool {
+    match (message.status, message.finish_reason, &message.error) {
+        (Status::Interrupted | Status::Running, ..)
+        | (_, Some(FinishReason::Length | FinishReason::Stopped | FinishReason::Deadline), _) => true,
+        (_, _, Some(error)) => error.code == ErrorCode::Deadline,
+        _ => false,
+    }
 }
 
 /// Why a complete answer ends before the model stopped by itself.

@@ -2,34 +2,55 @@
 //!
 //! A turn is one transaction at its begin (head, the user's message, a running answer) and one at its end (head,
 //! answer, the transcript, the end of its log). A lease in the head identifies the running turn. Messages are ordered
-//! by the head's sequence and never by a clock.
+//! by the head's sequence and never by a clock. Each follows another one, so that they form branches; the head has the tree
+//! (`tree`) and the end of the branch that is shown.
 
 mod begin;
 mod bounds;
+mod branches;
 mod chat_id;
+mod continued;
 pub(crate) mod cursor;
 mod edit;
 mod ended_turn;
+mod feedback;
 mod finish;
 mod head;
 mod history;
 mod history_builder;
+mod import;
+mod list;
 mod message;
+mod next_turn;
+mod outside;
 mod page;
 mod read;
 mod recovered;
+mod search;
+mod seq_ranges;
+mod shares;
 mod sort_keys;
 mod sources;
 mod stop;
-mod superseded;
 mod transcript;
+mod tree;
 mod turn;
 
+pub use branches::DeletedMessages;
+pub use edit::ConversationEdit;
 pub(crate) use head::HEAD_PREFIX;
-pub use page::{Conversation, MessageError, Page, ReadError, Role, Status, StoredCall, StoredMessage};
-pub(crate) use read::AllMessages;
+pub(crate) use import::IMPORTING_PREFIX;
+pub use import::{NewConversation, NewMessage};
+pub use list::ConversationFilter;
+pub use page::{
+    Conversation, Feedback, MessageError, Page, Rating, ReadError, Role, Status, StoredCall, StoredMessage, TitleSource,
+};
+pub use read::{AllMessages, MessageQuery};
+pub use search::{ConversationQuery, FoundConversation, FoundMessage};
+pub use shares::Share;
 pub use turn::{
-    Answer, BeginError, LeaseError, LeaseState, NewTurn, StoredTurn, TurnEnd, TurnLease, TurnOutcome, UserInput,
+    Answer, BeginError, Continued, LeaseError, LeaseState, NewTurn, StoredTurn, Target, TurnEnd, TurnLease,
+    TurnOutcome, UserInput,
 };
 
 use std::time::Duration;
@@ -40,6 +61,8 @@ use crate::table::Table;
 #[derive(Clone)]
 pub struct ConversationStore {
     pub(crate) table: Table,
+    /// Holds what others than the owner may read: copies of shared branches, and ratings.
+    pub(crate) ephemeral: Table,
 }
 
 impl ConversationStore {

@@ -13,12 +13,34 @@ pub struct Conversation {
     pub title: String,
     /// The name of the model of the last turn.
     pub model: String,
-    /// User and assistant messages.
+    /// The messages of the shown branch.
     pub message_count: u64,
     /// RFC 3339, UTC.
     pub created_at: String,
     /// RFC 3339, UTC.
     pub updated_at: String,
+    /// Where the title comes from.
+    pub title_from: TitleSource,
+    /// Whether the owner has pinned it.
+    pub pinned: bool,
+    /// Whether the owner has archived it.
+    pub archived: bool,
+    /// When it is gone, for a temporary one; RFC 3339, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+}
+
+/// Where the title of a conversation comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TitleSource {
+    /// From its first message. Earlier releases store no other source, also for titles of users.
+    #[default]
+    Message,
+    /// From a model.
+    Model,
+    /// From its owner.
+    User,
 }
 
 /// Who wrote a stored message.
@@ -29,19 +51,6 @@ pub enum Role {
     User,
     /// The model.
     Assistant,
-}
-
-impl Role {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
-    }
-
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        [Self::User, Self::Assistant].into_iter().find(|role| role.as_str() == text)
-    }
 }
 
 /// The status of a stored message.
@@ -56,21 +65,6 @@ pub enum Status {
     Interrupted,
     /// Ended with an error; the partial text is kept. It is stored as interrupted, which earlier releases can read too.
     Failed,
-}
-
-impl Status {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Complete => "complete",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
-
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        [Self::Running, Self::Complete, Self::Interrupted].into_iter().find(|status| status.as_str() == text)
-    }
 }
 
 /// A stored tool call, for display.
@@ -134,6 +128,11 @@ pub struct MessageError {
 pub struct StoredMessage {
     /// A ULID.
     pub id: String,
+    /// The message before it on its branch; `None` for a first one.
+    pub parent_id: Option<String>,
+    /// The messages with the same parent in the order of their creation, itself included; empty if there is no other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub siblings: Vec<String>,
     /// Who wrote it.
     pub role: Role,
     /// The visible text.
@@ -163,8 +162,30 @@ pub struct StoredMessage {
     /// Why it failed; `None` for any other status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<MessageError>,
+    /// How its owner rates it; `None` for an answer without a rating and for user messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<Feedback>,
     /// RFC 3339, UTC.
     pub created_at: String,
+}
+
+/// How a user rates an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rating {
+    /// Good.
+    Up,
+    /// Bad.
+    Down,
+}
+
+/// A user's opinion of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Feedback {
+    /// The rating.
+    pub rating: Rating,
+    /// Why, in the user's own terms.
+    pub reason: Option<String>,
 }
 
 /// A page of a list and the cursor of the next one.

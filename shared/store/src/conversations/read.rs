@@ -1,15 +1,21 @@
+use std::collections::HashMap;
 use std::time::SystemTime;
 
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+
 use super::cursor;
-use super::head::{Head, head_key};
+use super::head::Head;
 use super::message::{AssembledMessage, is_further_piece};
-use super::sort_keys::{AFTER_MESSAGES, message_sk};
-use super::turn::FIRST_ANSWER;
+use super::seq_ranges::{SeqRanges, is_in};
+use super::sort_keys::message_sk;
+use super::tree::MessageTree;
+use super::turn::Target;
 use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn};
-use crate::item::{Item, n};
-use crate::key::{OwnerPartitions, is_ulid};
+use crate::StoreError;
+use crate::item::{Item, ItemExt};
+use crate::key::OwnerPartitions;
 use crate::turn_ref::TurnRef;
-use crate::{StoreError, UPDATED_AT, UPDATED_INDEX};
 use domain::Owner;
 
 /// The maximum number of rows on a page.
@@ -18,85 +24,103 @@ const MAX_ROWS: u32 = 100;
 /// The maximum size of a page of messages, in bytes of their texts: a buffered response of a function holds 6 MB.
 const MAX_PAGE_BYTES: usize = 3 * 1024 * 1024;
 
+/// Maximum number of ids that are read at the same time.
+const MAX_READS: usize = 16;
+
+/// Which messages of a conversation a page has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MessageQuery<'a> {
+    /// From 1 to 100.
+    pub limit: u32,
+    /// The cursor of the page before.
+    pub cursor: Option<&'a str>,
+    /// The id of a message of the branch, which ends with the newest message after it; `None` for the shown branch.
+    pub branch: Option<&'a str>,
+    /// Whether the first page has the last messages, and the next ones those before.
+    pub from_end: bool,
+}
+
+/// What a cursor continues from: the last message of a page, or the first one of a page from the end.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Position {
+    After(u64, String),
+    /// From an earlier release.
+    AfterSeq(u64),
+    Before {
+        before: u64,
+        /// The id of that message; empty from an earlier release.
+        #[serde(default)]
+        id: String,
+    },
+}
+
 /// A page of all messages of a conversation.
-pub(crate) struct AllMessages {
-    /// The messages, each with whether another answer supersedes it.
-    pub(crate) messages: Vec<(bool, StoredMessage)>,
+pub struct AllMessages {
+    /// The messages, oldest first, each with whether it is not on the shown branch.
+    pub messages: Vec<(bool, StoredMessage)>,
     /// The start of the next page.
-    pub(crate) next: Option<u64>,
+    pub next: Option<u64>,
     /// The turns among them that died and whose text may be in their logs.
     pub(crate) recoverable: Vec<TurnRef>,
 }
 
 impl ConversationStore {
-    /// The owner's conversations, last updated first; `limit` is from 1 to 100.
-    pub async fn list(&self, owner: &Owner, limit: u32, cursor: Option<&str>) -> Result<Page<Conversation>, ReadError> {
-        let partition = owner.partition();
-        let after = cursor.map(|text| cursor::read::<(i64, String)>(&partition, text)).transpose()?;
-        let limit = clamp_limit(limit);
-        let mut heads = self.heads(owner, after, limit + 1).await?;
-        let has_more = heads.len() > limit;
-        heads.truncate(limit);
-        let last = heads.last().filter(|_| has_more).map(|head| (head.updated_at, head.id.clone()));
-        let next_cursor = last.map(|at| cursor::encode(&partition, at)).transpose()?;
-        Ok(Page { items: heads.into_iter().map(Head::into_conversation).collect(), next_cursor })
-    }
-
-    async fn heads(&self, owner: &Owner, after: Option<(i64, String)>, count: usize) -> Result<Vec<Head>, ReadError> {
-        let start = after.map(|(updated_at, id)| index_start(owner, updated_at, &id)).transpose()?;
-        let query = self.table.query(&owner.partition()).index_name(UPDATED_INDEX).scan_index_forward(false);
-        let mut pages = self.table.pages(query.limit(i32::try_from(count).unwrap_or(i32::MAX))).after(start);
-        let mut heads = Vec::new();
-        while heads.len() < count
-            && let Some(items) = pages.next().await?
-        {
-            for item in &items {
-                heads.push(Head::read(item)?);
-            }
-        }
-        Ok(heads)
-    }
-
     /// A conversation.
     pub async fn get(&self, owner: &Owner, id: &str) -> Result<Conversation, ReadError> {
-        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
+        let head = self.head(owner, id, SystemTime::now()).await?.ok_or(ReadError::NotFound)?;
         Ok(head.into_conversation())
     }
 
-    /// The messages of a conversation, oldest first; `limit` is from 1 to 100. Very long messages shorten a page.
+    /// A page of messages, and the turns on it that died and whose text may be in their logs. Very long messages shorten
+    /// a page.
     ///
     /// An answer whose turn died is `Interrupted` once its lease has expired.
     /// [`Store::messages`](crate::Store::messages) also recovers its text.
-    pub async fn messages(
+    pub async fn messages_page(
         &self,
         owner: &Owner,
         id: &str,
-        limit: u32,
-        cursor: Option<&str>,
-        now: SystemTime,
-    ) -> Result<Page<StoredMessage>, ReadError> {
-        self.messages_page(owner, id, limit, cursor, now).await.map(|(page, _)| page)
-    }
-
-    /// A page of messages, and the turns on it that died and whose text may be in their logs.
-    pub(crate) async fn messages_page(
-        &self,
-        owner: &Owner,
-        id: &str,
-        limit: u32,
-        cursor: Option<&str>,
+        query: MessageQuery<'_>,
         now: SystemTime,
     ) -> Result<(Page<StoredMessage>, Vec<TurnRef>), ReadError> {
         let partition = owner.conversation_partition(id);
-        let after = cursor.map(|text| cursor::read(&partition, text)).transpose();
-        let page =
-            self.page_after(owner, id, after, limit, now, |head, one| head.is_visible(one.seq, one.is_superseded, now));
-        let AllMessages { messages, next, recoverable } = page.await?;
-        let next_cursor = next.map(|at| cursor::encode(&partition, at)).transpose()?;
-        Ok((Page { items: messages.into_iter().map(|(_, message)| message).collect(), next_cursor }, recoverable))
+        let position = query.cursor.map(|text| cursor::read::<Position>(&partition, text)).transpose()?;
+        let target = query.branch.map_or(Target::End, |id| Target::Message(id.to_owned()));
+        let found = match &position {
+            // Only reading many messages may find one by its id.
+            Some(Position::After(seq, known) | Position::Before { before: seq, id: known })
+                if query.branch == Some(known) =>
+            {
+                self.head_with_tree(owner, id, now).await?.map(|head| (head, Some(*seq)))
+            }
+            _ => self.head_and_target(owner, id, &target, now).await?,
+        };
+        let (head, branch) = found.ok_or(ReadError::NotFound)?;
+        let backwards = query.cursor.map_or(query.from_end, |_| matches!(position, Some(Position::Before { .. })));
+        let (first, last, known) = match position {
+            Some(Position::After(seq, id)) => (seq.saturating_add(1), u64::MAX, Some((seq, id))),
+            Some(Position::AfterSeq(seq)) => (seq.saturating_add(1), u64::MAX, None),
+            Some(Position::Before { before, .. }) => (1, before.saturating_sub(1), None),
+            None => (1, u64::MAX, None),
+        };
+        let at = if backwards { last.saturating_add(1) } else { first - 1 };
+        let seqs = head.branch(branch, at, now)?.between(first, last);
+        let (mut messages, next) = self.read_messages(&partition, &seqs, clamp_limit(query.limit), backwards).await?;
+        let outermost = if backwards { messages.first() } else { messages.last() };
+        let more = outermost.filter(|_| next.is_some()).map(|one| {
+            let (seq, id) = (one.seq, one.message.id.clone());
+            if backwards { Position::Before { before: seq, id } } else { Position::After(seq, id) }
+        });
+        let known = known.into_iter().chain(next.map(|next| (next.seq, next.message.id)));
+        self.add_relations(&partition, &head.tree, &mut messages, known.collect()).await?;
+        let next_cursor = more.map(|position| cursor::encode(&partition, position));
+        let recoverable = messages.iter().filter_map(|message| message.recoverable_turn(&head, now)).collect();
+        let items = messages.into_iter().map(|message| message.into_message(&head, now)).collect();
+        Ok((Page { items, next_cursor }, recoverable))
     }
 
-    /// A page of all messages after a seq, also of superseded answers.
+    /// A page of the messages of all branches after a seq.
     pub(crate) async fn all_messages(
         &self,
         owner: &Owner,
@@ -104,84 +128,122 @@ impl ConversationStore {
         after: u64,
         now: SystemTime,
     ) -> Result<AllMessages, ReadError> {
-        self.page_after(owner, id, Ok(Some(after)), MAX_ROWS, now, |_, _| true).await
-    }
-
-    /// A page of messages after a seq, which may be missing or invalid.
-    async fn page_after(
-        &self,
-        owner: &Owner,
-        id: &str,
-        after: Result<Option<u64>, ReadError>,
-        limit: u32,
-        now: SystemTime,
-        is_visible: impl Fn(&Head, &AssembledMessage) -> bool,
-    ) -> Result<AllMessages, ReadError> {
-        // The head is read first: answers that begin after this read have a higher seq, which identifies them.
-        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
-        let (partition, after) = (owner.conversation_partition(id), after?.unwrap_or_default());
-        let page = self.read_messages(&partition, after, clamp_limit(limit), |one| is_visible(&head, one));
-        let (messages, has_more) = page.await?;
-        let next = messages.last().filter(|_| has_more).map(|message| message.seq);
+        let head = self.head_with_tree(owner, id, now).await?.ok_or(ReadError::NotFound)?;
+        let (partition, shown) = (owner.conversation_partition(id), head.tree.path(head.shown_leaf(now)));
+        let seqs = head.tree.all().between(after.saturating_add(1), u64::MAX);
+        let (mut messages, more) = self.read_messages(&partition, &seqs, clamp_limit(MAX_ROWS), false).await?;
+        self.add_relations(&partition, &head.tree, &mut messages, HashMap::new()).await?;
+        let next = messages.last().filter(|_| more.is_some()).map(|message| message.seq);
         let recoverable = messages.iter().filter_map(|message| message.recoverable_turn(&head, now)).collect();
-        let messages = messages.into_iter().map(|message| (message.is_superseded, message.into_message(&head, now)));
+        let messages = messages.into_iter();
+        let messages = messages.map(|message| (!shown.contains(message.seq), message.into_message(&head, now)));
         Ok(AllMessages { messages: messages.collect(), next, recoverable })
     }
 
-    /// The turn whose answer has this seq, even if another answer supersedes it by now.
-    pub async fn get_turn(
-        &self,
-        owner: &Owner,
-        id: &str,
-        answer_seq: u64,
-        now: SystemTime,
-    ) -> Result<StoredTurn, ReadError> {
-        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
-        let partition = owner.conversation_partition(id);
-        let (messages, _) = self.read_messages(&partition, answer_seq.saturating_sub(1), 1, |_| true).await?;
-        let found = messages.into_iter().next().filter(|found| found.seq == answer_seq).ok_or(ReadError::NotFound)?;
-        let outcome = found.outcome.clone();
-        let title = (answer_seq == FIRST_ANSWER).then(|| head.title.clone());
-        Ok(StoredTurn { message: found.into_message(&head, now), outcome, title })
+    /// A turn, also one whose answer another turn has continued since; the last turn of the answer for an unknown one.
+    pub async fn find_turn(&self, owner: &Owner, turn: &TurnRef, now: SystemTime) -> Result<StoredTurn, ReadError> {
+        let (id, answer_seq) = (&turn.conversation_id, turn.answer_seq);
+        let head = self.head(owner, id, now).await?.ok_or(ReadError::NotFound)?;
+        let found = self.message(&owner.conversation_partition(id), answer_seq).await?.ok_or(ReadError::NotFound)?;
+        Ok(found.into_turn(&turn.turn_id, &head, now))
     }
 
     /// The turn that runs in a conversation under a valid lease.
     pub async fn running_turn(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<TurnRef>, ReadError> {
-        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
-        let running = head.running.filter(|running| running.remaining_lease(now).is_some());
-        Ok(running.map(|running| TurnRef {
-            turn_id: running.turn_id,
-            conversation_id: head.id,
-            answer_seq: head.last_seq,
-        }))
+        let head = self.head(owner, id, now).await?.ok_or(ReadError::NotFound)?;
+        Ok(head.leased_turn().filter(|_| head.remaining_lease(now).is_some()))
     }
 
-    /// The messages after a seq, each with all its pieces, up to `limit` or [`MAX_PAGE_BYTES`]; and whether more
-    /// follow.
+    /// A message with all its pieces.
+    pub(super) async fn message(&self, partition: &str, seq: u64) -> Result<Option<AssembledMessage>, StoreError> {
+        let (messages, _) = self.read_messages(partition, &SeqRanges(vec![(seq, seq)]), 1, false).await?;
+        Ok(messages.into_iter().next())
+    }
+
+    /// The first of these messages, or the last ones, each with all its pieces, up to `limit` or [`MAX_PAGE_BYTES`]; and the
+    /// one that would follow, maybe without its pieces.
     async fn read_messages(
         &self,
         partition: &str,
-        after: u64,
+        seqs: &SeqRanges,
         limit: usize,
-        is_visible: impl Fn(&AssembledMessage) -> bool,
-    ) -> Result<(Vec<AssembledMessage>, bool), StoreError> {
-        let (mut start, mut messages) = (None, Vec::new());
-        loop {
-            let wanted = i32::try_from(limit + 1 - messages.len()).unwrap_or(i32::MAX);
-            let call = self.table.query_range(partition, message_sk(after.saturating_add(1)), AFTER_MESSAGES);
-            let (items, next) = self.table.query_page(call.limit(wanted), start).await?;
-            for item in &items {
-                push_item(&mut messages, item, &is_visible)?;
+        backwards: bool,
+    ) -> Result<(Vec<AssembledMessage>, Option<AssembledMessage>), StoreError> {
+        let (mut messages, mut pieces, mut next) = (Vec::new(), Vec::new(), None);
+        let mut queries = seqs.queries();
+        if backwards {
+            queries.reverse();
+        }
+        'ranges: for (first, last) in queries {
+            let query = self.table.query_range(partition, message_sk(first), format!("{}$", message_sk(last)));
+            let query = query.scan_index_forward(!backwards);
+            let mut start = None;
+            loop {
+                let wanted = i32::try_from(limit + 1 - messages.len()).unwrap_or(i32::MAX);
+                let (items, after) = self.table.query_page(query.clone().limit(wanted), start).await?;
+                for item in items.into_iter().filter(|item| is_in(seqs, item)) {
+                    push_item(&mut messages, &mut pieces, item, backwards)?;
+                }
+                if messages.len() > limit || messages.len() > 1 && total_bytes(&messages) > MAX_PAGE_BYTES {
+                    // Some pieces of the last one may be unread.
+                    next = messages.pop();
+                    break 'ranges;
+                }
+                if after.is_none() {
+                    break;
+                }
+                start = after;
             }
-            let full = messages.len() > limit || messages.len() > 1 && total_bytes(&messages) > MAX_PAGE_BYTES;
-            if full {
-                // Some pieces of the last one may be unread.
-                messages.pop();
+        }
+        if backwards {
+            messages.reverse();
+        }
+        Ok((messages, next))
+    }
+
+    /// Adds to messages the ids of their parents and siblings. Ids that are not known yet are read: those of other branches.
+    async fn add_relations(
+        &self,
+        partition: &str,
+        tree: &MessageTree,
+        messages: &mut [AssembledMessage],
+        mut ids: HashMap<u64, String>,
+    ) -> Result<(), StoreError> {
+        ids.extend(messages.iter().map(|one| (one.seq, one.message.id.clone())));
+        let siblings: Vec<Vec<u64>> = messages.iter().map(|one| tree.siblings(one.seq)).collect();
+        let parents = messages.iter().map(|one| tree.parent(one.seq)).filter(|parent| *parent > 0);
+        let related = siblings.iter().filter(|all| all.len() > 1).flatten().copied().chain(parents);
+        let mut unknown: Vec<u64> = related.filter(|seq| !ids.contains_key(seq)).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        let read = stream::iter(unknown).map(|seq| self.message_id(partition, seq)).buffer_unordered(MAX_READS);
+        ids.extend(read.try_collect::<Vec<_>>().await?.into_iter().flatten());
+        for (one, siblings) in messages.iter_mut().zip(siblings) {
+            one.message.parent_id = ids.get(&tree.parent(one.seq)).cloned();
+            if siblings.len() > 1 {
+                one.message.siblings = siblings.iter().filter_map(|seq| ids.get(seq).cloned()).collect();
             }
-            if full || next.is_none() {
-                return Ok((messages, full));
-            }
-            start = next;
+        }
+        Ok(())
+    }
+
+    async fn message_id(&self, partition: &str, seq: u64) -> Result<Option<(u64, String)>, StoreError> {
+        let query = self.table.query_range(partition, message_sk(seq), message_sk(seq)).projection_expression("id");
+        let (items, _) = self.table.query_page(query, None).await?;
+        items.first().map(|item| Ok((seq, item.text("id")?.to_owned()))).transpose()
+    }
+}
+
+impl Head {
+    /// The messages of the branch through the message with the seq `branch`; without one those of the shown branch, or of
+    /// that through the message `at` if it is on another one.
+    fn branch(&self, branch: Option<u64>, at: u64, now: SystemTime) -> Result<SeqRanges, ReadError> {
+        let shown = self.tree.path(self.shown_leaf(now));
+        match branch {
+            Some(seq) if self.tree.role(seq).is_none() => Err(ReadError::NotFound),
+            Some(seq) => Ok(self.tree.path(self.tree.newest_below(seq))),
+            None if self.tree.role(at).is_none() || shown.contains(at) => Ok(shown),
+            None => Ok(self.tree.path(self.tree.newest_below(at))),
         }
     }
 }
@@ -190,32 +252,31 @@ fn total_bytes(messages: &[AssembledMessage]) -> usize {
     messages.iter().map(AssembledMessage::text_bytes).sum()
 }
 
-fn clamp_limit(limit: u32) -> usize {
+pub(super) fn clamp_limit(limit: u32) -> usize {
     limit.clamp(1, MAX_ROWS) as usize
 }
 
-/// The index key of a conversation, from a cursor.
-fn index_start(owner: &Owner, updated_at: i64, id: &str) -> Result<Item, ReadError> {
-    if !is_ulid(id) {
-        return Err(ReadError::BadCursor);
-    }
-    let mut key = head_key(owner, id).attributes();
-    key.insert(UPDATED_AT.to_owned(), n(updated_at));
-    Ok(key)
-}
-
-/// Adds the next item of the partition: a visible message, or a further piece of the previous one.
+/// Adds the next item of the partition: a message, or a further piece. If the newest come first, the pieces of a message
+/// precede it.
 fn push_item(
     messages: &mut Vec<AssembledMessage>,
-    item: &Item,
-    is_visible: impl Fn(&AssembledMessage) -> bool,
+    pieces: &mut Vec<Item>,
+    item: Item,
+    backwards: bool,
 ) -> Result<(), StoreError> {
-    if !is_further_piece(item)? {
-        messages.extend(Some(AssembledMessage::read(item)?).filter(is_visible));
-        return Ok(());
+    let is_piece = is_further_piece(&item)?;
+    if is_piece {
+        pieces.push(item);
+    } else {
+        messages.push(AssembledMessage::read(&item)?);
+        pieces.reverse();
     }
-    match messages.last_mut() {
-        Some(message) if message.has_piece(item)? => message.append(item),
-        _ => Ok(()),
+    if let (false, Some(message)) = (is_piece && backwards, messages.last_mut()) {
+        for piece in pieces.drain(..) {
+            if message.has_piece(&piece)? {
+                message.append(&piece)?;
+            }
+        }
     }
+    Ok(())
 }

@@ -1,14 +1,18 @@
 //! Answers of turns whose process died, recovered from the logs of these turns.
 
-use domain::{ErrorCode, Owner, TurnAccumulator};
+use std::time::SystemTime;
+
+use domain::{CallPosition, ErrorCode, Owner, Source, TurnAccumulator};
 
 use super::bounds::split_pieces;
-use super::head::{Head, head_key};
-use super::message::{RECOVERED, answer_attributes, further_items};
-use super::sort_keys::message_key;
+use super::continued::{RECOVERED, cut_to};
+use super::head::{Head, expiring, head_key};
+use super::message::{AssembledMessage, answer_attributes, further_items};
+use super::sort_keys::{message_key, sources_key};
 use super::sources::{LAST_SOURCE, sources_item};
+use super::transcript::TRANSCRIPT;
 use super::turn::{TurnEnd, TurnOutcome};
-use super::{ConversationStore, StoredCall};
+use super::{ConversationStore, StoredCall, StoredMessage};
 use crate::StoreError;
 use crate::item::{Item, n, s};
 use crate::key::{Key, OwnerPartitions};
@@ -19,8 +23,8 @@ impl ConversationStore {
     /// Stores what the first `events` events of a turn's log add up to as its answer; false if the answer has at least as
     /// much already, or is deleted.
     ///
-    /// A transaction with the head, so that nothing is written into a deleted conversation. The pages of the turn keep
-    /// their numbers.
+    /// A transaction with the head, so that nothing is written into a deleted conversation or branch. The pages of the turn
+    /// keep their numbers.
     pub(crate) async fn store_recovered(
         &self,
         owner: &Owner,
@@ -28,19 +32,24 @@ impl ConversationStore {
         logged: &TurnAccumulator,
         events: usize,
     ) -> Result<bool, StoreError> {
-        let Some(found) = self.head(owner, &turn.conversation_id).await? else { return Ok(false) };
-        let numbered = recovered_sources(&owner.conversation_partition(&turn.conversation_id), turn, &found, logged)?;
+        let (partition, now) = (owner.conversation_partition(&turn.conversation_id), SystemTime::now());
+        let Some(found) = self.head_with_tree(owner, &turn.conversation_id, now).await? else { return Ok(false) };
+        let Some(answer) = self.message(&partition, turn.answer_seq).await? else { return Ok(false) };
+        if found.tree.role(turn.answer_seq).is_none() || answer.turn_id != turn.turn_id {
+            return Ok(false);
+        }
+        let sources_key = sources_key(&partition, turn.answer_seq, answer.earlier.len());
+        let numbered = recovered_sources(&sources_key, &found, logged);
         let head_change = match &numbered {
             Some((_, last)) => Expression::set([(LAST_SOURCE, n(*last))]),
             None => Expression::update("SET seq = seq"),
         };
-        let (key, change, further) =
-            recovered_answer(&owner.conversation_partition(&turn.conversation_id), turn, logged, events)?;
+        let (key, change, further) = recovered_answer(&partition, turn, answer, logged, events);
         let head = head_key(owner, &turn.conversation_id);
         let head_change = head_change.and_when("attribute_exists(pk)");
-        let mut writes = vec![self.table.update_write(&head, head_change)?, self.table.update_write(&key, change)?];
+        let mut writes = vec![self.table.update_write(&head, head_change), self.table.update_write(&key, change)];
         for item in further.into_iter().chain(numbered.map(|(item, _)| item)) {
-            writes.push(self.table.put_write(item, Expression::default())?);
+            writes.push(self.table.put_write(expiring(found.expires_secs, item), Expression::default()));
         }
         self.commit(writes).await
     }
@@ -53,13 +62,21 @@ impl ConversationStore {
 fn recovered_answer(
     partition: &str,
     turn: &TurnRef,
+    mut answer: AssembledMessage,
     logged: &TurnAccumulator,
     events: usize,
-) -> Result<(Key, Expression, Vec<Item>), StoreError> {
-    let pieces = split_pieces(&logged.content, &logged.thinking);
-    let calls = logged.calls.iter();
-    let calls: Vec<StoredCall> =
-        calls.map(|known| StoredCall::new(&known.call, known.outcome.as_ref(), Some(known.position))).collect();
+) -> (Key, Expression, Vec<Item>) {
+    // An answer that the turn continued had something before.
+    cut_to(&mut answer.message, answer.earlier.last());
+    let StoredMessage { content, thinking, tool_calls: mut calls, mut sources, .. } = answer.message;
+    let (text_before, thinking_before) = (content.chars().count(), thinking.chars().count());
+    calls.extend(logged.calls.iter().map(|known| {
+        let CallPosition { text, thinking, thinking_ms } = known.position;
+        let position = CallPosition { text: text_before + text, thinking: thinking_before + thinking, thinking_ms };
+        StoredCall::new(&known.call, known.outcome.as_ref(), Some(position))
+    }));
+    Source::join(&mut sources, &logged.sources);
+    let pieces = split_pieces(&(content + &logged.content), &(thinking + &logged.thinking));
     let outcome = TurnOutcome {
         usage: logged.usage.unwrap_or_default(),
         end: TurnEnd::Failed(ErrorCode::Interrupted),
@@ -68,26 +85,21 @@ fn recovered_answer(
         error_message: None,
         reclassified: logged.reclassified,
     };
-    let written = answer_attributes(&pieces, &calls, &logged.sources, &outcome)?;
-    let change = Expression::set(written.into_iter().chain([(RECOVERED, n(events))]))
+    let written = answer_attributes(&pieces, &calls, &sources, &outcome);
+    // A transcript of what it had before lacks the rest.
+    let change = Expression::set(written.chain([(RECOVERED, n(events))]))
+        .and(&format!("REMOVE {TRANSCRIPT}"))
         .and_when(format!(
             "turn = :turn AND attribute_not_exists(endedAt) \
              AND (attribute_not_exists({RECOVERED}) OR {RECOVERED} < :{RECOVERED})"
         ))
         .value(":turn", s(&turn.turn_id));
-    Ok((message_key(partition, turn.answer_seq), change, further_items(partition, turn.answer_seq, &pieces)))
+    (message_key(partition, turn.answer_seq), change, further_items(partition, turn.answer_seq, &pieces))
 }
 
 /// The numbered pages of a turn that died, with the highest number of the conversation. `None` if there are none, or if
 /// the conversation is of an older release: the next turn numbers its pages.
-fn recovered_sources(
-    partition: &str,
-    turn: &TurnRef,
-    head: &Head,
-    logged: &TurnAccumulator,
-) -> Result<Option<(Item, usize)>, StoreError> {
-    let Some(before) = head.last_source else { return Ok(None) };
-    let Some(last) = logged.sources.iter().map(|source| source.index).max() else { return Ok(None) };
-    let item = sources_item(partition, turn.answer_seq, &logged.sources)?;
-    Ok(item.map(|item| (item, last.max(before))))
+fn recovered_sources(sources_key: &Key, head: &Head, logged: &TurnAccumulator) -> Option<(Item, usize)> {
+    let last = logged.sources.iter().map(|source| source.index).max()?;
+    Some((sources_item(sources_key, &logged.sources)?, last.max(head.last_source?)))
 }

@@ -3,17 +3,27 @@
 //! The head has the highest number. Heads of older releases have none: their pages are those of their messages, and the
 //! next turn stores all of them.
 
+use std::collections::BTreeMap;
+use std::mem::take;
+
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{NumberedSources, Source};
 
 use super::ConversationStore;
 use super::bounds::take_fitting;
-use super::sort_keys::{MESSAGE_PREFIX, SOURCES_PREFIX, message_sk, sources_key, sources_sk};
+use super::sort_keys::{AFTER_MESSAGES, AFTER_SOURCES, MESSAGE_PREFIX, SOURCES_PREFIX, sources_key};
 use super::turn::{Answer, TurnLease};
 use crate::StoreError;
+use crate::compressed::{compressed, decompressed};
 use crate::item::{Item, ItemExt, item, s, to_json};
+use crate::key::Key;
 
 /// The attribute of a head with the highest number of a page; heads of older releases have none.
 pub(super) const LAST_SOURCE: &str = "numbered";
+
+/// The attribute of a message with the excerpts of its pages by their numbers. Earlier releases ignore it, and store
+/// the excerpts with the pages.
+pub(super) const EXCERPTS: &str = "excerpts";
 
 /// Maximum number of pages that a conversation remembers. Later pages have numbers too, which no later turn knows.
 const MAX_SOURCES: usize = 2000;
@@ -22,13 +32,13 @@ const MAX_SOURCES: usize = 2000;
 const MAX_ADDED_BYTES: usize = 128 * 1024;
 
 impl ConversationStore {
-    /// The numbered pages of the turns before this one.
+    /// The numbered pages of the other turns, of every branch: a page has one number in its conversation.
     pub async fn sources(&self, lease: &TurnLease) -> Result<NumberedSources, StoreError> {
         let last_source = self.last_source_now(lease).await?;
         let (first, last_sk) = match last_source {
             Some(0) => return Ok(NumberedSources::default()),
-            Some(_) => (SOURCES_PREFIX.to_owned(), sources_sk(lease.answer_seq)),
-            None => (MESSAGE_PREFIX.to_owned(), format!("{}$", message_sk(lease.answer_seq))),
+            Some(_) => (SOURCES_PREFIX, AFTER_SOURCES),
+            None => (MESSAGE_PREFIX, AFTER_MESSAGES),
         };
         let query = self.table.query_range(&lease.partition, first, last_sk);
         let query =
@@ -56,23 +66,42 @@ impl ConversationStore {
     }
 }
 
+/// Separates the excerpts from the pages of a message, because they are most of it; `None` if there is no excerpt.
+pub(super) fn split_excerpts(mut sources: Vec<Source>) -> (Vec<Source>, Option<AttributeValue>) {
+    let mut excerpts = BTreeMap::new();
+    for source in &mut sources {
+        if !source.excerpt.is_empty() {
+            excerpts.entry(source.index).or_insert_with(|| take(&mut source.excerpt));
+        }
+    }
+    let attribute = (!excerpts.is_empty()).then(|| compressed(&to_json(&excerpts)));
+    (sources, attribute)
+}
+
+/// The pages of a message, with their excerpts.
+pub(super) fn read_sources(message: &Item) -> Result<Vec<Source>, StoreError> {
+    let mut sources: Vec<Source> = message.json("sources")?;
+    let excerpts = decompressed(message, EXCERPTS).and_then(|json| serde_json::from_str(&json).ok());
+    let mut excerpts: BTreeMap<usize, String> = excerpts.unwrap_or_default();
+    for source in sources.iter_mut().filter(|source| source.excerpt.is_empty()) {
+        source.excerpt = excerpts.remove(&source.index).unwrap_or_default();
+    }
+    Ok(sources)
+}
+
 /// What a turn adds to the pages of its conversation: the item, if it is needed, and the highest number.
-pub(super) fn added_sources(lease: &TurnLease, answer: &Answer) -> Result<Option<(Option<Item>, usize)>, StoreError> {
-    let Some(added) = answer.added_sources.as_ref().filter(|added| lease.last_source != Some(added.last)) else {
-        return Ok(None);
-    };
-    Ok(Some((sources_item(&lease.partition, lease.answer_seq, &added.sources)?, added.last)))
+pub(super) fn added_sources(lease: &TurnLease, answer: &Answer) -> Option<(Option<Item>, usize)> {
+    let added = answer.added_sources.as_ref().filter(|added| lease.last_source != Some(added.last))?;
+    let key = sources_key(&lease.partition, lease.answer_seq, lease.earlier_turns());
+    Some((sources_item(&key, &added.sources), added.last))
 }
 
 /// The item of the pages of a turn, without excerpts; `None` if none of them is to be remembered.
-pub(super) fn sources_item(partition: &str, answer_seq: u64, sources: &[Source]) -> Result<Option<Item>, StoreError> {
+pub(super) fn sources_item(key: &Key, sources: &[Source]) -> Option<Item> {
     let remembered = sources.iter().filter(|source| source.index <= MAX_SOURCES);
     let remembered = remembered.map(|source| Source { excerpt: String::new(), ..source.clone() }).collect();
     let remembered = take_fitting(remembered, MAX_ADDED_BYTES);
-    if remembered.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(item(&sources_key(partition, answer_seq), [("sources", s(to_json(&remembered)?))])))
+    (!remembered.is_empty()).then(|| item(key, [("sources", s(to_json(&remembered)))]))
 }
 
 impl TurnLease {

@@ -13,7 +13,7 @@ impl ConversationStore {
     /// The turn's task receives the request with the next renewal of its lease. The request names the turn, so that it
     /// never affects a later one.
     pub async fn request_stop(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<bool, ReadError> {
-        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
+        let head = self.head(owner, id, now).await?.ok_or(ReadError::NotFound)?;
         let Some(running) = head.running.filter(|running| running.remaining_lease(now).is_some()) else {
             return Ok(false);
         };
@@ -26,7 +26,6 @@ impl ConversationStore {
     }
 }
 
-/// The state of a lease, read from its head.
 pub(super) fn lease_state(head: &Item, lease: &TurnLease) -> LeaseState {
     let stop_requested = head.contains_key(STOPPING) && head.text(STOPPING).is_ok_and(|turn| turn == lease.turn_id);
     if stop_requested { LeaseState::StopRequested } else { LeaseState::Active }

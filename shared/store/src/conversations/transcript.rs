@@ -1,24 +1,30 @@
 //! The transcript of a turn: the model's messages and tool results that later prompts read after the user's message.
 //!
-//! Usually that is one reply, which equals the stored answer. Any other transcript has its own item, which is valid
-//! once the answer refers to it. An item without such a reference is a leftover of a turn that died.
+//! Usually that is one reply, which equals the stored answer. Any other transcript is an attribute of the answer, or
+//! its own item if it is large or of an earlier release. That item is valid once the answer refers to it. An item without
+//! such a reference is a leftover of a turn that died.
 
 use std::collections::HashSet;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{Message, ProviderData, Summary, ToolCall, ToolMessage};
 
 use super::bounds::{bounded_arguments, is_one_piece, json_len, shorten};
 use super::sort_keys::{SUMMARY, seq_in_sk, transcript_key};
-use super::superseded::becomes_current;
 use super::turn::{Answer, TurnLease};
-use crate::StoreError;
+use crate::compressed::{compressed, decompressed};
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, item, n, s, to_json};
 use crate::key::Key;
 use crate::table::Expression;
+use crate::{EXPIRES, StoreError};
 
 /// The attribute of an ended answer with the length of its transcript in characters; 0 if the answer holds everything.
 /// Older answers lack it and always have a transcript.
 pub(super) const TRANSCRIPT: &str = "transcript";
+
+/// The attribute of an answer with the compressed JSON of [the transcript's length in characters, its messages]. Earlier releases
+/// ignore it, and read the answer's text.
+pub(super) const EXCHANGE: &str = "exchange";
 
 /// The maximum size of a transcript as JSON, in bytes; it is one item.
 const MAX_TRANSCRIPT_BYTES: usize = 220 * 1024;
@@ -48,19 +54,17 @@ impl Transcript {
         Expression::set([("said", s(&self.json))]).and_when("turn = :turn").value(":turn", s(&lease.turn_id))
     }
 
-    pub(super) fn item(&self, lease: &TurnLease) -> Item {
-        transcript_item(lease, &self.json)
+    /// The attribute of the answer that holds it, unless it is large.
+    pub(super) fn attribute(&self) -> Option<(&'static str, AttributeValue)> {
+        (!self.is_large()).then(|| (EXCHANGE, compressed(&format!("[{},{}]", self.chars, self.json))))
     }
 
-    /// The transcript of a turn that ends; `None` if the answer holds everything, or does not become current.
-    pub(super) fn for_answer(lease: &TurnLease, answer: &Answer) -> Result<Option<Self>, StoreError> {
+    /// The transcript of a turn that ends; `None` if the answer holds everything.
+    pub(super) fn for_answer(answer: &Answer) -> Option<Self> {
         let messages = shrink_to_fit(pair_calls(&answer.transcript));
         let (content, thinking) = (&answer.content, &answer.thinking);
         let is_in_answer = is_one_piece(content, thinking) && messages == answer_messages(content, thinking);
-        if is_in_answer || !becomes_current(lease, answer) {
-            return Ok(None);
-        }
-        Ok(Some(Self { json: to_json(&messages)?, chars: char_count(&messages).max(1) }))
+        (!is_in_answer).then(|| Self { json: to_json(&messages), chars: char_count(&messages).max(1) })
     }
 }
 
@@ -73,27 +77,41 @@ pub(super) fn answer_messages(content: &str, thinking: &str) -> Vec<Message> {
 /// nothing.
 pub(super) fn reserve_update(lease: &TurnLease) -> (Key, Expression) {
     let change = "SET turn = :turn, said = if_not_exists(said, :nothing), v = if_not_exists(v, :v)";
-    let change = Expression::update(change).value(":turn", s(&lease.turn_id)).value(":nothing", s("[]"));
+    let mut change = Expression::update(change).value(":turn", s(&lease.turn_id)).value(":nothing", s("[]"));
+    if let Some(seconds) = lease.expires_secs {
+        change = change.and(&format!(", {EXPIRES} = :expires")).value(":expires", n(seconds));
+    }
     (transcript_key(&lease.partition, lease.answer_seq), change.value(":v", n(SCHEMA_VERSION)))
 }
 
-fn transcript_item(lease: &TurnLease, json: &str) -> Item {
-    item(&transcript_key(&lease.partition, lease.answer_seq), [("turn", s(&lease.turn_id)), ("said", s(json))])
+pub(super) fn summary_item(lease: &TurnLease, summary: &Summary) -> Item {
+    item(&summary_key(&lease.partition), [("summary", s(to_json(summary)))])
 }
 
-/// Builds the item of a conversation's summary.
-pub(super) fn summary_item(lease: &TurnLease, summary: &Summary) -> Result<Item, StoreError> {
-    Ok(item(&summary_key(lease), [("summary", s(to_json(summary)?))]))
-}
-
-pub(super) fn summary_key(lease: &TurnLease) -> Key {
-    Key::new(&lease.partition, SUMMARY)
+pub(super) fn summary_key(partition: &str) -> Key {
+    Key::new(partition, SUMMARY)
 }
 
 /// Reads a transcript; returns the seq of its answer too.
 pub(super) fn read_transcript(item: &Item) -> Result<(u64, Vec<Message>), StoreError> {
     let seq = seq_in_sk(item.text("sk")?).filter(|_| item.is_readable());
     Ok((seq.ok_or_else(|| StoreError::fault("a transcript of another version"))?, item.json("said")?))
+}
+
+/// The minimum length of an answer's transcript in characters; `None` if the answer holds everything.
+pub(super) fn transcript_chars(answer: &Item) -> Result<Option<usize>, StoreError> {
+    Ok(match answer.optional_number(TRANSCRIPT)? {
+        Some(length) => Some(length).filter(|length| *length > 0),
+        None => answer.contains_key("endedAt").then_some(0),
+    })
+}
+
+/// The transcript that an answer's item holds. A turn of an earlier release that continued the answer has left another
+/// one there, which has not the length that the answer states.
+pub(super) fn transcript_in(answer: &Item) -> Option<Vec<Message>> {
+    let chars = transcript_chars(answer).ok()??;
+    let (length, messages): (usize, Vec<Message>) = serde_json::from_str(&decompressed(answer, EXCHANGE)?).ok()?;
+    (length == chars).then_some(messages)
 }
 
 /// The length of messages in a prompt, in characters, without formatting.

@@ -3,6 +3,7 @@ use std::time::Duration;
 use domain::{ErrorCode, Failure, FinishReason, Language, Message, NumberedSources, Source, Summary, Usage};
 use serde::{Deserialize, Serialize};
 
+use super::seq_ranges::SeqRanges;
 use super::{StoredCall, StoredMessage};
 use crate::key::Key;
 use crate::turn_ref::TurnRef;
@@ -26,12 +27,16 @@ pub struct NewTurn {
     pub assistant_message_id: String,
     /// The input of the turn.
     pub input: UserInput,
+    /// The message of the conversation that the input refers to.
+    pub target: Target,
     /// The name of the model.
     pub model: String,
     /// For a new conversation: the language of the prompts.
     pub language: Language,
     /// For a new conversation.
     pub title: String,
+    /// For a new conversation: whether it is in no list and expires. One that continues must be temporary then.
+    pub temporary: bool,
     /// The idempotency key of the request, which maps to the turn from its begin on.
     pub idempotency: Option<IdempotencyClaim>,
 }
@@ -39,21 +44,42 @@ pub struct NewTurn {
 /// The input of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserInput {
-    /// A new message of the user.
+    /// A new message of the user, after the target.
     Message(String),
-    /// The last message of the user again: the new answer replaces the current one, if it is complete and has text.
+    /// Another answer: to the target if it is a question, next to it if it is an answer. Its branch is shown from now on if
+    /// it is complete and has text.
     Regenerate,
+    /// More of the target, an answer that ended early.
+    Continue,
+}
+
+/// The message of a conversation that a turn refers to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// The last one of the shown branch.
+    #[default]
+    End,
+    /// None: a new message begins the conversation again.
+    Start,
+    /// The one with this id, on any branch.
+    Message(String),
 }
 
 /// Why a turn cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BeginError {
-    /// The owner has no such conversation.
+    /// The owner has no such conversation, or it has no such message.
     #[error("not found")]
     NotFound,
     /// There is no message yet that could be answered again.
     #[error("nothing to answer again")]
     NothingToRegenerate,
+    /// The conversation or the target does not permit this turn; one sentence for clients.
+    #[error("{0}")]
+    Unsuitable(&'static str),
+    /// A turn that must be in a temporary conversation is in another one.
+    #[error("not a temporary conversation")]
+    NotTemporary,
     /// Another turn runs.
     #[error("turn in progress")]
     InProgress {
@@ -82,24 +108,73 @@ pub struct TurnLease {
     pub(super) partition: String,
     /// The seq of the answer.
     pub answer_seq: u64,
-    /// The seq of the answer that this one will supersede.
-    pub(super) replaced_seq: Option<u64>,
+    pub(super) question_seq: u64,
+    /// The messages before the question on its branch.
+    pub(super) before: SeqRanges,
+    /// The end of the branch that is shown again if this answer is no complete one.
+    pub(super) back: Option<u64>,
+    /// The answer so far, if the turn continues one.
+    pub continued: Option<Box<Continued>>,
     /// The turn whose expired lease this one replaced: its process died, and its log may hold text that its answer lacks.
     pub interrupted: Option<TurnRef>,
     /// The highest number of a page of the earlier turns; `None` after a turn of an older release.
     pub(super) last_source: Option<usize>,
+    /// The title, if it comes from the first message and a model may still replace it in this turn: the first turn of the
+    /// conversation or the one after it. Never of a temporary conversation.
+    pub replaceable_title: Option<String>,
+    /// When the conversation expires, in seconds since 1970; `None` unless it is temporary.
+    pub(super) expires_secs: Option<i64>,
 }
 
 impl TurnLease {
+    /// Whether the conversation is temporary.
+    pub fn is_temporary(&self) -> bool {
+        self.expires_secs.is_some()
+    }
+
     pub(super) fn turn_ref(&self) -> TurnRef {
-        let (turn_id, conversation_id) = (self.turn_id.clone(), self.conversation_id.clone());
-        TurnRef { turn_id, conversation_id, answer_seq: self.answer_seq }
+        TurnRef::new(&self.turn_id, &self.conversation_id, self.answer_seq)
     }
 
     /// Whether the turn is the first one of its conversation.
     pub fn is_first(&self) -> bool {
-        self.answer_seq == FIRST_ANSWER
+        self.answer_seq == FIRST_ANSWER && self.continued.is_none()
     }
+
+    /// How many turns have written the answer before.
+    pub(super) fn earlier_turns(&self) -> usize {
+        self.continued.as_ref().map_or(0, |continued| continued.earlier.len())
+    }
+
+    /// Whether the branch of the answer remains the shown one: a failed attempt must not replace another answer.
+    pub(super) fn keeps_branch(&self, answer: &Answer) -> bool {
+        let is_complete = matches!(answer.end, TurnEnd::Done(_)) && !answer.content.trim().is_empty();
+        self.back.is_none() || is_complete
+    }
+}
+
+/// An answer that ended early, and that a turn continues.
+#[derive(Clone, Debug)]
+pub struct Continued {
+    /// The answer so far.
+    pub message: StoredMessage,
+    pub(super) earlier: Vec<EarlierTurn>,
+    pub(super) has_transcript: bool,
+}
+
+/// A turn that ended, and what the answer had by then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct EarlierTurn {
+    pub(super) turn: String,
+    pub(super) model: String,
+    /// The length of the text, in bytes.
+    pub(super) content: usize,
+    /// The length of the reasoning, in bytes.
+    pub(super) thinking: usize,
+    pub(super) calls: usize,
+    pub(super) sources: usize,
+    /// `None` if its process died.
+    pub(super) tally: Option<TurnOutcome>,
 }
 
 /// The state of a lease after a renewal.
@@ -173,24 +248,28 @@ impl TurnOutcome {
 /// A stored turn: its answer so far, and its outcome once it has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredTurn {
-    /// The answer.
+    /// The answer, up to the end of the turn. Calls, sources and usage are those of this turn alone.
     pub message: StoredMessage,
+    /// The text and the reasoning of the answer before this turn, which continues it; empty for any other turn.
+    pub before: (String, String),
     /// `None` while it runs, and permanently if it was interrupted.
     pub outcome: Option<TurnOutcome>,
-    /// The current title of its conversation, if the turn is its first one.
+    /// Whether it continues an answer.
+    pub continues: bool,
+    /// The current title of its conversation, if the turn announced one.
     pub title: Option<String>,
 }
 
 /// The end of a turn, to be stored.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// All visible text.
+    /// All visible text, also of the turns that this one continues.
     pub content: String,
-    /// All reasoning.
+    /// All reasoning, likewise.
     pub thinking: String,
-    /// The time that models spent on reasoning, in milliseconds; `None` without reasoning.
+    /// The time that models spent on reasoning in this turn, in milliseconds; `None` without reasoning.
     pub thinking_ms: Option<u64>,
-    /// The calls.
+    /// All calls.
     pub tool_calls: Vec<StoredCall>,
     /// The pages that the turn found, and those of earlier turns that the answer cites.
     pub sources: Vec<Source>,
@@ -208,8 +287,10 @@ pub struct Answer {
     pub usage: Usage,
     /// The summary that replaces the oldest turns from now on, if this turn created one.
     pub summary: Option<Summary>,
-    /// The title that the turn will announce; the answer is stored only if the conversation still has it.
+    /// The title of the conversation, if the turn announces one; the answer is stored only if it still has this title.
     pub title: Option<String>,
+    /// A model's title that replaces `title`, unless a user has given that one.
+    pub new_title: Option<String>,
     /// [`TurnOutcome::reclassified`].
     pub reclassified: usize,
 }

@@ -39,19 +39,10 @@ enum Change {
     Retry,
 }
 
-/// The keys of which another one must remain.
-#[derive(Clone, Copy)]
-enum Others<'a> {
-    /// All other keys.
-    Any,
-    /// Those of other owners.
-    NotOf(&'a Owner),
-}
-
 impl Keys {
     /// Revokes a key like [`revoke`](Self::revoke), unless it is the last one that can administer without an end.
     pub async fn revoke_unless_last(&self, id: &str, now: SystemTime) -> Result<Option<KeyRecord>, KeyError> {
-        self.change_unless_last(id, &revoke_update(now), Others::Any).await
+        self.change_unless_last(id, &revoke_update(now), |key| key.id != id).await
     }
 
     /// Changes a key like [`update`](Self::update), unless it is the last one that can administer without an end.
@@ -59,7 +50,7 @@ impl Keys {
         if change.administrator && change.expires.is_none() {
             return Ok(self.update(id, change).await?);
         }
-        self.change_unless_last(id, &change_update(change), Others::Any).await
+        self.change_unless_last(id, &change_update(change), |key| key.id != id).await
     }
 
     /// Whether a key can administer without an end.
@@ -72,7 +63,7 @@ impl Keys {
         let update = Expression::update("SET admin = :no").value(":no", AttributeValue::Bool(false));
         let update = update.and_when("attribute_exists(pk)");
         for record in self.lasting().await?.iter().filter(|record| record.holder() == *owner) {
-            self.change_unless_last(&record.id, &update, Others::NotOf(owner)).await?;
+            self.change_unless_last(&record.id, &update, |key| key.holder() != *owner).await?;
         }
         Ok(())
     }
@@ -98,12 +89,12 @@ impl Keys {
     }
 
     /// Applies a change to a key. If the key can administer without an end, the change is one transaction with the check of
-    /// another such key, so that two changes never remove both.
+    /// another such key, so that two changes never remove both: of one that may remain.
     async fn change_unless_last(
         &self,
         id: &str,
         change: &Expression,
-        others: Others<'_>,
+        may_remain: impl Fn(&KeyRecord) -> bool,
     ) -> Result<Option<KeyRecord>, KeyError> {
         for attempt in 0..MAX_ATTEMPTS {
             let lasting = self.lasting().await?;
@@ -114,8 +105,7 @@ impl Keys {
                     Change::Retry => {}
                 }
             } else {
-                let remaining = lasting.iter().find(|record| others.include(record, id));
-                let remaining = remaining.ok_or(KeyError::LastAdministrator)?;
+                let remaining = lasting.iter().find(|key| may_remain(key)).ok_or(KeyError::LastAdministrator)?;
                 if self.change_if_lasting(id, change.clone(), &remaining.id).await? {
                     return Ok(self.get(id).await?);
                 }
@@ -143,17 +133,8 @@ impl Keys {
     /// Applies a change if the key `remaining` can administer without an end; false if either key has changed.
     async fn change_if_lasting(&self, id: &str, change: Expression, remaining: &str) -> Result<bool, StoreError> {
         let check = Expression::when(LASTING).value(":yes", AttributeValue::Bool(true));
-        let writes = vec![self.table.update_write(&key(id), change)?, self.table.check_write(&key(remaining), check)?];
+        let writes = vec![self.table.update_write(&key(id), change), self.table.check_write(&key(remaining), check)];
         let outcome = self.table.transact(writes).await?;
         Ok(matches!(outcome, TransactionOutcome::Committed))
-    }
-}
-
-impl Others<'_> {
-    fn include(self, record: &KeyRecord, changed: &str) -> bool {
-        match self {
-            Self::Any => record.id != changed,
-            Self::NotOf(owner) => record.holder() != *owner,
-        }
     }
 }

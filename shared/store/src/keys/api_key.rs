@@ -3,7 +3,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
 use crate::StoreError;
-use crate::key::{hex, is_ulid};
+use crate::key::is_ulid;
 
 /// Marks a text as a key, for people and for secret scanners.
 const PREFIX: &str = "lc_";
@@ -28,7 +28,7 @@ impl ApiKey {
     pub fn generate() -> Result<Self, StoreError> {
         let mut secret = [0; SECRET_BYTES];
         getrandom::fill(&mut secret).map_err(|_| StoreError::fault("no random bytes"))?;
-        Ok(Self { id: new_id(), secret: hex(&secret).into() })
+        Ok(Self { id: new_id(), secret: hex::encode(secret).into() })
     }
 
     /// Parses a key in its canonical spelling; any other text is `None` and causes no lookup.

@@ -6,15 +6,15 @@ use subtle::ConstantTimeEq;
 use super::ApiKey;
 use crate::StoreError;
 use crate::clock::{millis, rfc3339};
-use crate::item::{Item, ItemExt, item, n, s};
-use crate::key::{SK, hex, unhex};
-use domain::Owner;
+use crate::item::{GROUPS, Item, ItemExt, group_list, item, n, s};
+use crate::key::SK;
+use domain::{Groups, Owner};
 
 /// The attribute of [`KeyRecord::citation_links`].
 pub(super) const CITATION_LINKS: &str = "citationLinks";
 
 /// The properties of a key to be created.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewKey {
     /// The name of its owner; any text.
     pub owner: String,
@@ -24,6 +24,8 @@ pub struct NewKey {
     pub expires: Option<SystemTime>,
     /// Whether answers to OpenAI's clients end with link definitions of the cited pages.
     pub citation_links: bool,
+    /// The groups of its holder.
+    pub groups: Groups,
 }
 
 /// What can change about a key that is not revoked.
@@ -35,6 +37,8 @@ pub struct KeyChange {
     pub expires: Option<SystemTime>,
     /// Whether answers to OpenAI's clients end with link definitions of the cited pages; `None` for no change.
     pub citation_links: Option<bool>,
+    /// The groups of its holder; `None` for no change.
+    pub groups: Option<Groups>,
 }
 
 /// The stored record of a key; the key cannot be derived from it. Times are whole milliseconds.
@@ -54,6 +58,8 @@ pub struct KeyRecord {
     pub revoked: Option<SystemTime>,
     /// Whether answers to OpenAI's clients end with link definitions of the cited pages.
     pub citation_links: bool,
+    /// The groups of its holder.
+    pub groups: Groups,
     digest: [u8; 32],
 }
 
@@ -67,6 +73,7 @@ impl KeyRecord {
             expires: new.expires.map(|at| time(millis(at))),
             revoked: None,
             citation_links: new.citation_links,
+            groups: new.groups.clone(),
             digest: key.digest(),
         }
     }
@@ -121,18 +128,19 @@ impl KeyRecord {
             ("owner", s(&self.owner)),
             ("admin", AttributeValue::Bool(self.administrator)),
             ("createdAt", n(millis(self.created))),
-            ("digest", s(hex(&self.digest))),
+            ("digest", s(hex::encode(self.digest))),
         ];
         let mut item = item(&super::key(&self.id), fixed);
         item.extend(self.expires.map(|end| ("expiresAt".to_owned(), n(millis(end)))));
         item.extend(self.citation_links.then(|| (CITATION_LINKS.to_owned(), AttributeValue::Bool(true))));
+        item.extend((!self.groups.is_empty()).then(|| (GROUPS.to_owned(), group_list(&self.groups))));
         item
     }
 
     /// Reads a stored record. An unreadable record is a fault and admits nobody.
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
         item.check_version("a key")?;
-        let digest = unhex(item.text("digest")?).and_then(|bytes| bytes.try_into().ok());
+        let digest = hex::decode(item.text("digest")?).ok().and_then(|bytes| bytes.try_into().ok());
         let admin = item.get("admin").and_then(|value| value.as_bool().ok().copied());
         let unreadable = || StoreError::fault("a key that is not readable");
         Ok(Self {
@@ -140,18 +148,14 @@ impl KeyRecord {
             owner: item.text("owner")?.to_owned(),
             administrator: admin.ok_or_else(unreadable)?,
             created: time(item.number("createdAt")?),
-            expires: optional_time(item, "expiresAt")?,
-            revoked: optional_time(item, "revokedAt")?,
+            expires: item.optional_number("expiresAt")?.map(time),
+            revoked: item.optional_number("revokedAt")?.map(time),
             // Keys of earlier releases have none.
             citation_links: item.get(CITATION_LINKS).is_some_and(|value| value.as_bool() == Ok(&true)),
+            groups: item.groups()?,
             digest: digest.ok_or_else(unreadable)?,
         })
     }
-}
-
-/// Reads an optional time attribute.
-fn optional_time(item: &Item, name: &str) -> Result<Option<SystemTime>, StoreError> {
-    Ok(item.optional_number(name)?.map(time))
 }
 
 fn time(millis: i64) -> SystemTime {
@@ -180,9 +184,9 @@ mod tests {
         let command = template.lines().find(|line| line.contains("aws dynamodb put-item")).unwrap();
         let item = command.split("--item '").nth(1).unwrap().trim_end_matches('\'');
         let key = ApiKey::generate().unwrap();
-        let item = item.replace("'$id'", key.id()).replace("'$digest'", &hex(&key.digest()));
+        let item = item.replace("'$id'", key.id()).replace("'$digest'", &hex::encode(key.digest()));
         let item: Value = serde_json::from_str(&item.replace("'$(date +%s)'", "1800000000")).unwrap();
-        let new = NewKey { owner: "admin".into(), administrator: true, expires: None, citation_links: false };
+        let new = NewKey { owner: "admin".into(), administrator: true, ..NewKey::default() };
         let record = KeyRecord::new(&key, &new, UNIX_EPOCH + Duration::from_hours(500_000));
         let expected: serde_json::Map<_, _> =
             record.item().iter().map(|(name, value)| (name.clone(), to_json(value))).collect();

@@ -19,8 +19,9 @@ mod local;
 mod pending_decisions;
 mod rate;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
+use work::lock;
 
 pub(crate) use bucket::key_prefix;
 pub use rate::RateLimit;
@@ -65,7 +66,6 @@ pub struct RateLimiter {
 /// The decision about the requests of one key at one time.
 #[derive(Clone, Copy)]
 struct Decision {
-    /// The number of admitted requests.
     admitted: u32,
     /// The time that the others have to wait.
     retry_after: Duration,
@@ -85,7 +85,7 @@ impl RateLimiter {
             return Ok(Admission::Denied { retry_after: limit.window });
         }
         let id = Bucket::id(key, limit);
-        if let Some(retry_after) = self.local().denial(&id, now) {
+        if let Some(retry_after) = lock(&self.local).denial(&id, now) {
             return Ok(Admission::Denied { retry_after });
         }
         let (waiter, decided) = Waiter::new(now);
@@ -99,7 +99,7 @@ impl RateLimiter {
     /// Deletes the counter of a key; returns the number of items.
     pub(crate) async fn delete_counter(&self, key: &str, limit: RateLimit) -> Result<usize, StoreError> {
         let bucket = Bucket::new(&Bucket::id(key, limit), limit, 0, Duration::ZERO);
-        self.local().remove(&bucket.key.pk);
+        lock(&self.local).remove(&bucket.key.pk);
         let outcome = self.table.delete(&bucket.key).await?;
         Ok(usize::from(matches!(outcome, WriteOutcome::Written(_))))
     }
@@ -109,7 +109,7 @@ impl RateLimiter {
         let _guard = self.pending.guard_leader(&id);
         while let Some(mut waiters) = self.pending.next_batch(&id) {
             let now = waiters.iter().map(Waiter::requested_at).max().unwrap_or(SystemTime::UNIX_EPOCH);
-            let remembered = self.local().busy.remaining(&id, now).unwrap_or_default();
+            let remembered = lock(&self.local).busy.remaining(&id, now).unwrap_or_default();
             let bucket = Bucket::new(&id, limit, micros(now), remembered);
             let requests = u32::try_from(waiters.len()).unwrap_or(u32::MAX);
             match self.decide_with_retry(&bucket, requests, now).await {
@@ -128,7 +128,7 @@ impl RateLimiter {
     fn send_decisions(&self, id: &str, now: SystemTime, waiters: Vec<Waiter>, decision: Decision) {
         let Decision { admitted, retry_after } = decision;
         if waiters.len() > admitted as usize {
-            self.local().denied.insert(id, now, retry_after);
+            lock(&self.local).denied.insert(id, now, retry_after);
         }
         for (index, waiter) in waiters.into_iter().enumerate() {
             let admits = index < admitted as usize;
@@ -138,7 +138,7 @@ impl RateLimiter {
 
     /// Responds to a request after a failure; while the store is busy the instance's own allowance applies.
     fn send_failure(&self, waiter: Waiter, error: &StoreError) {
-        let passes = *error == StoreError::Busy && self.local().spend_allowance(waiter.requested_at());
+        let passes = *error == StoreError::Busy && lock(&self.local).spend_allowance(waiter.requested_at());
         if passes {
             tracing::warn!(metric = "RateLimiterWithoutStore", "a request passed on the instance's own allowance");
         }
@@ -164,7 +164,7 @@ impl RateLimiter {
             let seen = bucket.read_tat(item.as_ref())?;
             let free = bucket.free_requests(&seen);
             if done || free == 0 {
-                self.local().busy.insert(&bucket.key.pk, now, bucket.time_to_full(&seen));
+                lock(&self.local).busy.insert(&bucket.key.pk, now, bucket.time_to_full(&seen));
                 return Ok(Decision {
                     admitted: if done { admitted } else { 0 },
                     retry_after: bucket.wait_time(&seen),
@@ -173,10 +173,5 @@ impl RateLimiter {
             (admitted, state) = (admitted.min(free), Some(seen));
         }
         Ok(Decision { admitted: 0, retry_after: bucket.interval() })
-    }
-
-    fn local(&self) -> MutexGuard<'_, LocalMemory> {
-        // No panic can leave it half-changed.
-        self.local.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,8 +1,9 @@
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use tokio::sync::oneshot;
+use work::lock;
 
 use super::Admission;
 use crate::StoreError;
@@ -53,7 +54,7 @@ impl Drop for LeaderGuard<'_> {
     fn drop(&mut self) {
         // Without a panic it is free already, or belongs to the next task.
         if std::thread::panicking() {
-            self.pending.lock().remove(self.id);
+            lock(&self.pending.waiters).remove(self.id);
         }
     }
 }
@@ -61,7 +62,7 @@ impl Drop for LeaderGuard<'_> {
 impl PendingDecisions {
     /// Adds a waiting request; `true` if it is the first, whose caller must start the deciding task.
     pub(super) fn join(&self, id: &str, waiter: Waiter) -> bool {
-        let mut waiters = self.lock();
+        let mut waiters = lock(&self.waiters);
         if let Some(batch) = waiters.get_mut(id) {
             batch.push(waiter);
             return false;
@@ -72,7 +73,7 @@ impl PendingDecisions {
 
     /// Takes the next batch of requests; `None` if there is none, and the next caller must start a task again.
     pub(super) fn next_batch(&self, id: &str) -> Option<Vec<Waiter>> {
-        let mut waiters = self.lock();
+        let mut waiters = lock(&self.waiters);
         let batch = waiters.get_mut(id).map(std::mem::take).filter(|batch| !batch.is_empty());
         if batch.is_none() {
             waiters.remove(id);
@@ -82,17 +83,12 @@ impl PendingDecisions {
 
     /// Takes the requests that are waiting now.
     pub(super) fn take_waiting(&self, id: &str) -> Vec<Waiter> {
-        self.lock().get_mut(id).map(std::mem::take).unwrap_or_default()
+        lock(&self.waiters).get_mut(id).map(std::mem::take).unwrap_or_default()
     }
 
     /// Creates a guard for the task that decides about a key.
     pub(super) fn guard_leader<'a>(&'a self, id: &'a str) -> LeaderGuard<'a> {
         LeaderGuard { pending: self, id }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Vec<Waiter>>> {
-        // No panic can leave it half-changed.
-        self.waiters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -191,7 +191,12 @@ mod tests {
     }
 
     fn texts() -> Vec<(Event, &'static str)> {
-        let start = TurnStart { conversation_id: "C".into(), message_id: "M".into(), model: "volcano".into() };
+        let start = TurnStart {
+            continues: false,
+            conversation_id: "C".into(),
+            message_id: "M".into(),
+            model: "volcano".into(),
+        };
         vec![
             (
                 Event::Started(Box::new(start)),

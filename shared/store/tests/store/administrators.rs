@@ -8,11 +8,11 @@ use crate::support::{at, store};
 
 const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_mins(1) };
 
-const DEMOTION: KeyChange = KeyChange { administrator: false, expires: None, citation_links: None };
+const DEMOTION: KeyChange = KeyChange { administrator: false, expires: None, citation_links: None, groups: None };
 
 async fn administrator(store: &Store, owner: &str) -> String {
     let key = ApiKey::generate().unwrap();
-    let new = NewKey { owner: owner.to_owned(), administrator: true, expires: None, citation_links: false };
+    let new = NewKey { owner: owner.to_owned(), administrator: true, ..NewKey::default() };
     store.keys.create(&key, &new, at(0)).await.unwrap();
     key.id().to_owned()
 }
@@ -23,7 +23,7 @@ async fn lasting(store: &Store) -> usize {
 
 /// The ways to lose an administrator's key.
 async fn remove(store: &Store, way: usize, owner: &str, id: &str) -> Result<(), KeyError> {
-    let ending = KeyChange { administrator: true, expires: Some(at(9)), citation_links: None };
+    let ending = KeyChange { administrator: true, expires: Some(at(9)), citation_links: None, groups: None };
     match way % 4 {
         0 => store.keys.revoke_unless_last(id, at(1)).await.map(drop),
         1 => store.keys.update_unless_last(id, &DEMOTION).await.map(drop),
@@ -64,7 +64,7 @@ async fn f118_last_administrators_key_cannot_be_removed() {
 async fn f118_other_keys_are_changed_freely() {
     let store = store().await;
     let key = ApiKey::generate().unwrap();
-    let new = NewKey { owner: "ada".to_owned(), administrator: false, expires: None, citation_links: false };
+    let new = NewKey { owner: "ada".to_owned(), administrator: false, ..NewKey::default() };
     store.keys.create(&key, &new, at(0)).await.unwrap();
     let changed = store.keys.update_unless_last(key.id(), &DEMOTION).await.unwrap();
     assert!(!changed.unwrap().administrator);

@@ -3,9 +3,11 @@
 use store::{AnswerWrites, LeaseError, Store, StoreError, TurnLease, UsageTotals};
 
 use crate::executions::call;
-use crate::ledger::{new_usage, today, user_totals};
+use crate::ledger::{new_usage, today, turn_usage, user_totals};
 use crate::stream_log::{begin_turn, entries, page_of};
-use crate::support::{alice, answer, at, config, next_turn, rows, store, store_at, store_without_retries_at};
+use crate::support::{
+    ReadStored, alice, answer, at, config, next_turn, rows, store, store_at, store_without_retries_at,
+};
 use crate::wire::{Fault, Gate, Wire};
 
 /// Writes the first event of a log; returns the tail with the second one, which ends it.
@@ -47,8 +49,8 @@ async fn answer_and_log_tail_share_one_transaction() {
 /// The addition of a turn to its owner's sum, and the records of its calls.
 fn usage_and_calls(store: &Store, calls: usize) -> AnswerWrites {
     let calls: Vec<_> = (0..calls).map(|number| call(&format!("1-{number:03}"), "C")).collect();
-    let mut writes = store.ledger.prepare(&alice(), today(), &new_usage(3, 4, Some(5))).unwrap();
-    writes.extend([store.executions.prepare(&alice(), &calls, at(2)).unwrap()]);
+    let mut writes = store.ledger.prepare(&alice(), today(), &turn_usage(&new_usage(3, 4, Some(5)), "m"));
+    writes.extend([store.executions.prepare(&alice(), &calls, at(2))]);
     writes
 }
 

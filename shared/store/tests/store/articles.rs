@@ -17,6 +17,7 @@ fn article(id: &str, digest: &str, chunks: usize) -> NewArticle {
         id: id.to_owned(),
         title: format!("Title of {id}"),
         url: Some(format!("https://example.com/{id}")),
+        groups: domain::Groups::default(),
         digest: digest.to_owned(),
         model: Some(EmbeddingModel { name: "m".to_owned(), dimensions: 1024 }),
         chunks: (0..chunks).map(|number| chunk(&format!("{digest} {number} \"茶\""))).collect(),
@@ -62,9 +63,9 @@ async fn article_is_stored_replaced_listed_and_deleted() {
     assert!(replaced.updated_at() > stored.updated_at());
     assert_eq!(all_texts(&store, &shared).await.len(), 3, "the old chunks are gone");
     store.articles.put(&shared, &article("b", "three", 1), at(6)).await.unwrap();
-    let (page, next) = store.articles.page(&shared, Some(1), None).await.unwrap();
+    let (page, next) = store.articles.page(&shared, 1, None).await.unwrap();
     assert_eq!((page[0].id.as_str(), next.as_deref()), ("a#/ü", Some("a#/ü")));
-    assert_eq!(store.articles.page(&shared, Some(1), next.as_deref()).await.unwrap().0[0].id, "b");
+    assert_eq!(store.articles.page(&shared, 1, next.as_deref()).await.unwrap().0[0].id, "b");
     assert_eq!(store.articles.delete(&shared, "a#/ü", at(7)).await, Ok(true));
     assert_eq!(store.articles.delete(&shared, "a#/ü", at(7)).await, Ok(false));
     assert_eq!(listed(&store, &shared).await, [("b".to_owned(), "three".to_owned())]);

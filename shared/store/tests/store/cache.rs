@@ -8,11 +8,12 @@ use crate::support::{at, config, database, names, rows, store, store_at, store_w
 use crate::wire::{Fault, Wire};
 
 const LEASE: Duration = Duration::from_secs(12);
+const PROVIDER: &str = "https://search.example";
 const HOUR: Duration = Duration::from_hours(1);
 
 /// A claim in short: its variant, and its value, which may be empty.
 async fn claim(cache: &SearchCache, seconds: u64) -> (&'static str, String) {
-    match cache.claim("k", LEASE, at(seconds)).await.unwrap() {
+    match cache.claim("k", PROVIDER, LEASE, at(seconds)).await.unwrap() {
         Claim::Fresh(value) => ("fresh", value),
         Claim::Lead { stale, .. } => ("lead", stale.unwrap_or_default()),
         Claim::Follow { stale } => ("follow", stale.unwrap_or_default()),
@@ -24,7 +25,7 @@ fn expected_claim(variant: &'static str, value: &str) -> (&'static str, String) 
 }
 
 async fn acquire_lease(cache: &SearchCache, seconds: u64) -> FetchLease {
-    match cache.claim("k", LEASE, at(seconds)).await.unwrap() {
+    match cache.claim("k", PROVIDER, LEASE, at(seconds)).await.unwrap() {
         Claim::Lead { lease: lead, .. } => lead,
         other => panic!("{other:?}"),
     }
@@ -124,7 +125,7 @@ async fn f078_unreachable_cache_is_busy() {
     let retries = aws_smithy_types::retry::RetryConfig::disabled();
     let config = config("http://127.0.0.1:9").to_builder().retry_config(retries).build();
     let cache = Store::new(&config, names()).search_cache;
-    assert_eq!(cache.claim("k", LEASE, at(0)).await.err(), Some(StoreError::Busy));
+    assert_eq!(cache.claim("k", PROVIDER, LEASE, at(0)).await.err(), Some(StoreError::Busy));
 }
 
 #[tokio::test]
@@ -137,11 +138,66 @@ async fn f081_lease_with_lost_response_is_still_held() {
 }
 
 #[tokio::test]
+async fn f081_delivery_with_lost_response_is_still_the_first() {
+    let (wire, endpoint) = Wire::new().await;
+    let cache = store_at(&endpoint).await.search_cache;
+    wire.fail("UpdateItem", &[Fault::LostResponse]);
+    for (second, expected) in [(0, false), (1, true)] {
+        assert_eq!(cache.was_delivered("delivery", HOUR, at(second)).await, Ok(expected), "at {second}");
+    }
+}
+
+#[tokio::test]
 async fn hit_is_one_read() {
     let (wire, endpoint) = Wire::new().await;
     let cache = store_without_retries_at(&endpoint).await.search_cache;
     cache.put(acquire_lease(&cache, 0).await, "value", HOUR, at(0)).await.unwrap();
     wire.seen();
     assert_eq!(claim(&cache, 1).await.0, "fresh");
-    assert_eq!(wire.seen(), ["GetItem"]);
+    assert_eq!(wire.seen(), ["BatchGetItem"]);
+}
+
+#[tokio::test]
+async fn miss_reads_spent_credits_in_same_request() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = store_at(&endpoint).await;
+    store.search_credits.add(PROVIDER, 7, at(0)).await.unwrap();
+    wire.seen();
+    let Claim::Lead { spent, .. } = store.search_cache.claim("k", PROVIDER, LEASE, at(0)).await.unwrap() else {
+        panic!("nothing is cached")
+    };
+    assert_eq!((spent.month, spent.day), (7, 7));
+    assert_eq!(wire.seen(), ["BatchGetItem", "UpdateItem"]);
+}
+
+#[tokio::test]
+async fn stored_text_is_compressed_and_read_unchanged() {
+    let endpoint = database().await;
+    let cache = store_at(&endpoint).await.search_cache;
+    let text = "周末杭州以多云为主，早晚有雾。\n".repeat(500);
+    cache.put(acquire_lease(&cache, 0).await, &text, HOUR, at(0)).await.unwrap();
+    let row = rows(&endpoint, "ephemeral").await.remove(0);
+    assert!(row["packed"].as_b().unwrap().as_ref().len() < text.len() / 10 && !row.contains_key("cached"), "{row:?}");
+    assert_eq!(claim(&cache, 1).await, expected_claim("fresh", &text));
+}
+
+#[tokio::test]
+async fn value_of_earlier_release_is_read_and_replaced() {
+    let endpoint = database().await;
+    let cache = store_at(&endpoint).await.search_cache;
+    cache.put(acquire_lease(&cache, 0).await, "packed", HOUR, at(0)).await.unwrap();
+    let mut row = rows(&endpoint, "ephemeral").await.remove(0);
+    let until = row["packedUntil"].as_n().unwrap().parse::<u64>().unwrap() + 1000;
+    row.insert("cached".to_owned(), AttributeValue::S("plain".to_owned()));
+    row.insert("freshUntil".to_owned(), AttributeValue::N(until.to_string()));
+    let mut earlier = row.clone();
+    earlier.retain(|name, _| !name.starts_with("packed"));
+    let client = Client::new(&config(&endpoint));
+    for row in [earlier, row] {
+        client.put_item().table_name("ephemeral").set_item(Some(row)).send().await.unwrap();
+        assert_eq!(claim(&cache, 3600).await, expected_claim("fresh", "plain"));
+        let lead = acquire_lease(&cache, 3601).await;
+        cache.put(lead, "new", HOUR, at(3602)).await.unwrap();
+        assert_eq!(claim(&cache, 3603).await, expected_claim("fresh", "new"));
+    }
 }

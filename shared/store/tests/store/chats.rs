@@ -2,7 +2,7 @@ use domain::Owner;
 use store::{BeginError, ConversationStore, NewTurn, ReadError};
 
 use crate::support::{
-    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store, store_at,
+    Finish, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store, store_at,
     store_without_retries_at, user_message,
 };
 use crate::wire::{Fault, Wire};

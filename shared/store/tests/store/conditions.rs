@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::new_id;
 use store::{ApiKey, BeginError, Claim, IdempotencyStatus, LeaseError, NewTurn, ReadError, Store};
 
-use crate::support::{alice, answer, at, first_turn, next_turn, store_at};
+use crate::support::{Finish, alice, answer, at, first_turn, next_turn, store_at, title};
 use crate::wire::Wire;
 
 /// The lease of a search.
@@ -22,7 +22,7 @@ async fn store_and_wire() -> (Store, Wire) {
 async fn f080_missing_conversation_needs_one_call() {
     let (store, wire) = store_and_wire().await;
     let conversations = &store.conversations;
-    assert_eq!(conversations.rename(&alice(), &new_id(), "新", at(0)).await.err(), Some(ReadError::NotFound));
+    assert_eq!(conversations.edit(&alice(), &new_id(), &title("新"), at(0)).await.err(), Some(ReadError::NotFound));
     assert_eq!(wire.seen(), ["UpdateItem"], "the condition refuses, and nothing is repeated");
     assert_eq!(conversations.delete(&alice(), &new_id()).await.err(), Some(ReadError::NotFound));
     assert_eq!(wire.seen().iter().filter(|call| *call == "DeleteItem").count(), 1, "neither is this one");
@@ -62,8 +62,8 @@ async fn f080_key_in_use_refuses_second_turn() {
 #[tokio::test]
 async fn f080_search_in_flight_makes_next_one_follow() {
     let (store, _wire) = store_and_wire().await;
-    let first = store.search_cache.claim("k", LEASE, at(0)).await.unwrap();
+    let first = store.search_cache.claim("k", "provider", LEASE, at(0)).await.unwrap();
     assert!(matches!(first, Claim::Lead { stale: None, .. }));
-    let second = store.search_cache.claim("k", LEASE, at(1)).await.unwrap();
+    let second = store.search_cache.claim("k", "provider", LEASE, at(1)).await.unwrap();
     assert!(matches!(second, Claim::Follow { stale: None }));
 }

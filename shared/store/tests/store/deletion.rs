@@ -1,7 +1,9 @@
 use domain::Owner;
 use store::{LeaseError, ReadError};
 
-use crate::support::{alice, answer, at, database, first_turn, next_turn, rows, store_at, store_without_retries_at};
+use crate::support::{
+    Finish, alice, answer, at, database, first_turn, next_turn, rows, store_at, store_without_retries_at,
+};
 use crate::wire::{Fault, Wire};
 
 #[tokio::test]

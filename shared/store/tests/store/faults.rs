@@ -1,7 +1,7 @@
 use store::{BeginError, LeaseError, StoreError};
 
 use crate::support::{
-    alice, answer, assistant_message, at, config, first_turn, history_of, names, next_turn, rows, store_at,
+    Finish, alice, answer, assistant_message, at, config, first_turn, history_of, names, next_turn, rows, store_at,
     store_without_retries_at, user_message,
 };
 use crate::wire::{Fault, Wire};

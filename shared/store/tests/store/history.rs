@@ -3,7 +3,7 @@ use serde_json::json;
 use store::{Answer, ConversationStore, TurnEnd, TurnLease};
 
 use crate::support::{
-    alice, answer, assistant_message, at, first_turn, history_of, next_turn, store, store_at, user_message,
+    Finish, alice, answer, assistant_message, at, first_turn, history_of, next_turn, store, store_at, user_message,
 };
 use crate::wire::Wire;
 

@@ -6,7 +6,8 @@ use domain::Owner;
 use store::{BeginError, IdempotencyClaim, IdempotencyStatus, NewTurn, Store, StoreError, TurnRef};
 
 use crate::support::{
-    alice, answer, at, database, first_turn, next_turn, put_into, rows, store, store_at, store_without_retries_at,
+    Finish, alice, answer, at, database, first_turn, next_turn, put_into, rows, store, store_at,
+    store_without_retries_at,
 };
 use crate::wire::{Fault, Wire};
 

@@ -2,18 +2,18 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::Owner;
+use domain::{Groups, Owner};
 use secrecy::ExposeSecret;
 use store::{ApiKey, KeyChange, KeyRecord, NewKey, Store, StoreError};
 
 use crate::support::{
-    alice, answer, at, config, database, first_turn, keyed_turn, next_turn, rows, store, store_at,
+    Finish, alice, answer, at, config, database, first_turn, keyed_turn, next_turn, rows, store, store_at,
     store_without_retries_at,
 };
 use crate::wire::{Fault, Wire};
 
 fn new_key(owner: &str) -> NewKey {
-    NewKey { owner: owner.to_owned(), administrator: false, expires: None, citation_links: false }
+    NewKey { owner: owner.to_owned(), administrator: false, ..NewKey::default() }
 }
 
 async fn create_key(store: &Store, new: &NewKey) -> (ApiKey, KeyRecord) {
@@ -25,8 +25,7 @@ async fn create_key(store: &Store, new: &NewKey) -> (ApiKey, KeyRecord) {
 #[tokio::test]
 async fn key_is_found_by_id() {
     let store = store().await;
-    let new =
-        NewKey { owner: "小王 #1".to_owned(), administrator: true, expires: Some(at(9)), citation_links: false };
+    let new = NewKey { owner: "小王 #1".to_owned(), administrator: true, expires: Some(at(9)), ..NewKey::default() };
     let (key, record) = create_key(&store, &new).await;
     let expected = (key.id(), "小王 #1", true, at(0), Some(at(9)), None, Owner::key_holder("小王 #1"));
     let KeyRecord { id, owner, administrator, created, expires, revoked, .. } = &record;
@@ -64,13 +63,28 @@ async fn f118_revocation_is_permanent() {
 async fn change_replaces_rights_and_end() {
     let store = store().await;
     let (key, record) = create_key(&store, &new_key("ada")).await;
-    let promoted = KeyChange { administrator: true, expires: Some(at(10)), citation_links: None };
+    let promoted = KeyChange { administrator: true, expires: Some(at(10)), citation_links: None, groups: None };
     let changed = store.keys.update(key.id(), &promoted).await.unwrap().unwrap();
     assert_eq!((changed.administrator, changed.expires), (true, Some(at(10))));
     assert_eq!(store.keys.get(key.id()).await, Ok(Some(changed.clone())));
     assert!(changed.admits(&key, at(9)) && !changed.admits(&key, at(10)));
-    let plain = KeyChange { administrator: false, expires: None, citation_links: None };
+    let plain = KeyChange { administrator: false, expires: None, citation_links: None, groups: None };
     assert_eq!(store.keys.update(key.id(), &plain).await, Ok(Some(record)));
+}
+
+#[tokio::test]
+async fn groups_of_a_key_are_kept_until_changed() {
+    let store = store().await;
+    let groups = |names: &[&str]| Groups::new(names.iter().map(|name| (*name).to_owned())).unwrap();
+    let (key, record) = create_key(&store, &NewKey { groups: groups(&["legal", "研发"]), ..new_key("ada") }).await;
+    assert_eq!(store.keys.get(key.id()).await, Ok(Some(record.clone())));
+    let change = |groups| KeyChange { administrator: false, expires: None, citation_links: None, groups };
+    assert_eq!(store.keys.update(key.id(), &change(None)).await, Ok(Some(record)));
+    for names in [&["sales"][..], &[]] {
+        let changed = store.keys.update(key.id(), &change(Some(groups(names)))).await.unwrap().unwrap();
+        assert_eq!(changed.groups, groups(names));
+        assert_eq!(store.keys.get(key.id()).await, Ok(Some(changed)));
+    }
 }
 
 #[tokio::test]
@@ -78,7 +92,7 @@ async fn f118_revoked_and_absent_keys_cannot_be_changed() {
     let store = store().await;
     let (key, _) = create_key(&store, &new_key("ada")).await;
     store.keys.revoke(key.id(), at(5)).await.unwrap();
-    let change = KeyChange { administrator: true, expires: None, citation_links: None };
+    let change = KeyChange { administrator: true, expires: None, citation_links: None, groups: None };
     for id in [key.id(), ApiKey::generate().unwrap().id(), "x"] {
         assert_eq!(store.keys.update(id, &change).await, Ok(None), "{id}");
     }

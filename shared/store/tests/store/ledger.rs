@@ -1,7 +1,8 @@
-use domain::Owner;
-use domain::Usage;
+use std::sync::LazyLock;
+
+use domain::{Groups, Owner, Usage};
 use futures_util::future::join_all;
-use store::{Day, StoreError, UsageLedger, UsageScope, UsageTotals};
+use store::{Day, DayUsage, StoreError, TurnUsage, UsageLedger, UsageScope, UsageTotals};
 
 use crate::support::{alice, at, database, rows, store, store_at, store_without_retries_at};
 use crate::wire::{Fault, Gate, Wire};
@@ -23,6 +24,12 @@ pub(crate) fn new_usage(input_tokens: u64, output_tokens: u64, cost_micros: Opti
     }
 }
 
+/// The usage of a turn of that model, whose caller has no groups.
+pub(crate) fn turn_usage<'a>(usage: &'a Usage, model: &'a str) -> TurnUsage<'a> {
+    static NO_GROUPS: LazyLock<Groups> = LazyLock::new(Groups::default);
+    TurnUsage { usage, model, groups: &NO_GROUPS }
+}
+
 /// Adds a turn to both totals, concurrently.
 pub(crate) async fn add_to_totals(
     ledger: &UsageLedger,
@@ -30,8 +37,9 @@ pub(crate) async fn add_to_totals(
     day: Day,
     usage: &Usage,
 ) -> Result<(), StoreError> {
+    let turn = turn_usage(usage, "m");
     let (own, all) =
-        tokio::join!(ledger.add(UsageScope::User(owner), day, usage), ledger.add(UsageScope::Global, day, usage));
+        tokio::join!(ledger.add(UsageScope::User(owner), day, &turn), ledger.add(UsageScope::Global, day, &turn));
     own.and(all)
 }
 
@@ -189,7 +197,7 @@ async fn days_are_listed_in_order_per_owner() {
     add_to_totals(&ledger, &Owner::new("alice#U"), today(), &new_usage(9, 9, None)).await.unwrap();
     let (first, last) = (Day::of(at(0)), Day::of(at(2 * DAY)));
     let days = ledger.days(UsageScope::User(&owner), first, last).await.unwrap();
-    let seen: Vec<(Day, u64)> = days.into_iter().map(|(day, spent)| (day, spent.input_tokens)).collect();
+    let seen: Vec<(Day, u64)> = days.into_iter().map(|day| (day.day, day.totals.input_tokens)).collect();
     assert_eq!(seen, [(first, 0), (Day::of(at(DAY)), 1)]);
 }
 
@@ -216,4 +224,66 @@ async fn f150_deleted_owner_leaves_no_usage() {
     assert_eq!(user_totals(&store.ledger).await, UsageTotals::default());
     assert_eq!(store.ledger.day(UsageScope::User(&bob), today()).await.unwrap().turns, 1);
     assert_eq!(rows(&endpoint, "data").await.len(), 4, "bob's days and everybody's");
+}
+
+#[tokio::test]
+async fn day_has_parts_of_models_and_groups() {
+    let store = store().await;
+    let (owner, day) = (alice(), today());
+    let groups = Groups::new(["研发".to_owned(), "legal".to_owned()]).unwrap();
+    let turns = [("a", 3, Some(7)), ("b#1 模型", 5, None), ("a", 2, Some(1))]
+        .map(|(model, input, cost)| (model, new_usage(input, 1, cost)));
+    for (model, usage) in &turns {
+        let turn = TurnUsage { usage, model, groups: &groups };
+        store.ledger.add(UsageScope::User(&owner), day, &turn).await.unwrap();
+    }
+    let alone = new_usage(1, 1, None);
+    store.ledger.add(UsageScope::User(&owner), day, &turn_usage(&alone, "c")).await.unwrap();
+    let [DayUsage { totals, models, groups: kept, .. }] =
+        &store.ledger.days(UsageScope::User(&owner), day, day).await.unwrap()[..]
+    else {
+        panic!("one day")
+    };
+    let parts = models.iter().map(|(name, part)| (name.as_str(), part.turns, part.input_tokens, part.cost_micros));
+    assert_eq!(parts.collect::<Vec<_>>(), [("a", 2, 5, Some(8)), ("b#1 模型", 1, 5, None), ("c", 1, 1, None)]);
+    assert_eq!(models.values().fold(UsageTotals::default(), |sum, part| sum.plus(*part)), *totals);
+    assert_eq!(*kept, ["legal", "研发"], "a turn without groups changes none");
+    store.delete_owner(&owner).await.unwrap();
+    assert_eq!(store.ledger.days(UsageScope::User(&owner), day, day).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn owners_are_listed_with_one_write_a_day() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = store_at(&endpoint).await;
+    let holder = Owner::key_holder("bob");
+    let key = store::ApiKey::generate().unwrap();
+    let new = store::NewKey {
+        owner: "bob".to_owned(),
+        administrator: false,
+        expires: None,
+        citation_links: false,
+        groups: domain::Groups::default(),
+    };
+    store.keys.create(&key, &new, at(0)).await.unwrap();
+    for owner in [&alice(), &holder] {
+        add_to_totals(&store.ledger, owner, today(), &new_usage(1, 1, None)).await.unwrap();
+    }
+    wire.seen();
+    for _ in 0..3 {
+        store.ledger.list_owner(&alice(), today()).await.unwrap();
+        store.ledger.list_owner(&holder, today()).await.unwrap();
+    }
+    assert_eq!(wire.seen(), ["BatchWriteItem"], "holders of keys are listed with their keys");
+    let owners = async |day| {
+        let mut owners = store.usage_by_owner(day, day).await.unwrap();
+        owners.retain(|(_, days)| !days.is_empty());
+        owners.sort_by(|(one, _), (other, _)| one.as_str().cmp(other.as_str()));
+        owners.into_iter().map(|(owner, days)| (owner, days[0].totals.turns)).collect::<Vec<_>>()
+    };
+    assert_eq!(owners(today()).await, [(alice(), 1), (holder.clone(), 1)]);
+    assert_eq!(owners(Day::of(today().end())).await, []);
+    store.erase(&alice(), store::RateLimit::parse("1/1s").unwrap(), at(0)).await.unwrap();
+    assert_eq!(owners(today()).await, [(holder, 1)]);
+    assert!(rows(&endpoint, "data").await.iter().all(|row| row["pk"].as_s().unwrap() != "USAGE#OWNERS"));
 }

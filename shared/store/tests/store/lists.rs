@@ -1,7 +1,7 @@
 use domain::Owner;
 use store::{BeginError, ReadError};
 
-use crate::support::{alice, answer, at, first_turn, next_turn, store};
+use crate::support::{Finish, ReadStored, alice, answer, at, first_turn, next_turn, store, title};
 
 #[tokio::test]
 async fn conversations_are_paged_by_last_update() {
@@ -13,7 +13,7 @@ async fn conversations_are_paged_by_last_update() {
         ids.push(lease.conversation_id);
     }
     store.begin(&alice(), &next_turn(&ids[2], "again"), at(50)).await.unwrap();
-    store.rename(&alice(), &ids[0], "new", at(60)).await.unwrap();
+    store.edit(&alice(), &ids[0], &title("new"), at(60)).await.unwrap();
     let (mut seen, mut cursor, mut pages) = (Vec::new(), None, 0);
     loop {
         let page = store.list(&alice(), 3, cursor.as_deref()).await.unwrap();
@@ -94,7 +94,7 @@ async fn foreign_cursor_is_malformed() {
 async fn rename_truncates_title_to_200_characters() {
     let store = store().await.conversations;
     let id = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap().conversation_id;
-    let renamed = store.rename(&alice(), &id, &"标".repeat(300), at(9)).await.unwrap();
+    let renamed = store.edit(&alice(), &id, &title(&"标".repeat(300)), at(9)).await.unwrap();
     assert_eq!((renamed.title, renamed.updated_at.as_str()), ("标".repeat(200), "2027-01-15T08:00:09.000Z"));
     assert_eq!(store.get(&alice(), &id).await.unwrap().title, "标".repeat(200));
 }
@@ -111,7 +111,7 @@ async fn f119_foreign_conversation_is_not_found() {
         let not_found = Some(ReadError::NotFound);
         assert_eq!(store.get(&alice(), id).await.err(), not_found, "{id}");
         assert_eq!(store.messages(&alice(), id, 10, None, at(1)).await.err(), not_found, "{id}");
-        assert_eq!(store.rename(&alice(), id, "mine", at(1)).await.err(), not_found, "{id}");
+        assert_eq!(store.edit(&alice(), id, &title("mine"), at(1)).await.err(), not_found, "{id}");
         assert_eq!(store.delete(&alice(), id).await.err(), not_found, "{id}");
         let refused = store.begin(&alice(), &next_turn(id, "Q"), at(1)).await;
         assert_eq!(refused.unwrap_err(), BeginError::NotFound, "{id}");

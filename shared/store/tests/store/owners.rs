@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use store::ConversationStore;
 use tokio::runtime::Runtime;
 
-use crate::support::{answer, at, first_turn, next_turn, store};
+use crate::support::{Finish, ReadStored, answer, at, first_turn, next_turn, store, title};
 
 /// Names that imitate each other's keys.
 const NAMES: [&str; 4] = ["a", "a#C#", "A%23C", ""];
@@ -43,7 +43,7 @@ async fn play(store: &ConversationStore, steps: &[Step]) -> [BTreeMap<String, Ve
                 expected[*who].remove(id);
             }
             (_, Some(id)) => {
-                let renamed = store.rename(&owner, id, &text, now).await;
+                let renamed = store.edit(&owner, id, &title(&text), now).await;
                 assert_eq!(renamed.is_ok(), mine.is_some(), "{id} for {owner:?}");
             }
         }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use store::{BeginError, Claim, ConversationStore, Status, TurnLease};
+use store::{BeginError, Claim, ConversationStore, Page, Status, StoredMessage, TurnLease};
 use tokio::task::JoinHandle;
 
 use crate::support::{
-    alice, answer, assistant_message, at, first_turn, history_of, next_turn, rows, store_at, user_message,
+    Finish, ReadStored, alice, answer, assistant_message, at, first_turn, history_of, next_turn, rows, store_at,
+    user_message,
 };
 use crate::wire::{Fault, Gate, Wire};
 
@@ -71,7 +72,7 @@ async fn f150_begin_during_deletion_writes_nothing() {
 }
 
 #[tokio::test]
-async fn f085_turn_begun_during_read_is_running() {
+async fn f085_turn_begun_during_read_comes_next() {
     let (slow, fast, wire) = two_stores().await;
     let lease = fast.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
     fast.finish(&lease, &answer("A1"), at(0)).await.unwrap();
@@ -84,8 +85,10 @@ async fn f085_turn_begun_during_read_is_running() {
     gate.arrival().await;
     fast.begin(&alice(), &next_turn(&id, "Q2"), at(1)).await.unwrap();
     gate.open();
-    let statuses: Vec<Status> = reading.await.unwrap().items.into_iter().map(|message| message.status).collect();
-    assert_eq!(statuses, [Status::Complete, Status::Complete, Status::Complete, Status::Running]);
+    let statuses = |page: Page<StoredMessage>| page.items.into_iter().map(|one| one.status).collect::<Vec<_>>();
+    assert_eq!(statuses(reading.await.unwrap()), [Status::Complete, Status::Complete]);
+    let next = fast.messages(&alice(), &id, 10, None, at(1)).await.unwrap();
+    assert_eq!(statuses(next), [Status::Complete, Status::Complete, Status::Complete, Status::Running]);
 }
 
 #[tokio::test]
@@ -93,10 +96,12 @@ async fn f070_caller_after_leader_gets_its_value() {
     let (wire, endpoint) = Wire::new().await;
     let (slow, fast) = (store_at(&endpoint).await.search_cache, store_at(&wire.database).await.search_cache);
     let duration = Duration::from_secs(12);
-    let Claim::Lead { lease, .. } = fast.claim("k", duration, at(0)).await.unwrap() else { panic!("no lead") };
+    let Claim::Lead { lease, .. } = fast.claim("k", "provider", duration, at(0)).await.unwrap() else {
+        panic!("no lead")
+    };
     let gate = Gate::default();
     wire.fail("UpdateItem", &[Fault::Held(gate.clone())]);
-    let late = tokio::spawn(async move { slow.claim("k", duration, at(1)).await.unwrap() });
+    let late = tokio::spawn(async move { slow.claim("k", "provider", duration, at(1)).await.unwrap() });
     gate.arrival().await;
     fast.put(lease, "value", Duration::from_hours(1), at(1)).await.unwrap();
     gate.open();

@@ -6,13 +6,13 @@ use domain::{
 };
 use serde_json::json;
 use store::{
-    Answer, ExportRow, LeaseError, LogEntry, ReadError, Status, Store, StoredCall, StoredMessage, TurnLease, TurnRef,
-    UserInput,
+    Answer, ExportRow, LeaseError, LogEntry, MessageQuery, ReadError, Status, Store, StoredCall, StoredMessage,
+    TurnLease, TurnRef, UserInput,
 };
 
 use crate::support::{
-    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store, store_at,
-    user_message,
+    Finish, ReadStored, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store,
+    store_at, title, user_message,
 };
 use crate::wire::{Fault, Gate, Wire};
 
@@ -37,7 +37,8 @@ fn call(id: &str) -> ToolCall {
 
 /// The events of a turn that searches twice; the second search does not end.
 fn search_events() -> Vec<Event> {
-    let started = TurnStart { conversation_id: "C".into(), message_id: "M".into(), model: "volcano".into() };
+    let started =
+        TurnStart { continues: false, conversation_id: "C".into(), message_id: "M".into(), model: "volcano".into() };
     let found = ToolOutcome {
         id: "1".to_owned(),
         name: "search_web".to_owned(),
@@ -72,6 +73,10 @@ async fn dead_turn(store: &Store, events: &[Event]) -> TurnLease {
     lease
 }
 
+fn first_page(limit: u32) -> MessageQuery<'static> {
+    MessageQuery { limit, ..MessageQuery::default() }
+}
+
 fn turn_of(lease: &TurnLease) -> TurnRef {
     let (turn_id, conversation_id) = (lease.turn_id.clone(), lease.conversation_id.clone());
     TurnRef { turn_id, conversation_id, answer_seq: lease.answer_seq }
@@ -79,7 +84,7 @@ fn turn_of(lease: &TurnLease) -> TurnRef {
 
 /// The answer as a reader of the conversation gets it.
 async fn read(store: &Store, lease: &TurnLease, seconds: u64) -> StoredMessage {
-    let page = store.messages(&alice(), &lease.conversation_id, 100, None, at(seconds)).await.unwrap();
+    let page = store.messages(&alice(), &lease.conversation_id, first_page(100), at(seconds)).await.unwrap();
     page.items.into_iter().nth(1).unwrap()
 }
 
@@ -212,7 +217,7 @@ async fn f150_deleted_conversation_is_not_recovered() {
     store.conversations.delete(&alice(), &lease.conversation_id).await.unwrap();
     assert_eq!(store.recover_turn(&alice(), &turn_of(&lease), at(EXPIRED)).await, Ok(true));
     assert!(rows(&endpoint, "data").await.is_empty());
-    let gone = store.messages(&alice(), &lease.conversation_id, 100, None, at(EXPIRED)).await;
+    let gone = store.messages(&alice(), &lease.conversation_id, first_page(100), at(EXPIRED)).await;
     assert_eq!(gone, Err(ReadError::NotFound));
 }
 
@@ -270,7 +275,7 @@ async fn renamed_conversation_refuses_the_announced_title() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let titled = |title: &str| Answer { title: Some(title.to_owned()), ..answer("A") };
-    store.rename(&alice(), &lease.conversation_id, "Mine", at(1)).await.unwrap();
+    store.edit(&alice(), &lease.conversation_id, &title("Mine"), at(1)).await.unwrap();
     assert_eq!(store.finish(&lease, &titled("About Q"), at(2)).await, Err(LeaseError::Renamed));
     let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(2)).await.unwrap();
     assert_eq!(page.items[1].status, Status::Running, "nothing is stored");

@@ -4,8 +4,8 @@ use domain::{ErrorCode, FinishReason, Summary};
 use store::{Answer, BeginError, ConversationStore, NewTurn, Status, TurnEnd, TurnLease, UserInput};
 
 use crate::support::{
-    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store, store_at,
-    user_message,
+    Finish, ReadStored, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store,
+    store_at, user_message,
 };
 
 /// A conversation whose turns have ended; returns the last lease.

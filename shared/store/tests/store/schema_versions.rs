@@ -5,7 +5,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use domain::Owner;
 use store::{ApiKey, BeginError, DefinitionKind, NewKey, ReadError, Store, StoreError};
 
-use crate::support::{alice, answer, at, config, database, first_turn, next_turn, rows, store_at};
+use crate::support::{
+    Finish, ReadStored, alice, answer, at, config, database, first_turn, next_turn, rows, store_at, title,
+};
 
 type Item = HashMap<String, AttributeValue>;
 
@@ -42,7 +44,7 @@ async fn unreadable_newer_items_are_faults_and_unchanged() {
     let before = rewrite_as_newer(&endpoint, "C#", None).await;
     let talk = &store.conversations;
     assert!(matches!(talk.get(&alice(), &id).await, Err(ReadError::Store(StoreError::Fault(_)))));
-    let renamed = talk.rename(&alice(), &id, "茶", at(2)).await;
+    let renamed = talk.edit(&alice(), &id, &title("茶"), at(2)).await;
     assert!(matches!(renamed, Err(ReadError::Store(StoreError::Fault(_)))), "{renamed:?}");
     let begun = talk.begin(&alice(), &next_turn(&id, "R"), at(2)).await;
     assert!(matches!(begun, Err(BeginError::Store(StoreError::Fault(_)))), "{begun:?}");
@@ -88,7 +90,7 @@ async fn newer_definitions_and_keys_stay_unchanged() {
     assert!(store.definitions.replace(DefinitionKind::Agent, "id", "a", &body, at(1)).await.is_err());
     assert_eq!(items_with_prefix(&endpoint, "I#").await, before);
     let key = ApiKey::generate().unwrap();
-    let new = NewKey { owner: "ada".to_owned(), administrator: false, expires: None, citation_links: false };
+    let new = NewKey { owner: "ada".to_owned(), administrator: false, ..NewKey::default() };
     store.keys.create(&key, &new, at(0)).await.unwrap();
     let before = rewrite_as_newer(&endpoint, key.id(), None).await;
     assert!(matches!(store.keys.revoke(key.id(), at(1)).await, Err(StoreError::Fault(_))));

@@ -3,7 +3,8 @@ use std::fmt::Write as _;
 use store::Answer;
 
 use crate::support::{
-    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store_at, user_message,
+    Finish, ReadStored, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows,
+    store_at, user_message,
 };
 
 /// Numbers, so that a misplaced piece is visible.

@@ -3,7 +3,9 @@
 use domain::{NumberedSources, Source};
 use store::{Answer, ConversationStore, StoredMessage, TurnLease};
 
-use crate::support::{alice, answer, at, database, first_turn, next_turn, put, rows, store, store_at};
+use crate::support::{
+    Finish, ReadStored, alice, answer, at, database, first_turn, next_turn, put, rows, store, store_at,
+};
 
 fn source(index: usize) -> Source {
     Source { index, title: format!("T{index}"), url: format!("https://{index}.example/"), excerpt: String::new() }
@@ -89,4 +91,23 @@ async fn f150_pages_are_deleted_with_their_conversation() {
     assert!(rows(&endpoint, "data").await.iter().any(is_page));
     store.delete(&alice(), &lease.conversation_id).await.unwrap();
     assert_eq!(rows(&endpoint, "data").await, []);
+}
+
+#[tokio::test]
+async fn excerpts_are_compressed_and_older_ones_read() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await.conversations;
+    let found = [1, 2, 2].map(|index| source(index).with_excerpt("周末杭州以多云为主"));
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    store.finish(&lease, &Answer { sources: found.to_vec(), ..answer("A") }, at(1)).await.unwrap();
+    assert_eq!(messages(&store, &lease.conversation_id).await[1].sources, found);
+    let all = rows(&endpoint, "data").await;
+    let mut row = all.into_iter().find(|row| row.contains_key("excerpts")).unwrap();
+    let plain = row["sources"].as_s().unwrap();
+    assert_eq!(plain.matches("周末").count(), 1, "two pages have one number: {plain}");
+    let older = serde_json::to_string(&found).unwrap();
+    row.insert("sources".to_owned(), aws_sdk_dynamodb::types::AttributeValue::S(older));
+    row.remove("excerpts");
+    put(&endpoint, row).await;
+    assert_eq!(messages(&store, &lease.conversation_id).await[1].sources, found);
 }

@@ -4,8 +4,8 @@ use domain::FinishReason;
 use store::{Answer, LeaseState, ReadError, Status, TurnEnd};
 
 use crate::support::{
-    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store, store_at,
-    user_message,
+    Finish, ReadStored, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store,
+    store_at, user_message,
 };
 use crate::wire::{Fault, Gate, Wire};
 

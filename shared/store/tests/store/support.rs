@@ -4,17 +4,64 @@ use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
 use aws_smithy_types::retry::RetryConfig;
 use domain::Owner;
 use domain::{FinishReason, Message, Usage, new_id};
 use dynoxide::Database;
 use platform::settings::Settings;
 use store::{
-    Answer, ConversationStore, IdempotencyStatus, NewTurn, Store, TableNames, TurnEnd, TurnLease, UserInput,
+    Answer, AnswerWrites, ConversationEdit, ConversationStore, IdempotencyStatus, LeaseError, MessageQuery, NewTurn,
+    Page, ReadError, Store, StoredMessage, StoredTurn, TableNames, Target, TurnEnd, TurnLease, TurnRef, UserInput,
     create_tables, sdk_config,
 };
 use tokio::net::TcpListener;
+
+/// Ends a turn whose answer has no further writes.
+pub(crate) trait Finish {
+    async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError>;
+}
+
+impl Finish for ConversationStore {
+    async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError> {
+        self.finish_with(lease, answer, AnswerWrites::default(), now).await.map(drop)
+    }
+}
+
+/// Reads without recovery.
+pub(crate) trait ReadStored {
+    /// A page of the messages of the shown branch.
+    async fn messages(
+        &self,
+        owner: &Owner,
+        id: &str,
+        limit: u32,
+        cursor: Option<&str>,
+        now: SystemTime,
+    ) -> Result<Page<StoredMessage>, ReadError>;
+
+    /// The last turn that wrote the answer with this seq.
+    async fn get_turn(&self, owner: &Owner, id: &str, seq: u64, now: SystemTime) -> Result<StoredTurn, ReadError>;
+}
+
+impl ReadStored for ConversationStore {
+    async fn messages(
+        &self,
+        owner: &Owner,
+        id: &str,
+        limit: u32,
+        cursor: Option<&str>,
+        now: SystemTime,
+    ) -> Result<Page<StoredMessage>, ReadError> {
+        let query = MessageQuery { limit, cursor, ..MessageQuery::default() };
+        self.messages_page(owner, id, query, now).await.map(|(page, _)| page)
+    }
+
+    async fn get_turn(&self, owner: &Owner, id: &str, seq: u64, now: SystemTime) -> Result<StoredTurn, ReadError> {
+        let turn = TurnRef { turn_id: String::new(), conversation_id: id.to_owned(), answer_seq: seq };
+        self.find_turn(owner, &turn, now).await
+    }
+}
 
 /// A fresh store, and the address of its database.
 pub(crate) async fn store() -> Store {
@@ -58,6 +105,16 @@ pub(crate) async fn put_into(endpoint: &str, table: &str, item: HashMap<String, 
     Client::new(&config(endpoint)).put_item().table_name(table).set_item(Some(item)).send().await.unwrap();
 }
 
+/// Puts items of the data table as they are.
+pub(crate) async fn put_all(endpoint: &str, items: Vec<HashMap<String, AttributeValue>>) {
+    let client = Client::new(&config(endpoint));
+    for items in items.chunks(25) {
+        let puts = items.iter().map(|item| PutRequest::builder().set_item(Some(item.clone())).build().unwrap());
+        let puts = puts.map(|put| WriteRequest::builder().put_request(put).build()).collect();
+        client.batch_write_item().request_items("data", puts).send().await.unwrap();
+    }
+}
+
 pub(crate) fn names() -> TableNames {
     TableNames { data: "data".to_owned(), ephemeral: "ephemeral".to_owned() }
 }
@@ -85,10 +142,17 @@ pub(crate) fn first_turn(text: &str) -> NewTurn {
         user_message_id: new_id(),
         assistant_message_id: new_id(),
         input: UserInput::Message(text.to_owned()),
+        target: Target::End,
         model: "volcano".to_owned(),
         title: format!("About {text}"),
+        temporary: false,
         idempotency: None,
     }
+}
+
+/// A change of a title.
+pub(crate) fn title(text: &str) -> ConversationEdit {
+    ConversationEdit { title: Some(text.to_owned()), ..ConversationEdit::default() }
 }
 
 /// A turn that continues one.
@@ -120,6 +184,7 @@ pub(crate) fn answer(text: &str) -> Answer {
         models: Vec::new(),
         summary: None,
         title: None,
+        new_title: None,
         reclassified: 0,
     }
 }

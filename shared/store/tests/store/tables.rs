@@ -20,9 +20,11 @@ async fn tables_have_expiry_and_index() {
     let config = config(&endpoint);
     create_tables(&config, &names()).await.unwrap();
     let client = Client::new(&config);
-    let expiry = client.describe_time_to_live().table_name("ephemeral").send().await.unwrap();
-    let expiry = expiry.time_to_live_description.and_then(|description| description.attribute_name);
-    assert_eq!(expiry.as_deref(), Some(EXPIRES));
+    for name in ["data", "ephemeral"] {
+        let expiry = client.describe_time_to_live().table_name(name).send().await.unwrap();
+        let expiry = expiry.time_to_live_description.and_then(|description| description.attribute_name);
+        assert_eq!(expiry.as_deref(), Some(EXPIRES), "{name}");
+    }
     let table = client.describe_table().table_name("data").send().await.unwrap().table.unwrap();
     let indexes: Vec<_> = table.local_secondary_indexes().iter().filter_map(|index| index.index_name()).collect();
     assert_eq!(indexes, [UPDATED_INDEX]);

@@ -3,7 +3,7 @@
 use domain::Message;
 use store::{LeaseError, StoreError};
 
-use crate::support::{alice, assistant_message, at, first_turn, rows, store_without_retries_at, user_message};
+use crate::support::{Finish, alice, assistant_message, at, first_turn, rows, store_without_retries_at, user_message};
 use crate::transcripts::{LARGE, break_off_turn, no_fault, read_next, search_answer, search_messages};
 use crate::wire::{Fault, Gate, Wire};
 

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use store::{Answer, ConversationStore, LeaseError, NewTurn, StoreError, TurnEnd, TurnLease, UserInput};
 use tokio::task::JoinHandle;
 
+use crate::stored_transcripts::exchange;
 use crate::support::{
-    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, put, rows, store_at,
+    Finish, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, put, rows, store_at,
     store_without_retries_at, user_message,
 };
 use crate::wire::{Fault, Gate, Wire};
@@ -44,7 +45,11 @@ pub(crate) fn no_fault() -> Fault {
 }
 
 async fn count_transcripts(endpoint: &str) -> usize {
-    rows(endpoint, "data").await.iter().filter(|row| row["sk"].as_s().unwrap().starts_with("T#")).count()
+    rows(endpoint, "data")
+        .await
+        .iter()
+        .filter(|row| ["said", "exchange"].iter().any(|name| row.contains_key(*name)))
+        .count()
 }
 
 /// The history of the next turn of a conversation.
@@ -117,7 +122,10 @@ async fn other_messages_are_stored_as_transcript() {
         wire.seen();
         let expected: Vec<Message> = std::iter::once(user_message("Q")).chain(transcript).collect();
         assert_eq!(history_of(&store, &next, usize::MAX).await, expected);
-        assert_eq!(wire.seen(), ["Query", "Query"]);
+        let seen = wire.seen();
+        let is_own_item = rows(&endpoint, "data").await.iter().any(|row| row["sk"].as_s().unwrap().starts_with("T#"));
+        assert_eq!(is_own_item, expected == [vec![user_message("Q")], search_messages(LARGE)].concat());
+        assert_eq!(seen, vec!["Query"; 1 + usize::from(is_own_item)]);
     }
 }
 
@@ -186,12 +194,16 @@ async fn age_items(endpoint: &str) {
     for answer in answers {
         let key = text(answer, "sk").unwrap().replace("M#", "T#");
         let kept = all.iter().find(|row| text(row, "sk") == Some(key.clone()));
-        let text = match (kept, text(answer, "content").unwrap().trim_start_matches('\n')) {
-            (Some(kept), _) => text(kept, "said").unwrap(),
-            (None, "") => "[]".to_owned(),
-            (None, content) => serde_json::to_string(&[assistant_message(content)]).unwrap(),
+        let text = match (kept, exchange(answer), text(answer, "content").unwrap()) {
+            (Some(kept), ..) => text(kept, "said").unwrap(),
+            (_, Some(messages), _) => messages,
+            (.., content) => match content.trim_start_matches('\n') {
+                "" => "[]".to_owned(),
+                content => serde_json::to_string(&[assistant_message(content)]).unwrap(),
+            },
         };
         let mut older = answer.clone();
+        older.remove("exchange");
         older.remove("transcript");
         let mut transcript = answer.clone();
         transcript.retain(|name, _| ["pk", "v", "aside"].contains(&name.as_str()));
@@ -307,7 +319,7 @@ async fn f150_transcript_during_deletion_is_deleted() {
 }
 
 #[tokio::test]
-async fn only_current_answer_keeps_its_transcript() {
+async fn answers_of_all_branches_keep_their_transcripts() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -316,7 +328,7 @@ async fn only_current_answer_keeps_its_transcript() {
     let failed = Answer { end: TurnEnd::Failed(ErrorCode::UpstreamDisconnected), ..search_answer(LARGE) };
     let one = store.begin(&alice(), &again(), at(2)).await.unwrap();
     store.finish(&one, &failed, at(2)).await.unwrap();
-    assert_eq!(count_transcripts(&endpoint).await, 1);
+    assert_eq!(count_transcripts(&endpoint).await, 2, "its branch can be selected");
     let other = store.begin(&alice(), &again(), at(3)).await.unwrap();
     assert_eq!(store.load_user_message(&other).await.unwrap(), "Q");
     store.finish(&other, &search_answer(3), at(3)).await.unwrap();

@@ -7,8 +7,8 @@ use store::{
 };
 
 use crate::support::{
-    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store, store_at,
-    user_message,
+    Finish, ReadStored, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store,
+    store_at, user_message,
 };
 
 #[tokio::test]
@@ -48,8 +48,11 @@ async fn turn_is_stored_and_counted() {
     };
     store.finish(&lease, &answer, at(2)).await.unwrap();
     let user = StoredMessage {
+        feedback: None,
         models: Vec::new(),
-        id: turn.user_message_id,
+        id: turn.user_message_id.clone(),
+        parent_id: None,
+        siblings: Vec::new(),
         role: Role::User,
         content: "Q".to_owned(),
         thinking: String::new(),
@@ -64,7 +67,10 @@ async fn turn_is_stored_and_counted() {
         created_at: "2027-01-15T08:00:00.000Z".to_owned(),
     };
     let assistant = StoredMessage {
+        feedback: None,
         id: turn.assistant_message_id,
+        parent_id: Some(turn.user_message_id),
+        siblings: Vec::new(),
         role: Role::Assistant,
         content: "A".to_owned(),
         thinking: "hm".to_owned(),
@@ -86,7 +92,7 @@ async fn turn_is_stored_and_counted() {
         error_message: None,
         reclassified: 0,
     };
-    assert_eq!((turn.message, turn.outcome), (assistant, Some(tally)));
+    assert_eq!((turn.message, turn.outcome), (StoredMessage { parent_id: None, ..assistant }, Some(tally)));
     let head = store.get(&alice(), &lease.conversation_id).await.unwrap();
     assert_eq!((head.title.as_str(), head.model.as_str(), head.message_count), ("About Q", "volcano", 2));
     let times = (head.created_at.as_str(), head.updated_at.as_str());

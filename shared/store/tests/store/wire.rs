@@ -98,13 +98,22 @@ impl Wire {
 
     async fn half_batch(&self, headers: &HeaderMap, body: &[u8]) -> (StatusCode, String) {
         let mut request: Value = serde_json::from_slice(body).unwrap();
-        let requests = request["RequestItems"]["data"].as_array_mut().unwrap();
+        let table = &mut request["RequestItems"]["data"];
+        let (requests, unprocessed) = match table.get("Keys") {
+            Some(_) => (&mut table["Keys"], "UnprocessedKeys"),
+            None => (table, "UnprocessedItems"),
+        };
+        let requests = requests.as_array_mut().unwrap();
         let left = requests.split_off(requests.len() / 2);
+        let mut answer = json!({});
         if !requests.is_empty() {
-            let (status, _) = self.forward(headers, request.to_string().into()).await;
+            let (status, text) = self.forward(headers, request.to_string().into()).await;
             assert_eq!(status, StatusCode::OK);
+            answer = serde_json::from_str(&text).unwrap();
         }
-        (StatusCode::OK, json!({ "UnprocessedItems": { "data": left } }).to_string())
+        let left = if unprocessed == "UnprocessedKeys" { json!({ "Keys": left }) } else { json!(left) };
+        answer[unprocessed] = json!({ "data": left });
+        (StatusCode::OK, answer.to_string())
     }
 }
 

@@ -68,7 +68,6 @@ impl ArgumentErrors {
 }
 
 impl Accepted {
-    /// The values that a schema accepts by their type and range.
     pub(super) fn by_type(schema: &Value) -> Self {
         let names = distinct_types(schema).into_iter().map(str::to_owned).collect();
         Self::Types { names, min: schema.get("minimum").cloned(), max: schema.get("maximum").cloned() }

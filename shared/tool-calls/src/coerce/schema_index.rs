@@ -69,14 +69,8 @@ fn text(value: &Value) -> String {
 
 /// The types that a schema accepts, each once; there are few, because all unknown ones accept anything.
 pub(super) fn distinct_types(schema: &Value) -> Vec<&str> {
+    const KNOWN: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
     let mut seen = HashSet::new();
-    schema_types(schema).into_iter().filter(|kind| seen.insert(known_type(kind))).collect()
-}
-
-/// The name of a type of JSON Schema; the same one for all others.
-fn known_type(kind: &str) -> &str {
-    match kind {
-        "string" | "integer" | "number" | "boolean" | "object" | "array" | "null" => kind,
-        _ => "",
-    }
+    let known = |kind: &str| KNOWN.into_iter().find(|known| *known == kind);
+    schema_types(schema).into_iter().filter(|kind| seen.insert(known(kind))).collect()
 }

@@ -4,22 +4,24 @@ use domain::ToolSpec;
 use serde_json::Value;
 
 use super::CallFormat;
-use super::prompt::{is_required, split_title, usage_call};
+use super::prompt::{is_required, usage_call};
 use crate::parameter_value::schema_types;
 
-/// Maximum length of a description, in characters.
 const MAX_DESCRIPTION_CHARS: usize = 60;
 
-pub(super) fn render_tools(format: &CallFormat, tools: &[ToolSpec]) -> String {
-    tools.iter().map(|tool| render_tool(format, tool)).collect::<Vec<_>>().join("\n\n")
-}
-
-fn render_tool(format: &CallFormat, tool: &ToolSpec) -> String {
-    let mut lines = vec![format!("{}({})", tool.name, signature(&tool.parameters))];
-    lines.extend(Some(shorten(&tool.description)).filter(|line| !line.is_empty()));
-    lines.extend(required_descriptions(&tool.parameters));
-    lines.push(format.render_call(&usage_call(tool)));
-    lines.join("\n")
+impl CallFormat {
+    /// The tools for a prompt with little space, in no natural language of its own: the signature of each, its descriptions
+    /// shortened, and a call.
+    pub fn compact_tools(&self, tools: &[ToolSpec]) -> String {
+        let render = |tool: &ToolSpec| {
+            let mut lines = vec![format!("{}({})", tool.name, signature(&tool.parameters))];
+            lines.extend(Some(shorten(&tool.description)).filter(|line| !line.is_empty()));
+            lines.extend(required_descriptions(&tool.parameters));
+            lines.push(self.render_call(&usage_call(tool)));
+            lines.join("\n")
+        };
+        tools.iter().map(render).collect::<Vec<_>>().join("\n\n")
+    }
 }
 
 fn signature(schema: &Value) -> String {
@@ -56,7 +58,9 @@ fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
 
 /// The first sentence of a description, on one line.
 fn shorten(description: &str) -> String {
-    let (title, _) = split_title(description);
+    let description = description.trim();
+    let end = description.find(['。', '\n']).or_else(|| description.find(". ")).unwrap_or(description.len());
+    let title = description[..end].trim_end_matches('.');
     if title.chars().count() <= MAX_DESCRIPTION_CHARS {
         return title.to_owned();
     }

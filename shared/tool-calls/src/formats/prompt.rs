@@ -7,68 +7,58 @@ use serde_json::{Map, Value, json};
 use super::CallFormat;
 use crate::parameter_value::{required_fields, schema_types};
 
-/// Builds the instructions for calling these tools; empty without tools.
-pub(super) fn build_instructions(format: &CallFormat, tools: &[ToolSpec], language: Language, today: &str) -> String {
-    let Some(first) = tools.first() else { return String::new() };
-    let texts = CallTexts::of(language);
-    let sections: Vec<_> = tools.iter().map(|tool| render_section(format, tool, texts, today)).collect();
-    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let values = [
-        ("sections", &*sections.join("\n\n")),
-        ("names", &*names.join(texts.list_separator)),
-        ("call", &*format.render_call(&sample_call(first, today))),
-    ];
-    fill(texts.instructions, &values)
+impl CallFormat {
+    /// The part of the system prompt that teaches the format and lists the tools; empty without tools. `today`, as
+    /// `YYYY-MM-DD`, replaces `{today}` in the arguments of examples.
+    pub fn instructions(&self, tools: &[ToolSpec], language: Language, today: &str) -> String {
+        if tools.is_empty() {
+            return String::new();
+        }
+        let texts = CallTexts::of(language);
+        let sections: Vec<_> = tools.iter().map(|tool| render_section(self, tool, texts, today)).collect();
+        fill(texts.instructions, &[("sections", &sections.join("\n\n"))])
+    }
 }
 
+/// A tool in as few tokens as models need: its examples show the format, and only what differs from a required string is
+/// stated of its parameters.
 fn render_section(format: &CallFormat, tool: &ToolSpec, texts: &CallTexts, today: &str) -> String {
-    let (title, rest) = split_title(&tool.description);
-    let mut parts = vec![format!("### {} - {title}", tool.name)];
-    if !rest.is_empty() {
-        parts.push(fill(texts.when_to_use, &[("condition", rest)]));
+    let mut parts = vec![format!("### {}", tool.name)];
+    // On one line: lines of it could pass for parameters.
+    let description = tool.description.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>();
+    parts.extend(Some(description.join(" ")).filter(|description| !description.is_empty()));
+    parts.extend(render_parameters(&tool.parameters, texts));
+    for ToolExample { question, arguments } in &tool.examples {
+        let call = format.render_call(&build_call(tool, with_date(arguments, today)));
+        parts.push(fill(texts.example, &[("question", question), ("call", &call)]));
     }
-    parts.push(fill(texts.parameters, &[("parameters", &render_parameters(&tool.parameters, texts))]));
-    parts.push(fill(texts.format, &[("call", &format.render_call(&usage_call(tool)))]));
-    let example = |example: &ToolExample| {
-        let call = format.render_call(&example_call(tool, example, today));
-        fill(texts.example, &[("question", &example.question), ("call", &call)])
-    };
-    let examples: Vec<_> = tool.examples.iter().map(example).collect();
-    if !examples.is_empty() {
-        parts.push(fill(texts.examples, &[("examples", &examples.join("\n\n"))]));
+    if tool.examples.is_empty() {
+        parts.push(fill(texts.format, &[("call", &format.render_call(&usage_call(tool)))]));
     }
-    parts.join("\n\n")
+    parts.join("\n")
 }
 
-/// Splits a description into its first sentence, without the full stop, and the rest.
-pub(super) fn split_title(description: &str) -> (&str, &str) {
-    let description = description.trim();
-    let end = description.find(['。', '\n']).or_else(|| description.find(". ")).unwrap_or(description.len());
-    let rest = description[end..].trim_start_matches(['。', '.', '\n', ' ']);
-    (description[..end].trim_end_matches('.'), rest)
-}
-
-fn render_parameters(schema: &Value, texts: &CallTexts) -> String {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|map| !map.is_empty()) else {
-        return texts.no_parameters.to_owned();
-    };
-    let render =
-        |(name, property): (&String, &Value)| render_parameter(name, property, is_required(schema, name), texts);
-    properties.iter().map(render).collect::<Vec<_>>().join("\n")
+fn render_parameters(schema: &Value, texts: &CallTexts) -> Vec<String> {
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    properties.map(|(name, property)| render_parameter(name, property, is_required(schema, name), texts)).collect()
 }
 
 fn render_parameter(name: &str, property: &Value, required: bool, texts: &CallTexts) -> String {
-    let kinds = schema_types(property).join(" | ");
-    let kinds = if kinds.is_empty() { "any" } else { &kinds };
-    let mut facts = vec![kinds.to_owned(), if required { texts.required } else { texts.optional }.to_owned()];
-    if let Some(values) = property.get("enum").and_then(Value::as_array) {
-        let values: Vec<_> = values.iter().map(Value::to_string).collect();
-        facts.push(fill(texts.one_of, &[("values", &values.join(texts.list_separator))]));
+    let constants = property.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty());
+    let mut kinds: Vec<_> = match constants {
+        Some(values) => values.iter().map(Value::to_string).collect(),
+        None => schema_types(property).into_iter().map(str::to_owned).collect(),
+    };
+    if kinds.is_empty() {
+        kinds.push("any".to_owned());
     }
+    let mut facts: Vec<_> = (!required).then(|| texts.optional.to_owned()).into_iter().collect();
+    facts.extend(Some(kinds.join("|")).filter(|kinds| kinds != "string"));
     if let Some(default) = property.get("default") {
         facts.push(fill(texts.default_value, &[("value", &default.to_string())]));
     }
-    let facts = facts.join(texts.fact_separator);
+    let facts = Some(facts.join(texts.fact_separator)).filter(|facts| !facts.is_empty());
+    let facts = facts.map(|facts| fill(texts.facts, &[("facts", &facts)])).unwrap_or_default();
     match property.get("description").and_then(Value::as_str) {
         None | Some("") => fill(texts.parameter, &[("name", name), ("facts", &facts)]),
         Some(description) => {
@@ -101,15 +91,6 @@ fn placeholder(property: &Value) -> Value {
         Some("object") => json!({}),
         _ => json!("…"),
     }
-}
-
-/// A sample call: the first example, or the usage.
-fn sample_call(tool: &ToolSpec, today: &str) -> ToolCall {
-    tool.examples.first().map_or_else(|| usage_call(tool), |example| example_call(tool, example, today))
-}
-
-fn example_call(tool: &ToolSpec, example: &ToolExample, today: &str) -> ToolCall {
-    build_call(tool, with_date(&example.arguments, today))
 }
 
 /// Replaces `{today}` in all strings of a value.

@@ -1,5 +1,3 @@
-//! Past calls in the formats that prompts teach.
-
 use domain::ToolCall;
 use serde_json::{Map, Value, json};
 

@@ -57,8 +57,8 @@ impl JsonScan {
         if !std::mem::take(&mut self.string_just_ended) {
             return false;
         }
-        self.broken = true;
-        self.string.reopen();
+        // Its quote was part of it.
+        (self.broken, self.string.is_malformed, self.string.had_false_end) = (true, true, true);
         self.state = LexState::String;
         true
     }

@@ -17,7 +17,7 @@ pub(crate) enum ScanStep {
 
 /// Reads one JSON value from text that grows at its end.
 ///
-/// After a deviation the scan is [`broken`](JsonScan::is_broken) and applies heuristics: a quote that is not followed by
+/// After a deviation the scan is [`broken`](JsonScan::broken) and applies heuristics: a quote that is not followed by
 /// `,`, `:`, `}` or `]` did not end its string; a missing comma, foreign quotes, bare literals and comments are skipped;
 /// a bracket closes the nearest open one of its kind.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(crate) struct JsonScan {
     builder: ValueBuilder,
     pub(super) string: StringReader,
     pub(super) string_just_ended: bool,
-    pub(super) broken: bool,
+    pub(crate) broken: bool,
     early_checks: EarlyChecks,
 }
 
@@ -106,11 +106,6 @@ impl JsonScan {
             self.end_literal(&text[start..]);
         }
         self.state == LexState::Structure && self.nesting.depth() == 0 && self.expect == Expect::CommaOrEnd
-    }
-
-    /// Whether the text deviated from JSON.
-    pub(crate) fn is_broken(&self) -> bool {
-        self.broken
     }
 
     pub(crate) fn is_in_string(&self) -> bool {
@@ -195,7 +190,6 @@ impl JsonScan {
         self.nesting.depth() == 0
     }
 
-    /// Opens a string whose content begins at `start`.
     pub(super) fn open_string(&mut self, quote: char, start: usize) {
         self.string_just_ended = false;
         self.string.open(quote, start);

@@ -1,7 +1,5 @@
 pub(super) enum StringStep {
-    /// Continue from this position.
     Continue(usize),
-    /// The string ends before this position.
     End(usize),
     /// A `<` is at this position, in a string after a false end.
     Foreign(usize),
@@ -11,7 +9,6 @@ pub(super) enum StringStep {
 #[derive(Default)]
 pub(super) struct StringReader {
     quote: char,
-    /// Where its content begins.
     start: usize,
     state: StringState,
     /// Whether the last escape was a high surrogate: `\u` and the low one must follow.
@@ -32,15 +29,8 @@ enum StringState {
 }
 
 impl StringReader {
-    /// Opens a string whose content begins at `start`.
     pub(super) fn open(&mut self, quote: char, start: usize) {
         (self.quote, self.start, self.state, self.is_in_pair) = (quote, start, StringState::Plain, false);
-    }
-
-    /// Continues the string that just ended: its quote was part of it.
-    pub(super) fn reopen(&mut self) {
-        self.is_malformed = true;
-        self.had_false_end = true;
     }
 
     /// The content of a well-formed string that ended before `end`.

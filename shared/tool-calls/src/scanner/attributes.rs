@@ -1,8 +1,6 @@
 use crate::markers::Match;
 
-/// Maximum length of a tag's attributes, in bytes.
 const MAX_ATTRIBUTES_BYTES: usize = 512;
-/// Maximum length of a tool's or parameter's name, in bytes.
 const MAX_NAME_BYTES: usize = 256;
 
 /// What `GigaChat` 3 writes before a call.

@@ -88,7 +88,6 @@ impl Candidate {
         text[..self.marker_len].ends_with("to=")
     }
 
-    /// Continues at this position with a reader.
     pub(super) fn read_with(&mut self, at: usize, reader: impl Reader + 'static) -> Step {
         self.at = at;
         Continue(Some(Box::new(reader)))
@@ -179,7 +178,6 @@ pub(super) enum Opening {
     Elements,
 }
 
-/// The result of examining a candidate.
 pub(super) enum Verdict {
     NeedMore,
     /// Complete calls; they end before this position.

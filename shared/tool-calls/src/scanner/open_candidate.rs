@@ -9,12 +9,9 @@ use crate::declared_tools::DeclaredTools;
 use crate::marker_role::Role;
 use crate::segment::MalformedReason;
 
-/// Maximum size of an uncertain candidate, in bytes.
 const MAX_UNCERTAIN_BYTES: usize = 64 * 1024;
-/// Maximum size of a call, in bytes.
 const MAX_CALL_BYTES: usize = 2 * 1024 * 1024;
 
-/// A candidate that is being read.
 pub(super) struct OpenCandidate {
     pub(super) candidate: Candidate,
     reader: Box<dyn Reader>,

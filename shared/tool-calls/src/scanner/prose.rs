@@ -20,7 +20,6 @@ use crate::result_block::{self, ResultBlock};
 /// The scanner's context besides the text itself.
 #[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
 pub(super) struct ScanContext<'a> {
-    /// The declared tools, without which no ambiguous form is a call.
     pub(super) declared: &'a DeclaredTools,
     pub(super) allow_actions: bool,
     pub(super) has_unconfirmed: bool,
@@ -48,7 +47,6 @@ pub(super) enum ProseEvent {
     TurnEnd(usize),
     /// Anything else with which a call may begin.
     Candidate(Box<OpenCandidate>),
-    /// The beginning of an imitated result.
     ResultBlock(ResultBlock),
     /// A code fence of this many backticks and this length that may hold a call.
     Fence(usize, usize),
@@ -112,12 +110,13 @@ pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: &ScanContex
 
 /// Whether anything but text may begin with this byte.
 fn may_begin(code: &CodeTracker, byte: u8, context: &ScanContext<'_>) -> bool {
-    let is_possible = if code.is_line_start() {
+    let is_possible = if code.is_line_start {
         LINE_START[byte as usize] || context.declared.has_first_byte(byte)
     } else {
         IN_LINE[byte as usize]
     };
-    is_possible && allows_calls(code, context)
+    // In code there is no call, except in a fence that may hold one.
+    is_possible && (code.fence().is_none() || code.fence_may_hold_call() && context.has_unconfirmed)
 }
 
 // Not inlined, because the loop over plain text is then a third longer.
@@ -125,36 +124,26 @@ fn may_begin(code: &CodeTracker, byte: u8, context: &ScanContext<'_>) -> bool {
 fn match_at(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
     let byte = rest.as_bytes()[0];
     let marker = if matches!(byte, b'<' | b'[' | b']') { match_marker(code, rest, at, context) } else { Match::None };
-    match marker {
-        Match::None if code.is_line_start() => match_at_line_start(code, rest, at, context),
-        Match::None
-            if (byte == b'{' && may_open_json(rest) || byte == b'[' && may_open_list(rest, context.declared))
-                && allows_inline_bracket(code, at, context) =>
-        {
+    if marker.is_found() || code.is_line_start {
+        return marker.or_else(|| match_at_line_start(code, rest, at, context));
+    }
+    if !allows_brackets(at, context) || code.is_in_inline_code() {
+        return Match::None;
+    }
+    let may_hold_call = || code.fence().is_none() && !code.is_json_line();
+    match byte {
+        b'{' if may_open_json(rest) && may_hold_call() => Match::Full(open(CandidateKind::InlineJson, Payload, 0), 1),
+        b'[' if may_open_list(rest, context.declared) && may_hold_call() => {
             Match::Full(open(CandidateKind::InlineJson, Payload, 0), 1)
         }
-        Match::None if byte == b'<' && allows_brackets(at, context) && !code.is_in_inline_code() => {
-            match_tag(rest, context)
-        }
-        Match::None if byte == b'>' && allows_brackets(at, context) && !code.is_in_inline_code() => {
-            match_recipient(rest)
-        }
-        marker => marker,
+        b'<' => match_tag(rest, context),
+        b'>' => match_recipient(rest),
+        _ => Match::None,
     }
-}
-
-/// Whether calls are possible at the current position: not in code, except in a fence that may hold one.
-fn allows_calls(code: &CodeTracker, context: &ScanContext<'_>) -> bool {
-    code.fence().is_none() || (code.fence_may_hold_call() && context.has_unconfirmed)
 }
 
 fn allows_brackets(at: usize, context: &ScanContext<'_>) -> bool {
     !context.declared.is_empty() && at >= context.bare_from
-}
-
-/// Whether JSON later in a line may be a call: neither in code, nor in JSON that is none.
-fn allows_inline_bracket(code: &CodeTracker, at: usize, context: &ScanContext<'_>) -> bool {
-    allows_brackets(at, context) && code.fence().is_none() && !code.is_in_inline_code() && !code.is_json_line()
 }
 
 /// Whether a bracket may open JSON: most braces in code hold a name without quotes.
@@ -174,10 +163,6 @@ fn may_open_list(rest: &str, declared: &DeclaredTools) -> bool {
 
 fn open(kind: CandidateKind, reader: impl Reader + 'static, marker_len: usize) -> ProseEvent {
     ProseEvent::Candidate(Box::new(OpenCandidate::new(kind, reader, marker_len)))
-}
-
-fn open_wrapper(marker: &str) -> ProseEvent {
-    ProseEvent::Candidate(Box::new(OpenCandidate::from_marker(Role::Wrapper, marker, false)))
 }
 
 fn match_tag(rest: &str, context: &ScanContext<'_>) -> Match<ProseEvent> {
@@ -200,7 +185,8 @@ fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: &Scan
         b'f' => {
             let functools = FUNCTOOLS.map(|text| Match::literal(rest, text, "functools"));
             let functools = functools.into_iter().find(Match::is_found).unwrap_or(Match::None);
-            functools.or_else(|| Match::literal(rest, SECTION, SECTION)).map(open_wrapper)
+            let open = |marker| Box::new(OpenCandidate::from_marker(Role::Wrapper, marker, false));
+            functools.or_else(|| Match::literal(rest, SECTION, SECTION)).map(open).map(ProseEvent::Candidate)
         }
         b'A' if context.allow_actions => {
             Match::literal(rest, ACTION, ()).map(|()| open(CandidateKind::Action, Action, ACTION.len()))
@@ -214,18 +200,16 @@ fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: &Scan
         let elements = FunctionElements::after_name_line(name.to_owned());
         Match::Full(open(CandidateKind::Function, elements, length), length)
     });
-    let may_be_plain = context.no_text_shown && code.fence().is_none();
-    name_line.or_else(|| if may_be_plain { match_plain_call(rest, context.declared) } else { Match::None })
-}
-
-/// Matches `f(`, with which a reply begins that is nothing but a call as in source code (R7).
-fn match_plain_call(rest: &str, declared: &DeclaredTools) -> Match<ProseEvent> {
     let name = name_at(rest);
-    if declared.has(name) && rest[name.len()..].starts_with('(') {
-        Match::Full(ProseEvent::Candidate(Box::new(OpenCandidate::plain_call(name))), name.len())
-    } else {
-        Match::None
+    // `f(`, with which a reply begins that is nothing but a call as in source code (R7).
+    let is_plain = || {
+        let begins_reply = context.no_text_shown && code.fence().is_none();
+        begins_reply && context.declared.has(name) && rest[name.len()..].starts_with('(')
+    };
+    if name_line.is_found() || !is_plain() {
+        return name_line;
     }
+    Match::Full(ProseEvent::Candidate(Box::new(OpenCandidate::plain_call(name))), name.len())
 }
 
 fn match_fence(code: &CodeTracker, rest: &str, context: &ScanContext<'_>) -> Match<ProseEvent> {
@@ -258,7 +242,7 @@ fn match_marker(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext
 }
 
 fn match_result_block(code: &CodeTracker, rest: &str, at: usize, context: &ScanContext<'_>) -> Match<ProseEvent> {
-    let is_possible = context.results_from.is_some_and(|from| at >= from || code.is_line_start());
+    let is_possible = context.results_from.is_some_and(|from| at >= from || code.is_line_start);
     if !is_possible || code.is_in_inline_code() {
         return Match::None;
     }
@@ -270,7 +254,7 @@ fn resolve_partial(code: &CodeTracker, rest: &str, context: &ScanContext<'_>) ->
     let ticks = rest.len() - rest.trim_start_matches('`').len();
     match code.fence() {
         _ if !context.is_end => ProseEvent::Nothing,
-        Some(wanted) if code.is_line_start() && ticks >= wanted => ProseEvent::FenceEnd(rest.len()),
+        Some(wanted) if code.is_line_start && ticks >= wanted => ProseEvent::FenceEnd(rest.len()),
         _ => ProseEvent::PartialMarker(rest.len()),
     }
 }

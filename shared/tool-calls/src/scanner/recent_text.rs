@@ -30,7 +30,6 @@ impl RecentText {
         }
     }
 
-    /// Whether a blank precedes the current position on its line.
     pub(super) fn ends_with_blank(&self) -> bool {
         self.0.ends_with([' ', '\t'])
     }

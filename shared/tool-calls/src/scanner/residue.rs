@@ -33,7 +33,6 @@ pub(super) fn match_residue(text: &str, in_wrapper: bool, is_end: bool) -> Match
     residue.after(space)
 }
 
-/// Matches a parameter that follows the end of its function.
 fn match_parameter(text: &str, is_end: bool) -> Match<Role> {
     let partial = match PARAMETERS.match_prefix(text) {
         Match::Full(Role::Parameter | Role::ParameterWithAttributes | Role::Key, length) => length,
@@ -54,7 +53,6 @@ fn match_parameter(text: &str, is_end: bool) -> Match<Role> {
     }
 }
 
-/// Matches one line of text and the end marker of its wrapper.
 fn match_text(text: &str, is_end: bool) -> Match<Role> {
     let window = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
     let Some(at) = window.find(['<', '[', '\n']) else {

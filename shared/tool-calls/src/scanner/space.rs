@@ -1,5 +1,3 @@
-//! White space that is read once, however often the text after it is awaited.
-
 use std::ops::Range;
 
 use super::attributes::space_len;

@@ -5,7 +5,6 @@ use super::attributes::space_len;
 use crate::declared_tools::DeclaredTools;
 use crate::markers::Match;
 
-/// Maximum length of a tag, in bytes.
 const MAX_TAG_BYTES: usize = 512;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,7 +34,7 @@ impl AnswerState {
     /// Whether an end tag before `rest` closes the text so far: prose that names the tag has blanks on both sides. Of the
     /// numbered elements only the end tag leaks often, within a line of the answer.
     pub(super) fn closes_text(&self, tag: ThinkingTag, rest: &str) -> bool {
-        let begins_line = self.code.is_line_start();
+        let begins_line = self.code.is_line_start;
         begins_line || !(tag.numbered || self.after_blank && rest.starts_with([' ', '\t']))
     }
 
@@ -68,7 +68,7 @@ impl AnswerState {
         let markers = if self.in_call { CLOSERS } else { OPENERS };
         let marker = match markers.match_prefix(text) {
             Match::Full(_, length) => {
-                let may_be_prose = !self.in_call && !self.code.is_line_start() && is_plain_tag(&text[..length]);
+                let may_be_prose = !self.in_call && !self.code.is_line_start && is_plain_tag(&text[..length]);
                 let is_mention = if may_be_prose { is_mention(&text[length..]) } else { Some(false) };
                 if is_mention.is_none() && !ended {
                     return Match::Partial;
@@ -106,8 +106,8 @@ impl AnswerState {
             }
             Match::Full(frame, length) if HEADINGS.iter().any(|heading| text.starts_with(heading)) => {
                 match text[length..].chars().next() {
-                    Some('\n') if self.code.is_line_start() => Match::Full(frame, length),
-                    None if self.code.is_line_start() && !ended => Match::Partial,
+                    Some('\n') if self.code.is_line_start => Match::Full(frame, length),
+                    None if self.code.is_line_start && !ended => Match::Partial,
                     _ => Match::None,
                 }
             }

@@ -167,7 +167,6 @@ pub(super) fn match_citation(text: &str) -> Match<Frame> {
     }
 }
 
-/// Maximum length of a recipient, in bytes.
 const MAX_RECIPIENT_BYTES: usize = 128;
 /// What the prompt ended with where a reply begins with a recipient.
 pub(super) const MESSAGE_START: &str = "<|start|>assistant";

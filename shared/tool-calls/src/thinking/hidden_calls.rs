@@ -20,11 +20,11 @@ const MAX_CANDIDATES: usize = 64;
 pub(super) struct HiddenCalls {
     declared: Arc<DeclaredTools>,
     candidates: usize,
-    open: Option<OpenCalls>,
+    pub(super) open: Option<OpenCalls>,
 }
 
 /// A wrapper with the text after it.
-struct OpenCalls {
+pub(super) struct OpenCalls {
     scanner: CallScanner,
     marker_len: usize,
     /// How many bytes from the opening marker on were read.
@@ -37,10 +37,6 @@ struct OpenCalls {
 impl HiddenCalls {
     pub(super) fn new(declared: Arc<DeclaredTools>) -> Self {
         Self { declared, ..Self::default() }
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        self.open.is_some()
     }
 
     /// Whether calls are sought: there are tools, and few wrappers were quotations so far.

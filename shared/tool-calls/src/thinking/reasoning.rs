@@ -4,6 +4,10 @@ use super::frames::{Frame, match_frame};
 use super::tags::{ThinkingTag, match_tag};
 use crate::markers::{Match, OPENERS};
 
+/// Encloses the reasoning of `gpt-oss` at Bedrock, at the beginning of the text.
+// Code of litellm 1.108.7, 2026-11-26.
+pub(super) const LEADING_ELEMENT: (&str, &str) = ("<reasoning>", "</reasoning>");
+
 /// What opened the reasoning, and therefore ends it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
@@ -12,6 +16,8 @@ pub(super) enum Opening {
         outer: bool,
     },
     Frame,
+    /// The element that only begins a reply.
+    Leading,
     /// The end of the prompt.
     Prompt,
 }
@@ -20,6 +26,8 @@ pub(super) enum Opening {
 pub(super) enum ThinkingMatch {
     Tag(ThinkingTag),
     Frame(Frame),
+    /// The start or the end of the element that only begins a reply.
+    LeadingElement,
     /// The header of a call whose beginning was in the prompt.
     CallHeader,
     /// A call's marker, which is text as a whole.
@@ -31,7 +39,6 @@ pub(super) enum ThinkingMatch {
 }
 
 impl ThinkingMatch {
-    /// Whether it ends reasoning that was opened like this.
     pub(super) fn ends_reasoning(self, opened_by: Opening) -> bool {
         match (self, opened_by) {
             (Self::Tag(tag), Opening::Tag { outer }) => !(tag.opens || tag.inner && outer),
@@ -59,6 +66,7 @@ pub(super) fn match_in_reasoning(
     let matched = match opened_by {
         Opening::Tag { .. } => match_tag_in_reasoning(text, after_tick, ended),
         Opening::Frame => match_frame_in_reasoning(text, ended),
+        Opening::Leading => Match::literal(text, LEADING_ELEMENT.1, ThinkingMatch::LeadingElement),
         Opening::Prompt => {
             match_frame_in_reasoning(text, ended).or_else(|| match_tag_in_reasoning(text, after_tick, ended))
         }

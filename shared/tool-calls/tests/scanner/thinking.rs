@@ -42,6 +42,8 @@ fn tags_match_with_blanks_suffixes_and_case() {
     for (open, close) in [
         ("<THINK>", "</Think >"),
         ("<think:6124c78e>", "</think:6124c78e>"),
+        ("<think:550e8400-e29b-41d4-a716-446655440000>", "</think:550e8400-e29b-41d4-a716-446655440000>"),
+        ("<think         >", "</think          >"),
         ("<mm:think>", "</mm:think>"),
         ("<ifm|think_fast>", "</ifm|think>"),
     ] {
@@ -290,4 +292,31 @@ fn thoughts_are_reasoning_at_every_split() {
         }
         assert_eq!(found, expected, "{cut}");
     }
+}
+
+#[test]
+fn leading_element_is_reasoning_where_endpoints_write_it() {
+    let read = |texts: &[&str], leads: bool| {
+        let filter = ThinkingFilter::default();
+        let mut filter = if leads { filter.with_leading_element() } else { filter };
+        let mut parts: Vec<ReplyPart> = texts.iter().flat_map(|text| filter.push(text)).collect();
+        parts.extend(filter.finish());
+        let of = |is_thinking: bool| {
+            let texts = parts.iter().map(|part| match part {
+                ReplyPart::Thinking(text) if is_thinking => text.as_str(),
+                ReplyPart::Text(text) if !is_thinking => text.as_str(),
+                _ => "",
+            });
+            texts.collect::<String>()
+        };
+        (of(true), of(false))
+    };
+    let reply = "<reasoning>Is <b> or </think> meant?</reasoning>A <reasoning> is an element.</reasoning>";
+    let expected = ("Is <b> or </think> meant?".to_owned(), "A <reasoning> is an element.</reasoning>".to_owned());
+    assert_eq!(read(&[reply], true), expected);
+    for at in 0..reply.len() {
+        assert_eq!(read(&[&reply[..at], &reply[at..]], true), expected, "{at}");
+    }
+    let xml = "<reasoning>As wanted.</reasoning><answer>4</answer>";
+    assert_eq!(read(&[xml], false), (String::new(), xml.to_owned()));
 }

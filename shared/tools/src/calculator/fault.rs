@@ -41,7 +41,6 @@ impl Fault {
         Self::undefined(|texts| texts.imprecise)
     }
 
-    /// The text for the model.
     pub(super) fn render(&self, language: Language) -> String {
         let texts = CalculatorTexts::of(language);
         match self {

@@ -18,14 +18,12 @@ const MAX_DECIMALS: usize = 10;
 /// Range in which an approximate number is formatted without a power of ten.
 const DECIMAL: std::ops::Range<f64> = 1e-4..1e15;
 
-/// A value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) text: String,
     pub(super) exact: bool,
 }
 
-/// Formats a result.
 pub(super) fn format_answer(value: &Number) -> Answer {
     match value {
         Number::Exact(number) => format_exact(number),

@@ -16,7 +16,6 @@ const MAX_ANGLE: f64 = 1e5;
 /// Range in which a float represents whole numbers exactly.
 const MAX_WHOLE: f64 = 9e15;
 
-/// A function of one number.
 type Unary = fn(&Number) -> Result<Number, Fault>;
 
 /// The functions of exactly one argument.
@@ -43,7 +42,6 @@ const UNARY: [(&str, Unary); 20] = [
     ("factorial", Number::factorial),
 ];
 
-/// Whether a function of this name exists.
 pub(super) fn exists(name: &str) -> bool {
     takes_several(name) || UNARY.iter().any(|(known, _)| *known == name)
 }
@@ -53,7 +51,6 @@ pub(super) fn takes_several(name: &str) -> bool {
     ["min", "max", "pow", "mod", "log", "round"].contains(&name)
 }
 
-/// The value of a function.
 pub(super) fn call(name: &str, arguments: &[Number]) -> Result<Number, Fault> {
     match (name, arguments) {
         ("min", [first, others @ ..]) => extreme(first, others, Ordering::Less),

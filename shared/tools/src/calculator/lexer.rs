@@ -3,7 +3,6 @@ use super::functions;
 use super::limit::Limit;
 use super::number::Number;
 
-/// A token of an expression.
 #[derive(Clone, Debug)]
 pub(super) enum Token {
     Number(Number),
@@ -19,7 +18,6 @@ const MAX_LENGTH: usize = 1000;
 /// Maximum nesting of parentheses; parsing them uses the stack.
 const MAX_DEPTH: usize = 64;
 
-/// Splits an expression into tokens.
 pub(super) fn tokens(expression: &str, limit: &Limit) -> Result<Vec<Token>, Fault> {
     if expression.chars().count() > MAX_LENGTH {
         return Err(Fault::unreadable_with(|texts| texts.too_long, "limit", MAX_LENGTH));

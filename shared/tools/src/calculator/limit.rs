@@ -22,7 +22,6 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// A limit from now on.
     pub(super) fn new(stop: StopFlag, budget: CalculationBudget) -> Self {
         let end = budget.0.load(Ordering::Relaxed).saturating_sub(MAX_CALCULATION_WORK);
         Self { until: Instant::now() + TIMEOUT, stop, budget, end }
@@ -37,9 +36,6 @@ impl Limit {
 
     /// Spends the work of an operation on these numbers, which then takes milliseconds at most: reducing a fraction
     /// grows with the square of its size, and all other work is small in comparison.
-    ///
-    /// # Errors
-    /// Those of [`Self::check`].
     pub(super) fn spend(&self, numbers: &[&Number]) -> Result<(), Fault> {
         let work = numbers.iter().map(|number| number.limbs()).sum::<u64>().pow(2);
         // The closure always has a value, so the update cannot fail.

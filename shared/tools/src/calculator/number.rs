@@ -43,7 +43,6 @@ impl Number {
         Exact(BigRational::from_integer(number.into()))
     }
 
-    /// A whole number in a base.
     pub(super) fn from_digits(digits: &str, base: u32) -> Result<Self, Fault> {
         let number = BigUint::parse_bytes(digits.as_bytes(), base);
         number.map(Self::whole).ok_or_else(|| Fault::unreadable(|texts| texts.bad_number))
@@ -157,7 +156,6 @@ impl Number {
         positive_range(base.powf(exponent))
     }
 
-    /// The natural logarithm.
     pub(super) fn ln(&self) -> Result<f64, Fault> {
         if self.is_negative() || self.is_zero() {
             return Err(Fault::undefined(|texts| texts.logarithm));
@@ -168,7 +166,6 @@ impl Number {
         }
     }
 
-    /// The factorial of an exact number.
     pub(super) fn factorial(&self) -> Result<Self, Fault> {
         match self {
             Exact(number) if number.is_integer() && !number.is_negative() => {

@@ -12,10 +12,8 @@ use super::number::Number;
 /// Maximum nesting of parentheses and exponents.
 const MAX_DEPTH: usize = 100;
 
-/// An operation on two numbers.
 type Operation = fn(&Number, &Number) -> Result<Number, Fault>;
 
-/// The value of an expression.
 pub(super) fn value(tokens: Vec<Token>, limit: &Limit) -> Result<Number, Fault> {
     let mut parser = Parser { tokens, next: 0, depth: 0, limit, ends_in_power: false };
     let value = parser.sum()?;
@@ -24,7 +22,6 @@ pub(super) fn value(tokens: Vec<Token>, limit: &Limit) -> Result<Number, Fault> 
 
 struct Parser<'a> {
     tokens: Vec<Token>,
-    /// The position of the next token.
     next: usize,
     depth: usize,
     limit: &'a Limit,

@@ -127,6 +127,7 @@ pub(crate) fn context(language: Language) -> ToolContext {
         language,
         time_zone: tools::TimeZone::UTC,
         owner: Owner::new("ada"),
+        membership: domain::Membership::default(),
         deadline: Instant::now() + Duration::from_mins(1),
         allowed_urls: UrlAllowlist::default(),
         sources: tools::SourceNumbers::default(),

@@ -11,7 +11,7 @@ use store::{StoredCall, StoredTurn, TurnEnd, TurnOutcome};
 /// The answer holds neither when a result arrived nor which pages it found: each follows its call, and the first one has all
 /// pages.
 pub(super) fn remaining(logged: &TurnAccumulator, turn: StoredTurn) -> Option<Vec<Event>> {
-    let StoredTurn { message, outcome, title } = turn;
+    let StoredTurn { message, outcome, title, .. } = turn;
     if outcome.as_ref().is_some_and(|outcome| outcome.reclassified != logged.reclassified) {
         return None;
     }

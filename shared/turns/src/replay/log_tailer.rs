@@ -32,7 +32,7 @@ struct LogTailer {
     /// Whether the client counts frames, so that only the log can continue what it has.
     counts_frames: bool,
     deadline: Instant,
-    /// What the log has held so far.
+    /// What the log has held so far, after the text of the answer that the turn continues.
     delivered: TurnAccumulator,
     /// The position of the next event in the log.
     next: usize,
@@ -53,11 +53,13 @@ pub(super) async fn follow(
     counts_frames: bool,
     deadline: Instant,
 ) -> Result<TurnStream, TurnError> {
-    let StoredTurn { message, .. } = stored_turn(services, owner, &turn).await.map_err(not_found_or_store)?;
+    let StoredTurn { message, before: (content, thinking), continues, .. } =
+        stored_turn(services, owner, &turn).await.map_err(not_found_or_store)?;
     let started = Event::Started(Box::new(TurnStart {
         conversation_id: turn.conversation_id.clone(),
         message_id: message.id,
         model: message.model,
+        continues,
     }));
     let turn_id = turn.turn_id.clone();
     let tailer = LogTailer {
@@ -66,7 +68,7 @@ pub(super) async fn follow(
         turn,
         counts_frames,
         deadline,
-        delivered: TurnAccumulator::default(),
+        delivered: TurnAccumulator { content, thinking, ..TurnAccumulator::default() },
         next: 0,
         has_more: true,
         is_readable: true,
@@ -84,7 +86,7 @@ pub(super) async fn follow(
 }
 
 async fn stored_turn(services: &TurnServices, owner: &Owner, turn: &TurnRef) -> Result<StoredTurn, ReadError> {
-    services.store.conversations.get_turn(owner, &turn.conversation_id, turn.answer_seq, SystemTime::now()).await
+    services.store.conversations.find_turn(owner, turn, SystemTime::now()).await
 }
 
 /// The failure of a read that has no cursor.

@@ -71,9 +71,13 @@ pub(crate) async fn repeated(
     turn: TurnRef,
     deadline: Instant,
 ) -> Result<TurnStream, TurnError> {
-    let stream = match services.registry.events(owner, &turn.conversation_id, &turn.turn_id) {
-        Some(events) => Ok(TurnStream::of_subscriber(turn.turn_id, events.subscribe(0))),
-        None => log_tailer::follow(services, owner, turn, false, deadline).await,
+    let TurnRef { turn_id, conversation_id, .. } = &turn;
+    let stream = match current_turn(services, owner, conversation_id, turn_id) {
+        Some(running) => Ok(running),
+        None => match completed(services, owner, conversation_id, turn_id).await? {
+            Some(completed) => Ok(completed),
+            None => log_tailer::follow(services, owner, turn, false, deadline).await,
+        },
     };
     stream.inspect(|turn| record_resumed(services, Some(turn)))
 }
@@ -101,14 +105,12 @@ async fn subscribe_from(
     deadline: Instant,
 ) -> Result<Option<TurnStream>, TurnError> {
     let FrameId { turn_id, received } = last_frame;
-    let current = services.registry.current(owner, conversation_id).filter(|(current, _)| current == turn_id);
-    if let Some((turn_id, events)) = current {
-        return Ok(Some(TurnStream::of_subscriber(turn_id, events.subscribe(0))));
+    if let Some(running) = current_turn(services, owner, conversation_id, turn_id) {
+        return Ok(Some(running));
     }
-    // Read also for a turn that is cached in this process: another instance may have deleted its conversation.
     let running = running(services, owner, conversation_id).await?.filter(|running| running.turn_id == *turn_id);
-    if let Some(events) = services.registry.events(owner, conversation_id, turn_id) {
-        return Ok(Some(TurnStream::of_subscriber(turn_id.clone(), events.subscribe(0))));
+    if let Some(completed) = completed(services, owner, conversation_id, turn_id).await? {
+        return Ok(Some(completed));
     }
     let counts_frames = received.frames().is_some();
     let turn = match running {
@@ -119,6 +121,26 @@ async fn subscribe_from(
         Some(turn) => log_tailer::follow(services, owner, turn, counts_frames, deadline).await.map(Some),
         None => Ok(None),
     }
+}
+
+/// This turn, if it runs in this process.
+fn current_turn(services: &TurnServices, owner: &Owner, conversation_id: &str, turn_id: &str) -> Option<TurnStream> {
+    let current = services.registry.current(owner, conversation_id).filter(|(current, _)| current == turn_id);
+    current.map(|(turn_id, events)| TurnStream::of_subscriber(turn_id, events.subscribe(0)))
+}
+
+/// This turn, if it is cached in this process and no other instance has deleted its answer.
+async fn completed(
+    services: &TurnServices,
+    owner: &Owner,
+    conversation_id: &str,
+    turn_id: &str,
+) -> Result<Option<TurnStream>, StoreError> {
+    let Some((events, answer_seq)) = services.registry.completed(owner, conversation_id, turn_id) else {
+        return Ok(None);
+    };
+    let is_deleted = services.store.conversations.is_deleted(owner, conversation_id, answer_seq).await?;
+    Ok((!is_deleted).then(|| TurnStream::of_subscriber(turn_id.to_owned(), events.subscribe(0))))
 }
 
 /// The finished turn of a frame, if it can be replayed: one with a log, or one whose answer holds everything.

@@ -35,9 +35,11 @@ const PUNCTUATION: &str = "\"'`,;:()<>";
 /// Separators of names and values, as in queries and JSON. A secret may contain them, so texts are split with and without them.
 const SEPARATORS: &str = "{}[]=?&";
 
-/// The records of the tool calls of an answer, including calls that have not finished.
+/// The records of the tool calls of an answer, including calls that have not finished. `first` is the number of calls of
+/// the answer before them.
 pub(crate) fn executions<'a>(
     calls: impl Iterator<Item = CallRecord<'a>>,
+    first: usize,
     redactor: &Redactor,
     message_id: &str,
     agent: &str,
@@ -63,7 +65,7 @@ pub(crate) fn executions<'a>(
             credits: record.credits,
         }
     };
-    calls.enumerate().map(row).collect()
+    (first..).zip(calls).map(row).collect()
 }
 
 /// Arguments without secrets and personal data; long ones are truncated to the beginning of their JSON text.

@@ -2,24 +2,26 @@
 //! tools. Nothing is computed for them while their target is disabled.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use agent::{Agent, Turn, TurnRecorder, TurnRecorderFactory};
 use domain::{AnswerDelta, Event, ToolCall, ToolEvent, ToolOutcome};
-use llm::{AttemptEnd, ModelClient, ResponseRecorder, ToolMode};
+use llm::{ModelClient, ResponseRecorder, ToolMode};
 use tokio::time::Instant;
 use tools::{ToolRegistry, ToolRun};
 use tracing::{Level, Span, enabled, info};
+use work::lock;
 
 use super::report::{TurnReport, label_of_tool, millis};
+use crate::request::ResolvedAgent;
 
 /// The target of the lines, by which a filter of the log selects them.
 pub const STAGES: &str = "stages";
 
 /// Logs that a turn was accepted, and which model answers first.
-pub(crate) fn log_accepted(model: &str, tools: &ToolRegistry) {
-    info!(target: STAGES, model, tools = tools.names().count(), "turn accepted");
+pub(crate) fn log_accepted(agent: &ResolvedAgent) {
+    let (model, tools) = (agent.model_name(), agent.agent.tools.names().count());
+    info!(target: STAGES, model, tools, "turn accepted");
 }
 
 /// Logs that the answer is stored.
@@ -93,18 +95,15 @@ impl TurnRecorder for AgentStages {
         }
     }
 
-    fn on_model_call(&self, model: &ModelClient, tool_mode: ToolMode) -> Arc<dyn ResponseRecorder> {
+    fn on_model_call(&self, model: &ModelClient, tool_mode: ToolMode) -> Option<Arc<dyn ResponseRecorder>> {
         let number = {
-            let mut seen = self.seen();
+            let mut seen = lock(&self.seen);
             seen.model_calls += 1;
             seen.model_calls
         };
         let (ms, model_name) = (self.elapsed(), model.config().name.as_str());
         self.span.in_scope(|| info!(target: STAGES, ms, call = number, model = model_name, "model called"));
-        match &self.recorder {
-            Some(recorder) => recorder.on_model_call(model, tool_mode),
-            None => Arc::new(Unrecorded),
-        }
+        self.recorder.as_ref()?.on_model_call(model, tool_mode)
     }
 
     fn on_tool_result(&self, call: &ToolCall, run: Option<&ToolRun>) {
@@ -116,14 +115,14 @@ impl TurnRecorder for AgentStages {
 
 impl AgentStages {
     fn log_delta(&self) {
-        if !std::mem::replace(&mut self.seen().has_delta, true) {
+        if !std::mem::replace(&mut lock(&self.seen).has_delta, true) {
             self.span.in_scope(|| info!(target: STAGES, ms = self.elapsed(), "first delta"));
         }
     }
 
     fn log_call(&self, call: &ToolCall) {
         let position = {
-            let mut seen = self.seen();
+            let mut seen = lock(&self.seen);
             let position = seen.calls.len() + 1;
             *seen.calls.entry(call.id.clone()).or_insert(position)
         };
@@ -132,7 +131,7 @@ impl AgentStages {
     }
 
     fn log_result(&self, outcome: &ToolOutcome) {
-        let position = self.seen().calls.get(&outcome.id).copied();
+        let position = lock(&self.seen).calls.get(&outcome.id).copied();
         let (ms, tool) = (self.elapsed(), self.label(&outcome.name));
         let code = outcome.error.as_ref().map(|error| error.code.as_str());
         let (ok, cached, sources) = (outcome.ok, outcome.cached, outcome.sources.len());
@@ -151,19 +150,4 @@ impl AgentStages {
     fn elapsed(&self) -> u64 {
         millis(self.started_at.elapsed())
     }
-
-    fn seen(&self) -> MutexGuard<'_, SeenStages> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Of a turn that is only logged.
-struct Unrecorded;
-
-impl ResponseRecorder for Unrecorded {
-    fn record_head(&self, _: u16, _: &str, _: Option<Duration>) {}
-
-    fn record_chunk(&self, _: &[u8]) {}
-
-    fn record_end(&self, _: AttemptEnd) {}
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use platform::settings::{SettingError, Settings};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::report::{TurnReport, call_outcome};
@@ -39,7 +39,7 @@ impl Traces {
     pub(crate) fn turn(&self, report: &TurnReport<'_>, now: SystemTime) {
         let header = report.request.trace.as_deref();
         let (Some(socket), Some(parent)) = (&self.0, header.and_then(ParentSpan::parse_sampled)) else { return };
-        for span in spans(report, &parent, &Clock { now, instant: report.ended_at }) {
+        for span in spans(report, &parent, now) {
             // A daemon that is missing or overloaded does not delay the turn.
             let _lost = socket.send(format!("{HEADER}{span}").as_bytes());
         }
@@ -70,73 +70,54 @@ impl<'a> ParentSpan<'a> {
     }
 }
 
-/// Converts instants to wall-clock time.
-struct Clock {
-    now: SystemTime,
-    instant: Instant,
-}
-
-impl Clock {
-    /// Seconds since the Unix epoch.
-    fn seconds(&self, instant: Instant) -> f64 {
-        let ago = self.instant.saturating_duration_since(instant);
-        let later = instant.saturating_duration_since(self.instant);
-        (self.now + later)
-            .checked_sub(ago)
-            .and_then(|at| at.duration_since(UNIX_EPOCH).ok())
-            .unwrap_or_default()
-            .as_secs_f64()
-    }
-}
-
-fn spans(report: &TurnReport<'_>, parent: &ParentSpan<'_>, clock: &Clock) -> Vec<Value> {
+fn spans(report: &TurnReport<'_>, parent: &ParentSpan<'_>, now: SystemTime) -> Vec<Value> {
     let received_at = Instant::from_std(report.request.received_at);
-    let whole = span(parent, "turn", (clock, received_at, report.ended_at), report.outcome.is_err());
-    let ids = json!({
+    let span = |parent: &ParentSpan<'_>, name: &str, from: Instant, to: Instant, failed: bool| {
+        json!({
+            "type": "subsegment",
+            "id": new_span_id(),
+            "trace_id": parent.trace,
+            "parent_id": parent.span,
+            "name": span_name(name),
+            "start_time": unix_seconds(from, report.ended_at, now),
+            "end_time": unix_seconds(to, report.ended_at, now),
+            "fault": failed,
+        })
+    };
+    let mut whole = span(parent, "turn", received_at, report.ended_at, report.outcome.is_err());
+    whole["annotations"] = json!({
         "requestId": report.request.request_id,
         "conversationId": report.conversation_id,
         "turnId": report.turn_id,
         "end": report.outcome_label(),
     });
-    let whole = with_member(whole, "annotations", ids);
     let id = whole["id"].as_str().unwrap_or_default().to_owned();
     let within = ParentSpan { trace: parent.trace, span: &id };
     let attempts = report.attempts.iter().map(|attempt| {
-        let times = (clock, attempt.started_at, attempt.ended_at.unwrap_or(report.ended_at));
-        let span = span(&within, &format!("model {}", attempt.model), times, attempt.error_kind.is_some());
-        let annotations = json!({"attempt": attempt.number, "outcome": attempt.error_kind.unwrap_or("ok")});
-        with_member(with_member(span, "annotations", annotations), "namespace", json!("remote"))
+        let (name, to) = (format!("model {}", attempt.model), attempt.ended_at.unwrap_or(report.ended_at));
+        let mut span = span(&within, &name, attempt.started_at, to, attempt.error_kind.is_some());
+        span["annotations"] = json!({"attempt": attempt.number, "outcome": attempt.error_kind.unwrap_or("ok")});
+        span["namespace"] = json!("remote");
+        span
     });
     let calls = report.state.calls().map(|call| {
         let took = call.outcome.map(|outcome| Duration::from_millis(outcome.duration_ms));
-        let times = (clock, call.called_at, took.map_or(report.ended_at, |took| call.called_at + took));
+        let (name, to) = (format!("tool {}", report.tool_label(&call)), took.map(|took| call.called_at + took));
         let failed = call.outcome.is_some_and(|outcome| !outcome.ok);
         let cached = call.outcome.is_some_and(|outcome| outcome.cached);
-        let span = span(&within, &format!("tool {}", report.tool_label(&call)), times, failed);
-        with_member(span, "annotations", json!({"outcome": call_outcome(&call), "cached": cached}))
+        let mut span = span(&within, &name, call.called_at, to.unwrap_or(report.ended_at), failed);
+        span["annotations"] = json!({"outcome": call_outcome(&call), "cached": cached});
+        span
     });
     let parts: Vec<Value> = attempts.chain(calls).collect();
     [whole].into_iter().chain(parts).collect()
 }
 
-fn span(parent: &ParentSpan<'_>, name: &str, (clock, from, to): (&Clock, Instant, Instant), failed: bool) -> Value {
-    json!({
-        "type": "subsegment",
-        "id": new_span_id(),
-        "trace_id": parent.trace,
-        "parent_id": parent.span,
-        "name": span_name(name),
-        "start_time": clock.seconds(from),
-        "end_time": clock.seconds(to),
-        "fault": failed,
-    })
-}
-
-fn with_member(mut span: Value, member: &str, value: Value) -> Value {
-    if let Some(members) = span.as_object_mut() {
-        Map::insert(members, member.to_owned(), value);
-    }
-    span
+/// The wall-clock time of an instant, in seconds since 1970; `now` is that of `known`.
+fn unix_seconds(instant: Instant, known: Instant, now: SystemTime) -> f64 {
+    let at = now + instant.saturating_duration_since(known);
+    let at = at.checked_sub(known.saturating_duration_since(instant));
+    at.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default().as_secs_f64()
 }
 
 /// A name with only the characters that X-Ray accepts.

@@ -12,13 +12,10 @@ use super::{AuthError, Caller};
 /// How long a valid key stays cached. A revoked key is rejected after this time at the latest.
 const CACHE_TTL: Duration = Duration::from_secs(30);
 
-/// Maximum number of cached keys.
 const MAX_CACHED_KEYS: usize = 1_000;
 
-/// Timeout for reading all keys.
 const LIST_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// How long a list of all keys is used.
 const LIST_POLICY: RefreshPolicy =
     RefreshPolicy { fresh_for: Duration::from_secs(10), usable_for: Duration::ZERO, retry_interval: Duration::ZERO };
 

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use work::{lock, make_space};
 
-/// Maximum number of tracked addresses.
 const MAX_ADDRESSES: usize = 10_000;
 
 /// Limits attempts by address in this instance: each address has a burst and regains one attempt per interval.
@@ -20,7 +19,6 @@ pub(super) struct AttemptLimiter {
 }
 
 impl AttemptLimiter {
-    /// A burst, and one more attempt after each interval.
     pub(super) fn new(burst: u32, interval: Duration) -> Self {
         Self { burst, interval, full_at: Mutex::default() }
     }
@@ -47,7 +45,6 @@ impl AttemptLimiter {
         }
     }
 
-    /// Gives back attempts that were taken.
     pub(super) fn give_back(&self, address: IpAddr, attempts: u32) {
         if let Some(at) = lock(&self.full_at).get_mut(&address) {
             *at = at.checked_sub(self.interval * attempts).unwrap_or(SystemTime::UNIX_EPOCH);

@@ -1,13 +1,12 @@
 use axum::extract::FromRequestParts;
-use domain::{ErrorCode, Owner};
+use domain::{ErrorCode, Groups, Membership, Owner};
 use http::HeaderMap;
 use http::request::Parts;
 use store::KeyRecord;
 
 use crate::ApiError;
 
-/// Maximum length of a caller's name, in characters.
-const MAX_NAME_CHARS: usize = 256;
+pub(super) const MAX_NAME_CHARS: usize = 256;
 
 /// The owner of all data if authentication is off and the request names no user.
 const DEFAULT_NAME: &str = "local";
@@ -18,8 +17,10 @@ const DEFAULT_NAME: &str = "local";
 pub struct Caller {
     /// The owner whose data the caller can access.
     pub owner: Owner,
-    /// Whether the caller is an administrator.
-    pub administrator: bool,
+    /// Its groups, as its key or token names them, and whether it is an administrator.
+    pub membership: Membership,
+    /// What people call the caller, if its token has a name.
+    pub name: Option<String>,
     /// Whether answers to OpenAI's clients end with link definitions of the cited pages, unless a request decides.
     pub citation_links: bool,
 }
@@ -27,11 +28,13 @@ pub struct Caller {
 impl Caller {
     /// The holder of a key.
     pub(super) fn of_key(record: &KeyRecord) -> Self {
-        Self { owner: record.holder(), administrator: record.administrator, citation_links: record.citation_links }
+        let membership = Membership { groups: record.groups.clone(), is_administrator: record.administrator };
+        Self { owner: record.holder(), membership, name: None, citation_links: record.citation_links }
     }
 
     pub(super) fn new(owner: Owner, administrator: bool) -> Self {
-        Self { owner, administrator, citation_links: false }
+        let membership = Membership { groups: Groups::default(), is_administrator: administrator };
+        Self { owner, membership, name: None, citation_links: false }
     }
 }
 
@@ -85,37 +88,43 @@ fn read_claimed_name(headers: &HeaderMap) -> Option<Result<String, ApiError>> {
 
 fn invalid_name() -> ApiError {
     let message = format!("The user's id must be 1 to {MAX_NAME_CHARS} characters, not blank");
-    ApiError::new(ErrorCode::InvalidRequest, message)
+    ApiError::invalid_request(message)
+}
+
+impl Credentials {
+    fn of(head: &Parts) -> Result<Self, ApiError> {
+        let Some(identity) = head.extensions.get::<Identity>().cloned() else {
+            tracing::error!("a route needs the caller without the layer that identifies callers");
+            return Err(ErrorCode::Internal.into());
+        };
+        let claimed_name =
+            if matches!(identity, Identity::Unauthenticated) { read_claimed_name(&head.headers) } else { None };
+        Ok(Self { identity, claimed_name })
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Credentials {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let Some(identity) = parts.extensions.get::<Identity>().cloned() else {
-            tracing::error!("a route needs the caller without the layer that identifies callers");
-            return Err(ErrorCode::Internal.into());
-        };
-        let claimed_name =
-            if matches!(identity, Identity::Unauthenticated) { read_claimed_name(&parts.headers) } else { None };
-        Ok(Self { identity, claimed_name })
+        Self::of(parts)
     }
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        <Credentials as FromRequestParts<S>>::from_request_parts(parts, state).await?.identify(None)
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Credentials::of(parts)?.identify(None)
     }
 }
 
 impl<S: Sync> FromRequestParts<S> for Administrator {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let caller = <Caller as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-        if caller.administrator { Ok(Self(caller)) } else { Err(ErrorCode::Forbidden.into()) }
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let caller = Credentials::of(parts)?.identify(None)?;
+        if caller.membership.is_administrator { Ok(Self(caller)) } else { Err(ErrorCode::Forbidden.into()) }
     }
 }
 

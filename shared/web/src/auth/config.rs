@@ -1,8 +1,7 @@
 use domain::Owner;
 use platform::settings::{SettingError, Settings};
 
-use super::SignIn;
-use super::issuer_url::{self, read_setting};
+use super::sign_in::{SignIn, accepted_urls, read_issuer_url};
 
 /// The platform that serves the routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +27,6 @@ pub(super) enum AuthMode {
     Token(IssuerConfig),
 }
 
-/// The issuer whose tokens are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct IssuerConfig {
     /// The issuer as tokens name it.
@@ -37,8 +35,20 @@ pub(super) struct IssuerConfig {
     pub(super) audience: String,
     /// The URL of its keys; `None` to read it from the issuer's discovery document.
     pub(super) jwks_url: Option<String>,
+    pub(super) claims: ClaimNames,
     /// How the page signs users in; `None` if it does not.
     pub(super) sign_in: Option<Box<SignIn>>,
+}
+
+/// The claims that describe a caller: top-level members of a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ClaimNames {
+    /// The claim of administrators, and the text that it is or contains.
+    pub(super) admin: (String, String),
+    /// The claim with what people call the caller.
+    pub(super) name: String,
+    /// The claim with the names of the caller's groups.
+    pub(super) groups: Option<String>,
 }
 
 impl AuthConfig {
@@ -99,6 +109,11 @@ impl AuthConfig {
         if let AuthMode::Token(issuer) = &self.mode { issuer.sign_in.as_deref() } else { None }
     }
 
+    /// The issuer of accepted tokens; `None` if callers present none.
+    pub fn issuer(&self) -> Option<&str> {
+        if let AuthMode::Token(config) = &self.mode { Some(&config.issuer) } else { None }
+    }
+
     /// A warning for the operator at every start; `None` if the configuration is safe.
     pub fn warning(&self) -> Option<&'static str> {
         match (&self.mode, self.platform) {
@@ -124,12 +139,28 @@ fn allows_http(settings: &Settings, platform: Platform) -> bool {
 impl IssuerConfig {
     fn from_settings(settings: &Settings, platform: Platform) -> Result<Self, SettingError> {
         let allow_http = allows_http(settings, platform);
-        settings.require("AUTH_JWT_ISSUER", issuer_url::accepted(allow_http))?;
+        settings.require("AUTH_JWT_ISSUER", accepted_urls(allow_http))?;
         let audience = settings.require("AUTH_JWT_AUDIENCE", "the audience that tokens must be made for")?;
-        let issuer = read_setting(settings, "AUTH_JWT_ISSUER", allow_http)?.unwrap_or_default();
-        let jwks_url = read_setting(settings, "AUTH_JWT_JWKS_URL", allow_http)?;
+        let issuer = read_issuer_url(settings, "AUTH_JWT_ISSUER", allow_http)?.unwrap_or_default();
+        let jwks_url = read_issuer_url(settings, "AUTH_JWT_JWKS_URL", allow_http)?;
+        let claims = ClaimNames::from_settings(settings)?;
         let sign_in = SignIn::from_settings(settings, &issuer, audience, allow_http)?.map(Box::new);
-        Ok(Self { issuer, audience: audience.to_owned(), jwks_url, sign_in })
+        Ok(Self { issuer, audience: audience.to_owned(), jwks_url, claims, sign_in })
+    }
+}
+
+impl ClaimNames {
+    /// Reads `AUTH_JWT_ADMIN_CLAIM`, `AUTH_JWT_ADMIN_VALUE`, `AUTH_JWT_NAME_CLAIM` and `AUTH_JWT_GROUPS_CLAIM`.
+    pub(super) fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        let parse = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic()).then(|| text.to_owned());
+        let claim = |setting| settings.parse(setting, "the name of a claim, without spaces", parse);
+        let admin_value = settings.var("AUTH_JWT_ADMIN_VALUE").unwrap_or("admin").to_owned();
+        Ok(Self {
+            admin: (claim("AUTH_JWT_ADMIN_CLAIM")?.unwrap_or_else(|| "role".to_owned()), admin_value),
+            // https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims, 2026-11-26.
+            name: claim("AUTH_JWT_NAME_CLAIM")?.unwrap_or_else(|| "name".to_owned()),
+            groups: claim("AUTH_JWT_GROUPS_CLAIM")?,
+        })
     }
 }
 
@@ -194,7 +225,7 @@ mod tests {
     fn error_names_variable_and_accepted_values() {
         let jwt = ("AUTH", "jwt");
         let (issuer, audience) = (("AUTH_JWT_ISSUER", "https://id.example"), ("AUTH_JWT_AUDIENCE", "chat"));
-        let cases: [(&[(&str, &str)], &str); 8] = [
+        let cases: [(&[(&str, &str)], &str); 9] = [
             (&[("AUTH", "basic")], "AUTH: expected none, api_key or jwt"),
             (&[("AUTH", "None")], "AUTH: expected none, api_key or jwt"),
             (&[("AUTH", "none"), ("AUTH_NONE_ON_LAMBDA", "true")], "AUTH_NONE_ON_LAMBDA: expected yes or no"),
@@ -205,6 +236,10 @@ mod tests {
             (
                 &[jwt, audience, issuer, ("AUTH_JWT_JWKS_URL", "https://u:canary@id.example")],
                 "AUTH_JWT_JWKS_URL: expected an https URL",
+            ),
+            (
+                &[jwt, audience, issuer, ("AUTH_JWT_GROUPS_CLAIM", "my groups")],
+                "AUTH_JWT_GROUPS_CLAIM: expected the name of a claim, without spaces",
             ),
         ];
         for (pairs, message) in cases {

@@ -1,7 +1,6 @@
+use http::Uri;
 use platform::settings::{SettingError, Settings};
 use serde::Serialize;
-
-use super::issuer_url::read_setting;
 
 /// The scopes to request unless a setting names others.
 const DEFAULT_SCOPE: &str = "openid";
@@ -24,6 +23,11 @@ pub struct SignIn {
 }
 
 impl SignIn {
+    /// The scopes that the page requests.
+    pub fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.scope.split_whitespace()
+    }
+
     /// Reads `AUTH_JWT_CLIENT_ID`, `AUTH_JWT_SCOPE` and `AUTH_JWT_TOKEN_URL`; `None` without a client id.
     pub(super) fn from_settings(
         settings: &Settings,
@@ -31,7 +35,7 @@ impl SignIn {
         audience: &str,
         allow_http: bool,
     ) -> Result<Option<Self>, SettingError> {
-        let token_url = read_setting(settings, "AUTH_JWT_TOKEN_URL", allow_http)?;
+        let token_url = read_issuer_url(settings, "AUTH_JWT_TOKEN_URL", allow_http)?;
         let scope =
             settings.parse("AUTH_JWT_SCOPE", "scopes with a space between them, one of them openid", parse_scope)?;
         Ok(settings.var("AUTH_JWT_CLIENT_ID").map(|client_id| Self {
@@ -63,8 +67,29 @@ fn parse_scope(text: &str) -> Option<String> {
 
 /// The origin of a valid URL: scheme and authority.
 fn origin(url: &str) -> Option<String> {
-    let uri = url.parse::<http::Uri>().ok()?;
+    let uri = url.parse::<Uri>().ok()?;
     Some(format!("{}://{}", uri.scheme_str()?, uri.authority()?))
+}
+
+/// Whether a URL of the issuer may be used: without white space, and `https` unless `allow_http`.
+pub(super) fn is_key_url(text: &str, allow_http: bool) -> bool {
+    let Ok(uri) = text.parse::<Uri>() else { return false };
+    let scheme = uri.scheme_str().is_some_and(|scheme| scheme == "https" || allow_http && scheme == "http");
+    let authority = uri.authority().is_some_and(|authority| !authority.as_str().contains('@'));
+    scheme && authority && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+pub(super) fn read_issuer_url(
+    settings: &Settings,
+    name: &str,
+    allow_http: bool,
+) -> Result<Option<String>, SettingError> {
+    let parse_url = |text: &str| is_key_url(text, allow_http).then(|| text.to_owned());
+    settings.parse(name, accepted_urls(allow_http), parse_url)
+}
+
+pub(super) fn accepted_urls(allow_http: bool) -> &'static str {
+    if allow_http { "an http or https URL" } else { "an https URL" }
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use http::HeaderName;
 use http::request::Parts;
 use platform::settings::{SettingError, Settings};
 
+use crate::single_header::single_header;
+
 /// The address a request came from, as reported by the platform; an extension of the request.
 ///
 /// No header from the client counts: clients can write anything into `X-Forwarded-For`.
@@ -27,9 +29,8 @@ impl SourceHeader {
     /// Sets the source address from the header, if it occurs once and holds one address. The proxy must be trusted.
     pub fn apply_to(&self, request: &mut Request) {
         let Some(name) = &self.0 else { return };
-        let mut values = request.headers().get_all(name).iter();
-        let (Some(value), None) = (values.next(), values.next()) else { return };
-        if let Some(address) = value.to_str().ok().and_then(|text| text.trim().parse().ok()) {
+        let address = single_header(request.headers(), name).one();
+        if let Some(address) = address.and_then(|text| text.trim().parse().ok()) {
             request.extensions_mut().insert(SourceIp(address));
         }
     }

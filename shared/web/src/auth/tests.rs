@@ -35,7 +35,7 @@ async fn start_store() -> (Store, JoinHandle<()>) {
 
 async fn create_key(store: &Store, owner: &str, administrator: bool) -> String {
     let key = ApiKey::generate().unwrap();
-    let new = NewKey { owner: owner.to_owned(), administrator, expires: None, citation_links: false };
+    let new = NewKey { owner: owner.to_owned(), administrator, ..NewKey::default() };
     store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
     key.text().expose_secret().to_owned()
 }
@@ -56,7 +56,7 @@ impl ApiKeyVerifier {
 }
 
 async fn show_caller(caller: Caller) -> Json<Value> {
-    Json(json!({"owner": caller.owner.as_str(), "administrator": caller.administrator}))
+    Json(json!({"owner": caller.owner.as_str(), "administrator": caller.membership.is_administrator}))
 }
 
 async fn show_named_caller(credentials: Credentials, user_id: String) -> Result<Json<Value>, ApiError> {
@@ -151,7 +151,7 @@ async fn f114_f118_f143_every_bad_key_gets_the_same_response() {
         owner: "ada".to_owned(),
         administrator: true,
         expires: Some(SystemTime::UNIX_EPOCH),
-        citation_links: false,
+        ..NewKey::default()
     };
     store.keys.create(&expired, &new, SystemTime::now()).await.unwrap();
     let app = build_app(build_auth(&store, &API_KEY, Platform::Lambda));
@@ -208,7 +208,7 @@ async fn cached_key_is_refused_once_expired() {
     let (store, _server) = start_store().await;
     let (key, now) = (ApiKey::generate().unwrap(), SystemTime::now());
     let expires = Some(now + Duration::from_secs(5));
-    let new = NewKey { owner: "ada".to_owned(), administrator: false, expires, citation_links: false };
+    let new = NewKey { owner: "ada".to_owned(), administrator: false, expires, ..NewKey::default() };
     store.keys.create(&key, &new, now).await.unwrap();
     let (verifier, text) = (ApiKeyVerifier::new(store.keys.clone()), key.text());
     assert!(verifier.cached_or_lookup(text.expose_secret(), now).await.is_ok());

@@ -4,34 +4,31 @@
 //! a header, some claims) is small and has its own rules. The key decides which algorithm is allowed, never the token
 //! alone. A claim of a wrong type makes the token invalid. The time is an argument.
 
-mod algorithm;
 mod claims;
 #[cfg(test)]
 mod fuzz;
 mod issuer;
-mod jws;
 mod key;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use domain::Owner;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use work::{lock, make_space};
-
-use super::config::IssuerConfig;
-use super::{AuthError, Caller};
 
 use self::claims::Claims;
 use self::issuer::Issuer;
-use self::jws::Jws;
-use self::key::{KeySet, SignatureCheck};
+use self::key::{Algorithm, KeySet, SignatureCheck};
+use super::config::IssuerConfig;
+use super::{AuthError, Caller};
 
-/// Maximum number of tokens whose verified signatures are cached.
 const MAX_VERIFIED_TOKENS: usize = 1_000;
 
-/// Verifies the tokens of one issuer.
 pub(super) struct TokenVerifier {
     config: IssuerConfig,
     issuer: Issuer,
@@ -44,6 +41,8 @@ pub(super) struct UnverifiedToken<'a> {
     jws: Jws<'a>,
     /// The caller that it names, which only a verification returns.
     caller: Caller,
+    /// Whether it names groups that are ignored.
+    has_ignored_groups: bool,
     digest: [u8; 32],
 }
 
@@ -59,10 +58,10 @@ impl TokenVerifier {
         let jws = Jws::parse(text).ok_or(AuthError::Malformed)?;
         let claims = Claims::parse(&jws.payload).filter(|claims| claims.are_valid(&self.config, now));
         let claims = claims.ok_or(AuthError::Malformed)?;
-        let owner = Owner::subject(&self.config.issuer, &claims.sub);
         let mut sha256 = [0; 32];
         sha256.copy_from_slice(digest(&SHA256, text.as_bytes()).as_ref());
-        Ok(UnverifiedToken { jws, caller: Caller::new(owner, claims.is_administrator()), digest: sha256 })
+        let (caller, has_ignored_groups) = claims.caller(&self.config);
+        Ok(UnverifiedToken { jws, caller, has_ignored_groups, digest: sha256 })
     }
 
     /// The caller of a token that the issuer's current keys have verified already; checks no signature.
@@ -94,6 +93,9 @@ impl TokenVerifier {
             }
         };
         let key_set = key_set.ok_or(AuthError::Rejected)?;
+        if token.has_ignored_groups {
+            tracing::warn!("a token names groups that are ignored: invalid names, or too many");
+        }
         let mut cache = lock(&self.verified_by);
         make_space(&mut cache, MAX_VERIFIED_TOKENS, |_| false);
         cache.insert(token.digest, key_set);
@@ -103,3 +105,98 @@ impl TokenVerifier {
 
 #[cfg(test)]
 mod tests;
+
+/// A parsed token (RFC 7515, compact form); nothing in it is verified yet.
+#[derive(Debug)]
+struct Jws<'a> {
+    algorithm: &'static Algorithm,
+    key_id: Option<String>,
+    message: &'a [u8],
+    payload: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct JoseHeader {
+    alg: String,
+    kid: Option<String>,
+    /// Extensions that a verifier must understand; none is supported.
+    crit: Option<IgnoredAny>,
+}
+
+impl<'a> Jws<'a> {
+    /// Parses a token; `None` if it is malformed or its algorithm is not accepted.
+    fn parse(text: &'a str) -> Option<Self> {
+        let (message, signature) = text.rsplit_once('.')?;
+        let (header, payload) = message.split_once('.')?;
+        let header: JoseHeader = serde_json::from_slice(&decode_base64url(header)?).ok()?;
+        if header.crit.is_some() {
+            return None;
+        }
+        Some(Self {
+            algorithm: Algorithm::parse(&header.alg)?,
+            key_id: header.kid,
+            message: message.as_bytes(),
+            payload: decode_base64url(payload)?,
+            signature: decode_base64url(signature)?,
+        })
+    }
+}
+
+/// Decodes base64url without padding, in its canonical form only.
+fn decode_base64url(text: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text).ok()
+}
+
+#[cfg(test)]
+mod jws_tests {
+    use super::*;
+
+    fn token(header: &str) -> String {
+        format!("{}.e30.AA", URL_SAFE_NO_PAD.encode(header))
+    }
+
+    #[test]
+    fn f114_only_asymmetric_algorithms_are_accepted() {
+        for name in ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"] {
+            assert!(Jws::parse(&token(&format!(r#"{{"alg":"{name}"}}"#))).is_some(), "{name}");
+        }
+        for name in
+            ["none", "None", "NONE", "", "HS256", "HS384", "HS512", "ES256K", "ES512", "rs256", "RSA-OAEP", "dir"]
+        {
+            assert!(Jws::parse(&token(&format!(r#"{{"alg":"{name}"}}"#))).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn f114_malformed_token_is_rejected() {
+        let good = token(r#"{"alg":"ES256"}"#);
+        assert!(Jws::parse(&good).is_some());
+        let (header, rest) = good.split_once('.').unwrap();
+        let bad = [
+            String::new(),
+            ".".to_owned(),
+            "..".to_owned(),
+            header.to_owned(),
+            format!("{header}.e30"),
+            format!("{good}.AA"),
+            format!("{good}="),
+            format!("{header}=.{rest}"),
+            format!("{header}.e31.AA"),
+            format!("{header}.e30.A"),
+            format!("{header}.e30.AB"),
+            format!("{header}.e30.+/"),
+            token("{}"),
+            token("[]"),
+            token(r#"{"alg":null}"#),
+            token(r#"{"alg":["ES256"]}"#),
+            token(r#"{"alg":"ES256","alg":"ES256"}"#),
+            token(r#"{"alg":"ES256","kid":7}"#),
+            token(r#"{"alg":"ES256","crit":["b64"],"b64":false}"#),
+            token(r#"{"alg":"ES256"} "#) + " ",
+        ];
+        for text in bad {
+            assert!(Jws::parse(&text).is_none(), "{text}");
+        }
+    }
+}

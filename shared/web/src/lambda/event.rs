@@ -4,18 +4,34 @@
 mod fuzz;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use axum::body::Body;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use domain::ErrorCode;
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
-use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpRequest;
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::{ApiError, SourceIp};
+
+/// The bytes that a path needs percent-encoded. It is not normalised, and a proxy in front may have decoded it.
+const PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// The bytes that a query needs percent-encoded: all that RFC 3986 does not call unreserved.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Marks a request whose caller Lambda has authorized by IAM; an extension of the request. No client can cause it by what it
 /// sends.
@@ -24,13 +40,10 @@ pub(super) struct IamAuthorized;
 
 /// Converts an event to a request with its [`SourceIp`] and [`IamAuthorized`]. An event that is no HTTP request is `invalid_request`.
 pub(super) fn parse_request(event: &RawValue) -> Result<Request<Body>, ApiError> {
-    let parts = parse_v2(event)
-        .or_else(|| parse_v1(event))
-        .filter(|parts| parts.path.starts_with('/'))
-        .ok_or_else(unknown_format)?;
+    let parts = parse_parts(event).filter(|parts| parts.path.starts_with('/')).ok_or_else(unknown_format)?;
     let body = parts.body.unwrap_or_default();
     let body = if parts.is_base64 {
-        STANDARD.decode(body).map_err(|_| invalid_request("The body of the event is not valid base64"))?
+        STANDARD.decode(body).map_err(|_| ApiError::invalid_request("The body of the event is not valid base64"))?
     } else {
         body.into_bytes()
     };
@@ -48,14 +61,9 @@ pub(super) fn parse_request(event: &RawValue) -> Result<Request<Body>, ApiError>
 }
 
 fn unknown_format() -> ApiError {
-    invalid_request("The event is not an HTTP request of format 1.0 or 2.0")
+    ApiError::invalid_request("The event is not an HTTP request of format 1.0 or 2.0")
 }
 
-fn invalid_request(message: &str) -> ApiError {
-    ApiError::new(ErrorCode::InvalidRequest, message)
-}
-
-/// The fields that both formats have.
 struct EventParts {
     method: String,
     path: String,
@@ -67,111 +75,75 @@ struct EventParts {
     is_iam_authorized: bool,
 }
 
-fn parse_v2(event: &RawValue) -> Option<EventParts> {
-    let event: ApiGatewayV2httpRequest = serde_json::from_str(event.get()).ok()?;
-    let path = event.raw_path.filter(|_| event.version.as_deref() == Some("2.0"))?;
-    Some(EventParts {
-        method: event.request_context.http.method.as_str().to_owned(),
-        path: percent_encode(without_stage(&path, event.request_context.stage.as_deref()), is_path_byte),
-        query: event.raw_query_string.unwrap_or_default(),
-        headers: event.headers,
-        body: event.body,
-        is_base64: event.is_base64_encoded,
-        source_ip: event.request_context.http.source_ip,
-        is_iam_authorized: event.request_context.authorizer.is_some_and(|authorizer| authorizer.iam.is_some()),
-    })
-}
-
-/// An event of a REST API. Only `resource` distinguishes it from a load balancer's event.
+/// An event of either format.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RestEvent {
-    #[serde(rename = "resource")]
-    _resource: String,
-    http_method: String,
+struct Event {
+    version: Option<String>,
+    raw_path: Option<String>,
+    raw_query_string: Option<String>,
+    headers: Option<BTreeMap<String, String>>,
+    /// Of a REST API; only this distinguishes its events from those of a load balancer.
+    resource: Option<String>,
+    http_method: Option<String>,
     /// Without the stage.
-    path: String,
-    #[serde(default)]
+    path: Option<String>,
     multi_value_headers: Option<BTreeMap<String, Vec<String>>>,
     /// Decoded.
-    #[serde(default)]
     multi_value_query_string_parameters: Option<BTreeMap<String, Vec<String>>>,
-    request_context: RestContext,
+    request_context: Value,
     body: Option<String>,
     #[serde(default)]
     is_base64_encoded: bool,
 }
 
-#[derive(Deserialize)]
-struct RestContext {
-    identity: RestIdentity,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RestIdentity {
-    source_ip: Option<String>,
-}
-
-fn parse_v1(event: &RawValue) -> Option<EventParts> {
-    let event: RestEvent = serde_json::from_str(event.get()).ok()?;
+fn parse_parts(event: &RawValue) -> Option<EventParts> {
+    let event: Event = serde_json::from_str(event.get()).ok()?;
+    let (context, body, is_base64) = (event.request_context, event.body, event.is_base64_encoded);
+    let source_ip = |part: &str| context[part]["sourceIp"].as_str().map(str::to_owned);
+    if event.version.as_deref() == Some("2.0") {
+        return Some(EventParts {
+            method: context["http"]["method"].as_str()?.to_owned(),
+            path: utf8_percent_encode(without_stage(&event.raw_path?, context["stage"].as_str()), PATH).to_string(),
+            query: event.raw_query_string.unwrap_or_default(),
+            headers: to_header_map(event.headers.into_iter().flatten()),
+            body,
+            is_base64,
+            source_ip: source_ip("http"),
+            is_iam_authorized: !context["authorizer"]["iam"].is_null(),
+        });
+    }
+    event.resource?;
     Some(EventParts {
-        method: event.http_method,
-        path: percent_encode(&event.path, is_path_byte),
-        query: encode_query(&event.multi_value_query_string_parameters.unwrap_or_default()),
-        headers: to_header_map(event.multi_value_headers.unwrap_or_default()),
-        body: event.body,
-        is_base64: event.is_base64_encoded,
-        source_ip: event.request_context.identity.source_ip,
+        method: event.http_method?,
+        path: utf8_percent_encode(&event.path?, PATH).to_string(),
+        query: encode_query(pairs(event.multi_value_query_string_parameters.unwrap_or_default())),
+        headers: to_header_map(pairs(event.multi_value_headers.unwrap_or_default())),
+        body,
+        is_base64,
+        source_ip: source_ip("identity"),
         is_iam_authorized: false,
     })
 }
 
-fn encode_query(parameters: &BTreeMap<String, Vec<String>>) -> String {
-    let pairs = parameters.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, value)));
-    let pairs = pairs.map(|(name, value)| {
-        format!("{}={}", percent_encode(name, is_unreserved), percent_encode(value, is_unreserved))
-    });
+fn pairs(named_values: BTreeMap<String, Vec<String>>) -> impl Iterator<Item = (String, String)> {
+    named_values.into_iter().flat_map(|(name, values)| values.into_iter().map(move |value| (name.clone(), value)))
+}
+
+fn encode_query(pairs: impl Iterator<Item = (String, String)>) -> String {
+    let pairs = pairs
+        .map(|(name, value)| format!("{}={}", utf8_percent_encode(&name, QUERY), utf8_percent_encode(&value, QUERY)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
-fn to_header_map(named_values: BTreeMap<String, Vec<String>>) -> HeaderMap {
-    let pairs =
-        named_values.into_iter().flat_map(|(name, values)| values.into_iter().map(move |value| (name.clone(), value)));
-    let mut headers = HeaderMap::new();
-    for (name, value) in pairs {
-        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
-            headers.append(name, value);
-        }
-    }
-    headers
+fn to_header_map(pairs: impl Iterator<Item = (String, String)>) -> HeaderMap {
+    pairs
+        .filter_map(|(name, value)| Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?)))
+        .collect()
 }
 
 /// Removes the stage from the path: in format 2.0 an API with a named stage prefixes it, a function URL does not.
 fn without_stage<'p>(path: &'p str, stage: Option<&str>) -> &'p str {
     let rest = stage.and_then(|stage| path.strip_prefix('/')?.strip_prefix(stage));
     rest.filter(|rest| rest.starts_with('/')).unwrap_or(path)
-}
-
-/// Whether a byte may appear unescaped in a path. The path is not normalised, and a proxy in front may have decoded it.
-fn is_path_byte(byte: u8) -> bool {
-    byte.is_ascii_graphic() && !b"\"#<>?^`{|}".contains(&byte)
-}
-
-/// Whether a byte needs no percent-encoding in a query: RFC 3986 calls it unreserved.
-fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
-}
-
-fn percent_encode(text: &str, is_literal: fn(u8) -> bool) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if is_literal(byte) {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
 }

@@ -5,7 +5,7 @@
 
 use axum::extract::Request;
 use domain::ErrorCode;
-use http::{HeaderMap, HeaderName};
+use http::HeaderName;
 use platform::secrets::{Secret, SecretError};
 use platform::settings::{SettingError, Settings};
 use secrecy::ExposeSecret;
@@ -13,6 +13,7 @@ use subtle::ConstantTimeEq;
 
 use super::event::IamAuthorized;
 use crate::ApiError;
+use crate::single_header::single_header;
 
 const ORIGIN_KEY: HeaderName = HeaderName::from_static("x-origin-key");
 
@@ -37,7 +38,8 @@ impl OriginKeys {
     /// # Errors
     /// `forbidden`; `not_configured` if a stored key cannot be read and no other one matches.
     pub(super) async fn check(&self, request: &mut Request) -> Result<(), ApiError> {
-        let sent = take_header(request.headers_mut());
+        let sent = single_header(request.headers(), &ORIGIN_KEY).one().map(str::to_owned);
+        request.headers_mut().remove(&ORIGIN_KEY);
         if self.0.is_empty() || request.extensions().get::<IamAuthorized>().is_some() {
             return Ok(());
         }
@@ -66,17 +68,6 @@ impl OriginKeys {
         }
         unreadable.map_or(Ok(false), Err)
     }
-}
-
-/// Removes the header; returns its value if there is exactly one.
-fn take_header(headers: &mut HeaderMap) -> Option<http::HeaderValue> {
-    let mut values = headers.get_all(&ORIGIN_KEY).iter();
-    let only = match (values.next(), values.next()) {
-        (Some(value), None) => Some(value.clone()),
-        _ => None,
-    };
-    headers.remove(&ORIGIN_KEY);
-    only
 }
 
 fn forbidden() -> ApiError {

@@ -173,3 +173,14 @@ async fn cancelled_read_is_made_by_the_next_caller() {
     assert!(tokio::time::timeout(Duration::from_millis(1), never).await.is_err());
     assert_eq!(refreshed.get(at(0), async || Ok(1)).await, Ok(1));
 }
+
+#[tokio::test]
+async fn discarded_value_is_not_used_while_reads_fail() {
+    let refreshed = Refreshed::<u32, u32>::new(POLICY);
+    assert_eq!(refreshed.get(at(0), async || Ok(1)).await, Ok(1));
+    refreshed.discard_if(|value| *value == 2);
+    assert_eq!(refreshed.peek(), Some(1));
+    refreshed.discard_if(|value| *value == 1);
+    assert_eq!(refreshed.get(at(1), async || Err(2)).await, Err(2));
+    assert_eq!(refreshed.get(at(1), async || Ok(3)).await, Ok(3), "without a usable value nothing waits");
+}

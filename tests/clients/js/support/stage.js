@@ -27,6 +27,7 @@ const entry = (name) => ({ name, baseUrl: `${model.url}/v1`, model: "scripted", 
 const settings = {
   MODELS: JSON.stringify([entry("native"), entry("prompt")]),
   DEFAULT_MODEL: "prompt",
+  TITLE_MODEL: "none",
   ALLOWED_ORIGINS: "https://pages.example",
 };
 const data = await mkdtemp(path.join(tmpdir(), "clients-"));

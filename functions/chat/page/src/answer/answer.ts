@@ -1,20 +1,35 @@
 // The view of one answer: its parts, sources and end, from live events or from the stored message.
 
 import { ApiError } from "../api/client.ts";
-import type { Message, ToolCall, ToolResult, TurnEvent, Usage } from "../api/types.ts";
+import type { Feedback, Message, ToolCall, ToolResult, TurnEvent } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
-import { announce, button, copyText, el, flash, icon, type Child } from "../view/dom.ts";
+import { announce, button, copyFormatted, el, flash, icon, type Child } from "../view/dom.ts";
+import type { Versions } from "../view/versions.ts";
 import { CallDetails } from "./call-details.ts";
+import { countDown } from "./countdown.ts";
+import { formattedExcerpt, plainExcerpt } from "./excerpt.ts";
+import { AnswerFooter } from "./footer.ts";
 import { AnswerParts } from "./parts.ts";
 import type { References } from "./references.ts";
 import { RenderScheduler } from "./render-scheduler.ts";
 import { Sources } from "./sources.ts";
-import { attributionText, errorText, finishReasonText, usageText } from "./strings.ts";
+import { finishReasonText } from "./strings.ts";
+
+/** The ends after which the model can continue an answer. */
+const CONTINUABLE = new Set(["length", "stopped", "deadline", "interrupted"]);
 
 /** What an answer needs of the conversation. */
 export interface AnswerOptions {
-  /** Regenerates the answer. */
-  onRetry: (view: AnswerView) => void;
+  /** Answers again. */
+  onRegenerate: (view: AnswerView) => void;
+  /** Lets the model continue the answer. */
+  onContinue: (view: AnswerView) => void;
+  /** Deletes the answer and all after it. */
+  onDelete: (view: AnswerView) => void;
+  /** Shows another version of the answer. */
+  onSelect: (view: AnswerView, messageId: string) => void;
+  /** Stores what the user thinks of the answer; null withdraws it. */
+  onRate: (view: AnswerView, feedback: Feedback | null) => Promise<unknown>;
   /** Loads the stored answer. */
   onReload: (view: AnswerView) => void;
   /** What the answers of the conversation can refer to. */
@@ -26,15 +41,20 @@ export class AnswerView {
   element = el("article", { class: "turn answer" }, el("h2", { class: "offscreen" }, t.chat.answer));
   readonly references: References;
   messageId: string | null = null;
+  parentId: string | null = null;
+  /** The message as it was loaded; null for one that was received as a stream. */
+  stored: Message | null = null;
+  /** When this page sent the request whose first text it waits for, else 0. */
+  sentAt = 0;
   #sources: Sources;
   #parts: AnswerParts;
   #status = el("p", { class: "status" });
   #notes = el("div", { class: "notes" });
-  #footer = el("footer", { class: "answer-footer" });
+  #footer: AnswerFooter;
   #model = "";
   #models: string[] = [];
   #ended = false;
-  #callDetails: CallDetails | null = null;
+  #stopCountDown = () => {};
   #scheduler = new RenderScheduler(() => this.#parts.render());
   #options: AnswerOptions;
 
@@ -48,9 +68,25 @@ export class AnswerView {
       cite: (number) => sources.numbered(number),
       hasSources: () => sources.any,
       hasDocuments: () => references.hasDocuments,
-      onCall: ({ name }) => references.noteCall(name),
+      onCall: ({ name }) => {
+        references.noteCall(name);
+        void CallDetails.prepare();
+      },
     });
-    this.element.append(this.#parts.element, this.#status, this.#sources.element, this.#notes, this.#footer);
+    const actions = {
+      onCopy: (copy: HTMLElement) => void this.#copy(copy),
+      onRegenerate: () => options.onRegenerate(this),
+      onDelete: () => options.onDelete(this),
+      onSelect: (messageId: string) => options.onSelect(this, messageId),
+      onRate: (feedback: Feedback | null) => options.onRate(this, feedback),
+    };
+    this.#footer = new AnswerFooter(actions, sources.toggle);
+    this.element.append(this.#parts.element, this.#status, this.#notes, this.#footer.element, sources.element);
+  }
+
+  /** Which of several answers to the question it is. */
+  get versions(): Versions {
+    return this.#footer.versions;
   }
 
   /** The text so far. */
@@ -60,10 +96,15 @@ export class AnswerView {
 
   /** Shows one event of a running turn. */
   apply(event: TurnEvent): void {
+    if (this.sentAt > 0 && event.type === "content") {
+      this.#footer.firstTextMs = performance.now() - this.sentAt;
+      this.sentAt = 0;
+    }
     switch (event.type) {
       case "start":
         this.#model = event.model;
-        this.messageId = event.messageId;
+        this.#setId(event.messageId);
+        if (event.continues) this.#reopen();
         break;
       case "thinking":
         this.#parts.appendThinking(event.thinking);
@@ -90,7 +131,7 @@ export class AnswerView {
         this.#showResult(event);
         break;
       case "usage":
-        this.#showUsage(event);
+        this.#footer.setUsage(event);
         break;
       case "done":
         this.#models = event.models ?? [];
@@ -119,26 +160,40 @@ export class AnswerView {
 
   /** Shows a stored message. Returns whether its turn still runs. */
   showStored(message: Message): boolean {
+    this.stored = message;
     this.#sources.add(message.sources);
     this.#parts.setStored(message);
     this.#model = message.model;
-    this.messageId = message.id;
+    this.#setId(message.id);
     this.#models = message.models ?? [];
-    if (message.usage) this.#showUsage(message.usage);
+    if (message.usage) this.#footer.setUsage(message.usage);
     const running = message.status === "running";
     if (running) this.showStatus(t.answer.stillWriting);
     else if (message.error) this.showFailed(new ApiError({ ...message.error, retryable: true }));
-    else if (message.status === "interrupted") this.#showInterrupted(t.answer.interrupted);
+    else if (message.status === "interrupted") this.#showInterrupted();
     else this.#complete(message.finishReason);
     return running;
+  }
+
+  /** Shows what a stored message has besides its content: its position in the conversation, and its rating. */
+  showPosition({ id, parentId = null, siblings = [], feedback }: Message): void {
+    this.parentId = parentId;
+    this.versions.show(siblings, siblings.indexOf(id));
+    this.#footer.rating.show(feedback);
   }
 
   /** Ends the answer with an error. */
   showFailed(error: ApiError): void {
     this.#end();
     const request = error.requestId ? el("span", { class: "request" }, t.answer.request(error.requestId)) : "";
-    const note = this.#setNote("failed", errorText(error), request);
-    if (error.retryable) this.#offerRetry(note);
+    const sentence = el("span", {});
+    const note = this.#setNote("failed", sentence, request);
+    const retry = error.retryable ? this.#offerRetry(note) : null;
+    this.#stopCountDown = countDown(error, (text, left) => {
+      sentence.textContent = text;
+      if (retry) retry.disabled = left > 0;
+      return note.isConnected;
+    });
   }
 
   /** Ends the view of an answer that may continue on the server, with a button that loads the stored answer. */
@@ -153,13 +208,35 @@ export class AnswerView {
     this.#setNote("interrupted", text);
   }
 
-  #showUsage(usage: Usage): void {
-    this.#footer.append(el("span", { class: "usage" }, usageText(usage)));
+  #setId(id: string): void {
+    this.messageId = id;
+    this.element.dataset.message = id;
   }
 
-  #showInterrupted(text: string): void {
+  #showInterrupted(): void {
     this.#end();
-    this.#offerRetry(this.#setNote("interrupted", text));
+    const note = this.#setNote("interrupted", t.answer.interrupted);
+    this.#offerContinuation(note, "interrupted");
+    this.#offerRetry(note);
+  }
+
+  /** Copies the answer with the sources that it cites. */
+  async #copy(copy: HTMLElement): Promise<void> {
+    const excerpt = this.#parts.excerpt;
+    await copyFormatted(plainExcerpt(excerpt), formattedExcerpt(excerpt));
+    flash(copy, t.copied, t.copy);
+  }
+
+  /** Lets an answer that has ended grow again. */
+  #reopen(): void {
+    this.#ended = false;
+    this.stored = null;
+    this.#stopCountDown();
+    this.#notes.replaceChildren();
+    this.#footer.clear();
+    this.#sources.element.hidden = true;
+    this.#parts.reopen();
+    this.showStatus(t.chat.waiting);
   }
 
   /** Shows a call, also in the status if text may have scrolled it out of view. */
@@ -184,9 +261,7 @@ export class AnswerView {
   #complete(finishReason: string | undefined): string | null {
     this.#end();
     const reason = finishReasonText(finishReason);
-    if (reason) this.#setNote(finishReason ?? "", reason);
-    const kind = { iconName: "reload", kind: "text regenerate" } as const;
-    this.#footer.append(button(t.answer.again, () => this.#options.onRetry(this), kind));
+    if (reason) this.#offerContinuation(this.#setNote(finishReason ?? "", reason), finishReason);
     return reason;
   }
 
@@ -196,14 +271,9 @@ export class AnswerView {
     this.#scheduler.cancel();
     this.#parts.finish();
     this.#status.textContent = "";
-    this.#sources.show();
-    this.#offerCallDetails();
-    if (this.text !== "") this.#footer.prepend(copyButton(() => this.text));
-    this.#footer.append(el("span", { class: "model-name" }, this.#model));
-    const attribution = attributionText(this.#models, this.#model);
-    if (attribution) this.#footer.append(el("span", { class: "attribution" }, attribution));
-    // Nothing was written: the numbers would be of no use.
-    if (this.text === "") for (const usage of this.#footer.querySelectorAll(".usage")) usage.remove();
+    this.#sources.offer();
+    const details = this.#parts.hasSteps && this.messageId !== null ? new CallDetails(this.messageId).element : null;
+    this.#footer.show({ empty: this.text === "", model: this.#model, models: this.#models, details });
   }
 
   #setNote(kind: string, ...children: Child[]): HTMLElement {
@@ -212,26 +282,16 @@ export class AnswerView {
     return note;
   }
 
-  /** Adds a retry button. CSS shows it below the newest answer only, because no other can be regenerated. */
-  #offerRetry(note: HTMLElement): void {
-    const kind = { iconName: "reload", kind: "quiet regenerate" } as const;
-    const retry = button(t.retry, () => this.#options.onRetry(this), kind);
+  #offerRetry(note: HTMLElement): HTMLButtonElement {
+    const retry = button(t.retry, () => this.#options.onRegenerate(this), { iconName: "reload" });
     retry.title = t.answer.retryTitle;
     note.append(retry);
+    return retry;
   }
 
-  #offerCallDetails(): void {
-    if (this.#callDetails || !this.#parts.hasSteps || this.messageId === null || !CallDetails.available) return;
-    this.#callDetails = new CallDetails(this.messageId);
-    this.#sources.element.after(this.#callDetails.element);
+  /** Adds a button that lets the model continue. CSS shows it below the newest answer only: later ones follow the text as it is. */
+  #offerContinuation(note: HTMLElement, end: string | undefined): void {
+    if (!CONTINUABLE.has(end ?? "") || this.text === "") return;
+    note.append(button(t.answer.continue, () => this.#options.onContinue(this), { kind: "quiet continue" }));
   }
-}
-
-function copyButton(text: () => string): HTMLElement {
-  const onClick = async () => {
-    await copyText(text());
-    flash(copy, t.copied, t.copy);
-  };
-  const copy = button(t.copy, () => void onClick(), { iconName: "copy", kind: "text copy" });
-  return copy;
 }

@@ -1,15 +1,26 @@
 // The stored tool calls of an answer, for administrators: the arguments and the outcome, loaded on demand.
 
+import { readAccount } from "../api/account.ts";
 import { ApiError, listExecutions } from "../api/client.ts";
+import { onKeyChange } from "../api/key.ts";
 import type { Execution } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
 import { el } from "../view/dom.ts";
 import { errorText, executionCells } from "./strings.ts";
 
-/** The tool calls of one answer, in a collapsed section. */
+/** Whether the caller is an administrator, as the tab remembers it; otherwise the section would appear late and move the text. */
+const ADMINISTRATOR = "administrator";
+
+/** The request that finds out whether the caller is an administrator; sent once. */
+let account: Promise<void> | null = null;
+
+onKeyChange(() => {
+  account = null;
+  sessionStorage.removeItem(ADMINISTRATOR);
+});
+
+/** The tool calls of one answer, in a collapsed section that only administrators see. */
 export class CallDetails {
-  /** Whether this caller may read them; true until the server answers 403. */
-  static available = true;
   element = el("details", { class: "call-details" }, el("summary", {}, t.details.title));
   #messageId: string;
   #body = el("div", { class: "call-details-body", tabindex: "0", role: "group", "aria-label": t.details.title });
@@ -20,6 +31,22 @@ export class CallDetails {
     this.element.addEventListener("toggle", () => {
       if (this.element.open) void this.#load();
     });
+    const show = () => {
+      this.element.hidden = sessionStorage.getItem(ADMINISTRATOR) !== "true";
+    };
+    show();
+    void CallDetails.prepare().then(show);
+  }
+
+  /** Finds out who sees details, while the calls still run. */
+  static prepare(): Promise<void> {
+    if (sessionStorage.getItem(ADMINISTRATOR) !== null) return Promise.resolve();
+    const remember = ({ admin }: { admin: boolean }) => sessionStorage.setItem(ADMINISTRATOR, String(admin));
+    const forget = () => {
+      account = null;
+    };
+    account ??= readAccount().then(remember).catch(forget);
+    return account;
   }
 
   async #load(): Promise<void> {
@@ -28,10 +55,7 @@ export class CallDetails {
     try {
       this.#body.replaceChildren(table(await listExecutions(this.#messageId)));
     } catch (thrown) {
-      const error = ApiError.from(thrown);
-      if (error.status === 403) CallDetails.available = false;
-      const text = error.status === 403 ? t.details.forbidden : errorText(error);
-      this.#body.replaceChildren(text);
+      this.#body.replaceChildren(errorText(ApiError.from(thrown)));
     }
   }
 }

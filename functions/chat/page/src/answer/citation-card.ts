@@ -42,8 +42,11 @@ export function wireCitations(root: HTMLElement): void {
   document.addEventListener("pointerdown", ({ target }) => {
     if (card && target instanceof Node && !card.contains(target) && !owner?.contains(target)) hide();
   });
-  document.addEventListener("keydown", ({ key }) => {
-    if (key === "Escape") hide();
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !card) return;
+    hide();
+    // The same key stops an answer, unless it was meant for the card.
+    event.stopImmediatePropagation();
   });
   document.addEventListener("scroll", hide, { capture: true, passive: true });
 }

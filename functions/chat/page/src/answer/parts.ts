@@ -1,57 +1,28 @@
 // What an answer consists of, in the order in which it happened: reasoning, text, tool calls, text.
 
-import type { Message, Source, ToolCall, ToolResult } from "../api/types.ts";
-import { MarkdownView } from "../markdown/view.ts";
+import type { Message, ToolCall, ToolResult } from "../api/types.ts";
 import { el } from "../view/dom.ts";
+import { GrowingText, type Citations } from "./growing-text.ts";
 import { Steps } from "./steps.ts";
 import { sourcesByCall } from "./stored-sources.ts";
 import { StoredTexts, type Texts } from "./stored-texts.ts";
 import { Thinking } from "./thinking.ts";
 
-/** What texts refer to. */
-export interface Citations {
-  cite: (number: number) => Source | null;
-  hasSources: () => boolean;
-  hasDocuments: () => boolean;
-  /** Receives each call, whose results later text may cite. */
-  onCall: (call: ToolCall) => void;
-}
-
-/** A text between tool calls. */
-class TextPart {
-  element = el("div", { class: "prose" });
-  text = "";
-  #view: MarkdownView;
-
-  constructor(citations: Citations) {
-    this.#view = new MarkdownView(this.element, citations);
-  }
-
-  push(delta: string): void {
-    // Line breaks at the beginning would be an empty part.
-    const added = this.text === "" ? delta.replace(/^\s*\n/, "") : delta;
-    this.text += added;
-    this.#view.push(added);
-  }
-
-  render(): void {
-    this.#view.render();
-  }
-
-  finish(): void {
-    this.#view.finish();
-  }
+/** The texts of an answer that a reader takes along: their Markdown, and their elements. */
+export interface Excerpt {
+  text: string;
+  elements: HTMLElement[];
 }
 
 /** The parts of one answer. */
 export class AnswerParts {
   element = el("div", { class: "parts" });
   #citations: Citations;
-  #texts: TextPart[] = [];
+  #texts: GrowingText[] = [];
   #steps: Steps[] = [];
   /** The reasoning and the text of the current round; a call ends the round. */
   #thinking: Thinking | null = null;
-  #text: TextPart | null = null;
+  #text: GrowingText | null = null;
   #group: Steps | null = null;
 
   constructor(citations: Citations) {
@@ -60,7 +31,15 @@ export class AnswerParts {
 
   /** All text, with a blank line between parts. */
   get text(): string {
-    return this.#texts.map(({ text }) => text.trim()).filter(Boolean).join("\n\n");
+    return joined(this.#texts);
+  }
+
+  /** The answer without what was written before the last call; all text if nothing was written after it. */
+  get excerpt(): Excerpt {
+    const last = this.#steps.at(-1)?.element;
+    const after = this.#texts.filter(({ element }) => !last || last.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING);
+    const texts = joined(after) === "" ? this.#texts : after;
+    return { text: joined(texts), elements: texts.map(({ element }) => element) };
   }
 
   /** Whether a call is still running. */
@@ -78,7 +57,7 @@ export class AnswerParts {
     this.#thinking?.pause();
     if (this.#text === null && delta.trim() === "") return;
     if (this.#text === null) {
-      this.#text = new TextPart(this.#citations);
+      this.#text = new GrowingText(el("div", { class: "prose" }), this.#citations);
       this.#texts.push(this.#text);
       this.#group = null;
       this.element.append(this.#text.element);
@@ -164,10 +143,15 @@ export class AnswerParts {
     this.#thinking?.render();
   }
 
+  /** Lets the parts grow after their end. */
+  reopen(): void {
+    this.#thinking?.reopen();
+    this.#text?.reopen();
+  }
+
   /** Ends all parts. */
   finish(): void {
-    this.#thinking?.render();
-    this.#thinking?.pause();
+    this.#thinking?.finish();
     this.#text?.finish();
     for (const steps of this.#steps) steps.abandon();
     this.#mark(null);
@@ -183,11 +167,14 @@ export class AnswerParts {
   }
 
   #endRound(): void {
-    this.#thinking?.render();
-    this.#thinking?.pause();
+    this.#thinking?.finish();
     this.#text?.finish();
     this.#mark(null);
     if (this.#text !== null || this.#thinking !== null) this.#group = null;
     [this.#thinking, this.#text] = [null, null];
   }
+}
+
+function joined(texts: GrowingText[]): string {
+  return texts.map(({ text }) => text.trim()).filter(Boolean).join("\n\n");
 }

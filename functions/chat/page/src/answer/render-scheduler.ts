@@ -1,9 +1,11 @@
-// Schedules repeated rendering: at most once per frame, and at most a fifth of the time if rendering is slow.
+// Schedules repeated rendering: at most once per frame, every second frame on a slow device, and at most a fifth of the time
+// if rendering is slow.
 
-const SLOW_MS = 50;
+/** The duration of a run, in milliseconds, after which the pause is as long; after a shorter one it is relatively shorter. */
+const EQUAL_PAUSE_MS = 12;
 
-/** The pause after a slow run, as a multiple of the run's duration. */
-const PAUSE_FACTOR = 4;
+/** The longest pause, as a multiple of the run's duration. */
+const MAX_PAUSE_FACTOR = 4;
 
 /** Calls `render` in the next frame after each `request`; after a slow run it pauses to keep the page responsive. */
 export class RenderScheduler {
@@ -19,8 +21,8 @@ export class RenderScheduler {
   /** Requests one run, unless one is pending. */
   request(): void {
     if (this.#timer !== 0 || this.#frame !== 0) return;
-    if (this.#lastMs < SLOW_MS) this.#schedule();
-    else this.#timer = setTimeout(() => this.#schedule(), this.#lastMs * PAUSE_FACTOR);
+    const pause = this.#lastMs * Math.min(MAX_PAUSE_FACTOR, this.#lastMs / EQUAL_PAUSE_MS);
+    this.#timer = setTimeout(() => this.#schedule(), pause);
   }
 
   /** Cancels the pending run. */

@@ -1,27 +1,25 @@
-// The sources of an answer: a numbered list of links below its text.
+// The sources of an answer: a numbered list of links, and the button that opens it.
 
 import type { Source } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
 import { safeHref } from "../markdown/links.ts";
-import { button, el, link } from "../view/dom.ts";
+import { button, el, icon, link } from "../view/dom.ts";
 import type { References } from "./references.ts";
 import { hostOf } from "./strings.ts";
 
-/** The number of sources in the collapsed list. */
-const COLLAPSED_COUNT = 4;
-
 /** The sources of one answer. */
 export class Sources {
-  element = el("section", { class: "sources", "aria-label": t.answer.sources, hidden: true });
+  element = el("div", { class: "sources", role: "group", "aria-label": t.answer.sources, hidden: true });
   #list = el("ol");
   #all: Source[] = [];
-  #more = button("", () => this.#expand(), { kind: "text" });
+  /** Opens and closes the list. */
+  toggle = button("", () => this.#open(this.element.classList.contains("closed")), { kind: "text sources-toggle" });
   #ofConversation: Map<number, Source>;
 
   /** `ofConversation` maps numbers to the sources of all answers of the conversation; the first one keeps its number. */
   constructor({ sources: ofConversation }: References) {
     this.#ofConversation = ofConversation;
-    this.element.append(this.#list, this.#more);
+    this.element.append(this.#list);
   }
 
   /** Adds sources; skips duplicates and sources without a safe URL. */
@@ -34,12 +32,19 @@ export class Sources {
       if (!this.#ofConversation.has(known.index)) this.#ofConversation.set(known.index, known);
       this.#list.append(sourceElement(known));
     }
-    this.#collapse();
   }
 
-  /** Shows the list. While the text grows the list is hidden, because it would move with every line. */
+  /** Shows the list. */
   show(): void {
     this.element.hidden = this.#all.length === 0;
+  }
+
+  /** Shows the button, below which the list opens. */
+  offer(): void {
+    this.show();
+    this.toggle.hidden = this.element.hidden;
+    this.toggle.replaceChildren(t.answer.sourceCount(this.#all.length), icon("chevron"));
+    this.#open(false);
   }
 
   /** The source with this number: the answer's own one, else that of an earlier answer; null if it is ambiguous. */
@@ -57,18 +62,9 @@ export class Sources {
     return this.#all.length > 0 || this.#ofConversation.size > 0;
   }
 
-  #collapse(): void {
-    const hidden = this.#all.length - COLLAPSED_COUNT;
-    if (this.element.classList.contains("open")) return;
-    this.element.classList.toggle("collapsed", hidden > 1);
-    this.#more.hidden = hidden <= 1;
-    this.#more.textContent = t.answer.moreSources(hidden);
-  }
-
-  #expand(): void {
-    this.element.classList.replace("collapsed", "open");
-    this.#more.hidden = true;
-    this.#list.children[COLLAPSED_COUNT]?.querySelector("a")?.focus();
+  #open(open: boolean): void {
+    this.element.classList.toggle("closed", !open);
+    this.toggle.setAttribute("aria-expanded", String(open));
   }
 }
 

@@ -1,10 +1,10 @@
 // The tool calls between two texts of an answer: one line of constant height, which opens to a list.
 
 import type { ToolCall, ToolResult } from "../api/types.ts";
-import { t } from "../i18n/index.ts";
+import { formatList, t } from "../i18n/index.ts";
 import { safeHref } from "../markdown/links.ts";
 import { el, icon, link } from "../view/dom.ts";
-import { callLabels, lastLine, outcomeText, timeText } from "./strings.ts";
+import { callLabels, lastLine, outcomeText, resultCount, timeText } from "./strings.ts";
 
 /** The characters kept of a call's progress text. */
 const MAX_PROGRESS_CHARS = 400;
@@ -80,18 +80,14 @@ export class Steps {
 
   #render(): void {
     const steps = [...this.#steps.values()];
-    const shown = steps.find(({ state }) => state === "running") ?? steps.at(-1);
-    if (!shown) return;
-    const [doing, done, subject] = shown.labels;
-    const failed = steps.some(({ state }) => state === "failed");
-    const state = shown.state === "running" ? "running" : failed ? "failed" : "ok";
+    const { state, verb, subject, outcome, count } = lineOf(steps);
     this.#line.className = `step ${state}`;
     this.#line.replaceChildren(
       state === "running" ? el("span", { class: "spinner" }) : icon(state === "ok" ? "check" : "alert"),
-      el("span", { class: "verb" }, shown.state === "running" ? doing : done),
+      el("span", { class: "verb" }, verb),
       ...(subject ? [" ", el("q", { class: "object", dir: "auto" }, subject)] : []),
-      el("span", { class: "outcome" }, shown.result ? outcomeText(shown.result) : lastLine(shown.progress)),
-      ...(steps.length > 1 ? [el("span", { class: "step-count" }, t.answer.stepCount(steps.length))] : []),
+      el("span", { class: "outcome" }, outcome),
+      ...(count > 1 ? [el("span", { class: "step-count" }, t.answer.stepCount(count))] : []),
       icon("chevron"),
     );
     this.#renderList();
@@ -100,6 +96,30 @@ export class Steps {
   #renderList(): void {
     if (this.element.open) this.#list.replaceChildren(...[...this.#steps.values()].map(stepElement));
   }
+}
+
+interface Line {
+  state: State;
+  verb: string;
+  subject: string;
+  outcome: string;
+  count: number;
+}
+
+/** What the line shows: the call that runs, else what all calls found together. */
+function lineOf(steps: Step[]): Line {
+  const shown = steps.find(({ state }) => state === "running") ?? steps.at(-1);
+  const [doing = "", done = "", subject = ""] = shown?.labels ?? [];
+  const failed = steps.filter(({ state }) => state === "failed").length;
+  const count = steps.length;
+  if (shown?.state === "running") return { state: "running", verb: doing, subject, outcome: lastLine(shown.progress), count };
+  const state = failed > 0 ? "failed" : "ok";
+  if (count === 1) return { state, verb: done, subject, outcome: shown?.result ? outcomeText(shown.result) : "", count };
+  const verbs = [...new Set(steps.map(({ labels }) => labels[1]))].map((verb, at) => (at === 0 ? verb : `${verb.charAt(0).toLowerCase()}${verb.slice(1)}`));
+  const subjects = new Set(steps.map(({ labels }) => labels[2]).filter(Boolean));
+  const found = steps.reduce((sum, { result }) => sum + ((result?.ok && resultCount(result.summary)) || 0), 0);
+  const outcome = [found > 0 ? t.answer.results(found) : "", failed > 0 ? t.answer.failedCount(failed) : ""].filter(Boolean).join(" · ");
+  return { state, verb: formatList(verbs), subject: [...subjects].join(" · "), outcome, count };
 }
 
 /** A call with all that is known of it. */

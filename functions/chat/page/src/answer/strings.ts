@@ -1,7 +1,7 @@
 // Texts that are made from data: errors, finish reasons, tool calls, counts and times. Pure: data in, strings out.
 
 import type { Erasure, Execution, ToolCall, ToolResult, Usage } from "../api/types.ts";
-import { durationText, formatList, formatNumber, t } from "../i18n/index.ts";
+import { costText, durationText, formatList, formatNumber, t } from "../i18n/index.ts";
 
 export { durationText, formatNumber, sizeText } from "../i18n/index.ts";
 
@@ -62,6 +62,8 @@ export function outcomeText({ ok, summary, error, sources }: Pick<ToolResult, "o
   if (!ok) return (error && lookUp(t.errors, error.code)) || error?.message || summary || t.answer.failed;
   const results = resultCount(summary);
   if (results !== null) return t.answer.results(results);
+  const characters = /^(\d+)(?: of \d+)? characters$/.exec(summary ?? "")?.[1];
+  if (characters) return t.answer.characters(Number(characters));
   return summary || (sources?.length ? t.answer.results(sources.length) : "");
 }
 
@@ -84,10 +86,11 @@ export function executionCells({ ok, error, cached, durationMs, bytes, credits }
   return [outcome, durationText(durationMs), size, formatNumber(credits)];
 }
 
-/** The usage of a turn, such as `812 tokens in · 143 out · 2 search credits`. */
-export function usageText({ inputTokens, outputTokens, searchCredits, estimated }: Usage): string {
+/** The usage of a turn, such as `812 tokens in · 143 out · 2 search credits · cost 0.0016`; the cost if the model has a price. */
+export function usageText({ inputTokens, outputTokens, searchCredits, estimated, costMicros }: Usage): string {
   const about = estimated ? "≈ " : "";
-  return t.answer.usage(`${about}${formatNumber(inputTokens)}`, formatNumber(outputTokens), searchCredits);
+  const usage = t.answer.usage(`${about}${formatNumber(inputTokens)}`, formatNumber(outputTokens), searchCredits);
+  return costMicros === undefined ? usage : `${usage} · ${t.answer.cost(costText(costMicros))}`;
 }
 
 /** The result of an erasure, such as `12 conversations, 1 key and 40 other records`. */

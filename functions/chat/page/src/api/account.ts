@@ -5,6 +5,9 @@ import type { Authentication } from "./credential.ts";
 
 export interface Account {
   user: string;
+  /** What people call the user, if the token has a name. */
+  name?: string;
+  groups?: string[];
   admin: boolean;
   auth: Authentication["mode"];
 }

@@ -11,6 +11,8 @@ import { beginSignIn, endSession, isSessionKept, keepSession, renewIfDue, sessio
 export interface Authentication {
   mode: "none" | "api_key" | "jwt";
   signIn?: SignIn;
+  /** Whether the server is a function on AWS Lambda. */
+  onLambda?: boolean;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -34,9 +36,9 @@ export function readAuthentication(): Promise<Authentication | null> {
 /** The token or the key to send, or null. */
 export const credential = () => sessionToken() ?? storedKey();
 
-/** The credential after a renewal, if one is due. */
-export async function freshCredential(): Promise<string | null> {
-  if (sessionToken() !== null) await renewIfDue();
+/** The credential after a renewal, if one is due; for a silent sign-in the page leaves only if it may. */
+export async function freshCredential(mayLeave: boolean): Promise<string | null> {
+  if (sessionToken() !== null) await renewIfDue(mayLeave);
   return credential();
 }
 
@@ -94,8 +96,8 @@ async function promptForSignIn(signIn: SignIn): Promise<boolean> {
     title: t.signIn.title,
     body: [el("p", {}, t.signIn.text(new URL(signIn.issuer).host))],
     controls: [
-      el("label", { class: "check" }, keep, t.settings.keep),
-      el("p", { class: "hint", id: "sign-in-keep-hint" }, t.settings.keepHint),
+      el("label", { class: "check" }, keep, t.key.keep),
+      el("p", { class: "hint", id: "sign-in-keep-hint" }, t.key.keepHint),
     ],
     submit: { label: t.signIn.submit },
     error,

@@ -55,8 +55,8 @@ export function promptForKey(rejected: boolean): Promise<boolean> {
     body: [el("p", {}, t.key.text)],
     field: { label: t.key.label, type: "password" },
     controls: [
-      el("label", { class: "check" }, keep, t.settings.keep),
-      el("p", { class: "hint", id: "key-keep-hint" }, t.settings.keepHint),
+      el("label", { class: "check" }, keep, t.key.keep),
+      el("p", { class: "hint", id: "key-keep-hint" }, t.key.keepHint),
     ],
     submit: { label: t.key.use },
     error: rejected ? t.key.rejected : "",

@@ -85,8 +85,12 @@ export async function discover({ issuer }: SignIn): Promise<Metadata> {
   return metadata;
 }
 
-/** The address at which the user signs in. */
-export async function authorizationUrl(signIn: SignIn, { state, nonce, verifier }: Pending): Promise<string> {
+/** The address at which the user signs in; `extra` are further parameters. */
+export async function authorizationUrl(
+  signIn: SignIn,
+  { state, nonce, verifier }: Pending,
+  extra: Record<string, string>,
+): Promise<string> {
   const { audience, clientId } = signIn;
   if (!globalThis.crypto?.subtle) throw new SignInError("insecure");
   const { authorization_endpoint } = await discover(signIn);
@@ -102,8 +106,7 @@ export async function authorizationUrl(signIn: SignIn, { state, nonce, verifier 
     nonce,
     code_challenge: base64Url(new Uint8Array(hash)),
     code_challenge_method: "S256",
-    // OpenID Connect Core 1.0, section 11: a refresh token that outlives the sign-in needs consent.
-    ...(signIn.scope.split(" ").includes("offline_access") && { prompt: "consent" }),
+    ...extra,
   });
 }
 
@@ -132,6 +135,19 @@ export async function refreshTokens(signIn: SignIn, old: Tokens): Promise<Tokens
   return { ...(idToken && { idToken }), refreshToken, ...toTokens(signIn, response) };
 }
 
+/** Whether the page requests a refresh token that outlives the sign-in. */
+export const requestsOffline = ({ scope }: SignIn) => scope.split(" ").includes("offline_access");
+
+/** The user of the tokens at the provider; null if no ID token names it. */
+export const subjectOf = ({ idToken }: Tokens) => (idToken && claims(idToken).sub) || null;
+
+/** What helps the provider to find the user's session among several; empty if the ID token has nothing. */
+export function loginHint({ idToken }: Tokens): Record<string, string> {
+  const { login_hint, preferred_username, email } = idToken ? claims(idToken) : {};
+  const hint = login_hint ?? preferred_username ?? email;
+  return hint ? { login_hint: hint } : {};
+}
+
 /** The address at which the provider ends its own session; null if it has none. */
 export async function signOutUrl(signIn: SignIn, idToken: string | undefined): Promise<string | null> {
   const { end_session_endpoint } = await discover(signIn);
@@ -139,6 +155,8 @@ export async function signOutUrl(signIn: SignIn, idToken: string | undefined): P
   return withQuery(end_session_endpoint, {
     client_id: signIn.clientId,
     post_logout_redirect_uri: redirectUri(),
+    // Amazon Cognito's name of it. https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html, 2026-11-26.
+    logout_uri: redirectUri(),
     ...(idToken && { id_token_hint: idToken }),
   });
 }
@@ -170,10 +188,14 @@ function toTokens({ issuer, clientId, audience }: SignIn, response: TokenRespons
 
 interface Claims {
   iss?: string;
+  sub?: string;
   aud?: string | string[];
   nonce?: string;
   iat?: number;
   exp?: number;
+  login_hint?: string;
+  preferred_username?: string;
+  email?: string;
 }
 
 /** The claims of a JWT (RFC 7519) without verifying them. */

@@ -15,6 +15,19 @@ export interface Conversation {
   messageCount?: number;
   createdAt?: string;
   updatedAt: string;
+  pinned?: boolean;
+  archived?: boolean;
+  /** Of a temporary conversation, which is in no list: when it is deleted. */
+  expiresAt?: string;
+  /** In the result of a search: messages with what was found between `[[` and `]]`. */
+  matches?: { messageId: string; snippet: string }[];
+}
+
+/** Which conversations a list has; without `archived` it has none that are archived. */
+export interface Filter {
+  q?: string;
+  archived?: true;
+  pinned?: true;
 }
 
 export interface ToolCall {
@@ -39,9 +52,20 @@ export interface Usage {
   costMicros?: number;
 }
 
+/** What the user thinks of an answer. */
+export interface Feedback {
+  rating: "up" | "down";
+  reason?: string | null;
+}
+
 export interface Message {
   id: string;
   role: "user" | "assistant";
+  /** The message before it; null for the first. */
+  parentId?: string | null;
+  /** All messages in its position by creation, if there are several. */
+  siblings?: string[];
+  feedback?: Feedback | null;
   content?: string;
   thinking?: string;
   /** The time that the model spent on its reasoning. */
@@ -73,7 +97,7 @@ export interface ToolResult {
 
 /** An event of a running turn. */
 export type TurnEvent =
-  | { type: "start"; conversationId: string; messageId: string; model: string }
+  | StartEvent
   | { type: "thinking"; thinking: string }
   | { type: "content"; content: string }
   | { type: "reclassify"; characters: number }
@@ -84,6 +108,16 @@ export type TurnEvent =
   | ({ type: "usage" } & Usage)
   | { type: "done"; finishReason: string; models?: string[] }
   | ErrorEvent;
+
+/** The event that begins a turn. */
+export interface StartEvent {
+  type: "start";
+  conversationId: string;
+  messageId: string;
+  model: string;
+  /** Whether the turn continues an answer: the stream has only what is new. */
+  continues?: boolean;
+}
 
 /** The event that ends a failed turn. */
 export interface ErrorEvent {
@@ -109,6 +143,10 @@ export interface Agent {
   id: string;
   name: string;
   description?: string;
+  /** Whether its answers are followed by questions. */
+  followUps?: boolean;
+  /** False if it does not search the web. */
+  searches?: boolean;
 }
 
 export interface Execution {

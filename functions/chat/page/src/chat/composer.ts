@@ -5,13 +5,19 @@ import { t } from "../i18n/index.ts";
 import { announce, byId, icon } from "../view/dom.ts";
 
 /** The server's limit of a message, in Unicode scalar values. */
-const MAX_CHARS = 32_000;
+export const MAX_CHARS = 32_000;
 
 /** The length from which the hint shows the count. */
 const COUNT_FROM = 28_000;
 
 /** Longer drafts are not stored: session storage holds about five million characters in total. */
 const MAX_DRAFT_CHARS = 8 * MAX_CHARS;
+
+/** Longer texts are not tried as one line. */
+const MAX_LINE_CHARS = 200;
+
+/** The greatest height of a box with one line, in pixels. */
+const MAX_LINE_HEIGHT = 40;
 
 /** A touch screen, whose keyboard has no Shift-Enter: Enter makes a new line there. */
 const COARSE = window.matchMedia("(pointer: coarse)");
@@ -24,10 +30,13 @@ export interface ComposerActions {
 
 /** The composer. */
 export class Composer {
+  #area = byId("composer");
   #box = byId("message") as HTMLTextAreaElement;
   #send = byId("send") as HTMLButtonElement;
   #hint = byId("composer-hint");
   #conversation: string | null = null;
+  /** Opens the last message of the conversation; returns whether there is one. */
+  onRecall = () => false;
   #busy = false;
   #onSend: (text: string) => void;
 
@@ -35,8 +44,13 @@ export class Composer {
     this.#onSend = onSend;
     this.#box.addEventListener("input", () => this.#changed());
     this.#box.addEventListener("keydown", (event) => this.#key(event));
+    document.addEventListener("keydown", (event) => this.#catch(event));
     this.#box.enterKeyHint = COARSE.matches ? "enter" : "send";
-    this.#send.addEventListener("click", () => (this.#busy ? onStop() : this.submit()));
+    this.#send.addEventListener("click", ({ detail }) => {
+      if (!this.#busy) this.submit();
+      // The second click of a double click was meant to send, as the first one.
+      else if (detail < 2) onStop();
+    });
     window.addEventListener("resize", () => this.#grow());
   }
 
@@ -77,6 +91,7 @@ export class Composer {
     this.#send.title = label;
     this.#send.replaceChildren(icon(busy ? "stop" : "send"));
     this.#changed();
+    if (!busy && !document.activeElement?.closest(".editor, dialog")) this.focus();
   }
 
   /** Focuses the box, except on touch screens, where the focus would open the keyboard. */
@@ -87,18 +102,27 @@ export class Composer {
   /** Sends the text; shows or announces the reason if it cannot be sent now. */
   submit(): void {
     const text = this.#box.value;
-    if (this.#busy) return this.#showHint(t.composer.stillWriting);
+    if (this.#busy) return this.showBusy();
     if (text.trim() === "" || scalarCount(text) > MAX_CHARS) return announce(this.#hint.textContent ?? "");
     this.#box.value = "";
     this.#changed();
-    this.#onSend(text.toWellFormed?.() ?? text);
+    this.#onSend(wellFormed(text));
   }
 
-  /** Handles a key: sends the text, unless the key selects a candidate of an input method (key code 229). */
+  /** Shows that nothing can be sent while an answer is being written. */
+  showBusy(): void {
+    this.#showHint(t.composer.stillWriting);
+  }
+
+  /** Lets the box receive what is typed while nothing has the focus. The space scrolls, and the question mark is a shortcut. */
+  #catch({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): void {
+    const nowhere = document.activeElement === document.body && !document.querySelector("dialog[open]");
+    if (nowhere && key.length === 1 && !" ?".includes(key) && !ctrlKey && !metaKey && !altKey) this.#box.focus();
+  }
+
   #key(event: KeyboardEvent): void {
-    const composing = event.isComposing || event.keyCode === 229;
-    if (event.key !== "Enter" || event.shiftKey || composing) return;
-    if (COARSE.matches && !event.ctrlKey && !event.metaKey) return;
+    if (event.key === "ArrowUp" && this.#box.value === "" && this.onRecall()) event.preventDefault();
+    if (!isSendKey(event)) return;
     event.preventDefault();
     this.submit();
   }
@@ -125,10 +149,34 @@ export class Composer {
     announce(text);
   }
 
+  /** Fits the box to its text. A text of one line shares the line with the buttons. */
   #grow(): void {
-    this.#box.style.height = "auto";
-    this.#box.style.height = `${this.#box.scrollHeight}px`;
+    const { classList } = this.#area;
+    classList.remove("tall");
+    // Measuring a long text twice would delay each key.
+    if (this.#box.value.length < MAX_LINE_CHARS) fitHeight(this.#box);
+    const tall = this.#box.value.length >= MAX_LINE_CHARS || this.#box.scrollHeight > MAX_LINE_HEIGHT;
+    classList.toggle("tall", tall);
+    if (tall) fitHeight(this.#box);
   }
+}
+
+/** Makes a box as high as its text; CSS limits the height. */
+export function fitHeight(box: HTMLTextAreaElement): void {
+  box.style.height = "auto";
+  box.style.height = `${box.scrollHeight}px`;
+}
+
+/** Whether a key sends the text, and does not select a candidate of an input method (key code 229). */
+export function isSendKey(event: KeyboardEvent): boolean {
+  const composing = event.isComposing || event.keyCode === 229;
+  if (event.key !== "Enter" || event.shiftKey || composing) return false;
+  return !COARSE.matches || event.ctrlKey || event.metaKey;
+}
+
+/** A text without half characters, which JSON could not carry. */
+export function wellFormed(text: string): string {
+  return text.toWellFormed?.() ?? text;
 }
 
 /** The hint for a message of `count` characters; empty far below the limit. */

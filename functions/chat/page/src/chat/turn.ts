@@ -1,9 +1,10 @@
-// One turn: sends a message or regenerates an answer, reads the events and resumes after a lost connection.
+// One turn: sends a message, or answers again or further; reads the events and resumes after a lost connection.
 
-import { ApiError, chat, regenerate, resume, stopTurn, type StreamOptions } from "../api/client.ts";
-import type { ErrorEvent, TurnEvent } from "../api/types.ts";
+import { actOnAnswer, ApiError, chat, resume, stopTurn, type AnswerAction, type StreamOptions } from "../api/client.ts";
+import type { ErrorEvent, StartEvent, TurnEvent } from "../api/types.ts";
 import type { AnswerView } from "../answer/answer.ts";
 import { t } from "../i18n/index.ts";
+import type { QuestionView } from "./question.ts";
 
 /** The delays before each attempt to resume a lost connection; a new frame resets the attempts. */
 const RETRY_DELAYS_MS = [0, 500, 1000, 2000, 4000, 8000];
@@ -12,7 +13,7 @@ const RETRY_DELAYS_MS = [0, 500, 1000, 2000, 4000, 8000];
 let pendingRequest = { body: "", key: "" };
 
 /** Opens the stream of a turn; resolves to whether it ended, and to false without a stream. */
-type Open = (options: Omit<StreamOptions, "idempotencyKey">) => Promise<boolean>;
+type Open = (options: Omit<StreamOptions, "idempotencyKey" | "mayLeave">) => Promise<boolean>;
 
 /** How reading a turn ended. */
 export type TurnEnd = "complete" | "unavailable" | "disconnected";
@@ -23,12 +24,27 @@ interface NewTurn {
   open: Open;
 }
 
-interface NewMessage {
+/** A turn of a stored answer. */
+interface AnswerTurn {
+  view: AnswerView;
+  conversationId: string;
+}
+
+/** A message of the user that may not have arrived yet. */
+export interface OutgoingMessage {
   text: string;
   conversationId: string | null;
   agentId: string | null;
   modelType: string | null;
-  view: AnswerView;
+  search: string | null;
+  /** The message after which it goes, null for the beginning; missing for the end of the shown branch. */
+  parentId?: string | null;
+  /** The idempotency key with which it was sent. */
+  key?: string;
+  /** Whether it is sent again after a sign-in. */
+  repeated?: boolean;
+  /** Whether it begins a temporary conversation. */
+  temporary?: boolean;
 }
 
 interface TurnListeners {
@@ -45,8 +61,10 @@ export class Turn {
   error: ErrorEvent | null = null;
   /** Whether another client stopped the turn or deleted its conversation. */
   stoppedRemotely = false;
-  /** The element of the user message while it may not be stored yet, or null. */
-  user: HTMLElement | null = null;
+  /** Whether the answer ended by itself. */
+  finished = false;
+  /** The view of the user message while it may not be stored yet, or null. */
+  user: QuestionView | null = null;
   #open: Open;
   #lastId: string | null = null;
   #stopping = false;
@@ -61,35 +79,31 @@ export class Turn {
   }
 
   /** A turn that sends a new message. */
-  static fromMessage({ text, conversationId, agentId, modelType, view }: NewMessage): Turn {
-    const body = { message: text, ...withoutEmpty({ conversationId, agentId, modelType, timeZone: timeZone() }) };
-    const open: Open = (options) => chat(body, { ...options, idempotencyKey: idempotencyKeyOf(body) });
+  static fromMessage(message: OutgoingMessage, view: AnswerView): Turn {
+    const { text, conversationId, agentId, modelType, search, parentId, repeated = false, temporary = false } = message;
+    const choice = withoutEmpty({ conversationId, agentId, modelType, search, timeZone: timeZone() });
+    const body = { message: text, ...choice, ...(parentId !== undefined && { parentId }), ...(temporary && { temporary }) };
+    const open: Open = (options) => {
+      message.key ??= idempotencyKeyOf(body);
+      return chat(body, { ...options, idempotencyKey: message.key, mayLeave: !repeated });
+    };
     return new Turn({ view, conversationId, open });
   }
 
-  /** A turn that regenerates the last answer of a conversation. */
-  static regeneration({
-    conversationId,
-    modelType,
-    view,
-  }: Omit<NewMessage, "text" | "agentId"> & { conversationId: string }): Turn {
-    const choice = withoutEmpty({ modelType, timeZone: timeZone() });
-    const request = { conversationId, ...choice };
+  /** A turn that writes another version of an answer, or continues it. */
+  static ofAnswer(
+    action: AnswerAction,
+    { conversationId, messageId, modelType, search, view }: AnswerTurn & Record<"messageId" | "modelType" | "search", string | null>,
+  ): Turn {
+    const choice = withoutEmpty({ messageId, modelType, search, timeZone: timeZone() });
+    const request = { conversationId, action, ...choice };
     const open: Open = (options) =>
-      regenerate(conversationId, choice, { ...options, idempotencyKey: idempotencyKeyOf(request) });
+      actOnAnswer(conversationId, action, choice, { ...options, idempotencyKey: idempotencyKeyOf(request) });
     return new Turn({ view, conversationId, open });
   }
 
   /** The running turn of a conversation. */
-  static attach({
-    conversationId,
-    messageId,
-    view,
-  }: {
-    conversationId: string;
-    messageId: string;
-    view: AnswerView;
-  }): Turn {
+  static attach({ conversationId, messageId, view }: AnswerTurn & { messageId: string }): Turn {
     const turn = new Turn({ view, conversationId, open: () => Promise.resolve(false) });
     turn.messageId = messageId;
     return turn;
@@ -118,6 +132,7 @@ export class Turn {
    */
   async run(listeners: TurnListeners): Promise<TurnEnd> {
     const onEvent = (event: TurnEvent, id: string) => this.#handle(event, id, listeners);
+    if (this.messageId === null) this.view.sentAt = performance.now();
     try {
       const complete = await this.#open({ signal: this.#abort.signal, onEvent });
       if (complete) return "complete";
@@ -161,13 +176,16 @@ export class Turn {
     if (event.type === "start") this.#start(event, onStart);
     if (event.type === "title") onTitle(event.title);
     if (event.type === "error") this.error = event;
-    if (event.type === "done") this.stoppedRemotely = event.finishReason === "stopped" && !this.#stopping;
+    if (event.type === "done") {
+      this.finished = event.finishReason === "stop";
+      this.stoppedRemotely = event.finishReason === "stopped" && !this.#stopping;
+    }
     this.view.apply(event);
     const ended = event.type === "done" || event.type === "error";
     if (this.#stopping && !ended) this.view.showStopping();
   }
 
-  #start({ conversationId, messageId }: { conversationId: string; messageId: string }, onStart: () => void): void {
+  #start({ conversationId, messageId }: StartEvent, onStart: () => void): void {
     pendingRequest = { body: "", key: "" };
     this.conversationId = conversationId;
     this.messageId = messageId;

@@ -1,8 +1,6 @@
 // The texts of the page in English. `zh-CN.ts` has the same keys; a missing one is a type error.
 
 import { number } from "./format.ts";
-import { settings } from "./settings/en.ts";
-import { setup } from "./setup/en.ts";
 import { signIn } from "./sign-in/en.ts";
 
 const LOCALE = "en";
@@ -22,6 +20,18 @@ type ToolName =
   | "glob_search"
   | "read_file"
   | "list_directory";
+
+/** What goes with a message that is deleted. */
+export interface Removal {
+  /** Whether it is a message of the user. */
+  question: boolean;
+  /** The number of shown messages after it. */
+  after: number;
+  /** Whether there are other versions of those. */
+  others: boolean;
+  /** Whether there are other versions of the message itself, which stay. */
+  stays: boolean;
+}
 
 export const en = {
   locale: LOCALE,
@@ -51,31 +61,64 @@ export const en = {
     placeholder: "Ask anything",
     send: "Send (Enter)",
     stop: "Stop (Escape)",
+    palette: "Commands and conversations",
+    actions: "Conversation actions",
   },
 
   welcome: {
     title: "What would you like to know?",
-    text: "Answers can search the web. You see each search and the pages that an answer is based on.",
+    text: "Searches the web when it needs to, and shows you every source.",
     examples: ["How do heat pumps work?", "What is 365 × 24 × 60?", "What time is it in Tokyo?"],
   },
 
   demo: {
-    name: "Demo model.",
-    text: "It shows how answers look and knows only this product.",
-    example: "What is Lambda Chat?",
+    name: "You’re trying the demo.",
+    text: "It only knows about Lambda Chat.",
+    examples: ["What does Lambda Chat do and cost?", "Where are conversations kept?", "What happens if my connection breaks?"],
     more: "Use a real model",
+    cut: "Cut the connection",
+    resumed: (ms: string) => `Reconnected after ${ms} ms, where it was cut.`,
+    free: "no cost",
+    firstText: (duration: string) => `first text after ${duration}`,
+  },
+
+  temporary: {
+    name: "Temporary chat.",
+    text: " It’s in no list or search, and is deleted after 24 hours at the latest.",
+    delete: "Delete now",
+    title: "Temporary chat",
   },
 
   list: {
     empty: "Your conversations will appear here.",
     more: "More",
     rename: "Rename",
+    pin: "Pin",
+    unpin: "Unpin",
+    pinned: "Pinned",
+    share: "Share…",
+    export: "Export…",
+    archive: "Archive",
+    archived: "Archived.",
+    archiveTitle: "Archive",
+    archiveEmpty: "Your archive is empty.",
+    restore: "Move out of the archive",
+    restored: "Moved out of the archive.",
+    back: "All conversations",
+    search: "Search conversations",
+    searchShort: "Search",
+    searchArchive: "Search the archive",
+    results: "Results",
+    nothing: "Nothing found.",
+    found: (value: number, more: boolean) => (value === 0 ? "Nothing found." : `${more ? "At least " : ""}${plural(value, "conversation")} found.`),
     delete: "Delete",
     actions: (title: string) => `Actions for ${title}`,
     today: "Today",
     yesterday: "Yesterday",
     lastWeek: "Last 7 days",
     earlier: "Earlier",
+    running: "An answer is being written",
+    unread: "New answer",
     renameTitle: "Rename conversation",
     title: "Title",
     titleLength: (max: number) => `A title has 1 to ${max} characters.`,
@@ -83,41 +126,20 @@ export const en = {
     deleteText: (title: string) => `“${title}” and all of its messages will be deleted. You can’t undo this.`,
   },
 
-  settings,
-  setup,
   signIn,
 
   key: {
-    title: "Enter your key",
-    text: "This server needs a key. It is sent only to this server.",
+    title: "Enter your access key",
+    text: "It is sent only to this server.",
     label: "Key",
     use: "Use key",
     rejected: "That key was not accepted.",
     invalid: "A key has only letters, digits and symbols, without spaces.",
+    keep: "Keep me signed in on this device",
+    keepHint: "Only do this on a device that nobody else uses.",
   },
 
   data: {
-    exportTitle: "Export your data",
-    exportText: "Download everything this server stores about you: conversations, usage and tool calls. One JSON object per line.",
-    export: "Export my data",
-    collecting: "Collecting…",
-    collected: (size: string) => `Collecting… ${size} so far.`,
-    saved: (size: string, file: string) => `Saved ${size} as ${file}.`,
-    incomplete: "The export was cut off, so no file was saved. Please try again.",
-    eraseTitle: "Erase your data",
-    eraseText: "Permanently delete everything about you from this server. You will be asked to confirm.",
-    erase: "Erase everything…",
-    confirmTitle: "Erase everything?",
-    confirmText: "This will be deleted permanently:",
-    effects: ["your conversations, including an answer that is being written", "your usage, costs and tool calls"],
-    effectKeys: "your keys, including keys that others use in your name",
-    effectBrowser: "your drafts and choices in this browser",
-    confirmLabel: (text: string) => `Type ${text} to confirm`,
-    confirmError: (text: string) => `Please type “${text}”.`,
-    confirm: "Erase",
-    erasing: "Erasing…",
-    erasedTitle: "Everything is erased",
-    startOver: "Start over",
     nothingErased: "There was nothing left to erase.",
     erased: (list: string) => `Deleted: ${list}.`,
     conversations: (value: number) => plural(value, "conversation"),
@@ -133,6 +155,13 @@ export const en = {
     choose: (current: string) => `Model and agent: ${current}`,
     model: "Model",
     agent: "Agent",
+    search: "Search",
+    chooseSearch: (current: string) => `Search: ${current}`,
+    searches: {
+      auto: { label: "When needed" },
+      deep: { label: "In depth", description: "Takes longer and costs more." },
+      off: { label: "Off" },
+    },
     defaultAgent: "Default",
     failing: "failing at the moment",
   },
@@ -152,13 +181,49 @@ export const en = {
     startNew: "Start a new conversation",
     stoppedBefore: "You stopped before the answer began.",
     reconnecting: "The connection was lost. Reconnecting…",
+    earlier: "Earlier messages",
+  },
+
+  question: {
+    copy: "Copy message",
+    edit: "Edit message",
+    send: "Send",
+    unfold: "Show all",
+    fold: "Show less",
+  },
+
+  /** The switch between the versions of a message. */
+  versions: {
+    previous: "Previous version",
+    next: "Next version",
+    position: (at: number, count: number) => `Version ${n(at)} of ${n(count)}`,
+  },
+
+  remove: {
+    label: "Delete from here",
+    title: "Delete from here?",
+    text: ({ question, after, others, stays }: Removal) =>
+      [
+        `This ${question ? "message" : "answer"}${after > 0 ? ` and the ${after === 1 ? "message" : `${n(after)} messages`} after it` : ""} will be deleted permanently${others ? ", with all their versions" : ""}.`,
+        ...(stays ? [`The other versions of this ${question ? "message" : "answer"} stay.`] : []),
+      ].join(" "),
+  },
+
+  rating: {
+    up: "Good answer",
+    down: "Bad answer",
+    thanks: "Thanks for your feedback",
+    withdrawn: "Feedback withdrawn",
+    reason: "What was wrong? (optional)",
+    send: "Send",
   },
 
   answer: {
     steps: "Steps",
     sources: "Sources",
     source: (index: number) => `Source ${index}`,
-    moreSources: (value: number) => `${n(value)} more`,
+    sourceCount: (value: number) => plural(value, "source"),
+    more: "More",
     openSource: "Open page",
     thinking: "Thinking…",
     thoughts: "Thoughts",
@@ -168,19 +233,23 @@ export const en = {
     stillWriting: "This answer is still being written…",
     interrupted: "This answer was interrupted.",
     request: (id: string) => `Request ${id}`,
-    again: "Answer again",
+    again: "Regenerate",
+    continue: "Continue",
     retryTitle: "Answers your message once more.",
     complete: "Answer complete.",
     ended: (reason: string) => `Answer ended. ${reason}`,
     noResult: "no result",
     failed: "It did not work.",
     results: (value: number) => plural(value, "result"),
+    characters: (value: number) => plural(value, "character"),
     cached: "cached",
     stepCount: (value: number) => plural(value, "step"),
+    failedCount: (value: number) => `${n(value)} failed`,
     continuedBy: (models: string) => `Continued by ${models}`,
     answeredBy: (models: string) => `Answered by ${models}`,
     usage: (input: string, output: string, credits: number) =>
       [`${input} tokens in`, `${output} out`, ...(credits > 0 ? [plural(credits, "search credit")] : [])].join(" · "),
+    cost: (amount: string) => `cost ${amount}`,
     taskDone: "Done",
     taskOpen: "To do",
     footnotes: "Footnotes",
@@ -201,8 +270,8 @@ export const en = {
     length: "The model reached its output limit, so this answer may be incomplete.",
     content_filter: "The provider’s content filter cut this answer short.",
     stopped: "This answer was stopped.",
-    deadline: "Time ran out. This answer uses what was found until then.",
-    tool_limit: "The limit of tool rounds was reached. The rest was written without tools.",
+    deadline: "Time ran out. This answer uses what was found so far.",
+    tool_limit: "Reached the search limit for one answer; the rest was written without further searches.",
   },
 
   /** The labels of a tool's calls: while it runs, and afterwards. */
@@ -222,7 +291,6 @@ export const en = {
 
   details: {
     title: "Details",
-    forbidden: "Only administrators can see the details of calls.",
     none: "The details of these calls are no longer stored.",
     columns: ["Tool", "Arguments", "Outcome", "Time", "Read by the model", "Credits"],
     done: "done",
@@ -262,6 +330,7 @@ export const en = {
     too_many_calls: "The model made too many calls at once.",
     timeout: "It took too long.",
     interrupted: "The answer was interrupted.",
+    outdated: "This page is out of date. Please reload it.",
     deadline: "Time ran out before there was an answer.",
   },
   errorStatus: (status: number) => `The server answered with status ${status}.`,

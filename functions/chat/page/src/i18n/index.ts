@@ -37,6 +37,12 @@ export function chooseLanguage(locale: string): void {
 /** A number in the page's language. */
 export const formatNumber = (value: number) => format.number(t.locale, value);
 
+/** A cost in units of the currency, which the server does not name. */
+export function costText(micros: number): string {
+  const format = new Intl.NumberFormat(t.locale, { minimumFractionDigits: 2, maximumFractionDigits: micros < 10_000 ? 6 : 2 });
+  return format.format(micros / 1_000_000);
+}
+
 /** A list in the page's language. */
 export const formatList = (items: string[]) => format.list(t.locale, items);
 

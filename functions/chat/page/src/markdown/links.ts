@@ -1,6 +1,12 @@
-// Link targets: which URLs are safe, and where a bare URL in a text ends. Pure.
+// Link targets: which URLs are safe, and where a bare URL in a text ends. Pure, but for the demo's pages.
+
+import { rootUrl } from "../parts/load.ts";
 
 const ALLOWED = new Set(["http:", "https:", "mailto:"]);
+
+/** The site of the demo's pages, which each server has itself. The name is reserved (RFC 2606, section 2). */
+const DEMO_SITE = "https://lambda-chat.example/";
+
 const BARE = /(?:https?:\/\/|www\.(?=[a-z0-9-]+\.))[^\s<>"`|\\^{}]+|[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/gi;
 const TRAILING = ".,;:!?'\"*_~";
 const CLOSING: Record<string, string> = { ")": "(", "]": "[" };
@@ -23,7 +29,8 @@ export function isWide(char: string): boolean {
 export function safeHref(target: string): string | null {
   try {
     const url = new URL(target);
-    return ALLOWED.has(url.protocol) ? url.href : null;
+    if (!ALLOWED.has(url.protocol)) return null;
+    return url.href.startsWith(DEMO_SITE) ? new URL(`demo${url.pathname}`, rootUrl()).href : url.href;
   } catch {
     return null;
   }

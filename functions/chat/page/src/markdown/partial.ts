@@ -12,8 +12,8 @@ const MARKERS = new Set([0x2a, 0x5f, 0x7e]);
 export function addPartialRules(parser: MarkdownIt): void {
   parser.core.ruler.at("inline", (state) => parseInline(parser, state));
   parser.inline.ruler.before("backticks", "open_code", openCode);
-  parser.inline.ruler.before("link", "open_link", openLink);
-  parser.inline.ruler.push("pending_footnote", pendingFootnote);
+  parser.inline.ruler.before("link", "open_link", (state, silent) => !!state.env.tail && pending(state, silent, OPEN_LINK, "text"));
+  parser.inline.ruler.push("pending_footnote", (state, silent) => !!state.env.partial && pending(state, silent, FOOTNOTE, "footnote_pending"));
   parser.inline.ruler2.after("balance_pairs", "close_emphasis", closeEmphasis);
 }
 
@@ -41,24 +41,12 @@ function openCode(state: StateInline, silent: boolean): boolean {
   return true;
 }
 
-/** A link whose target is incomplete: only its text is shown. */
-function openLink(state: StateInline, silent: boolean): boolean {
-  if (!state.env.tail) return false;
-  OPEN_LINK.lastIndex = state.pos;
-  const found = OPEN_LINK.exec(state.src);
+/** A link whose target is incomplete, of which only the text is shown, or a footnote whose text has not arrived yet. */
+function pending(state: StateInline, silent: boolean, pattern: RegExp, type: string): boolean {
+  pattern.lastIndex = state.pos;
+  const found = pattern.exec(state.src);
   if (!found) return false;
-  if (!silent) state.push("text", "", 0).content = found[1] ?? "";
-  state.pos = state.src.length;
-  return true;
-}
-
-/** A footnote whose text has not arrived yet. */
-function pendingFootnote(state: StateInline, silent: boolean): boolean {
-  if (!state.env.partial) return false;
-  FOOTNOTE.lastIndex = state.pos;
-  const found = FOOTNOTE.exec(state.src);
-  if (!found) return false;
-  if (!silent) state.push("footnote_pending", "", 0).content = found[1] ?? "";
+  if (!silent) state.push(type, "", 0).content = found[1] ?? "";
   state.pos += found[0].length;
   return true;
 }

@@ -58,6 +58,12 @@ const MAX_DEPTH = 60;
 
 type Handler = (builder: Builder, token: Token) => void;
 
+/** A cell with so little Chinese stays on one line, since a break could split a term: the frame of the table scrolls. */
+const SHORT_CELL = /^(?=.*\p{Script=Han}).{1,12}$/u;
+
+/** A text whose first letter is of a script from right to left. */
+const RIGHT_TO_LEFT = /^\P{L}*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
+
 /** The open elements and the handlers of tokens. */
 class Builder {
   root = el("div");
@@ -102,6 +108,14 @@ class Builder {
     if (at >= floor) this.#stack.length = at;
   }
 
+  /** Adapts what contains a text: the marks of a list go to the right if its first text begins there, short cells have one line. */
+  adapt(text: string): void {
+    const { node, name } = this.#stack.at(-1) ?? {};
+    if ((name === "td" || name === "th") && SHORT_CELL.test(text)) node?.classList.add("short");
+    const list = this.#stack.findLast(({ name }) => name === "ol" || name === "ul")?.node;
+    if (list?.childElementCount === 1 && RIGHT_TO_LEFT.test(text)) list.dir = "rtl";
+  }
+
   /** Adds the children of an inline token; elements that they leave open end with them. */
   inline(token: Token): void {
     const depth = this.#stack.length;
@@ -119,7 +133,10 @@ class Builder {
 }
 
 const HANDLERS: Record<string, Handler> = {
-  inline: (builder, token) => builder.inline(token),
+  inline: (builder, token) => {
+    builder.adapt(token.content);
+    builder.inline(token);
+  },
   text: (builder, token) => {
     if (token.content !== "") builder.append(token.content);
   },
@@ -170,7 +187,10 @@ const HANDLERS: Record<string, Handler> = {
   html_open: (builder, token) => builder.open(el(token.markup), token.markup),
   html_close: (builder, token) => builder.close(token.markup),
   footnote_pending: (builder, token) => builder.append(el("sup", { class: "footnote-ref" }, token.content)),
-  footnote_ref: (builder, token) => builder.append(footnoteReference(builder.context, token)),
+  footnote_ref: (builder, token) => {
+    builder.glue();
+    builder.append(footnoteReference(builder.context, token));
+  },
   footnote_block_open: (builder) => {
     const list = el("ol");
     builder.open(el("section", { class: "footnotes", "aria-label": t.answer.footnotes }, list), "section", list);
@@ -212,7 +232,7 @@ function listItem(token: Token): HTMLElement {
 
 function codeElement(text: string, info: string): HTMLElement {
   const language = info.trim().split(/\s+/)[0] ?? "";
-  const copy = el("button", { type: "button", class: "copy-code", "data-copy": "code" }, t.copy);
+  const copy = el("button", { type: "button", class: "copy-code", "data-copy": "code", "aria-label": t.copyCode }, t.copy);
   const head = el("div", { class: "code-head" }, el("span", {}, language || "text"), copy);
   const attributes = { class: "code", "data-language": language.toLowerCase() };
   const code = el("code", {}, text.replace(/\n$/, ""));

@@ -26,6 +26,13 @@ import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 import { createLowlight } from "lowlight";
 
+import { addStyle } from "../view/dom.ts";
+
+/** The style; the build replaces it. */
+declare const STYLE: string;
+
+addStyle(STYLE);
+
 const lowlight = createLowlight({
   bash, c, cpp, csharp, css, diff, dockerfile, go, ini, java, javascript, json, kotlin, markdown, php, python, ruby, rust,
   shell, sql, swift, typescript, xml, yaml,

@@ -2,6 +2,16 @@
 
 import temml from "temml";
 
+import { addStyle } from "../view/dom.ts";
+
+/** The file of the font, and the style; the build replaces them. */
+declare const FONT: string;
+declare const STYLE: string;
+
+addStyle(STYLE);
+// Browsers load it if the device has none of the fonts for formulas that the style names before it.
+document.fonts.add(new FontFace("Formulas", `url("${new URL(FONT, import.meta.url).href}")`));
+
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 
 const ELEMENTS = new Set([

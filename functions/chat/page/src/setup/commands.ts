@@ -1,6 +1,6 @@
 // The commands that configure a model and the search, for a computer and for AWS Lambda. Pure.
 
-export type Provider = "ark" | "openai" | "ollama";
+export type Provider = "bedrock" | "anthropic" | "gemini" | "ark" | "openai" | "ollama";
 export type Platform = "laptop" | "lambda";
 
 /** The commands of each step. */
@@ -11,6 +11,13 @@ export interface Commands {
 }
 
 const LAPTOP: Record<Provider, string[]> = {
+  bedrock: [
+    'eval "$(aws configure export-credentials --format env)"',
+    "export AWS_REGION=us-east-1",
+    "export BEDROCK_MODEL=global.amazon.nova-2-lite-v1:0",
+  ],
+  anthropic: ["export ANTHROPIC_API_KEY=YOUR_KEY", "export ANTHROPIC_MODEL=claude-haiku-5-5"],
+  gemini: ["export GEMINI_API_KEY=YOUR_KEY", "export GEMINI_MODEL=gemini-3.8-flash"],
   ark: ["export ARK_API_KEY=YOUR_KEY", "export ARK_MODEL=doubao-seed-1-6-250615"],
   openai: [
     "export OPENAI_API_KEY=YOUR_KEY",
@@ -25,7 +32,19 @@ const storeKey = (name: string) =>
 
 const appendParameters = (...lines: string[]) => ["cat >> parameters.yaml <<'END'", ...lines, "END"];
 
+/** A row of MODELS, with a stored key. */
+const rowWithKey = (name: string, model: string) => [
+  storeKey(`models/${name}`),
+  ...appendParameters(
+    "ModelKeysUnder: /lambda-chat/models/",
+    `Models: '[{"name":"${name}","wire":"${name}","model":"${model}","apiKeyParameter":"/lambda-chat/models/${name}"}]'`,
+  ),
+];
+
 const LAMBDA: Record<Provider, string[]> = {
+  anthropic: rowWithKey("anthropic", "claude-haiku-5-5"),
+  gemini: rowWithKey("gemini", "gemini-3.8-flash"),
+  bedrock: appendParameters("BedrockModel: global.amazon.nova-2-lite-v1:0"),
   ark: [
     storeKey("ark"),
     ...appendParameters("ArkModel: doubao-seed-1-6-250615", "ArkApiKeyParameter: /lambda-chat/ark"),
@@ -43,9 +62,12 @@ const LAMBDA: Record<Provider, string[]> = {
 
 /** The commands for a provider and a platform. */
 export function commandsFor(provider: Provider, platform: Platform): Commands {
+  const isBedrock = provider === "bedrock";
   if (platform === "laptop") {
-    return { model: LAPTOP[provider].join("\n"), search: "export TAVILY_API_KEY=YOUR_KEY", start: "cargo run" };
+    const search = isBedrock ? "export SEARCH_PROVIDER=aws" : "export TAVILY_API_KEY=YOUR_KEY";
+    return { model: LAPTOP[provider].join("\n"), search, start: "cargo run" };
   }
-  const search = [storeKey("tavily"), ...appendParameters("TavilyApiKeyParameter: /lambda-chat/tavily")];
+  const tavily = [storeKey("tavily"), ...appendParameters("TavilyApiKeyParameter: /lambda-chat/tavily")];
+  const search = isBedrock ? appendParameters("SearchProvider: aws") : tavily;
   return { model: LAMBDA[provider].join("\n"), search: search.join("\n"), start: "sam build && sam deploy" };
 }

@@ -2,8 +2,11 @@
 //
 // The browser traps the focus inside and restores it afterwards.
 
+import { render, type ComponentChildren } from "preact";
+
 import { t } from "../i18n/index.ts";
 import { button, el, type Child } from "./dom.ts";
+import { failureText } from "./failures.ts";
 
 /** The text field of a dialog. */
 export interface Field {
@@ -18,6 +21,8 @@ export interface DialogSpec {
   id: string;
   title: string;
   body?: Child[];
+  /** Components after the body. */
+  content?: ComponentChildren;
   field?: Field;
   /** Controls after the field. */
   controls?: Child[];
@@ -25,10 +30,14 @@ export interface DialogSpec {
   submit?: { label: string; kind?: "primary" | "danger" };
   /** Whether the submit button is the only one. */
   acknowledge?: boolean;
+  /** Whether it is a form of several fields, which a click outside of it does not close. */
+  isForm?: boolean;
+  /** Whether the dialog stays open after it was submitted. */
+  stays?: boolean;
   /** The initial error. */
   error?: string;
-  /** Receives the field's value (`''` without a field); while it throws, the dialog stays open with the error's message. */
-  onSubmit?: (value: string) => void | Promise<void>;
+  /** Receives the field's value (`''` without a field); while it throws or its promise rejects, the dialog stays open with the failure's text. */
+  onSubmit?: (value: string) => unknown;
 }
 
 /** An open dialog. */
@@ -46,22 +55,43 @@ export function openDialog(spec: DialogSpec): Promise<string | null> {
 
 /** Opens a dialog that the caller can change and close. */
 export function showDialog(spec: DialogSpec): OpenDialog {
-  const parts = build(spec);
-  const { dialog, form, input } = parts;
-  document.body.append(dialog);
-  dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close("");
+  const { id, field, submit, stays = false } = spec;
+  const input = field ? fieldInput(field, id) : null;
+  const error = el("p", { class: "field-error", id: `${id}-error`, role: "alert" });
+  const send = submit && el("button", { type: "submit", class: `button ${submit.kind ?? "primary"}` }, submit.label);
+  const close = button(submit && !stays ? t.cancel : t.close, () => dialog.close(""));
+  const content = el("div", { class: "dialog-content" });
+  const form = el(
+    "form",
+    { method: "dialog" },
+    el("h2", { id: `${id}-heading` }, spec.title),
+    spec.body ?? [],
+    content,
+    field && input ? [el("label", { for: input.id }, field.label), input] : [],
+    error,
+    spec.controls ?? [],
+    el("div", { class: "actions" }, spec.acknowledge ? [] : close, send ?? []),
+  );
+  const dialog = el("dialog", { id, class: spec.isForm && "form-dialog", "aria-labelledby": `${id}-heading` }, form);
+  const showError = (text: string) => {
+    error.textContent = text;
+    input?.setAttribute("aria-invalid", String(text !== ""));
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void submitTo(spec, input?.value.trim() ?? "", send, showError).then((done) => done && !stays && dialog.close("submitted"));
   });
-  setError(parts, spec.error ?? "");
+  dialog.addEventListener("click", ({ target }) => {
+    if (target === dialog && !spec.isForm) dialog.close("");
+  });
+  showError(spec.error ?? "");
+  render(spec.content, content);
+  document.body.append(dialog);
   const result = new Promise<string | null>((resolve) => {
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      void submit(parts, spec);
-    });
     dialog.addEventListener("close", () => {
-      const value = input?.value.trim() ?? "";
+      render(null, content);
       dialog.remove();
-      resolve(dialog.returnValue === "submitted" ? value : null);
+      resolve(dialog.returnValue === "submitted" ? (input?.value.trim() ?? "") : null);
     });
   });
   dialog.showModal();
@@ -69,65 +99,39 @@ export function showDialog(spec: DialogSpec): OpenDialog {
   return { element: dialog, result, close: () => dialog.close("") };
 }
 
-interface Parts {
-  dialog: HTMLDialogElement;
-  form: HTMLFormElement;
-  input: HTMLInputElement | null;
-  error: HTMLElement;
-  submitButton: HTMLButtonElement | null;
-}
-
-function build(spec: DialogSpec): Parts {
-  const [titleId, fieldId, errorId] = [`${spec.id}-title`, `${spec.id}-value`, `${spec.id}-error`];
-  const input = spec.field ? fieldInput(spec.field, fieldId, errorId) : null;
-  const error = el("p", { class: "field-error", id: errorId, role: "alert" });
-  const submitButton = spec.submit
-    ? el("button", { type: "submit", class: `button ${spec.submit.kind ?? "primary"}` }, spec.submit.label)
-    : null;
-  const close = button(spec.submit ? t.cancel : t.close, () => dialog.close(""));
-  const form = el(
-    "form",
-    { method: "dialog" },
-    el("h2", { id: titleId }, spec.title),
-    spec.body ?? [],
-    spec.field && input ? [el("label", { for: fieldId }, spec.field.label), input] : [],
-    error,
-    spec.controls ?? [],
-    el("div", { class: "actions" }, spec.acknowledge ? [] : close, submitButton ?? []),
-  );
-  const dialog = el("dialog", { id: spec.id, "aria-labelledby": titleId }, form);
-  return { dialog, form, input, error, submitButton };
-}
-
-function fieldInput(field: Field, id: string, errorId: string): HTMLInputElement {
-  const input = el("input", {
-    id,
-    name: "value",
-    type: field.type ?? "text",
-    autocomplete: "off",
-    autocapitalize: "none",
-    spellcheck: "false",
-    dir: "auto",
-    "aria-describedby": errorId,
-  });
-  input.value = field.value ?? "";
+function fieldInput({ type = "text", value = "" }: Field, id: string): HTMLInputElement {
+  const fixed = { name: "value", autocomplete: "off", autocapitalize: "none", spellcheck: "false", dir: "auto" };
+  const input = el("input", { id: `${id}-value`, type, "aria-describedby": `${id}-error`, ...fixed });
+  input.value = value;
   return input;
 }
 
-async function submit(parts: Parts, spec: DialogSpec): Promise<void> {
-  const { dialog, input, submitButton } = parts;
-  if (submitButton) submitButton.disabled = true;
+type SubmitButton = HTMLButtonElement | undefined;
+
+/** Submits a value; resolves to whether it was accepted. */
+async function submitTo(spec: DialogSpec, value: string, send: SubmitButton, showError: (text: string) => void): Promise<boolean> {
+  if (send) send.disabled = true;
   try {
-    await spec.onSubmit?.(input?.value.trim() ?? "");
-    dialog.close("submitted");
+    await spec.onSubmit?.(value);
+    showError("");
+    return true;
   } catch (error) {
-    setError(parts, error instanceof Error ? error.message : String(error));
+    showError(failureText(error));
+    return false;
   } finally {
-    if (submitButton) submitButton.disabled = false;
+    if (send) send.disabled = false;
   }
 }
 
-function setError({ input, error }: Parts, text: string): void {
-  error.textContent = text;
-  input?.setAttribute("aria-invalid", String(text !== ""));
+/** Opens a dialog whose whole content are components. */
+export function showModal(attributes: Record<string, string>, content: (close: () => void) => ComponentChildren): HTMLDialogElement {
+  const dialog = el("dialog", attributes);
+  render(content(() => dialog.close()), dialog);
+  dialog.addEventListener("close", () => {
+    render(null, dialog);
+    dialog.remove();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
 }

@@ -36,7 +36,8 @@ function append(node: HTMLElement, children: Child[]): void {
 /** The names of the icons in the document's sprite. */
 export type IconName =
   | "list" | "new" | "pencil" | "trash" | "sun" | "moon" | "send" | "stop" | "copy" | "check" | "alert" | "reload"
-  | "key" | "data" | "down" | "close" | "more" | "language" | "chevron" | "search" | "tool" | "bulb" | "settings";
+  | "key" | "data" | "down" | "close" | "more" | "language" | "chevron" | "search" | "tool" | "bulb" | "settings"
+  | "archive" | "pin" | "share" | "temporary" | "thumb";
 
 /** An icon from the document's sprite. It is decorative, so it is hidden from assistive technology. */
 export function icon(name: IconName): SVGSVGElement {
@@ -92,17 +93,51 @@ export async function copyText(text: string): Promise<void> {
   area.remove();
 }
 
+/** Copies a text, and the same with its formatting where the browser can. */
+export async function copyFormatted(text: string, html: string): Promise<void> {
+  if (!window.isSecureContext || !navigator.clipboard?.write || typeof ClipboardItem === "undefined") return copyText(text);
+  const types = { "text/plain": text, "text/html": html };
+  const blobs = Object.entries(types).map(([type, content]) => [type, new Blob([content], { type })]);
+  await navigator.clipboard.write([new ClipboardItem(Object.fromEntries(blobs))]);
+}
+
 /** Announces a text to screen readers; for results and ends, not for streamed text. */
 export function announce(text: string): void {
   byId("announcer").textContent = text;
 }
 
-/** Shows `done` as the text of a button for two seconds. */
+/** Shows for two seconds that a button has done its work: by its text `label`, or by the icon if it has no text. */
 export function flash(node: HTMLElement, done: string, label: string): void {
-  const text = node.lastChild ?? node;
-  text.textContent = done;
   announce(done);
+  if (node.dataset.done !== undefined) return;
+  const name = node.getAttribute("aria-label");
+  const use = node.matches(".icon-button") ? node.querySelector("use") : null;
+  const href = use?.getAttribute("href") ?? "";
+  const show = (text: string, name: string | null, href: string) => {
+    if (use) use.setAttribute("href", href);
+    else (node.lastChild ?? node).textContent = text;
+    if (name !== null) node.setAttribute("aria-label", name);
+  };
+  node.dataset.done = "";
+  show(done, name && done, "#icon-check");
   setTimeout(() => {
-    text.textContent = label;
+    show(label, name, href);
+    delete node.dataset.done;
   }, 2000);
+}
+
+/** Adds the style sheet of a part; the content security policy permits none in an element. */
+export function addStyle(text: string): void {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+}
+
+/** Downloads a file through a temporary link. */
+export function saveFile(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file);
+  const anchor = el("a", { href: url, download: name });
+  anchor.click();
+  // The browser reads the URL after this function returns.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -1,9 +1,10 @@
 // The toast above the composer: one error, its retry countdown and one action.
 
+import { signal } from "@preact/signals";
+
 import type { ApiError } from "../api/client.ts";
-import { errorText } from "../answer/strings.ts";
+import { countDown } from "../answer/countdown.ts";
 import { t } from "../i18n/index.ts";
-import { button, byId } from "./dom.ts";
 
 /** What a toast shows in addition to the error: text after it, and a button that is enabled after the wait. */
 export interface ToastOptions {
@@ -11,44 +12,48 @@ export interface ToastOptions {
   action?: { label: string; run: () => void } | null;
 }
 
+/** The shown toast. */
+interface Toast extends Required<ToastOptions> {
+  error: ApiError;
+  text: string;
+  /** Whether the action has to wait. */
+  waits: boolean;
+}
+
 /** The codes of errors that end as soon as a request succeeds. */
 const CONNECTION_CODES = new Set(["network", "offline", "disconnected"]);
 
-let countdown: ReturnType<typeof setInterval> | undefined;
-let shown: ApiError | null = null;
+/** The toast; null without one. */
+export const toast = signal<Toast | null>(null);
+
+/** The text of the toast when it appeared, for screen readers; the countdown is not announced. */
+export const toastAnnouncement = signal("");
+
+let stopCountDown = () => {};
 
 /** Shows an error. */
 export function showError(error: ApiError, { extra = "", action = null }: ToastOptions = {}): void {
   hideToast();
-  shown = error;
-  const run = () => {
-    hideToast();
-    action?.run();
-  };
-  const actionButton = action && button(action.label, run, { iconName: "reload" });
-  byId("toast-action").replaceChildren(...(actionButton ? [actionButton] : []));
-  const until = Date.now() + error.retryAfter * 1000;
-  const tick = () => {
-    const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-    byId("toast-text").textContent = [errorText(error, left), extra].filter(Boolean).join(t.locale === "zh-CN" ? "" : " ");
-    if (actionButton) actionButton.disabled = left > 0;
-    if (left === 0) clearInterval(countdown);
-  };
-  countdown = setInterval(tick, 1000);
-  tick();
-  byId("toast-announcer").textContent = byId("toast-text").textContent;
-  byId("toast").hidden = false;
+  stopCountDown = countDown(error, (sentence, left) => {
+    const text = [sentence, extra].filter(Boolean).join(t.locale === "zh-CN" ? "" : " ");
+    toast.value = { error, extra, action, text, waits: left > 0 };
+    return true;
+  });
+  toastAnnouncement.value = toast.value?.text ?? "";
 }
 
 /** Hides the toast and stops its countdown. */
 export function hideToast(): void {
-  clearInterval(countdown);
-  shown = null;
-  byId("toast").hidden = true;
-  byId("toast-announcer").textContent = "";
+  stopCountDown();
+  toast.value = null;
+  toastAnnouncement.value = "";
 }
 
-/** Hides the toast if it reports a lost connection: a request has succeeded since. */
+/** Ends the report of a lost connection: a request has succeeded since. What the user can do about it stays. */
 export function hideConnectionError(): void {
-  if (shown && CONNECTION_CODES.has(shown.code)) hideToast();
+  const shown = toast.value;
+  if (!shown || !CONNECTION_CODES.has(shown.error.code)) return;
+  if (!shown.action || shown.extra === "") return hideToast();
+  stopCountDown();
+  toast.value = { ...shown, text: shown.extra };
 }

@@ -1,16 +1,18 @@
 use std::time::SystemTime;
 
 use articles::{AddError, ArticleSource, ArticleWriter, EmbeddingsError, Format, VectorIndexError, article_id};
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
+use client_protocols::without_nulls;
 use domain::{ErrorCode, Failure, StrictObject};
 use http::StatusCode;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use store::{ArticleCollection, StoredArticle};
 use web::{Administrator, ApiError};
 
-use crate::http::extract::{JsonBody, ParsedQuery, PathId};
-use crate::http::paging::Paging;
+use crate::http::audit::Changed;
+use crate::http::extract::{JsonBody, Paging, ParsedQuery, PathId};
 use crate::{App, parsing};
 
 /// The fields that can hold the content of an article, of which a request has one.
@@ -22,36 +24,10 @@ const MAX_TITLE: usize = 300;
 /// The longest address and the longest name of an owner, in characters.
 const MAX_NAME: usize = 2048;
 
-/// The collection that a query names.
 #[derive(Deserialize)]
 pub(crate) struct CollectionQuery {
     /// A name as callers are known by; absent for the articles of all callers.
     owner: Option<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ArticleList {
-    articles: Vec<ArticleView>,
-    next_cursor: Option<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ArticleView {
-    id: String,
-    title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-    chunk_count: u32,
-    /// Absent without embeddings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    embeddings_model: Option<String>,
-    created_at: String,
-    updated_at: String,
-    /// In the response for one article only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chunks: Option<Vec<String>>,
 }
 
 /// An article that an administrator sent, with the name of its owner.
@@ -60,19 +36,18 @@ struct NewArticle {
     source: ArticleSource,
 }
 
-impl From<StoredArticle> for ArticleView {
-    fn from(stored: StoredArticle) -> Self {
-        Self {
-            created_at: stored.created_at(),
-            updated_at: stored.updated_at(),
-            id: stored.id,
-            title: stored.title,
-            url: stored.url,
-            chunk_count: stored.chunks,
-            embeddings_model: stored.model.map(|model| model.name),
-            chunks: None,
-        }
-    }
+/// An article without its text; `embeddingsModel` is absent without embeddings.
+fn view(stored: &StoredArticle) -> Value {
+    without_nulls(json!({
+        "id": stored.id,
+        "title": stored.title,
+        "url": stored.url,
+        "groups": stored.groups,
+        "chunkCount": stored.chunks,
+        "embeddingsModel": stored.model.as_ref().map(|model| &model.name),
+        "createdAt": stored.created_at(),
+        "updatedAt": stored.updated_at(),
+    }))
 }
 
 /// `GET /api/admin/articles`: the articles for all callers, or those of `owner`, without their text.
@@ -81,11 +56,12 @@ pub(crate) async fn list(
     _: Administrator,
     ParsedQuery(scope): ParsedQuery<CollectionQuery>,
     ParsedQuery(paging): ParsedQuery<Paging>,
-) -> Result<Json<ArticleList>, ApiError> {
+) -> Result<Json<Value>, ApiError> {
     let collection = named_collection(&app, scope.owner.as_deref())?;
     let (limit, after) = (paging.limit(100)?, paging.cursor.as_deref());
-    let (articles, next_cursor) = app.store.articles.page(&collection, Some(limit), after).await?;
-    Ok(Json(ArticleList { articles: articles.into_iter().map(ArticleView::from).collect(), next_cursor }))
+    let (articles, next_cursor) = app.store.articles.page(&collection, limit, after).await?;
+    let articles: Vec<Value> = articles.iter().map(view).collect();
+    Ok(Json(json!({ "articles": articles, "nextCursor": next_cursor })))
 }
 
 /// `POST /api/admin/articles`: stores an article, in place of an earlier one of the same address or title.
@@ -93,15 +69,16 @@ pub(crate) async fn create(
     State(app): State<App>,
     administrator: Administrator,
     JsonBody(body): JsonBody,
-) -> Result<(StatusCode, Json<ArticleView>), ApiError> {
+) -> Result<(StatusCode, Extension<Changed>, Json<Value>), ApiError> {
     let parsed = parsing::parse(&administrator.0.owner, body.len(), move || NewArticle::parse(&body)).await?;
     let (collection, now) = (named_collection(&app, parsed.owner.as_deref())?, SystemTime::now());
     let writer = ArticleWriter::new(app.store.articles.clone(), &app.config.articles, &app.config.http);
     writer.prepare(&collection, now).await?;
     let known = app.store.articles.get(&collection, &article_id(&parsed.source.key)).await?;
     let added = writer.add(&administrator.0.owner, &collection, parsed.source, known.as_ref(), now).await;
-    let stored = added.map_err(add_failure)?.or(known);
-    Ok((StatusCode::CREATED, Json(stored.ok_or(ErrorCode::NotFound)?.into())))
+    let stored = added.map_err(add_failure)?.or(known).ok_or(ErrorCode::NotFound)?;
+    let created = Json(view(&stored));
+    Ok((StatusCode::CREATED, Extension(Changed(stored.id)), created))
 }
 
 /// `GET /api/admin/articles/{id}`: an article with its text in chunks.
@@ -110,12 +87,13 @@ pub(crate) async fn get(
     _: Administrator,
     PathId(id): PathId,
     ParsedQuery(scope): ParsedQuery<CollectionQuery>,
-) -> Result<Json<ArticleView>, ApiError> {
+) -> Result<Json<Value>, ApiError> {
     let collection = named_collection(&app, scope.owner.as_deref())?;
     let stored = app.store.articles.get(&collection, &id).await?.ok_or(ErrorCode::NotFound)?;
     let chunks = app.store.articles.chunks(&collection, &stored).await?;
-    let chunks = chunks.into_iter().map(|chunk| chunk.text).collect();
-    Ok(Json(ArticleView { chunks: Some(chunks), ..stored.into() }))
+    let mut article = view(&stored);
+    article["chunks"] = chunks.into_iter().map(|chunk| chunk.text).collect();
+    Ok(Json(article))
 }
 
 /// `DELETE /api/admin/articles/{id}`: deletes an article.
@@ -136,6 +114,10 @@ impl NewArticle {
         let title = fields.take_non_blank("title", MAX_TITLE)?;
         let url = fields.take_non_blank("url", MAX_NAME)?;
         let owner = fields.take_non_blank("owner", MAX_NAME)?;
+        let groups = fields.take_groups("groups")?;
+        if owner.is_some() && groups.is_some() {
+            return Err(fields.field_error("groups", "left out with `owner`: the article is for that caller alone"));
+        }
         let mut contents = Vec::new();
         for (name, format) in CONTENTS {
             contents.extend(fields.take_string(name)?.map(|text| (text, format)));
@@ -148,8 +130,8 @@ impl NewArticle {
         }
         let key = url.clone().or_else(|| title.clone());
         let key = key.ok_or_else(|| fields.field_error("title", "given for an article without `url`"))?;
-        fields.reject_unknown("`title`, `url`, `text`, `markdown`, `html`, `owner`")?;
-        Ok(Self { owner, source: ArticleSource { key, title, url, text, format } })
+        fields.reject_unknown("`title`, `url`, `text`, `markdown`, `html`, `owner`, `groups`")?;
+        Ok(Self { owner, source: ArticleSource { key, title, url, groups, text, format } })
     }
 }
 

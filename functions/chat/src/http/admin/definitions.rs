@@ -2,18 +2,21 @@
 
 use std::time::SystemTime;
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
-use domain::{Owner, new_id};
+use axum::{Extension, Json};
+use custom_tools::ToolDefinition;
+use domain::new_id;
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::{DefineError, Definition, DefinitionKind};
-use web::{Administrator, ApiError};
+use web::{Administrator, ApiError, Caller};
 
-use crate::App;
+use crate::definitions::{AgentDefinition, AgentRow, VisibleModels};
+use crate::http::audit::Changed;
 use crate::http::extract::{JsonBody, PathId};
+use crate::{App, parsing};
 
 pub(crate) trait DefinedKind: 'static {
     const KIND: DefinitionKind;
@@ -21,7 +24,11 @@ pub(crate) trait DefinedKind: 'static {
     const LIST: &'static str;
 
     /// Parses a body; every name in it must exist.
-    fn parse(app: &App, owner: &Owner, body: Bytes) -> impl Future<Output = Result<ParsedDefinition, ApiError>> + Send;
+    fn parse(
+        app: &App,
+        caller: &Caller,
+        body: Bytes,
+    ) -> impl Future<Output = Result<ParsedDefinition, ApiError>> + Send;
 
     /// Makes the next read of the catalog go to the store.
     fn invalidate(app: &App);
@@ -32,7 +39,6 @@ pub(crate) trait DefinedKind: 'static {
     }
 }
 
-/// A valid definition.
 pub(crate) struct ParsedDefinition {
     pub(super) name: String,
     pub(super) document: Value,
@@ -73,9 +79,10 @@ pub(crate) async fn create<K: DefinedKind>(
     State(app): State<App>,
     administrator: Administrator,
     JsonBody(body): JsonBody,
-) -> Result<(StatusCode, Json<DefinitionView>), ApiError> {
-    let new = K::parse(&app, &administrator.0.owner, body).await?;
-    Ok((StatusCode::CREATED, Json(create_row::<K>(&app, &new_id(), &new).await?)))
+) -> Result<(StatusCode, Extension<Changed>, Json<DefinitionView>), ApiError> {
+    let new = K::parse(&app, &administrator.0, body).await?;
+    let created = create_row::<K>(&app, &new_id(), &new).await?;
+    Ok((StatusCode::CREATED, Extension(Changed(created.id.clone())), Json(created)))
 }
 
 /// `GET /api/admin/…/{id}`: one definition.
@@ -98,7 +105,7 @@ pub(crate) async fn replace<K: DefinedKind>(
     PathId(id): PathId,
     JsonBody(body): JsonBody,
 ) -> Result<Json<DefinitionView>, ApiError> {
-    let new = K::parse(&app, &administrator.0.owner, body).await?;
+    let new = K::parse(&app, &administrator.0, body).await?;
     let change = app.store.definitions.replace(K::KIND, &id, &new.name, &new.document, SystemTime::now());
     match change_rows::<K, _>(&app, change).await {
         Err(DefineError::NotFound) if K::built_in(&app).iter().any(|built_in| built_in.id == id) => {
@@ -119,7 +126,6 @@ pub(crate) async fn delete<K: DefinedKind>(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Stores a new row under `id`.
 pub(super) async fn create_row<K: DefinedKind>(
     app: &App,
     id: &str,
@@ -138,4 +144,86 @@ async fn change_rows<K: DefinedKind, T>(
     let outcome = change.await;
     K::invalidate(app);
     outcome
+}
+
+/// The tools that administrators define.
+pub(crate) struct Tools;
+
+impl DefinedKind for Tools {
+    const KIND: DefinitionKind = DefinitionKind::Tool;
+    const LIST: &'static str = "tools";
+
+    async fn parse(app: &App, caller: &Caller, body: Bytes) -> Result<ParsedDefinition, ApiError> {
+        Ok((&app.catalog.tools.parse(&caller.owner, body).await?).into())
+    }
+
+    fn invalidate(app: &App) {
+        app.catalog.tools.invalidate();
+    }
+}
+
+impl From<&ToolDefinition> for ParsedDefinition {
+    fn from(definition: &ToolDefinition) -> Self {
+        Self { name: definition.name.clone(), document: definition.document() }
+    }
+}
+
+pub(crate) struct Agents;
+
+impl From<AgentRow> for DefinitionView {
+    fn from(AgentRow { id, definition }: AgentRow) -> Self {
+        Self { id, document: definition.document(), created_at: None, updated_at: None }
+    }
+}
+
+impl DefinedKind for Agents {
+    const KIND: DefinitionKind = DefinitionKind::Agent;
+    const LIST: &'static str = "agents";
+
+    async fn parse(app: &App, caller: &Caller, body: Bytes) -> Result<ParsedDefinition, ApiError> {
+        let definition = parsing::parse(&caller.owner, body.len(), move || AgentDefinition::parse(&body)).await?;
+        let error = match definition.model.as_deref().and_then(|name| model_error(app.models_for(caller), name)) {
+            None => tool_error(app, &definition).await?,
+            error => error,
+        };
+        match error {
+            Some(message) => Err(ApiError::invalid_request(message)),
+            None => Ok(ParsedDefinition { document: definition.document(), name: definition.name }),
+        }
+    }
+
+    fn invalidate(app: &App) {
+        app.catalog.agents.invalidate();
+    }
+
+    fn built_in(app: &App) -> Vec<DefinitionView> {
+        app.catalog.agents.built_in().into_iter().map(DefinitionView::from).collect()
+    }
+}
+
+/// The error message for a model that an agent cannot have: agents are for several callers, so their models must be, too.
+fn model_error(visible: VisibleModels<'_>, name: &str) -> Option<String> {
+    match visible.get(name) {
+        None => Some(format!("`model` names no model; there are: {}", visible.names())),
+        Some(client) if !client.config().is_shared() => {
+            Some("`model` must be a model for everybody: this one is yours alone".to_owned())
+        }
+        Some(_) => None,
+    }
+}
+
+/// The error message for the first unknown tool: each must be built in or defined, enabled or not.
+async fn tool_error(app: &App, definition: &AgentDefinition) -> Result<Option<String>, ApiError> {
+    let mut bindings = definition.tools.iter().flatten();
+    if bindings.all(|binding| app.catalog.built_in.has(&binding.tool)) {
+        return Ok(None);
+    }
+    let mut names: Vec<String> = app.catalog.built_in.names().map(str::to_owned).collect();
+    for (at, binding) in definition.tools.iter().flatten().enumerate() {
+        if !names.contains(&binding.tool) && !app.catalog.tools.is_known_tool(&binding.tool).await? {
+            names.extend(app.catalog.tools.names().await?);
+            return Ok(Some(format!("`tools[{at}].tool` names no tool; there are: {}", names.join(", "))));
+        }
+    }
+    Ok(None)
 }

@@ -2,23 +2,15 @@ use std::time::SystemTime;
 
 use axum::Json;
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
-use store::ListedExecution;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use web::{Administrator, ApiError, Caller};
 
 use crate::App;
-use crate::http::extract::ParsedQuery;
-use crate::http::paging::Paging;
+use crate::http::extract::{Paging, ParsedQuery};
 
 /// Rows of a page unless the request has a `limit`.
 const DEFAULT_ROWS: u32 = 50;
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ExecutionList {
-    executions: Vec<ListedExecution>,
-    next_cursor: Option<String>,
-}
 
 #[derive(Deserialize)]
 pub(crate) struct ExecutionFilter {
@@ -33,13 +25,13 @@ pub(crate) async fn list(
     caller: Caller,
     ParsedQuery(filter): ParsedQuery<ExecutionFilter>,
     paging: Result<ParsedQuery<Paging>, ApiError>,
-) -> Result<Json<ExecutionList>, ApiError> {
+) -> Result<Json<Value>, ApiError> {
     if let Some(message_id) = filter.message {
         let executions = app.store.executions.list_for_answer(&caller.owner, &message_id).await?;
-        return Ok(Json(ExecutionList { executions, next_cursor: None }));
+        return Ok(Json(json!({ "executions": executions, "nextCursor": null })));
     }
     let ParsedQuery(paging) = paging?;
     let page =
         app.store.executions.list(paging.limit(DEFAULT_ROWS)?, paging.cursor.as_deref(), SystemTime::now()).await?;
-    Ok(Json(ExecutionList { executions: page.items, next_cursor: page.next_cursor }))
+    Ok(Json(json!({ "executions": page.items, "nextCursor": page.next_cursor })))
 }

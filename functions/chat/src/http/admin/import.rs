@@ -1,41 +1,58 @@
-use axum::Json;
 use axum::extract::State;
-use custom_tools::{ImportedTools, Rules, ToolDefinition, UnusableOperation};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use custom_tools::{ImportedTools, Rules, UnusableOperation};
 use domain::{ErrorCode, Failure, StrictObject, new_id};
-use serde::Serialize;
 use serde_json::{Value, json};
 use store::DefineError;
 use web::{Administrator, ApiError};
 
 use super::Tools;
 use super::definitions::create_row;
+use crate::http::audit::Changed;
 use crate::http::extract::JsonBody;
 use crate::{App, parsing};
 
-/// The result of an import.
-#[derive(Serialize)]
-pub(crate) struct ImportReport {
-    /// The stored tools; for a dry run those that would be stored, without ids.
-    tools: Vec<Value>,
-    refused: Vec<UnusableOperation>,
-}
-
 /// `POST /api/admin/tools/import`: defines a tool for each usable operation of an `OpenAPI` document whose name is free.
+///
+/// Returns the stored tools, for a dry run those that would be stored, without ids; and the operations without a tool.
 pub(crate) async fn import(
     State(app): State<App>,
     administrator: Administrator,
     JsonBody(body): JsonBody,
-) -> Result<Json<ImportReport>, ApiError> {
-    let (policy, taken) = (app.catalog.tools.policy(), app.catalog.tools.reserved_names().await?);
-    let read = parsing::parse_heavy(&administrator.0.owner, move || {
+) -> Result<Response, ApiError> {
+    let (policy, taken) = (app.catalog.tools.egress.policy(), app.catalog.tools.reserved_names().await?);
+    let read = parsing::parse(&administrator.0.owner, parsing::HEAVY, move || {
         parse_import(&body, Rules { policy, reserved_names: &taken })
     });
     let (ImportedTools { tools, unusable }, dry_run) = read.await?;
-    let mut report = ImportReport { tools: Vec::new(), refused: unusable };
+    let (mut stored, mut refused, mut failed) = (Vec::new(), unusable, None);
     for definition in &tools {
-        if dry_run { report.tools.push(definition.document()) } else { report.add(&app, definition).await? }
+        if dry_run {
+            stored.push(definition.document());
+            continue;
+        }
+        match create_row::<Tools>(&app, &new_id(), &definition.into()).await {
+            Ok(view) => stored.push(json!(view)),
+            // Another instance stored one of that name first.
+            Err(DefineError::Taken) => {
+                let operation = definition.name.clone();
+                let reason = format!("Another tool has the name `{operation}`.");
+                refused.push(UnusableOperation { operation, reason });
+            }
+            Err(error) => {
+                failed = Some(ApiError::from(error));
+                break;
+            }
+        }
     }
-    Ok(Json(report))
+    // Also of an import that failed: the tools before it are stored.
+    let ids: Vec<&str> = stored.iter().filter_map(|tool| tool["id"].as_str()).collect();
+    let changed = Extension(Changed(ids.join(" ")));
+    Ok(match failed {
+        Some(error) => (changed, error).into_response(),
+        None => (changed, Json(json!({ "tools": stored, "refused": refused }))).into_response(),
+    })
 }
 
 /// The tools of a document, and whether the import is a dry run.
@@ -49,20 +66,4 @@ fn parse_import(body: &[u8], rules: Rules<'_>) -> Result<(ImportedTools, bool), 
     let imported = custom_tools::import(Value::Object(document).to_string().as_bytes(), rules);
     let imported = imported.map_err(|message| Failure::new(ErrorCode::InvalidRequest, message))?;
     Ok((imported, dry_run))
-}
-
-impl ImportReport {
-    async fn add(&mut self, app: &App, definition: &ToolDefinition) -> Result<(), ApiError> {
-        match create_row::<Tools>(app, &new_id(), &definition.into()).await {
-            Ok(view) => self.tools.push(json!(view)),
-            // Another instance stored one of that name first.
-            Err(DefineError::Taken) => {
-                let (operation, reason) =
-                    (definition.name.clone(), format!("Another tool has the name `{}`.", definition.name));
-                self.refused.push(UnusableOperation { operation, reason });
-            }
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
-    }
 }

@@ -1,14 +1,16 @@
 use std::time::{Duration, SystemTime};
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
+use client_protocols::without_nulls;
 use domain::{ErrorCode, Failure, StrictObject};
 use http::StatusCode;
 use secrecy::ExposeSecret;
-use serde::Serialize;
+use serde_json::{Value, json};
 use store::{ApiKey, KeyChange, KeyRecord, NewKey, is_user_name};
 use web::{Administrator, ApiError};
 
+use crate::http::audit::Changed;
 use crate::http::extract::{JsonBody, PathId};
 use crate::{App, parsing};
 
@@ -17,54 +19,25 @@ const DAY: Duration = Duration::from_hours(24);
 /// The longest validity, in days.
 const MAX_DAYS: u32 = 3650;
 
-#[derive(Serialize)]
-pub(crate) struct KeyList {
-    keys: Vec<KeyView>,
-}
-
 /// A key without its secret.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct KeyView {
-    id: String,
-    user: String,
-    admin: bool,
-    state: &'static str,
-    created_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    revoked_at: Option<String>,
-    citation_links: bool,
-}
-
-/// A new key with its secret, which no other response contains.
-#[derive(Serialize)]
-pub(crate) struct CreatedKey {
-    key: String,
-    #[serde(flatten)]
-    view: KeyView,
-}
-
-impl KeyView {
-    fn new(record: &KeyRecord, now: SystemTime) -> Self {
-        Self {
-            id: record.id.clone(),
-            user: record.owner.clone(),
-            admin: record.administrator,
-            state: record.state(now),
-            created_at: record.created_at(),
-            expires_at: record.expires_at(),
-            revoked_at: record.revoked_at(),
-            citation_links: record.citation_links,
-        }
-    }
+fn view(record: &KeyRecord, now: SystemTime) -> Value {
+    without_nulls(json!({
+        "id": record.id,
+        "user": record.owner,
+        "admin": record.administrator,
+        "state": record.state(now),
+        "createdAt": record.created_at(),
+        "expiresAt": record.expires_at(),
+        "revokedAt": record.revoked_at(),
+        "citationLinks": record.citation_links,
+        "groups": record.groups,
+    }))
 }
 
 /// `GET /api/admin/keys`: all keys without their secrets, the oldest first.
-pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<KeyList>, ApiError> {
+pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<Value>, ApiError> {
     let (records, now) = (app.store.keys.list().await?, SystemTime::now());
-    Ok(Json(KeyList { keys: records.iter().map(|record| KeyView::new(record, now)).collect() }))
+    Ok(Json(json!({ "keys": records.iter().map(|record| view(record, now)).collect::<Vec<_>>() })))
 }
 
 /// `POST /api/admin/keys`: makes a key for a user. Only this response contains it.
@@ -72,23 +45,20 @@ pub(crate) async fn create(
     State(app): State<App>,
     administrator: Administrator,
     JsonBody(body): JsonBody,
-) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
+) -> Result<(StatusCode, Extension<Changed>, Json<Value>), ApiError> {
     let now = SystemTime::now();
     let new = parsing::parse(&administrator.0.owner, body.len(), move || parse_new(&body, now)).await?;
     let key = ApiKey::generate()?;
     let record = app.store.keys.create(&key, &new, now).await?;
-    let created = CreatedKey { key: key.text().expose_secret().to_owned(), view: KeyView::new(&record, now) };
-    Ok((StatusCode::CREATED, Json(created)))
+    let mut created = view(&record, now);
+    created["key"] = key.text().expose_secret().into();
+    Ok((StatusCode::CREATED, Extension(Changed(record.id)), Json(created)))
 }
 
 /// `GET /api/admin/keys/{id}`: one key without its secret.
-pub(crate) async fn get(
-    State(app): State<App>,
-    _: Administrator,
-    PathId(id): PathId,
-) -> Result<Json<KeyView>, ApiError> {
+pub(crate) async fn get(State(app): State<App>, _: Administrator, PathId(id): PathId) -> Result<Json<Value>, ApiError> {
     let record = app.store.keys.get(&id).await?.ok_or(ErrorCode::NotFound)?;
-    Ok(Json(KeyView::new(&record, SystemTime::now())))
+    Ok(Json(view(&record, SystemTime::now())))
 }
 
 /// `PUT /api/admin/keys/{id}`: replaces the rights and the validity of a key that is not revoked.
@@ -97,7 +67,7 @@ pub(crate) async fn replace(
     administrator: Administrator,
     PathId(id): PathId,
     JsonBody(body): JsonBody,
-) -> Result<Json<KeyView>, ApiError> {
+) -> Result<Json<Value>, ApiError> {
     let now = SystemTime::now();
     let change = parsing::parse(&administrator.0.owner, body.len(), move || parse_change(&body, now)).await?;
     let keys = &app.store.keys;
@@ -107,8 +77,8 @@ pub(crate) async fn replace(
         None if app.config.auth.uses_keys() => keys.update_unless_last(&id, &change).await?,
         None => keys.update(&id, &change).await?,
     };
-    let revoked = || ApiError::new(ErrorCode::InvalidRequest, "The key is revoked; make another one");
-    Ok(Json(KeyView::new(&changed.ok_or_else(revoked)?, now)))
+    let revoked = || ApiError::invalid_request("The key is revoked; make another one");
+    Ok(Json(view(&changed.ok_or_else(revoked)?, now)))
 }
 
 /// `DELETE /api/admin/keys/{id}`: revokes a key permanently, also a revoked one. Instances reject it within a minute.
@@ -135,17 +105,18 @@ fn parse_new(body: &[u8], now: SystemTime) -> Result<NewKey, Failure> {
     let administrator = fields.take_bool("admin")?.unwrap_or(false);
     let expires = take_expiry(&mut fields, now)?;
     let citation_links = fields.take_bool("citationLinks")?.unwrap_or(false);
-    fields.reject_unknown("`user`, `admin`, `expiresInDays`, `citationLinks`")?;
-    Ok(NewKey { owner, administrator, expires, citation_links })
+    let groups = fields.take_groups("groups")?.unwrap_or_default();
+    fields.reject_unknown("`user`, `admin`, `expiresInDays`, `citationLinks`, `groups`")?;
+    Ok(NewKey { owner, administrator, expires, citation_links, groups })
 }
 
 fn parse_change(body: &[u8], now: SystemTime) -> Result<KeyChange, Failure> {
     let mut fields = StrictObject::parse(body)?;
     let admin = fields.take_bool("admin")?.ok_or_else(|| fields.field_error("admin", "`true` or `false`"))?;
     let expires = take_expiry(&mut fields, now)?;
-    let citation_links = fields.take_bool("citationLinks")?;
-    fields.reject_unknown("`admin`, `expiresInDays`, `citationLinks`")?;
-    Ok(KeyChange { administrator: admin, expires, citation_links })
+    let (citation_links, groups) = (fields.take_bool("citationLinks")?, fields.take_groups("groups")?);
+    fields.reject_unknown("`admin`, `expiresInDays`, `citationLinks`, `groups`")?;
+    Ok(KeyChange { administrator: admin, expires, citation_links, groups })
 }
 
 /// The end of a key's validity; `None` without `expiresInDays`.

@@ -3,14 +3,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use custom_tools::{CustomTool, TestCall};
-use domain::{ErrorCode, Language, Owner, StrictObject, ToolCall, new_id};
+use domain::{ErrorCode, Language, StrictObject, ToolCall, new_id};
 use serde_json::Value;
 use store::DefinitionKind;
 use tokio::time::Instant;
 use tools::{
     CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolRegistry, UrlAllowlist,
 };
-use web::{Administrator, ApiError};
+use web::{Administrator, ApiError, Caller};
 
 use crate::http::extract::{JsonBody, PathId};
 use crate::{App, parsing};
@@ -37,13 +37,11 @@ pub(crate) async fn run(
         (_, CustomTool::Server(server), tool_name) => {
             server.test_call(tool_name.as_deref(), &arguments, &outgoing, app.turns.limits.max_duration, language).await
         }
-        (_, CustomTool::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, TOOL_NOT_ACCEPTED)),
+        (_, CustomTool::Tool(_), Some(_)) => return Err(ApiError::invalid_request(TOOL_NOT_ACCEPTED)),
         (Some(tool), CustomTool::Tool(_), None) => {
             tool.test_call(&administrator.0.owner, &arguments, &outgoing, language).await
         }
-        (None, CustomTool::Tool(tool), None) => {
-            run_built_in(&app, administrator.0.owner, tool, arguments, language).await?
-        }
+        (None, CustomTool::Tool(tool), None) => run_built_in(&app, administrator.0, tool, arguments, language).await?,
     };
     Ok(Json(test_call))
 }
@@ -51,7 +49,7 @@ pub(crate) async fn run(
 /// Calls a built-in tool that is defined under another name. It sends no HTTP request, so only its result is returned.
 async fn run_built_in(
     app: &App,
-    owner: Owner,
+    caller: Caller,
     tool: Arc<dyn Tool>,
     arguments: Value,
     language: Language,
@@ -59,7 +57,8 @@ async fn run_built_in(
     let context = ToolContext {
         language,
         time_zone: app.catalog.locale.time_zone.clone(),
-        owner,
+        owner: caller.owner,
+        membership: caller.membership,
         deadline: Instant::now() + app.turns.limits.max_duration,
         allowed_urls: UrlAllowlist::default(),
         sources: tools::SourceNumbers::default(),

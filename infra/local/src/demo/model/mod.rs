@@ -1,10 +1,10 @@
-//! The demo model: `POST /chat/completions`, streamed or whole.
+//! The demo model: `POST /chat/completions`, always streamed.
 
 mod findings;
 mod planned_call;
+mod prepared;
 mod reply;
 mod request;
-mod small_talk;
 mod wire;
 
 use axum::Json;
@@ -13,19 +13,19 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+use self::prepared::PreparedTurn;
 use self::reply::reply;
 use self::request::Request;
 
-/// Handles a chat completion request.
 pub(super) async fn complete(request: Result<Json<Request>, JsonRejection>) -> Response {
-    let Ok(Json(request)) = request else { return bad_request() };
-    let tokens = wire::Completion::new(&request, reply(&request.situation()));
-    if request.stream { tokens.into_sse().into_response() } else { tokens.into_document().into_response() }
-}
-
-fn bad_request() -> Response {
-    let error = json!({"message": "The demo model takes a chat completion request.", "type": "invalid_request_error"});
-    (StatusCode::BAD_REQUEST, Json(json!({"error": error}))).into_response()
+    let Ok(Json(request)) = request else {
+        let message = "The demo model takes a chat completion request.";
+        let error = json!({ "error": { "message": message, "type": "invalid_request_error" } });
+        return (StatusCode::BAD_REQUEST, Json(error)).into_response();
+    };
+    let situation = request.situation();
+    let reply = PreparedTurn::reply(&situation).unwrap_or_else(|| reply(&situation));
+    wire::Completion::new(&request, reply).into_sse().into_response()
 }
 
 #[cfg(test)]

@@ -1,5 +1,16 @@
 //! Selects the tool for a question.
 
+use std::collections::HashSet;
+
+use crate::demo::{CONVERSATION, SmallTalk};
+
+pub(super) const TOOL: &str = "search_web";
+
+pub(super) const DOCUMENT_TOOL: &str = "grep_search";
+
+/// How many terms of a question are searched in documents.
+const MAX_TERMS: usize = 24;
+
 /// A call that the model will make; each supported tool takes one text argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PlannedCall {
@@ -8,52 +19,58 @@ pub(super) struct PlannedCall {
     pub(super) value: String,
 }
 
-/// Cities with their time zones, in lower case.
-const CITIES: &[(&str, &str)] = &[
-    ("tokyo", "Asia/Tokyo"),
-    ("东京", "Asia/Tokyo"),
-    ("new york", "America/New_York"),
-    ("纽约", "America/New_York"),
-    ("london", "Europe/London"),
-    ("伦敦", "Europe/London"),
-    ("paris", "Europe/Paris"),
-    ("巴黎", "Europe/Paris"),
-    ("beijing", "Asia/Shanghai"),
-    ("shanghai", "Asia/Shanghai"),
-    ("北京", "Asia/Shanghai"),
-    ("上海", "Asia/Shanghai"),
-];
-
-/// Phrases that mark a question about the time, in lower case.
-const TIME_PHRASES: &[&str] = &["what time", "what day is it", "what date", "几点", "几号", "星期几", "现在时间"];
-
-/// Phrases allowed around an arithmetic expression.
-const SUM_PHRASES: &[&str] = &[
-    "what is",
-    "what's",
-    "calculate",
-    "compute",
-    "how much is",
-    "计算一下",
-    "计算",
-    "算一下",
-    "是多少",
-    "等于多少",
-    "等于几",
-];
-
 impl PlannedCall {
     pub(super) fn search(query: String) -> Self {
-        Self { tool: "search_web", argument: "query", value: query }
+        Self { tool: TOOL, argument: "query", value: query }
+    }
+
+    pub(super) fn page(url: String) -> Self {
+        Self { tool: "read_url", argument: "url", value: url }
+    }
+
+    /// The call that finds the lines of documents with a term of the question; without terms, all lines.
+    pub(super) fn document_search(question: &str) -> Self {
+        let terms = terms(question);
+        let pattern = if terms.is_empty() { r"\S".to_owned() } else { format!("(?i){}", terms.join("|")) };
+        Self { tool: DOCUMENT_TOOL, argument: "pattern", value: pattern }
     }
 
     /// Returns the call of a tool other than the search, if the question needs one.
     pub(super) fn of(question: &str) -> Option<Self> {
-        let call = |tool, argument, value| Self { tool, argument, value };
-        let page = address(question).map(|url| call("read_url", "url", url));
-        let time = || zone(question).map(|zone| call("current_time", "zone", zone.to_owned()));
-        page.or_else(time).or_else(|| sum(question).map(|sum| call("calculator", "expression", sum)))
+        address(question)
+            .map(Self::page)
+            .or_else(|| Some(Self { tool: "calculator", argument: "expression", value: sum(question)? }))
     }
+}
+
+/// The terms of a question that documents may have, in lower case: English ones without the ending of a plural, and
+/// pairs of adjacent characters of other scripts.
+pub(super) fn terms(question: &str) -> Vec<String> {
+    let phrases = CONVERSATION.stop_phrases.iter();
+    let question = phrases.fold(question.to_lowercase(), |text, phrase| text.replace(phrase.as_str(), " "));
+    let mut terms: Vec<String> = Vec::new();
+    for run in question.split(|c: char| !c.is_alphanumeric()) {
+        let characters: Vec<char> = run.chars().collect();
+        for part in characters.chunk_by(|one, next| one.is_ascii() == next.is_ascii()) {
+            let text: String = part.iter().collect();
+            match part {
+                [first, ..] if first.is_ascii() => terms.extend(english_term(&text)),
+                [_] => terms.push(text),
+                _ => terms.extend(part.windows(2).map(|pair| pair.iter().collect::<String>())),
+            }
+        }
+    }
+    let mut known = HashSet::new();
+    terms.retain(|term| known.insert(term.clone()));
+    terms.truncate(MAX_TERMS);
+    terms
+}
+
+fn english_term(run: &str) -> Option<String> {
+    let is_specific = run.len() > 2 || run.contains(|c: char| c.is_ascii_digit());
+    let is_term = is_specific && !CONVERSATION.stop_terms.iter().any(|stop| stop == run);
+    let stem = if run.len() > 4 { run.trim_end_matches('s') } else { run };
+    is_term.then(|| stem.to_owned())
 }
 
 fn address(question: &str) -> Option<String> {
@@ -62,16 +79,10 @@ fn address(question: &str) -> Option<String> {
     Some(address.trim_end_matches(['.', ',', '?', '!', ')']).to_owned())
 }
 
-fn zone(question: &str) -> Option<&'static str> {
-    let question = question.to_lowercase();
-    TIME_PHRASES.iter().find(|phrase| question.contains(**phrase))?;
-    Some(CITIES.iter().find(|(city, _)| question.contains(city)).map_or("UTC", |(_, zone)| zone))
-}
-
 /// Returns the arithmetic expression of a question that has nothing else: at least one digit and one operator.
 fn sum(question: &str) -> Option<String> {
     let mut rest = question.trim().to_lowercase();
-    for phrase in SUM_PHRASES {
+    for phrase in &CONVERSATION.sum_phrases {
         rest = rest.replace(phrase, "");
     }
     let sum = rest.trim_matches([' ', '?', '？', '=', '＝', '。', '，']);
@@ -80,9 +91,57 @@ fn sum(question: &str) -> Option<String> {
     (is_sum && operates && sum.contains(|c: char| c.is_ascii_digit())).then(|| sum.to_owned())
 }
 
+/// Returns the small talk that `text` is; `None` if it has anything else.
+pub(super) fn small_talk(text: &str) -> Option<&'static SmallTalk> {
+    let lower = text.to_lowercase().replace('’', "'");
+    let mut rest = lower.trim_start_matches(is_mark);
+    let mut meant = 0;
+    while !rest.is_empty() {
+        let (kind, length) = longest_phrase(rest)?;
+        meant = meant.max(kind);
+        rest = rest[length..].trim_start_matches(is_mark);
+    }
+    CONVERSATION.small_talk.get(meant).filter(|_| meant > 0)
+}
+
+/// The kind and the length of the longest phrase at the beginning of a text.
+fn longest_phrase(text: &str) -> Option<(usize, usize)> {
+    let kinds = CONVERSATION.small_talk.iter().enumerate();
+    let all = kinds.flat_map(|(kind, talk)| talk.phrases.iter().map(move |phrase| (kind, phrase)));
+    let fitting =
+        all.filter(|(_, phrase)| text.strip_prefix(*phrase).is_some_and(|rest| ends_at_boundary(phrase, rest)));
+    fitting.map(|(kind, phrase)| (kind, phrase.len())).max_by_key(|(_, length)| *length)
+}
+
+/// Whether a phrase ends at a word boundary; Chinese has no spaces, so any position is one.
+fn ends_at_boundary(phrase: &str, rest: &str) -> bool {
+    !phrase.is_ascii() || !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '\'')
+}
+
+/// Whether a character is neither letter nor number: space, punctuation, emoji.
+fn is_mark(c: char) -> bool {
+    !c.is_alphanumeric()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn terms_leave_out_what_every_question_has() {
+        let cases: [(&str, &[&str]); 5] = [
+            ("What did we agree on with the landlord?", &["agree", "landlord"]),
+            ("How many deadlines in 2026?", &["deadline", "2026"]),
+            ("违约金是多少？", &["违约", "约金"]),
+            ("AWS的费用", &["aws", "费用"]),
+            ("？", &[]),
+        ];
+        for (question, expected) in cases {
+            assert_eq!(terms(question), expected, "{question}");
+        }
+        assert_eq!(PlannedCall::document_search("the landlord agrees").value, "(?i)landlord|agree");
+        assert_eq!(PlannedCall::document_search("?").value, r"\S");
+    }
 
     #[test]
     fn question_selects_matching_tool() {
@@ -90,8 +149,6 @@ mod tests {
             ("What is 12 * (3 + 4)?", Some(("calculator", "12 * (3 + 4)"))),
             ("What is 12.5% of 80?", Some(("calculator", "12.5% of 80"))),
             ("1234×5678等于多少？", Some(("calculator", "1234×5678"))),
-            ("What time is it in Tokyo?", Some(("current_time", "Asia/Tokyo"))),
-            ("现在几点？", Some(("current_time", "UTC"))),
             ("读一下https://example.com/a。", Some(("read_url", "https://example.com/a"))),
             ("What is Lambda Chat?", None),
             ("今天的新闻有哪些？", None),
@@ -105,6 +162,56 @@ mod tests {
                 expected,
                 "{question}"
             );
+        }
+    }
+}
+
+#[cfg(test)]
+mod small_talk_tests {
+    use super::*;
+
+    #[test]
+    fn small_talk_is_recognised_with_fillers() {
+        let cases = [
+            ("hi", "Hello!"),
+            ("Hello there!", "Hello!"),
+            ("Hi, how are you?", "I am fine"),
+            ("Thanks a lot 🙏", "You are welcome!"),
+            ("OK, thank you very much. Bye!", "You are welcome!"),
+            ("bye", "Goodbye"),
+            ("Hey! Who are you?", "I am the demo model"),
+            ("What’s your name", "I am the demo model"),
+            ("你好", "Hello!"),
+            ("你好呀！", "Hello!"),
+            ("你好吗？", "I am fine"),
+            ("谢谢你的帮助", "You are welcome!"),
+            ("好的，谢谢！", "You are welcome!"),
+            ("你好，请问你是谁？", "I am the demo model"),
+            ("嗯", "All right."),
+        ];
+        for (text, answer) in cases {
+            assert!(small_talk(text).is_some_and(|talk| talk.answer.en.starts_with(answer)), "{text}");
+        }
+    }
+
+    #[test]
+    fn polite_question_is_not_small_talk() {
+        let questions = [
+            "hi, what is the weather in Paris?",
+            "history of Rome",
+            "Hello Kitty",
+            "help me with Rust lifetimes",
+            "你好，今天北京天气怎么样？",
+            "谢谢怎么用日语说",
+            "好莱坞新闻",
+            "早餐吃什么",
+            "今天的新闻有哪些？",
+            "?",
+            "",
+            "42",
+        ];
+        for question in questions {
+            assert!(small_talk(question).is_none(), "{question}");
         }
     }
 }

@@ -1,92 +1,66 @@
 //! Replies of the demo model.
 
-use crate::demo::language::Language;
-use crate::demo::model::findings::{Findings, Page};
-use crate::demo::model::planned_call::PlannedCall;
-use crate::demo::model::request::{Situation, Tools};
-use crate::demo::model::small_talk::{answer, small_talk};
+use std::cmp::Reverse;
 
-/// Length limit of a search query, in characters.
+use domain::{Language, one_line};
+
+use crate::demo::CONVERSATION;
+use crate::demo::model::findings::{Findings, Page};
+use crate::demo::model::planned_call::{PlannedCall, small_talk, terms};
+use crate::demo::model::request::Situation;
+
 const MAX_QUERY_CHARS: usize = 120;
 
-/// Length limit of a quote from the question or a page, in characters.
 const MAX_QUOTE_CHARS: usize = 160;
 
-/// Prefixes of a question that do not help a search.
-const QUESTION_PREFIXES: &[&str] = &[
-    "请问",
-    "请帮我",
-    "帮我",
-    "请你",
-    "请",
-    "查一下",
-    "搜索一下",
-    "搜一下",
-    "你知道",
-    "please ",
-    "can you tell me ",
-    "could you tell me ",
-    "tell me ",
-    "search for ",
-    "look up ",
-    "do you know ",
-];
+/// How many lines of documents are quoted.
+const MAX_LINES: usize = 5;
 
-/// Parts of a reply, in order.
+/// What begins a heading, an entry or a quote in Markdown.
+const MARKUP: [char; 5] = ['#', '-', '*', '>', ' '];
+
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Reply {
     /// Reasoning; empty for none.
     pub(super) thinking: String,
     pub(super) text: String,
-    /// The call, and the format in which it is written.
-    pub(super) call: Option<(Tools, PlannedCall)>,
+    pub(super) calls: Vec<PlannedCall>,
 }
 
-/// Builds the reply to a request.
 pub(super) fn reply(situation: &Situation) -> Reply {
-    let Situation { question, language, tools, planned_call, findings } = situation;
+    let Situation { question, language, may_search, has_documents, planned_call, findings, .. } = situation;
     if let Some(findings) = findings {
         return text_reply(&render_findings(findings, question, *language));
     }
-    if let (Some(planned_call), false) = (planned_call, *tools == Tools::Off) {
-        return Reply { call: Some((*tools, planned_call.clone())), ..text_reply("") };
+    if let (Some(planned_call), true) = (planned_call, may_search) {
+        return Reply { calls: vec![planned_call.clone()], ..Reply::default() };
     }
-    match (small_talk(question), tools) {
-        (Some(meant), _) => text_reply(answer(meant, *language)),
-        (None, Tools::Off) => text_reply(language.choose(NO_TOOLS.0, NO_TOOLS.1)),
-        (None, tools) => Reply {
-            thinking: language.choose(THINKING.0, THINKING.1).to_owned(),
-            text: language.choose("好的，我查一下。\n\n", "Let me look that up.\n\n").to_owned(),
-            call: Some((*tools, PlannedCall::search(query(question)))),
-        },
+    let texts = &CONVERSATION.texts;
+    match (small_talk(question), may_search) {
+        (Some(talk), _) => text_reply(talk.answer.of(*language)),
+        (None, false) => text_reply(texts.no_tools.of(*language)),
+        (None, true) => {
+            let call = if *has_documents {
+                PlannedCall::document_search(question)
+            } else {
+                PlannedCall::search(query(question))
+            };
+            let thinking = texts.thinking.with(call.tool, *language);
+            Reply { thinking, calls: vec![call], ..Reply::default() }
+        }
     }
 }
 
-const THINKING: (&str, &str) = (
-    "这个问题我自己答不了：我是演示模型，没有任何知识。先用 search_web 查，再根据结果回答。",
-    "I cannot answer this myself: I am a demo model without any knowledge. I will use search_web and answer from what it returns.",
-);
-
-const NO_TOOLS: (&str, &str) = (
-    "我是演示模型，自己没有任何知识，而这一次没有可用的搜索工具，所以答不了。配置真正的模型后再问我吧。",
-    "I am a demo model without any knowledge, and there is no search tool for this reply, so I cannot answer. \
-     Configure a real model and ask again.",
-);
-
-const NOTE: (&str, &str) = (
-    "以上由内置的演示模型拼成：它只复述工具返回的内容，不作判断。要用真正的模型，请设置 `ARK_API_KEY` 和 `ARK_MODEL`（或者 `OPENAI_API_KEY` 和 `OPENAI_MODEL`），然后重新启动。",
-    "This was put together by the built-in demo model, which only repeats what tools return. For a real one, set \
-     `ARK_API_KEY` and `ARK_MODEL` (or `OPENAI_API_KEY` and `OPENAI_MODEL`) and start again.",
-);
-
-fn text_reply(text: &str) -> Reply {
+pub(super) fn text_reply(text: &str) -> Reply {
     Reply { text: text.to_owned(), ..Reply::default() }
 }
 
 fn query(question: &str) -> String {
     let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut subject = line.as_str();
-    while let Some(rest) = QUESTION_PREFIXES.iter().find_map(|opening| strip_prefix_ignoring_case(subject, opening)) {
+    while let Some(rest) =
+        CONVERSATION.question_prefixes.iter().find_map(|opening| strip_prefix_ignoring_case(subject, opening))
+    {
         subject = rest;
     }
     let subject = subject.trim_end_matches(['?', '？', '!', '！', '.', '。', ' ']);
@@ -101,76 +75,51 @@ fn strip_prefix_ignoring_case<'a>(text: &'a str, opening: &str) -> Option<&'a st
 }
 
 fn render_findings(findings: &Findings, question: &str, language: Language) -> String {
+    let texts = &CONVERSATION.texts;
     let body = match findings {
-        Findings::SearchResults { pages, .. } if pages.is_empty() => language
-            .choose(
-                "搜索没有找到相关的内容，换个说法再试试？",
-                "The search found nothing about this. Maybe try other words?",
-            )
-            .to_owned(),
-        Findings::ToolOutput { lines } => render_tool_output(lines, language),
-        Findings::SearchResults { summaries, pages } => render_search_results(summaries, pages, question, language),
-        Findings::Failed { reason } => render_failure(reason, language),
+        Findings::SearchResults { pages } if pages.is_empty() => texts.nothing_found.of(language).clone(),
+        Findings::SearchResults { pages } => {
+            let bullets: Vec<String> = pages.iter().map(|page| bullet(page, language)).collect();
+            format!("{}\n\n{}", texts.found.with(&quote(question), language), bullets.join("\n"))
+        }
+        Findings::DocumentLines { lines } if lines.is_empty() => texts.no_lines_found.of(language).clone(),
+        Findings::DocumentLines { lines } => {
+            let lines = best_lines(lines, question).join("\n");
+            format!("{}\n\n{lines}", texts.lines_found.with(&quote(question), language))
+        }
+        Findings::ToolOutput { lines } => {
+            let lines: Vec<String> = lines.iter().map(|line| format!("- {}", quote(line))).collect();
+            format!("{}\n\n{}", texts.tool_output.of(language), lines.join("\n"))
+        }
+        Findings::Failed { reason } if reason.is_empty() => texts.tool_failed.of(language).clone(),
+        Findings::Failed { reason } => texts.search_failed.with(&plain(reason), language),
     };
-    format!("{body}\n\n{}", language.choose(NOTE.0, NOTE.1))
+    format!("{body}\n\n{}", texts.note.of(language))
 }
 
-fn render_search_results(summaries: &[String], pages: &[Page], question: &str, language: Language) -> String {
-    let question = quote(question);
-    let intro = language.choose(
-        format!("关于“{question}”，搜索到这些内容："),
-        format!("Here is what the search returned about “{question}”:"),
-    );
-    let bullets: Vec<String> = pages.iter().map(|page| bullet(page, language)).collect();
-    let mut parts = vec![intro, bullets.join("\n")];
-    for summary in summaries {
-        let summary = plain(summary);
-        parts.push(language.choose(format!("搜索的摘要：{summary}"), format!("The search's own summary: {summary}")));
-    }
-    parts.join("\n\n")
+/// Quotes the lines with most of the question's terms, each with its place, in the form that the page links.
+fn best_lines(lines: &[(String, String)], question: &str) -> Vec<String> {
+    let terms = terms(question);
+    let count = |text: &str| {
+        let text = text.to_lowercase();
+        terms.iter().filter(|term| text.contains(term.as_str())).count()
+    };
+    let mut lines: Vec<_> = lines.iter().map(|(position, text)| (count(text), position, text)).collect();
+    lines.sort_by_key(|(count, ..)| Reverse(*count));
+    let max_count = lines.first().map_or(0, |(count, ..)| *count);
+    let best = lines.into_iter().take_while(|(count, ..)| count * 2 >= max_count).take(MAX_LINES);
+    best.map(|(_, position, text)| format!("- {} `{position}`", quote(text.trim_start_matches(MARKUP)))).collect()
 }
 
-fn render_tool_output(lines: &[String], language: Language) -> String {
-    let lines: Vec<String> = lines.iter().map(|line| format!("- {}", quote(line))).collect();
-    format!("{}\n\n{}", language.choose("工具返回了：", "The tool returned:"), lines.join("\n"))
-}
-
+/// The beginning of a page with its citation.
 fn bullet(page: &Page, language: Language) -> String {
     let title = plain(&page.title).replace('[', "(").replace(']', ")");
-    let url = page.url.replace('(', "%28").replace(')', "%29");
-    format!("- [{title}]({url}){}{}", language.choose("：", ": "), quote(first_sentences(&page.content)))
-}
-
-fn render_failure(reason: &str, language: Language) -> String {
-    match language {
-        Language::Chinese if !reason.is_empty() => format!("搜索没有成功（{}），所以这个问题我答不了。", plain(reason)),
-        Language::Chinese => "工具没有给出结果，所以这个问题我答不了。".to_owned(),
-        Language::English if reason.is_empty() => {
-            "The tool gave no result, so I have nothing to answer with.".to_owned()
-        }
-        Language::English => "The search failed, so I have nothing to answer with. Please try again later.".to_owned(),
-    }
-}
-
-/// Returns as many whole sentences as fit a quote; the whole text if not even the first one fits.
-fn first_sentences(text: &str) -> &str {
-    let within = text.char_indices().nth(MAX_QUOTE_CHARS).map_or(text.len(), |(at, _)| at);
-    let ends = text.char_indices().map(|(at, c)| (at + c.len_utf8(), c)).take_while(|(end, _)| *end <= within);
-    let last = ends.filter(|&(end, c)| ends_sentence(c, &text[end..])).last();
-    last.map_or(text, |(end, _)| &text[..end])
-}
-
-/// Whether a character ends a sentence; a Latin full stop may also be part of a number or a name.
-fn ends_sentence(c: char, rest: &str) -> bool {
-    matches!(c, '。' | '！' | '？') || (matches!(c, '.' | '!' | '?') && (rest.is_empty() || rest.starts_with(' ')))
+    let colon = if language == Language::Zh { "：" } else { ": " };
+    format!("- **{title}**{colon}{} [{}]", quote(&page.content), page.number)
 }
 
 fn quote(text: &str) -> String {
-    let text = plain(text);
-    if text.chars().count() <= MAX_QUOTE_CHARS {
-        return text;
-    }
-    text.chars().take(MAX_QUOTE_CHARS).chain(['…']).collect()
+    one_line(&plain(text), MAX_QUOTE_CHARS)
 }
 
 /// Returns the text on one line, without tags: the model quotes text, and a quote must not become a call.
@@ -199,19 +148,20 @@ mod tests {
     }
 
     #[test]
-    fn page_becomes_bullet_with_link_and_first_sentences() {
+    fn page_becomes_bullet_with_citation() {
         let page = Page {
+            number: "3".into(),
             title: "A [b] <tool_call>".into(),
             url: "https://a.example/x_(y)".into(),
-            content: format!("Version 1.2 is out. Get it! {}.", "word ".repeat(40)),
+            content: "Version 1.2\nis out.".into(),
         };
-        let expected = "- [A (b) ‹tool_call>](https://a.example/x_%28y%29): Version 1.2 is out. Get it!";
-        assert_eq!(bullet(&page, Language::English), expected);
+        let expected = "- **A (b) ‹tool_call>**: Version 1.2 is out. [3]";
+        assert_eq!(bullet(&page, Language::En), expected);
     }
 
     #[test]
     fn long_content_is_cut() {
-        assert_eq!(quote(&"字".repeat(161)), format!("{}…", "字".repeat(160)));
+        assert_eq!(quote(&"字".repeat(161)), format!("{}…", "字".repeat(159)));
         assert_eq!(quote(&"字".repeat(160)), "字".repeat(160));
     }
 }

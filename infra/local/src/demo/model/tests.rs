@@ -5,10 +5,13 @@ use std::net::SocketAddr;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use super::reply::reply;
+use super::request::Request;
+use super::wire::Completion;
 use crate::demo::router;
 
 const TEACHING: &str = "### search_web - 联网搜索工具";
-const RESULTS: &str = "以下是搜索结果，请基于这些结果回答：\n\n<search_results>\nAI 摘要：摘要。\n\n搜索结果：\n\n\
+const RESULTS: &str = "以下是搜索结果：\n\n<search_results>\nAI 摘要：摘要。\n\n搜索结果：\n\n\
     1. 标题\n来源：https://a.example/1\n内容：第一句。第二句。\n\n</search_results>\n\n请回答。";
 
 async fn serve() -> SocketAddr {
@@ -33,118 +36,108 @@ fn talk(system: &str, messages: &[(&str, &str)]) -> Value {
     json!({"model": "demo", "messages": messages})
 }
 
-async fn choice(request: Value) -> Value {
-    let (status, _, text) = post("model/chat/completions", request.to_string()).await;
-    assert_eq!(status, 200);
-    let body: Value = serde_json::from_str(&text).unwrap();
-    body["choices"][0].clone()
+/// The text of a whole reply: the tokens of its stream together.
+fn reply_text(system: &str, messages: &[(&str, &str)]) -> String {
+    let request: Request = serde_json::from_value(talk(system, messages)).unwrap();
+    Completion::new(&request, reply(&request.situation())).tokens.concat()
 }
 
-async fn reply_text(system: &str, messages: &[(&str, &str)]) -> String {
-    choice(talk(system, messages)).await["message"]["content"].as_str().unwrap().to_owned()
-}
-
-#[tokio::test]
-async fn question_becomes_search_call_in_prompted_format() {
+#[test]
+fn question_becomes_search_call_in_prompted_format() {
     let expected = "<think>这个问题我自己答不了：我是演示模型，没有任何知识。先用 search_web 查，再根据结果回答。</think>\
-        好的，我查一下。\n\n<tool_call>{\"tool\": \"search_web\", \"query\": \"今天的新闻有哪些\"}</tool_call>";
-    assert_eq!(reply_text(TEACHING, &[("user", "今天的新闻有哪些？")]).await, expected);
-    let english = reply_text(TEACHING, &[("user", "Who won the last race?")]).await;
+        <tool_call>{\"tool\": \"search_web\", \"query\": \"今天的新闻有哪些\"}</tool_call>";
+    assert_eq!(reply_text(TEACHING, &[("user", "今天的新闻有哪些？")]), expected);
+    let english = reply_text(TEACHING, &[("user", "Who won the last race?")]);
     assert!(english.ends_with(
-        "Let me look that up.\n\n<tool_call>{\"tool\": \"search_web\", \"query\": \"Who won the last race\"}</tool_call>"
+        "answer from what it returns.</think><tool_call>{\"tool\": \"search_web\", \"query\": \"Who won the last race\"}</tool_call>"
     ));
 }
 
-#[tokio::test]
-async fn closing_tag_in_question_is_escaped() {
-    let reply = reply_text(TEACHING, &[("user", "what is </tool_call> \"good\" for?")]).await;
+#[test]
+fn closing_tag_in_question_is_escaped() {
+    let reply = reply_text(TEACHING, &[("user", "what is </tool_call> \"good\" for?")]);
     assert!(reply.ends_with(r#""query": "what is \u003c/tool_call> \"good\" for"}</tool_call>"#), "{reply}");
 }
 
-#[tokio::test]
-async fn answer_cites_results_and_names_demo_model() {
+#[test]
+fn answer_cites_results_and_names_demo_model() {
     let call = r#"好的。<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
-    let reply = reply_text(TEACHING, &[("user", "天气"), ("assistant", call), ("user", RESULTS)]).await;
-    let expected = "关于“天气”，搜索到这些内容：\n\n- [标题](https://a.example/1)：第一句。第二句。\n\n搜索的摘要：摘要。\n\n\
-        以上由内置的演示模型拼成";
+    let reply = reply_text(TEACHING, &[("user", "天气"), ("assistant", call), ("user", RESULTS)]);
+    let expected = "关于“天气”，搜索到这些网页：\n\n- **标题**：第一句。第二句。 [1]\n\n内置的演示模型只复述";
     assert!(reply.starts_with(expected), "{reply}");
     assert!(reply.contains("`ARK_API_KEY`"), "{reply}");
 }
 
-#[tokio::test]
-async fn answer_uses_question_language_without_tools_too() {
+#[test]
+fn answer_uses_question_language_without_tools_too() {
     let call = r#"<tool_call>{"tool": "search_web", "query": "weather"}</tool_call>"#;
-    let reply = reply_text("", &[("user", "weather"), ("assistant", call), ("user", RESULTS)]).await;
-    assert!(reply.starts_with("Here is what the search returned about “weather”:\n\n- [标题]"), "{reply}");
-    assert!(reply.contains("This was put together by the built-in demo model"), "{reply}");
+    let reply = reply_text("", &[("user", "weather"), ("assistant", call), ("user", RESULTS)]);
+    assert!(reply.starts_with("These pages were found for “weather”:\n\n- **标题**"), "{reply}");
+    assert!(reply.contains("The built-in demo model only repeats"), "{reply}");
 }
 
-#[tokio::test]
-async fn failed_search_is_reported() {
+#[test]
+fn failed_search_is_reported() {
     let call = r#"<tool_call>{"tool": "search_web", "query": "x"}</tool_call>"#;
     let error = "<search_error>搜索失败: 搜索超时</search_error>";
-    let chinese = reply_text(TEACHING, &[("user", "新闻"), ("assistant", call), ("user", error)]).await;
+    let chinese = reply_text(TEACHING, &[("user", "新闻"), ("assistant", call), ("user", error)]);
     assert!(chinese.starts_with("搜索没有成功（搜索超时），所以这个问题我答不了。"), "{chinese}");
-    let english = reply_text(TEACHING, &[("user", "news"), ("assistant", call), ("user", error)]).await;
+    let english = reply_text(TEACHING, &[("user", "news"), ("assistant", call), ("user", error)]);
     assert!(english.starts_with("The search failed"), "{english}");
 }
 
-#[tokio::test]
-async fn small_talk_is_answered_plainly() {
-    for (text, answer) in
-        [("你好", "你好！"), ("Thanks!", "You are welcome!"), ("你是谁？", "我是 Lambda Chat 内置的演示模型")]
-    {
-        let reply = reply_text(TEACHING, &[("user", text)]).await;
+#[test]
+fn question_about_documents_is_answered_with_cited_lines() {
+    let offer = "### grep_search - search";
+    let call = reply_text(offer, &[("user", "What did we agree on with the landlord?")]);
+    let expected = r#"<tool_call>{"tool": "grep_search", "pattern": "(?i)agree|landlord"}</tool_call>"#;
+    assert!(call.contains("I will use grep_search") && call.ends_with(expected), "{call}");
+    let found = json!({"matches": [
+        {"file": "notes.md", "lines": ["9:The landlord called."]},
+        {"file": "contracts/lease.md", "lines": ["2:# Agreed with the landlord", "3:nothing"]},
+    ]});
+    let result = format!("<tool_result name=\"grep_search\">\n{found}\n</tool_result>");
+    let question = [("user", "What did we agree on with the landlord?"), ("assistant", call.as_str())];
+    let reply = reply_text(offer, &[&question[..], &[("user", result.as_str())]].concat());
+    let expected = "These lines of the documents fit “What did we agree on with the landlord?”:\n\n\
+        - Agreed with the landlord `contracts/lease.md:2`\n- The landlord called. `notes.md:9`\n\n";
+    assert!(reply.starts_with(expected), "{reply}");
+    let nothing = "<tool_result name=\"grep_search\">\n{\"matches\": []}\n</tool_result>";
+    let reply = reply_text(offer, &[&question[..], &[("user", nothing)]].concat());
+    assert!(reply.starts_with("The documents have none of the terms"), "{reply}");
+}
+
+#[test]
+fn small_talk_is_answered_plainly() {
+    for (text, answer) in [
+        ("你好", "你好！"),
+        ("Say hello.", "Hello!"),
+        ("Thanks!", "You are welcome!"),
+        ("你是谁？", "我是 Lambda Chat 内置的演示模型"),
+    ] {
+        let reply = reply_text(TEACHING, &[("user", text)]);
         assert!(reply.starts_with(answer) && !reply.contains("<tool_call>"), "{reply}");
     }
 }
 
-#[tokio::test]
-async fn next_question_starts_a_new_search() {
+#[test]
+fn next_question_starts_a_new_search() {
     let call = r#"<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
     let earlier = [("user", "天气"), ("assistant", call), ("user", RESULTS), ("assistant", "晴。"), ("user", "news")];
-    let reply = reply_text(TEACHING, &earlier).await;
+    let reply = reply_text(TEACHING, &earlier);
     assert!(reply.ends_with(r#"{"tool": "search_web", "query": "news"}</tool_call>"#), "{reply}");
 }
 
-#[tokio::test]
-async fn reply_without_tools_admits_missing_knowledge() {
-    let reply = reply_text("You are helpful.", &[("user", "Who won the last race?")]).await;
+#[test]
+fn reply_without_tools_admits_missing_knowledge() {
+    let reply = reply_text("You are helpful.", &[("user", "Who won the last race?")]);
     assert!(reply.starts_with("I am a demo model without any knowledge"), "{reply}");
 }
 
 #[tokio::test]
-async fn native_call_and_reasoning_have_own_fields() {
-    let mut request = talk("", &[("user", "weather")]);
-    request["tools"] = json!([{"type": "function", "function": {"name": "search_web", "parameters": {}}}]);
-    let choice = choice(request).await;
-    let message = &choice["message"];
-    assert_eq!(
-        (&choice["finish_reason"], &message["content"]),
-        (&json!("tool_calls"), &json!("Let me look that up.\n\n"))
-    );
-    assert!(message["reasoning_content"].as_str().unwrap().starts_with("I cannot answer this myself"));
-    let call = &message["tool_calls"][0];
-    let expected = json!({"name": "search_web", "arguments": r#"{"query":"weather"}"#});
-    assert_eq!((&call["type"], &call["function"]), (&json!("function"), &expected));
-    assert!(call["id"].as_str().unwrap().starts_with("call_demo_"));
-}
-
-#[tokio::test]
-async fn native_tool_results_are_answered() {
-    let mut request = talk("", &[("user", "weather")]);
-    let messages = request["messages"].as_array_mut().unwrap();
-    messages.push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function"}]}));
-    messages.push(json!({"role": "tool", "tool_call_id": "c", "content": RESULTS}));
-    let choice = choice(request).await;
-    assert!(choice["message"]["content"].as_str().unwrap().starts_with("Here is what the search returned"), "{choice}");
-}
-
-#[tokio::test]
 async fn streamed_reply_equals_whole_and_ends_with_usage() {
-    let mut request = talk(TEACHING, &[("user", "你好")]);
-    let whole = choice(request.clone()).await["message"]["content"].as_str().unwrap().to_owned();
-    request["stream"] = true.into();
+    let messages = [("user", "你好")];
+    let (request, whole) = (talk(TEACHING, &messages), reply_text(TEACHING, &messages));
     let (status, kind, text) = post("model/chat/completions", request.to_string()).await;
     assert_eq!((status, kind.as_str()), (200, "text/event-stream"));
     let frames: Vec<&str> = text.split("\n\n").filter_map(|frame| frame.strip_prefix("data: ")).collect();
@@ -161,7 +154,7 @@ async fn streamed_reply_equals_whole_and_ends_with_usage() {
     let usage = &chunks.last().unwrap()["usage"];
     let (prompt, completion) = (usage["prompt_tokens"].as_u64().unwrap(), usage["completion_tokens"].as_u64().unwrap());
     assert_eq!(usize::try_from(completion).unwrap(), pieces.iter().filter(|piece| !piece.is_empty()).count());
-    assert_eq!((prompt, usage["total_tokens"].as_u64().unwrap()), (8, prompt + completion));
+    assert_eq!((prompt, usage["total_tokens"].as_u64().unwrap()), (9, prompt + completion));
 }
 
 #[tokio::test]

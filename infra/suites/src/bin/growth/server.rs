@@ -140,6 +140,7 @@ fn settings(upstream: &Upstream, watcher: &Watcher) -> Vec<(&'static str, String
         ("OPENAI_BASE_URL", format!("{host}/v1")),
         ("OPENAI_MODEL", "scripted".to_owned()),
         ("OPENAI_API_KEY", "key".to_owned()),
+        ("TITLE_MODEL", "none".to_owned()),
         ("MODELS", slow.to_string()),
         ("DEFAULT_MODEL", "openai".to_owned()),
         ("TAVILY_BASE_URL", host),

@@ -30,7 +30,8 @@ const MIN_CLAIM_CHARS: usize = 4;
 /// Reads a reply and holds back only a text that the next character decides: the beginning of a report, or a citation.
 #[derive(Debug, Default)]
 pub(crate) struct InventionDetector {
-    pending: String,
+    /// The text that is held back.
+    pub(super) pending: String,
     is_in_sentence: bool,
     is_in_code: bool,
     /// The reply is data: it begins like JSON.
@@ -40,9 +41,8 @@ pub(crate) struct InventionDetector {
     line_chars: usize,
 }
 
-/// What shows that a reply is made up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Invention {
+pub(crate) enum Invention {
     /// The beginning of a report.
     Report,
     /// The citation of a claim, which precedes it.
@@ -66,11 +66,6 @@ impl InventionDetector {
     pub(super) fn push(&mut self, text: &str) -> (String, Option<(Invention, String)>) {
         self.pending.push_str(text);
         self.read(false)
-    }
-
-    /// The text that is held back.
-    pub(super) fn into_pending(self) -> String {
-        self.pending
     }
 
     /// Ends the reply; returns the same as [`Self::push`].

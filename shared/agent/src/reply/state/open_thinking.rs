@@ -2,7 +2,7 @@
 
 use super::ReplyState;
 use super::unshown::{UnshownReason, UnshownText};
-use crate::reply::{ReplyOptions, Unshown};
+use crate::reply::ReplyOptions;
 
 /// Whether a reply begins in reasoning that only its end tag shows: by the settings, else by the model's name unless it
 /// was observed otherwise.
@@ -18,11 +18,7 @@ pub(super) fn initially_unshown(options: &ReplyOptions<'_>) -> Option<UnshownTex
     let is_known = options.model.config().options.thinking_open.is_some() || opens_in_thinking(options);
     let may_be_reasoning = !is_known && options.model.observed_thinking_open() == Some(true);
     let reason = may_be_reasoning.then_some(UnshownReason::MayBeReasoning);
-    let required = options.unshown.map(|unshown| match unshown {
-        Unshown::NoCall => UnshownReason::RequiredCall,
-        Unshown::Draft => UnshownReason::Draft,
-    });
-    required.or(reason).map(UnshownText::new)
+    options.unshown.or(reason).map(UnshownText::new)
 }
 
 impl ReplyState {

@@ -1,5 +1,3 @@
-//! Text that is not shown while it is undecided what it is.
-
 use domain::{AnswerDelta, Event};
 use llm::Finish;
 
@@ -13,10 +11,10 @@ const MAX_UNSHOWN_BYTES: usize = 64 * 1024;
 /// Maximum length of a draft, in bytes: a model that writes more without a call answers, so that the last round can begin.
 const MAX_DRAFT_BYTES: usize = 1024;
 
-/// Why text is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum UnshownReason {
-    /// A required call is missing.
+pub(crate) enum UnshownReason {
+    /// The client requires a call, which a model with prompted tools may ignore. Text is held until there is a call: a reply
+    /// without one is not shown, because the request is repeated once. The second reply is shown as it is.
     RequiredCall,
     /// The client wants a format, in which the last round repeats the answer.
     Draft,
@@ -26,7 +24,6 @@ pub(super) enum UnshownReason {
     Invention(Invention),
 }
 
-/// Text that is not shown.
 pub(super) struct UnshownText {
     text: String,
     pub(super) reason: UnshownReason,
@@ -43,7 +40,6 @@ impl UnshownText {
 }
 
 impl ReplyState {
-    /// Adds text to that which is not shown.
     pub(super) fn hold(&mut self, text: &str) {
         let Some(unshown) = &mut self.unshown else { return };
         let is_draft = unshown.reason == UnshownReason::Draft;

@@ -1,6 +1,5 @@
 //! The text of HTML pages, as a browser's parser reads them.
 
-mod attribute_counter;
 mod content;
 mod parser;
 mod text;

@@ -18,7 +18,6 @@ const CELL_SEPARATOR: &str = " | ";
 /// Signs that link a heading to itself.
 const ANCHOR_SIGNS: [char; 4] = ['¶', '§', '🔗', '#'];
 
-/// Reads the text at and below a node.
 pub(super) fn read(root: NodeRef<'_, Node>) -> Result<Document, ExtractError> {
     let mut reader = Reader::default();
     for edge in article_edges(root) {
@@ -36,7 +35,6 @@ pub(super) fn read(root: NodeRef<'_, Node>) -> Result<Document, ExtractError> {
 #[derive(Default)]
 struct Reader {
     outline: Outline,
-    /// The open line.
     line: String,
     /// The length of the marker at the start of the open line, which alone is no line.
     marker: usize,
@@ -186,7 +184,6 @@ fn without_anchor(heading: &str) -> &str {
     }
 }
 
-/// Whether a table has rows of data.
 fn has_data(table: NodeRef<'_, Node>) -> bool {
     let is_layout = |element: &Element| element.name() == "table" || heading_level(element.name()).is_some();
     !table.descendants().skip(1).any(|node| node.value().as_element().is_some_and(is_layout))

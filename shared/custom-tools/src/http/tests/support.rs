@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use domain::ToolCall;
-use domain::{Language, Owner};
+use domain::{Language, Membership, Owner};
 use dynoxide::Database;
 use egress::{Egress, Network, Policy};
 use platform::settings::Settings;
@@ -114,6 +114,7 @@ fn context() -> ToolContext {
         language: Language::Zh,
         time_zone: tools::TimeZone::UTC,
         owner: Owner::new("ada"),
+        membership: Membership::default(),
         deadline: Instant::now() + Duration::from_mins(1),
         allowed_urls: UrlAllowlist::default(),
         sources: tools::SourceNumbers::default(),

@@ -5,7 +5,7 @@ mod server;
 use std::sync::Arc;
 use std::time::Duration;
 
-use documents::{BucketAddress, BucketMirror, DocumentSource, HiddenFiles, MirrorLimits};
+use documents::{BucketAddress, BucketMirror, DocumentGroups, DocumentSource, HiddenFiles, MirrorLimits};
 use domain::Language;
 use platform::aws::Service;
 use platform::settings::Settings;
@@ -30,7 +30,7 @@ fn source(endpoint: &str, limits: MirrorLimits) -> DocumentSource {
     let address = BucketAddress::parse("s3://docs/team").unwrap();
     let service = Service::of_bucket(&settings, address.bucket()).unwrap();
     let http = platform::transport::build_client().unwrap();
-    DocumentSource::Bucket(Arc::new(BucketMirror::new(http, service, address, HiddenFiles::Skip, limits)))
+    BucketMirror::new(http, service, address, HiddenFiles::Skip, limits).into()
 }
 
 async fn call(source: &DocumentSource, name: &str, arguments: Value) -> Result<Value, String> {
@@ -74,6 +74,30 @@ async fn objects_of_all_pages_are_documents() {
     assert!(!requests.iter().any(|key| key.contains("passwd") || key.contains("secret")), "{requests:?}");
     let found = call(&source, "grep_search", json!({"pattern": "tw."})).await.unwrap();
     assert_eq!(found["matches"][0]["file"], "deep/er/x.md");
+}
+
+#[tokio::test]
+async fn objects_of_other_groups_do_not_exist() {
+    let objects: [(&str, &[u8]); 3] =
+        [("team/legal/plan.md", b"canary"), ("team/legal/open.md", b"two"), ("team/x.md", b"three")];
+    let (_server, endpoint) = S3Server::start(&objects).await;
+    let groups = |rules| source(&endpoint, ALWAYS).with_groups(DocumentGroups::parse(rules).unwrap());
+    let limited = groups(r#"{"legal": ["legal"]}"#);
+    assert_eq!(files(&limited).await.unwrap(), ["x.md"]);
+    for (tool, foreign, missing) in [
+        ("read_file", json!({"file_path": "legal/plan.md"}), json!({"file_path": "gone/plan.md"})),
+        ("grep_search", json!({"pattern": "can", "path": "legal"}), json!({"pattern": "can", "path": "gone"})),
+        ("grep_search", json!({"pattern": "can"}), json!({"pattern": "cannot"})),
+        ("glob_search", json!({"pattern": "*plan*"}), json!({"pattern": "*gone*"})),
+        ("list_directory", json!({"path": "legal"}), json!({"path": "gone"})),
+    ] {
+        assert_eq!(call(&limited, tool, foreign).await, call(&limited, tool, missing).await, "{tool}");
+    }
+    let tree = call(&limited, "list_directory", json!({})).await.unwrap();
+    assert_eq!(tree["tree"].as_str().unwrap().lines().count(), 2, "{tree}");
+    let within = groups(r#"{"legal": ["legal"], "legal/open.md": []}"#);
+    assert_eq!(files(&within).await.unwrap(), ["legal/open.md", "x.md"]);
+    assert_eq!(text(&within, "legal/open.md").await, "1:two");
 }
 
 #[tokio::test]

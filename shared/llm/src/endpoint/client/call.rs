@@ -7,6 +7,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue};
 use tokio::time::{Instant, timeout_at};
 use ulid::Ulid;
+use work::lock;
 
 use super::{ClientState, ModelClient};
 use crate::endpoint::attempt_log::AttemptSpan;
@@ -30,7 +31,7 @@ pub(super) struct ReplyCall<'a> {
     /// Fixes for tools and parameters that came with this request; not kept for other requests.
     own_fixes: Vec<CompatFix>,
     /// Moves to the reply.
-    health: Option<CallHealth>,
+    pub(super) health: Option<CallHealth>,
 }
 
 impl Retryable for ReplyCall<'_> {
@@ -43,7 +44,7 @@ impl Retryable for ReplyCall<'_> {
         let span = AttemptSpan::new(&self.client.config().name, self.id, attempt.number, &self.options.attempt_log);
         match self.request_reply(attempt, span.clone()).await {
             Ok(mut reply) => {
-                reply.set_call_health(self.health.take());
+                reply.health = self.health.take();
                 Ok(reply)
             }
             Err(fault) => {
@@ -58,21 +59,16 @@ impl Retryable for ReplyCall<'_> {
     }
 
     fn jitter(&mut self) -> f64 {
-        retry_policy::jitter(Ulid::new())
+        retry_policy::jitter(domain::new_ulid())
     }
 }
 
 impl<'a> ReplyCall<'a> {
     pub(super) fn new(client: &'a ModelClient, prompt: &'a Prompt, options: CallOptions) -> Self {
-        let health = Some(client.state.health.start_call());
+        let health = (!options.is_optional).then(|| client.state.health.start_call());
         let quirks = client.quirks(&prompt.params);
-        let (id, origin, own_fixes) = (Ulid::new(), client.origin(), Vec::new());
+        let (id, origin, own_fixes) = (domain::new_ulid(), client.origin(), Vec::new());
         Self { client, prompt, options, id, quirks, origin, own_fixes, health }
-    }
-
-    /// Whether transient errors are not retried.
-    pub(super) fn skips_retries(&self) -> bool {
-        self.health.as_ref().is_some_and(CallHealth::skips_retries)
     }
 
     async fn request_reply(&self, attempt: Attempt, span: AttemptSpan) -> Result<Reply, AttemptError> {
@@ -123,7 +119,7 @@ impl<'a> ReplyCall<'a> {
             .header(REQUEST_ID, id)
             .headers(parts.headers.into_iter().collect())
             .body(parts.body);
-        self.client.with_key(request).await?.build().map_err(|_| AttemptError::fatal(ModelError::Rejected))
+        self.client.authenticated(request).await
     }
 
     /// Adjusts an error with the context of the call: whether there were tools, whether the key can be read again, and
@@ -140,9 +136,7 @@ impl<'a> ReplyCall<'a> {
         // Some servers report a schema that they cannot read as an internal error.
         let may_be_of_request = fault.error == ModelError::Rejected || fault.status == Some(500);
         fault.is_of_request |= self.prompt.from_caller && may_be_of_request;
-        if fault.error == ModelError::Auth
-            && state.config.api_key.as_ref().is_some_and(platform::secrets::Secret::invalidate)
-        {
+        if state.deps.identities.invalidate(&state.config, &fault) {
             fault.advice = RetryAdvice::NewKey;
         }
         let moved_to_responses = self.quirks.wire == Wire::Responses && state.config.wire == Wire::Openai;
@@ -167,7 +161,7 @@ impl<'a> ReplyCall<'a> {
         if fix.is_of_request(self.prompt) {
             add(&mut self.own_fixes);
         } else {
-            add(&mut self.client.fixes());
+            add(&mut lock(&self.client.state.fixes));
         }
         let mut quirks = self.client.quirks(&self.prompt.params);
         self.own_fixes.iter().for_each(|fix| quirks.apply(*fix));
@@ -175,7 +169,6 @@ impl<'a> ReplyCall<'a> {
     }
 }
 
-/// Returns the end of an attempt without a response, for the recorder.
 fn end_without_response(fault: &AttemptError) -> AttemptEnd {
     match fault.error {
         ModelError::Stalled | ModelError::Deadline => AttemptEnd::TimedOut,

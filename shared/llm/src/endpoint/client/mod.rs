@@ -1,11 +1,13 @@
 mod call;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use reqwest::RequestBuilder;
+use platform::transport::read_body;
+use reqwest::{Request, RequestBuilder};
 use serde_json::json;
 use tokio::time::timeout;
+use work::lock;
 
 use crate::capabilities::{Capabilities, model_list};
 use crate::endpoint::retry_policy::RetryPolicy;
@@ -13,7 +15,7 @@ use crate::endpoint::{ClientDeps, Timeouts, retry_loop};
 use crate::errors::{AttemptError, CompatFix};
 use crate::health::{ModelHealth, endpoint_key};
 use crate::providers::{self, ModelListApi, Provider};
-use crate::wire::{self, Quirks};
+use crate::wire::Quirks;
 use crate::{
     CachedToolSupport, CallOptions, EndpointHealth, GenerationParams, ModelConfig, ModelError, Prompt, Reply, ToolMode,
     ToolSupport, Wire,
@@ -42,14 +44,14 @@ struct ClientState {
 impl ModelClient {
     /// Whether the last reply that showed it began in reasoning that only its end tag ended; `None` before one did.
     pub fn observed_thinking_open(&self) -> Option<bool> {
-        *self.state.thinking_open.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.state.thinking_open)
     }
 
     /// Records whether a reply began in reasoning; all clones of this client share it. Other processes do not: a prompt can make
     /// any model write the end tag, and one caller must not decide how everyone's replies are read. A reply without the tag
     /// takes it back.
     pub fn record_thinking_open(&self, is_open: bool) {
-        *self.state.thinking_open.lock().unwrap_or_else(PoisonError::into_inner) = Some(is_open);
+        *lock(&self.state.thinking_open) = Some(is_open);
     }
 
     /// Creates a client; the configuration's own timeout of the first byte replaces that of `deps`.
@@ -80,6 +82,11 @@ impl ModelClient {
     /// Returns the protocol of the next request. It differs from the configured one after the endpoint required that.
     pub fn wire(&self) -> Wire {
         self.quirks(&GenerationParams::default()).wire
+    }
+
+    /// Whether the text of replies begins with their reasoning, as `<reasoning>…</reasoning>`.
+    pub fn tags_reasoning(&self) -> bool {
+        self.wire() == Wire::Openai && self.state.provider.tags_reasoning(&self.config().model)
     }
 
     /// Returns the key of the model at its endpoint. Provider data with another key is never sent to it; it contains no
@@ -114,34 +121,27 @@ impl ModelClient {
     pub async fn reply(&self, prompt: &Prompt, options: CallOptions) -> Result<Reply, ModelError> {
         let (deadline, has_fallback) = (options.deadline, options.has_fallback);
         let mut call = ReplyCall::new(self, prompt, options);
-        let policy = RetryPolicy::new(has_fallback, call.skips_retries());
+        let skips_retries = call.health.as_ref().is_none_or(|health| health.skips_retries);
+        let policy = RetryPolicy::new(has_fallback, skips_retries);
         retry_loop::retry(&mut call, policy, deadline).await
     }
 
-    async fn with_key(&self, request: RequestBuilder) -> Result<RequestBuilder, AttemptError> {
-        let config = &self.state.config;
-        let Some(key) = &config.api_key else { return Ok(request) };
-        let key = key.get().await.map_err(|_| AttemptError::fatal(ModelError::Unavailable))?;
-        let (name, value) = wire::auth_header(config.wire, &key)?;
-        Ok(request.header(name, value))
+    async fn authenticated(&self, request: RequestBuilder) -> Result<Request, AttemptError> {
+        let mut request = request.build().map_err(|_| AttemptError::fatal(ModelError::Rejected))?;
+        let ClientState { config, deps, .. } = &*self.state;
+        deps.identities.authenticate(&deps.http, config, &mut request).await?;
+        Ok(request)
     }
 
     /// Returns what the endpoint supports and requires of a request with these parameters, as far as is known.
     fn quirks(&self, params: &GenerationParams) -> Quirks {
-        let ClientState { provider, config, capabilities, .. } = &*self.state;
+        let ClientState { provider, config, capabilities, fixes, .. } = &*self.state;
         let mut quirks = Quirks::new(provider, config, params);
         quirks.parameters.context_tokens = capabilities.window.allocated().or(quirks.parameters.context_tokens);
-        self.fixes().iter().for_each(|fix| quirks.apply(*fix));
+        lock(fixes).iter().for_each(|fix| quirks.apply(*fix));
         quirks
     }
 
-    fn fixes(&self) -> MutexGuard<'_, Vec<CompatFix>> {
-        self.state.fixes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The health of the model, and its exchange between processes.
-impl ModelClient {
     /// Whether the model should be used at `now` if there is a fallback: its endpoint is up or due for a probe, and its
     /// key and quota were not rejected within the last minute.
     ///
@@ -186,10 +186,7 @@ impl ModelClient {
     pub fn mark_health_published(&self, health: EndpointHealth) {
         self.state.health.breaker.mark_published(health);
     }
-}
 
-/// Whether the model supports native tools.
-impl ModelClient {
     /// Returns the tool support that is known at `now`; makes no request.
     pub fn tools(&self, now: SystemTime) -> ToolSupport {
         self.state.capabilities.tools.get(now)
@@ -237,15 +234,8 @@ impl ModelClient {
             ModelListApi::Ollama => deps.http.post(url).json(&json!({ "model": config.model })),
         };
         let fetch = async {
-            let mut response = self.with_key(request).await.ok()?.send().await.ok()?.error_for_status().ok()?;
-            let mut list = Vec::new();
-            while let Some(bytes) = response.chunk().await.ok()? {
-                list.extend_from_slice(&bytes);
-                if list.len() > model_list::MAX_BYTES {
-                    return None;
-                }
-            }
-            Some(list)
+            let response = deps.http.execute(self.authenticated(request).await.ok()?).await.ok()?;
+            read_body(response.error_for_status().ok()?, model_list::MAX_BYTES).await.ok()
         };
         timeout(model_list::TIMEOUT, fetch).await.ok()?
     }

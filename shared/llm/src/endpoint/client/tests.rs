@@ -22,20 +22,9 @@ async fn serve(listener: TcpListener, list: &str) -> String {
     request
 }
 
-fn client(provider: &'static Provider, base_url: String) -> ModelClient {
-    let config = ModelConfig {
-        name: "x".to_owned(),
-        base_url,
-        api_key: Some(platform::secrets::Secret::by_value("key")),
-        model: "m".to_owned(),
-        wire: Wire::Openai,
-        tools: None,
-        call_format: None,
-        fallback: None,
-        only_for: None,
-        options: crate::Options::default(),
-        demo: false,
-    };
+fn client(provider: &'static Provider, base_url: &str) -> ModelClient {
+    let api_key = Some(platform::secrets::Secret::by_value("key"));
+    let config = ModelConfig { api_key, ..ModelConfig::new("x", base_url, "m", Wire::Openai) };
     let timers = Timeouts::from_settings(&platform::settings::Settings::default()).unwrap();
     let http = platform::transport::build_client().unwrap();
     ModelClient::with_provider(provider, config, &ClientDeps::new(http, timers))
@@ -52,7 +41,7 @@ async fn list_request_carries_the_model_key() {
     ];
     for (provider, list) in lists {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let client = client(provider, format!("http://{}/api/v3", listener.local_addr().unwrap()));
+        let client = client(provider, &format!("http://{}/api/v3", listener.local_addr().unwrap()));
         let now = SystemTime::UNIX_EPOCH;
         let (request, found) =
             tokio::join!(serve(listener, list), client.probe_tool_support(now, std::future::ready(None)));

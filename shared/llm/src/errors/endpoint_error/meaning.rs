@@ -1,53 +1,40 @@
 //! What an error of an endpoint means, and the status of errors that have none.
 
-use std::time::Duration;
-
 use crate::ModelError;
 use crate::errors::{CompatFix, RetryAdvice};
 
-/// The meaning of an error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
-    /// No other attempt can help.
-    Final(ModelError),
-    TooFast,
-    /// The schema of one tool is not accepted.
-    ToolSchema,
-    /// The model made a call that does not fit its schema; the provider checks calls itself.
-    FailedCall,
-    /// The request is accepted with this change.
-    Fix(CompatFix),
+/// The error for the caller, and whether another attempt may help.
+pub(super) type Meaning = (ModelError, RetryAdvice);
+
+pub(super) const TOO_FAST: Meaning = (ModelError::RateLimited { retry_after: None }, RetryAdvice::Later);
+
+/// The schema of one tool is not accepted.
+pub(super) const TOOL_SCHEMA: Meaning = permanent(ModelError::Rejected);
+
+/// The model made a call that does not fit its schema; the provider checks calls itself. It may do better at the next attempt.
+pub(super) const FAILED_CALL: Meaning = (ModelError::BadResponse, RetryAdvice::Later);
+
+/// No other attempt can help.
+pub(super) const fn permanent(error: ModelError) -> Meaning {
+    (error, RetryAdvice::Never)
 }
 
-impl Meaning {
-    /// Whether it is about tools or a parameter in general.
-    pub(super) fn is_about_a_parameter(&self) -> bool {
-        use CompatFix::{
-            NoEffort, NoForcedChoice, NoStopMarkers, NoTemperature, NoThinking, NoTopP, NoUsageOption, SwapLimitName,
-        };
-        let is_parameter = |fix: &CompatFix| {
-            matches!(fix, NoUsageOption | NoForcedChoice | SwapLimitName | NoTemperature | NoTopP)
-                || matches!(fix, NoThinking | NoEffort | NoStopMarkers)
-        };
-        match self {
-            Self::Fix(fix) => is_parameter(fix),
-            Self::Final(error) => *error == ModelError::ToolsUnsupported,
-            Self::ToolSchema => true,
-            Self::TooFast | Self::FailedCall => false,
-        }
-    }
+/// The request is accepted with this change.
+pub(super) const fn fix(fix: CompatFix) -> Meaning {
+    (ModelError::Rejected, RetryAdvice::ApplyFix(fix))
+}
 
-    /// Returns the error for the caller, and whether another attempt may help.
-    pub(super) fn to_error(&self, retry_after: Option<Duration>) -> (ModelError, RetryAdvice) {
-        match self {
-            Self::Final(error) => (error.clone(), RetryAdvice::Never),
-            Self::TooFast => (ModelError::RateLimited { retry_after }, RetryAdvice::Later),
-            Self::ToolSchema => (ModelError::Rejected, RetryAdvice::Never),
-            // The model may do better at the next attempt.
-            Self::FailedCall => (ModelError::BadResponse, RetryAdvice::Later),
-            Self::Fix(fix) => (ModelError::Rejected, RetryAdvice::ApplyFix(*fix)),
-        }
-    }
+/// Whether a meaning is about tools or a parameter in general.
+pub(super) fn is_about_a_parameter((error, advice): &Meaning) -> bool {
+    use CompatFix::{
+        NoEffort, NoForcedChoice, NoStopMarkers, NoTemperature, NoThinking, NoTopP, NoUsageOption, SwapLimitName,
+    };
+    *error == ModelError::ToolsUnsupported
+        || matches!(
+            advice,
+            RetryAdvice::ApplyFix(NoUsageOption | NoForcedChoice | SwapLimitName | NoTemperature | NoTopP)
+        )
+        || matches!(advice, RetryAdvice::ApplyFix(NoThinking | NoEffort | NoStopMarkers))
 }
 
 /// The status of codes and types, for errors without a status.
@@ -76,9 +63,17 @@ const STATUSES: &[(&str, u16)] = &[
     ("not_found", 404),
     // https://volcengine.com/docs/82379/1299023, 2026-11-26.
     ("notfound", 404),
+    // Bedrock's exceptions: service model of botocore 1.44.8, 2026-11-26.
+    ("validation", 400),
+    ("servicequota", 400),
+    ("modeltimeout", 408),
+    ("modelerror", 424),
+    ("modelstreamerror", 424),
+    ("throttling", 429),
+    ("modelnotready", 429),
+    ("serviceunavailable", 503),
 ];
 
-/// Returns the status for a code or a type.
 pub(super) fn status_of_code(code: &str) -> Option<u16> {
     let code = code.to_ascii_lowercase();
     STATUSES.iter().find(|(part, _)| code.contains(part)).map(|(_, status)| *status)

@@ -4,6 +4,7 @@
 //! the error, the requested wait and a code for the log leave the crate, and calls that a provider rejected.
 
 mod failed_calls;
+mod help;
 mod meaning;
 mod parameters;
 mod refusals;
@@ -17,13 +18,26 @@ use crate::errors::attempt_error::is_loggable_code;
 use crate::errors::{AttemptError, RetryAdvice};
 use crate::{ModelError, NativeCall};
 
-use meaning::Meaning;
+use meaning::{FAILED_CALL, TOO_FAST, permanent};
 pub(crate) use wait::is_plausible_wait;
 
 /// The maximum depth of JSON inside strings of an error.
 const MAX_NESTING: u32 = 3;
 
-/// The parsed error of an endpoint.
+/// The names of Azure's filters, with the text for users. Any other name may be anything.
+// https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter-annotations, written from memory, 2026-11-26.
+const CATEGORIES: &[(&str, &str)] = &[
+    ("hate", "hate"),
+    ("self_harm", "self-harm"),
+    ("sexual", "sexual content"),
+    ("violence", "violence"),
+    ("jailbreak", "an attempt to evade the rules"),
+    ("indirect_attack", "instructions hidden in a document"),
+    ("profanity", "profanity"),
+    ("protected_material_text", "protected text"),
+    ("protected_material_code", "protected code"),
+];
+
 #[derive(Debug, Default)]
 pub(crate) struct EndpointError {
     /// The first status in the body; in a stream it is the only one.
@@ -34,8 +48,8 @@ pub(crate) struct EndpointError {
     text: String,
     /// The wait in a field of its own.
     wait: Option<Duration>,
-    /// The calls that the provider rejected.
     failed_calls: Vec<NativeCall>,
+    category: Option<&'static str>,
 }
 
 impl EndpointError {
@@ -49,13 +63,25 @@ impl EndpointError {
         error
     }
 
+    /// Parses an error of AWS, whose type is not in its body but in the header `x-amzn-errortype`, as `Type:http://…`, or in
+    /// the name of an exception's frame. An empty `kind` is none.
+    pub(crate) fn parse_aws(kind: &str, body: &str) -> Self {
+        let mut error = Self::parse(body);
+        let kind = kind.split(':').next().unwrap_or_default().trim();
+        if !kind.is_empty() {
+            error.codes.insert(0, kind.to_owned());
+        }
+        error
+    }
+
     /// Converts an error that came with an HTTP error status. `retry_after` is the wait in the headers.
     pub(crate) fn to_attempt_error(&self, status: u16, retry_after: Option<Duration>) -> AttemptError {
         let retry_after = retry_after.or_else(|| self.wait_in_body(status));
         let (error, advice, is_of_request) = self.classify(status, retry_after);
         let code = self.codes.iter().find(|code| *code != "error" && is_loggable_code(code)).cloned();
         let failed_calls = self.failed_calls.clone();
-        AttemptError { error, advice, retry_after, status: Some(status), code, failed_calls, is_of_request }
+        let help = help::of(&self.codes, &self.text);
+        AttemptError { error, advice, retry_after, status: Some(status), code, failed_calls, is_of_request, help }
     }
 
     /// Converts an error inside a response of status 200.
@@ -95,10 +121,15 @@ impl EndpointError {
             Value::Object(fields) if name == "base_resp" => {
                 fields.iter().for_each(|(name, value)| self.collect_base_resp(name, value));
             }
-            Value::Object(fields) => fields.iter().for_each(|(name, value)| self.collect(name, value, depth)),
+            Value::Object(fields) => {
+                let category = CATEGORIES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+                let is_filtered = fields.get("filtered") == Some(&Value::Bool(true));
+                self.category = self.category.or(category.filter(|_| is_filtered));
+                fields.iter().for_each(|(name, value)| self.collect(name, value, depth));
+            }
             Value::Array(path) if name == "loc" => self.add_path(path),
             Value::Array(items) => items.iter().for_each(|item| self.collect(name, item, depth)),
-            Value::Number(number) if matches!(name, "code" | "status" | "status_code" | "http_code") => {
+            Value::Number(number) if matches!(name, "code" | "status" | "status_code" | "statusCode" | "http_code") => {
                 self.add_code(&number.to_string());
             }
             Value::Number(number) if name.eq_ignore_ascii_case("x-ratelimit-reset") => {
@@ -113,8 +144,9 @@ impl EndpointError {
         match name {
             "code" | "type" | "status" | "reason" => self.add_code(text),
             // OpenRouter relays the error of a provider as text.
-            "raw" | "message" if depth < MAX_NESTING && is_json(text) && self.collect_json(text, depth + 1) => {}
-            "message" | "msg" | "error" | "detail" | "raw" | "param" | "quotaId" => self.add_text(text),
+            "raw" | "message" | "Message"
+                if depth < MAX_NESTING && is_json(text) && self.collect_json(text, depth + 1) => {}
+            "message" | "Message" | "msg" | "error" | "detail" | "raw" | "param" | "quotaId" => self.add_text(text),
             "retryDelay" => self.wait = self.wait.or_else(|| wait::of_retry_delay(text)),
             "failed_generation" => self.failed_calls = failed_calls::parse(text),
             _ if name.eq_ignore_ascii_case("x-ratelimit-reset") => self.add_reset(text),
@@ -162,19 +194,24 @@ impl EndpointError {
         let known = refusals::meaning(status, &self.codes, &self.text).filter(|_| !(300..400).contains(&status));
         let meaning = match (known, status) {
             (Some(meaning), _) => meaning,
-            (None, 300..=399) => Meaning::Final(ModelError::BadResponse),
-            (None, 401 | 403) => Meaning::Final(ModelError::Auth),
-            (None, 402) => Meaning::Final(ModelError::QuotaExhausted),
-            (None, 413) => Meaning::Final(ModelError::ContextTooLong),
-            (None, 429) => Meaning::TooFast,
+            (None, 300..=399) => permanent(ModelError::BadResponse),
+            (None, 401 | 403) => permanent(ModelError::Auth),
+            (None, 402) => permanent(ModelError::QuotaExhausted),
+            (None, 413) => permanent(ModelError::ContextTooLong),
+            (None, 429) => TOO_FAST,
             // Not available for legal reasons.
-            (None, 451) => Meaning::Final(ModelError::ContentFiltered),
-            // 498: Groq has no capacity.
-            (None, 408 | 409 | 498 | 500..) => return (ModelError::Unavailable, RetryAdvice::Later, false),
-            (None, _) => Meaning::Final(ModelError::Rejected),
+            (None, 451) => permanent(refusals::CONTENT_FILTERED),
+            // 424: a model of Bedrock failed. 498: Groq has no capacity.
+            (None, 408 | 409 | 424 | 498 | 500..) => (ModelError::Unavailable, RetryAdvice::Later),
+            (None, _) => permanent(ModelError::Rejected),
         };
-        let (error, advice) = meaning.to_error(retry_after);
-        (error, advice, meaning == Meaning::FailedCall)
+        let is_of_request = meaning == FAILED_CALL;
+        let error = match meaning.0 {
+            ModelError::ContentFiltered { .. } => ModelError::ContentFiltered { category: self.category },
+            ModelError::RateLimited { .. } => ModelError::RateLimited { retry_after },
+            other => other,
+        };
+        (error, meaning.1, is_of_request)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::errors::CompatFix;
 
-/// Phrases for an unsupported parameter.
 const UNSUPPORTED_PHRASES: &[&str] =
     &["unsupported", "not support", "unrecognized", "unknown", "unexpected", "not permitted", "deprecated"];
 
@@ -70,7 +69,7 @@ pub(super) fn fix_of_message(text: &str) -> Option<CompatFix> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::meaning::Meaning::{Final, Fix};
+    use super::super::meaning::{fix, permanent};
     use super::super::refusals::meaning;
     use super::*;
     use crate::ModelError;
@@ -80,52 +79,52 @@ mod tests {
         for (text, expected) in [
             (
                 "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-                Fix(CompatFix::SwapLimitName),
+                fix(CompatFix::SwapLimitName),
             ),
             (
                 "[{'type': 'extra_forbidden', 'loc': ('body', 'max_completion_tokens'), 'msg': 'Extra inputs are not permitted'}]",
-                Fix(CompatFix::SwapLimitName),
+                fix(CompatFix::SwapLimitName),
             ),
-            ("invalid temperature: only 1 is allowed for this model", Fix(CompatFix::NoTemperature)),
-            ("`temperature` is deprecated for this model.", Fix(CompatFix::NoTemperature)),
+            ("invalid temperature: only 1 is allowed for this model", fix(CompatFix::NoTemperature)),
+            ("`temperature` is deprecated for this model.", fix(CompatFix::NoTemperature)),
             (
                 "`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.",
-                Fix(CompatFix::NoTopP),
+                fix(CompatFix::NoTopP),
             ),
             (
                 "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
-                Fix(CompatFix::NoTopP),
+                fix(CompatFix::NoTopP),
             ),
-            ("`reasoning_effort` must be one of `none` or `default`", Fix(CompatFix::NoEffort)),
+            ("`reasoning_effort` must be one of `none` or `default`", fix(CompatFix::NoEffort)),
             (
                 "'reasoning_effort' : value is not one of the allowed values ['none','default']",
-                Fix(CompatFix::NoEffort),
+                fix(CompatFix::NoEffort),
             ),
-            ("property 'reasoning_effort' is unsupported, did you mean 'reasoning_format'?", Fix(CompatFix::NoEffort)),
-            ("Model grok-4 does not support parameter reasoningEffort.", Fix(CompatFix::NoEffort)),
-            ("Invalid combination of reasoning_effort and thinking type: high + disabled", Fix(CompatFix::NoEffort)),
-            ("This model does not support the effort parameter", Fix(CompatFix::NoEffort)),
-            ("Unsupported thinking type for the current model: disabled", Fix(CompatFix::NoThinking)),
+            ("property 'reasoning_effort' is unsupported, did you mean 'reasoning_format'?", fix(CompatFix::NoEffort)),
+            ("Model grok-4 does not support parameter reasoningEffort.", fix(CompatFix::NoEffort)),
+            ("Invalid combination of reasoning_effort and thinking type: high + disabled", fix(CompatFix::NoEffort)),
+            ("This model does not support the effort parameter", fix(CompatFix::NoEffort)),
+            ("Unsupported thinking type for the current model: disabled", fix(CompatFix::NoThinking)),
             (
                 "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\".",
-                Fix(CompatFix::NoThinking),
+                fix(CompatFix::NoThinking),
             ),
-            ("The thinking budget (52428) is invalid.", Fix(CompatFix::NoThinking)),
-            ("Unable to submit request because Thinking can't be disabled for this model.", Fix(CompatFix::NoThinking)),
-            ("The value of the enable_thinking parameter is restricted to True.", Fix(CompatFix::NoThinking)),
-            ("Thinking mode does not support this tool_choice", Fix(CompatFix::NoForcedChoice)),
-            ("Unsupported parameter: 'stop' is not supported with this model.", Fix(CompatFix::NoStopMarkers)),
-            ("Argument not supported on this model: stop", Fix(CompatFix::NoStopMarkers)),
-            ("Model grok-4 does not support parameter stop.", Fix(CompatFix::NoStopMarkers)),
-            ("Invalid 'stop': array too long. Expected an array with maximum length 1.", Fix(CompatFix::NoStopMarkers)),
-            ("at most 2 stop sequences are allowed", Fix(CompatFix::NoStopMarkers)),
+            ("The thinking budget (52428) is invalid.", fix(CompatFix::NoThinking)),
+            ("Unable to submit request because Thinking can't be disabled for this model.", fix(CompatFix::NoThinking)),
+            ("The value of the enable_thinking parameter is restricted to True.", fix(CompatFix::NoThinking)),
+            ("Thinking mode does not support this tool_choice", fix(CompatFix::NoForcedChoice)),
+            ("Unsupported parameter: 'stop' is not supported with this model.", fix(CompatFix::NoStopMarkers)),
+            ("Argument not supported on this model: stop", fix(CompatFix::NoStopMarkers)),
+            ("Model grok-4 does not support parameter stop.", fix(CompatFix::NoStopMarkers)),
+            ("Invalid 'stop': array too long. Expected an array with maximum length 1.", fix(CompatFix::NoStopMarkers)),
+            ("at most 2 stop sequences are allowed", fix(CompatFix::NoStopMarkers)),
             (
                 "Function tools with reasoning_effort are not supported for this model.",
-                Final(ModelError::ToolsUnsupported),
+                permanent(ModelError::ToolsUnsupported),
             ),
             (
                 "This model's maximum context length is 8192 tokens; lower max_tokens, which is unsupported.",
-                Final(ModelError::ContextTooLong),
+                permanent(ModelError::ContextTooLong),
             ),
         ] {
             assert_eq!(meaning(400, &[], &text.to_lowercase()), Some(expected), "{text}");

@@ -3,18 +3,20 @@
 //! The provider of a row names the source of its text and is not compared: gateways relay the errors of others. Each row
 //! has a case in `fixtures/refusals.jsonl`, with the source of its text and the date.
 
-use super::meaning::Meaning::{self, Final, Fix};
+use super::meaning::{FAILED_CALL, Meaning, TOO_FAST, TOOL_SCHEMA, fix, is_about_a_parameter, permanent};
 use crate::ModelError;
 use crate::errors::CompatFix;
 
-const QUOTA: Meaning = Final(ModelError::QuotaExhausted);
-const CONTENT: Meaning = Final(ModelError::ContentFiltered);
-const CONTEXT: Meaning = Final(ModelError::ContextTooLong);
-const KEY: Meaning = Final(ModelError::Auth);
-const REJECTED: Meaning = Final(ModelError::Rejected);
-const TOOLS: Meaning = Final(ModelError::ToolsUnsupported);
+const QUOTA: Meaning = permanent(ModelError::QuotaExhausted);
+/// The content was filtered; its category is added where the error has one.
+pub(super) const CONTENT_FILTERED: ModelError = ModelError::ContentFiltered { category: None };
 
-/// One row of the table.
+const CONTENT: Meaning = permanent(CONTENT_FILTERED);
+const CONTEXT: Meaning = permanent(ModelError::ContextTooLong);
+const KEY: Meaning = permanent(ModelError::Auth);
+const REJECTED: Meaning = permanent(ModelError::Rejected);
+const TOOLS: Meaning = permanent(ModelError::ToolsUnsupported);
+
 pub(super) struct Refusal {
     /// The HTTP statuses, or those inside a stream; empty for any.
     statuses: &'static [u16],
@@ -32,7 +34,7 @@ enum Pattern {
 }
 
 /// The statuses of refused requests, and those that a few servers send instead.
-const REFUSED: &[u16] = &[400, 403, 404, 412, 413, 422, 451, 500, 501];
+const REFUSED: &[u16] = &[400, 403, 404, 412, 413, 422, 424, 451, 500, 501];
 
 const TOO_MANY: &[u16] = &[429];
 
@@ -54,6 +56,30 @@ const fn limit(parts: &'static [&'static str], meaning: Meaning) -> Refusal {
 
 /// The first match wins: codes come before messages, and narrow messages before wide ones.
 pub(super) const REFUSALS: &[Refusal] = &[
+    // Bedrock: service model of botocore 1.44.8, 2026-11-26.
+    code("ServiceQuotaExceededException", QUOTA),
+    // Bedrock: https://github.com/minorun365/agent-book/issues/29, 2026-11-26.
+    limit(&["tokens per day, please wait"], QUOTA),
+    // Bedrock, before its messages, which speak of tokens: https://github.com/RooCodeInc/Roo-Code/issues/5050, 2026-11-26.
+    code("ThrottlingException", TOO_FAST),
+    // Bedrock: recorded answer in crmne/ruby_llm, 2026-11-26.
+    text(&["number of input tokens exceeds"], CONTEXT),
+    // Bedrock: https://github.com/aws-samples/assessment-generator/issues/2, 2026-11-26.
+    text(&["input is too long"], CONTEXT),
+    // Bedrock: https://github.com/earendil-works/pi/issues/3739, 2026-11-26.
+    text(&["tool use in streaming mode"], fix(CompatFix::NoStream)),
+    // Bedrock: https://github.com/BerriAI/litellm/pull/39210, 2026-11-26.
+    text(&["did not allow prompt caching"], fix(CompatFix::NoCacheControl)),
+    // Bedrock: https://github.com/NousResearch/hermes-agent/pull/97327, 2026-11-26.
+    text(&["cachepoint"], fix(CompatFix::NoCacheControl)),
+    // Bedrock: https://github.com/strands-agents/harness-sdk/issues/1241, 2026-11-26.
+    text(&["support", "toolconfig.toolchoice"], fix(CompatFix::NoForcedChoice)),
+    // Bedrock: https://github.com/RooCodeInc/Roo-Code/pull/11238, 2026-11-26.
+    text(&["must start with a thinking block"], fix(CompatFix::NoThinking)),
+    // Bedrock: https://github.com/aws-solutions-library-samples/accelerated-intelligent-document-processing-on-aws/issues/895, 2026-11-26.
+    text(&["invalid sequence as part of tooluse"], FAILED_CALL),
+    // Azure: written from memory, 2026-11-26.
+    text(&["chatcompletion operation does not work"], fix(CompatFix::UseResponses)),
     // OpenAI, Azure: recorded answer in crmne/ruby_llm, 2026-11-23.
     code("insufficient_quota", QUOTA),
     // OpenAI, Azure: https://github.com/dfinke/PowerShellAI/issues/127, 2026-11-25.
@@ -69,33 +95,33 @@ pub(super) const REFUSALS: &[Refusal] = &[
     // OpenAI, Azure: https://github.com/VectorlyApp/bluebox/issues/31, 2026-11-25.
     code("string_above_max_length", CONTEXT),
     // OpenAI, Azure: https://github.com/evalstate/fast-agent/issues/143, 2026-11-26.
-    code("invalid_function_parameters", Meaning::ToolSchema),
+    code("invalid_function_parameters", TOOL_SCHEMA),
     // OpenAI, Azure: https://github.com/caozhiyuan/copilot-api/issues/102, 2026-11-25.
-    code("unsupported_api_for_model", Fix(CompatFix::UseResponses)),
+    code("unsupported_api_for_model", fix(CompatFix::UseResponses)),
     // OpenAI, Azure: https://github.com/pipecat-ai/pipecat/issues/4043, 2026-11-25.
-    text(&["chat/completions", "v1/responses"], Fix(CompatFix::UseResponses)),
+    text(&["chat/completions", "v1/responses"], fix(CompatFix::UseResponses)),
     // OpenAI, Azure: https://github.com/SciSharp/BotSharp/pull/959, 2026-11-26.
-    text(&["not a chat model"], Fix(CompatFix::UseResponses)),
+    text(&["not a chat model"], fix(CompatFix::UseResponses)),
     // OpenAI, Azure: https://github.com/openai/codex/issues/8145, 2026-11-25.
-    code("invalid_encrypted_content", Fix(CompatFix::NoReasoningEcho)),
+    code("invalid_encrypted_content", fix(CompatFix::NoReasoningEcho)),
     // OpenAI, Azure: https://github.com/continuedev/continue/issues/8933, 2026-11-25.
-    text(&["provided without its required"], Fix(CompatFix::NoReasoningEcho)),
+    text(&["provided without its required"], fix(CompatFix::NoReasoningEcho)),
     // OpenAI, Azure: https://github.com/vercel/ai/issues/7543, 2026-11-25.
-    text(&["items are not persisted"], Fix(CompatFix::NoReasoningEcho)),
+    text(&["items are not persisted"], fix(CompatFix::NoReasoningEcho)),
     // OpenAI, Azure: https://github.com/pydantic/pydantic-ai/issues/2865, 2026-11-26.
-    text(&["encrypted content", "not supported"], Fix(CompatFix::NoEncryptedReasoning)),
+    text(&["encrypted content", "not supported"], fix(CompatFix::NoEncryptedReasoning)),
     // OpenAI, Azure: https://github.com/can1357/oh-my-pi/issues/11928, 2026-11-26.
-    text(&["encrypted_content"], Fix(CompatFix::NoEncryptedReasoning)),
+    text(&["encrypted_content"], fix(CompatFix::NoEncryptedReasoning)),
     // OpenAI, Azure: no source noted, known since 2026-11-23.
-    text(&["'include'"], Fix(CompatFix::NoEncryptedReasoning)),
+    text(&["'include'"], fix(CompatFix::NoEncryptedReasoning)),
     // OpenAI, Azure: https://github.com/openai/openai-cookbook/issues/2271, 2026-11-25.
-    text(&["verified", "reasoning summar"], Fix(CompatFix::NoReasoningSummary)),
+    text(&["verified", "reasoning summar"], fix(CompatFix::NoReasoningSummary)),
     // OpenAI, Azure: https://github.com/continuedev/continue/issues/9283, 2026-11-25.
-    text(&["reasoning.summary"], Fix(CompatFix::NoReasoningSummary)),
+    text(&["reasoning.summary"], fix(CompatFix::NoReasoningSummary)),
     // OpenAI, Azure: https://github.com/lobehub/lobehub/issues/9385, 2026-11-25.
-    text(&["verified to stream"], Fix(CompatFix::NoStream)),
+    text(&["verified to stream"], fix(CompatFix::NoStream)),
     // OpenAI, Azure: https://github.com/ChatGPTNextWeb/NextChat/issues/6252, 2026-11-25.
-    text(&["'stream' does not support"], Fix(CompatFix::NoStream)),
+    text(&["'stream' does not support"], fix(CompatFix::NoStream)),
     // OpenAI, Azure: https://github.com/gptscript-ai/gptscript/issues/393, 2026-11-25.
     limit(&["request too large for"], CONTEXT),
     // OpenAI, Azure: https://github.com/openai/codex/issues/7250, 2026-11-25.
@@ -117,7 +143,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
     // Moonshot: no source noted, known since 2026-11-23.
     code("insufficient_balance", QUOTA),
     // Moonshot: https://github.com/continuedev/continue/issues/11600, 2026-11-25.
-    text(&["reasoning_content is missing"], Fix(CompatFix::EchoReasoning)),
+    text(&["reasoning_content is missing"], fix(CompatFix::EchoReasoning)),
     // Moonshot: quoted in public code, 2026-11-23.
     text(&["exceeded model token limit"], CONTEXT),
     // DashScope: https://help.aliyun.com/en/model-studio/error-code, 2026-11-25.
@@ -149,10 +175,10 @@ pub(super) const REFUSALS: &[Refusal] = &[
     // MiniMax, with status 200 and the code in `base_resp`: https://github.com/MiniMax-AI/MiniMax-M2.7/issues/36, 2026-11-26.
     code("base_resp.2056", QUOTA),
     // MiniMax, with status 200 and the code in `base_resp`: https://platform.minimax.io/docs/api-reference/errorcode.md, 2026-11-25.
-    code("base_resp.1002", Meaning::TooFast),
+    code("base_resp.1002", TOO_FAST),
     // MiniMax, with status 200 and the code in `base_resp`: no source noted, known since 2026-11-23.
-    code("base_resp.1039", Meaning::TooFast),
-    code("base_resp.1041", Meaning::TooFast),
+    code("base_resp.1039", TOO_FAST),
+    code("base_resp.1041", TOO_FAST),
     // MiniMax, with status 200 and the code in `base_resp`: https://platform.minimaxi.com/docs/api-reference/errorcode.md, 2026-11-26.
     code("base_resp.1026", CONTENT),
     code("base_resp.1027", CONTENT),
@@ -174,12 +200,12 @@ pub(super) const REFUSALS: &[Refusal] = &[
     // Gemini: https://github.com/google-gemini/gemini-cli/issues/6678, 2026-11-25.
     text(&["token count", "exceeds the maximum"], CONTEXT),
     // Gemini: quoted in public code, 2026-11-23.
-    text(&["thought_signature"], Fix(CompatFix::AddSignatures)),
-    text(&["reasoning details to be preserved"], Fix(CompatFix::AddSignatures)),
+    text(&["thought_signature"], fix(CompatFix::AddSignatures)),
+    text(&["reasoning details to be preserved"], fix(CompatFix::AddSignatures)),
     // Mistral: https://github.com/anomalyco/opencode/issues/1680, 2026-11-25.
-    text(&["tool call id", "length of 9"], Fix(CompatFix::ShortIds)),
+    text(&["tool call id", "length of 9"], fix(CompatFix::ShortIds)),
     // Groq: recorded answer in vkryukov/req_llm, 2026-11-23.
-    code("tool_use_failed", Meaning::FailedCall),
+    code("tool_use_failed", FAILED_CALL),
     // Novita, new-api, Fireworks: written from memory, 2026-11-23.
     code("NOT_ENOUGH_BALANCE", QUOTA),
     // Novita, new-api, Fireworks: https://github.com/songquanpeng/one-api/issues/1270, 2026-11-26.
@@ -209,10 +235,10 @@ pub(super) const REFUSALS: &[Refusal] = &[
     // Anthropic: quoted in public code, 2026-11-23.
     text(&["context limit"], CONTEXT),
     // Anthropic: recorded answer in 0xPlaygrounds/rig, 2026-11-23.
-    text(&["schema is too complex"], Meaning::ToolSchema),
-    text(&["too many parameters with union types"], Meaning::ToolSchema),
+    text(&["schema is too complex"], TOOL_SCHEMA),
+    text(&["too many parameters with union types"], TOOL_SCHEMA),
     // DeepSeek: https://github.com/sst/opencode/issues/24722, 2026-11-21.
-    text(&["reasoning_content", "must be passed back"], Fix(CompatFix::EchoReasoning)),
+    text(&["reasoning_content", "must be passed back"], fix(CompatFix::EchoReasoning)),
     // DeepSeek: https://github.com/deepseek-ai/DeepSeek-V2/issues/30, 2026-11-25.
     text(&["content exists risk"], CONTENT),
     // DeepSeek: quoted in public code, 2026-11-23.
@@ -228,21 +254,19 @@ pub(super) const REFUSALS: &[Refusal] = &[
     // llama.cpp, vLLM, SGLang, LM Studio, Ollama: recorded answer in crmne/ruby_llm, 2026-11-23.
     text(&["context length", "exceed"], CONTEXT),
     // Several: https://github.com/earendil-works/pi/issues/7938, 2026-11-26.
-    text(&["cache_control"], Fix(CompatFix::NoCacheControl)),
+    text(&["cache_control"], fix(CompatFix::NoCacheControl)),
     // Several: recorded answer in crmne/ruby_llm, 2026-11-23.
     text(&["maximum context length"], CONTEXT),
     // Several: https://github.com/the-open-agent/openagent/issues/2344, 2026-11-26.
     text(&["context window"], CONTEXT),
     // Several: https://github.com/QuantumNous/new-api/issues/418, 2026-11-26.
-    text(&["stream_options"], Fix(CompatFix::NoUsageOption)),
+    text(&["stream_options"], fix(CompatFix::NoUsageOption)),
     // Several: https://github.com/gpustack/gpustack/issues/429, 2026-11-26.
-    text(&["include_usage"], Fix(CompatFix::NoUsageOption)),
+    text(&["include_usage"], fix(CompatFix::NoUsageOption)),
     // Several: recorded answer in 0xPlaygrounds/rig, 2026-11-23.
-    text(&["not support", "tool_choice"], Fix(CompatFix::NoForcedChoice)),
+    text(&["not support", "tool_choice"], fix(CompatFix::NoForcedChoice)),
     // Several: https://github.com/BerriAI/litellm/issues/7785, 2026-11-25.
     text(&["not support", "tools"], TOOLS),
-    // Several: no source noted, known since 2026-11-23.
-    text(&["not support", "tool use"], TOOLS),
     // Several: recorded answer in social-growth-studio/req_llm, 2026-11-23.
     text(&["support tool use"], TOOLS),
     text(&["not support", "tool call"], TOOLS),
@@ -282,13 +306,13 @@ impl Refusal {
 
 /// Returns the meaning of a refusal; `message` is in lower case.
 pub(super) fn meaning(status: u16, codes: &[String], message: &str) -> Option<Meaning> {
-    let row = || REFUSALS.iter().find(|row| row.matches(status, codes, message)).map(|row| row.meaning.clone());
+    let row = REFUSALS.iter().find(|row| row.matches(status, codes, message)).map(|row| row.meaning.clone());
     // A schema may contain any name: a refusal of one tool is not a refusal by the endpoint of all.
     let is_schema = REFUSED.contains(&status) && names_one_tool(message);
-    match row() {
-        Some(meaning) if is_schema && meaning.is_about_a_parameter() => Some(Meaning::ToolSchema),
-        None if is_schema => Some(Meaning::ToolSchema),
-        None if REFUSED.contains(&status) => super::parameters::fix_of_message(message).map(Fix),
+    match row {
+        Some(meaning) if is_schema && is_about_a_parameter(&meaning) => Some(TOOL_SCHEMA),
+        None if is_schema => Some(TOOL_SCHEMA),
+        None if REFUSED.contains(&status) => super::parameters::fix_of_message(message).map(fix),
         meaning => meaning,
     }
 }

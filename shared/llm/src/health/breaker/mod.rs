@@ -3,10 +3,11 @@
 mod window;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::Notify;
+use work::lock;
 
 use self::window::Window;
 use crate::Wire;
@@ -34,9 +35,8 @@ pub(crate) struct Breakers {
 }
 
 impl Breakers {
-    /// Returns the breaker that all models of this endpoint share.
     pub(crate) fn for_endpoint(&self, wire: Wire, base_url: &str) -> Arc<Breaker> {
-        let mut breakers = self.by_endpoint.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut breakers = lock(&self.by_endpoint);
         Arc::clone(breakers.entry(endpoint_key(wire, base_url)).or_default())
     }
 }
@@ -74,7 +74,7 @@ struct Outage {
 impl Breaker {
     /// Whether the breaker is closed, or half open without a probe in progress.
     pub(crate) fn is_available(&self, now: SystemTime) -> bool {
-        let state = self.state();
+        let state = lock(&self.state);
         // A clock that was set back must not keep the breaker open for longer than `MAX_DOWN_TIME`.
         let left = |outage: Outage| {
             outage.until.duration_since(now).ok().filter(|left| !left.is_zero() && *left <= MAX_DOWN_TIME)
@@ -84,30 +84,28 @@ impl Breaker {
 
     /// Whether the breaker is open or half open.
     pub(crate) fn is_open(&self) -> bool {
-        self.state().outage.is_some()
+        lock(&self.state).outage.is_some()
     }
 
     /// Claims the probe if the breaker is open and no probe is in progress; returns whether it did.
     pub(crate) fn begin_probe(&self) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let probes = state.outage.is_some() && !state.probing;
         state.probing |= probes;
         probes
     }
 
-    /// Releases the probe.
     pub(crate) fn end_probe(&self) {
-        self.state().probing = false;
+        lock(&self.state).probing = false;
     }
 
-    /// Returns the number of an attempt that starts now.
     pub(crate) fn next_attempt(&self) -> u64 {
-        self.state().window.begin()
+        lock(&self.state).window.begin()
     }
 
     /// Counts a failure of the probe, or of an attempt that started while the breaker was closed.
     pub(crate) fn count_failure(&self, attempt: u64, probe: bool, now: SystemTime) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let outage = state.outage;
         let duration = match outage {
             None if state.window.add_failure(attempt) => FIRST_DOWN_TIME,
@@ -118,9 +116,8 @@ impl Breaker {
         self.mark_changed(state, now);
     }
 
-    /// Closes the breaker after a successful reply.
     pub(crate) fn close(&self, now: SystemTime) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.outage.take().is_some() {
             state.window.clear();
             self.mark_changed(state, now);
@@ -129,7 +126,7 @@ impl Breaker {
 
     /// Applies the state that another process published, unless this process has a later change.
     pub(crate) fn apply_remote(&self, health: EndpointHealth, now: SystemTime) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.changed_at.is_some_and(|changed_at| changed_at >= health.changed_at) {
             return;
         }
@@ -145,7 +142,7 @@ impl Breaker {
 
     /// Whether the published state is due to be read; if so, starts a new poll interval.
     pub(crate) fn should_poll(&self, now: SystemTime) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let since = state.last_poll.and_then(|last_poll| now.duration_since(last_poll).ok());
         let is_due = since.is_none_or(|since| since >= POLL_INTERVAL);
         if is_due {
@@ -154,20 +151,17 @@ impl Breaker {
         is_due
     }
 
-    /// Returns the change of this process that is not yet published.
     pub(crate) fn pending_change(&self) -> Option<EndpointHealth> {
-        let state = self.state();
+        let state = lock(&self.state);
         let changed_at = state.changed_at.filter(|_| state.unpublished)?;
         Some(EndpointHealth { changed_at, down_until: state.outage.map(|outage| outage.until) })
     }
 
-    /// Marks a change as published.
     pub(crate) fn mark_published(&self, health: EndpointHealth) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.unpublished &= state.changed_at != Some(health.changed_at);
     }
 
-    /// Waits for a change to publish.
     pub(crate) async fn next_change(&self) -> EndpointHealth {
         loop {
             match self.pending_change() {
@@ -181,10 +175,6 @@ impl Breaker {
         (state.changed_at, state.unpublished) = (Some(now), true);
         drop(state);
         self.change_notify.notify_one();
-    }
-
-    fn state(&self) -> MutexGuard<'_, BreakerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

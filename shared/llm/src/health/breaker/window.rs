@@ -15,7 +15,6 @@ const MIN_FAILURES: u32 = 5;
 pub(super) struct Window {
     /// The number of the latest attempt, from 1.
     started: u64,
-    /// The number of the latest attempt that failed.
     latest_failed: u64,
     /// One bit per attempt, set if it failed. The lowest bit is the latest failed attempt; higher bits are earlier ones.
     failed_bits: u16,
@@ -24,7 +23,6 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Returns the number of the next attempt.
     pub(super) fn begin(&mut self) -> u64 {
         self.started += 1;
         self.started

@@ -35,7 +35,7 @@ fn f004_endpoint_failures_open_the_breaker() {
 fn f006_request_errors_and_deadline_do_not_affect_health() {
     for error in [
         ModelError::RateLimited { retry_after: None },
-        ModelError::ContentFiltered,
+        ModelError::ContentFiltered { category: None },
         ModelError::ContextTooLong,
         ModelError::ToolsUnsupported,
         ModelError::Deadline,
@@ -81,10 +81,10 @@ fn f003_f007_rejected_key_or_quota_pauses_model_one_minute() {
 fn f004_open_breaker_allows_single_attempts_and_one_probe() {
     let health = health();
     let early = start_call(&health);
-    assert!(!early.skips_retries());
+    assert!(!early.skips_retries);
     (0..5).for_each(|_| start_call(&health).record_failure(&AttemptError::transient(ModelError::Unavailable), at(0)));
     let (first, second) = (start_call(&health), start_call(&health));
-    assert!(first.skips_retries() && second.skips_retries());
+    assert!(first.skips_retries && second.skips_retries);
     second.record_failure(&AttemptError::transient(ModelError::Unavailable), at(10));
     drop(early);
     assert!(!health.is_available(at(10)), "the probe is still on its way");

@@ -22,7 +22,7 @@ fn mistake_in(options: &str) -> String {
     let error = models(options).err().unwrap_or_else(|| panic!("{options}"));
     assert_eq!(error.variable, "MODEL_OPTIONS", "{options}");
     assert!(!error.to_string().contains("secret"), "{error}");
-    error.accepted
+    format!("{}: {}", error.path, error.accepted)
 }
 
 #[test]
@@ -65,57 +65,61 @@ fn fallbacks_may_form_a_cycle() {
 
 #[test]
 fn invalid_options_report_the_accepted_ones() {
-    for options in [
-        "secret",
-        "[]",
-        r#"{"volcano":1}"#,
-        r#"{"volcano":{"secret":1}}"#,
-        r#"{"volcano":{"thinking":"secret"}}"#,
-        r#"{"volcano":{"effort":"xhigh"}}"#,
-        r#"{"volcano":{"temperature":"secret"}}"#,
-        r#"{"volcano":{"maxTokens":-1}}"#,
-        r#"{"volcano":{"maxTokens":1.5}}"#,
-        r#"{"volcano":{"thinking":"on","thinking":"off"}}"#,
-        r#"{"volcano":{},"volcano":{"thinking":"off"}}"#,
-        r#"{"volcano":{"price":{"input":1}}}"#,
-        r#"{"volcano":{"price":{"input":1,"output":1,"secret":1}}}"#,
-        r#"{"volcano":{"temperature":NaN}}"#,
+    for (options, expected) in [
+        (
+            "secret",
+            ": a JSON object with objects of options by the names of models, each once; it is not JSON at line 1",
+        ),
+        ("[]", ": a JSON object with objects of options"),
+        (r#"{"volcano":1}"#, ".volcano: an object with no other fields than thinking, thinkingOpen, effort"),
+        (r#"{"volcano":{"secret":1}}"#, ".volcano: an object with no other fields than thinking"),
+        (r#"{"volcano":{"thinking":"secret"}}"#, ".volcano.thinking: on, off or auto (line 1, column 31)"),
+        (r#"{"volcano":{"effort":"xhigh"}}"#, ".volcano.effort: minimal, low, medium, high or max"),
+        (r#"{"volcano":{"temperature":"secret"}}"#, ".volcano.temperature: a number (line 1, column 34)"),
+        (r#"{"volcano":{"maxTokens":-1}}"#, ".volcano.maxTokens: a whole number"),
+        (r#"{"volcano":{"maxTokens":1.5}}"#, ".volcano.maxTokens: a whole number"),
+        (r#"{"volcano":{"thinking":"on","thinking":"off"}}"#, ".volcano"),
+        (r#"{"volcano":{},"volcano":{"thinking":"off"}}"#, ": a JSON object with objects of options"),
+        (r#"{"volcano":{"price":{"input":1}}}"#, ".volcano.price.output: decimal numbers from 0"),
+        (r#"{"volcano":{"price":{"input":1,"output":1,"secret":1}}}"#, ".volcano.price: an object with \"input\""),
+        (r#"{"volcano":{"temperature":NaN}}"#, ": a JSON object with objects of options"),
     ] {
-        assert_eq!(mistake_in(options), ACCEPTED, "{options}");
+        let mistake = mistake_in(options);
+        assert!(mistake.starts_with(expected), "{options}: {mistake}");
     }
 }
 
 #[test]
 fn out_of_range_value_reports_its_range() {
     for (options, accepted) in [
-        (r#"{"secret":{}}"#, NAMES),
-        (r#"{"demo":{}}"#, NAMES),
-        (r#"{"volcano":{"temperature":1.1}}"#, "as \"temperature\" of `volcano` a number from 0 to 1"),
-        (r#"{"claude":{"temperature":1.1}}"#, "as \"temperature\" of `claude` a number from 0 to 1"),
-        (r#"{"main":{"temperature":2.1}}"#, "as \"temperature\" of `main` a number from 0 to 2"),
-        (r#"{"main":{"temperature":-0.1}}"#, "as \"temperature\" of `main` a number from 0 to 2"),
-        (r#"{"main":{"topP":1.01}}"#, "as \"topP\" of `main` a number from 0 to 1"),
-        (r#"{"main":{"maxTokens":0}}"#, "as \"maxTokens\" of `main` a whole number from 1 to 100000000"),
-        (r#"{"main":{"contextTokens":0}}"#, "as \"contextTokens\" of `main` a whole number from 1 to 100000000"),
-        (r#"{"main":{"firstByteSeconds":901}}"#, "as \"firstByteSeconds\" of `main` a whole number from 1 to 900"),
+        (r#"{"secret":{}}"#, &*format!(": {NAMES}")),
+        (r#"{"demo":{}}"#, &*format!(": {NAMES}")),
+        (r#"{"volcano":{"temperature":1.1}}"#, ".volcano.temperature: a number from 0 to 1"),
+        (r#"{"claude":{"temperature":1.1}}"#, ".claude.temperature: a number from 0 to 1"),
+        (r#"{"main":{"temperature":2.1}}"#, ".main.temperature: a number from 0 to 2"),
+        (r#"{"main":{"temperature":-0.1}}"#, ".main.temperature: a number from 0 to 2"),
+        (r#"{"main":{"topP":1.01}}"#, ".main.topP: a number from 0 to 1"),
+        (r#"{"main":{"maxTokens":0}}"#, ".main.maxTokens: a whole number from 1 to 100000000"),
+        (r#"{"main":{"contextTokens":0}}"#, ".main.contextTokens: a whole number from 1 to 100000000"),
+        (r#"{"main":{"firstByteSeconds":901}}"#, ".main.firstByteSeconds: a whole number from 1 to 900"),
         (
             r#"{"main":{"fallback":"main"}}"#,
-            "as \"fallback\" of `main` the name of another configured model that all callers of this one have",
+            ".main.fallback: the name of another configured model that is not for another caller alone",
         ),
         (
             r#"{"main":{"fallback":"secret"}}"#,
-            "as \"fallback\" of `main` the name of another configured model that all callers of this one have",
+            ".main.fallback: the name of another configured model that is not for another caller alone",
         ),
         (
             r#"{"main":{"fallback":"lost"}}"#,
-            "as \"fallback\" of `main` the name of another configured model that all callers of this one have",
+            ".main.fallback: the name of another configured model that is not for another caller alone",
         ),
-        (r#"{"claude":{"fallback":"main"}}"#, "as \"fallback\" of `claude` nothing where the model's row gives one"),
-        (r#"{"claude":{"provider":"vllm"}}"#, "as \"provider\" of `claude` anthropic"),
+        (r#"{"claude":{"fallback":"main"}}"#, ".claude.fallback: nothing where the model's row gives one"),
+        (r#"{"claude":{"provider":"vllm"}}"#, ".claude.provider: anthropic"),
         (
             r#"{"main":{"provider":"secret"}}"#,
-            "as \"provider\" of `main` one of ark, dashscope, deepseek, groq, lmstudio, mistral, moonshot, openai, \
-             openrouter, siliconflow, vllm, zhipu",
+            ".main.provider: one of ark, azure, dashscope, deepseek, groq, lmstudio, mistral, moonshot, openai, \
+             openrouter, siliconflow, vertex, vllm, zhipu",
         ),
     ] {
         assert_eq!(mistake_in(options), accepted, "{options}");
@@ -144,7 +148,7 @@ fn price_is_exact_to_the_millionth() {
     {
         assert_eq!(price(written), None, "{written}");
         let options = format!(r#"{{"main":{{"price":{{"input":{written},"output":0}}}}}}"#);
-        assert!(mistake_in(&options).starts_with("as \"price\" of `main` decimal numbers"), "{written}");
+        assert!(mistake_in(&options).starts_with(".main.price: decimal numbers"), "{written}");
     }
 }
 

@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::params::{ResolvedParams, ThinkingControl};
 use crate::wire::Fields;
@@ -8,16 +8,9 @@ use crate::{Effort, Thinking};
 // No source noted, known since 2026-11-21.
 const MAX_TOKENS: u32 = 8192;
 
-#[derive(Clone, Copy, PartialEq)]
-enum ThinkingField {
-    Enabled { budget_tokens: u32 },
-    Adaptive,
-    Disabled,
-}
-
 /// The position in the conversation, which determines whether thinking may be enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReplyContext {
+pub(in crate::wire) enum ReplyContext {
     UserMessage,
     /// The model must call a tool: the wire does not allow that together with thinking.
     ForcedCall,
@@ -28,20 +21,11 @@ pub(super) enum ReplyContext {
 }
 
 /// Returns the fields of the generation parameters, and whether thinking is on, so that earlier thinking may be sent.
-pub(super) fn param_fields(parameters: &ResolvedParams, context: ReplyContext) -> (Fields, bool) {
-    let limit = parameters.limit_tokens();
-    let thinking = thinking_field(parameters, limit, context);
-    let budget = match thinking {
-        Some(ThinkingField::Enabled { budget_tokens }) => budget_tokens,
-        Some(ThinkingField::Adaptive) => adaptive_tokens(parameters.effort),
-        Some(ThinkingField::Disabled) | None => 0,
-    };
-    let thinks = thinking.is_some_and(|thinking| thinking != ThinkingField::Disabled);
-    let thinking = thinking.map(|thinking| match thinking {
-        ThinkingField::Enabled { budget_tokens } => json!({ "type": "enabled", "budget_tokens": budget_tokens }),
-        ThinkingField::Adaptive => json!({ "type": "adaptive" }),
-        ThinkingField::Disabled => json!({ "type": "disabled" }),
-    });
+pub(in crate::wire) fn param_fields(parameters: &ResolvedParams, context: ReplyContext) -> (Fields, bool) {
+    let limit = parameters.max_tokens;
+    let (thinking, budget) = thinking_field(parameters, limit, context).unzip();
+    let budget = budget.unwrap_or_default();
+    let thinks = budget > 0;
     let fields = Fields::default()
         // Thinking counts towards the limit.
         .with("max_tokens", Some(limit.unwrap_or(MAX_TOKENS + budget)))
@@ -53,10 +37,11 @@ pub(super) fn param_fields(parameters: &ResolvedParams, context: ReplyContext) -
     (fields, thinks)
 }
 
-fn thinking_field(parameters: &ResolvedParams, limit: Option<u32>, context: ReplyContext) -> Option<ThinkingField> {
+/// Returns the field, and the tokens that thinking may take.
+fn thinking_field(parameters: &ResolvedParams, limit: Option<u32>, context: ReplyContext) -> Option<(Value, u32)> {
     match (parameters.dialect.thinking, parameters.thinking, parameters.effort) {
         (ThinkingControl::Budget { .. } | ThinkingControl::Adaptive, Some(Thinking::Off), _) => {
-            Some(ThinkingField::Disabled)
+            Some((json!({ "type": "disabled" }), 0))
         }
         (ThinkingControl::Budget { .. }, None, None) => None,
         (ThinkingControl::Budget { min_tokens }, ..)
@@ -64,7 +49,9 @@ fn thinking_field(parameters: &ResolvedParams, limit: Option<u32>, context: Repl
         {
             with_budget(parameters.effort, limit, min_tokens)
         }
-        (ThinkingControl::Adaptive, Some(_), _) if context != ReplyContext::ForcedCall => Some(ThinkingField::Adaptive),
+        (ThinkingControl::Adaptive, Some(_), _) if context != ReplyContext::ForcedCall => {
+            Some((json!({ "type": "adaptive" }), adaptive_tokens(parameters.effort)))
+        }
         _ => None,
     }
 }
@@ -82,7 +69,7 @@ fn adaptive_tokens(effort: Option<Effort>) -> u32 {
 }
 
 /// Enables thinking with a budget of at most half of the limit.
-fn with_budget(effort: Option<Effort>, limit: Option<u32>, min_tokens: u32) -> Option<ThinkingField> {
+fn with_budget(effort: Option<Effort>, limit: Option<u32>, min_tokens: u32) -> Option<(Value, u32)> {
     let wanted = match effort {
         Some(Effort::Minimal) => min_tokens,
         Some(Effort::Low) => 2048,
@@ -90,6 +77,6 @@ fn with_budget(effort: Option<Effort>, limit: Option<u32>, min_tokens: u32) -> O
         Some(Effort::High) => 12_288,
         Some(Effort::Max) => 20_480,
     };
-    let budget_tokens = limit.map_or(wanted, |limit| wanted.min(limit / 2));
-    (budget_tokens >= min_tokens).then_some(ThinkingField::Enabled { budget_tokens })
+    let budget = limit.map_or(wanted, |limit| wanted.min(limit / 2));
+    (budget >= min_tokens).then(|| (json!({ "type": "enabled", "budget_tokens": budget }), budget))
 }

@@ -1,29 +1,34 @@
-use std::collections::HashMap;
-
 use domain::{Message, ProviderData, ReasoningItem, ToolChoice, ToolSpec};
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::param_fields::{ReplyContext, param_fields};
+use crate::Cloud;
 use crate::errors::AttemptError;
-use crate::wire::cache_control::CacheControl;
-use crate::wire::functions::{ToolFields, mode_name, object_or_empty};
-use crate::wire::sides::{Side, group_by_side};
+use crate::wire::call_numbers::CallNumbers;
+use crate::wire::functions::{CacheControl, ToolFields, mode_name, object_or_empty};
+use crate::wire::sides::{Side, Turn, to_turns};
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 // https://platform.claude.com/docs/en/api/versioning, 2026-11-26.
 const VERSION: (HeaderName, HeaderValue) =
     (HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
 
+// https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude, 2026-11-26.
+const VERTEX_VERSION: &str = "vertex-2023-10-16";
+
 #[derive(Serialize)]
 struct Body<'a> {
-    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anthropic_version: Option<&'static str>,
     #[serde(flatten)]
     params: Fields,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<System<'a>>,
-    messages: Vec<Turn<'a>>,
+    messages: Vec<Turn<Marked<Block<'a>>>>,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Marked<ToolFields<'a>>>,
@@ -47,14 +52,8 @@ struct Marked<T> {
 
 impl<T> Marked<T> {
     fn new(part: T, cached: bool) -> Self {
-        Self { part, cache_control: CacheControl::mark(cached) }
+        Self { part, cache_control: cached.then_some(CacheControl::Ephemeral) }
     }
-}
-
-#[derive(Serialize)]
-struct Turn<'a> {
-    role: &'static str,
-    content: Vec<Marked<Block<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -85,12 +84,15 @@ enum Block<'a> {
 
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
     let WireRequest { model, prompt, quirks, .. } = request;
-    let mut ids = CallIds::default();
+    let mut ids = CallNumbers::default();
     let (params, thinks) = param_fields(&quirks.parameters, reply_context(request));
     let data = |message| own_thinking(request, message).filter(|_| thinks);
     let blocks: Vec<_> = prompt.messages.iter().flat_map(|message| blocks(message, data(message), &mut ids)).collect();
+    // Vertex AI has the model in the path and the version in the body.
+    let is_vertex = quirks.cloud == Some(Cloud::Vertex);
     let body = Body {
-        model,
+        model: (!is_vertex).then_some(model),
+        anthropic_version: is_vertex.then_some(VERTEX_VERSION),
         params: params
             .with("tool_choice", request.tool_choice().map(choice))
             .with("stop_sequences", request.stop_sequences()),
@@ -99,6 +101,9 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
         stream: true,
         tools: tools(&prompt.tools, quirks.cache_control),
     };
+    if is_vertex {
+        return HttpRequestParts::new(format!("/models/{model}:streamRawPredict"), &body);
+    }
     let mut encoded = HttpRequestParts::new("/v1/messages", &body)?;
     encoded.headers.push(VERSION);
     Ok(encoded)
@@ -112,7 +117,7 @@ fn choice(choice: &ToolChoice) -> Value {
     }
 }
 
-fn reply_context(request: WireRequest<'_>) -> ReplyContext {
+pub(in crate::wire) fn reply_context(request: WireRequest<'_>) -> ReplyContext {
     let messages = &request.prompt.messages;
     match (request.tool_choice(), messages.last()) {
         (Some(ToolChoice::Required | ToolChoice::Tool(_)), _) => ReplyContext::ForcedCall,
@@ -126,7 +131,7 @@ fn reply_context(request: WireRequest<'_>) -> ReplyContext {
 }
 
 /// Returns the data of a message if it has thinking blocks of this model.
-fn own_thinking<'a>(request: WireRequest<'a>, message: &'a Message) -> Option<&'a ProviderData> {
+pub(in crate::wire) fn own_thinking<'a>(request: WireRequest<'a>, message: &'a Message) -> Option<&'a ProviderData> {
     let Message::Assistant { provider_data, .. } = message else { return None };
     let data = request.own_data(provider_data.as_deref())?;
     data.reasoning.iter().any(|item| thinking_block(item).is_some()).then_some(data)
@@ -150,12 +155,10 @@ fn system(text: &str, cached: bool) -> Option<System<'_>> {
 
 /// Groups the blocks of each side. The end is marked for the cache, because the next prompt of the turn begins with all of
 /// them.
-fn turns(blocks: Vec<(Side, Block<'_>)>, cached: bool) -> Vec<Turn<'_>> {
+fn turns(blocks: Vec<(Side, Block<'_>)>, cached: bool) -> Vec<Turn<Marked<Block<'_>>>> {
     let last = blocks.len();
     let mark = |(position, (side, block)): (usize, _)| (side, Marked::new(block, cached && position == last));
-    let role = |side| if side == Side::User { "user" } else { "assistant" };
-    let groups = group_by_side((1..).zip(blocks).map(mark));
-    groups.into_iter().map(|(side, content)| Turn { role: role(side), content }).collect()
+    to_turns((1..).zip(blocks).map(mark))
 }
 
 fn tools(specs: &[ToolSpec], cached: bool) -> Vec<Marked<ToolFields<'_>>> {
@@ -169,7 +172,7 @@ fn tools(specs: &[ToolSpec], cached: bool) -> Vec<Marked<ToolFields<'_>>> {
 fn blocks<'a>(
     message: &'a Message,
     thinking: Option<&'a ProviderData>,
-    ids: &mut CallIds<'a>,
+    ids: &mut CallNumbers<'a>,
 ) -> Vec<(Side, Block<'a>)> {
     let text_block = |text: &'a String| Some(Block::Text { text }).filter(|_| !text.trim().is_empty());
     match message {
@@ -191,25 +194,6 @@ fn blocks<'a>(
             };
             vec![(Side::User, block)]
         }
-    }
-}
-
-/// Numbers the calls: ids must be unique in a request, with a small character set. Ids of other endpoints may not be.
-#[derive(Default)]
-struct CallIds<'a> {
-    last: HashMap<&'a str, usize>,
-    count: usize,
-}
-
-impl<'a> CallIds<'a> {
-    fn assign(&mut self, id: &'a str) -> String {
-        self.count += 1;
-        self.last.insert(id, self.count);
-        format!("call_{}", self.count)
-    }
-
-    fn of_result(&self, id: &str) -> String {
-        format!("call_{}", self.last.get(id).copied().unwrap_or_default())
     }
 }
 
@@ -244,6 +228,14 @@ mod tests {
             "tool_choice": {"type": "any"},
         });
         assert_eq!(body(encode, &conversation(ToolChoice::Required), quirks()), ("/v1/messages".to_owned(), expected));
+    }
+
+    #[test]
+    fn vertex_has_model_in_path() {
+        let vertex = Quirks { cloud: Some(Cloud::Vertex), ..quirks() };
+        let (path, body) = body(encode, &conversation(ToolChoice::Auto), vertex);
+        assert_eq!(path, "/models/m:streamRawPredict");
+        assert_eq!((body.get("model"), &body["anthropic_version"]), (None, &json!("vertex-2023-10-16")));
     }
 
     #[test]

@@ -2,11 +2,12 @@ use std::borrow::Cow;
 
 use domain::ReasoningDetail;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::TokenUsage;
-use crate::lax::{ContentParts, Lax, arguments, nullable};
-use crate::wire::tool_calls::CallFragment;
+use crate::lax::{ContentParts, Lax, nullable};
+use crate::wire::counts;
 
 /// One event of a stream, or a complete response: the two differ only in `delta` and `message`.
 #[derive(Debug, Default, Deserialize)]
@@ -14,16 +15,15 @@ use crate::wire::tool_calls::CallFragment;
 pub(super) struct Chunk<'a> {
     #[serde(borrow, deserialize_with = "nullable")]
     pub(super) choices: Vec<Choice<'a>>,
-    /// The id of the completion.
     pub(super) id: ContentParts<'a>,
-    usage: Lax<Usage>,
+    usage: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
     /// The error at `MiniMax`, unless its code is 0.
     // Seen in a recorded answer in 0xPlaygrounds/rig, 2026-11-23.
-    base_resp: Lax<BaseResp>,
+    base_resp: Option<&'a RawValue>,
     /// Contains the usage at Groq.
     // Seen in `fixtures/openai/groq_usage_of_its_own.sse`, 2026-11-22.
-    x_groq: Lax<Groq>,
+    x_groq: Lax<Groq<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -38,7 +38,7 @@ pub(super) struct Choice<'a> {
     // Seen in `fixtures/openai/openrouter_call_cut_by_native_limit.sse`, 2026-11-22.
     native_finish_reason: ContentParts<'a>,
     /// The usage at Moonshot.
-    usage: Lax<Usage>,
+    usage: Option<&'a RawValue>,
     /// An error at OpenRouter.
     error: Option<&'a RawValue>,
 }
@@ -60,74 +60,29 @@ pub(super) struct Message<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct CallDelta<'a> {
-    index: Lax<u64>,
+pub(in crate::wire) struct CallDelta<'a> {
+    pub(super) index: Lax<u64>,
     #[serde(borrow)]
-    id: ContentParts<'a>,
-    function: Option<FunctionDelta<'a>>,
+    pub(in crate::wire) id: ContentParts<'a>,
+    #[serde(deserialize_with = "nullable")]
+    pub(in crate::wire) function: FunctionDelta<'a>,
     /// Contains the signature at Google.
     // Quoted in public code, 2026-11-25.
-    extra_content: Lax<ExtraContent>,
-}
-
-#[derive(Debug, Deserialize)]
-struct ExtraContent {
-    google: GoogleContent,
-}
-
-#[derive(Debug, Deserialize)]
-struct GoogleContent {
-    thought_signature: String,
+    extra_content: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct FunctionDelta<'a> {
+pub(in crate::wire) struct FunctionDelta<'a> {
     #[serde(borrow)]
-    name: ContentParts<'a>,
-    arguments: Option<&'a RawValue>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Usage {
-    #[serde(deserialize_with = "nullable")]
-    prompt_tokens: u64,
-    #[serde(deserialize_with = "nullable")]
-    completion_tokens: u64,
-    #[serde(deserialize_with = "nullable")]
-    total_tokens: u64,
-    prompt_tokens_details: Lax<Details>,
-    completion_tokens_details: Lax<Details>,
-    /// The tokens read from the cache, at DeepSeek.
-    // Seen in `fixtures/openai/deepseek_reasoning_then_call.sse`, 2026-11-22.
-    prompt_cache_hit_tokens: Lax<u64>,
-    /// The same at Moonshot.
-    // Seen in `fixtures/openai/moonshot_usage_in_the_choice.sse`, 2026-11-22.
-    cached_tokens: Lax<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
-struct Details {
-    // Seen in `fixtures/openai/xai_reasoning_outside_completion.sse`, 2026-11-22.
-    cached_tokens: Lax<u64>,
-    /// The tokens written to the cache, at OpenRouter.
-    // https://openrouter.ai/docs/use-cases/usage-accounting, 2026-11-26.
-    cache_write_tokens: Lax<u64>,
-    reasoning_tokens: Lax<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-struct BaseResp {
-    status_code: i64,
+    pub(in crate::wire) name: ContentParts<'a>,
+    pub(in crate::wire) arguments: Option<&'a RawValue>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
-struct Groq {
-    usage: Usage,
+struct Groq<'a> {
+    #[serde(borrow)]
+    usage: &'a RawValue,
 }
 
 impl<'a> Chunk<'a> {
@@ -138,12 +93,12 @@ impl<'a> Chunk<'a> {
 
     /// Returns the text if the chunk contains nothing else.
     pub(super) fn text_only(&self) -> Option<&Cow<'a, str>> {
-        let [Choice { delta: Some(delta), message: None, finish_reason, usage: Lax(None), error: None, .. }] =
+        let [Choice { delta: Some(delta), message: None, finish_reason, usage: None, error: None, .. }] =
             self.choices.as_slice()
         else {
             return None;
         };
-        let nothing_else = self.usage.0.is_none() && self.error.is_none() && self.x_groq.0.is_none();
+        let nothing_else = self.usage.is_none() && self.error.is_none() && self.x_groq.0.is_none();
         self.first_choice().filter(|_| nothing_else && finish_reason.text.is_empty())?;
         delta.is_text_only().then_some(&delta.content.text)
     }
@@ -156,17 +111,15 @@ impl<'a> Chunk<'a> {
 
     /// Whether `MiniMax` reports an error in place of choices.
     pub(super) fn has_failed_base_resp(&self) -> bool {
-        self.choices.is_empty() && self.base_resp.or_default().status_code != 0
+        let code = || to_value(self.base_resp?).get("status_code")?.as_i64();
+        self.choices.is_empty() && code().is_some_and(|code| code != 0)
     }
 
-    /// Returns the token usage so far.
-    pub(super) fn usage(&self) -> Option<TokenUsage> {
-        let usage = self.usage.0.or_else(|| self.first_choice()?.usage.0);
-        let usage = usage.or_else(|| Some(self.x_groq.0?.usage))?;
-        let input = usage.prompt_tokens;
-        let cached = usage.cached().min(input);
-        let cache_writes = usage.cache_writes().min(input - cached);
-        Some(TokenUsage { input, cached, cache_writes, output: usage.output() })
+    /// Returns the JSON of the usage.
+    pub(super) fn usage(&self) -> Option<&'a str> {
+        let usages =
+            [self.usage, self.first_choice().and_then(|choice| choice.usage), self.x_groq.0.map(|groq| groq.usage)];
+        usages.into_iter().flatten().map(RawValue::get).find(|usage| usage.starts_with('{'))
     }
 }
 
@@ -178,25 +131,31 @@ impl Choice<'_> {
     }
 }
 
-impl Usage {
-    /// Returns the tokens written, reasoning included. The completion tokens of xAI exclude the reasoning; there, and only
-    /// there, the total is the sum of all three.
-    // Seen in `fixtures/openai/xai_reasoning_outside_completion.sse`, 2026-11-22.
-    fn output(&self) -> u64 {
-        let reasoning = self.completion_tokens_details.or_default().reasoning_tokens.or_default();
-        let with_reasoning = self.completion_tokens.saturating_add(reasoning);
-        let is_sum = self.total_tokens == self.prompt_tokens.saturating_add(with_reasoning);
-        if is_sum { with_reasoning } else { self.completion_tokens }
-    }
+/// Where endpoints report the tokens read from the cache: most, DeepSeek, and Moonshot.
+// Seen in `fixtures/openai`: `xai_reasoning_outside_completion.sse`, `deepseek_reasoning_then_call.sse` and
+// `moonshot_usage_in_the_choice.sse`, 2026-11-22.
+const CACHED: [&str; 3] = ["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"];
 
-    fn cache_writes(&self) -> u64 {
-        self.prompt_tokens_details.or_default().cache_write_tokens.or_default()
-    }
+/// The tokens written to the cache, at OpenRouter.
+// https://openrouter.ai/docs/use-cases/usage-accounting, 2026-11-26.
+const CACHE_WRITES: &str = "/prompt_tokens_details/cache_write_tokens";
 
-    fn cached(&self) -> u64 {
-        let details = self.prompt_tokens_details.or_default().cached_tokens;
-        details.0.or(self.prompt_cache_hit_tokens.0).or(self.cached_tokens.0).unwrap_or_default()
-    }
+/// Returns the token usage. The completion tokens of xAI exclude the reasoning; there, and only there, the total is the sum
+/// of all three.
+// Seen in `fixtures/openai/xai_reasoning_outside_completion.sse`, 2026-11-22.
+pub(super) fn to_usage(json: &str) -> Option<TokenUsage> {
+    let usage: Value = serde_json::from_str(json).ok()?;
+    let [input, completion, total] = counts(&usage, ["/prompt_tokens", "/completion_tokens", "/total_tokens"]);
+    let [reasoning, cache_writes] = counts(&usage, ["/completion_tokens_details/reasoning_tokens", CACHE_WRITES]);
+    let cached = CACHED.iter().find_map(|path| usage.pointer(path)?.as_u64()).unwrap_or_default();
+    let with_reasoning = completion.saturating_add(reasoning);
+    let is_sum = total == input.saturating_add(with_reasoning);
+    let output = if is_sum { with_reasoning } else { completion };
+    Some(TokenUsage::with_cache(input, cached, cache_writes, output))
+}
+
+fn to_value(raw: &RawValue) -> Value {
+    serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
 impl Message<'_> {
@@ -222,19 +181,11 @@ impl Message<'_> {
     }
 }
 
-impl<'a> CallDelta<'a> {
-    pub(super) fn arguments(&self) -> Cow<'a, str> {
-        arguments(self.function.as_ref().and_then(|function| function.arguments))
-    }
-
+impl CallDelta<'_> {
     /// Returns the signature; empty if there is none.
-    fn signature(&self) -> &str {
-        self.extra_content.0.as_ref().map_or("", |extra| &extra.google.thought_signature)
-    }
-
-    /// Converts the delta to a fragment with these `arguments`.
-    pub(super) fn to_fragment<'b>(&'b self, arguments: &'b str) -> CallFragment<'b> {
-        let name = self.function.as_ref().map_or("", |function| &function.name.text);
-        CallFragment { index: self.index.0, id: &self.id.text, name, arguments, signature: self.signature() }
+    pub(super) fn signature(&self) -> String {
+        let signature =
+            || Some(to_value(self.extra_content?).pointer("/google/thought_signature")?.as_str()?.to_owned());
+        signature().unwrap_or_default()
     }
 }

@@ -10,11 +10,13 @@ mod request;
 use domain::{ReasoningDetail, ReasoningItem};
 use http::header::AUTHORIZATION;
 
-use crate::errors::{AttemptError, EndpointError};
-use crate::wire::tool_calls::CallAssembler;
-use crate::wire::{Decode, DeltaQueue, Phase, Protocol, parse};
-use crate::{Finish, ModelError, TokenUsage};
+use crate::errors::AttemptError;
+use crate::lax::arguments;
+use crate::wire::tool_calls::CallFragment;
+use crate::wire::{Decode, DeltaQueue, Protocol, parse, stream_error};
+use crate::{Finish, ModelError};
 
+pub(super) use chunk::CallDelta;
 use chunk::{Choice, Chunk, Message};
 use chunk_template::ChunkTemplate;
 pub(super) use param_fields::{effort, switch_fields};
@@ -26,44 +28,45 @@ pub(super) static PROTOCOL: Protocol = Protocol {
     default_base: Some("https://api.openai.com/v1"),
 };
 
-/// The state of one response so far.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Decoder {
-    calls: CallAssembler,
-    usage: Option<TokenUsage>,
-    finish: Option<Finish>,
+    /// The JSON of the latest usage; at some endpoints each chunk has one.
+    usage: String,
     /// The reasoning that the provider must receive back.
     details: Vec<ReasoningDetail>,
-    /// The id of the completion that has finished.
     finished_id: String,
     /// An error after the finish reason of a reply with calls, which must not run then.
     late_error: Option<AttemptError>,
-    /// Whether `[DONE]` has arrived.
-    is_done: bool,
     /// Whether the response is one document, which is complete without a finish reason.
     is_document: bool,
     template: ChunkTemplate,
 }
 
 impl Decode for Decoder {
-    fn data(&mut self, data: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
+    fn data(&mut self, data: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if data.trim_ascii() == "[DONE]" {
-            self.is_done = true;
-            return Ok(Phase::Done);
+            out.is_done = true;
+            return Ok(());
         }
-        self.event(data, out)?;
-        Ok(Phase::of(self.finish))
+        if let Some(text) = self.template.match_text(data) {
+            return out.push_text(text);
+        }
+        let chunk: Chunk<'_> = parse(data)?;
+        if chunk.has_failed_base_resp() {
+            return Err(self.error(data, out));
+        }
+        self.template.update(data, &chunk);
+        self.chunk(&chunk, out)
     }
 
-    fn bare_line(&mut self, line: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
-        parse(line).map_or(Ok(()), |chunk| self.chunk(&chunk, out))?;
-        Ok(Phase::of(self.finish))
+    fn bare_line(&mut self, line: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        parse(line).map_or(Ok(()), |chunk| self.chunk(&chunk, out))
     }
 
     /// After the finish reason of a reply with calls, an error also fails the reply.
-    fn error(&mut self, text: &str) -> AttemptError {
-        let error = EndpointError::parse(text).to_stream_error();
-        if self.finish == Some(Finish::ToolCalls) {
+    fn error(&mut self, text: &str, out: &mut DeltaQueue) -> AttemptError {
+        let error = stream_error(text);
+        if out.finish == Some(Finish::ToolCalls) {
             self.late_error = Some(error.clone());
         }
         error
@@ -74,7 +77,7 @@ impl Decode for Decoder {
         let chunk: Chunk<'_> = parse(text)?;
         self.chunk(&chunk, out)?;
         if chunk.choices.is_empty() {
-            return Err(self.error(text));
+            return Err(self.error(text, out));
         }
         Ok(())
     }
@@ -84,43 +87,31 @@ impl Decode for Decoder {
             return Err(error);
         }
         // Some endpoints end a stream with `[DONE]` alone. That completes text and whole calls.
-        let has_answer = || self.calls.are_complete() || (self.calls.is_empty() && out.has_text());
-        let finish = match self.finish {
-            Some(finish) => finish,
-            None if self.is_document || (self.is_done && has_answer()) => Finish::Stop,
-            None => return Err(AttemptError::transient(ModelError::Disconnected)),
-        };
-        for detail in std::mem::take(&mut self.details) {
-            out.push_reasoning(ReasoningItem::Detail(detail));
+        let has_answer = out.calls.are_complete() || (out.calls.is_empty() && out.has_text);
+        if self.is_document || (out.is_done && has_answer) {
+            out.finish.get_or_insert(Finish::Stop);
         }
-        self.calls.emit(self.usage, finish, out);
-        Ok(())
+        if out.finish.is_some() {
+            self.details.drain(..).for_each(|detail| out.push_reasoning(ReasoningItem::Detail(detail)));
+        }
+        out.usage = chunk::to_usage(&self.usage);
+        out.push_end()
     }
 }
 
 impl Decoder {
-    fn event(&mut self, data: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
-        if let Some(text) = self.template.match_text(data) {
-            return out.push_text(text);
-        }
-        let chunk: Chunk<'_> = parse(data)?;
-        if chunk.has_failed_base_resp() {
-            return Err(self.error(data));
-        }
-        self.template.update(data, &chunk);
-        self.chunk(&chunk, out)
-    }
-
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if let Some(error) = chunk.error() {
-            return Err(self.error(error.get()));
+            return Err(self.error(error.get(), out));
         }
-        self.usage = chunk.usage().or(self.usage);
+        if let Some(usage) = chunk.usage() {
+            usage.clone_into(&mut self.usage);
+        }
         // Some gateways append a second completion to a finished one.
         let is_other = !self.finished_id.is_empty() && !chunk.id.text.is_empty() && chunk.id.text != self.finished_id;
         let Some(choice) = chunk.first_choice().filter(|_| !is_other) else { return Ok(()) };
         self.choice(choice, out)?;
-        if self.finish.is_some() && self.finished_id.is_empty() {
+        if out.finish.is_some() && self.finished_id.is_empty() {
             self.finished_id = chunk.id.text.to_string();
         }
         Ok(())
@@ -135,7 +126,7 @@ impl Decoder {
         if let Some(reason) = Some(&*choice.finish_reason.text).filter(|reason| !reason.is_empty()) {
             let reason = finish(reason)?;
             let cut = matches!(reason, Finish::Stop | Finish::ToolCalls) && choice.is_cut_by_limit();
-            self.finish = Some(if cut { Finish::Length } else { reason });
+            out.finish = Some(if cut { Finish::Length } else { reason });
         }
         Ok(())
     }
@@ -150,7 +141,15 @@ impl Decoder {
         out.push_text(&message.content.text)?;
         out.push_text(&message.refusal.text)?;
         for call in message.tool_calls.iter().flatten() {
-            self.calls.add(&call.to_fragment(&call.arguments()), out)?;
+            let CallDelta { index, id, function, .. } = call;
+            let (arguments, signature) = (&*arguments(function.arguments), &*call.signature());
+            out.add_call(&CallFragment {
+                index: index.0,
+                id: &id.text,
+                name: &function.name.text,
+                arguments,
+                signature,
+            })?;
         }
         Ok(())
     }

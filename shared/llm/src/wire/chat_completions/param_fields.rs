@@ -1,17 +1,13 @@
 use serde_json::{Value, json};
 
 use crate::Thinking;
-use crate::params::{LimitName, ResolvedParams, ThinkingControl};
+use crate::params::{ResolvedParams, ThinkingControl};
 use crate::wire::{Fields, WireRequest};
 
 /// Returns the generation parameters in the fields of the endpoint's dialect.
 pub(super) fn param_fields(request: WireRequest<'_>) -> Fields {
     let parameters = &request.quirks.parameters;
-    let limit_name = match parameters.limit {
-        Some((LimitName::MaxCompletionTokens, _)) => "max_completion_tokens",
-        _ => "max_tokens",
-    };
-    let fields = switch_fields(request.sampling_fields(limit_name), parameters);
+    let fields = switch_fields(request.sampling_fields(parameters.dialect.limit_name), parameters);
     match parameters.dialect.thinking {
         ThinkingControl::Template => {
             let kwargs = as_bool(parameters.thinking).map(|enabled| json!({ "enable_thinking": enabled }));

@@ -8,9 +8,8 @@ use super::param_fields::param_fields;
 use crate::Prompt;
 use crate::errors::AttemptError;
 use crate::params::ReasoningEcho;
-use crate::wire::cache_control::CacheControl;
-use crate::wire::functions::{Tool, mode_name, result_content, signed_calls};
-use crate::wire::short_ids::CallIds;
+use crate::wire::call_numbers::CallNumbers;
+use crate::wire::functions::{CacheControl, Tool, mode_name, result_content, signed_calls};
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 #[derive(Serialize)]
@@ -63,10 +62,10 @@ enum Content<'a> {
 impl<'a> Content<'a> {
     fn new(text: impl Into<Cow<'a, str>>, cached: bool) -> Self {
         let text = text.into();
-        match CacheControl::mark(cached) {
-            Some(mark) => Self::Cached([json!({ "type": "text", "text": text, "cache_control": mark })]),
-            None => Self::Text(text),
+        if !cached {
+            return Self::Text(text);
         }
+        Self::Cached([json!({ "type": "text", "text": text, "cache_control": CacheControl::Ephemeral })])
     }
 }
 
@@ -75,17 +74,10 @@ struct Call<'a> {
     id: Cow<'a, str>,
     #[serde(rename = "type")]
     kind: &'static str,
-    function: CalledFunction<'a>,
+    function: Value,
     /// The signature at Google.
     #[serde(skip_serializing_if = "Option::is_none")]
     extra_content: Option<Value>,
-}
-
-#[derive(Serialize)]
-struct CalledFunction<'a> {
-    name: &'a str,
-    /// JSON in a string.
-    arguments: String,
 }
 
 /// Encodes the request; `tool_choice` is omitted if it is the default.
@@ -93,11 +85,11 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
     let WireRequest { model, prompt, quirks, .. } = request;
     let system = Some(&*prompt.system).filter(|text| !text.is_empty());
     let system = system.map(|text| WireMessage::System { content: Content::new(text, quirks.cache_control) });
-    let encoder = MessageEncoder {
+    let mut encoder = MessageEncoder {
         request,
         echo: if uses_tools(prompt) { quirks.echo_reasoning } else { ReasoningEcho::Never },
         turn_start: prompt.messages.iter().rposition(|one| matches!(one, Message::User { .. })).unwrap_or_default(),
-        ids: if quirks.short_ids { CallIds::short(&prompt.messages) } else { CallIds::unchanged() },
+        short_ids: quirks.short_ids.then(|| CallNumbers::new(true)),
     };
     let counts_usage = quirks.usage_option && quirks.stream;
     let body = Body {
@@ -122,17 +114,17 @@ fn uses_tools(prompt: &Prompt) -> bool {
     !prompt.tools.is_empty() || prompt.messages.iter().any(calls)
 }
 
-/// Encodes the messages of one request.
 struct MessageEncoder<'a> {
     request: WireRequest<'a>,
     echo: ReasoningEcho,
     /// The position of the last user message.
     turn_start: usize,
-    ids: CallIds<'a>,
+    /// The ids for endpoints that accept none of another form.
+    short_ids: Option<CallNumbers<'a>>,
 }
 
 impl<'a> MessageEncoder<'a> {
-    fn message(&self, at: usize, message: &'a Message) -> Option<WireMessage<'a>> {
+    fn message(&mut self, at: usize, message: &'a Message) -> Option<WireMessage<'a>> {
         match message {
             Message::User { text } => Some(WireMessage::User { content: Content::new(text, self.ends_cache(at)) }),
             // Several endpoints reject an empty message.
@@ -148,7 +140,8 @@ impl<'a> MessageEncoder<'a> {
             }
             Message::Tool(result) => {
                 let content = Content::new(result_content(result), self.ends_cache(at));
-                Some(WireMessage::Tool { tool_call_id: self.ids.of(&result.call_id), content })
+                let short = self.short_ids.as_ref().map(|ids| ids.of_result(&result.call_id));
+                Some(WireMessage::Tool { tool_call_id: short.map_or((&*result.call_id).into(), Cow::Owned), content })
             }
         }
     }
@@ -166,12 +159,13 @@ impl<'a> MessageEncoder<'a> {
         }
     }
 
-    fn calls(&self, calls: &'a [ToolCall], data: Option<&'a ProviderData>) -> Vec<Call<'a>> {
+    fn calls(&mut self, calls: &'a [ToolCall], data: Option<&'a ProviderData>) -> Vec<Call<'a>> {
         let signed = signed_calls(calls, data, self.request.quirks.signatures);
         let encode = |(call, signature): (&'a ToolCall, Option<&'a str>)| Call {
-            id: self.ids.of(&call.id),
+            id: self.short_ids.as_mut().map_or((&*call.id).into(), |ids| Cow::Owned(ids.assign(&call.id))),
             kind: "function",
-            function: CalledFunction { name: &call.name, arguments: call.arguments.to_string() },
+            // The arguments are JSON in a string.
+            function: json!({ "name": call.name, "arguments": call.arguments.to_string() }),
             extra_content: signature.map(|signature| json!({ "google": { "thought_signature": signature } })),
         };
         signed.map(encode).collect()

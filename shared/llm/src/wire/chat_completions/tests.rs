@@ -194,6 +194,16 @@ fn f046_missing_or_empty_usage_is_not_emitted() {
 }
 
 #[test]
+fn unusable_usage_keeps_the_one_before() {
+    let counted = r#"data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}"#;
+    let usage = Ok(Delta::Usage(TokenUsage { input: 9, cached: 0, cache_writes: 0, output: 2 }));
+    for more in [r#""usage":"""#, r#""usage":false"#, r#""x_groq":{"usage":null}"#] {
+        let more = format!(r#"data: {{"choices":[],{more}}}"#);
+        assert_eq!(read(&[ONE, STOP, counted, &more]), [text("one"), usage.clone(), end(Finish::Stop)], "{more}");
+    }
+}
+
+#[test]
 fn cached_tokens_are_read_from_any_field() {
     for (more, cached) in [
         (r#""prompt_tokens_details":{"cached_tokens":4}"#, 4),

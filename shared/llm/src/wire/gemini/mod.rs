@@ -7,11 +7,12 @@ mod request;
 use domain::ReasoningItem;
 use http::HeaderName;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::errors::AttemptError;
 use crate::lax::{ContentParts, Lax, arguments, nullable};
-use crate::wire::{Decode, DeltaQueue, Phase, Protocol, parse};
+use crate::wire::{Decode, DeltaQueue, Protocol, counts, parse, stream_error};
 use crate::{Finish, ModelError, TokenUsage};
 
 pub(super) static PROTOCOL: Protocol = Protocol {
@@ -26,8 +27,8 @@ pub(super) static PROTOCOL: Protocol = Protocol {
 struct Chunk<'a> {
     #[serde(borrow, deserialize_with = "nullable")]
     candidates: Vec<Candidate<'a>>,
-    prompt_feedback: Option<Feedback<'a>>,
-    usage_metadata: Lax<Usage>,
+    prompt_feedback: Lax<Value>,
+    usage_metadata: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
 }
 
@@ -52,7 +53,6 @@ struct Content<'a> {
 struct Part<'a> {
     #[serde(borrow)]
     text: ContentParts<'a>,
-    /// Whether the text is reasoning.
     thought: bool,
     thought_signature: ContentParts<'a>,
     function_call: Option<Call<'a>>,
@@ -67,40 +67,19 @@ struct Call<'a> {
     args: Option<&'a RawValue>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Feedback<'a> {
-    #[serde(borrow)]
-    block_reason: ContentParts<'a>,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
-struct Usage {
-    prompt_token_count: u64,
-    tool_use_prompt_token_count: u64,
-    cached_content_token_count: u64,
-    candidates_token_count: u64,
-    thoughts_token_count: u64,
-}
-
-/// The state of one response so far.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Decoder {
-    usage: Option<TokenUsage>,
-    finish: Option<Finish>,
+    /// The JSON of the latest usage; each chunk has one.
+    usage: String,
 }
 
 impl Decode for Decoder {
-    fn data(&mut self, data: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
-        self.chunk(&parse(data)?, out)?;
-        Ok(Phase::of(self.finish))
+    fn data(&mut self, data: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        self.chunk(&parse(data)?, out)
     }
 
-    fn bare_line(&mut self, line: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
-        parse(line).map_or(Ok(()), |chunk| self.chunk(&chunk, out))?;
-        Ok(Phase::of(self.finish))
+    fn bare_line(&mut self, line: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        parse(line).map_or(Ok(()), |chunk| self.chunk(&chunk, out))
     }
 
     fn document(&mut self, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
@@ -111,25 +90,27 @@ impl Decode for Decoder {
     }
 
     fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
-        let finish = self.finish.ok_or_else(|| AttemptError::transient(ModelError::Disconnected))?;
-        out.push_finish(self.usage, finish);
-        Ok(())
+        out.usage = serde_json::from_str(&self.usage).ok().as_ref().map(usage);
+        out.push_end()
     }
 }
 
 impl Decoder {
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if let Some(error) = chunk.error {
-            return Err(self.error(error.get()));
+            return Err(stream_error(error.get()));
         }
-        if chunk.prompt_feedback.as_ref().is_some_and(|feedback| !feedback.block_reason.text.is_empty()) {
-            return Err(AttemptError::fatal(ModelError::ContentFiltered));
+        let block_reason = chunk.prompt_feedback.0.as_ref().and_then(|feedback| feedback["blockReason"].as_str());
+        if block_reason.is_some_and(|reason| !reason.is_empty()) {
+            return Err(AttemptError::fatal(ModelError::ContentFiltered { category: None }));
         }
-        self.usage = chunk.usage_metadata.0.map(TokenUsage::from).or(self.usage);
+        if let Some(usage) = chunk.usage_metadata.filter(|usage| usage.get().starts_with('{')) {
+            usage.get().clone_into(&mut self.usage);
+        }
         let Some(candidate) = chunk.candidates.iter().find(|candidate| candidate.index == 0) else { return Ok(()) };
         candidate.content.iter().flat_map(|content| &content.parts).try_for_each(|part| Self::part(part, out))?;
         if !candidate.finish_reason.text.is_empty() {
-            self.finish = Some(finish(&candidate.finish_reason.text)?);
+            out.finish = Some(finish(&candidate.finish_reason.text)?);
         }
         Ok(())
     }
@@ -152,15 +133,12 @@ impl Decoder {
     }
 }
 
-impl From<Usage> for TokenUsage {
-    fn from(usage: Usage) -> Self {
-        Self {
-            input: usage.prompt_token_count + usage.tool_use_prompt_token_count,
-            cached: usage.cached_content_token_count.min(usage.prompt_token_count),
-            cache_writes: 0,
-            output: usage.candidates_token_count + usage.thoughts_token_count,
-        }
-    }
+fn usage(usage: &Value) -> TokenUsage {
+    let [prompt, tool_use, cached] =
+        counts(usage, ["/promptTokenCount", "/toolUsePromptTokenCount", "/cachedContentTokenCount"]);
+    let [answer, thoughts] = counts(usage, ["/candidatesTokenCount", "/thoughtsTokenCount"]);
+    let (input, output) = (prompt.saturating_add(tool_use), answer.saturating_add(thoughts));
+    TokenUsage { input, cached: cached.min(prompt), cache_writes: 0, output }
 }
 
 /// Converts a finish reason. A malformed call or too many calls are a mistake of the model, so a retry may succeed.

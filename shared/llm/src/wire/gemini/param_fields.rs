@@ -6,14 +6,13 @@ use crate::{Effort, Thinking};
 // Source: https://ai.google.dev/gemini-api/docs/thinking, 2026-11-21.
 const AUTO_BUDGET: i32 = -1;
 
-/// Returns the generation parameters of a request.
 pub(super) fn param_fields(request: WireRequest<'_>) -> Fields {
     let (parameters, params) = (&request.quirks.parameters, &request.prompt.params);
     let thinking = thinking_config(parameters);
     Fields::default()
         .with("temperature", parameters.temperature)
         .with("topP", parameters.top_p)
-        .with("maxOutputTokens", parameters.limit_tokens())
+        .with("maxOutputTokens", parameters.max_tokens)
         .with("thinkingConfig", Some(thinking).filter(|thinking| !thinking.is_empty()))
         .with("stopSequences", request.stop_sequences())
         .with("seed", params.seed)

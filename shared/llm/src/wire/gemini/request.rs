@@ -1,6 +1,4 @@
-use std::collections::BTreeMap;
-
-use domain::{Message, ProviderData, ReasoningItem, ToolChoice, ToolSpec};
+use domain::{Message, ProviderData, ReasoningItem, ToolChoice};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -40,26 +38,14 @@ enum Part<'a> {
         thought_signature: Option<&'a str>,
     },
     Call {
-        function_call: Call<'a>,
+        function_call: Value,
         #[serde(skip_serializing_if = "Option::is_none")]
         thought_signature: Option<&'a str>,
     },
     Response {
-        function_response: Response<'a>,
+        /// The content is in its `result` or its `error`.
+        function_response: Value,
     },
-}
-
-#[derive(Serialize)]
-struct Call<'a> {
-    name: &'a str,
-    args: &'a Value,
-}
-
-#[derive(Serialize)]
-struct Response<'a> {
-    name: &'a str,
-    /// The content, as `result` or as `error`.
-    response: BTreeMap<&'static str, &'a str>,
 }
 
 #[derive(Serialize)]
@@ -72,7 +58,9 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
     let WireRequest { model, prompt, .. } = request;
     let parts = prompt.messages.iter().flat_map(|message| parts(message, request));
     let system = Some(&*prompt.system).filter(|text| !text.is_empty());
-    let declarations = Some(prompt.tools.iter().map(declaration).collect()).filter(|_| !prompt.tools.is_empty());
+    // Unlike `parameters`, this schema may be any JSON Schema.
+    let declarations = prompt.tools.iter().map(|spec| ToolFields(spec, "parametersJsonSchema")).collect();
+    let declarations = Some(declarations).filter(|_| !prompt.tools.is_empty());
     let body = Body {
         contents: group_by_side(parts).into_iter().map(content).collect(),
         system_instruction: system.map(|text| Content { role: None, parts: vec![text_part(text)] }),
@@ -98,7 +86,7 @@ fn parts<'a>(message: &'a Message, request: WireRequest<'a>) -> Vec<(Side, Part<
         Message::Assistant { text, calls, provider_data, .. } => {
             let data = request.own_data(provider_data.as_deref());
             let calls = signed_calls(calls, data, request.quirks.signatures).map(|(call, thought_signature)| {
-                let function_call = Call { name: &call.name, args: object_or_empty(&call.arguments) };
+                let function_call = json!({ "name": call.name, "args": object_or_empty(&call.arguments) });
                 Part::Call { function_call, thought_signature }
             });
             let thought_signature = data.and_then(text_signature);
@@ -106,8 +94,9 @@ fn parts<'a>(message: &'a Message, request: WireRequest<'a>) -> Vec<(Side, Part<
             text.into_iter().chain(calls).map(|part| (Side::Model, part)).collect()
         }
         Message::Tool(result) => {
-            let response = BTreeMap::from([(if result.ok { "result" } else { "error" }, &*result.content)]);
-            vec![(Side::User, Part::Response { function_response: Response { name: &result.name, response } })]
+            let field = if result.ok { "result" } else { "error" };
+            let function_response = json!({ "name": result.name, "response": { field: result.content } });
+            vec![(Side::User, Part::Response { function_response })]
         }
     }
 }
@@ -117,11 +106,6 @@ fn text_signature(data: &ProviderData) -> Option<&str> {
         ReasoningItem::TextSignature { signature } => Some(signature.as_str()),
         _ => None,
     })
-}
-
-/// Unlike `parameters`, this schema may be any JSON Schema.
-fn declaration(spec: &ToolSpec) -> ToolFields<'_> {
-    ToolFields(spec, "parametersJsonSchema")
 }
 
 fn calling_config(choice: &ToolChoice) -> Value {

@@ -10,12 +10,13 @@ use serde_json::value::RawValue;
 
 use crate::errors::AttemptError;
 use crate::lax::{ContentParts, Lax, arguments, nullable};
-use crate::wire::{Decode, DeltaQueue, Phase, Protocol, parse};
-use crate::{Finish, ModelError, TokenUsage};
+use crate::wire::chat_completions::CallDelta;
+use crate::wire::{Decode, DeltaQueue, Protocol, parse, stream_error};
+use crate::{Finish, TokenUsage};
 
 pub(super) static PROTOCOL: Protocol = Protocol {
     encode: request::encode,
-    decoder: || Box::new(Decoder::default()),
+    decoder: || Box::new(Decoder),
     key_header: (AUTHORIZATION, "Bearer "),
     default_base: None,
 };
@@ -39,74 +40,37 @@ struct Message<'a> {
     content: ContentParts<'a>,
     thinking: ContentParts<'a>,
     #[serde(deserialize_with = "nullable")]
-    tool_calls: Vec<Call<'a>>,
+    tool_calls: Vec<CallDelta<'a>>,
 }
 
-#[derive(Deserialize)]
-struct Call<'a> {
-    #[serde(borrow, default)]
-    id: ContentParts<'a>,
-    function: Function<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Function<'a> {
-    #[serde(borrow)]
-    name: ContentParts<'a>,
-    arguments: Option<&'a RawValue>,
-}
-
-/// The state of one response so far.
-#[derive(Debug, Default)]
-pub(crate) struct Decoder {
-    end: Option<(Finish, TokenUsage)>,
-}
+pub(crate) struct Decoder;
 
 impl Decode for Decoder {
-    fn data(&mut self, line: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
-        self.line(line, out)?;
-        Ok(if self.end.is_some() { Phase::Done } else { Phase::Open })
+    fn data(&mut self, line: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        let line: Line<'_> = parse(line)?;
+        if let Some(error) = line.error {
+            return Err(stream_error(error.get()));
+        }
+        let message = line.message.unwrap_or_default();
+        out.push_thinking(&message.thinking.text)?;
+        out.push_text(&message.content.text)?;
+        for CallDelta { id, function, .. } in &message.tool_calls {
+            out.push_whole_call(&id.text, &function.name.text, &arguments(function.arguments), "")?;
+        }
+        if line.done {
+            out.finish = Some(if line.done_reason.text == "length" { Finish::Length } else { Finish::Stop });
+            out.is_done = true;
+            let (input, output) = (line.prompt_eval_count.or_default(), line.eval_count.or_default());
+            out.usage = Some(TokenUsage { input, output, ..TokenUsage::default() });
+        }
+        Ok(())
     }
 
-    fn bare_line(&mut self, line: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
+    fn bare_line(&mut self, line: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         self.data(line, out)
     }
 
     fn document(&mut self, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
-        self.line(text, out)
-    }
-
-    fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
-        let (finish, usage) = self.end.ok_or_else(|| AttemptError::transient(ModelError::Disconnected))?;
-        out.push_finish(Some(usage), finish);
-        Ok(())
-    }
-}
-
-impl Decoder {
-    fn line(&mut self, line: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
-        let line: Line<'_> = parse(line)?;
-        if let Some(error) = line.error {
-            return Err(self.error(error.get()));
-        }
-        if let Some(message) = &line.message {
-            Self::message(message, out)?;
-        }
-        if line.done {
-            let finish = if line.done_reason.text == "length" { Finish::Length } else { Finish::Stop };
-            let (input, output) = (line.prompt_eval_count.or_default(), line.eval_count.or_default());
-            let usage = TokenUsage { input, output, ..TokenUsage::default() };
-            self.end = Some((finish, usage));
-        }
-        Ok(())
-    }
-
-    fn message(message: &Message<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
-        out.push_thinking(&message.thinking.text)?;
-        out.push_text(&message.content.text)?;
-        message.tool_calls.iter().try_for_each(|Call { id, function }| {
-            out.push_whole_call(&id.text, &function.name.text, &arguments(function.arguments), "")
-        })
+        self.data(text, out)
     }
 }

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use domain::{Message, ToolCall, ToolChoice, ToolSpec};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Thinking;
 use crate::errors::AttemptError;
@@ -35,23 +35,12 @@ enum WireMessage<'a> {
         #[serde(skip_serializing_if = "str::is_empty")]
         thinking: &'a str,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        tool_calls: Vec<Call<'a>>,
+        tool_calls: Vec<Value>,
     },
     Tool {
         tool_name: &'a str,
         content: Cow<'a, str>,
     },
-}
-
-#[derive(Serialize)]
-struct Call<'a> {
-    function: Function<'a>,
-}
-
-#[derive(Serialize)]
-struct Function<'a> {
-    name: &'a str,
-    arguments: &'a Value,
 }
 
 /// Encodes the request. Ollama has no `tool_choice`: forbidden tools are omitted, and no call can be forced.
@@ -97,14 +86,12 @@ fn message(message: &Message) -> Option<WireMessage<'_>> {
     }
 }
 
-fn call(call: &ToolCall) -> Call<'_> {
-    Call { function: Function { name: &call.name, arguments: object_or_empty(&call.arguments) } }
+fn call(call: &ToolCall) -> Value {
+    json!({ "function": { "name": call.name, "arguments": object_or_empty(&call.arguments) } })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::wire::tests::{body, conversation, quirks};
 

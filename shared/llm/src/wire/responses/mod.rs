@@ -13,13 +13,11 @@ use http::header::AUTHORIZATION;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::Finish;
 use crate::errors::AttemptError;
 use crate::lax::{ContentParts, Lax, nullable};
-use crate::wire::tool_calls::{CallAssembler, CallFragment};
-use crate::wire::{Decode, DeltaQueue, Phase, Protocol, parse};
-use crate::{Finish, ModelError, TokenUsage};
-
-use item::Item;
+use crate::wire::tool_calls::CallFragment;
+use crate::wire::{Decode, DeltaQueue, Protocol, parse, stream_error};
 
 pub(super) static PROTOCOL: Protocol = Protocol {
     encode: request::encode,
@@ -28,10 +26,12 @@ pub(super) static PROTOCOL: Protocol = Protocol {
     default_base: Some("https://api.openai.com/v1"),
 };
 
+/// The type of an item that is a call.
+const CALL: &str = "function_call";
+
 /// The separator of messages, and of parts of a reasoning summary.
 const PARAGRAPH: &str = "\n\n";
 
-/// Any event; the type determines which fields are present.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Event<'a> {
@@ -47,53 +47,46 @@ struct Event<'a> {
     response: Lax<Value>,
 }
 
-/// The state of one response so far.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Decoder {
-    calls: CallAssembler,
     call_positions: Vec<u64>,
     /// The encrypted reasoning, with its positions.
     reasoning: Vec<(u64, String)>,
     /// The positions of items whose content has arrived in deltas.
     streamed: Vec<u64>,
-    /// The position of the latest text.
     text_position: u64,
     /// The position of the latest thinking, and its part; `None` before the first.
     thinking_position: Option<(u64, u64)>,
-    usage: Option<TokenUsage>,
-    finish: Option<Finish>,
 }
 
 impl Decode for Decoder {
-    fn data(&mut self, data: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
+    fn data(&mut self, data: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if data.trim_ascii() == "[DONE]" {
-            return Ok(Phase::Done);
+            out.is_done = true;
+            return Ok(());
         }
-        self.event(data, out)?;
-        Ok(if self.finish.is_some() { Phase::Done } else { Phase::Open })
+        self.event(data, out)
     }
 
     fn document(&mut self, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         let response: Value = parse(text)?;
         let status = item::text(&response, "status");
         if status.is_empty() {
-            return Err(self.error(text));
+            return Err(stream_error(text));
         }
         for (position, item) in (0..).zip(item::array(&response, "output")) {
-            self.item(position, &Item(item), out)?;
+            self.item(position, item, out)?;
         }
-        self.end_response(status, &response)
+        end_response(status, &response, out)
     }
 
     fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
-        let finish = self.finish.ok_or_else(|| AttemptError::transient(ModelError::Disconnected))?;
-        self.reasoning.sort();
-        for (position, data) in std::mem::take(&mut self.reasoning) {
+        let reasoning = if out.finish.is_some() { std::mem::take(&mut self.reasoning) } else { Vec::new() };
+        for (position, data) in reasoning {
             let calls = self.call_positions.iter().filter(|call| **call < position).count();
             out.push_reasoning(ReasoningItem::EncryptedReasoning { data, calls });
         }
-        self.calls.emit(self.usage, finish, out);
-        Ok(())
+        out.push_end()
     }
 }
 
@@ -109,17 +102,17 @@ impl Decoder {
             "response.function_call_arguments.delta" => {
                 self.mark_streamed(position);
                 let fragment = CallFragment { index: Some(position), arguments: delta, ..CallFragment::default() };
-                self.calls.add(&fragment, out)
+                out.add_call(&fragment)
             }
             "response.output_item.added" => {
                 let item = event.item.or_default();
-                if Item(&item).is_call() { self.call(position, &Item(&item), "", out) } else { Ok(()) }
+                if item::text(&item, "type") == CALL { self.call(position, &item, "", out) } else { Ok(()) }
             }
-            "response.output_item.done" => self.item(position, &Item(&event.item.or_default()), out),
-            "response.completed" => self.end_response("completed", &event.response.or_default()),
-            "response.incomplete" => self.end_response("incomplete", &event.response.or_default()),
-            "response.failed" | "response.cancelled" => self.end_response("failed", &event.response.or_default()),
-            "error" => Err(self.error(data)),
+            "response.output_item.done" => self.item(position, &event.item.or_default(), out),
+            "response.completed" => end_response("completed", &event.response.or_default(), out),
+            "response.incomplete" => end_response("incomplete", &event.response.or_default(), out),
+            "response.failed" | "response.cancelled" => end_response("failed", &event.response.or_default(), out),
+            "error" => Err(stream_error(data)),
             _ => Ok(()),
         }
     }
@@ -130,13 +123,12 @@ impl Decoder {
         }
     }
 
-    /// Adds text; each message starts a new paragraph.
     fn text(&mut self, position: u64, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if text.is_empty() {
             return Ok(());
         }
         self.mark_streamed(position);
-        if std::mem::replace(&mut self.text_position, position) != position && out.has_text() {
+        if std::mem::replace(&mut self.text_position, position) != position && out.has_text {
             out.push_text(PARAGRAPH)?;
         }
         out.push_text(text)
@@ -155,53 +147,51 @@ impl Decoder {
     }
 
     /// Adds a complete item, as far as its content has not arrived in deltas.
-    fn item(&mut self, position: u64, item: &Item<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+    fn item(&mut self, position: u64, item: &Value, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         let is_new = !self.streamed.contains(&position);
-        if item.is_call() {
-            let arguments = if is_new { item.arguments() } else { Cow::Borrowed("") };
-            return self.call(position, item, &arguments, out);
-        }
-        if is_new {
-            self.text(position, &item.answer(), out)?;
-            for (part, thinking) in (0..).zip(item.thinking()) {
-                self.thinking((position, part), item::text(thinking, "text"), out)?;
+        match item::text(item, "type") {
+            CALL if is_new => self.call(position, item, &item::arguments(item), out),
+            CALL => self.call(position, item, "", out),
+            "message" if is_new => self.text(position, &item::answer(item), out),
+            "reasoning" => {
+                for (part, thinking) in (0..).zip(item::thinking(item)).take_while(|_| is_new) {
+                    self.thinking((position, part), item::text(thinking, "text"), out)?;
+                }
+                let encrypted = item::text(item, "encrypted_content");
+                if !encrypted.is_empty() {
+                    let at = self.reasoning.partition_point(|(other, _)| *other <= position);
+                    self.reasoning.insert(at, (position, encrypted.to_owned()));
+                }
+                out.count_bytes(encrypted.len())
             }
+            _ => Ok(()),
         }
-        let encrypted = item.encrypted_reasoning();
-        if !encrypted.is_empty() {
-            self.reasoning.push((position, encrypted.to_owned()));
-        }
-        out.count_bytes(encrypted.len())
     }
 
-    fn call(
-        &mut self,
-        position: u64,
-        item: &Item<'_>,
-        arguments: &str,
-        out: &mut DeltaQueue,
-    ) -> Result<(), AttemptError> {
+    fn call(&mut self, position: u64, item: &Value, arguments: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if !self.call_positions.contains(&position) {
             self.call_positions.push(position);
         }
-        let (id, name) = (item.call_id(), item.name());
-        self.calls.add(&CallFragment { index: Some(position), id, name, arguments, signature: "" }, out)
+        let ids = [item::text(item, "call_id"), item::text(item, "id")];
+        let (id, name) = (ids.into_iter().find(|id| !id.is_empty()).unwrap_or_default(), item::text(item, "name"));
+        out.add_call(&CallFragment { index: Some(position), id, name, arguments, signature: "" })
     }
+}
 
-    fn end_response(&mut self, status: &str, response: &Value) -> Result<(), AttemptError> {
-        self.usage = item::usage(response);
-        let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
-        self.finish = match status {
-            "failed" | "cancelled" => {
-                let error = response.get("error").map(Value::to_string).unwrap_or_default();
-                return Err(self.error(&error));
-            }
-            "incomplete" if reason == Some("content_filter") => Some(Finish::ContentFilter),
-            "incomplete" => Some(Finish::Length),
-            // A background response has not ended.
-            "queued" | "in_progress" => None,
-            _ => Some(Finish::Stop),
-        };
-        Ok(())
-    }
+fn end_response(status: &str, response: &Value, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+    out.usage = response.get("usage").map(item::usage);
+    let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
+    out.finish = match status {
+        "failed" | "cancelled" => {
+            let error = response.get("error").map(Value::to_string).unwrap_or_default();
+            return Err(stream_error(&error));
+        }
+        "incomplete" if reason == Some("content_filter") => Some(Finish::ContentFilter),
+        "incomplete" => Some(Finish::Length),
+        // A background response has not ended.
+        "queued" | "in_progress" => None,
+        _ => Some(Finish::Stop),
+    };
+    out.is_done = out.finish.is_some();
+    Ok(())
 }

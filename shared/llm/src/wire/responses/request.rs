@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use domain::{Message, ReasoningItem, ToolCall, ToolChoice, ToolSpec};
+use domain::{Message, ReasoningItem, ToolChoice};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -72,9 +72,10 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
         .with("tool_choice", request.tool_choice().map(choice))
         .with("temperature", parameters.temperature)
         .with("top_p", parameters.top_p)
-        .with("max_output_tokens", parameters.limit_tokens())
+        .with("max_output_tokens", parameters.max_tokens)
         .with("reasoning", reasoning(&parameters, quirks.reasoning_summary))
         .with("text", format);
+    let tool = |spec| Tool { kind: "function", function: ToolFields(spec, "parameters"), strict: false };
     let body = Body {
         model,
         instructions: &prompt.system,
@@ -98,7 +99,8 @@ fn items<'a>(message: &'a Message, request: WireRequest<'a>) -> Vec<InputItem<'a
             // The first reasoning precedes the text. Reasoning without a call after it is rejected.
             for (at, call) in calls.iter().enumerate() {
                 items.extend(encrypted(reasoning, at).chain(text.take()));
-                items.push(call_item(call));
+                let arguments = call.arguments.to_string();
+                items.push(InputItem::FunctionCall { call_id: &call.id, name: &call.name, arguments });
             }
             items.extend(text);
             items
@@ -117,14 +119,6 @@ fn encrypted(reasoning: &[ReasoningItem], after: usize) -> impl Iterator<Item = 
         }
         _ => None,
     })
-}
-
-fn call_item(call: &ToolCall) -> InputItem<'_> {
-    InputItem::FunctionCall { call_id: &call.id, name: &call.name, arguments: call.arguments.to_string() }
-}
-
-fn tool(spec: &ToolSpec) -> Tool<'_> {
-    Tool { kind: "function", function: ToolFields(spec, "parameters"), strict: false }
 }
 
 fn choice(choice: &ToolChoice) -> Value {

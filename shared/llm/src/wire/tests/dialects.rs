@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::*;
 use crate::providers::{self, PROVIDERS};
-use crate::{GenerationParams, ModelConfig, Models};
+use crate::{Cloud, GenerationParams, ModelConfig, Models};
 
 #[derive(serde::Deserialize)]
 struct Case {
@@ -33,11 +33,17 @@ impl Case {
     fn config(&self) -> ModelConfig {
         let row = PROVIDERS.iter().find(|row| Some(row.name) == self.provider.as_deref());
         let wire = self.wire.or(row.map(|row| row.wire)).unwrap_or_default();
-        let models = json!([{"name": "x", "baseUrl": "http://localhost", "wire": wire, "model": self.model}]);
+        // A cloud is named in the model's row.
+        let cloud: Option<Cloud> = serde_json::from_value(json!(self.provider)).ok();
+        let mut models = json!([{"name": "x", "baseUrl": "http://localhost", "wire": wire, "model": self.model}]);
+        if cloud.is_some() {
+            (models[0]["provider"], models[0]["apiKeyVar"]) = (json!(cloud), json!("KEY"));
+        }
         let mut options = self.options.clone();
-        options.extend(row.map(|row| ("provider".to_owned(), row.name.into())));
+        options.extend(row.filter(|_| cloud.is_none()).map(|row| ("provider".to_owned(), row.name.into())));
         let options = json!({ "x": options });
-        let settings = Settings::from_pairs([("MODELS", models.to_string()), ("MODEL_OPTIONS", options.to_string())]);
+        let pairs = [("MODELS", models.to_string()), ("MODEL_OPTIONS", options.to_string()), ("KEY", "k".to_owned())];
+        let settings = Settings::from_pairs(pairs);
         let models = Models::from_settings(&settings, platform::transport::build_client().unwrap()).unwrap();
         models.default_model().unwrap().config().clone()
     }

@@ -209,7 +209,7 @@ fn data_is_sent_to_no_other_wire() {
             *provider_data = Some(Box::new(data.clone()));
         }
     }
-    for wire in [Wire::Openai, Wire::Responses, Wire::Ollama, Wire::Anthropic, Wire::Gemini] {
+    for wire in [Wire::Openai, Wire::Responses, Wire::Ollama, Wire::Anthropic, Wire::Gemini, Wire::Converse] {
         let quirks = quirks_with("m", wire, "http://localhost", Options::default());
         let encoded = encode(WireRequest { model: "m", origin: "other", prompt: &prompt, quirks }).unwrap();
         assert!(!String::from_utf8(encoded.body).unwrap().contains("CANARY"), "{wire:?}");

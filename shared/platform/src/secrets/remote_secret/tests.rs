@@ -5,11 +5,9 @@ use crate::settings::Settings;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::secrets::backend::SecretService;
 
 /// Responds like the service with what the test sets, and records the requests.
 #[derive(Clone)]
@@ -59,7 +57,8 @@ fn remote_secret(service: SecretService, url: &str) -> RemoteSecret {
         ("AWS_SECRET_ACCESS_KEY", "canary-aws"),
         ("AWS_SESSION_TOKEN", "session"),
     ]);
-    RemoteSecret::new(SecretBackend::from_settings(&settings, "PLACE", service).unwrap().unwrap())
+    let accepts = |value: &str| !value.is_empty();
+    RemoteSecret::from_settings(&settings, "PLACE", service, accepts).unwrap().unwrap()
 }
 
 fn at(seconds: u64) -> SystemTime {
@@ -138,7 +137,7 @@ async fn f095_failed_first_read_is_retried_next_time() {
     let secret = remote_secret(SecretService::Parameters, &url);
     fake.respond_with(400, r#"{"__type":"AccessDeniedException","message":"canary"}"#);
     let error = secret.get(at(0)).await.unwrap_err();
-    assert_eq!(error.to_string(), "the secret of PLACE could not be read");
+    assert_eq!(error.to_string(), "the secret of PLACE could not be read: status 400, AccessDeniedException");
     fake.store_parameter("sk-1");
     assert_eq!(read(&secret, 0).await.as_deref(), Some("sk-1"));
 }
@@ -173,4 +172,14 @@ async fn concurrent_callers_cause_one_read() {
     fake.respond_with(500, "");
     let failed = tokio::join!(read(&secret, 9000), read(&secret, 9000));
     assert_eq!((failed, fake.request_count()), ((None, None), 2));
+}
+
+#[test]
+fn secret_must_be_a_valid_header_value() {
+    let read = |text: &str| parse_value(text.as_bytes(), is_sendable).map(|value| value.expose_secret().to_owned());
+    assert_eq!(read(r#"{"Parameter":{"Value":"sk-1\n"}}"#).as_deref(), Some("sk-1"));
+    assert_eq!(read(r#"{"SecretString":"sk-2"}"#).as_deref(), Some("sk-2"));
+    for bad in [r#"{"SecretString":""}"#, r#"{"SecretString":"a b"}"#, r#"{"SecretBinary":"AA=="}"#, "{}", ""] {
+        assert_eq!(read(bad), None, "{bad}");
+    }
 }

@@ -13,7 +13,6 @@ use crate::repair::repair;
 use crate::scanner::candidate::{Candidate, CandidateKind, Certainty, Progress, Reader, Step, Verdict};
 use crate::segment::{JsonFault, MalformedReason};
 
-/// Reads JSON and the text after it.
 pub(super) struct Body {
     pub(super) state: BodyState,
     pub(super) from: usize,
@@ -67,7 +66,7 @@ impl Reader for Body {
 
     fn progress(&self) -> Progress {
         match &self.state {
-            BodyState::Json(scan) if scan.is_broken() => Progress::Content,
+            BodyState::Json(scan) if scan.broken => Progress::Content,
             BodyState::Json(scan) if scan.is_in_string() => Progress::InString,
             BodyState::Json(_) => Progress::Certain,
             BodyState::Tail => Progress::Complete,
@@ -93,7 +92,6 @@ impl Body {
         Self { state: BodyState::Tail, from: 0, fenced: false, python: None }
     }
 
-    /// After complete calls written as Python.
     pub(super) fn after_python(python: BeginPython) -> Self {
         Self { python: Some(python), ..Self::tail() }
     }
@@ -260,7 +258,6 @@ impl Body {
         Ok(())
     }
 
-    /// Rejects a value that is not a call.
     pub(super) fn reject(&mut self, candidate: &mut Candidate, text: &str, reason: MalformedReason) -> Step {
         // A placeholder such as {JSON} has neither a member nor a string: prose about calls.
         let content = &text[self.from..candidate.at];
@@ -294,7 +291,7 @@ impl Body {
 
 /// Whether the JSON read so far can still become a call to a declared tool.
 fn may_be_call(scan: &JsonScan, declared: &DeclaredTools) -> bool {
-    let Some((members, current_key)) = scan.outer() else { return !scan.is_broken() };
+    let Some((members, current_key)) = scan.outer() else { return !scan.broken };
     let names = || json_calls::NAME_KEYS.into_iter().filter_map(|key| Some((key, members.get(key)?.as_str()?)));
     if names().any(|(_, name)| declared.has(name)) {
         return true;
@@ -306,5 +303,5 @@ fn may_be_call(scan: &JsonScan, declared: &DeclaredTools) -> bool {
     if other_action && !declared.any_has_parameter(action) {
         return false;
     }
-    !scan.is_broken() && current_key.is_none_or(possible) && names().all(|(key, _)| declared.any_has_parameter(key))
+    !scan.broken && current_key.is_none_or(possible) && names().all(|(key, _)| declared.any_has_parameter(key))
 }

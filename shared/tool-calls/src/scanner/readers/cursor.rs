@@ -1,10 +1,8 @@
-/// Maximum depth of nested brackets.
 const MAX_DEPTH: usize = 64;
 
 /// The rest of a text that is parsed from its beginning.
 pub(super) struct Cursor<'a> {
     pub(super) rest: &'a str,
-    /// The number of open brackets.
     pub(super) depth: usize,
 }
 

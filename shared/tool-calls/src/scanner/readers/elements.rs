@@ -18,7 +18,6 @@ use crate::segment::{JsonFault, MalformedReason, ParsedCall};
 
 /// Maximum length of a key between its tags, in bytes.
 pub(super) const MAX_KEY_BYTES: usize = 256;
-/// Maximum size of markup of no known format in a function, in bytes.
 const MAX_MARKUP_BYTES: usize = 1024;
 
 /// Where in a function's content the reader is.
@@ -61,7 +60,6 @@ pub(super) type ElementStep = ControlFlow<ElementEnd, usize>;
 pub(super) enum ElementEnd {
     /// More text is needed; then continue from this position.
     NeedMore(usize),
-    /// The call is complete and ends before this position.
     Call(ParsedCall, usize),
     /// From this position on the text is not a valid function.
     Unreadable(MalformedReason, usize),
@@ -142,12 +140,10 @@ impl FunctionElements {
         Self { name, closed_by_wrapper, ..Self::default() }
     }
 
-    /// The content of `<f>`.
     pub(super) fn in_tool_tag(name: String) -> Self {
         Self { has_end_tag: true, ..Self::new(name, false) }
     }
 
-    /// The content after a line with the name.
     pub(in crate::scanner) fn after_name_line(name: String) -> Self {
         Self { is_after_name_line: true, ..Self::in_tool_tag(name) }
     }
@@ -253,7 +249,6 @@ impl FunctionElements {
         }
     }
 
-    /// Reads all parameters of the form with nested elements.
     fn read_nested(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
         let from = at.max(self.nested_from);
         let Some(end) = text[from..].find(nested_elements::END).map(|found| from + found) else {
@@ -298,11 +293,9 @@ impl FunctionElements {
         Break(ElementEnd::Call(self.take_call(), end))
     }
 
-    pub(super) fn take_call(&mut self) -> ParsedCall {
-        ParsedCall {
-            name: std::mem::take(&mut self.name),
-            arguments: Value::Object(std::mem::take(&mut self.arguments)),
-        }
+    fn take_call(&mut self) -> ParsedCall {
+        let (name, arguments) = (std::mem::take(&mut self.name), std::mem::take(&mut self.arguments));
+        ParsedCall { name, arguments: Value::Object(arguments) }
     }
 }
 

@@ -69,7 +69,6 @@ pub(super) struct LiteralSection {
 }
 
 impl LiteralSection {
-    /// Whether a value that begins at `start` is in such a section at `end`, where a marker is.
     pub(super) fn is_open_at(&mut self, text: &str, start: usize, end: usize) -> bool {
         const END: &str = "]]>";
         let begins = || text[start..end].trim_start().starts_with("<![CDATA[");

@@ -17,7 +17,6 @@ pub(super) const CALL: &str = "call:";
 /// The end of it, which some replies begin with.
 pub(super) const COLON: &str = ":";
 
-/// What encloses a string.
 const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
 /// How no value is written.
 const NO_VALUE: [&str; 3] = ["null", "none", "nil"];
@@ -137,17 +136,16 @@ impl GemmaReader<'_> {
 }
 
 fn parse_bare(text: &str, schema: Option<&Value>) -> Value {
-    let types = schema.map(schema_types).unwrap_or_default();
-    let may_be_string = schema.is_some() && (types.is_empty() || types.contains(&"string"));
+    let may_be_string = |types: Vec<&str>| types.is_empty() || types.contains(&"string");
     let is_absent = NO_VALUE.into_iter().any(|null| text.eq_ignore_ascii_case(null));
-    match schema {
-        _ if is_absent && !may_be_string => Value::Null,
-        Some(schema) => parse_parameter(text, None, Some(schema), false),
-        None => {
-            let number = || Some(text).filter(|text| text.contains('.')).and_then(parse_number);
-            json::parse(text).or_else(number).unwrap_or_else(|| Value::String(text.to_owned()))
-        }
+    if is_absent && !schema.map(schema_types).is_some_and(may_be_string) {
+        return Value::Null;
     }
+    if schema.is_some() {
+        return parse_parameter(text, None, schema, false);
+    }
+    let number = || Some(text).filter(|text| text.contains('.')).and_then(parse_number);
+    json::parse(text).or_else(number).unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
 fn read_string(cursor: &mut Cursor<'_>) -> Option<String> {

@@ -1,5 +1,3 @@
-//! Names of tools where a call begins.
-
 use std::ops::ControlFlow::Break;
 
 use serde_json::{Map, Value};
@@ -50,7 +48,6 @@ pub(super) fn undecorated_name(name: &str) -> &str {
     }
 }
 
-/// Maximum length of white space between a function's tag and its first parameter, in bytes.
 const MAX_SPACE_BYTES: usize = 64;
 
 pub(super) fn match_parameter(text: &str) -> Match<()> {
@@ -72,7 +69,6 @@ pub(super) fn read_name_attribute(text: &str, tag_end: &str) -> Match<(String, b
     })
 }
 
-/// A call that ends here and has no arguments.
 pub(super) fn without_arguments(name: String, end: usize) -> Step {
     Break(Verdict::Calls(vec![ParsedCall { name, arguments: Value::Object(Map::new()) }], end))
 }

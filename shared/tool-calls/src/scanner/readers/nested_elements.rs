@@ -17,21 +17,19 @@ const MAX_DEPTH: usize = 128;
 
 /// Parses the parameters of a call of `tool`; `None` for anything else.
 pub(super) fn parse_parameters(text: &str, tool: &str, declared: &DeclaredTools) -> Option<Map<String, Value>> {
-    let mut tags = Tags { rest: text, token: TOKEN };
-    if !tags.text().trim().is_empty() {
-        return None;
-    }
+    let mut tags = Tags { rest: text, token: TOKEN, is_untyped: declared.is_untyped(tool) };
     let mut parameters = Map::new();
-    while !tags.rest.is_empty() {
-        let key = tags.open()?;
-        let leaf = Leaf { is_untyped: declared.is_untyped(tool) };
-        let value = leaf.read(&mut tags, key, declared.parameter(tool, key), 0)?;
-        parameters.insert(key.to_owned(), value);
+    loop {
         if !tags.text().trim().is_empty() {
             return None;
         }
+        if tags.rest.is_empty() {
+            return Some(parameters);
+        }
+        let key = tags.open()?;
+        let value = tags.read(key, declared.parameter(tool, key), 0)?;
+        parameters.insert(key.to_owned(), value);
     }
-    Some(parameters)
 }
 
 /// Parses a value whose elements have no token before their tags, if the schema allows an object or a list.
@@ -41,18 +39,16 @@ pub(super) fn parse_value(text: &str, schema: Option<&Value>, is_untyped: bool) 
     if !is_nested || !text.trim_start().starts_with('<') {
         return None;
     }
-    let mut tags = Tags { rest: text, token: "" };
-    Leaf { is_untyped }.read_members(&mut tags, schema, 0, |tags| tags.rest.trim().is_empty())
+    Tags { rest: text, token: "", is_untyped }.read_members(schema, 0, |tags| tags.rest.trim().is_empty())
 }
 
 struct Tags<'a> {
     rest: &'a str,
-    /// What precedes every tag.
     token: &'static str,
+    is_untyped: bool,
 }
 
 impl<'a> Tags<'a> {
-    /// The text before the next tag.
     fn text(&mut self) -> &'a str {
         let tag = if self.token.is_empty() { "<" } else { self.token };
         let end = self.rest.find(tag).unwrap_or(self.rest.len());
@@ -79,41 +75,33 @@ impl<'a> Tags<'a> {
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
-}
 
-/// How values without elements inside are read.
-struct Leaf {
-    is_untyped: bool,
-}
-
-impl Leaf {
     /// Reads the value of the element that was opened.
-    fn read(&self, tags: &mut Tags<'_>, name: &str, schema: Option<&Value>, depth: usize) -> Option<Value> {
-        let text = tags.text();
-        if tags.close(name) {
+    fn read(&mut self, name: &str, schema: Option<&Value>, depth: usize) -> Option<Value> {
+        let text = self.text();
+        if self.close(name) {
             return Some(self.parse(text, schema));
         }
         if depth == MAX_DEPTH || !text.trim().is_empty() {
             return None;
         }
-        self.read_members(tags, schema, depth, |tags| tags.close(name))
+        self.read_members(schema, depth, |tags| tags.close(name))
     }
 
     /// Reads elements up to the end of the one around them.
     fn read_members(
-        &self,
-        tags: &mut Tags<'_>,
+        &mut self,
         schema: Option<&Value>,
         depth: usize,
-        mut is_end: impl FnMut(&mut Tags<'_>) -> bool,
+        is_end: impl Fn(&mut Self) -> bool,
     ) -> Option<Value> {
-        tags.text();
+        self.text();
         let mut members: Vec<(String, Value)> = Vec::new();
-        while !is_end(tags) {
-            let key = tags.open()?;
+        while !is_end(self) {
+            let key = self.open()?;
             let inner = schema.and_then(|schema| inner_schema(schema, key));
-            members.push((key.to_owned(), self.read(tags, key, inner, depth + 1)?));
-            tags.text();
+            members.push((key.to_owned(), self.read(key, inner, depth + 1)?));
+            self.text();
         }
         let types = schema.map(schema_types).unwrap_or_default();
         let has_only_items = members.iter().all(|(key, _)| key == ITEM);
@@ -173,7 +161,6 @@ fn declares(schema: &Value, name: &str) -> bool {
     of(schema) || alternatives(schema).any(of)
 }
 
-/// The schema of a member or an item.
 pub(super) fn inner_schema<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
     let of = |schema: &'a Value| schema.get("properties").and_then(|all| all.get(key)).or_else(|| schema.get("items"));
     of(schema).or_else(|| alternatives(schema).find_map(of))

@@ -116,7 +116,6 @@ impl Reader for ToolTag {
     }
 }
 
-/// Reads `<f>` or `<f/>` at `at`.
 pub(super) fn read_tool_tag(candidate: &mut Candidate, text: &str, at: usize, declared: &DeclaredTools) -> Step {
     let (tag, length) = match_tool_tag(&text[at..], declared).or_text()?;
     let (name, end) = (tag.name.to_owned(), at + length);

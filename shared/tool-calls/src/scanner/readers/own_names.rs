@@ -33,11 +33,10 @@ impl FunctionElements {
             }
             return Continue(Some(start));
         }
-        if self.is_in_tool_tag() && self.arguments.is_empty() {
-            self.read_first_key(text, at, declared)
-        } else {
-            Continue(None)
+        if !self.is_in_tool_tag() || !self.arguments.is_empty() {
+            return Continue(None);
         }
+        self.read_first_key(text, at, declared)
     }
 
     /// Reads the first key of parameters that are written as YAML: a known one, or one on a line of its own.
@@ -75,9 +74,7 @@ impl FunctionElements {
     fn take_yaml(&mut self, content: &str, declared: &DeclaredTools, is_closed: bool) -> bool {
         let arguments = yaml::parse_parameters(content, &self.name, declared, is_closed);
         let arguments = arguments.filter(|arguments| declared.has_required(&self.name, arguments));
-        let is_call = arguments.is_some();
-        self.arguments = arguments.unwrap_or_default();
-        is_call
+        arguments.map(|arguments| self.arguments = arguments).is_some()
     }
 
     pub(super) fn finish_yaml(&mut self, text: &str, declared: &DeclaredTools) -> Option<usize> {
@@ -156,7 +153,6 @@ impl FunctionElements {
     }
 }
 
-/// Maximum size of an element that is no parameter, in bytes.
 const MAX_UNKNOWN_BYTES: usize = 4096;
 
 /// Why no end tag was found.

@@ -40,7 +40,6 @@ pub(super) struct Parameter {
 }
 
 impl Parameter {
-    /// Whether the last marker was inside a JSON string.
     pub(super) fn is_in_string(&self) -> bool {
         self.json.as_ref().is_some_and(|(json, _)| json.is_in_string())
     }
@@ -55,7 +54,7 @@ impl Parameter {
         while let ScanStep::NeedMore(next) | ScanStep::Foreign(next) = json.advance(text, *at) {
             if next == text.len() {
                 *at = next;
-                return json.is_in_string() && !json.is_broken();
+                return json.is_in_string() && !json.broken;
             }
             *at = json.skip_foreign(next);
         }

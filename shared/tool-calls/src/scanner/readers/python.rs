@@ -102,11 +102,6 @@ impl BracketTracker {
         }
         true
     }
-
-    /// Whether the current position is outside brackets and strings.
-    fn is_outside(&self) -> bool {
-        self.depth == 0 && self.quote.is_none()
-    }
 }
 
 /// Parses a list of calls. Returns those that are readable, and whether all are; `None` if none is.
@@ -128,7 +123,7 @@ fn split_items(text: &str) -> Vec<&str> {
     let (mut brackets, mut start, mut items) = (BracketTracker::default(), 0, Vec::new());
     for (at, byte) in text.bytes().enumerate() {
         brackets.read(byte);
-        if byte == b',' && brackets.is_outside() {
+        if byte == b',' && brackets.depth == 0 && brackets.quote.is_none() {
             items.push(&text[start..at]);
             start = at + 1;
         }
@@ -166,19 +161,13 @@ impl<'a> Cursor<'a> {
 
     fn read_argument(&mut self) -> Option<(String, Value)> {
         let name = self.read_atom()?.to_owned();
-        if !self.eat(b"=") {
-            return None;
-        }
-        Some((name, self.read_value()?))
+        self.eat(b"=").then(|| self.read_value().map(|value| (name, value)))?
     }
 
     fn read_member(&mut self) -> Option<(String, Value)> {
         self.skip_space();
         let name = self.read_string()?;
-        if !self.eat(b":") {
-            return None;
-        }
-        Some((name, self.read_value()?))
+        self.eat(b":").then(|| self.read_value().map(|value| (name, value)))?
     }
 
     fn read_value(&mut self) -> Option<Value> {

@@ -7,7 +7,6 @@ use crate::scanner::candidate::{Candidate, Reader, Step, Verdict};
 
 /// The recipient of text.
 const ALL: &str = "all";
-/// Maximum length of a recipient, in bytes.
 const MAX_RECIPIENT_BYTES: usize = 128;
 
 /// Matches a recipient and the line break after it, before the arguments of its call. Blanks may follow the name.

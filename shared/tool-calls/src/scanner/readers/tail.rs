@@ -43,7 +43,6 @@ fn match_line_end(text: &str) -> Match<()> {
 }
 
 impl Body {
-    /// Reads after complete JSON.
     pub(super) fn read_tail(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step {
         if let Some((name, at)) = self.match_next_python(candidate, text, declared).or_wait(Verdict::NeedMore)? {
             candidate.name = Some(name.to_owned());
@@ -163,7 +162,15 @@ impl Body {
         let is_prose = !candidate.begins_line && !has_json_signs(&text[self.from..]);
         let incomplete = MalformedReason::NotJson(JsonFault::Incomplete);
         match &self.state {
-            BodyState::Tail => finish_tail(candidate, text),
+            BodyState::Tail => {
+                let rest = &text[at..];
+                let ends_line = bare && match_line_end(rest).is_found();
+                if !ends_line || candidate.certainty != Certainty::Exact {
+                    return candidate.take_possible_calls(at);
+                }
+                candidate.certainty = Certainty::Certain;
+                candidate.take_possible_calls(at + rest.trim_end().len())
+            }
             _ if has_calls && bare => candidate.take_possible_calls(candidate.calls_end),
             BodyState::Broken { end } => match self.repair_and_accept(&text[self.from..*end], candidate, declared) {
                 Ok(()) => candidate.take_possible_calls(candidate.at),
@@ -220,16 +227,6 @@ fn take_unreadable(candidate: &mut Candidate, reason: MalformedReason, end: usiz
     };
     at.end = end;
     candidate.take_possible_calls(end)
-}
-
-fn finish_tail(candidate: &mut Candidate, text: &str) -> Verdict {
-    let rest = &text[candidate.at..];
-    let ends_line = candidate.is_bare() && match_line_end(rest).is_found();
-    if !ends_line || candidate.certainty != Certainty::Exact {
-        return candidate.take_possible_calls(candidate.at);
-    }
-    candidate.certainty = Certainty::Certain;
-    candidate.take_possible_calls(candidate.at + rest.trim_end().len())
 }
 
 /// The end of the first end marker after `from`, or of the text.

@@ -5,7 +5,6 @@ use crate::markers::{CLOSERS, Match};
 use crate::scanner::attributes::SECTION;
 use crate::scanner::candidate::{Candidate, Reader, Step, Verdict};
 
-/// Reads after the end of the model's turn: white space and other such tokens.
 pub(in crate::scanner) struct TurnEnd;
 
 impl Reader for TurnEnd {

@@ -13,7 +13,6 @@ use crate::segment::MalformedReason;
 /// Maximum size of such content, in bytes.
 const MAX_CONTENT_BYTES: usize = 1024;
 
-/// Searches the wrapper's end. Another opening marker before it shows that the first one was only mentioned.
 struct UnknownFormat {
     /// Before this position there is no marker.
     search: usize,

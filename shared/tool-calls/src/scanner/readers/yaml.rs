@@ -8,7 +8,6 @@ use crate::json;
 use crate::markers::Match;
 use crate::parameter_value::{parse_parameter, schema_types};
 
-/// Maximum length of a key, in bytes.
 const MAX_KEY_BYTES: usize = 128;
 const MAX_DEPTH: usize = 32;
 
@@ -99,7 +98,6 @@ fn is_item(line: &str) -> bool {
     line == "-" || line.starts_with("- ")
 }
 
-/// Skips blank lines and comments.
 fn skip_blank(lines: &[String]) -> &[String] {
     let is_skipped = |line: &String| line.trim().is_empty() || line.trim_start().starts_with("# ");
     &lines[lines.iter().position(|line| !is_skipped(line)).unwrap_or(lines.len())..]

@@ -29,7 +29,10 @@ fn turn(content: &str, tally: Option<TurnOutcome>) -> StoredTurn {
         error: None,
     };
     let message = StoredMessage {
+        feedback: None,
         id: "M".to_owned(),
+        parent_id: None,
+        siblings: Vec::new(),
         role: Role::Assistant,
         content: content.to_owned(),
         thinking: "想".to_owned(),
@@ -44,7 +47,7 @@ fn turn(content: &str, tally: Option<TurnOutcome>) -> StoredTurn {
         error: None,
         created_at: String::new(),
     };
-    StoredTurn { message, outcome: tally, title: None }
+    StoredTurn { message, before: Default::default(), continues: false, outcome: tally, title: None }
 }
 
 fn ended() -> TurnOutcome {
@@ -85,6 +88,7 @@ fn total(sent: &[Event], rest: &[Event]) -> (String, String, usize, usize) {
 #[test]
 fn rest_completes_a_turn_cut_anywhere() {
     let started = Event::Started(Box::new(TurnStart {
+        continues: false,
         conversation_id: "C".into(),
         message_id: "M".into(),
         model: "first".into(),
@@ -141,7 +145,8 @@ fn result(id: &str) -> Event {
 
 /// A turn whose results arrive in another order than its calls, as a client receives it.
 fn recorded() -> Vec<Event> {
-    let start = TurnStart { conversation_id: "C".into(), message_id: "M".into(), model: "first".into() };
+    let start =
+        TurnStart { continues: false, conversation_id: "C".into(), message_id: "M".into(), model: "first".into() };
     vec![
         Event::Started(Box::new(start)),
         Event::Delta(AnswerDelta::Thinking("想一想".into())),
@@ -165,10 +170,10 @@ fn recorded_answer() -> StoredTurn {
     let turn_of = logged(&recorded());
     let calls = turn_of.calls.iter();
     let calls = calls.map(|known| StoredCall::new(&known.call, known.outcome.as_ref(), Some(known.position)));
-    let StoredTurn { message, outcome, .. } = turn(&turn_of.content, Some(ended()));
+    let StoredTurn { message, outcome, before, .. } = turn(&turn_of.content, Some(ended()));
     let message =
         StoredMessage { thinking: turn_of.thinking, tool_calls: calls.collect(), models: Vec::new(), ..message };
-    StoredTurn { message, outcome, title: Some("茶".to_owned()) }
+    StoredTurn { message, before, continues: false, outcome, title: Some("茶".to_owned()) }
 }
 
 /// One character at a time, results in the order of their calls, and reasoning before text.

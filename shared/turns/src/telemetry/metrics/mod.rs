@@ -6,7 +6,7 @@ mod line;
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use domain::{ErrorCode, FinishReason};
@@ -15,57 +15,42 @@ use tokio::time::Instant;
 use self::line::{Line, Metric};
 use super::report::{TurnReport, call_outcome, millis};
 
-const TURNS: Metric = Metric("Turns", "Count");
-const FAILED_TURNS: Metric = Metric("FailedTurns", "Count");
-const STOPPED_TURNS: Metric = Metric("StoppedTurns", "Count");
-const DEADLINE_ANSWERS: Metric = Metric("DeadlineAnswers", "Count");
-const RESUMED_READERS: Metric = Metric("ResumedReaders", "Count");
-const REJECTED_REQUESTS: Metric = Metric("RefusedRequests", "Count");
-const FIRST_BYTE: Metric = Metric("FirstByte", "Milliseconds");
-const FIRST_TOKEN: Metric = Metric("FirstToken", "Milliseconds");
-const TURN_TIME: Metric = Metric("TurnTime", "Milliseconds");
-const ROUNDS: Metric = Metric("Rounds", "Count");
-const INPUT_TOKENS: Metric = Metric("InputTokens", "Count");
-const OUTPUT_TOKENS: Metric = Metric("OutputTokens", "Count");
-const COST: Metric = Metric("EstimatedCost", "None");
-const CREDITS: Metric = Metric("SearchCredits", "Count");
-const CREDITS_SPENT: Metric = Metric("SearchCreditsSpent", "Percent");
-const REJECTED_SEARCHES: Metric = Metric("SearchesRefused", "Count");
-const CACHE_HITS: Metric = Metric("CacheHits", "Count");
-const TOOL_CALLS: Metric = Metric("ToolCalls", "Count");
-const TOOL_TIME: Metric = Metric("ToolTime", "Milliseconds");
-const MODEL_CALLS: Metric = Metric("ModelCalls", "Count");
-const MODEL_ERRORS: Metric = Metric("ModelErrors", "Count");
-const INTERNAL_ERRORS: Metric = Metric("InternalErrors", "Count");
-const SLOW_WORK: Metric = Metric("SlowWork", "Count");
+/// Declares the metrics: name and unit.
+macro_rules! declare_metrics {
+    ($($metric:ident = $name:literal in $unit:literal,)*) => {
+        $(const $metric: Metric = Metric($name, $unit);)*
 
-/// The names of all metrics that are written.
-#[cfg(test)]
-const ALL: [Metric; 23] = [
-    TURNS,
-    FAILED_TURNS,
-    STOPPED_TURNS,
-    DEADLINE_ANSWERS,
-    RESUMED_READERS,
-    REJECTED_REQUESTS,
-    FIRST_BYTE,
-    FIRST_TOKEN,
-    TURN_TIME,
-    ROUNDS,
-    INPUT_TOKENS,
-    OUTPUT_TOKENS,
-    COST,
-    CREDITS,
-    CREDITS_SPENT,
-    REJECTED_SEARCHES,
-    CACHE_HITS,
-    TOOL_CALLS,
-    TOOL_TIME,
-    MODEL_CALLS,
-    MODEL_ERRORS,
-    INTERNAL_ERRORS,
-    SLOW_WORK,
-];
+        /// The names of all metrics that are written.
+        #[cfg(test)]
+        const ALL: &[Metric] = &[$($metric),*];
+    };
+}
+
+declare_metrics! {
+    TURNS = "Turns" in "Count",
+    FAILED_TURNS = "FailedTurns" in "Count",
+    STOPPED_TURNS = "StoppedTurns" in "Count",
+    DEADLINE_ANSWERS = "DeadlineAnswers" in "Count",
+    RESUMED_READERS = "ResumedReaders" in "Count",
+    REJECTED_REQUESTS = "RefusedRequests" in "Count",
+    FIRST_BYTE = "FirstByte" in "Milliseconds",
+    FIRST_TOKEN = "FirstToken" in "Milliseconds",
+    TURN_TIME = "TurnTime" in "Milliseconds",
+    ROUNDS = "Rounds" in "Count",
+    INPUT_TOKENS = "InputTokens" in "Count",
+    OUTPUT_TOKENS = "OutputTokens" in "Count",
+    COST = "EstimatedCost" in "None",
+    CREDITS = "SearchCredits" in "Count",
+    CREDITS_SPENT = "SearchCreditsSpent" in "Percent",
+    REJECTED_SEARCHES = "SearchesRefused" in "Count",
+    CACHE_HITS = "CacheHits" in "Count",
+    TOOL_CALLS = "ToolCalls" in "Count",
+    TOOL_TIME = "ToolTime" in "Milliseconds",
+    MODEL_CALLS = "ModelCalls" in "Count",
+    MODEL_ERRORS = "ModelErrors" in "Count",
+    INTERNAL_ERRORS = "InternalErrors" in "Count",
+    SLOW_WORK = "SlowWork" in "Count",
+}
 
 /// Where metrics are written; nowhere by default.
 #[derive(Clone, Default)]
@@ -131,7 +116,7 @@ impl Out {
         let slow = work::take_slow_work().into_iter();
         let slow = slow.map(|(work, count)| self.slow_work_line(&work, count));
         let text: String = lines.into_iter().chain(slow).map(|line| line.into_json(now) + "\n").collect();
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = work::lock(&self.writer);
         let _lost = writer.write_all(text.as_bytes()).and_then(|()| writer.flush());
     }
 }

@@ -112,6 +112,7 @@ fn attempt(failed: Option<&'static str>) -> AttemptRecord {
         ended_at: Some(began),
         error_kind: failed,
         status: None,
+        help: None,
     }
 }
 

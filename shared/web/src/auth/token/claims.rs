@@ -1,8 +1,11 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use domain::{Groups, Membership, Owner};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
+use super::super::Caller;
+use super::super::caller::MAX_NAME_CHARS;
 use super::super::config::IssuerConfig;
 
 /// Allowed difference between the issuer's clock and ours, in seconds.
@@ -11,16 +14,18 @@ const LEEWAY_SECONDS: f64 = 60.0;
 /// Maximum length of a subject, in characters; the standard allows 255.
 const MAX_SUBJECT_CHARS: usize = 256;
 
-/// The claims of a token that are used (RFC 7519, section 4.1). A claim of another type makes the token invalid.
+/// The claims of a token. A registered one (RFC 7519, section 4.1) of another type makes the token invalid.
 #[derive(Debug, Deserialize)]
 pub(super) struct Claims {
     iss: String,
-    pub(super) sub: String,
+    sub: String,
     aud: Audience,
     /// Seconds since 1970, with or without a fraction.
     exp: f64,
     nbf: Option<f64>,
-    role: Option<Role>,
+    /// All of them, of any type.
+    #[serde(skip)]
+    all: Map<String, Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -30,17 +35,10 @@ enum Audience {
     Many(Vec<String>),
 }
 
-/// The role claim. Issuers use the name for other types too; those grant nothing.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Role {
-    Name(String),
-    Other(IgnoredAny),
-}
-
 impl Claims {
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
-        serde_json::from_slice(payload).ok()
+        let claims: Self = serde_json::from_slice(payload).ok()?;
+        Some(Self { all: serde_json::from_slice(payload).ok()?, ..claims })
     }
 
     /// Whether the token is from this issuer, for this audience, has a subject, and is valid now.
@@ -54,8 +52,36 @@ impl Claims {
             && self.nbf.is_none_or(|begin| begin <= now + LEEWAY_SECONDS)
     }
 
-    pub(super) fn is_administrator(&self) -> bool {
-        matches!(&self.role, Some(Role::Name(name)) if name == "admin")
+    /// The caller, and whether the token names groups that are ignored: invalid names, too many, or an overage.
+    pub(super) fn caller(&self, config: &IssuerConfig) -> (Caller, bool) {
+        let names = &config.claims;
+        let is_administrator = self.texts(&names.admin.0).any(|text| text == names.admin.1);
+        let is_name = |text: &&str| {
+            !text.is_empty() && text.chars().nth(MAX_NAME_CHARS).is_none() && !text.contains(char::is_control)
+        };
+        let name = self.texts(&names.name).map(str::trim).find(is_name).map(str::to_owned);
+        let claim = names.groups.as_deref().unwrap_or_default();
+        let valid = self.texts(claim).filter_map(|name| Groups::new([name.to_owned()])?.names().first().cloned());
+        let valid: Vec<String> = valid.take(Groups::MAX_GROUPS).collect();
+        // Entra names more than 200 groups in `_claim_names` alone, with the address of a list.
+        // https://github.com/MicrosoftDocs/azure-docs/commit/d8f23739928b2dd832fd89067b1e74038585d4d6, 2026-11-26.
+        let has_overage = self.all.get("_claim_names").is_some_and(|names| names.get(claim).is_some());
+        let is_incomplete = has_overage || valid.len() < self.values(claim).len();
+        let membership = Membership { groups: Groups::new(valid).unwrap_or_default(), is_administrator };
+        let owner = Owner::subject(&config.issuer, &self.sub);
+        (Caller { owner, membership, name, citation_links: false }, is_incomplete)
+    }
+
+    /// The elements of a claim that is an array, else the claim alone.
+    fn values(&self, claim: &str) -> &[Value] {
+        match self.all.get(claim) {
+            Some(Value::Array(values)) => values,
+            value => value.map_or(&[], std::slice::from_ref),
+        }
+    }
+
+    fn texts(&self, claim: &str) -> impl Iterator<Item = &str> {
+        self.values(claim).iter().filter_map(Value::as_str)
     }
 }
 
@@ -72,8 +98,10 @@ impl Audience {
 mod tests {
     use std::time::Duration;
 
-    use serde_json::{Value, json};
+    use platform::settings::Settings;
+    use serde_json::json;
 
+    use super::super::super::config::ClaimNames;
     use super::*;
 
     const NOW: u64 = 1_800_000_000;
@@ -83,6 +111,7 @@ mod tests {
             issuer: "https://id.example/".to_owned(),
             audience: "chat".to_owned(),
             jwks_url: None,
+            claims: ClaimNames::from_settings(&Settings::default()).unwrap(),
             sign_in: None,
         };
         let mut claims = json!({"iss": "https://id.example/", "sub": "ada", "aud": "chat", "exp": NOW + 1});
@@ -150,17 +179,5 @@ mod tests {
         assert!(Claims::parse(twice.as_bytes()).is_none());
         assert!(Claims::parse(b"[]").is_none());
         assert!(Claims::parse(b"\xff").is_none());
-    }
-
-    #[test]
-    fn f120_only_role_admin_is_administrator() {
-        let is_administrator = |role: Value| {
-            let claims = json!({"iss": "i", "sub": "s", "aud": "a", "exp": 1, "role": role});
-            Claims::parse(claims.to_string().as_bytes()).unwrap().is_administrator()
-        };
-        assert!(is_administrator(json!("admin")));
-        for role in [json!("Admin"), json!("admin "), json!("user"), json!(["admin"]), json!(true), json!(null)] {
-            assert!(!is_administrator(role.clone()), "{role}");
-        }
     }
 }

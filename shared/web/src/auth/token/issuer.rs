@@ -6,13 +6,11 @@ use tokio::time::timeout;
 use work::{RefreshPolicy, Refreshed};
 
 use super::super::config::IssuerConfig;
-use super::super::issuer_url::is_key_url;
+use super::super::sign_in::is_key_url;
 use super::key::KeySet;
 
-/// Timeout for fetching the issuer's keys.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Maximum length of a document, in bytes.
 const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 
 const POLICY: RefreshPolicy = RefreshPolicy {

@@ -2,7 +2,7 @@
 
 export const signIn = {
   title: "Sign in",
-  text: (host: string) => `You sign in at ${host} and come back to this page.`,
+  text: (host: string) => `You’ll sign in at ${host}.`,
   submit: "Sign in",
   signOut: "Sign out",
   signedOut: "You are not signed in.",

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::super::EndpointError;
 use super::*;
+use crate::errors::RetryAdvice;
 
 #[derive(Deserialize)]
 struct Case {
@@ -21,6 +22,21 @@ struct Case {
     /// The requested wait in milliseconds, without a header.
     #[serde(default)]
     wait: Option<u128>,
+    /// The type of an AWS error, as in its header or its frame.
+    #[serde(default)]
+    kind: String,
+    /// Whether the call is attempted again, where that is checked.
+    again: Option<bool>,
+    /// The category of filtered content.
+    category: Option<String>,
+    /// A part of the sentence for the operator.
+    help: Option<String>,
+}
+
+impl Case {
+    fn parsed(&self) -> EndpointError {
+        EndpointError::parse_aws(&self.kind, &self.body)
+    }
 }
 
 fn cases() -> Vec<Case> {
@@ -31,12 +47,34 @@ fn cases() -> Vec<Case> {
 #[test]
 fn f003_f006_f007_f008_each_refusal_is_recognised() {
     for case in cases() {
-        let fault = EndpointError::parse(&case.body).to_attempt_error(case.status, None);
+        let fault = case.parsed().to_attempt_error(case.status, None);
         assert_eq!(fault.error.kind(), case.error, "{} {}", case.provider, case.body);
+        let again = case.again.unwrap_or(fault.advice != RetryAdvice::Never);
+        assert_eq!(fault.advice != RetryAdvice::Never, again, "{} {}", case.provider, case.body);
+        if let Some(category) = &case.category {
+            let named =
+                matches!(fault.error, ModelError::ContentFiltered { category: Some(named) } if named == category);
+            assert!(named, "{category}: {}", case.body);
+        }
+        if let Some(part) = &case.help {
+            assert!(fault.help.is_some_and(|help| help.contains(part.as_str())), "{part}: {}", case.body);
+        }
         let date = case.source.split([' ', ':']).find(|part| part.starts_with("20") && part.len() == 10);
         assert!(date.is_some() && case.source.len() > 20, "{} has no dated source: {}", case.provider, case.body);
         assert_eq!(fault.retry_after.map(|wait| wait.as_millis()), case.wait, "{} {}", case.provider, case.body);
     }
+}
+
+#[test]
+fn aws_exceptions_in_streams_have_the_same_meaning() {
+    for case in cases().iter().filter(|case| !case.kind.is_empty() && case.status != 403) {
+        let mut frame = case.kind.split(':').next().unwrap_or_default().to_owned();
+        frame[..1].make_ascii_lowercase();
+        let fault = EndpointError::parse_aws(&frame, &case.body).to_stream_error();
+        assert_eq!(fault.error.kind(), case.error, "{frame} {}", case.body);
+    }
+    let unknown = EndpointError::parse_aws("otherException", "").to_stream_error();
+    assert_eq!((unknown.error, unknown.advice), (ModelError::Unavailable, RetryAdvice::Later));
 }
 
 #[test]
@@ -55,7 +93,7 @@ fn f001_reset_in_relayed_headers_is_a_wait() {
 fn every_row_is_matched_by_a_case() {
     let cases = cases();
     let first = |case: &Case| {
-        let error = EndpointError::parse(&case.body);
+        let error = case.parsed();
         REFUSALS.iter().position(|row| row.matches(case.status, &error.codes, &error.text))
     };
     let found: Vec<_> = cases.iter().filter_map(first).collect();
@@ -75,7 +113,7 @@ fn refusal_of_one_tool_keeps_all_tools() {
         "* generatecontentrequest.tools[0].function_declarations[1].parameters: unknown field `tools`",
         "body.tools.0.function.strict\nextra inputs are not permitted",
     ] {
-        assert_eq!(meaning(400, &[], message), Some(Meaning::ToolSchema), "{message}");
+        assert_eq!(meaning(400, &[], message), Some(TOOL_SCHEMA), "{message}");
     }
     assert_eq!(meaning(400, &[], "m does not support tools."), Some(TOOLS));
     assert_eq!(meaning(200, &[], "tools.0.custom"), None);

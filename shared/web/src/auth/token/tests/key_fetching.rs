@@ -109,7 +109,7 @@ async fn configured_jwks_url_skips_discovery() {
     let (fake, signer) = (FakeIssuer::start().await, Signer::p256());
     fake.publish(&[signer.jwk("a")]);
     let jwks_url = Some(format!("{}/keys", fake.url));
-    let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks_url, sign_in: None };
+    let config = IssuerConfig { jwks_url, ..issuer_config(&fake.url, &[]) };
     let verifier = Arc::new(TokenVerifier::new(config, platform::transport::build_client().unwrap()));
     let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
     assert_eq!(verifier.identify(&good, at(0)).await, Ok(ada(&fake)));

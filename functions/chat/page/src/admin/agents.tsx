@@ -1,0 +1,106 @@
+// Agents: list, create, edit and delete.
+
+import { request } from "../api/client.ts";
+import { Button } from "../view/controls.tsx";
+import { bindingRows, Bindings, readBindings, type Binding } from "./bindings.tsx";
+import { openForm, withoutEmpty, type Values } from "./form.tsx";
+import { Card, Loaded, RemoveAction, RowAction, usePages } from "./list.tsx";
+import { texts } from "./texts.ts";
+
+interface Agent {
+  id: string;
+  name: string;
+  createdAt?: string | null;
+  updatedAt?: string | null;
+  description?: string;
+  systemPrompt?: string;
+  model?: string;
+  tools?: Binding[] | null;
+  maxRounds?: number;
+  toolChoice?: unknown;
+  summarise?: boolean;
+  preSearch?: boolean | "context";
+  citationLinks?: boolean;
+  followUps?: boolean;
+  groups?: string[];
+  enabled?: boolean;
+}
+
+const PATH = "/api/admin/agents";
+
+const pathOf = ({ id }: Agent) => `${PATH}/${encodeURIComponent(id)}`;
+
+/** The panel of agents. */
+export function AgentsPanel() {
+  const pages = usePages<Agent>("agents", PATH);
+  const refresh = () => void pages.refresh();
+  const card = (agent: Agent) => {
+    const notes = [agent.model ?? "", agent.createdAt ? "" : texts.agents.builtIn, agent.enabled === false ? texts.off : "", ...(agent.groups ?? [])];
+    return (
+      <Card key={agent.id} title={agent.name} notes={notes} text={agent.description ?? ""}>
+        <RowAction label={texts.edit} name={agent.name} run={() => void edit(agent, refresh)} />
+        {agent.createdAt && <RemoveAction name={agent.name} path={pathOf(agent)} onRemoved={refresh} />}
+      </Card>
+    );
+  };
+  const head = <Button icon="new" onClick={() => void edit(null, refresh)}>{texts.agents.add}</Button>;
+  return <Loaded pages={pages} head={head}>{(agents) => <ul class="admin-list">{agents.map(card)}</ul>}</Loaded>;
+}
+
+async function edit(agent: Agent | null, refresh: () => void): Promise<void> {
+  const [{ models }, tools] = await Promise.all([request<{ models: { name: string }[] }>("GET", "/api/models"), toolNames()]);
+  const modelNames = [...new Set([...models.map(({ name }) => name), ...(agent?.model ? [agent.model] : [])])];
+  const bindings = bindingRows(tools, agent?.tools ?? null);
+  const label = texts.agents.fields;
+  const toolChoice = typeof agent?.toolChoice === "string" ? agent.toolChoice : "auto";
+  const modelOptions = { "": texts.agents.defaultModel, ...Object.fromEntries(modelNames.map((name) => [name, name])) };
+  const summaries = { "": texts.agents.serverDefault, true: texts.agents.yes, false: texts.agents.no };
+  openForm({
+    id: "agent-form",
+    title: agent?.name ?? texts.agents.add,
+    fields: {
+      name: { label: label.name, kind: "text", value: agent?.name, required: true },
+      description: { label: label.description, kind: "text", value: agent?.description },
+      systemPrompt: { label: label.systemPrompt, kind: "area", value: agent?.systemPrompt },
+      model: { label: label.model, kind: "select", value: agent?.model ?? "", options: modelOptions },
+      tools: { label: label.tools, kind: "node", content: <Bindings {...bindings} /> },
+      maxRounds: { label: label.maxRounds, kind: "number", value: agent?.maxRounds },
+      toolChoice: { label: label.toolChoice, kind: "select", value: toolChoice, options: texts.agents.toolChoices },
+      preSearch: { label: label.preSearch, kind: "select", value: String(agent?.preSearch ?? false), options: texts.agents.preSearches },
+      summarise: { label: label.summarise, kind: "select", value: String(agent?.summarise ?? ""), options: summaries },
+      citationLinks: { label: label.citationLinks, kind: "check", value: agent?.citationLinks ?? false },
+      followUps: { label: label.followUps, kind: "check", value: agent?.followUps ?? false },
+      groups: { label: label.groups, kind: "names", value: agent?.groups },
+      enabled: { label: label.enabled, kind: "check", value: agent?.enabled ?? true },
+    },
+    onSubmit: async (values) => {
+      const document = toDocument(agent, values, readBindings(bindings));
+      await (agent ? request("PUT", pathOf(agent), document) : request("POST", PATH, document));
+      refresh();
+    },
+  });
+}
+
+function toDocument(agent: Agent | null, values: Values, tools: Binding[] | undefined): object {
+  const { id: _id, createdAt: _created, updatedAt: _updated, ...rest } = agent ?? ({} as Partial<Agent>);
+  const { preSearch, summarise, ...plain } = values;
+  const named = typeof agent?.toolChoice === "object" && values.toolChoice === "auto";
+  return withoutEmpty({
+    ...rest,
+    ...plain,
+    tools,
+    // The choice of one tool has no field; it stays unless another choice is made.
+    toolChoice: named ? agent.toolChoice : values.toolChoice,
+    preSearch: preSearch === "context" ? "context" : preSearch === "true",
+    summarise: summarise === undefined ? undefined : summarise === "true",
+  });
+}
+
+/** The names of the built-in tools and of the rows. */
+async function toolNames(): Promise<string[]> {
+  const [builtIn, rows] = await Promise.all([
+    request<{ tools: { name: string; internal: boolean }[] }>("GET", "/api/tools"),
+    request<{ tools: { name: string }[] }>("GET", "/api/admin/tools"),
+  ]);
+  return [...new Set([...builtIn.tools, ...rows.tools].map(({ name }) => name))];
+}

@@ -1,0 +1,139 @@
+// Forms in a dialog of their own: fields from a description, values as a record.
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+
+import { OptionList } from "../view/controls.tsx";
+import { showDialog } from "../view/dialog.ts";
+import { texts } from "./texts.ts";
+
+/** The choices that a form has at the moment. */
+type Choices = Record<string, string>;
+
+/** A field; `names` holds texts with commas between them, `json` a JSON text, and `node` shows other content. */
+export type Field = { label: string; /** Whether the field is shown; a hidden field has no value. */ isShown?: (choices: Choices) => boolean } & (
+  | { kind: "text" | "area" | "number"; value: string | number | undefined; required?: boolean; placeholder?: string }
+  | { kind: "names"; value: string[] | undefined; placeholder?: string }
+  | { kind: "json"; value: unknown; placeholder?: string }
+  | { kind: "check"; value: boolean }
+  | { kind: "select"; value: string; options: Record<string, string> }
+  | { kind: "node"; content: ComponentChildren }
+);
+
+/** The values by name: texts, numbers, booleans, parsed JSON; undefined where a field is empty or hidden. */
+export type Values = Record<string, unknown>;
+
+type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+/** What a form does. */
+export interface FormSpec {
+  id: string;
+  title: string;
+  submit?: string;
+  fields: Record<string, Field>;
+  /** While it throws, the form stays open with the error's text. */
+  onSubmit: (values: Values) => Promise<void>;
+  /** Whether the form stays open after it was submitted. */
+  stays?: boolean;
+}
+
+/** Opens a form. */
+export function openForm({ id, title, submit = texts.save, fields, onSubmit, stays = false }: FormSpec): void {
+  const choices = Object.fromEntries(Object.entries(fields).flatMap(([name, field]) => (field.kind === "select" ? [[name, field.value]] : [])));
+  showDialog({
+    id,
+    title,
+    stays,
+    isForm: true,
+    submit: { label: submit },
+    content: <Fields id={id} fields={fields} initial={choices} />,
+    onSubmit: () => onSubmit(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, readField(`${id}-${name}`, field)]))),
+  });
+}
+
+function Fields({ id, fields, initial }: { id: string; fields: Record<string, Field>; initial: Choices }) {
+  const choices = useSignal(initial);
+  return (
+    <>
+      {Object.entries(fields).map(([name, field]) => {
+        const choose = (value: string) => (choices.value = { ...choices.value, [name]: value });
+        return <Row key={name} id={`${id}-${name}`} field={field} hidden={field.isShown?.(choices.value) === false} onChoose={choose} />;
+      })}
+    </>
+  );
+}
+
+interface RowProps {
+  id: string;
+  field: Field;
+  hidden: boolean;
+  onChoose: (value: string) => void;
+}
+
+function Row({ id, field, hidden, onChoose }: RowProps) {
+  if (field.kind === "node") return <div class="admin-field" role="group" aria-label={field.label}>{field.content}</div>;
+  if (field.kind === "check") {
+    return (
+      <label class="check" for={id} hidden={hidden}>
+        <input type="checkbox" id={id} defaultChecked={field.value} />
+        {field.label}
+      </label>
+    );
+  }
+  return (
+    <div class="admin-field" hidden={hidden}>
+      <label for={id}>{field.label}</label>
+      <ControlOf id={id} field={field} onChoose={onChoose} />
+    </div>
+  );
+}
+
+function ControlOf({ id, field, onChoose }: { id: string; field: Exclude<Field, { kind: "node" | "check" }>; onChoose: RowProps["onChoose"] }) {
+  if (field.kind === "select") {
+    return (
+      <select id={id} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+        <OptionList options={Object.entries(field.options)} selected={field.value} />
+      </select>
+    );
+  }
+  const attributes = { id, placeholder: field.placeholder, autocomplete: "off", spellcheck: field.kind === "area", defaultValue: initialText(field) };
+  if (field.kind === "area" || field.kind === "json") return <textarea {...attributes} rows={4} class={field.kind === "json" ? "code-input" : ""} />;
+  if (field.kind === "number") return <input {...attributes} type="number" min={0} required={field.required} />;
+  return <input {...attributes} type="text" required={field.kind === "text" && field.required} />;
+}
+
+function initialText(field: Exclude<Field, { kind: "node" | "check" | "select" }>): string {
+  if (field.value === undefined) return "";
+  if (field.kind === "names") return field.value.join(", ");
+  return field.kind === "json" ? JSON.stringify(field.value, null, 2) : String(field.value);
+}
+
+function readField(id: string, field: Field): unknown {
+  const control = document.getElementById(id) as Control | null;
+  // Other content is not read by this form, and a hidden field has no value.
+  if (control === null || control.closest("[hidden]")) return undefined;
+  if (field.kind === "check") return (control as HTMLInputElement).checked;
+  const text = control.value.trim();
+  if (field.kind === "names") {
+    // A name may contain a comma, such as that of a directory: unchanged names stay as they are.
+    if (text === initialText(field)) return field.value ?? [];
+    return text.split(/[,，、]/).map((name) => name.trim()).filter(Boolean);
+  }
+  if (text === "") return undefined;
+  if (field.kind === "number") return Number(text);
+  return field.kind === "json" ? parseJson(field.label, text) : text;
+}
+
+/** The value of a JSON text; the error names its field. */
+export function parseJson(label: string, text: string) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(texts.invalidJson(label));
+  }
+}
+
+/** A document without the fields that have no value. */
+export function withoutEmpty(document: object): object {
+  return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined && value !== null));
+}

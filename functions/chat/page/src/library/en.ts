@@ -1,0 +1,100 @@
+// The texts of the library in English.
+
+const n = (value: number) => new Intl.NumberFormat("en").format(value);
+const plural = (value: number, noun: string) => `${n(value)} ${noun}${value === 1 ? "" : "s"}`;
+
+export const texts = {
+  palette: {
+    placeholder: "Search conversations or type a command",
+    recent: "Recent conversations",
+    conversations: "Conversations",
+    commands: "Commands",
+    thisOne: (title: string) => `This conversation: ${title}`,
+    nothing: "Nothing found.",
+    results: (value: number) => plural(value, "result"),
+    showArchive: "Open the archive",
+    import: "Import conversations…",
+    shortcuts: "Keyboard shortcuts",
+    themes: { system: "Theme: same as the device", light: "Theme: light", dark: "Theme: dark" },
+    language: (name: string) => `Language: ${name}`,
+  },
+
+  followUps: {
+    label: "Questions that may follow",
+    prompt: (question: string, answer: string) =>
+      `A user asked:\n${question}\n\nThe answer was:\n${answer}\n\nWrite three short questions that the user may want to ask next, in the user’s language, one per line. Write only the questions.`,
+  },
+
+  shortcuts: {
+    title: "Keyboard shortcuts",
+    keys: {
+      shortcuts: "Keyboard shortcuts",
+      send: "Send the message",
+      line: "New line in the message",
+      stop: "Stop the answer, or close what is open",
+    },
+    returnKey: "Enter",
+    shift: "Shift",
+    escape: "Esc",
+  },
+
+  share: {
+    title: "Share a conversation",
+    warning: "Everyone who has the link can read the copy, without signing in.",
+    text: "A link leads to a copy of the conversation as it is now. Later messages aren’t added to it. Attached files are only named.",
+    expiry: "The link expires",
+    days: (value: number) => `after ${n(value)} days`,
+    until: "Share",
+    whole: "the whole conversation",
+    upTo: (text: string) => `up to the answer to “${text}”`,
+    create: "Create link",
+    created: "The link is ready.",
+    links: "Links to this conversation",
+    none: "There is no link to this conversation.",
+    made: (time: string) => `Created ${time}`,
+    expires: (time: string) => `expires ${time}`,
+    revoke: "Revoke",
+    revoked: "The link is revoked.",
+    of: (label: string, time: string) => `${label}: link created ${time}`,
+  },
+
+  export: {
+    title: "Export a conversation",
+    markdown: "Markdown",
+    markdownText: "The text with its sources, for notes and documents.",
+    json: "JSON",
+    jsonText: "All messages with every version. It can be imported again.",
+    print: "Print or save as PDF",
+    printText: "The text with its sources, on paper or as a PDF file.",
+    saved: (name: string) => `Saved as ${name}.`,
+  },
+
+  import: {
+    title: "Import conversations",
+    text: "Choose a JSON file that was exported from this page, or the file conversations.json of a ChatGPT export. The file may have up to 20 MiB.",
+    file: "File",
+    start: "Import",
+    tooLarge: "The file is larger than 20 MiB.",
+    conversationTooLarge: "it is too large",
+    invalid: "The file isn’t valid JSON.",
+    empty: "The file has no conversations.",
+    reading: "Reading the file…",
+    progress: (done: number, all: number) => `${n(done)} of ${plural(all, "conversation")}…`,
+    imported: (value: number) => `${plural(value, "conversation")} imported.`,
+    skipped: (value: number) => `${plural(value, "conversation")} skipped:`,
+    item: (index: number) => `Conversation ${n(index)}`,
+    stopped: "The rest was not imported.",
+    continue: "Continue",
+  },
+
+  shared: {
+    copy: (time: string) => `Shared copy of ${time}`,
+    open: "Open Lambda Chat",
+    gone: "This link doesn’t work. It may have expired or been revoked.",
+    failed: "The shared conversation can’t be loaded at the moment.",
+    attachments: "Attached:",
+  },
+};
+
+/** The texts of a language; those in English are the model. */
+export type Texts = typeof texts;

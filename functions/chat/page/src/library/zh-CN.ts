@@ -1,0 +1,98 @@
+// 导入、导出、分享与命令面板的简体中文文案，键与 `en.ts` 相同。
+
+import type { Texts } from "./en.ts";
+
+const n = (value: number) => new Intl.NumberFormat("zh-CN").format(value);
+
+export const texts: Texts = {
+  palette: {
+    placeholder: "搜索对话，或输入命令",
+    recent: "最近的对话",
+    conversations: "对话",
+    commands: "命令",
+    thisOne: (title) => `当前对话：${title}`,
+    nothing: "没有找到相关内容。",
+    results: (value) => `${n(value)} 条结果`,
+    showArchive: "查看已归档对话",
+    import: "导入对话…",
+    shortcuts: "键盘快捷键",
+    themes: { system: "外观：跟随系统", light: "外观：浅色", dark: "外观：深色" },
+    language: (name) => `语言：${name}`,
+  },
+
+  followUps: {
+    label: "可以继续问",
+    prompt: (question, answer) =>
+      `用户的问题：\n${question}\n\n得到的回答：\n${answer}\n\n请写出用户接下来可能想问的三个简短问题，使用用户的语言，每行一个，只写问题本身。`,
+  },
+
+  shortcuts: {
+    title: "键盘快捷键",
+    keys: {
+      shortcuts: "键盘快捷键",
+      send: "发送消息",
+      line: "消息换行",
+      stop: "停止回答，或关闭当前窗口",
+    },
+    returnKey: "Enter",
+    shift: "Shift",
+    escape: "Esc",
+  },
+
+  share: {
+    title: "分享对话",
+    warning: "任何人拿到链接后，无需登录即可阅读这份副本。",
+    text: "链接指向对话此刻的副本，之后的新消息不会加入其中。附件只列出名称。",
+    expiry: "链接有效期",
+    days: (value) => `${n(value)} 天`,
+    until: "分享范围",
+    whole: "整个对话",
+    upTo: (text) => `到“${text}”的回答为止`,
+    create: "创建链接",
+    created: "链接已创建。",
+    links: "此对话的链接",
+    none: "此对话还没有链接。",
+    made: (time) => `创建于 ${time}`,
+    expires: (time) => `${time} 到期`,
+    revoke: "撤销",
+    revoked: "链接已撤销。",
+    of: (label, time) => `${label}创建于 ${time} 的链接`,
+  },
+
+  export: {
+    title: "导出对话",
+    markdown: "Markdown",
+    markdownText: "正文及来源，适合放进笔记和文档。",
+    json: "JSON",
+    jsonText: "全部消息及各个版本，可以重新导入。",
+    print: "打印或存为 PDF",
+    printText: "正文及来源，打印到纸上或存为 PDF 文件。",
+    saved: (name) => `已保存为 ${name}。`,
+  },
+
+  import: {
+    title: "导入对话",
+    text: "请选择从本页面导出的 JSON 文件，或 ChatGPT 导出数据中的 conversations.json。文件不得超过 20 MiB。",
+    file: "文件",
+    start: "导入",
+    tooLarge: "文件超过 20 MiB。",
+    conversationTooLarge: "内容过大",
+    invalid: "文件不是有效的 JSON。",
+    empty: "文件中没有对话。",
+    reading: "正在读取文件…",
+    progress: (done, all) => `已处理 ${n(done)} 个，共 ${n(all)} 个对话…`,
+    imported: (value) => `已导入 ${n(value)} 个对话。`,
+    skipped: (value) => `跳过了 ${n(value)} 个对话：`,
+    item: (index) => `第 ${n(index)} 个对话`,
+    stopped: "其余对话尚未导入。",
+    continue: "继续导入",
+  },
+
+  shared: {
+    copy: (time) => `分享于 ${time} 的副本`,
+    open: "打开 Lambda Chat",
+    gone: "此链接无效，可能已过期或被撤销。",
+    failed: "暂时无法加载分享的对话。",
+    attachments: "附件：",
+  },
+};

@@ -1,0 +1,31 @@
+// What the parts offer: each function loads its part on first use.
+
+import { ApiError } from "../api/client.ts";
+import type { Conversation } from "../api/types.ts";
+import { dismissDrawer } from "../state/drawer.ts";
+import type { Answered } from "../library/follow-ups.ts";
+import { showError } from "../view/toast.ts";
+import { loadLibrary, loadSettings } from "./load.ts";
+
+/** Calls `use` with a part; shows that the page is out of date if there is no such part any more. */
+async function withPart<Part>(loading: Promise<Part | null>, use: (part: Part) => void): Promise<void> {
+  const part = await loading;
+  if (part) use(part);
+  else showError(new ApiError({ code: "outdated" }));
+}
+
+export const openPalette = () => void withPart(loadLibrary(), (part) => part.openPalette());
+export const openShortcuts = () => void withPart(loadLibrary(), (part) => part.openShortcuts());
+export const openExport = (conversation: Conversation) => void withPart(loadLibrary(), (part) => part.openExport(conversation));
+export const openShare = (conversation: Conversation) => void withPart(loadLibrary(), (part) => part.openShare(conversation));
+export const openImport = () => void withPart(loadLibrary(), (part) => part.openImport());
+export const showFollowUps = (answered: Answered) => void loadLibrary().then((part) => part?.showFollowUps(answered));
+export const showShared = (id: string, main: HTMLElement) => withPart(loadLibrary(), (part) => part.showShared(id, main));
+
+/** Opens the settings, and closes the list that covers a narrow page. */
+export function openSettings(): void {
+  dismissDrawer();
+  void withPart(loadSettings(), (part) => part.openSettings());
+}
+
+export const openGuide = () => void withPart(loadSettings(), (part) => part.openGuide());

@@ -1,0 +1,90 @@
+// The demo's first minute: a prepared answer with pages of the server, documents, and an answer that outlives its connection.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { assertAccessible } from "../support/axe.js";
+import { lastAnswer, setUp } from "../support/fixture.js";
+
+const DEMO = { OPENAI_BASE_URL: "", OPENAI_MODEL: "", OPENAI_API_KEY: "", TAVILY_BASE_URL: "", TAVILY_API_KEY: "" };
+
+/** The prepared answer in each language: its mark and its figures. */
+const LANGUAGES = [
+  { locale: "en-GB", mark: /An example answer/g, figures: /no cost · first text after .*s · demo$/ },
+  { locale: "zh-CN", mark: /示例回答/g, figures: /免费 · .*秒后出现首字 · demo$/ },
+];
+
+/** Opens the demo and sends one of its examples. */
+async function sendExample(t, example, locale = "en-GB") {
+  const fixture = await setUp(t, { settings: DEMO, context: { locale } });
+  const { page, url } = fixture;
+  await page.goto(url);
+  await page.locator("#demo").waitFor();
+  await page.locator(".example").nth(example).click();
+  return fixture;
+}
+
+const ended = (page) => lastAnswer(page).locator(".message-actions").waitFor();
+
+for (const { locale, mark, figures } of LANGUAGES) {
+  test(`the first example is a cited answer with all parts (${locale})`, async (t) => {
+    const { page, context, url } = await sendExample(t, 0, locale);
+    await ended(page);
+    const answer = lastAnswer(page);
+    assert.equal(await answer.locator(".step.ok").count(), 2, "two searches in one step, and a page");
+    for (const part of ["table", "math", "a[data-source]"]) assert.ok((await answer.locator(part).count()) > 0, part);
+    assert.equal((await answer.textContent()).match(mark).length, 1);
+    await answer.getByRole("button", { expanded: false }).last().click();
+    assert.match(await answer.locator(".usage").textContent(), figures);
+
+    // Questions that come below the answer would move it, which closes a card.
+    await page.locator(".follow-ups button").nth(1).waitFor();
+    if (locale === "zh-CN") await answer.locator(".step", { hasText: /\d+ 个字符/ }).waitFor();
+    const cite = answer.locator("a[data-source]").last();
+    await cite.hover();
+    await page.locator("#citation-card").getByRole("link").waitFor();
+    await page.keyboard.press("Escape");
+    const [opened] = await Promise.all([context.waitForEvent("page"), cite.click()]);
+    await opened.waitForLoadState();
+    assert.ok(opened.url().startsWith(`${url}/demo/${locale.slice(0, 2)}/`), opened.url());
+    assert.equal(await opened.locator("h1").textContent(), await opened.title().then((title) => title.replace(" – Lambda Chat", "")));
+    assert.equal(await opened.locator("body").evaluate((body) => getComputedStyle(body).maxWidth), "672px", "the policy permits the style");
+    await assertAccessible(opened);
+    await opened.close();
+
+    await page.locator(".follow-ups button").nth(1).click();
+    await lastAnswer(page).locator(".message-actions").waitFor();
+    await lastAnswer(page).locator(".prose", { hasText: "DynamoDB" }).waitFor();
+  });
+}
+
+test("the second example cites lines of documents that open", async (t) => {
+  const { page } = await sendExample(t, 1);
+  await ended(page);
+  await lastAnswer(page).getByRole("button", { name: /conversations\.md:3/ }).click();
+  await page.locator(".passage .cited", { hasText: "Conversations and messages are kept in DynamoDB." }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Model and agent: Documents" }).waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Model and agent: Default" }).waitFor();
+});
+
+test("the third example continues to the letter after a cut", async (t) => {
+  const { page, watch } = await sendExample(t, 2);
+  const text = () => lastAnswer(page).locator(".prose").last().textContent();
+  await lastAnswer(page).locator(".prose").getByText("Nothing is lost.").waitFor();
+  const before = await text();
+  await page.locator("#demo-cut").click();
+  await page.locator("#demo").getByText(/^Reconnected after [\d,]+ ms/).waitFor();
+  await ended(page);
+  assert.equal(watch.requests.filter((address) => address.endsWith("/stream")).length, 1, "one request resumed it");
+  const whole = await text();
+  assert.ok(before.length < whole.length, "it was cut before its end");
+  const counted = await lastAnswer(page).locator(".prose p", { hasText: /^\d+, \d+/ }).allTextContents();
+  assert.deepEqual(counted.join(", ").split(", ").map(Number), Array.from({ length: 100 }, (_, n) => n + 1));
+  assert.equal(await page.locator("#demo-cut").count(), 0);
+
+  await page.reload();
+  await ended(page);
+  assert.equal(await text(), whole, "the stored answer is the same");
+});

@@ -1,0 +1,117 @@
+// Where things are: the composer before and after the first message, the question at the top, the line below an answer.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { exchange, lastAnswer, messageBox, prose, sendMessage, setUp } from "../support/fixture.js";
+
+const top = async (locator) => (await locator.boundingBox()).y;
+
+for (const [name, context] of Object.entries({ desktop: {}, phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } })) {
+  test(`the composer is below the headline until the first message on a ${name}`, async (t) => {
+    const fixture = await setUp(t, { context });
+    const { page, url } = fixture;
+    await page.goto(url);
+    const composer = page.locator("#composer");
+    const headline = await page.locator("#welcome h2").boundingBox();
+    const before = await top(composer);
+    assert.ok(before > headline.y + headline.height && before < headline.y + 240, `${before} after ${headline.y}`);
+    assert.ok((await top(page.getByRole("button", { name: "What is 365 × 24 × 60?" }))) > before);
+    await exchange(fixture, "Hello?", "Yes.");
+    const { y, height } = await composer.boundingBox();
+    assert.ok(y + height > page.viewportSize().height - 40, "the composer is at the end of the page");
+    assert.equal(await page.locator(".example").first().isVisible(), false);
+  });
+}
+
+test("a question goes to the top and its answer grows below it", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url, model } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "Long?", "A paragraph.\n\n".repeat(60));
+  await sendMessage(page, "Longer?");
+  const reply = await model.next();
+  reply.sendText("First.\n\n");
+  await prose(page).getByText("First.").waitFor();
+  const question = page.locator(".bubble").last();
+  const before = await top(question);
+  const header = await page.locator("#main > header").boundingBox();
+  assert.ok(before - header.height < 60, `${before} below ${header.height}`);
+  reply.sendText("A line.\n\n".repeat(80));
+  reply.end();
+  await lastAnswer(page).locator(".message-actions").waitFor();
+  assert.equal(await top(question), before);
+  await page.getByRole("button", { name: "Go to the latest message" }).click();
+  assert.ok((await top(question)) < 0);
+});
+
+test("a text of one line shares its line with the buttons", async (t) => {
+  const { page, url } = await setUp(t);
+  await page.goto(url);
+  const height = async () => (await page.locator("#composer").boundingBox()).height;
+  const low = await height();
+  assert.ok(low < 64, String(low));
+  await messageBox(page).fill("One.\nTwo.");
+  assert.ok((await height()) > low + 20);
+  await messageBox(page).fill("One.");
+  assert.equal(await height(), low);
+});
+
+test("one line below an answer has its sources and what can be done", async (t) => {
+  const { page, url, model, search } = await setUp(t, { context: { viewport: { width: 320, height: 700 } } });
+  await page.goto(url);
+  await sendMessage(page, "Tea?");
+  (await model.next()).callSearch("which tea is the best one for a cold evening in winter");
+  (await search.next()).respond(3);
+  const reply = await model.next();
+  reply.sendText("Leaves [2].");
+  reply.end();
+  for (const part of [".verb", ".outcome"]) {
+    const cut = await lastAnswer(page).locator(`.step.ok ${part}`).evaluate((node) => node.scrollWidth - node.clientWidth);
+    assert.equal(cut, 0, `${part} is whole`);
+  }
+  const footer = lastAnswer(page).locator(".answer-footer");
+  const toggle = footer.getByRole("button", { name: "3 sources" });
+  await toggle.waitFor();
+  assert.ok((await footer.boundingBox()).height < 50, "it is one line also on a small phone");
+  assert.equal(await lastAnswer(page).locator(".usage").isVisible(), false);
+  await footer.getByRole("button", { name: "More", expanded: false }).click();
+  await footer.getByText(/tokens in · .* search credits · /).waitFor();
+  await toggle.click();
+  assert.equal(await lastAnswer(page).locator(".sources li:visible").count(), 3);
+  await toggle.click();
+  assert.equal(await lastAnswer(page).locator(".sources li:visible").count(), 0);
+});
+
+test("what is typed without a focus goes into the box, and the arrow recalls the last message", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "Hello?", "Yes.");
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.type("abc");
+  assert.equal(await messageBox(page).inputValue(), "abc");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await page.locator(".editor").count(), 0, "a draft stays");
+  await messageBox(page).fill("");
+  await messageBox(page).press("ArrowUp");
+  assert.equal(await page.locator(".editor textarea").inputValue(), "Hello?");
+});
+
+test("the title marks an answer that ended while the page was hidden", async (t) => {
+  const { page, url, model } = await setUp(t);
+  await page.goto(url);
+  await sendMessage(page, "Hello?");
+  const hide = (hidden) =>
+    page.evaluate((hidden) => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+  await hide(true);
+  const reply = await model.next();
+  reply.sendText("Yes.");
+  reply.end();
+  await page.waitForFunction(() => document.title.startsWith("● "));
+  await hide(false);
+  await page.waitForFunction(() => !document.title.includes("●"));
+});

@@ -1,0 +1,113 @@
+// The palette: conversations and commands by keyboard, and the list of shortcuts.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { assertAccessible } from "../support/axe.js";
+import { messageBox, prose, setUp, waitForText } from "../support/fixture.js";
+import { converse } from "../support/library.js";
+
+const palette = (page) => page.getByRole("dialog", { name: "Commands and conversations" });
+const selected = (page) => palette(page).locator('[aria-selected="true"]');
+
+async function open(page) {
+  await page.keyboard.press("Control+k");
+  await palette(page).getByRole("combobox").waitFor();
+}
+
+test("the palette finds a conversation by what is in it", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await converse(fixture, [["Tea?", "Steep it at 70 degrees."], ["Heat?", "A pump."]]);
+  await page.goto(url);
+  await page.getByRole("link", { name: "Tea?" }).waitFor();
+  await open(page);
+  await palette(page).getByRole("group", { name: "Recent conversations" }).getByRole("option", { name: "Heat?" }).waitFor();
+  await page.keyboard.type("degrees");
+  await palette(page).getByRole("option", { name: /^Tea\?.*degrees/ }).waitFor();
+  await palette(page).getByRole("status").getByText("1 result").waitFor({ state: "attached" });
+  await page.keyboard.press("Enter");
+  await palette(page).waitFor({ state: "detached" });
+  await waitForText(prose(page), "Steep it at 70 degrees.");
+});
+
+test("the arrow keys choose a command", async (t) => {
+  const { page, url } = await setUp(t);
+  await page.goto(url);
+  await messageBox(page).fill("A draft");
+  await open(page);
+  await page.keyboard.type("theme");
+  await waitForText(selected(page), "Theme: same as the device");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await waitForText(selected(page), "Theme: dark");
+  const box = palette(page).getByRole("combobox");
+  assert.equal(await box.getAttribute("aria-activedescendant"), await selected(page).getAttribute("id"));
+  await page.keyboard.press("ArrowDown");
+  await waitForText(selected(page), "Theme: same as the device");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  await open(page);
+  await page.keyboard.type("settings");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Settings" }).waitFor();
+  await page.keyboard.press("Escape");
+  await open(page);
+  await page.keyboard.type("zzz");
+  await palette(page).getByText("Nothing found.").waitFor();
+  assert.equal(await box.getAttribute("aria-expanded"), "false");
+  await page.keyboard.press("Escape");
+  await palette(page).waitFor({ state: "detached" });
+  assert.equal(await messageBox(page).inputValue(), "A draft");
+});
+
+test("the palette has what can be done with the open conversation", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  const [id] = await converse(fixture, [["Tea?", "Yes."]]);
+  await page.goto(`${url}/#/c/${id}`);
+  await prose(page).waitFor();
+  await open(page);
+  const group = palette(page).getByRole("group", { name: "This conversation: Tea?" });
+  assert.deepEqual(await group.getByRole("option").allTextContents(), ["Rename", "Pin", "Share…", "Export…", "Archive", "Delete"]);
+  await group.getByRole("option", { name: "Rename" }).click();
+  await page.getByRole("dialog", { name: "Rename conversation" }).waitFor();
+});
+
+test("without the server the palette has what it knows", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await converse(fixture, [["Tea?", "Yes."]]);
+  await page.goto(url);
+  await page.getByRole("link", { name: "Tea?" }).waitFor();
+  await open(page);
+  await page.route("**/api/conversations?*", (route) => route.abort());
+  await page.keyboard.type("tea");
+  await palette(page).getByRole("option", { name: "Tea?" }).waitFor();
+});
+
+test("the shortcuts are listed, and typing a question mark is not one", async (t) => {
+  const { page, url } = await setUp(t);
+  await page.goto(url);
+  await messageBox(page).focus();
+  await page.keyboard.type("Why?");
+  assert.equal(await messageBox(page).inputValue(), "Why?");
+  await page.getByRole("main").click();
+  await page.keyboard.press("?");
+  const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await dialog.getByText("Ctrl").first().waitFor();
+  await assertAccessible(page);
+  await page.keyboard.press("Escape");
+  await page.goto(`${url}/#/c/01ABSENT`);
+  await page.keyboard.press("Control+Shift+O");
+  await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
+});
+
+test("an outdated page reports that its palette is missing", async (t) => {
+  const { page, url } = await setUp(t);
+  await page.route("**/assets/library-*", (route) => route.fulfill({ status: 404, body: "{}" }));
+  await page.goto(url);
+  await page.keyboard.press("Control+k");
+  await page.locator("#toast").getByText("This page is out of date. Please reload it.").waitFor();
+});
