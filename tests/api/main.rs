@@ -69,6 +69,7 @@ mod recordings;
 mod recovery;
 mod regenerate;
 mod required_calls;
+mod responses;
 mod resume;
 mod resume_positions;
 mod round_texts;

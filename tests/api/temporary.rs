@@ -89,6 +89,7 @@ async fn expired_conversation_answers_like_a_missing_one() {
         language: Language::Zh,
         title: "茶是什么？".to_owned(),
         temporary: true,
+        request: None,
         idempotency: None,
     };
     let owner = Owner::unverified("local");

@@ -34,7 +34,7 @@ use self::http::admin::{Agents, Tools};
 use self::http::routing::{any, delete, get, patch, post, put};
 use self::http::{
     account, admin, ai_sdk, audit, catalog, chat, conversations, documents, export, feedback, import, mcp, openai,
-    page, shares, usage,
+    page, responses, shares, usage,
 };
 
 /// The version with the commit that was built.
@@ -154,6 +154,9 @@ fn ai_sdk_routes() -> Router<App> {
 fn openai_routes() -> Router<App> {
     Router::new()
         .route("/v1/chat/completions", post(openai::completions))
+        .route("/v1/responses", post(responses::create))
+        .route("/v1/responses/{id}", get(responses::retrieve).merge(delete(responses::delete)))
+        .route("/v1/responses/{id}/cancel", post(responses::cancel))
         .route("/v1/models", get(openai::list))
         .route("/v1/models/{*model}", get(openai::model))
 }

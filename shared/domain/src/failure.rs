@@ -37,6 +37,8 @@ declare_error_codes! {
     NotFound = "not_found": "There is nothing here.",
     /// No such model (OpenAI routes).
     ModelNotFound = "model_not_found": "There is no such model.",
+    /// No such response of this owner (OpenAI routes).
+    PreviousResponseNotFound = "previous_response_not_found": "There is no response with this id.",
     MethodNotAllowed = "method_not_allowed": "This path does not take that method.",
     TurnInProgress = "turn_in_progress": "An answer is still being written in this conversation.",
     IdempotencyMismatch = "idempotency_mismatch": "This idempotency key was used with another request.",

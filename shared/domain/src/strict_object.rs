@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// The fields of an untrusted JSON object, taken one by one; `null` counts as absent.
 ///
 /// Errors are `invalid_request`; the message names the field and what is accepted, never the value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StrictObject {
     fields: Map<String, Value>,
     /// The path of the object, used as a prefix of field names; empty for a body.
@@ -18,6 +18,11 @@ impl StrictObject {
     /// Parses a body that must be one JSON object without duplicate keys.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
         Ok(Self { fields: strict_json::parse_object(body)?, path: String::new() })
+    }
+
+    /// An object with one field.
+    pub fn of(name: &str, value: Value) -> Self {
+        Self { fields: Map::from_iter([(name.to_owned(), value)]), path: String::new() }
     }
 
     /// A string.

@@ -7,6 +7,7 @@
 //! * `locale`: the language and the time zone of prompts
 //! * `runner`: what stateful and stateless turns share; `stateful`, `stateless`: the two kinds; `stored_answer`: what the first kind
 //!   stores
+//! * `prompt_parts`: what a stored turn answers, and what precedes that
 //! * `title`: titles of conversations
 //! * `registry`, `completed`: the turns of this process, running and finished
 //! * `deletion`: deleting conversations and messages with their turns
@@ -23,6 +24,7 @@ mod deletion;
 mod handle;
 mod idempotency;
 mod locale;
+mod prompt_parts;
 mod registry;
 mod replay;
 mod request;
@@ -43,8 +45,8 @@ pub use handle::TurnStream;
 pub use idempotency::{IdempotencyKey, start_or_replay};
 pub use locale::{PromptLocale, find_time_zone};
 pub use registry::TurnRegistry;
-pub use replay::{FrameId, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, current, resume};
-pub use request::{PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn, StatelessInput};
+pub use replay::{FrameId, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, current, repeated, resume};
+pub use request::{ClientTurn, PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn, StatelessInput};
 pub use services::{ServiceParts, TurnServices};
 pub use stateless::start_stateless;
 pub use sync::known_tool_support;

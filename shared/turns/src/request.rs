@@ -3,7 +3,7 @@
 use agent::{Agent, ClientContext};
 use domain::{HistoryTurn, Membership, Owner, RequestOrigin, Summary, ToolCall, ToolChoice};
 use llm::ModelClient;
-use store::{Target, UserInput};
+use store::{StoredRequest, Target, UserInput};
 use tokio::time::Instant;
 use tools::SourceNumbers;
 
@@ -27,10 +27,20 @@ pub struct StartTurn {
     pub target: Target,
     /// Whether the conversation is or must be temporary: in no list, and deleted after 24 hours.
     pub temporary: bool,
+    /// What a client with tools of its own adds; stored with the message.
+    pub client: Option<Box<ClientTurn>>,
     /// When the turn must be over.
     pub deadline: Instant,
     /// The request that starts it.
     pub request: RequestOrigin,
+}
+
+/// What a client with tools of its own adds to a turn in a stored conversation.
+pub struct ClientTurn {
+    /// Its tools and parameters; the messages after the user's come from the conversation.
+    pub context: ClientContext,
+    /// What is stored of the request.
+    pub request: StoredRequest,
 }
 
 /// A turn to be started in a conversation that the client keeps.

@@ -69,6 +69,7 @@ fn new_turn(request: &StartTurn, idempotency: Option<IdempotencyClaim>) -> NewTu
             UserInput::Regenerate | UserInput::Continue => String::new(),
         },
         temporary: request.temporary,
+        request: request.client.as_ref().map(|client| client.request.clone()),
         idempotency,
     }
 }

@@ -1,13 +1,14 @@
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-use agent::EventLog;
-use domain::{ErrorCode, Event, Failure, FinishReason, Note, NumberedSources, Summary};
+use agent::{ClientContext, EventLog};
+use domain::{ErrorCode, Event, Failure, FinishReason, Message, Note, NumberedSources, Summary};
 use store::{Answer, ConversationStore, LeaseError, LeaseState, StoreError, TurnEnd, TurnLease, UsageScope, UserInput};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 use tools::SourceNumbers;
 
+use crate::prompt_parts::prompt_parts;
 use crate::registry::TurnGuard;
 use crate::replay::LogWriter;
 use crate::request::{PromptInput, StartTurn};
@@ -147,8 +148,12 @@ impl StatefulTurn {
         let history = history.map_err(|error| log_failure(&error))?;
         let earlier_sources = earlier_sources.map_err(|error| log_failure(&error))?;
         let sources = self.sources.get_or_init(|| SourceNumbers::continuing(&earlier_sources)).clone();
-        let text = self.message().await.map_err(|error| log_failure(&error))?;
-        let input = PromptInput { text, history, summary, client: None, sources };
+        let question = self.question().await.map_err(|error| log_failure(&error))?;
+        let (history, text, trailing_messages) = prompt_parts(history, question);
+        let context = self.request.client.as_ref().map(|client| client.context.clone());
+        let has_input = context.is_some() || !trailing_messages.is_empty();
+        let client = has_input.then(|| ClientContext { trailing_messages, ..context.unwrap_or_default() });
+        let input = PromptInput { text, history, summary, client, sources };
         runner.answer(input, recorder).await
     }
 
@@ -173,12 +178,14 @@ impl StatefulTurn {
         }
     }
 
-    /// The user message, also that of an answer that is regenerated or continued.
-    async fn message(&self) -> Result<String, StoreError> {
-        match &self.request.question {
-            UserInput::Message(message) => Ok(message.clone()),
-            UserInput::Regenerate | UserInput::Continue => {
-                self.services.store.conversations.load_user_message(&self.lease).await
+    /// The user's input, also that of an answer that is regenerated or continued.
+    async fn question(&self) -> Result<Vec<Message>, StoreError> {
+        let client = self.request.client.as_ref().filter(|client| !client.request.input.is_empty());
+        match (&self.request.question, client) {
+            (UserInput::Message(_), Some(client)) => Ok(client.request.input.clone()),
+            (UserInput::Message(message), None) => Ok(vec![Message::User { text: message.clone() }]),
+            (UserInput::Regenerate | UserInput::Continue, _) => {
+                self.services.store.conversations.load_input(&self.lease).await
             }
         }
     }

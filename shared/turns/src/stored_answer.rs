@@ -1,5 +1,5 @@
 use agent::{CallRecord, TurnState};
-use domain::{NumberedSources, Source};
+use domain::{Message, NumberedSources, Source, ToolCall};
 use store::{Answer, Continued, StoredCall, TurnEnd};
 
 /// The state of a finished turn as the answer that is stored, without its title; with the calls and the sources of the answer
@@ -10,6 +10,7 @@ pub(crate) fn stored_answer(
     end: TurnEnd,
     added_sources: Option<NumberedSources>,
 ) -> Answer {
+    let client_calls = state.answer.client_tool_calls.clone();
     let before = continued.map(|continued| &continued.message);
     let mut sources = before.map(|before| before.sources.clone()).unwrap_or_default();
     Source::join(&mut sources, &state.answer.sources);
@@ -21,6 +22,7 @@ pub(crate) fn stored_answer(
             .iter()
             .flat_map(|one| one.tool_calls.clone())
             .chain(state.calls().map(stored_call))
+            .chain(client_calls.iter().map(StoredCall::of_client))
             .collect(),
         sources,
         added_sources,
@@ -30,10 +32,25 @@ pub(crate) fn stored_answer(
         summary: state.summary.clone(),
         models: state.models().to_vec(),
         reclassified: state.answer.reclassified,
-        transcript: state.transcript(),
+        transcript: with_client_calls(state.transcript(), client_calls),
         title: None,
         new_title: None,
     }
+}
+
+/// Adds the calls with which a turn ended to its last reply, or as one of their own.
+fn with_client_calls(mut transcript: Vec<Message>, client_calls: Vec<ToolCall>) -> Vec<Message> {
+    match transcript.last_mut() {
+        _ if client_calls.is_empty() => {}
+        Some(Message::Assistant { calls, .. }) if calls.is_empty() => *calls = client_calls,
+        _ => transcript.push(Message::Assistant {
+            text: String::new(),
+            thinking: String::new(),
+            calls: client_calls,
+            provider_data: None,
+        }),
+    }
+    transcript
 }
 
 fn stored_call(record: CallRecord<'_>) -> StoredCall {

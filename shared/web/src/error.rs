@@ -123,7 +123,10 @@ fn render_native_error(failure: &Failure, request_id: &str) -> Vec<u8> {
 /// The HTTP status of a code, for a response that has not started.
 pub fn status_of(code: ErrorCode) -> StatusCode {
     match code {
-        ErrorCode::InvalidRequest | ErrorCode::ContentFiltered | ErrorCode::ContextTooLong => StatusCode::BAD_REQUEST,
+        ErrorCode::InvalidRequest
+        | ErrorCode::PreviousResponseNotFound
+        | ErrorCode::ContentFiltered
+        | ErrorCode::ContextTooLong => StatusCode::BAD_REQUEST,
         ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
         ErrorCode::Forbidden => StatusCode::FORBIDDEN,
         ErrorCode::NotFound | ErrorCode::ModelNotFound => StatusCode::NOT_FOUND,

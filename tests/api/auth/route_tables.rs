@@ -1,7 +1,7 @@
 //! Every route, grouped by the callers that may use it.
 
 /// Every route that requires authentication: method, path, body.
-pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 34] = [
+pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 38] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -33,6 +33,10 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 34] = [
     ("DELETE", "/api/me", r#"{"confirm":"erase"}"#),
     ("HEAD", "/api/models", ""),
     ("POST", "/v1/chat/completions", r#"{"model":"openai","messages":[{"role":"user","content":"hi"}]}"#),
+    ("POST", "/v1/responses", r#"{"model":"openai","input":"hi"}"#),
+    ("GET", "/v1/responses/{id}", ""),
+    ("DELETE", "/v1/responses/{id}", ""),
+    ("POST", "/v1/responses/{id}/cancel", ""),
     ("GET", "/v1/models", ""),
     ("GET", "/v1/models/{*model}", ""),
     ("POST", "/mcp", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#),

@@ -33,7 +33,7 @@ pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, 
     let chat_id = Some(request.chat_id.clone());
     let (question, message) = input(&head.app, &caller.owner, conversation_id.as_deref(), request).await?;
     let request_id = head.context.request_id.clone();
-    let target = Target { conversation_id, chat_id, message, temporary: false };
+    let target = Target { conversation_id, chat_id, message, ..Target::default() };
     Ok(render(head.start((caller, agent), target, question, &body).await?, request_id))
 }
 

@@ -46,7 +46,7 @@ async fn answer(head: TurnRequestHead, body: Body, requires_agent: bool) -> Resu
         ParentMessage::Id(id) => store::Target::Message(id),
     };
     let (conversation_id, temporary) = (request.conversation_id, request.temporary);
-    let target = Target { conversation_id, chat_id: None, message, temporary };
+    let target = Target { conversation_id, chat_id: None, message, temporary, client: None };
     let turn = head.start(resolved, target, UserInput::Message(request.message), &body).await?;
     format.render(turn).await
 }
@@ -76,7 +76,7 @@ async fn answer_again(head: TurnRequestHead, id: String, body: Body, input: User
     let action: &[u8] = if input == UserInput::Continue { b"continue " } else { b"again " };
     let fingerprint = [action, id.as_bytes(), b" ", &body].concat();
     let message = message_id.map_or(store::Target::End, store::Target::Message);
-    let target = Target { conversation_id: Some(id), chat_id: None, message, temporary: false };
+    let target = Target { conversation_id: Some(id), chat_id: None, message, ..Target::default() };
     let turn = head.start(resolved, target, input, &fingerprint).await?;
     format.render(turn).await
 }

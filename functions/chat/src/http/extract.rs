@@ -11,7 +11,7 @@ use http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use store::UserInput;
-use turns::{IdempotencyKey, ResolvedAgent, StartTurn, TurnStream};
+use turns::{ClientTurn, IdempotencyKey, ResolvedAgent, StartTurn, TurnStream};
 use web::{ApiError, Caller, Credentials};
 
 use super::render::ResponseFormat;
@@ -82,6 +82,8 @@ pub(crate) struct Target {
     pub(crate) message: store::Target,
     /// Whether it is temporary, or must be.
     pub(crate) temporary: bool,
+    /// What a client with tools of its own adds.
+    pub(crate) client: Option<Box<ClientTurn>>,
 }
 
 impl FromRequestParts<App> for TurnRequestHead {
@@ -143,7 +145,7 @@ impl TurnRequestHead {
         question: UserInput,
         fingerprint: &[u8],
     ) -> Result<TurnStream, ApiError> {
-        let Target { conversation_id, chat_id, message: target, temporary } = target;
+        let Target { conversation_id, chat_id, message: target, temporary, client } = target;
         let deadline = turns::deadline(&self.app.turns.limits, Some(&self.context));
         let key = idempotency_key(&self.headers)?;
         let key = key.map(|key| IdempotencyKey { key, fingerprint: fingerprint.to_vec() });
@@ -157,6 +159,7 @@ impl TurnRequestHead {
             question,
             target,
             temporary,
+            client,
             deadline,
             request,
         };

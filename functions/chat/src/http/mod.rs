@@ -16,6 +16,7 @@ pub(crate) mod mcp;
 pub(crate) mod openai;
 pub(crate) mod page;
 mod render;
+pub(crate) mod responses;
 pub(crate) mod routing;
 pub(crate) mod shares;
 pub(crate) mod usage;

@@ -59,10 +59,15 @@ fn completion_meta(request: &ChatRequest, citation_links: bool) -> CompletionMet
     CompletionMeta { id: format!("chatcmpl-{}", new_id()), created, model: request.model.clone(), citation_links }
 }
 
-fn prompt_input(request: ChatRequest) -> PromptInput {
-    let ChatRequest { history, text, trailing_messages, tools, parallel_tool_calls: parallel, sampling, .. } = request;
-    let client = ClientContext { trailing_messages, tools, one_call: !parallel, params: generation_params(sampling) };
-    PromptInput { text, history, summary: None, client: Some(client), sources: SourceNumbers::default() }
+pub(super) fn prompt_input(mut request: ChatRequest) -> PromptInput {
+    let (text, history) = (std::mem::take(&mut request.text), std::mem::take(&mut request.history));
+    let client = Some(client_context(request));
+    PromptInput { text, history, summary: None, client, sources: SourceNumbers::default() }
+}
+
+pub(super) fn client_context(request: ChatRequest) -> ClientContext {
+    let ChatRequest { trailing_messages, tools, parallel_tool_calls: parallel, sampling, .. } = request;
+    ClientContext { trailing_messages, tools, one_call: !parallel, params: generation_params(sampling) }
 }
 
 fn generation_params(sampling: Sampling) -> GenerationParams {
@@ -90,7 +95,11 @@ fn generation_params(sampling: Sampling) -> GenerationParams {
 
 /// Resolves the requested model: the default agent with that model, or the agent of that name with its own model. Also
 /// returns whether answers end with link definitions.
-async fn resolve(app: &App, caller: &Caller, request: &ChatRequest) -> Result<(ResolvedAgent, bool), ApiError> {
+pub(super) async fn resolve(
+    app: &App,
+    caller: &Caller,
+    request: &ChatRequest,
+) -> Result<(ResolvedAgent, bool), ApiError> {
     let agent_id = request.model.strip_prefix(AGENT_PREFIX);
     let model = agent_id.is_none().then_some(&request.model);
     let visible = app.models_for(caller);

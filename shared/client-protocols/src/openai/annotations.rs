@@ -6,14 +6,19 @@ use serde_json::{Value, json};
 /// Returns a citation for each mark such as `[1]` or `[1, 2]`, in text order. Then each page without a
 /// mark follows, with an empty span at the end of the text. Spans are in Unicode scalar values, as Python counts.
 pub(super) fn annotate(text: &str, sources: &[Source]) -> Vec<Value> {
+    let (cited, length) = (citations(text, sources), text.chars().count());
+    let uncited = sources.iter().filter(|source| cited.iter().all(|(.., one)| one.index != source.index));
+    let uncited: Vec<_> = uncited.map(|source| (length, length, source)).collect();
+    cited.into_iter().chain(uncited).map(|(start, end, source)| annotation(source, start, end)).collect()
+}
+
+/// Returns the page of each mark in text order, with the span of the mark.
+pub(super) fn citations<'a>(text: &str, sources: &'a [Source]) -> Vec<(usize, usize, &'a Source)> {
+    let source = |number: &usize| sources.iter().find(|source| source.index == *number);
     let marks = find_marks(text);
-    let length = text.chars().count();
-    let cited = marks.iter().flat_map(|mark| {
-        let named = mark.numbers.iter().filter_map(|number| sources.iter().find(|source| source.index == *number));
-        named.map(|source| annotation(source, mark.start, mark.end))
-    });
-    let uncited = sources.iter().filter(|source| marks.iter().all(|mark| !mark.numbers.contains(&source.index)));
-    cited.chain(uncited.map(|source| annotation(source, length, length))).collect()
+    let cited =
+        marks.iter().flat_map(|mark| mark.numbers.iter().filter_map(source).map(|one| (mark.start, mark.end, one)));
+    cited.collect()
 }
 
 fn annotation(source: &Source, start_index: usize, end_index: usize) -> Value {

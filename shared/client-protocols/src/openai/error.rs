@@ -6,9 +6,23 @@ pub fn render_error(failure: &Failure, _request_id: &str) -> Vec<u8> {
     error_document(failure).to_string().into_bytes()
 }
 
+/// The error of a failed response: OpenAI's code, and a message in which clients find the time to wait.
+pub(super) fn openai_error(failure: &Failure) -> Value {
+    let mut message = failure.message.clone();
+    // Source: <https://github.com/openai/codex>, codex-rs/codex-api/src/sse/responses.rs (2026-11-27).
+    if let Some(seconds) = failure.retry_after_seconds {
+        message.push_str(&format!(" Please try again in {seconds}s."));
+    }
+    json!({ "code": openai_code(failure.code), "message": message })
+}
+
 pub(super) fn error_document(failure: &Failure) -> Value {
     let (kind, code) = (error_type(failure.code), openai_code(failure.code));
-    let param = failure.param.as_deref().or((failure.code == ErrorCode::ModelNotFound).then_some("model"));
+    let param = failure.param.as_deref().or(match failure.code {
+        ErrorCode::ModelNotFound => Some("model"),
+        ErrorCode::PreviousResponseNotFound => Some("previous_response_id"),
+        _ => None,
+    });
     json!({ "error": { "message": failure.message, "type": kind, "param": param, "code": code } })
 }
 
@@ -22,6 +36,7 @@ fn error_type(code: ErrorCode) -> &'static str {
         ErrorCode::InvalidRequest
         | ErrorCode::NotFound
         | ErrorCode::ModelNotFound
+        | ErrorCode::PreviousResponseNotFound
         | ErrorCode::MethodNotAllowed
         | ErrorCode::TurnInProgress
         | ErrorCode::IdempotencyMismatch

@@ -78,23 +78,28 @@ impl ConversationBuilder {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<ParsedConversation, &'static str> {
+    fn finish(self) -> Result<ParsedConversation, &'static str> {
         if !self.results.are_complete() {
             return Err("complete: the last calls have no results");
         }
         if matches!(self.messages.last(), Some(Message::Assistant { .. })) {
             return Err("ended by the user or by results of tools");
         }
-        let last = self.messages.iter().rposition(|message| matches!(message, Message::User { .. }));
-        let Some(last) = last else { return Err("an array of objects with a message of the user among them") };
-        let since = self.messages.split_off(last + 1);
-        let Some(Message::User { text }) = self.messages.pop() else { return Err("an array of objects") };
-        if text.trim().is_empty() {
-            return Err("without a last message of the user that is blank");
-        }
         let system = Some(self.system.join("\n\n")).filter(|text| !text.is_empty());
-        Ok(ParsedConversation { system, history: group_turns(self.messages), text, trailing_messages: since })
+        Ok(ParsedConversation { system, ..split_conversation(self.messages)? })
     }
+}
+
+/// Splits messages at the last one of the user.
+pub(super) fn split_conversation(mut messages: Vec<Message>) -> Result<ParsedConversation, &'static str> {
+    let last = messages.iter().rposition(|message| matches!(message, Message::User { .. }));
+    let Some(last) = last else { return Err("an array of objects with a message of the user among them") };
+    let trailing_messages = messages.split_off(last + 1);
+    let Some(Message::User { text }) = messages.pop() else { return Err("an array of objects") };
+    if text.trim().is_empty() {
+        return Err("without a last message of the user that is blank");
+    }
+    Ok(ParsedConversation { system: None, history: group_turns(messages), text, trailing_messages })
 }
 
 /// Groups messages into turns: each user message starts one; blank user messages are dropped.
@@ -117,14 +122,16 @@ fn parse_call(mut row: StrictObject) -> Result<ToolCall, Failure> {
     let id = row.take_string("id")?.ok_or_else(|| row.field_error("id", "given: a string"))?;
     let mut function = row.take_nested("function")?.ok_or_else(|| row.field_error("function", "given: an object"))?;
     let name = function.take_string("name")?.ok_or_else(|| function.field_error("name", "given: a string"))?;
-    let text = function.take_string("arguments")?.unwrap_or_default();
-    // Arguments that are not JSON are kept as text.
-    let arguments = if text.trim().is_empty() {
-        Value::Object(serde_json::Map::new())
-    } else {
-        serde_json::from_str(&text).unwrap_or(Value::String(text))
-    };
+    let arguments = parse_arguments(function.take_string("arguments")?.unwrap_or_default());
     Ok(ToolCall { id, name, arguments })
+}
+
+/// The arguments of a call; those that are not JSON are kept as text.
+pub(super) fn parse_arguments(text: String) -> Value {
+    if text.trim().is_empty() {
+        return Value::Object(serde_json::Map::new());
+    }
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
 /// The text of a message: a string, or joined text parts.

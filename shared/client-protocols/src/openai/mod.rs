@@ -1,4 +1,4 @@
-//! OpenAI's chat completions: requests with the whole conversation, streamed chunks or one document, and errors.
+//! OpenAI's chat completions, and in `responses` its newer API: requests with the whole conversation, streamed chunks or one document, and errors.
 //!
 //! The formats follow OpenAI's API reference, plus `reasoning_content` for thinking as many endpoints have it. The
 //! service's own tools are hidden, because a client would try to run them. Their sources are in `annotations`.
@@ -9,12 +9,17 @@ mod completion;
 mod error;
 mod messages;
 mod request;
+mod responses;
 mod tools;
 
 pub use chunks::CompletionChunks;
 pub use completion::render_completion;
 pub use error::render_error;
 pub use request::{ChatRequest, Sampling};
+pub use responses::{
+    InputItem, ResponseHead, ResponseId, ResponseStream, ResponsesRequest, check_calls, deleted_response,
+    request_details,
+};
 
 use domain::{FinishReason, ToolCall, Usage};
 use serde_json::{Value, json};
@@ -46,12 +51,15 @@ fn token_usage(usage: &Usage) -> Value {
 
 /// A call; its arguments are JSON in a string, or invalid ones as the model wrote them.
 fn call_object(index: Option<usize>, call: &ToolCall) -> Value {
-    let arguments = match &call.arguments {
+    let function = json!({ "name": call.name, "arguments": arguments_text(&call.arguments) });
+    without_nulls(json!({ "index": index, "id": call.id, "type": "function", "function": function }))
+}
+
+fn arguments_text(arguments: &Value) -> String {
+    match arguments {
         Value::String(unreadable) => unreadable.clone(),
         arguments => arguments.to_string(),
-    };
-    let function = json!({ "name": call.name, "arguments": arguments });
-    without_nulls(json!({ "index": index, "id": call.id, "type": "function", "function": function }))
+    }
 }
 
 /// The OpenAI name of a finish reason. An answer cut by the deadline counts as cut by its length.

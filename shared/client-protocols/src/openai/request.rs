@@ -5,11 +5,11 @@ use super::messages::ParsedConversation;
 use super::{messages, tools};
 
 /// Maximum of `max_tokens`: more than any model writes.
-const MAX_TOKENS: u32 = 100_000_000;
+pub(super) const MAX_TOKENS: u32 = 100_000_000;
 
 const MAX_STOP_CHARS: usize = 1000;
 
-const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+pub(super) const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// The body of `POST /v1/chat/completions`, checked as far as the request alone allows.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,6 +101,22 @@ impl ChatRequest {
     }
 }
 
+impl ChatRequest {
+    /// Sets the conversation.
+    ///
+    /// # Errors
+    /// `invalid_request` without a last message of the user that has a text, or if the last message is an answer.
+    pub fn with_conversation(self, messages: Vec<Message>) -> Result<Self, Failure> {
+        let invalid = |accepted| StrictObject::default().field_error("input", accepted);
+        if matches!(messages.last(), Some(Message::Assistant { .. })) {
+            return Err(invalid("ended by the user or by results of tools"));
+        }
+        let ParsedConversation { history, text, trailing_messages, .. } =
+            messages::split_conversation(messages).map_err(invalid)?;
+        Ok(Self { history, text, trailing_messages, ..self })
+    }
+}
+
 fn parse_sampling(fields: &mut StrictObject) -> Result<Sampling, Failure> {
     let max_tokens = fields.take_u32("max_tokens", 1..=MAX_TOKENS)?;
     Ok(Sampling {
@@ -112,7 +128,7 @@ fn parse_sampling(fields: &mut StrictObject) -> Result<Sampling, Failure> {
         presence_penalty: fields.take_f64("presence_penalty", -2.0..=2.0)?,
         frequency_penalty: fields.take_f64("frequency_penalty", -2.0..=2.0)?,
         effort: parse_effort(fields)?,
-        format: parse_format(fields)?,
+        format: parse_format(fields, "response_format", |format| format)?,
     })
 }
 
@@ -146,17 +162,20 @@ fn parse_effort(fields: &mut StrictObject) -> Result<Option<String>, Failure> {
     }
 }
 
-fn parse_format(fields: &mut StrictObject) -> Result<Option<Value>, Failure> {
-    let Some(format) = fields.take_object("response_format")? else { return Ok(None) };
-    let has_schema = || format.get("json_schema").is_some_and(|named| named["schema"].is_object());
-    match format.get("type").and_then(Value::as_str) {
+/// Parses the field `name`, in the form of `response_format` once it is converted.
+pub(super) fn parse_format(
+    fields: &mut StrictObject,
+    name: &str,
+    convert: impl FnOnce(Value) -> Value,
+) -> Result<Option<Value>, Failure> {
+    let Some(format) = fields.take_object(name)? else { return Ok(None) };
+    let format = convert(format.into());
+    match format["type"].as_str() {
         Some("text") => Ok(None),
-        Some("json_object") => Ok(Some(format.into())),
-        Some("json_schema") if has_schema() => Ok(Some(format.into())),
-        Some("json_schema") => {
-            Err(fields.field_error("response_format", "given with a `json_schema` that has a `schema`"))
-        }
-        _ => Err(fields.field_error("response_format", "of type text, json_object or json_schema")),
+        Some("json_object") => Ok(Some(format)),
+        Some("json_schema") if format["json_schema"]["schema"].is_object() => Ok(Some(format)),
+        Some("json_schema") => Err(fields.field_error(name, "given with a `json_schema` that has a `schema`")),
+        _ => Err(fields.field_error(name, "of type text, json_object or json_schema")),
     }
 }
 

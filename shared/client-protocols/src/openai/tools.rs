@@ -36,17 +36,39 @@ pub(super) fn parse_tools(fields: &mut StrictObject) -> Result<(Vec<ToolSpec>, b
     Ok((specs, has_web_search))
 }
 
+/// Parses the tools of a response: the fields of a function are in the tool itself. Tools of unknown types are ignored.
+pub(super) fn parse_response_tools(fields: &mut StrictObject) -> Result<(Vec<ToolSpec>, bool), Failure> {
+    let mut names = HashSet::new();
+    let (mut specs, mut has_web_search) = (Vec::new(), false);
+    for mut row in fields.take_objects("tools", MAX_TOOLS)?.unwrap_or_default() {
+        let kind = row.take_string("type")?.unwrap_or_default();
+        has_web_search |= kind.starts_with(WEB_SEARCH);
+        if kind == "function" {
+            let spec = parse_spec(&mut row)?;
+            if !names.insert(spec.name.clone()) {
+                return Err(row.field_error("name", "used for one tool only"));
+            }
+            specs.push(spec);
+        }
+    }
+    Ok((specs, has_web_search))
+}
+
 fn parse_function(mut row: StrictObject, kind: Option<&str>) -> Result<(ToolSpec, StrictObject), Failure> {
     if kind != Some("function") {
         return Err(row.field_error("type", "`function` or `web_search`: other tools are not known here"));
     }
     let mut function = row.take_nested("function")?.ok_or_else(|| row.field_error("function", "given: an object"))?;
+    Ok((parse_spec(&mut function)?, function))
+}
+
+fn parse_spec(function: &mut StrictObject) -> Result<ToolSpec, Failure> {
     let name = function.take_string("name")?.filter(|name| is_name(name));
     let name = name.ok_or_else(|| function.field_error("name", "1 to 64 letters, digits, _ or -"))?;
     let description = function.take_string("description")?.unwrap_or_default();
     let parameters = function.take_object("parameters")?.filter(|schema| !schema.is_empty()).map(Value::from);
     let parameters = parameters.unwrap_or_else(|| json!({"type": "object", "properties": {}}));
-    Ok((ToolSpec { name, description, parameters, examples: Vec::new() }, function))
+    Ok(ToolSpec { name, description, parameters, examples: Vec::new() })
 }
 
 fn is_name(name: &str) -> bool {
@@ -59,21 +81,28 @@ pub(super) fn parse_tool_choice(fields: &mut StrictObject) -> Result<Option<Tool
     let accepted = "auto, none, required or {\"type\": \"function\", \"function\": {\"name\": \"…\"}}";
     let choice = match fields.take_value("tool_choice") {
         None => return Ok(None),
-        Some(Value::String(mode)) => match mode.as_str() {
-            "auto" => Some(ToolChoice::Auto),
-            "none" => Some(ToolChoice::None),
-            "required" => Some(ToolChoice::Required),
-            _ => None,
-        },
+        Some(mode @ Value::String(_)) => tool_choice_mode(&mode),
         Some(choice) if choice["type"] == "function" => {
             choice["function"]["name"].as_str().map(|name| ToolChoice::Tool(name.to_owned()))
         }
-        Some(choice) if choice["type"].as_str().is_some_and(|kind| kind.starts_with(WEB_SEARCH)) => {
-            Some(ToolChoice::Tool(SEARCH_TOOL.to_owned()))
-        }
-        Some(_) => None,
+        Some(choice) => choice["type"].as_str().and_then(web_search_choice),
     };
     choice.map(Some).ok_or_else(|| fields.field_error("tool_choice", accepted))
+}
+
+/// `auto`, `none` or `required`.
+pub(super) fn tool_choice_mode(mode: &Value) -> Option<ToolChoice> {
+    match mode.as_str()? {
+        "auto" => Some(ToolChoice::Auto),
+        "none" => Some(ToolChoice::None),
+        "required" => Some(ToolChoice::Required),
+        _ => None,
+    }
+}
+
+/// The choice of OpenAI's web search by the type of the tool.
+pub(super) fn web_search_choice(kind: &str) -> Option<ToolChoice> {
+    kind.starts_with(WEB_SEARCH).then(|| ToolChoice::Tool(SEARCH_TOOL.to_owned()))
 }
 
 #[cfg(test)]

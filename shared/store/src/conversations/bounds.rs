@@ -144,6 +144,7 @@ mod tests {
             position: None,
             duration_ms: None,
             cached: false,
+            client: false,
             error: None,
         };
         let kept = bounded_calls(&[call(1, &"x".repeat(MAX_CALLS_BYTES)), call(2, "short")]);

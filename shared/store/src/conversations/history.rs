@@ -4,7 +4,9 @@ use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use domain::{HistoryTurn, Message, Summary};
 
 use super::ConversationStore;
-use super::history_builder::{CandidateTurn, HISTORY_PROJECTION, HistoryBudget, HistoryBuilder, prompt_text};
+use super::history_builder::{
+    CandidateTurn, HISTORY_PROJECTION, HistoryBudget, HistoryBuilder, join_results, prompt_input,
+};
 use super::seq_ranges::{SeqRanges, is_in};
 use super::sort_keys::{message_key, message_sk, transcript_sk};
 use super::transcript::{char_count, read_transcript, summary_key};
@@ -16,16 +18,17 @@ use crate::item::ItemExt;
 const MESSAGES_PER_READ: i32 = 32;
 
 impl ConversationStore {
-    /// The user's message that this turn answers.
-    pub async fn load_user_message(&self, lease: &TurnLease) -> Result<String, StoreError> {
+    /// The user's input that this turn answers: one message, or those that its request had instead.
+    pub async fn load_input(&self, lease: &TurnLease) -> Result<Vec<Message>, StoreError> {
         let question = self.table.get(&message_key(&lease.partition, lease.question_seq)).await?;
-        prompt_text(&question.ok_or_else(|| StoreError::fault("a turn without its question"))?)
+        prompt_input(&question.ok_or_else(|| StoreError::fault("a turn without its question"))?)
     }
 
     /// The turns before this one that fit `budget` characters, oldest first. Only whole turns are returned, the newest
     /// preferred; the newest one is returned at any length, unless the budget is 0.
     ///
-    /// A turn is the user's message and, if there is one, the model's text, calls and tool results. The history ends at
+    /// A turn is the user's message and, if there is one, the model's text, calls and tool results. The last turn may end with
+    /// calls of the client's tools. The history ends at
     /// the first turn that does not fit, so that it has no gap. Only messages of the turn's own branch are read.
     pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<HistoryTurn>, StoreError> {
         let mut turns = Vec::new();
@@ -48,7 +51,7 @@ impl ConversationStore {
             }
         }
         turns.reverse();
-        Ok(turns)
+        Ok(join_results(turns))
     }
 
     /// The summary that replaces the oldest turns, if there is one of this branch: the last message that it covers has the

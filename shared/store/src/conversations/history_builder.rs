@@ -6,9 +6,12 @@ use domain::{HistoryTurn, Message};
 
 use super::Role;
 use super::bounds::shorten;
+use super::message::REQUEST;
 use super::sort_keys::seq_in_sk;
-use super::transcript::{answer_messages, char_count, transcript_chars, transcript_in};
+use super::transcript::{answer_messages, char_count, drop_open_calls, pair_calls, transcript_chars, transcript_in};
+use super::turn::StoredRequest;
 use crate::StoreError;
+use crate::compressed::decompressed;
 use crate::item::{Item, ItemExt};
 
 /// The maximum length of a user message in a prompt, in bytes; the stored message is complete.
@@ -16,12 +19,13 @@ const MAX_USER_MESSAGE_BYTES: usize = 160 * 1024;
 
 /// The attributes of a message that are read for a prompt.
 pub(super) const HISTORY_PROJECTION: &str =
-    "sk, v, minReader, author, content, thinking, endedAt, transcript, exchange";
+    "sk, v, minReader, author, content, thinking, endedAt, transcript, exchange, clientRequest";
 
 /// A turn read from its messages, before its transcript is loaded.
 pub(super) struct CandidateTurn {
     pub(super) answer_seq: u64,
-    user_message: String,
+    /// The input of the user.
+    input: Vec<Message>,
     messages: Vec<Message>,
     /// The minimum length of its transcript in characters, if that has an item of its own.
     min_transcript_chars: Option<usize>,
@@ -34,13 +38,13 @@ impl CandidateTurn {
 
     /// Its minimum length in a prompt, in characters.
     pub(super) fn min_chars(&self) -> usize {
-        self.user_message.chars().count() + self.min_transcript_chars.unwrap_or_else(|| char_count(&self.messages))
+        char_count(&self.input) + self.min_transcript_chars.unwrap_or_else(|| char_count(&self.messages))
     }
 
-    /// The turn for prompts, the user's message first.
+    /// The turn for prompts, the user's message first; or results of the client's tools, which the turn before it called.
     pub(super) fn into_past_turn(self, transcripts: &mut HashMap<u64, Vec<Message>>) -> HistoryTurn {
         let transcript = self.min_transcript_chars.and_then(|_| transcripts.remove(&self.answer_seq));
-        let mut messages = vec![Message::User { text: self.user_message }];
+        let mut messages = self.input;
         messages.extend(transcript.unwrap_or(self.messages));
         HistoryTurn { seq: self.answer_seq, messages }
     }
@@ -76,7 +80,41 @@ fn candidate_turn(question: &Item, answer: &Item) -> Result<CandidateTurn, Store
     let min_transcript_chars = transcript_chars(answer)?.filter(|_| transcript.is_none());
     let text = (answer.text("content")?, answer.text("thinking")?);
     let messages = transcript.unwrap_or_else(|| answer_messages(text.0, text.1));
-    Ok(CandidateTurn { answer_seq, user_message: prompt_text(question)?, messages, min_transcript_chars })
+    Ok(CandidateTurn { answer_seq, input: prompt_input(question)?, messages, min_transcript_chars })
+}
+
+/// The input of the user in prompts: one message, unless the request had others.
+pub(super) fn prompt_input(question: &Item) -> Result<Vec<Message>, StoreError> {
+    let request = stored_request(question)?;
+    let input = request.map(|request| request.input).filter(|input| !input.is_empty());
+    input.map_or_else(|| Ok(vec![Message::User { text: prompt_text(question)? }]), Ok)
+}
+
+/// What the message's own text does not hold of its request.
+pub(super) fn stored_request(question: &Item) -> Result<Option<StoredRequest>, StoreError> {
+    let parse =
+        |json: String| serde_json::from_str(&json).map_err(|_| StoreError::fault("a request that cannot be read"));
+    decompressed(question, REQUEST).map(parse).transpose()
+}
+
+/// Joins turns that begin with results of the client's tools with those that made the calls.
+pub(super) fn join_results(turns: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
+    let mut joined: Vec<HistoryTurn> = Vec::with_capacity(turns.len());
+    for turn in turns {
+        let has_results = matches!(turn.messages.first(), Some(Message::Tool(_)));
+        match joined.last_mut() {
+            Some(before) if has_results => {
+                before.messages.extend(turn.messages);
+                (before.seq, before.messages) = (turn.seq, pair_calls(&before.messages, true));
+            }
+            before => {
+                before.into_iter().for_each(|before| drop_open_calls(&mut before.messages));
+                // The calls of results without a turn before them did not fit.
+                joined.extend((!has_results).then_some(turn));
+            }
+        }
+    }
+    joined
 }
 
 /// The text of a user message in prompts. Only the first piece of a long one is read; it is longer than the limit.

@@ -13,6 +13,7 @@ use super::turn::{Answer, Continued, EarlierTurn, NewTurn, StoredTurn, TurnEnd, 
 use super::{MessageError, Role, Status, StoredCall, StoredMessage, continued};
 use crate::StoreError;
 use crate::clock::{millis, rfc3339, span_millis};
+use crate::compressed::compressed;
 use crate::item::{Item, ItemExt, item, n, s, to_json, variant};
 use crate::key::Key;
 use crate::table::Expression;
@@ -23,6 +24,7 @@ pub(super) const PARTS: &str = "parts";
 pub(super) const FEEDBACK: &str = "feedback";
 pub(super) const PARENT: &str = "parent";
 pub(super) const SUPERSEDED: &str = "aside";
+pub(super) const REQUEST: &str = "clientRequest";
 
 /// How long after its begin an answer may be recovered: a log lives for an hour, and no turn is half as long.
 const RECOVERABLE: Duration = Duration::from_mins(90);
@@ -38,6 +40,7 @@ pub(super) fn user_message_items(lease: &TurnLease, turn: &NewTurn, text: &str, 
         ("content".to_owned(), s(&pieces[0].content)),
         (PARTS.to_owned(), n(pieces.len() - 1)),
     ]);
+    message.extend(turn.request.iter().map(|request| (REQUEST.to_owned(), compressed(&to_json(request)))));
     let mut items = vec![message];
     items.extend(further_items(&lease.partition, seq, &pieces));
     items

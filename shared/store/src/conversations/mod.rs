@@ -26,6 +26,7 @@ mod outside;
 mod page;
 mod read;
 mod recovered;
+mod response;
 mod search;
 mod seq_ranges;
 mod shares;
@@ -46,11 +47,13 @@ pub use page::{
     Conversation, Feedback, MessageError, Page, Rating, ReadError, Role, Status, StoredCall, StoredMessage, TitleSource,
 };
 pub use read::{AllMessages, MessageQuery};
+pub use response::StoredResponse;
 pub use search::{ConversationQuery, FoundConversation, FoundMessage};
 pub use shares::Share;
+pub use transcript::{drop_open_calls, pair_calls};
 pub use turn::{
-    Answer, BeginError, Continued, LeaseError, LeaseState, NewTurn, StoredTurn, Target, TurnEnd, TurnLease,
-    TurnOutcome, UserInput,
+    Answer, BeginError, Continued, LeaseError, LeaseState, NewTurn, StoredRequest, StoredTurn, Target, TurnEnd,
+    TurnLease, TurnOutcome, UserInput,
 };
 
 use std::time::Duration;

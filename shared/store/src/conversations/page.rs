@@ -90,6 +90,9 @@ pub struct StoredCall {
     /// Whether the result came from a cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
+    /// Whether the client runs it, so that its result is unknown here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub client: bool,
     /// Why it failed; `None` for a call that succeeded or did not finish, and in turns of earlier releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolFailure>,
@@ -108,8 +111,14 @@ impl StoredCall {
             position,
             duration_ms: outcome.map(|outcome| outcome.duration_ms),
             cached: outcome.is_some_and(|outcome| outcome.cached),
+            client: false,
             error: outcome.and_then(|outcome| outcome.error.clone()),
         }
+    }
+
+    /// A call of a tool that the client runs, after all text.
+    pub fn of_client(call: &ToolCall) -> Self {
+        Self { ok: true, summary: String::new(), client: true, ..Self::new(call, None, None) }
     }
 }
 

@@ -7,11 +7,11 @@
 use std::collections::HashSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::{Message, ProviderData, Summary, ToolCall, ToolMessage};
+use domain::{FinishReason, Message, ProviderData, Summary, ToolCall, ToolMessage};
 
 use super::bounds::{bounded_arguments, is_one_piece, json_len, shorten};
 use super::sort_keys::{SUMMARY, seq_in_sk, transcript_key};
-use super::turn::{Answer, TurnLease};
+use super::turn::{Answer, TurnEnd, TurnLease};
 use crate::compressed::{compressed, decompressed};
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, item, n, s, to_json};
 use crate::key::Key;
@@ -61,7 +61,8 @@ impl Transcript {
 
     /// The transcript of a turn that ends; `None` if the answer holds everything.
     pub(super) fn for_answer(answer: &Answer) -> Option<Self> {
-        let messages = shrink_to_fit(pair_calls(&answer.transcript));
+        let ends_with_calls = answer.end == TurnEnd::Done(FinishReason::ToolCalls);
+        let messages = shrink_to_fit(pair_calls(&answer.transcript, ends_with_calls));
         let (content, thinking) = (&answer.content, &answer.thinking);
         let is_in_answer = is_one_piece(content, thinking) && messages == answer_messages(content, thinking);
         (!is_in_answer).then(|| Self { json: to_json(&messages), chars: char_count(&messages).max(1) })
@@ -131,14 +132,27 @@ fn message_length(message: &Message) -> usize {
     }
 }
 
-/// Removes calls without results, results without calls, and empty replies.
-fn pair_calls(messages: &[Message]) -> Vec<Message> {
+/// Removes calls that the client has not run.
+pub fn drop_open_calls(messages: &mut Vec<Message>) {
+    let Some(Message::Assistant { text, calls, .. }) = messages.last_mut() else { return };
+    calls.clear();
+    if text.trim().is_empty() {
+        messages.pop();
+    }
+}
+
+/// Removes calls without results, results without calls, and empty replies. If the last message `ends_with_calls`, these are
+/// of the client's tools and remain.
+pub fn pair_calls(messages: &[Message], ends_with_calls: bool) -> Vec<Message> {
     let mut kept: Vec<Message> = Vec::with_capacity(messages.len());
     let mut rest = messages;
     while let Some((message, after)) = rest.split_first() {
         let results = after.iter().take_while(|message| matches!(message, Message::Tool(_))).count();
         let (results, next) = after.split_at(results);
         match message {
+            Message::Assistant { calls, .. } if ends_with_calls && after.is_empty() && !calls.is_empty() => {
+                kept.push(message.clone());
+            }
             Message::Assistant { text, thinking, calls, provider_data } => {
                 kept.extend(paired_exchange((text, thinking), calls, provider_data.as_deref(), results));
             }

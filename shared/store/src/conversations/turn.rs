@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use domain::{ErrorCode, Failure, FinishReason, Language, Message, NumberedSources, Source, Summary, Usage};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::seq_ranges::SeqRanges;
 use super::{StoredCall, StoredMessage};
@@ -37,8 +38,21 @@ pub struct NewTurn {
     pub title: String,
     /// For a new conversation: whether it is in no list and expires. One that continues must be temporary then.
     pub temporary: bool,
+    /// What a client's request has that the text of a new message does not hold.
+    pub request: Option<StoredRequest>,
     /// The idempotency key of the request, which maps to the turn from its begin on.
     pub idempotency: Option<IdempotencyClaim>,
+}
+
+/// What a new message of the user does not hold of the request that sent it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StoredRequest {
+    /// The messages that prompts have instead of the text: results of the client's tools, or a conversation that the client
+    /// has kept so far; empty if the text is all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub input: Vec<Message>,
+    /// What describes the request to its client.
+    pub details: Value,
 }
 
 /// The input of a turn.

@@ -10,6 +10,7 @@ mod branches;
 mod breakers;
 mod cache;
 mod chats;
+mod client_calls;
 mod conditions;
 mod conversation_search;
 mod definitions;

@@ -175,7 +175,7 @@ async fn imported_conversation_continues_on_its_shown_branch() {
     assert_eq!(texts().await, ["Q", "B", "R", "C"]);
     let again = NewTurn { input: store::UserInput::Regenerate, ..next_turn(&id, "") };
     let lease = store.begin(&alice(), &again, at(3)).await.unwrap();
-    assert_eq!(store.load_user_message(&lease).await.unwrap(), "R");
+    assert_eq!(store.load_input(&lease).await.unwrap(), [user_message("R")]);
     let history = history_of(&store, &lease, 1_000).await;
     assert_eq!(history[0], user_message("Q"));
     assert_eq!(history.len(), 2);

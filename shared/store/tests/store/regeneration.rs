@@ -61,7 +61,7 @@ async fn regenerated_answer_replaces_first_from_its_begin() {
     let first = conversation(&store, &[("Q1", "A1"), ("Q2", "A2")]).await;
     let id = &first.conversation_id;
     let lease = store.begin(&alice(), &regenerate_turn(id), at(1)).await.unwrap();
-    assert_eq!(store.load_user_message(&lease).await.unwrap(), "Q2");
+    assert_eq!(store.load_input(&lease).await.unwrap(), [user_message("Q2")]);
     assert_eq!(history_of(&store, &lease, 1000).await, [user_message("Q1"), assistant_message("A1")]);
     let mut running = complete_messages(&["Q1", "A1", "Q2", ""]);
     running[3].1 = Status::Running;
@@ -84,7 +84,7 @@ async fn regeneration_can_repeat_and_keeps_earlier_answers() {
     let id = &first.conversation_id;
     for reply in ["B", "C", "D", "E", "F"] {
         let lease = store.begin(&alice(), &regenerate_turn(id), at(1)).await.unwrap();
-        assert_eq!(store.load_user_message(&lease).await.unwrap(), "Q");
+        assert_eq!(store.load_input(&lease).await.unwrap(), [user_message("Q")]);
         assert_eq!(history_of(&store, &lease, 1000).await, []);
         store.finish(&lease, &answer(reply), at(2)).await.unwrap();
         assert_eq!(visible_messages(&store, id, 3).await, complete_messages(&["Q", reply]));
@@ -136,7 +136,7 @@ async fn f101_dead_turn_can_be_regenerated() {
     let store = store().await.conversations;
     let dead = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let lease = store.begin(&alice(), &regenerate_turn(&dead.conversation_id), at(15)).await.unwrap();
-    assert_eq!(store.load_user_message(&lease).await.unwrap(), "Q");
+    assert_eq!(store.load_input(&lease).await.unwrap(), [user_message("Q")]);
     store.finish(&lease, &answer("A"), at(16)).await.unwrap();
     assert_eq!(visible_messages(&store, &dead.conversation_id, 17).await, complete_messages(&["Q", "A"]));
 }

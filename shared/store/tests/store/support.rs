@@ -146,6 +146,7 @@ pub(crate) fn first_turn(text: &str) -> NewTurn {
         model: "volcano".to_owned(),
         title: format!("About {text}"),
         temporary: false,
+        request: None,
         idempotency: None,
     }
 }

@@ -181,7 +181,7 @@ async fn transcripts_of_older_releases_stay_readable() {
     let again = NewTurn { input: UserInput::Regenerate, ..next_turn(&id, "") };
     store.finish(&next, &answer("C"), at(22)).await.unwrap();
     let lease = store.begin(&alice(), &again, at(23)).await.unwrap();
-    assert_eq!(store.load_user_message(&lease).await.unwrap(), "now");
+    assert_eq!(store.load_input(&lease).await.unwrap(), [user_message("now")]);
     assert_eq!(history_of(&store, &lease, usize::MAX).await, now);
 }
 
@@ -330,7 +330,7 @@ async fn answers_of_all_branches_keep_their_transcripts() {
     store.finish(&one, &failed, at(2)).await.unwrap();
     assert_eq!(count_transcripts(&endpoint).await, 2, "its branch can be selected");
     let other = store.begin(&alice(), &again(), at(3)).await.unwrap();
-    assert_eq!(store.load_user_message(&other).await.unwrap(), "Q");
+    assert_eq!(store.load_input(&other).await.unwrap(), [user_message("Q")]);
     store.finish(&other, &search_answer(3), at(3)).await.unwrap();
     let expected: Vec<Message> = std::iter::once(user_message("Q")).chain(search_messages(3)).collect();
     assert_eq!(read_next(&store, &lease.conversation_id, 4).await, expected);

@@ -25,6 +25,7 @@ async fn turn_is_stored_and_counted() {
         position: Some(CallPosition { text: 0, thinking: 2, thinking_ms: Some(20) }),
         duration_ms: Some(7),
         cached: true,
+        client: false,
         error: None,
     };
     let source =

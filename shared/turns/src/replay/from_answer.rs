@@ -25,7 +25,8 @@ pub(super) fn remaining(logged: &TurnAccumulator, turn: StoredTurn) -> Option<Ve
     let mut sources = message.sources;
     sources.retain(|source| !logged.sources.iter().any(|known| known.url == source.url));
     rest.switch_model();
-    for call in message.tool_calls {
+    let (client_calls, calls): (Vec<_>, Vec<_>) = message.tool_calls.into_iter().partition(|call| call.client);
+    for call in calls {
         let known = logged.call(&call.id);
         let position = call.position.unwrap_or_default();
         // The turns of earlier releases have no positions: their calls follow the reasoning.
@@ -41,6 +42,10 @@ pub(super) fn remaining(logged: &TurnAccumulator, turn: StoredTurn) -> Option<Ve
     rest.events.extend(sources.into_iter().map(|source| Event::Note(Note::EarlierSource(Box::new(source)))));
     rest.push_texts(usize::MAX, usize::MAX);
     let mut events = rest.events;
+    let known_calls = logged.client_tool_calls.len();
+    let client_calls =
+        client_calls.iter().skip(known_calls).map(|call| ToolEvent::ClientCall(Box::new(tool_call(call))));
+    events.extend(client_calls.map(Event::Tool));
     match outcome {
         Some(outcome) => {
             events.extend(title.map(|title| Event::Note(Note::Title(title.into()))));

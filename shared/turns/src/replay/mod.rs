@@ -8,7 +8,6 @@ mod log_writer;
 mod resume;
 
 pub use self::log_batcher::{FLUSH_INTERVAL as LOG_FLUSH_INTERVAL, GRACE_PERIOD as LOG_GRACE_PERIOD};
-pub use self::resume::{FrameId, current, resume};
+pub use self::resume::{FrameId, current, repeated, resume};
 
 pub(crate) use self::log_writer::LogWriter;
-pub(crate) use self::resume::repeated;

@@ -65,7 +65,10 @@ pub async fn resume(
 }
 
 /// This turn from its first event on, whether it runs or has finished, on whichever instance.
-pub(crate) async fn repeated(
+///
+/// # Errors
+/// `not_found` without such a conversation, or a failure of the store.
+pub async fn repeated(
     services: &TurnServices,
     owner: &Owner,
     turn: TurnRef,

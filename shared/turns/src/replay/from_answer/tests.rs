@@ -26,6 +26,7 @@ fn turn(content: &str, tally: Option<TurnOutcome>) -> StoredTurn {
         position: None,
         duration_ms: None,
         cached: false,
+        client: false,
         error: None,
     };
     let message = StoredMessage {

@@ -1,0 +1,147 @@
+use std::collections::HashSet;
+
+use domain::{Failure, Message, StrictObject, ToolCall, ToolMessage};
+use serde_json::Value;
+
+use super::ResponseId;
+use crate::openai::messages::parse_arguments;
+
+/// Maximum number of items in a request.
+const MAX_ITEMS: usize = 10_000;
+
+/// An item of a request's input.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InputItem {
+    /// A message, calls of the client's tools, or the result of one.
+    Message(Message),
+    /// Everything that this stored response has answered.
+    Answer(ResponseId),
+}
+
+/// Parses `input`, a text or items; also returns the texts of `system` and `developer` messages. Items of unknown types, and
+/// reasoning, are ignored.
+pub(super) fn parse_input(fields: &mut StrictObject) -> Result<(Vec<InputItem>, Vec<String>), Failure> {
+    let text = match fields.take_value("input") {
+        Some(Value::String(text)) if !text.trim().is_empty() => text,
+        Some(items @ Value::Array(_)) => {
+            let items = StrictObject::of("input", items).take_objects("input", MAX_ITEMS)?.unwrap_or_default();
+            let mut input = Input::default();
+            for item in items {
+                input.add(item)?;
+            }
+            return Ok((input.items, input.system));
+        }
+        _ => return Err(fields.field_error("input", "a text that is not blank, or an array of items")),
+    };
+    Ok((vec![InputItem::Message(Message::User { text })], Vec::new()))
+}
+
+#[derive(Default)]
+struct Input {
+    items: Vec<InputItem>,
+    system: Vec<String>,
+}
+
+impl Input {
+    fn add(&mut self, mut item: StrictObject) -> Result<(), Failure> {
+        let kind = item.take_string("type")?;
+        match kind.as_deref() {
+            None | Some("message") => self.add_message(item)?,
+            Some("function_call") => self.add_call(item)?,
+            Some("function_call_output") => {
+                let call_id = required(&mut item, "call_id")?;
+                let content = take_text(&mut item, "output")?;
+                // The call has the name.
+                let result = ToolMessage { call_id, name: String::new(), ok: true, content };
+                self.items.push(InputItem::Message(Message::Tool(result)));
+            }
+            Some("item_reference") => {
+                let id = required(&mut item, "id")?;
+                let accepted = "the id of an item of a stored response";
+                let answer = ResponseId::of_item(&id).ok_or_else(|| item.field_error("id", accepted))?;
+                let answer = InputItem::Answer(answer);
+                // Its other items are in the same answer.
+                if !self.items.contains(&answer) {
+                    self.items.push(answer);
+                }
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    fn add_message(&mut self, mut item: StrictObject) -> Result<(), Failure> {
+        let role = required(&mut item, "role")?;
+        let text = take_text(&mut item, "content")?;
+        match role.as_str() {
+            "system" | "developer" => self.system.extend(Some(text).filter(|text| !text.trim().is_empty())),
+            "user" => self.items.push(InputItem::Message(Message::User { text })),
+            "assistant" => self.items.push(InputItem::Message(assistant(text, Vec::new()))),
+            _ => return Err(item.field_error("role", "system, developer, user or assistant")),
+        }
+        Ok(())
+    }
+
+    fn add_call(&mut self, mut item: StrictObject) -> Result<(), Failure> {
+        let (id, name) = (required(&mut item, "call_id")?, required(&mut item, "name")?);
+        let arguments = parse_arguments(item.take_string("arguments")?.unwrap_or_default());
+        let call = ToolCall { id, name, arguments };
+        match self.items.last_mut() {
+            Some(InputItem::Message(Message::Assistant { calls, .. })) => calls.push(call),
+            _ => self.items.push(InputItem::Message(assistant(String::new(), vec![call]))),
+        }
+        Ok(())
+    }
+}
+
+fn assistant(text: String, calls: Vec<ToolCall>) -> Message {
+    Message::Assistant { text, thinking: String::new(), calls, provider_data: None }
+}
+
+fn required(item: &mut StrictObject, name: &str) -> Result<String, Failure> {
+    item.take_string(name)?.ok_or_else(|| item.field_error(name, "given: a string"))
+}
+
+/// A string, or parts with a text each.
+fn take_text(item: &mut StrictObject, name: &str) -> Result<String, Failure> {
+    let accepted = "a string, or an array of parts of type input_text or output_text: nothing else can be read here";
+    let part = |part: &Value| match part["type"].as_str()? {
+        "input_text" | "output_text" | "text" | "summary_text" => part["text"].as_str().map(str::to_owned),
+        "refusal" => part["refusal"].as_str().map(str::to_owned),
+        _ => None,
+    };
+    let text = match item.take_value(name) {
+        Some(Value::String(text)) => Some(text),
+        Some(Value::Array(parts)) => parts.iter().map(part).collect::<Option<Vec<_>>>().map(|texts| texts.join("\n")),
+        _ => None,
+    };
+    text.ok_or_else(|| item.field_error(name, accepted))
+}
+
+/// Checks that each call has its result before the next message, and each result its call; `before` are the calls with which
+/// the earlier conversation ends. Names results after their calls.
+///
+/// # Errors
+/// `invalid_request`.
+pub fn check_calls(before: &[ToolCall], messages: &mut [Message]) -> Result<(), Failure> {
+    let invalid = |message: &str| Err(StrictObject::default().field_error("input", message));
+    let (mut calls, mut open) = (before.to_vec(), before.iter().map(|call| call.id.clone()).collect::<HashSet<_>>());
+    for message in messages {
+        match message {
+            Message::Tool(result) => {
+                let call = calls.iter().find(|call| call.id == result.call_id);
+                let Some(call) = call.filter(|call| open.remove(&call.id)) else {
+                    return invalid("without an output that has no call before it");
+                };
+                result.name.clone_from(&call.name);
+            }
+            _ if !open.is_empty() => return invalid("complete: a function call has no output"),
+            Message::Assistant { calls: more, .. } => {
+                calls.clone_from(more);
+                open = calls.iter().map(|call| call.id.clone()).collect();
+            }
+            Message::User { .. } => {}
+        }
+    }
+    if open.is_empty() { Ok(()) } else { invalid("complete: a function call has no output") }
+}

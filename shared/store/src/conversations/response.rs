@@ -1,0 +1,59 @@
+use std::time::SystemTime;
+
+use domain::Owner;
+use serde_json::Value;
+
+use super::history_builder::stored_request;
+use super::sort_keys::message_key;
+use super::{ConversationStore, ReadError, Role, StoredMessage};
+use crate::StoreError;
+use crate::item::ItemExt;
+use crate::key::OwnerPartitions;
+use crate::turn_ref::TurnRef;
+
+/// An answer with the request that led to it.
+#[derive(Clone, Debug)]
+pub struct StoredResponse {
+    /// The turn that wrote it last.
+    pub turn: TurnRef,
+    /// The answer.
+    pub message: StoredMessage,
+    /// The id of the user's message.
+    pub question_id: String,
+    /// Whether it is all that its conversation has.
+    pub is_alone: bool,
+    /// [`StoredRequest::details`](super::StoredRequest::details); `None` if the request had another form.
+    pub details: Option<Value>,
+}
+
+impl ConversationStore {
+    /// The answer with this id, which other messages may follow.
+    ///
+    /// # Errors
+    /// [`ReadError::NotFound`] for any other id.
+    pub async fn response(
+        &self,
+        owner: &Owner,
+        id: &str,
+        message_id: &str,
+        now: SystemTime,
+    ) -> Result<StoredResponse, ReadError> {
+        let (head, seq) = self.head_and_message(owner, id, message_id, now).await?;
+        let partition = owner.conversation_partition(id);
+        let question_seq = head.tree.parent(seq);
+        if head.tree.role(seq) != Some(Role::Assistant) || question_seq == 0 {
+            return Err(ReadError::NotFound);
+        }
+        let question = self.table.get(&message_key(&partition, question_seq)).await?;
+        let question = question.ok_or_else(|| StoreError::fault("an answer without its question"))?;
+        let message = self.message(&partition, seq).await?.ok_or(ReadError::NotFound)?;
+        let turn = TurnRef::new(&message.turn_id, id, seq);
+        Ok(StoredResponse {
+            message: message.into_message(&head, now),
+            question_id: question.text("id")?.to_owned(),
+            is_alone: (question_seq, seq) == (1, head.last_seq),
+            details: stored_request(&question)?.map(|request| request.details),
+            turn,
+        })
+    }
+}
