@@ -8,11 +8,9 @@ pub fn render_error(failure: &Failure, _request_id: &str) -> Vec<u8> {
 
 /// The error of a failed response: OpenAI's code, and a message in which clients find the time to wait.
 pub(super) fn openai_error(failure: &Failure) -> Value {
-    let mut message = failure.message.clone();
     // Source: <https://github.com/openai/codex>, codex-rs/codex-api/src/sse/responses.rs (2026-11-27).
-    if let Some(seconds) = failure.retry_after_seconds {
-        message.push_str(&format!(" Please try again in {seconds}s."));
-    }
+    let wait = failure.retry_after_seconds.map(|seconds| format!(" Please try again in {seconds}s."));
+    let message = format!("{}{}", failure.message, wait.unwrap_or_default());
     json!({ "code": openai_code(failure.code), "message": message })
 }
 

@@ -108,7 +108,9 @@ pub(super) fn join_results(turns: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
                 (before.seq, before.messages) = (turn.seq, pair_calls(&before.messages, true));
             }
             before => {
-                before.into_iter().for_each(|before| drop_open_calls(&mut before.messages));
+                if let Some(before) = before {
+                    drop_open_calls(&mut before.messages);
+                }
                 // The calls of results without a turn before them did not fit.
                 joined.extend((!has_results).then_some(turn));
             }

@@ -20,7 +20,7 @@ import { startModel } from "./model.js";
 import { createKey, startServer } from "./server.js";
 
 const TIMEOUT_MS = 600_000;
-const KEYS = ["openai-js", "ai-sdk", "openai-python", "langchain", "deployed-0", "deployed-1", "deployed-2"];
+const KEYS = ["openai-js", "ai-sdk", "openai-python", "responses-one", "responses-other", "langchain", "deployed-0", "deployed-1", "deployed-2"];
 
 const model = await startModel();
 const entry = (name) => ({ name, baseUrl: `${model.url}/v1`, model: "scripted", tools: name });
