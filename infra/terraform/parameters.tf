@@ -1152,6 +1152,39 @@ variable "log_level" {
   }
 }
 
+variable "otlp_endpoint" {
+  description = "A collector of OpenTelemetry that gets the spans of each turn by OTLP over HTTP, such as https://cloud.langfuse.com/api/public/otel, or https://xray.eu-west-1.amazonaws.com for CloudWatch; empty for none."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^$|^https?://[^\\s@?#]+$", var.otlp_endpoint))
+    error_message = "The parameter OtlpEndpoint does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "otlp_headers_parameter" {
+  description = "The SSM parameter that holds the headers for OtlpEndpoint, such as authorization=Basic%20..., with its leading slash. An address of Amazon needs none."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^$|^(/[A-Za-z0-9_.-]+)+$", var.otlp_headers_parameter))
+    error_message = "The parameter OtlpHeadersParameter does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
+variable "otlp_capture_content" {
+  description = "Whether spans have the text of users, answers and tool calls too."
+  type        = string
+  default     = "no"
+  nullable    = false
+  validation {
+    condition     = contains(["yes", "no"], var.otlp_capture_content)
+    error_message = "The parameter OtlpCaptureContent does not accept this value: its description and docs/deploy/parameters.md name what it accepts."
+  }
+}
+
 variable "kms_key_arn" {
   description = "The key that encrypts the parameters or secrets above, if it is one of your own."
   type        = string
@@ -1313,6 +1346,9 @@ locals {
     MemorySize                 = var.memory_size
     LogRetentionDays           = var.log_retention_days
     LogLevel                   = var.log_level
+    OtlpEndpoint               = var.otlp_endpoint
+    OtlpHeadersParameter       = var.otlp_headers_parameter
+    OtlpCaptureContent         = var.otlp_capture_content
     KmsKeyArn                  = var.kms_key_arn
     PermissionsBoundaryArn     = var.permissions_boundary_arn
     BufferedApi                = var.buffered_api

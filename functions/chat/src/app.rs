@@ -79,9 +79,11 @@ impl App {
         VisibleModels { models: &self.config.models, auth: &self.config.auth, caller }
     }
 
-    /// Interrupts the running turns and waits until each is stored and has ended its stream; none can start afterwards.
+    /// Interrupts the running turns and waits until each is stored and has ended its stream; none can start afterwards. Then
+    /// sends the spans that wait.
     pub async fn shut_down(&self) {
         self.turns.registry.shut_down().await;
+        self.turns.traces.flush().await;
     }
 }
 

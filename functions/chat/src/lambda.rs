@@ -12,7 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use web::{ApiError, Exposure, LambdaSettings, Origins, Platform};
 
 use crate::http::audit::AUDIT;
-use crate::{App, Config, Metrics, STAGES};
+use crate::{App, Config, Metrics, STAGES, Traces};
 
 /// Runs the function until its instance ends.
 ///
@@ -22,11 +22,11 @@ pub fn run() -> ExitCode {
     let settings = Settings::from_env();
     init_logging(&settings);
     match assemble(&settings) {
-        Ok((app, front)) => serve(app.router(), front),
+        Ok((app, front)) => serve(app.router(), front, app.turns.traces.clone()),
         Err(line) => {
             tracing::error!("{line}");
             let front = LambdaSettings::from_settings(&settings).unwrap_or_default();
-            serve(unconfigured_routes(metrics(&settings)), front)
+            serve(unconfigured_routes(metrics(&settings)), front, Traces::default())
         }
     }
 }
@@ -62,13 +62,17 @@ fn assemble(settings: &Settings) -> Result<(App, LambdaSettings), String> {
     Ok((App::new(config, &aws), front))
 }
 
-fn serve(routes: Router, front: LambdaSettings) -> ExitCode {
+fn serve(routes: Router, front: LambdaSettings, traces: Traces) -> ExitCode {
     // One thread: most instances run one turn at a time and have less than one core. Turns mostly wait for the network.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return exit_with(&error.to_string()),
     };
-    match runtime.block_on(web::run(routes, front)) {
+    let send_traces = move || {
+        let traces = traces.clone();
+        async move { traces.flush().await }
+    };
+    match runtime.block_on(web::run(routes, front, send_traces)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => exit_with(&error.to_string()),
     }

@@ -32,6 +32,7 @@ ACCEPTED = [
     MODEL | {"Function": "full", "DocumentsDir": "/opt/documents", "DocumentsLayer": LAYER, "Articles": "yes", "DocumentGroups": '{"legal/":["legal"]}'},
     MODEL | {"EmbeddingsModel": "m", "EmbeddingsBaseUrl": "https://models.example.com/v1", "EmbeddingsApiKeyParameter": "/chat/embeddings", "Articles": "no"},
     MODEL | {"SystemPromptParameter": "/chat/prompt"},
+    MODEL | {"OtlpEndpoint": "https://xray.eu-west-1.amazonaws.com"},
     MODEL | {"Auth": "jwt", "AuthJwtIssuer": "https://id.example.com/", "AuthJwtAudience": "chat"},
     MODEL | {"AzureTenantId": "contoso.example", "AzureClientId": "00000000-0000-4000-8000-000000000000", "AzureClientSecretParameter": "/chat/azure"},
     MODEL | {"SearchProvider": "aws", "SearchRegion": "us-east-1"},

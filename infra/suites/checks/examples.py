@@ -31,6 +31,8 @@ OTHERS = [
     MODEL | {"ChatRateLimit": "40/60s", "SearchRateLimit": "5/60s", "MaxToolRounds": "5", "HistoryTokens": "8000", "SummariseHistory": "yes", "TitleModel": "none", "TurnSeconds": "120"},
     MODEL | {"UserDailyTokens": "100000", "UserDailySearches": "50", "TotalDailyTokens": "1000000", "TotalDailySearches": "500", "GroupBudgets": '{"sales":{"dailyTokens":2000000}}'},
     MODEL | {"ModelFirstByteSeconds": "60", "ModelIdleSeconds": "60", "ModelProgressSeconds": "120", "LogLevel": "warn"},
+    MODEL | {"OtlpEndpoint": "https://xray.eu-west-1.amazonaws.com"},
+    MODEL | {"OtlpEndpoint": "https://cloud.langfuse.com/api/public/otel", "OtlpHeadersParameter": "/lambda-chat/otlp", "OtlpCaptureContent": "yes"},
     MODEL | {"DynamodbEndpoint": "https://dynamodb.eu-west-1.amazonaws.com", "ExistingDataTable": "lambda-chat-restored"},
     MODEL | {"Function": "full", "EmbeddingsModel": "text-embedding-3-small", "EmbeddingsApiKeyParameter": "/lambda-chat/embeddings", "EmbeddingsBaseUrl": "https://models.example.com/v1", "ArticlesVectorBucket": "lambda-chat-vectors-1", "ArticlesVectorIndex": "handbook"},
 ]

@@ -98,6 +98,8 @@ MUTATIONS = [
     ("          - !Ref MaxToolRounds\n", ""),
     ("          - !Ref SubnetIds\n          - !Ref SecurityGroupIds\n", "          - !Ref SubnetIds\n"),
     ("                - HasNetwork\n", "                - HasKmsKey\n"),
+    ("                - HasAmazonSpans\n", "                - HasKmsKey\n"),
+    (":parameter${OtlpHeadersParameter}", ":parameter/*"),
     ("      - Assert: !Equals [!Ref FrontDoor, rest]\n", "      - Assert: !Equals [!Ref FrontDoor, url]\n"),
     ("          - !Ref MaxToolRounds\n", "          - !Ref MaxToolRounds\n          - !Ref FrontDoor\n"),
     ("settings ${SettingsVersion.VersionNumber}, ${MemorySize} MB", "settings, ${MemorySize} MB"),

@@ -10,7 +10,7 @@ SETTING = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|ARTICLES|AUTH|MASK|MODELS
 # Variables that Cargo and the build script set for the compiler.
 CARGO = re.compile(r"CARGO_|LAMBDA_CHAT_COMMIT$")
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod tests \{")
-EXTERNAL_KEY = re.compile(r"^(([A-Z0-9_]+_API|(PREVIOUS_)?ORIGIN)_KEY|AZURE_CLIENT_SECRET|SYSTEM_PROMPT)$")
+EXTERNAL_KEY = re.compile(r"^(([A-Z0-9_]+_API|(PREVIOUS_)?ORIGIN)_KEY|AZURE_CLIENT_SECRET|OTEL_EXPORTER_OTLP_HEADERS|SYSTEM_PROMPT)$")
 CONSTANT = re.compile(r'const (\w+): &str = "([^"]+)";')
 
 

@@ -39,6 +39,9 @@ NOT_IN_THE_TEMPLATE = {
     "PREVIOUS_ORIGIN_KEY": "a key is never a template's value",
     "PREVIOUS_ORIGIN_KEY_SECRET": "CloudFormation reads the key from the parameter",
     "SYSTEM_PROMPT_SECRET": "a long prompt has one place",
+    "OTEL_EXPORTER_OTLP_HEADERS": "a key is never a template's value",
+    "OTEL_EXPORTER_OTLP_HEADERS_SECRET": "the headers have one place",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "the path of traces is the standard one",
     "AZURE_CLIENT_SECRET": "a key is never a template's value",
     "AZURE_CLIENT_SECRET_SECRET": "the application's secret has one place",
     "AZURE_FEDERATED_TOKEN_FILE": "nothing writes such a file in a function",
@@ -51,7 +54,6 @@ NOT_IN_THE_TEMPLATE = {
     "AWS_LAMBDA_FUNCTION_VERSION": "set by Lambda",
     "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "set by Lambda",
     "AWS_REGION": "set by Lambda",
-    "AWS_XRAY_DAEMON_ADDRESS": "set by Lambda",
     "AWS_DEFAULT_REGION": "set by Lambda",
     "AWS_ACCESS_KEY_ID": "set by Lambda",
     "AWS_SECRET_ACCESS_KEY": "set by Lambda",
@@ -106,7 +108,8 @@ NETWORK = {
     f"ec2:{action}"
     for action in ("AssignPrivateIpAddresses", "CreateNetworkInterface", "DeleteNetworkInterface", "DescribeNetworkInterfaces", "DescribeSubnets", "UnassignPrivateIpAddresses")
 }
-WITHOUT_RESOURCE = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"} | NETWORK
+SPANS = {"xray:PutSpans", "xray:PutSpansForIndexing"}
+WITHOUT_RESOURCE = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"} | SPANS | NETWORK
 # The conditions of the keys of the front door, which only CloudFront sends, and their parameters.
 ORIGIN_KEYS = {"HasOriginKey": "OriginKeyParameter", "HasPreviousOriginKey": "PreviousOriginKeyParameter"}
 # Time reserved for storing an answer and ending its stream.
@@ -228,6 +231,8 @@ def wildcards_of(template, role):
         sid = statement.get("Sid", "a statement")
         if NETWORK & set(listed(statement["Action"])) and condition != "HasNetwork":
             yield f"{sid} reaches networks without one"
+        if SPANS & set(listed(statement["Action"])) and condition != "HasAmazonSpans":
+            yield f"{sid} sends spans to Amazon without an address of it"
         for action in listed(statement["Action"]):
             if "*" in action:
                 yield f"{sid} allows {action}"
@@ -272,7 +277,7 @@ def keys(template, _calls):
     wanted = set()
     for name in template.functions():
         for variable, value in template.environment(name).items():
-            if variable.endswith(("_KEY_PARAMETER", "_CLIENT_SECRET_PARAMETER", "SYSTEM_PROMPT_PARAMETER")):
+            if variable.endswith(("_KEY_PARAMETER", "_CLIENT_SECRET_PARAMETER", "_HEADERS_PARAMETER", "SYSTEM_PROMPT_PARAMETER")):
                 wanted.add((value["Ref"], "ssm:GetParameter"))
             elif variable.endswith("_API_KEY_SECRET"):
                 wanted.add((value["Ref"], "secretsmanager:GetSecretValue"))

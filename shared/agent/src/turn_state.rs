@@ -28,6 +28,8 @@ pub struct TurnState {
     pub attempts: AttemptLog,
     /// The usage of the finished replies.
     pub(crate) usage: Usage,
+    /// That of each reply in a round, with the number of attempts so far, of which the last one is its own.
+    pub reply_usages: Vec<(usize, Usage)>,
     /// What a prefetched call cost, or may cost, while no call of the model has used it.
     pub(crate) prefetch_credits: u64,
     /// The prompt whose reply is being read.

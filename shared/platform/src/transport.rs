@@ -129,9 +129,11 @@ pub enum BodyError {
 }
 
 /// Why a short document could not be fetched: the reason, without any data, and whether a later attempt may succeed.
-pub(crate) struct FetchError {
-    pub(crate) reason: String,
-    pub(crate) is_transient: bool,
+pub struct FetchError {
+    /// The status and the code of an error response, or why there was none.
+    pub reason: String,
+    /// Whether a later attempt may succeed.
+    pub is_transient: bool,
 }
 
 /// Sends a request and reads a successful answer of at most 256 KiB, within `limit`.
@@ -140,7 +142,7 @@ pub(crate) struct FetchError {
 ///
 /// # Errors
 /// Of a rejection the status and the code in `code_field`, without the message, which may quote data.
-pub(crate) fn fetch(
+pub fn fetch(
     request: RequestBuilder,
     limit: Duration,
     code_field: &'static str,

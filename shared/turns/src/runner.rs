@@ -1,4 +1,5 @@
 use std::panic::AssertUnwindSafe;
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use agent::{EventLog, Turn, TurnRecorderFactory};
@@ -14,7 +15,7 @@ use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceN
 use crate::request::{PromptInput, ResolvedAgent};
 use crate::services::TurnServices;
 use crate::sync::{StoredToolSupport, breaker, tool_support};
-use crate::telemetry::{StageLog, TurnReport, log_end, redaction};
+use crate::telemetry::{StageLog, TurnContent, TurnReport, log_end, redaction};
 
 /// Timeout for storing records of tool calls, which a turn can do without.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
@@ -41,6 +42,8 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) started_at: Instant,
     /// Whether its calls are recorded: not those of a temporary conversation.
     pub(crate) records_calls: bool,
+    /// The user message, once it is known and if traces have text.
+    pub(crate) question: OnceLock<String>,
 }
 
 impl TurnRunner<'_> {
@@ -78,6 +81,9 @@ impl TurnRunner<'_> {
         let ResolvedAgent { agent, models, tool_choice, .. } = self.agent;
         let store = &self.services.store;
         let PromptInput { text, history, summary, client, sources } = input;
+        if self.captures_content() {
+            self.question.get_or_init(|| text.clone());
+        }
         let turn = Turn {
             id: self.turn_id.to_owned(),
             models,
@@ -195,14 +201,22 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// Writes metrics and traces of the turn; must be called before the last byte leaves.
+    /// Whether traces of the turn have text: not those of a temporary conversation.
+    fn captures_content(&self) -> bool {
+        self.records_calls && self.services.traces.captures_content()
+    }
+
+    /// Writes metrics and keeps traces of the turn; must be called before the last byte leaves.
     pub(crate) fn report(&self, outcome: Result<FinishReason, ErrorCode>) {
         let state = self.events.turn_state().clone();
         let report = TurnReport {
             request: self.request,
+            owner: self.owner,
+            agent: &self.agent.id,
             conversation_id: self.conversation_id,
             turn_id: self.turn_id,
             model: self.agent.model_name(),
+            models: &self.agent.models,
             tools: self.agent.agent.tools.names().map(str::to_owned).collect(),
             attempts: state.attempts.records(),
             usage: state.usage(),
@@ -210,6 +224,10 @@ impl TurnRunner<'_> {
             started_at: self.started_at,
             ended_at: Instant::now(),
             outcome,
+            content: self.captures_content().then(|| TurnContent {
+                question: self.question.get().map(String::as_str).unwrap_or_default(),
+                redactor: &self.services.redactor,
+            }),
         };
         log_end(&report);
         let now = SystemTime::now();

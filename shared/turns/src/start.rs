@@ -29,6 +29,7 @@ pub(crate) async fn start(
     let events = continued.map_or_else(EventLog::default, |one| EventLog::continuing(&one.content, &one.thinking));
     let message_id = continued.map_or(new_turn.assistant_message_id, |one| one.id.clone());
     let subscriber = events.subscribe(0);
+    request.request.record_admission();
     let span = turn_span(&request.request, &lease.conversation_id, &lease.turn_id);
     let turn = StatefulTurn {
         services: services.clone(),

@@ -111,6 +111,7 @@ impl StatefulTurn {
             earlier_calls: self.lease.continued.as_ref().map_or(0, |continued| continued.message.tool_calls.len()),
             started_at,
             records_calls: !self.lease.is_temporary(),
+            question: OnceLock::new(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Turns of conversations that their clients keep. Only their usage and records of their tool calls are stored.
 
+use std::sync::OnceLock;
+
 use agent::EventLog;
 use domain::{Event, EventBatch, FinishReason, Language, Message, Note, TurnError, TurnStart, new_id};
 use futures_util::{Stream, StreamExt};
@@ -26,6 +28,7 @@ pub async fn start_stateless(
     let _permit = services.admit(&request.owner, &request.membership.groups).await?;
     let (events, abandoned) = (EventLog::default(), CancellationToken::new());
     let (subscriber, turn_id) = (events.subscribe(0), new_id());
+    request.request.record_admission();
     let span = turn_span(&request.request, "", &turn_id);
     let turn = run(services.clone(), request, turn_id, events.clone(), abandoned.clone()).instrument(span);
     services.registry.spawn(turn, events);
@@ -58,6 +61,7 @@ async fn run(
         earlier_calls: 0,
         started_at,
         records_calls: true,
+        question: OnceLock::new(),
     };
     log_accepted(&agent);
     let answer = Box::pin(async {

@@ -70,11 +70,21 @@ const EARLIEST_DEADLINE: Duration = Duration::from_secs(1_000_000_000);
 /// `AWS_LAMBDA_MAX_CONCURRENCY`, which Lambda sets on Managed Instances.
 ///
 /// An invocation ends when its body has been read to the end, even if the runtime no longer receives it. Only then does
-/// the function request the next one, and Lambda may freeze the process.
+/// the function request the next one, and Lambda may freeze the process. Before that it awaits `after_body`, whose work no
+/// client waits for.
 ///
 /// # Errors
 /// Errors from which the runtime cannot recover.
-pub async fn run(router: Router, settings: LambdaSettings) -> Result<(), lambda_runtime::Error> {
+// A client has the whole answer once the runtime has sent it, whatever the runtime does before its next request:
+// https://aws.amazon.com/blogs/compute/running-code-after-returning-a-response-from-an-aws-lambda-function/, 2026-11.
+pub async fn run<F>(
+    router: Router,
+    settings: LambdaSettings,
+    after_body: impl Fn() -> F + Clone + Send + Sync + 'static,
+) -> Result<(), lambda_runtime::Error>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let handler = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
         let (router, settings) = (router.clone(), settings.clone());
         async move {
@@ -86,15 +96,20 @@ pub async fn run(router: Router, settings: LambdaSettings) -> Result<(), lambda_
             })
         }
     });
-    let body_end_layer = MapFutureLayer::new(await_body_end);
+    let body_end_layer = MapFutureLayer::new(move |sending| {
+        let after_body = after_body.clone();
+        async move {
+            await_body_end(sending).await;
+            after_body().await;
+            Ok(())
+        }
+    });
     Runtime::new(handler).layer(TracingLayer::new()).layer(body_end_layer).run_concurrent().await
 }
 
 /// Waits until the body task of an invocation has ended. A response that did not reach the runtime does not end the
 /// process.
-async fn await_body_end(
-    sending: impl Future<Output = Result<(), lambda_runtime::Error>>,
-) -> Result<(), lambda_runtime::Error> {
+async fn await_body_end(sending: impl Future<Output = Result<(), lambda_runtime::Error>>) {
     let body = TaskTracker::new();
     let result = BODY_TASKS.scope(body.clone(), sending).await;
     body.close();
@@ -102,14 +117,12 @@ async fn await_body_end(
     if result.is_err() {
         tracing::warn!("the answer was not taken to its end");
     }
-    Ok(())
 }
 
 async fn respond(router: Router, settings: &LambdaSettings, event: &RawValue, context: &Context) -> Response {
     match accept_request(settings, event).await {
         Ok(mut request) => {
-            let (deadline, trace) = (deadline(context, SystemTime::now()), context.xray_trace_id.clone());
-            request.extensions_mut().insert(Invocation { deadline, trace });
+            request.extensions_mut().insert(Invocation { deadline: deadline(context, SystemTime::now()) });
             router.oneshot(request).await.into_response()
         }
         // The error still passes through the request layer, which adds the id and the error format to every response.

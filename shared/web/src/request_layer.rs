@@ -1,4 +1,5 @@
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -16,13 +17,17 @@ use crate::{ApiError, Origins};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// Source: Server Timing, a draft of the W3C.
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+
+/// Maximum length of a header `traceparent` that is read, in bytes; version 00 has 55.
+const MAX_TRACE_PARENT: usize = 256;
+
 /// The invocation that carries a request; an extension of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
     /// When the invocation ends.
     pub(crate) deadline: Instant,
-    /// Its trace, in the format of `X-Amzn-Trace-Id`.
-    pub(crate) trace: Option<String>,
 }
 
 /// Which clients may reach the routes at all.
@@ -47,19 +52,18 @@ pub fn wrap_routes(routes: Router, origins: Origins, exposure: Exposure) -> Rout
 
 async fn request_layer(State(origins): State<Origins>, mut request: Request, next: Next) -> Response {
     let request_id = new_id();
-    let (deadline, trace) = match request.extensions_mut().remove() {
-        Some(Invocation { deadline, trace }) => (Some(deadline.into_std()), trace),
-        None => (None, None),
-    };
+    let deadline = request.extensions_mut().remove().map(|Invocation { deadline }| deadline.into_std());
     let received_at = Instant::now().into_std();
-    let origin = RequestOrigin { request_id: request_id.clone(), received_at, deadline, trace };
-    request.extensions_mut().insert(origin);
+    let trace_parent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+    let trace_parent = trace_parent.filter(|text| text.len() <= MAX_TRACE_PARENT).map(str::to_owned);
+    let origin = RequestOrigin { request_id, received_at, deadline, trace_parent, admitted_after: Arc::default() };
+    request.extensions_mut().insert(origin.clone());
     // Error level, so that no log filter removes the id from the lines.
-    let span = tracing::error_span!("request", requestId = request_id);
-    handle(origins, &request_id, request, next).instrument(span).await
+    let span = tracing::error_span!("request", requestId = origin.request_id);
+    handle(origins, &origin, request, next).instrument(span).await
 }
 
-async fn handle(origins: Origins, request_id: &str, request: Request, next: Next) -> Response {
+async fn handle(origins: Origins, context: &RequestOrigin, request: Request, next: Next) -> Response {
     let origin = origins.allowed_origin(request.headers()).cloned();
     let preflight = request.method() == Method::OPTIONS;
     let response = AssertUnwindSafe(next.run(request)).catch_unwind().await;
@@ -68,9 +72,10 @@ async fn handle(origins: Origins, request_id: &str, request: Request, next: Next
         ApiError::from(ErrorCode::Internal).into_response()
     });
     let mut response = if preflight { to_options_response(response) } else { response };
-    write_error_body(&mut response, request_id);
+    write_error_body(&mut response, &context.request_id);
     origins.set_headers(&mut response, origin, preflight);
-    set_safe_headers(response.headers_mut(), request_id);
+    set_safe_headers(response.headers_mut(), &context.request_id);
+    set_server_timing(response.headers_mut(), context);
     response
 }
 
@@ -85,6 +90,14 @@ fn to_options_response(response: Response) -> Response {
         granted.headers_mut().insert(header::ALLOW, allow.clone());
     }
     granted
+}
+
+/// Sets how long the request took until its turn began, in milliseconds. What follows is the model's and the tools' time.
+fn set_server_timing(headers: &mut HeaderMap, context: &RequestOrigin) {
+    let took = context.admitted_after.get().map(|took| format!("admission;dur={:.1}", took.as_secs_f64() * 1e3));
+    if let Some(value) = took.and_then(|text| HeaderValue::try_from(text).ok()) {
+        headers.insert(SERVER_TIMING, value);
+    }
 }
 
 fn set_safe_headers(headers: &mut HeaderMap, request_id: &str) {

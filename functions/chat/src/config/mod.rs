@@ -91,7 +91,10 @@ impl Config {
         let search = SearchConfig::from_settings(settings)?;
         let searches = DailySearchLimits::from_settings(settings)?;
         let articles = articles(settings)?;
-        upstream_policy::check(settings, platform, &models, search.as_ref(), articles.embeddings.as_ref())?;
+        // Lambda freezes the process between invocations.
+        let traces = Traces::from_settings(settings, &http, platform == Platform::Lambda)?;
+        let (search_config, embeddings) = (search.as_ref(), articles.embeddings.as_ref());
+        upstream_policy::check(settings, platform, &models, search_config, embeddings, &traces)?;
         Ok(Self {
             platform,
             title_model: TitleModel::from_settings(settings, &models)?,
@@ -122,7 +125,7 @@ impl Config {
             http,
             recorder: None,
             metrics: Metrics::default(),
-            traces: Traces::from_settings(settings)?,
+            traces,
         })
     }
 

@@ -7,6 +7,7 @@ use egress::Policy;
 use llm::Models;
 use platform::settings::{SettingError, Settings};
 use search::SearchConfig;
+use turns::Traces;
 use web::Platform;
 
 const ACCEPTED: &str = "an https:// address of a public host, or ALLOW_PRIVATE_UPSTREAMS=yes with it";
@@ -18,6 +19,7 @@ pub(crate) fn check(
     models: &Models,
     search: Option<&SearchConfig>,
     embeddings: Option<&EmbeddingsConfig>,
+    traces: &Traces,
 ) -> Result<(), SettingError> {
     let allowed = settings.is_yes("ALLOW_PRIVATE_UPSTREAMS")?;
     if allowed || platform == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some() {
@@ -30,7 +32,7 @@ pub(crate) fn check(
     }
     let search = search.iter().flat_map(|search| &search.providers).map(search::ProviderConfig::base_url);
     let embeddings = embeddings.map(|embeddings| (embeddings.base_url.as_str(), "EMBEDDINGS_BASE_URL"));
-    let private = search.chain(embeddings).find(|(base_url, _)| !is_public(base_url));
+    let private = search.chain(embeddings).chain(traces.endpoint()).find(|(base_url, _)| !is_public(base_url));
     private.map_or(Ok(()), |(_, variable)| Err(SettingError::new(variable, ACCEPTED)))
 }
 
@@ -70,7 +72,11 @@ mod tests {
         let models = Models::from_settings(&settings, platform::transport::build_client().unwrap()).unwrap();
         let search = SearchConfig::from_settings(&settings).unwrap();
         let embeddings = EmbeddingsConfig::from_settings(&settings).unwrap();
-        check(&settings, platform, &models, search.as_ref(), embeddings.as_ref()).err().map(|error| error.variable)
+        let http = platform::transport::build_client().unwrap();
+        let traces = Traces::from_settings(&settings, &http, false).unwrap();
+        check(&settings, platform, &models, search.as_ref(), embeddings.as_ref(), &traces)
+            .err()
+            .map(|error| error.variable)
     }
 
     #[test]
@@ -150,5 +156,8 @@ mod tests {
         assert_eq!(rejected_variable(&aws, Platform::Local), None);
         let embeddings = [("EMBEDDINGS_MODEL", "m"), ("EMBEDDINGS_BASE_URL", "https://10.0.0.1/v1")];
         assert_eq!(rejected_variable(&embeddings, Platform::Lambda).as_deref(), Some("EMBEDDINGS_BASE_URL"));
+        let traces = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318")];
+        assert_eq!(rejected_variable(&traces, Platform::Lambda).as_deref(), Some("OTEL_EXPORTER_OTLP_ENDPOINT"));
+        assert_eq!(rejected_variable(&traces, Platform::Local), None);
     }
 }

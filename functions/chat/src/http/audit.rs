@@ -203,8 +203,13 @@ mod tests {
     async fn change_of_panicking_handler_is_recorded() {
         let app = start_app().await;
         let id = domain::new_id();
-        let origin =
-            RequestOrigin { request_id: domain::new_id(), received_at: Instant::now(), deadline: None, trace: None };
+        let origin = RequestOrigin {
+            request_id: domain::new_id(),
+            received_at: Instant::now(),
+            deadline: None,
+            trace_parent: None,
+            admitted_after: std::sync::Arc::default(),
+        };
         let routes = Router::new()
             .route("/api/admin/agents/{id}", delete(panic_after_change))
             .route_layer(from_fn_with_state(app.clone(), record_changes))

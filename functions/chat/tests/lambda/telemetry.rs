@@ -1,7 +1,6 @@
 use runtime_api::HttpEvent;
 use serde_json::{Value, json};
-use support::{Completion, FakeTavily, Reply, with_timeout};
-use tokio::net::UdpSocket;
+use support::{Completion, FakeEndpoint, FakeTavily, Gate, Reply};
 
 use crate::instance::{Instance, only};
 
@@ -89,37 +88,49 @@ async fn clients_that_resume_a_turn_are_counted() {
     assert_eq!((&lines[1]["ResumedReaders"], &lines[1]["turnId"]), (&json!(1), &lines[0]["turnId"]));
 }
 
+const COLLECTOR: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+
 #[tokio::test]
-async fn traced_turn_has_spans_for_models_and_tools() {
-    let daemon = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let address = daemon.local_addr().unwrap().to_string();
-    let instance = Instance::start_with(&[("AWS_XRAY_DAEMON_ADDRESS", &address)]).await;
+async fn spans_leave_after_the_last_byte_of_the_answer() {
+    let (collector, gate) = (FakeEndpoint::start().await, Gate::new());
+    collector.queue_replies([Reply::json(200, &json!({})).wait_before_head(&gate)]);
+    let instance = Instance::start_with(&[(COLLECTOR, &collector.url())]).await;
     instance.model.queue_replies([
         Completion::of([r#"<tool_call>{"tool": "search_web", "query": "canary"}</tool_call>"#]),
         Completion::of(["canary"]),
     ]);
-    instance.send_message("canary").await.expect_streamed().rest().await;
-    let mut spans = Vec::new();
-    for _ in 0..4 {
-        let mut datagram = vec![0; 65_536];
-        let length = with_timeout("a span", daemon.recv(&mut datagram)).await.unwrap();
-        let text = String::from_utf8(datagram[..length].to_vec()).unwrap();
-        assert!(!text.contains("canary"), "{text}");
-        let document = text.strip_prefix("{\"format\": \"json\", \"version\": 1}\n").unwrap();
-        spans.push(serde_json::from_str::<Value>(document).unwrap());
+    let mut answer = instance.send_message("canary").await.expect_streamed();
+    assert!(answer.rest().await.ends_with("data: [DONE]\n\n"));
+    assert!(collector.requests().is_empty(), "the body has not ended for the function");
+    drop(answer);
+    gate.wait_until_reached().await;
+    assert_eq!(instance.api.next_request_count(), 1, "the instance is not frozen while it sends");
+    gate.open();
+    instance.api.wait_for_next_requests(2).await;
+    let request = collector.requests().pop().unwrap();
+    let spans = request.json()["resourceSpans"][0]["scopeSpans"][0]["spans"].take();
+    let names: Vec<_> = spans.as_array().unwrap().iter().map(|span| span["name"].as_str().unwrap()).collect();
+    let chat = format!("chat {}", support::MODEL);
+    assert_eq!(names, ["invoke_agent default", &chat, &chat, "execute_tool search_web", "retrieval web"]);
+    assert_eq!(spans[0]["parentSpanId"], "", "the invocation is not its parent");
+    assert!(!spans.to_string().contains("canary"), "{spans}");
+}
+
+#[tokio::test]
+async fn invocation_ends_although_the_collector_hangs() {
+    let collector = FakeEndpoint::start().await;
+    collector.respond_with(|_| Reply::no_response());
+    let instance = Instance::start_with(&[(COLLECTOR, &collector.url())]).await;
+    instance.model.respond_with(|_| Completion::of(["好。"]));
+    for turn in [1, 2, 3] {
+        let mut answer = instance.send_message("一").await.expect_streamed();
+        assert!(answer.rest().await.ends_with("data: [DONE]\n\n"));
+        drop(answer);
+        instance.api.wait_for_next_requests(turn + 1).await;
     }
-    let row = |span: &Value| (span["name"].clone(), span["parent_id"].clone(), span["fault"].clone());
-    let turn = spans[0]["id"].clone();
-    let of_turn = |name: &str| (json!(name), turn.clone(), json!(false));
-    let expected = [
-        (json!("turn"), json!("0000000000000001"), json!(false)),
-        of_turn("model openai"),
-        of_turn("model openai"),
-        of_turn("tool search_web"),
-    ];
-    assert_eq!(spans.iter().map(row).collect::<Vec<_>>(), expected);
-    let ended = |span: &Value| span["start_time"].as_f64().unwrap() <= span["end_time"].as_f64().unwrap();
-    assert!(spans.iter().all(|span| span["trace_id"] == "1-00000000-000000000000000000000000" && ended(span)));
+    assert_eq!(collector.requests().len(), 1, "a collector that fails has a pause");
+    let lost = instance.function.wait_for_lines(1, |line| line.contains("could not be sent")).await;
+    assert!(lost.len() == 1 && lost[0].contains(r#""reason":"no answer in time","lost":0"#), "{lost:?}");
 }
 
 /// Text that must not be in a log, with an attempt to forge a line.

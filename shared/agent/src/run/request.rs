@@ -232,6 +232,8 @@ impl Run<'_> {
                 let calls = round.calls.iter().chain(&round.client_calls);
                 let usage = pending.usage(estimate::reply(pending.family, &text, &thinking, calls), round.usage);
                 state.usage.join(usage);
+                let attempts = state.attempts.records().len();
+                state.reply_usages.push((attempts, usage));
             }
             _ => state.usage = state.usage_without_prefetch(),
         }

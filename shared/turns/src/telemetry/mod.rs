@@ -3,6 +3,7 @@
 mod metrics;
 pub(crate) mod redaction;
 mod report;
+mod spans;
 mod stages;
 mod traces;
 
@@ -10,5 +11,5 @@ pub use self::metrics::Metrics;
 pub use self::stages::STAGES;
 pub use self::traces::Traces;
 
-pub(crate) use self::report::TurnReport;
+pub(crate) use self::report::{TurnContent, TurnReport};
 pub(crate) use self::stages::{StageLog, log_accepted, log_end, log_stored};

@@ -71,7 +71,7 @@ pub(crate) fn executions<'a>(
 /// Arguments without secrets and personal data; long ones are truncated to the beginning of their JSON text.
 ///
 /// Only the stored part is searched for personal data, with a margin in which an address or a number may end.
-fn redact_arguments(arguments: &Value, redactor: &Redactor) -> Value {
+pub(super) fn redact_arguments(arguments: &Value, redactor: &Redactor) -> Value {
     const MARGIN: usize = 512;
     let redacted = redact_secrets(arguments);
     let mut text = redacted.to_string();

@@ -1,18 +1,24 @@
 use std::time::Duration;
 
 use agent::{CallRecord, TurnState};
-use domain::{ErrorCode, FinishReason, RequestOrigin, Usage};
-use llm::AttemptRecord;
+use domain::{ErrorCode, FinishReason, Owner, RequestOrigin, Usage};
+use llm::{AttemptRecord, ModelClient};
+use redaction::Redactor;
 use tokio::time::Instant;
 
 /// A finished turn, as metrics and traces describe it.
 pub(crate) struct TurnReport<'a> {
     pub(crate) request: &'a RequestOrigin,
+    pub(crate) owner: &'a Owner,
+    /// The agent's id.
+    pub(crate) agent: &'a str,
     /// Empty for a stateless turn.
     pub(crate) conversation_id: &'a str,
     pub(crate) turn_id: &'a str,
     /// The name of the model that was called first.
     pub(crate) model: &'a str,
+    /// The models that may have been called.
+    pub(crate) models: &'a [ModelClient],
     /// The names of the agent's tools.
     pub(crate) tools: Vec<String>,
     pub(crate) state: &'a TurnState,
@@ -22,6 +28,15 @@ pub(crate) struct TurnReport<'a> {
     pub(crate) started_at: Instant,
     pub(crate) ended_at: Instant,
     pub(crate) outcome: Result<FinishReason, ErrorCode>,
+    /// `None` unless the operator has text captured.
+    pub(crate) content: Option<TurnContent<'a>>,
+}
+
+/// What traces need for the text of a turn.
+pub(crate) struct TurnContent<'a> {
+    /// The user message; empty if the turn ended before it was known.
+    pub(crate) question: &'a str,
+    pub(crate) redactor: &'a Redactor,
 }
 
 impl TurnReport<'_> {

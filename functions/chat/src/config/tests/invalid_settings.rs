@@ -105,7 +105,12 @@ const INVALID: &[(&str, &str, &[Pair])] = &[
     ("DATA_TABLE", "non sense", &[]),
     ("EPHEMERAL_TABLE", "non sense", &[]),
     ("RESPONSE_MODE", "nonsense", &[]),
-    ("AWS_XRAY_DAEMON_ADDRESS", "nonsense", &[]),
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense", &[]),
+    ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "nonsense", &[]),
+    ("OTEL_EXPORTER_OTLP_HEADERS", "nonsense", &[]),
+    ("OTEL_EXPORTER_OTLP_HEADERS_PARAMETER", "non sense", &[]),
+    ("OTEL_EXPORTER_OTLP_HEADERS_SECRET", "non sense", &[]),
+    ("OTEL_CAPTURE_CONTENT", "nonsense", &[]),
 ];
 
 const AZURE: [Pair; 2] = [

@@ -4,8 +4,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use agent::{EventLog, TurnState};
 use domain::{
-    AnswerDelta, CreditLimit, CreditObserver, Event, RequestOrigin, ToolCall, ToolEvent, ToolFailure, ToolOutcome,
-    Usage,
+    AnswerDelta, CreditLimit, CreditObserver, Event, Owner, RequestOrigin, ToolCall, ToolEvent, ToolFailure,
+    ToolOutcome, Usage,
 };
 use llm::AttemptRecord;
 use serde_json::{Value, json};
@@ -77,7 +77,13 @@ fn lines_of(
     outcome: Result<FinishReason, ErrorCode>,
 ) -> Vec<(Vec<String>, Value)> {
     let (buffer, at) = (LineBuffer::default(), Instant::now());
-    let request = RequestOrigin { request_id: "r1".into(), received_at: at.into_std(), deadline: None, trace: None };
+    let request = RequestOrigin {
+        request_id: "r1".into(),
+        received_at: at.into_std(),
+        deadline: None,
+        trace_parent: None,
+        admitted_after: Arc::default(),
+    };
     let usage = Usage {
         input_tokens: 7,
         cached_tokens: 0,
@@ -88,9 +94,12 @@ fn lines_of(
     };
     let report = TurnReport {
         request: &request,
+        owner: &Owner::new("local"),
+        agent: "default",
         conversation_id: "c1",
         turn_id: "t1",
         model: "m",
+        models: &[],
         tools: vec!["search_web".into()],
         state,
         attempts,
@@ -98,6 +107,7 @@ fn lines_of(
         started_at: at + Duration::from_millis(30),
         ended_at: at + Duration::from_millis(900),
         outcome,
+        content: None,
     };
     Metrics::to("chat", "7", buffer.clone()).turn(&report, UNIX_EPOCH);
     buffer.lines()
