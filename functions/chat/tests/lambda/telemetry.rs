@@ -91,7 +91,7 @@ async fn clients_that_resume_a_turn_are_counted() {
 const COLLECTOR: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
 #[tokio::test]
-async fn spans_leave_after_the_last_byte_of_the_answer() {
+async fn spans_leave_after_the_last_byte() {
     let (collector, gate) = (FakeEndpoint::start().await, Gate::new());
     collector.queue_replies([Reply::json(200, &json!({})).wait_before_head(&gate)]);
     let instance = Instance::start_with(&[(COLLECTOR, &collector.url())]).await;
