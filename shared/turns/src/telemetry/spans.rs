@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agent::CallRecord;
-use domain::Usage;
+use domain::{ErrorCode, Usage};
 use llm::{AttemptRecord, ModelClient};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -94,7 +94,7 @@ impl SpanWriter<'_> {
             ("lambda_chat.request_id", json!(request.request_id)),
             ("lambda_chat.turn_id", json!(turn_id)),
         ];
-        let (time, error) = ([received_at, self.report.ended_at], self.report.outcome.err().map(|code| code.as_str()));
+        let (time, error) = ([received_at, self.report.ended_at], self.report.outcome.err().map(ErrorCode::as_str));
         self.write(parent, &format!("invoke_agent {agent}"), INTERNAL, time, error, attributes)
     }
 
@@ -118,8 +118,8 @@ impl SpanWriter<'_> {
     }
 
     fn write_call(&mut self, turn: &str, call: &CallRecord<'_>) {
-        let took = call.outcome.map(|outcome| Duration::from_millis(outcome.duration_ms));
-        let time = [call.called_at, took.map_or(self.report.ended_at, |took| call.called_at + took)];
+        let ended_at = call.outcome.map(|outcome| call.called_at + Duration::from_millis(outcome.duration_ms));
+        let time = [call.called_at, ended_at.unwrap_or(self.report.ended_at)];
         let error = call.outcome.is_none_or(|outcome| !outcome.ok).then(|| call_outcome(call));
         let (tool, content) = (self.report.tool_label(call), self.report.content.as_ref());
         let arguments = content.map(|content| redact_arguments(&call.call.arguments, content.redactor));

@@ -152,17 +152,14 @@ impl Exporter {
             headers.extend(parsed.ok_or_else(|| failed(format!("{HEADERS} has no NAME=VALUE pairs")))?);
         }
         let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let request = match &self.signer {
-            Some(signer) => {
-                let (method, path) = (Method::POST, self.source.1);
-                let call = Call { method, path, headers: &headers, body: body.into_bytes() };
-                let request = signer.signed_request(&self.http, call, SystemTime::now()).await;
-                request.map_err(|error| failed(error.to_string()))?
-            }
-            None => {
-                let request = self.http.post(&self.url).body(body);
-                headers.into_iter().fold(request, |request, (name, value)| request.header(name, value))
-            }
+        let request = if let Some(signer) = &self.signer {
+            let (method, path) = (Method::POST, self.source.1);
+            let call = Call { method, path, headers: &headers, body: body.into_bytes() };
+            let request = signer.signed_request(&self.http, call, SystemTime::now()).await;
+            request.map_err(|error| failed(error.to_string()))?
+        } else {
+            let request = self.http.post(&self.url).body(body);
+            headers.into_iter().fold(request, |request, (name, value)| request.header(name, value))
         };
         fetch(request, SEND_TIMEOUT, "code").await.map(drop)
     }
