@@ -9,11 +9,14 @@ use serde_json::Value;
 use super::head::Head;
 use super::line::{EncodedBytes, Entry, Line};
 
-/// Events whose texts continue one another: type and field.
-const STREAMED: [(&str, &str); 2] = [("content", "content"), ("thinking", "thinking")];
+/// Events whose texts continue one another, each in the field that is named like its type.
+const STREAMED: [&str; 2] = ["content", "thinking"];
 
 /// Events after which a new text starts.
 const TEXT_BREAKS: [&str; 2] = ["tool_call", "tool_result"];
+
+/// Events whose texts are complete.
+const WHOLE: [&str; 4] = ["tool_call", "tool_result", "title", "error"];
 
 /// Fields whose text is complete in each line.
 const UNSPLIT_FIELDS: [&str; 10] = [
@@ -29,10 +32,13 @@ const UNSPLIT_FIELDS: [&str; 10] = [
     "signature",
 ];
 
+/// A range of a text and what replaces it.
+type Edit = (Range<usize>, Vec<u8>);
+
 /// Replaces personal data in the lines of a turn with placeholders.
 pub(super) fn mask_lines(mut lines: Vec<Line>, redactor: &Redactor) -> Vec<Line> {
-    for (kind, field) in STREAMED {
-        mask_streamed(&mut lines, redactor, kind, field);
+    for part in lines.split_mut(|line| is_event(&line.entry, &TEXT_BREAKS)) {
+        mask_json(part.iter_mut().filter_map(|line| streamed_event(&mut line.entry)).collect(), redactor);
     }
     for line in &mut lines {
         mask_whole(&mut line.entry, redactor);
@@ -59,25 +65,13 @@ pub(super) fn mask_head(head: Head, redactor: &Redactor) -> Head {
     }
 }
 
-fn mask_streamed(lines: &mut [Line], redactor: &Redactor, kind: &str, field: &str) {
-    let is_between = |line: &Line| matches!(&line.entry, Entry::Event { event } if TEXT_BREAKS.iter().any(|kind| event["type"] == *kind));
-    for part in lines.split_mut(is_between) {
-        let events = || part.iter().filter_map(|line| text_of(&line.entry, kind, field));
-        let pieces: Vec<String> = events().map(str::to_owned).collect();
-        let mut masked = mask_pieces(&pieces, redactor).into_iter();
-        for line in part.iter_mut().filter(|line| text_of(&line.entry, kind, field).is_some()) {
-            if let (Entry::Event { event }, Some(text)) = (&mut line.entry, masked.next()) {
-                event[field] = text.into();
-            }
-        }
-    }
+fn is_event(entry: &Entry, kinds: &[&str]) -> bool {
+    matches!(entry, Entry::Event { event } if kinds.iter().any(|kind| event["type"] == *kind))
 }
 
-fn text_of<'a>(entry: &'a Entry, kind: &str, field: &str) -> Option<&'a str> {
-    match entry {
-        Entry::Event { event } if event["type"] == kind => event[field].as_str(),
-        _ => None,
-    }
+fn streamed_event(entry: &mut Entry) -> Option<&mut Value> {
+    let is_streamed = is_event(entry, &STREAMED);
+    if let Entry::Event { event } = entry { Some(event).filter(|_| is_streamed) } else { None }
 }
 
 /// Masks entries with complete texts: calls with their results, and the events about them.
@@ -88,19 +82,23 @@ fn mask_whole(entry: &mut Entry, redactor: &Redactor) {
             let value = result.as_ref().and_then(|result| serde_json::to_value(result).ok());
             *result = value.and_then(|value| serde_json::from_value(redactor.redact_json(&value)).ok());
         }
-        Entry::Event { event } => {
-            let whole = ["tool_call", "tool_result", "title", "error"].iter().any(|kind| event["type"] == *kind);
-            if whole {
-                *event = redactor.redact_json(event);
-            }
+        Entry::Event { event } if WHOLE.iter().any(|kind| event["type"] == *kind) => {
+            *event = redactor.redact_json(event);
         }
-        Entry::ModelCall { .. } | Entry::Response { .. } | Entry::Body { .. } | Entry::End { .. } => {}
+        Entry::Event { .. }
+        | Entry::ModelCall { .. }
+        | Entry::Response { .. }
+        | Entry::Body { .. }
+        | Entry::End { .. } => {}
     }
 }
 
 fn is_empty(entry: &Entry) -> bool {
-    STREAMED.iter().any(|(kind, field)| text_of(entry, kind, field) == Some(""))
-        || matches!(entry, Entry::Body { bytes, .. } if bytes.decode().is_some_and(|bytes| bytes.is_empty()))
+    match entry {
+        Entry::Event { event } => STREAMED.iter().any(|kind| event["type"] == *kind && event[*kind] == ""),
+        Entry::Body { bytes, .. } => bytes.decode().is_some_and(|bytes| bytes.is_empty()),
+        _ => false,
+    }
 }
 
 fn mask_bodies(lines: &mut [Line], redactor: &Redactor) {
@@ -114,20 +112,18 @@ fn mask_bodies(lines: &mut [Line], redactor: &Redactor) {
         let parts: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.decode().unwrap_or_default()).collect();
         let whole = parts.concat();
         let edits = body_edits(&whole, redactor);
-        let mut start = 0;
-        for (piece, part) in pieces.into_iter().zip(parts).filter(|_| !edits.is_empty()) {
-            let range = start..start + part.len();
-            start = range.end;
-            *piece = apply_edits(&whole, range, &edits).into();
+        let masked = apply_edits(&whole, parts.iter().map(Vec::len), &edits, |edit, part| edit.end <= part.end);
+        for (piece, part) in pieces.into_iter().zip(masked).filter(|_| !edits.is_empty()) {
+            *piece = part.into();
         }
     }
 }
 
 /// The replacements of ranges of a body whose documents contain personal data: JSON, or other content as one text.
-fn body_edits(body: &[u8], redactor: &Redactor) -> Vec<(Range<usize>, Vec<u8>)> {
+fn body_edits(body: &[u8], redactor: &Redactor) -> Vec<Edit> {
     let documents = documents(body);
     let mut masked: Vec<Option<Value>> = documents.iter().map(|(_, json)| json.clone()).collect();
-    mask_json(&mut masked, redactor);
+    mask_json(masked.iter_mut().flatten().collect(), redactor);
     let edit = |((range, original), masked): ((Range<usize>, Option<Value>), Option<Value>)| {
         let new = if let Some(json) = masked {
             (Some(&json) != original.as_ref()).then(|| format!(" {json}"))
@@ -155,25 +151,34 @@ fn documents(body: &[u8]) -> Vec<(Range<usize>, Option<Value>)> {
     lines.filter(|(range, _)| !range.is_empty()).collect()
 }
 
-/// Returns a part of a body after the edits; a replacement goes to the part in which the original ended.
-fn apply_edits(whole: &[u8], part: Range<usize>, edits: &[(Range<usize>, Vec<u8>)]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut at = part.start;
-    for (range, new) in edits.iter().filter(|(range, _)| range.start < part.end && range.end > part.start) {
-        out.extend_from_slice(whole.get(at..range.start.max(at)).unwrap_or_default());
-        if range.end <= part.end {
-            out.extend_from_slice(new);
+/// Returns the parts of a text after the edits, from the lengths of the parts; of those that an edit touches the one that
+/// `has_edit` accepts has the replacement.
+fn apply_edits(
+    whole: &[u8],
+    lengths: impl IntoIterator<Item = usize>,
+    edits: &[Edit],
+    has_edit: fn(&Range<usize>, &Range<usize>) -> bool,
+) -> Vec<Vec<u8>> {
+    let mut end = 0;
+    let edited = lengths.into_iter().map(|length| {
+        let part = end..end + length;
+        end = part.end;
+        let (mut out, mut at) = (Vec::new(), part.start);
+        for (range, new) in edits.iter().filter(|(range, _)| range.start < part.end && range.end > part.start) {
+            out.extend_from_slice(whole.get(at..range.start.max(at)).unwrap_or_default());
+            out.extend(new.iter().filter(|_| has_edit(range, &part)));
+            at = range.end.min(part.end);
         }
-        at = range.end.min(part.end);
-    }
-    out.extend_from_slice(whole.get(at..part.end).unwrap_or_default());
-    out
+        out.extend_from_slice(whole.get(at..part.end).unwrap_or_default());
+        out
+    });
+    edited.collect()
 }
 
 /// Masks personal data in the concatenated texts at the same path of all documents.
-fn mask_json(documents: &mut [Option<Value>], redactor: &Redactor) {
+fn mask_json(mut documents: Vec<&mut Value>, redactor: &Redactor) {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for json in documents.iter_mut().flatten() {
+    for json in &mut documents {
         for_each_text(json, "", &mut |path, text| texts.entry(path.to_owned()).or_default().push(text.clone()));
     }
     let mask = |(path, pieces): (String, Vec<String>)| {
@@ -186,7 +191,7 @@ fn mask_json(documents: &mut [Option<Value>], redactor: &Redactor) {
         (path, masked.into_iter())
     };
     let mut masked: BTreeMap<String, std::vec::IntoIter<String>> = texts.into_iter().map(mask).collect();
-    for json in documents.iter_mut().flatten() {
+    for json in documents {
         for_each_text(json, "", &mut |path, text| {
             *text = masked.get_mut(path).and_then(Iterator::next).unwrap_or_default();
         });
@@ -212,28 +217,11 @@ fn for_each_text(value: &mut Value, path: &str, give: &mut dyn FnMut(&str, &mut 
 /// Masks a text that is split into pieces: the placeholder goes where personal data begins, the rest is removed.
 fn mask_pieces(pieces: &[String], redactor: &Redactor) -> Vec<String> {
     let whole = pieces.concat();
-    let spans = redactor.spans(&whole);
-    let mut masked = Vec::with_capacity(pieces.len());
-    let (mut start, mut next) = (0, 0);
-    for piece in pieces {
-        let end = start + piece.len();
-        let (mut out, mut at) = (String::new(), start);
-        while let Some(span) = spans.get(next).filter(|span| span.range.start < end) {
-            if span.range.start >= start {
-                out.push_str(whole.get(at..span.range.start).unwrap_or_default());
-                out.push_str(span.placeholder);
-            }
-            at = span.range.end.min(end);
-            if span.range.end > end {
-                break;
-            }
-            next += 1;
-        }
-        out.push_str(whole.get(at..end).unwrap_or_default());
-        masked.push(out);
-        start = end;
-    }
-    masked
+    let edits = redactor.spans(&whole).into_iter().map(|span| (span.range, span.placeholder.as_bytes().to_vec()));
+    let edits: Vec<Edit> = edits.collect();
+    let lengths = pieces.iter().map(String::len);
+    let masked = apply_edits(whole.as_bytes(), lengths, &edits, |edit, part| edit.start >= part.start);
+    masked.into_iter().map(|piece| String::from_utf8_lossy(&piece).into_owned()).collect()
 }
 
 #[cfg(test)]
