@@ -4,13 +4,6 @@ use std::fmt::Write;
 use domain::{Language, Source, TurnAccumulator};
 use prompts::AgentTexts;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FallbackReason {
-    EmptyReply,
-    /// There was no time left for it.
-    OutOfTime,
-}
-
 const MAX_PAGES: usize = 10;
 
 /// The pages to list: those that the text cites, then the best of each search, which lists its best ones first.
@@ -25,16 +18,13 @@ pub(crate) fn pages(turn: &TurnAccumulator) -> Vec<&Source> {
     pages.into_iter().map(|(_, source)| source).filter(|source| seen.insert(&source.url)).take(MAX_PAGES).collect()
 }
 
-/// An answer that lists the pages that were found, in the language of the user message.
-pub(crate) fn answer(question: &str, sources: &[&Source], reason: FallbackReason) -> String {
+/// An answer that lists the pages that were found and states the `reason`, in the language of the user message.
+pub(crate) fn answer(question: &str, sources: &[&Source], reason: fn(&AgentTexts) -> &str) -> String {
     let texts = AgentTexts::of(Language::of(question));
     if sources.is_empty() {
         return texts.no_answer.to_owned();
     }
-    let mut text = match reason {
-        FallbackReason::EmptyReply => format!("{}\n", texts.empty_reply),
-        FallbackReason::OutOfTime => format!("{}\n", texts.out_of_time),
-    };
+    let mut text = format!("{}\n", reason(texts));
     for source in sources {
         let url = source.url.replace('(', "%28").replace(')', "%29");
         let title = source.title.replace(['[', ']'], " ");
@@ -55,10 +45,10 @@ mod tests {
         let source =
             Source { index: 1, title: "A [b]".into(), url: "https://a.example".into(), excerpt: String::new() };
         assert_eq!(
-            answer("今天？", &[&source], FallbackReason::EmptyReply),
+            answer("今天？", &[&source], |texts| texts.empty_reply),
             "模型没有写出回答。以下是搜索到的相关网页：\n\n1. [A  b](https://a.example)"
         );
-        assert!(answer("today?", &[], FallbackReason::EmptyReply).starts_with("Sorry"));
+        assert!(answer("today?", &[], |texts| texts.empty_reply).starts_with("Sorry"));
     }
 
     #[test]
@@ -66,7 +56,7 @@ mod tests {
         let source =
             Source { index: 1, title: "A".into(), url: "https://a.example/x_(y)".into(), excerpt: String::new() };
         let links = "\n\n1. [A](https://a.example/x_%28y%29)";
-        let answers = ["今天？", "today?"].map(|question| answer(question, &[&source], FallbackReason::OutOfTime));
+        let answers = ["今天？", "today?"].map(|question| answer(question, &[&source], |texts| texts.out_of_time));
         let expected = [
             format!("时间已到，模型没有来得及写出回答。以下是搜索到的相关网页：{links}"),
             format!("Time ran out before the model wrote an answer. These are the pages that the search found:{links}"),

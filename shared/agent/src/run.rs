@@ -19,7 +19,6 @@ use tools::{ToolContext, ToolSession};
 
 use self::deadlines::Deadlines;
 use crate::earlier_results::cut_results;
-use crate::fallback::FallbackReason;
 use crate::round::{Correction, Round};
 use crate::{Agent, EventLog, PreSearch, Turn, TurnRecorder, compactness};
 use prompts::AgentTexts;
@@ -259,7 +258,7 @@ impl<'a> Run<'a> {
             (_, Phase::Tools) => FinishReason::Stop,
         };
         if is_whole && self.has_no_text() {
-            self.emit_fallback(FallbackReason::EmptyReply);
+            self.emit_fallback(|texts| texts.empty_reply);
         }
         Some(reason)
     }

@@ -1,8 +1,9 @@
 use domain::{AnswerDelta, ErrorCode, Event, Failure, FinishReason};
 use llm::{ModelError, ToolMode};
+use prompts::AgentTexts;
 
 use super::Run;
-use crate::fallback::{self, FallbackReason};
+use crate::fallback;
 use crate::round::{RoundError, allows_failover};
 
 impl Run<'_> {
@@ -46,7 +47,7 @@ impl Run<'_> {
             if !self.has_sources() {
                 return Err(failure);
             }
-            self.emit_fallback(FallbackReason::OutOfTime);
+            self.emit_fallback(|texts| texts.out_of_time);
         }
         Ok(FinishReason::Deadline)
     }
@@ -60,7 +61,7 @@ impl Run<'_> {
         self.events.turn_state().current_round().0.trim().is_empty()
     }
 
-    pub(super) fn emit_fallback(&self, reason: FallbackReason) {
+    pub(super) fn emit_fallback(&self, reason: fn(&AgentTexts) -> &str) {
         self.events.discard_held();
         let delta = fallback::answer(&self.turn.text, &fallback::pages(&self.events.turn_state().answer), reason);
         self.events.append(Event::Delta(AnswerDelta::Text(delta)));
