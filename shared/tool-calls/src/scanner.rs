@@ -171,6 +171,13 @@ impl CallScanner {
         passes
     }
 
+    /// Whether a whole text has a call of a declared tool.
+    pub fn finds_call(mut self, text: &str) -> bool {
+        let (mut segments, declared) = (self.push(text), self.declared_tools());
+        segments.extend(self.finish(ReplyEnd::Complete));
+        segments.iter().any(|segment| matches!(segment, Segment::Call(call) if declared.has(&call.name)))
+    }
+
     /// Ends the reply: every byte still held becomes a call, text or a malformed call.
     pub fn finish(mut self, end: ReplyEnd) -> Vec<Segment> {
         let mut undecided_bytes = 0;

@@ -7,7 +7,7 @@ use llm::{
     ToolSupportSource, Wire,
 };
 use tokio::time::Instant;
-use tool_calls::{CallScanner, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
+use tool_calls::{CallScanner, ReplyPart, ThinkingFilter};
 use tools::{CurrentTime, Tool};
 use work::lock;
 
@@ -219,17 +219,8 @@ fn calls_in_text(text: &str, tools: &[ToolSpec]) -> bool {
     let mut filter = ThinkingFilter::default();
     let mut parts = filter.push(text);
     parts.extend(filter.finish());
-    let mut scanner = CallScanner::new(tools);
-    let mut segments = Vec::new();
-    for part in parts {
-        if let ReplyPart::Text(more) = part {
-            segments.extend(scanner.push(&more));
-        }
-    }
-    segments.extend(scanner.finish(ReplyEnd::Complete));
-    let names =
-        |segment: &Segment| matches!(segment, Segment::Call(call) if tools.iter().any(|tool| tool.name == call.name));
-    segments.iter().any(names)
+    let shown = parts.into_iter().map(|part| if let ReplyPart::Text(more) = part { more } else { String::new() });
+    CallScanner::new(tools).finds_call(&shown.collect::<String>())
 }
 
 fn mode_text(support: ToolSupport) -> String {

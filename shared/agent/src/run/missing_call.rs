@@ -1,7 +1,7 @@
 //! Replies that were to call a tool and did not.
 
 use llm::ToolMode;
-use tool_calls::{CallScanner, ReplyEnd, Segment};
+use tool_calls::CallScanner;
 
 use super::Run;
 
@@ -11,80 +11,22 @@ const MAX_CHARS: usize = 160;
 /// Maximum length of a clause that only accompanies an announcement, in characters.
 const MAX_FILLER_CHARS: usize = 16;
 
+// Phrases of the clauses that follow, in lower case, with `/` between them.
+
 /// What announces that the model is about to do something.
-const INTENTS: &[&str] = &[
-    "我来",
-    "我将",
-    "我会",
-    "我去",
-    "我先",
-    "让我",
-    "我这就",
-    "我马上",
-    "我现在",
-    "正在",
-    "i will",
-    "i'll",
-    "let me",
-    "i am going to",
-    "i'm going to",
-    "i am now",
-    "i'm now",
-];
+const INTENTS: &str = "我来/我将/我会/我去/我先/让我/我这就/我马上/我现在/正在/i will/i'll/let me/i am going to/\
+    i'm going to/i am now/i'm now";
 
 /// What it announces to do with a tool.
-const ACTIONS: &[&str] = &[
-    "搜索",
-    "查询",
-    "查一下",
-    "查找",
-    "检索",
-    "搜一下",
-    "查查",
-    "查看",
-    "查阅",
-    "联网",
-    "计算",
-    "算一下",
-    "读取",
-    "search",
-    "look up",
-    "look it up",
-    "look that up",
-    "look this up",
-    "look into",
-    "check",
-    "find",
-    "calculat",
-    "fetch",
-];
+const ACTIONS: &str = "搜索/查询/查一下/查找/检索/搜一下/查查/查看/查阅/联网/计算/算一下/读取/search/look up/look it up/\
+    look that up/look this up/look into/check/find/calculat/fetch";
 
 /// What accompanies an announcement.
-const FILLERS: &[&str] = &[
-    "好",
-    "当然",
-    "没问题",
-    "明白",
-    "稍等",
-    "稍候",
-    "请等",
-    "等待",
-    "ok",
-    "sure",
-    "of course",
-    "certainly",
-    "wait",
-    "one moment",
-    "just a moment",
-    "a second",
-    "hold on",
-];
+const FILLERS: &str = "好/当然/没问题/明白/稍等/稍候/请等/等待/ok/sure/of course/certainly/wait/one moment/just a moment/\
+    a second/hold on";
 
 /// What makes a clause something else: a question, a condition, a refusal, or a result.
-const OTHERS: &[&str] = &[
-    "?", "？", "吗", "如果", "无法", "不能", "没有", "不会", "=", "|", "`", "if ", "can't", "cannot", "unable",
-    "could", "would", "found",
-];
+const OTHERS: &str = "?/？/吗/如果/无法/不能/没有/不会/=/|/`/if /can't/cannot/unable/could/would/found";
 
 impl Run<'_> {
     /// Whether the reply only announces or names a call, or leaves one in its reasoning and has no text.
@@ -101,11 +43,8 @@ impl Run<'_> {
     /// Whether reasoning contains a call of a declared tool.
     fn has_call(&self, thinking: &str) -> bool {
         let scanner = CallScanner::new(&self.specs);
-        let mut scanner = if self.tool_mode == ToolMode::Prompted { scanner.with_actions() } else { scanner };
-        let mut segments = scanner.push(thinking);
-        segments.extend(scanner.finish(ReplyEnd::Complete));
-        let is_declared = |name: &str| self.specs.iter().any(|spec| spec.name == name);
-        segments.iter().any(|segment| matches!(segment, Segment::Call(call) if is_declared(&call.name)))
+        let scanner = if self.tool_mode == ToolMode::Prompted { scanner.with_actions() } else { scanner };
+        scanner.finds_call(thinking)
     }
 }
 
@@ -140,8 +79,8 @@ fn accompanies(clause: &str) -> bool {
     clause.chars().nth(MAX_FILLER_CHARS).is_none() && contains_any(clause, FILLERS) && !contains_any(clause, OTHERS)
 }
 
-fn contains_any(clause: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| clause.contains(phrase))
+fn contains_any(clause: &str, phrases: &str) -> bool {
+    phrases.split('/').any(|phrase| clause.contains(phrase))
 }
 
 #[cfg(test)]
