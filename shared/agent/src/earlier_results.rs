@@ -81,18 +81,13 @@ fn cut_pages(result: &str, cited: &BTreeSet<usize>) -> Option<String> {
     }
     // The provider's summary is of no use once there is an answer.
     let query = lines[..first].iter().find(|line| line.starts_with(label(SearchTexts::of(language).query)));
-    let mut cut = open.to_owned();
-    if let Some(line) = query {
-        cut.push_str(line);
-        cut.push('\n');
+    let mut kept: Vec<&str> = query.into_iter().copied().collect();
+    for page in &pages {
+        kept.extend(&page.heading);
+        kept.extend((!page.content.is_empty()).then_some(page.content.as_str()));
     }
-    for Page { heading, content, .. } in pages {
-        for line in heading.into_iter().chain((!content.is_empty()).then_some(content.as_str())) {
-            cut.push_str(line);
-            cut.push('\n');
-        }
-    }
-    Some(format!("{cut}{}\n{close}{after}", texts.earlier_results))
+    kept.push(texts.earlier_results);
+    Some(format!("{open}{}\n{close}{after}", kept.join("\n")))
 }
 
 /// The pages in the lines of a result, and the index of the first one's first line.

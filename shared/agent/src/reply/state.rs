@@ -64,18 +64,13 @@ impl ReplyState {
     pub(super) fn new(options: &ReplyOptions<'_>) -> Self {
         let client_tools = options.client.iter().flat_map(|client| &client.tools).map(|tool| tool.name.clone());
         let scanner = scanner(options);
-        let filter = if options.tools_on {
-            ThinkingFilter::default().with_calls_of(&scanner)
-        } else {
-            ThinkingFilter::default()
-        };
         Self {
             events: options.events.clone(),
             client_tools: client_tools.collect(),
             tools_on: options.tools_on,
             tool_mode: options.tool_mode,
             corrected: options.corrected.to_vec(),
-            filter: Some(with_reasoning_of(options, filter)),
+            filter: Some(thinking_filter(options, &scanner)),
             model: options.model.clone(),
             scanner: Some(scanner),
             parts: Vec::new(),
@@ -273,10 +268,12 @@ impl ReplyState {
 }
 
 /// The filter with the forms of reasoning that this model's replies have.
-fn with_reasoning_of(options: &ReplyOptions<'_>, filter: ThinkingFilter) -> ThinkingFilter {
+fn thinking_filter(options: &ReplyOptions<'_>, scanner: &CallScanner) -> ThinkingFilter {
     let config = options.model.config();
     let is_react = options.tool_mode == ToolMode::Prompted
         && tool_calls::format_of(config.call_format.as_deref(), &config.model).name() == "react";
+    let filter = ThinkingFilter::default();
+    let filter = if options.tools_on { filter.with_calls_of(scanner) } else { filter };
     let filter = if is_react { filter.with_thoughts() } else { filter };
     let filter = if options.model.tags_reasoning() { filter.with_leading_element() } else { filter };
     if opens_in_thinking(options) { filter.with_open_thinking() } else { filter }
