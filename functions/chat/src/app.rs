@@ -111,15 +111,15 @@ fn built_in_tools(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
         let reads_pages = search.reads_pages();
         let search = Search::new(search.clone(), &config.http, store);
         let search = Arc::new(search.with_credit_observer(Arc::new(config.metrics.clone())));
-        tools.push(Arc::new(WebSearch::new(Arc::clone(&search))));
+        tools.push(Arc::new(WebSearch(Arc::clone(&search))));
         if reads_pages {
-            tools.push(Arc::new(ReadUrl::new(search)));
+            tools.push(Arc::new(ReadUrl(search)));
         }
     }
     #[cfg(feature = "articles")]
     if config.articles.enabled == Some(true) {
         let search = articles::ArticleSearch::new(store.articles.clone(), &config.articles, &config.http);
-        tools.push(Arc::new(articles::SearchArticles::new(Arc::new(search))));
+        tools.push(Arc::new(articles::SearchArticles(Arc::new(search))));
     }
     tools.push(Arc::new(Calculator));
     tools.push(Arc::new(CurrentTime));

@@ -23,9 +23,7 @@ const DEFAULT_LIMIT: u32 = 5;
 const MAX_LIMIT: u32 = 20;
 
 /// Searches articles.
-pub struct SearchArticles {
-    search: Arc<ArticleSearch>,
-}
+pub struct SearchArticles(pub Arc<ArticleSearch>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -42,11 +40,6 @@ fn default_limit() -> u32 {
 }
 
 impl SearchArticles {
-    /// Creates the tool.
-    pub fn new(search: Arc<ArticleSearch>) -> Self {
-        Self { search }
-    }
-
     fn failure(&self, error: &SearchError, language: Language) -> ToolError {
         tracing::warn!(%error, "articles could not be searched");
         let texts = ArticleTexts::of(language);
@@ -72,7 +65,7 @@ impl Tool for SearchArticles {
             return Err(ToolCallError::invalid_arguments(ArticleTexts::of(language).blank_query, language).into());
         }
         let limit = usize::try_from(limit.clamp(1, MAX_LIMIT)).unwrap_or_default();
-        let found = self.search.search((&context.owner, &context.membership), &query, limit).await;
+        let found = self.0.search((&context.owner, &context.membership), &query, limit).await;
         let found = found.map_err(|error| self.failure(&error, language))?;
         let citing = FoundArticles { query, found, language, budget: context.result_budget };
         Ok(ToolOutput { citing: Some(Arc::new(citing)), ..ToolOutput::default() })
@@ -102,7 +95,7 @@ mod tests {
         let store = Store::new(&store::sdk_config(&settings).unwrap(), names);
         let config = ArticlesConfig::from_settings(&Settings::default()).unwrap();
         let http = platform::transport::build_client().unwrap();
-        SearchArticles::new(Arc::new(ArticleSearch::new(store.articles, &config, &http)))
+        SearchArticles(Arc::new(ArticleSearch::new(store.articles, &config, &http)))
     }
 
     #[test]

@@ -34,8 +34,8 @@ pub(crate) fn parse_count(settings: &Settings, name: &str, accepted: &str) -> Re
 
 /// Reserves each paid search in the daily quotas.
 pub(crate) struct DailyQuota {
-    limits: DailySearchLimits,
-    ledger: UsageLedger,
+    pub(crate) limits: DailySearchLimits,
+    pub(crate) ledger: UsageLedger,
 }
 
 /// The reservation of one search, for its caller and for all callers.
@@ -45,10 +45,6 @@ pub(crate) struct Reservation<'a> {
 }
 
 impl DailyQuota {
-    pub(crate) fn new(limits: DailySearchLimits, ledger: UsageLedger) -> Self {
-        Self { limits, ledger }
-    }
-
     /// Reserves a search before it is made, so that concurrent searches cannot all take the last one.
     ///
     /// If the ledger is unavailable, the limiter of this process decides, and nothing more is reserved.

@@ -18,22 +18,13 @@ use crate::page::{CitedPage, PageRequest, render_failure};
 use crate::search::{CALL_TIMEOUT, Search};
 
 /// Reads pages; equal requests share their results and count like searches.
-pub struct ReadUrl {
-    search: Arc<Search>,
-}
+pub struct ReadUrl(pub Arc<Search>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// Of a public page that appeared in the conversation.
     url: String,
-}
-
-impl ReadUrl {
-    /// Creates the tool over the search provider.
-    pub fn new(search: Arc<Search>) -> Self {
-        Self { search }
-    }
 }
 
 #[async_trait]
@@ -50,7 +41,7 @@ impl Tool for ReadUrl {
         let language = context.language;
         let Arguments { url } = arguments::parse(arguments, language)?;
         let page = find_page(&url, context).map_err(|invalid| invalid.to_call_error(language))?;
-        let found = self.search.find(&PageRequest::new(page.into()), &context.owner, &Clock::of_call(context)).await;
+        let found = self.0.find(&PageRequest::new(page.into()), &context.owner, &Clock::of_call(context)).await;
         let outcome = found.map_err(|failure| failure.into_tool_error(self, language))?;
         Ok(outcome.into_output(|page, _| CitedPage { page, language, budget: context.result_budget }))
     }

@@ -60,7 +60,7 @@ impl Search {
             cache: store.search_cache.clone(),
             limiter: store.rate_limiter.clone(),
             local_limiter: LocalLimiter::new(limit),
-            daily_quota: DailyQuota::new(daily, store.ledger.clone()),
+            daily_quota: DailyQuota { limits: daily, ledger: store.ledger.clone() },
         }
     }
 

@@ -28,9 +28,7 @@ const MIN_CONFIDENCE: f64 = 0.8;
 const MIN_TIME_TO_DEEPEN: Duration = Duration::from_secs(3);
 
 /// Searches the web; equal searches share their results, and each user has a rate limit.
-pub struct WebSearch {
-    search: Arc<Search>,
-}
+pub struct WebSearch(pub Arc<Search>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -53,11 +51,6 @@ struct Arguments {
 }
 
 impl WebSearch {
-    /// Creates the tool over the search provider.
-    pub fn new(search: Arc<Search>) -> Self {
-        Self { search }
-    }
-
     /// Searches, and repeats a quick search at most once in more depth if nothing relevant was found. The time, the
     /// rate limit and the budget must allow it. The other modes are never repeated.
     async fn search_with_deepening(
@@ -66,16 +59,16 @@ impl WebSearch {
         owner: &Owner,
         clock: &Clock,
     ) -> Result<SearchOutcome<SearchResults>, SearchFailure> {
-        let first = self.search.find(request, owner, clock).await?;
+        let first = self.0.find(request, owner, clock).await?;
         let enough = first.answer.confidence() >= MIN_CONFIDENCE || first.notice.is_some();
         let Some(deeper) = request.deeper_request().filter(|_| !enough && clock.remaining() >= MIN_TIME_TO_DEEPEN)
         else {
             return Ok(first);
         };
-        if !self.search.has_ample_credits(clock).await {
+        if !self.0.has_ample_credits(clock).await {
             return Ok(first);
         }
-        Ok(match self.search.find(&deeper, owner, clock).await {
+        Ok(match self.0.find(&deeper, owner, clock).await {
             Ok(second) => SearchOutcome {
                 cached: first.cached && second.cached,
                 own: first.own && second.own,

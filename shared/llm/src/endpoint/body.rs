@@ -9,13 +9,9 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::{AttemptEnd, ResponseRecorder};
 
 /// The recorder of one attempt, if there is one. It receives the end of the attempt once, at the latest on drop.
-pub(crate) struct RecorderGuard(Option<Arc<dyn ResponseRecorder>>);
+pub(crate) struct RecorderGuard(pub(crate) Option<Arc<dyn ResponseRecorder>>);
 
 impl RecorderGuard {
-    pub(crate) fn new(recorder: Option<Arc<dyn ResponseRecorder>>) -> Self {
-        Self(recorder)
-    }
-
     pub(crate) fn end(&mut self, end: AttemptEnd) {
         if let Some(recorder) = self.0.take() {
             recorder.record_end(end);

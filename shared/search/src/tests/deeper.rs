@@ -15,7 +15,7 @@ const DEEPENED: &str = "（说明：快速搜索的结果不够相关，这是�
 
 /// Searches in this mode; returns the result and the depths of the requests.
 async fn searched(config: SearchConfig, provider: &Provider, mode: &str) -> (ToolOutput, Vec<Value>) {
-    let tool = WebSearch::new(Arc::new(search_with(config, &store().await)));
+    let tool = WebSearch(Arc::new(search_with(config, &store().await)));
     let output = call(&tool, json!({"query": "天气", "mode": mode})).await.unwrap();
     let depths = provider.requests().into_iter().map(|(_, body)| body["search_depth"].clone()).collect();
     (output, depths)
@@ -48,7 +48,7 @@ async fn relevant_quick_and_other_searches_run_once() {
 async fn repeated_quick_search_finds_both_in_cache() {
     let provider = Provider::start().await;
     provider.script([FakeReply::Scored(0.1)]);
-    let tool = WebSearch::new(Arc::new(search(&provider).await));
+    let tool = WebSearch(Arc::new(search(&provider).await));
     let quick = json!({"query": "天气", "mode": "quick"});
     let first = call(&tool, quick.clone()).await.unwrap();
     let again = call(&tool, quick).await.unwrap();

@@ -13,7 +13,7 @@ use super::tool::rendered;
 use crate::ReadUrl;
 
 async fn tool(provider: &Provider) -> ReadUrl {
-    ReadUrl::new(Arc::new(search(provider).await))
+    ReadUrl(Arc::new(search(provider).await))
 }
 
 /// Reads a page in a conversation with this user message.

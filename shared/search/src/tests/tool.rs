@@ -15,7 +15,7 @@ use super::support::*;
 use crate::WebSearch;
 
 pub(super) async fn tool(provider: &Provider) -> WebSearch {
-    WebSearch::new(Arc::new(search(provider).await))
+    WebSearch(Arc::new(search(provider).await))
 }
 
 pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutput, (ToolFailure, String)> {

@@ -73,7 +73,7 @@ impl<'a> ReplyCall<'a> {
 
     async fn request_reply(&self, attempt: Attempt, span: AttemptSpan) -> Result<Reply, AttemptError> {
         let ClientState { config, deps, .. } = &*self.client.state;
-        let mut recorder = RecorderGuard::new(self.options.recorder.clone());
+        let mut recorder = RecorderGuard(self.options.recorder.clone());
         let deadline = self.options.deadline;
         let first_byte = (Instant::now() + deps.timeouts.first_byte).min(deadline);
         let sent = timeout_at(first_byte, self.send(attempt)).await;
