@@ -49,7 +49,11 @@ impl Store {
     }
 
     /// Returns the number of conversations, and whether a turn ran in one.
-    async fn erase_conversations(&self, owner: &Owner, now: SystemTime) -> Result<(usize, bool), StoreError> {
+    pub(crate) async fn erase_conversations(
+        &self,
+        owner: &Owner,
+        now: SystemTime,
+    ) -> Result<(usize, bool), StoreError> {
         let (mut count, mut ran) = (0, false);
         loop {
             let page = self.conversations.list(owner, 100, None).await.map_err(list_error)?;

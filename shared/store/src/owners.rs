@@ -3,7 +3,7 @@
 //! The method is a part of the name. So a caller who chooses any name while authentication is off never equals the
 //! holder of a key or a token, whatever is in the tables.
 
-use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 
@@ -33,30 +33,13 @@ impl Store {
     /// under the owner's name. That takes time in proportion to the tables' size, and misses nothing.
     pub async fn delete_owner(&self, owner: &Owner) -> Result<DeletionCounts, StoreError> {
         let keys = self.keys.delete_by_owner(owner).await?;
-        let conversations = self.delete_conversations(owner).await?;
+        let (conversations, _) = self.erase_conversations(owner, SystemTime::now()).await?;
         self.articles.delete_vectors(&ArticleCollection::Of(owner.clone())).await?;
         let mut others = self.ledger.unlist_owner(owner).await?;
         for table in &self.tables {
             others += delete_scanned(table, owner).await?;
         }
         Ok(DeletionCounts { keys, conversations, others })
-    }
-
-    async fn delete_conversations(&self, owner: &Owner) -> Result<usize, StoreError> {
-        let mut deleted = BTreeSet::new();
-        loop {
-            let page = self.conversations.list(owner, 100, None).await.map_err(list_error)?;
-            if page.items.is_empty() {
-                return Ok(deleted.len());
-            }
-            for conversation in page.items {
-                match self.conversations.delete(owner, &conversation.id).await {
-                    // Another request deleted it first.
-                    Ok(()) | Err(ReadError::NotFound) => deleted.insert(conversation.id),
-                    Err(error) => return Err(list_error(error)),
-                };
-            }
-        }
     }
 }
 

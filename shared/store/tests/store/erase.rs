@@ -155,7 +155,7 @@ async fn f150_operator_deletion_removes_the_same_items() {
     let store = store_at(&endpoint).await;
     let olga = store_everything(&store, "olga").await;
     let deleted = store.delete_owner(&olga).await.unwrap();
-    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 67));
+    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 66));
     assert_eq!(items_naming(&endpoint, "olga").await, Vec::<String>::new());
 }
 
