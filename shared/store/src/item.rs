@@ -32,48 +32,29 @@ pub(crate) const UNDER: &str = "under";
 /// The attribute with the groups of a key, or of those that may find an article.
 pub(crate) const GROUPS: &str = "groups";
 
-/// The value of [`GROUPS`].
-pub(crate) fn group_list(groups: &Groups) -> AttributeValue {
-    AttributeValue::L(groups.names().iter().map(s).collect())
+pub(crate) fn group_list(groups: &Groups) -> (&'static str, AttributeValue) {
+    (GROUPS, AttributeValue::L(groups.names().iter().map(s).collect()))
 }
 
 /// Builds an item of the current schema version.
-pub(crate) fn item<const N: usize>(key: &Key, attributes: [(&str, AttributeValue); N]) -> Item {
+pub(crate) fn item<'a>(key: &Key, attributes: impl IntoIterator<Item = (&'a str, AttributeValue)>) -> Item {
     let mut item = key.attributes();
     SCHEMA.stamp(&mut item);
-    item.extend(attributes.map(|(name, value)| (name.to_owned(), value)));
+    item.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));
     item
 }
 
 /// Typed access to an item's attributes; a fault names the attribute, never its value.
 pub(crate) trait ItemExt {
-    fn text(&self, name: &str) -> Result<&str, StoreError>;
-    fn number<T: FromStr>(&self, name: &str) -> Result<T, StoreError>;
-    fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError>;
-    /// A number of an item that may lack it.
-    fn optional_number<T: FromStr>(&self, name: &str) -> Result<Option<T>, StoreError>;
-    /// A variant of an enum without data.
-    fn variant<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError>;
-    /// JSON of an item that may lack it.
-    fn optional_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, StoreError>;
-    /// Whether its `expires` is in the future: DynamoDB takes days to delete expired items.
-    fn is_unexpired(&self, now: SystemTime) -> bool;
-    /// The groups that an item names; none if it lacks [`GROUPS`], as items of earlier releases do.
-    fn groups(&self) -> Result<Groups, StoreError>;
-    /// Whether this release can interpret the item, regardless of the release that wrote it.
-    fn is_readable(&self) -> bool;
-    /// Fails if this release cannot interpret the item, which is `kind`.
-    fn check_version(&self, kind: &str) -> Result<(), StoreError>;
-}
+    fn attributes(&self) -> &Item;
 
-impl ItemExt for Item {
     fn text(&self, name: &str) -> Result<&str, StoreError> {
-        let value = self.get(name).and_then(|value| value.as_s().ok());
+        let value = self.attributes().get(name).and_then(|value| value.as_s().ok());
         value.map(String::as_str).ok_or_else(|| unreadable(name))
     }
 
     fn number<T: FromStr>(&self, name: &str) -> Result<T, StoreError> {
-        let value = self.get(name).and_then(|value| value.as_n().ok());
+        let value = self.attributes().get(name).and_then(|value| value.as_n().ok());
         value.and_then(|text| text.parse().ok()).ok_or_else(|| unreadable(name))
     }
 
@@ -81,35 +62,48 @@ impl ItemExt for Item {
         serde_json::from_str(self.text(name)?).map_err(|_| unreadable(name))
     }
 
+    /// A number of an item that may lack it.
     fn optional_number<T: FromStr>(&self, name: &str) -> Result<Option<T>, StoreError> {
-        self.contains_key(name).then(|| self.number(name)).transpose()
+        self.attributes().contains_key(name).then(|| self.number(name)).transpose()
     }
 
+    /// A variant of an enum without data.
     fn variant<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
         let text: StrDeserializer<'_, ValueError> = self.text(name)?.into_deserializer();
         T::deserialize(text).map_err(|_| unreadable(name))
     }
 
+    /// JSON of an item that may lack it.
     fn optional_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, StoreError> {
-        self.contains_key(name).then(|| self.json(name)).transpose()
+        self.attributes().contains_key(name).then(|| self.json(name)).transpose()
     }
 
+    /// Whether its `expires` is in the future: DynamoDB takes days to delete expired items.
     fn is_unexpired(&self, now: SystemTime) -> bool {
         self.number::<i64>(EXPIRES).is_ok_and(|end| end > seconds(now))
     }
 
+    /// The groups that an item names; none if it lacks [`GROUPS`], as items of earlier releases do.
     fn groups(&self) -> Result<Groups, StoreError> {
-        let Some(value) = self.get(GROUPS) else { return Ok(Groups::default()) };
+        let Some(value) = self.attributes().get(GROUPS) else { return Ok(Groups::default()) };
         let names = value.as_l().ok().and_then(|all| all.iter().map(|one| one.as_s().ok().cloned()).collect());
         names.and_then(|names: Vec<String>| Groups::new(names)).ok_or_else(|| unreadable(GROUPS))
     }
 
+    /// Whether this release can interpret the item, regardless of the release that wrote it.
     fn is_readable(&self) -> bool {
-        SCHEMA.can_read(self)
+        SCHEMA.can_read(self.attributes())
     }
 
+    /// Fails if this release cannot interpret the item, which is `kind`.
     fn check_version(&self, kind: &str) -> Result<(), StoreError> {
         if self.is_readable() { Ok(()) } else { Err(StoreError::fault(format!("{kind} of another version"))) }
+    }
+}
+
+impl ItemExt for Item {
+    fn attributes(&self) -> &Item {
+        self
     }
 }
 

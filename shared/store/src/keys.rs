@@ -17,7 +17,7 @@ use crate::StoreError;
 use crate::backoff::within;
 use crate::clock::millis;
 use crate::error::classify;
-use crate::item::{GROUPS, Item, ItemExt, group_list, n};
+use crate::item::{Item, ItemExt, group_list, n};
 use crate::key::{Key, is_ulid};
 use crate::table::{Expression, Table, WriteOutcome};
 use domain::Owner;
@@ -120,7 +120,7 @@ fn revoke_update(now: SystemTime) -> Expression {
 fn change_update(change: &KeyChange) -> Expression {
     let end = change.expires.map(|end| ("expiresAt", n(millis(end))));
     let links = change.citation_links.map(|links| (CITATION_LINKS, AttributeValue::Bool(links)));
-    let groups = change.groups.as_ref().map(|groups| (GROUPS, group_list(groups)));
+    let groups = change.groups.as_ref().map(group_list);
     let admin = ("admin", AttributeValue::Bool(change.administrator));
     let update = Expression::set([admin].into_iter().chain(end).chain(links).chain(groups));
     let update = if change.expires.is_some() { update } else { update.and("REMOVE expiresAt") };

@@ -5,7 +5,7 @@ use super::chunk::{ArticleChunk, VectorStorage};
 use super::collection::CHUNK_COUNT;
 use crate::StoreError;
 use crate::clock::{millis, rfc3339};
-use crate::item::{GROUPS, Item, ItemExt, group_list, item, n, s};
+use crate::item::{Item, ItemExt, group_list, item, n, s};
 use domain::Groups;
 
 /// The attribute of an article that names the index with its vectors.
@@ -110,6 +110,10 @@ impl StoredArticle {
 }
 
 pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArticle) -> Item {
+    let model = article.model.as_ref().map(|model| [("model", s(&model.name)), ("dimensions", n(model.dimensions))]);
+    let groups = (!article.groups.is_empty()).then(|| group_list(&article.groups));
+    let optional = article.url.as_ref().map(|url| ("url", s(url))).into_iter().chain(groups);
+    let optional = optional.chain(article.vector_index.as_ref().map(|index| (VECTOR_INDEX, s(index))));
     let attributes = [
         ("id", s(&article.id)),
         ("title", s(&article.title)),
@@ -121,21 +125,8 @@ pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArtic
         ("createdAt", n(article.created)),
         ("changedAt", n(article.updated)),
     ];
-    let mut item = item(&collection.article_key(&article.id), attributes);
-    if let Some(url) = &article.url {
-        item.insert("url".to_owned(), s(url));
-    }
-    if !article.groups.is_empty() {
-        item.insert(GROUPS.to_owned(), group_list(&article.groups));
-    }
-    if let Some(index) = &article.vector_index {
-        item.insert(VECTOR_INDEX.to_owned(), s(index));
-    }
-    if let Some(EmbeddingModel { name, dimensions }) = &article.model {
-        item.insert("model".to_owned(), s(name));
-        item.insert("dimensions".to_owned(), n(*dimensions));
-    }
-    item
+    let all = attributes.into_iter().chain(optional).chain(model.into_iter().flatten());
+    item(&collection.article_key(&article.id), all)
 }
 
 pub(super) fn read_article(item: &Item) -> Result<StoredArticle, StoreError> {

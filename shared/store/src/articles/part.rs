@@ -54,12 +54,9 @@ pub(super) fn part_items(
         let key = collection.part_key(&article.id, generation, items.len());
         let texts: Vec<&str> = part.iter().map(|chunk| chunk.text.as_str()).collect();
         let attributes = [("article", s(&article.id)), ("generation", s(generation)), ("texts", s(to_json(&texts)))];
-        let mut item = item(&key, attributes);
         let bytes: Vec<u8> = part.iter().filter_map(|chunk| vectors.stored(chunk)).flat_map(to_bytes).collect();
-        if !bytes.is_empty() {
-            item.insert("vectors".to_owned(), AttributeValue::B(Blob::new(bytes)));
-        }
-        items.push(item);
+        let vectors = (!bytes.is_empty()).then(|| ("vectors", AttributeValue::B(Blob::new(bytes))));
+        items.push(item(&key, attributes.into_iter().chain(vectors)));
         lengths.push(part.len());
         rest = more;
     }

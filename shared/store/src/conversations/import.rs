@@ -117,11 +117,10 @@ fn message_items(partition: &str, at: usize, message: &NewMessage) -> impl Itera
         (PARTS, n(pieces.len() - 1)),
         (PARENT, n(message.parent.map_or(0, seq))),
     ];
-    let mut first = item(&message_key(partition, own_seq), attributes);
     // An answer has no transcript and no log.
     let answer = [("endedAt", n(millis(message.created_at))), (TRANSCRIPT, n(0)), (RECOVERED, n(0))];
     let answer = answer.into_iter().filter(|_| message.role == Role::Assistant);
-    first.extend(answer.map(|(name, value)| (name.to_owned(), value)));
+    let first = item(&message_key(partition, own_seq), attributes.into_iter().chain(answer));
     [first].into_iter().chain(further_items(partition, own_seq, &pieces))
 }
 
@@ -138,7 +137,5 @@ fn head_item(owner: &Owner, id: &str, new: &NewConversation) -> Item {
         ("seq", n(new.messages.len())),
     ];
     let branches = Head::branch_attributes(&new.tree(), seq(new.last));
-    let mut head = item(&head_key(owner, id), attributes);
-    head.extend(branches.map(|(name, value)| (name.to_owned(), value)));
-    head
+    item(&head_key(owner, id), attributes.into_iter().chain(branches))
 }

@@ -70,9 +70,7 @@ impl ConversationStore {
         for _ in 0..MAX_READS {
             let limit = i32::try_from(rows).unwrap_or(i32::MAX);
             let (items, next) = self.table.query_page(query.clone().limit(limit), start).await?;
-            for item in &items {
-                heads.push(Head::read(item)?);
-            }
+            heads.extend(items.iter().map(Head::read).collect::<Result<Vec<_>, _>>()?);
             (start, rows) = (next, HEADS_PER_READ);
             if heads.len() >= count || start.is_none() {
                 break;

@@ -33,13 +33,8 @@ const RECOVERABLE: Duration = Duration::from_mins(90);
 pub(super) fn user_message_items(lease: &TurnLease, turn: &NewTurn, text: &str, now: SystemTime) -> Vec<Item> {
     let (seq, parent) = (lease.question_seq, lease.before.last().unwrap_or_default());
     let pieces = split_pieces(text, "");
-    let mut message = message_item(lease, (seq, parent), Role::User, &turn.user_message_id, now);
-    message.extend([
-        ("model".to_owned(), s("")),
-        ("progress".to_owned(), variant(Status::Complete)),
-        ("content".to_owned(), s(&pieces[0].content)),
-        (PARTS.to_owned(), n(pieces.len() - 1)),
-    ]);
+    let content = ("", Status::Complete, pieces[0].content.as_str(), pieces.len() - 1);
+    let mut message = message_item(lease, (seq, parent), Role::User, &turn.user_message_id, content, now);
     message.extend(turn.request.iter().map(|request| (REQUEST.to_owned(), compressed(&to_json(request)))));
     let mut items = vec![message];
     items.extend(further_items(&lease.partition, seq, &pieces));
@@ -48,30 +43,33 @@ pub(super) fn user_message_items(lease: &TurnLease, turn: &NewTurn, text: &str, 
 
 pub(super) fn running_answer_item(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item {
     let seqs = (lease.answer_seq, lease.question_seq);
-    let mut message = message_item(lease, seqs, Role::Assistant, &turn.assistant_message_id, now);
-    message.extend([
-        ("model".to_owned(), s(&turn.model)),
-        ("progress".to_owned(), variant(Status::Running)),
-        ("content".to_owned(), s("")),
-        (PARTS.to_owned(), n(0)),
-    ]);
-    message
+    let content = (turn.model.as_str(), Status::Running, "", 0);
+    message_item(lease, seqs, Role::Assistant, &turn.assistant_message_id, content, now)
 }
 
-fn message_item(lease: &TurnLease, (seq, parent): (u64, u64), role: Role, id: &str, now: SystemTime) -> Item {
-    item(
-        &message_key(&lease.partition, seq),
-        [
-            ("id", s(id)),
-            ("turn", s(&lease.turn_id)),
-            ("author", variant(role)),
-            (PARENT, n(parent)),
-            ("createdAt", n(millis(now))),
-            ("thinking", s("")),
-            ("calls", s("[]")),
-            ("sources", s("[]")),
-        ],
-    )
+fn message_item(
+    lease: &TurnLease,
+    (seq, parent): (u64, u64),
+    role: Role,
+    id: &str,
+    (model, status, content, parts): (&str, Status, &str, usize),
+    now: SystemTime,
+) -> Item {
+    let attributes = [
+        ("id", s(id)),
+        ("turn", s(&lease.turn_id)),
+        ("author", variant(role)),
+        (PARENT, n(parent)),
+        ("model", s(model)),
+        ("progress", variant(status)),
+        ("createdAt", n(millis(now))),
+        ("content", s(content)),
+        ("thinking", s("")),
+        (PARTS, n(parts)),
+        ("calls", s("[]")),
+        ("sources", s("[]")),
+    ];
+    item(&message_key(&lease.partition, seq), attributes)
 }
 
 pub(super) fn further_items(partition: &str, seq: u64, pieces: &[Piece]) -> Vec<Item> {

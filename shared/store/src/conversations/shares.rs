@@ -65,9 +65,8 @@ impl ConversationStore {
             self.table.check_write(&head_key(owner, id), is_lasting()),
             self.table.put_write(link, Expression::default()),
         ];
-        for piece in copy_items(owner, &share.id, copy, now + lifetime) {
-            writes.push(self.ephemeral.put_write(piece, Expression::default()));
-        }
+        let pieces = copy_items(owner, &share.id, copy, now + lifetime).into_iter();
+        writes.extend(pieces.map(|piece| self.ephemeral.put_write(piece, Expression::default())));
         match self.table.commit(writes).await? {
             WriteOutcome::Written(_) => Ok(Some(share)),
             WriteOutcome::ConditionFailed(_) => Err(ReadError::NotFound),

@@ -6,7 +6,7 @@ use subtle::ConstantTimeEq;
 use super::ApiKey;
 use crate::StoreError;
 use crate::clock::{millis, rfc3339};
-use crate::item::{GROUPS, Item, ItemExt, group_list, item, n, s};
+use crate::item::{Item, ItemExt, group_list, item, n, s};
 use crate::key::SK;
 use domain::{Groups, Owner};
 
@@ -130,11 +130,10 @@ impl KeyRecord {
             ("createdAt", n(millis(self.created))),
             ("digest", s(hex::encode(self.digest))),
         ];
-        let mut item = item(&super::key(&self.id), fixed);
-        item.extend(self.expires.map(|end| ("expiresAt".to_owned(), n(millis(end)))));
-        item.extend(self.citation_links.then(|| (CITATION_LINKS.to_owned(), AttributeValue::Bool(true))));
-        item.extend((!self.groups.is_empty()).then(|| (GROUPS.to_owned(), group_list(&self.groups))));
-        item
+        let optional = self.expires.map(|end| ("expiresAt", n(millis(end)))).into_iter();
+        let optional = optional.chain(self.citation_links.then_some((CITATION_LINKS, AttributeValue::Bool(true))));
+        let groups = (!self.groups.is_empty()).then(|| group_list(&self.groups));
+        item(&super::key(&self.id), fixed.into_iter().chain(optional).chain(groups))
     }
 
     /// Reads a stored record. An unreadable record is a fault and admits nobody.
