@@ -45,8 +45,8 @@ impl CitingResult for FoundArticles {
         }
         let (summary, total) = (status_line(rows.len()), rows.len());
         let mut content = json!({ "query": escape(&self.query), "results": rows, "totalResults": total });
-        if let Some((note, content)) = self.note().zip(content.as_object_mut()) {
-            content.insert("note".to_owned(), note.into());
+        if let Some(note) = self.note() {
+            content["note"] = note.into();
         }
         let user_text = for_user.then(|| entries.join("\n"));
         ToolOutput { content: content.to_string(), user_text, summary, sources, ..ToolOutput::default() }
@@ -93,6 +93,7 @@ impl FoundArticles {
     }
 }
 
+/// An article for models; one with an address has a number for citations.
 fn row(article: &ArticleHit, chunks: &[&ChunkHit], source: Option<&Source>) -> Value {
     let chunk = |chunk: &&ChunkHit| {
         let score = (f64::from(chunk.score) * 1000.0).round() / 1000.0;
@@ -100,11 +101,10 @@ fn row(article: &ArticleHit, chunks: &[&ChunkHit], source: Option<&Source>) -> V
     };
     let url = article.url.as_deref().map(escape);
     let mut row = json!({ "postId": article.id, "title": escape(&article.title), "url": url });
-    if let Some(row) = row.as_object_mut() {
-        // For citations; only of an article with an address.
-        row.extend(source.map(|source| ("number".to_owned(), source.index.into())));
-        row.insert("chunks".to_owned(), chunks.iter().map(chunk).collect());
+    if let Some(source) = source {
+        row["number"] = source.index.into();
     }
+    row["chunks"] = chunks.iter().map(chunk).collect();
     row
 }
 

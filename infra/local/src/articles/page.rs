@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use articles::{Format, PdfText};
 use axum::http::{Method, header};
-use egress::{Egress, Limits, OnOversize, Policy, Request, Response, SystemNetwork};
+use egress::{Egress, Limits, Policy, Request, Response, SystemNetwork};
 
 use super::pdf;
 
@@ -73,13 +73,8 @@ impl PageReader {
 
     async fn get(&self, url: &str) -> Result<Response, String> {
         let url = self.egress.policy().parse(url).map_err(|error| error.to_string())?;
-        let limits = Limits {
-            total_timeout: Duration::from_mins(1),
-            read_timeout: Duration::from_secs(20),
-            max_body_bytes: MAX_PAGE_BYTES,
-            on_oversize: OnOversize::Refuse,
-            ..Limits::default()
-        };
+        let (total_timeout, read_timeout) = (Duration::from_mins(1), Duration::from_secs(20));
+        let limits = Limits { total_timeout, read_timeout, max_body_bytes: MAX_PAGE_BYTES, ..Limits::default() };
         let request = Request::new(Method::GET, url).redirects(3).limits(limits);
         let response = self.egress.send(request).await.map_err(|error| error.to_string())?;
         if response.status.is_success() { Ok(response) } else { Err(format!("status {}", response.status.as_u16())) }

@@ -23,13 +23,8 @@ const WRONG_CALLS: [&str; 3] = ["unknown_tool", "invalid_arguments", "too_many_c
 /// What is not right about the calls of a turn; empty if all of it is right.
 pub(super) fn faults(question: &Question, observation: &Observation) -> Vec<String> {
     let calls = &observation.calls;
-    let mut faults = Vec::new();
-    if let Some(fault) = answer_fault(observation) {
-        faults.push(fault);
-    }
-    if let Some(model) = &observation.other_model {
-        faults.push(format!("{model} answered instead"));
-    }
+    let mut faults: Vec<String> = answer_fault(observation).into_iter().collect();
+    faults.extend(observation.other_model.iter().map(|model| format!("{model} answered instead")));
     faults.extend(calls.iter().filter(|one| is_wrong(one)).map(|one| match one.failure.as_deref() {
         Some("unknown_tool") => "called a tool that does not exist".to_owned(),
         Some("too_many_calls") => "made too many calls at once".to_owned(),

@@ -30,13 +30,9 @@ pub(crate) fn build_request(
     };
     let url = template.fill(arguments, &query).ok_or(CallError::InvalidPath)?;
     let method = Method::from_bytes(endpoint.method.as_bytes()).map_err(|_| CallError::AddressNotAllowed)?;
-    let limits = Limits {
-        total_timeout: endpoint.timeout(),
-        read_timeout: endpoint.timeout(),
-        max_body_bytes: MAX_BODY_BYTES,
-        on_oversize: OnOversize::Truncate,
-        ..Limits::default()
-    };
+    let (total_timeout, read_timeout) = (endpoint.timeout(), endpoint.timeout());
+    let size = Limits { max_body_bytes: MAX_BODY_BYTES, on_oversize: OnOversize::Truncate, ..Limits::default() };
+    let limits = Limits { total_timeout, read_timeout, ..size };
     let mut request = Request::new(method, url).limits(limits);
     if !endpoint.uses_query() {
         let body: Map<String, Value> = rest.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();

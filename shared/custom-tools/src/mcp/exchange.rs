@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use egress::{Egress, Limits, OnOversize, Request, Response};
+use egress::{Egress, Limits, Request, Response};
 use reqwest::Method;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
@@ -142,14 +142,8 @@ impl Connection {
         auth_header: &AuthHeader<'_>,
     ) -> Result<Request, CallError> {
         let url = self.egress.policy().parse(&self.endpoint.url).map_err(|_| CallError::AddressNotAllowed)?;
-        let (total, read) = (self.timeout(), self.timeout());
-        let limits = Limits {
-            total_timeout: total,
-            read_timeout: read,
-            max_body_bytes: MAX_BODY_BYTES,
-            on_oversize: OnOversize::Refuse,
-            ..Limits::default()
-        };
+        let (total_timeout, read_timeout) = (self.timeout(), self.timeout());
+        let limits = Limits { total_timeout, read_timeout, max_body_bytes: MAX_BODY_BYTES, ..Limits::default() };
         let mut request = Request::new(Method::POST, url).limits(limits).body(message.to_string().into_bytes());
         for (name, value) in &self.endpoint.headers {
             request = with_header(request, name, value)?;

@@ -89,11 +89,6 @@ impl Tree {
         Ok(Self { path, directory, rules, patterns, access: DocumentAccess::default() })
     }
 
-    /// The same tree, with what exists for a caller.
-    pub(crate) fn with_access(self, access: DocumentAccess) -> Self {
-        Self { access, ..self }
-    }
-
     /// The kind of what a path names.
     ///
     /// # Errors
@@ -204,6 +199,6 @@ impl DocumentRoot {
 
     /// Opens the root for one call, with what exists for its caller.
     pub(crate) fn tree(&self, access: DocumentAccess) -> Result<Tree, DocumentError> {
-        Ok(Tree::open(&self.path, self.hidden)?.with_access(access))
+        Ok(Tree { access, ..Tree::open(&self.path, self.hidden)? })
     }
 }
