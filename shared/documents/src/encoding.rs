@@ -6,8 +6,7 @@ use std::io::{self, Cursor, Read};
 
 use encoding_rs::{Encoding, UTF_8};
 
-use crate::DocumentError;
-use crate::encoding_guess;
+use crate::{DocumentError, encoding_guess};
 
 /// The beginning of a file from which its encoding is detected, in bytes.
 const PREFIX_BYTES: u64 = 1024 * 1024;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::{Groups, Usage};
+use domain::{Groups, Owner, Usage};
 use serde::Serialize;
 
 use crate::answer_writes::AnswerWrites;
@@ -15,7 +15,6 @@ use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
 use crate::key::{Key, OwnerPartitions, SK, encode};
 use crate::table::{Expression, Table, WriteOutcome};
 use crate::{Day, StoreError};
-use domain::Owner;
 
 /// The partition of the daily totals of all owners together.
 const GLOBAL_PARTITION: &str = "USAGE";

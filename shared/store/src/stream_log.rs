@@ -9,7 +9,7 @@ mod entry;
 
 use std::time::{Duration, SystemTime};
 
-use domain::Event;
+use domain::{Event, Owner};
 use tokio::time::Instant;
 
 pub use self::entry::LogEntry;
@@ -22,7 +22,6 @@ use crate::item::{Item, ItemExt, expires_at, item, n, s};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid};
 use crate::table::{Expression, Table};
 use crate::turn_ref::TurnRef;
-use domain::Owner;
 
 const TTL: Duration = Duration::from_hours(1);
 

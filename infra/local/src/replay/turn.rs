@@ -3,20 +3,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Agent, EventLog, PreSearch, PromptCache, Turn};
-use domain::{Event, Failure, FinishReason, Note, TurnStart};
-use domain::{Membership, NumberedSources, Owner};
+use domain::{Event, Failure, FinishReason, Membership, Note, NumberedSources, Owner, TurnStart};
 use llm::ModelClient;
 use serde_json::Value;
 use tokio::time::Instant;
 use tools::{OutboundRedactor, Progress, SourceNumbers, ToolContext, UrlAllowlist};
 
-use super::Speed;
 use super::calls::{Observer, RecordedCalls};
 use super::compare::ReplayReport;
-use super::models;
 use super::script::Script;
 use super::sequencer::{Sequencer, StopReason};
 use super::server::Server;
+use super::{Speed, models};
 use crate::command_result::CommandError;
 use crate::recording::{Head, RecordedTurn};
 

@@ -10,11 +10,10 @@ use tools::{OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolMetada
 
 use super::auth::Credentials;
 use super::endpoint::WebEndpoint;
-use super::envelope;
 use super::progress_relay::ProgressRelay;
 use super::secret_mask::SecretMask;
 use super::template::UrlTemplate;
-use super::{ToolDefinition, ToolKind, ToolSecrets, parameters, request};
+use super::{ToolDefinition, ToolKind, ToolSecrets, envelope, parameters, request};
 use crate::call_error::CallError;
 
 /// Longest text that a transform selects from a response, in bytes.

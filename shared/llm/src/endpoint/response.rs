@@ -6,8 +6,7 @@ use tokio::time::Instant;
 
 use crate::endpoint::body::{Body, RecorderGuard};
 use crate::endpoint::retry_policy;
-use crate::errors::AttemptError;
-use crate::errors::EndpointError;
+use crate::errors::{AttemptError, EndpointError};
 use crate::{ModelError, Wire};
 
 /// The maximum number of bytes to read of an error body.

@@ -7,8 +7,7 @@ use super::stream::skipped_without_turn;
 use crate::CheckFailure;
 use crate::prompts::LONG;
 use crate::session::Session;
-use crate::turn_reader::TurnReader;
-use crate::turn_reader::{Frame, check_done};
+use crate::turn_reader::{Frame, TurnReader, check_done};
 
 pub(super) async fn check_storage(session: &mut Session) -> Result<CheckStatus, CheckFailure> {
     let Some(turn) = session.turn.as_ref().filter(|_| session.turn_ended) else { return Ok(skipped_without_turn()) };

@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use domain::new_id;
+use domain::{Owner, new_id};
 
 use super::ConversationStore;
 use super::chat_id::{CHAT_ID_ATTRIBUTE, CONVERSATION_ATTRIBUTE, chat_id_item};
@@ -17,7 +17,6 @@ use crate::item::{Item, ItemExt, s};
 use crate::key::SK;
 use crate::table::{Expression, WriteOutcome};
 use crate::transaction::TransactionOutcome;
-use domain::Owner;
 
 /// How often a begin is retried when others change the conversation at the same moment.
 const MAX_ATTEMPTS: u32 = 5;

@@ -2,8 +2,6 @@ use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
-use super::ConversationStore;
-use super::TitleSource;
 use super::head::{ANSWERING, BACK, STOPPING, TITLE_FROM, TITLED_IN, lease_end, truncate_title};
 use super::message::{answer_key, end_answer, is_ended_by};
 use super::sort_keys::transcript_key;
@@ -11,6 +9,7 @@ use super::sources::{LAST_SOURCE, added_sources};
 use super::stop::lease_state;
 use super::transcript::{Transcript, reserve_update, summary_item};
 use super::turn::{Answer, LeaseError, LeaseState, TurnLease};
+use super::{ConversationStore, TitleSource};
 use crate::answer_writes::AnswerWrites;
 use crate::backoff::within;
 use crate::clock::millis;

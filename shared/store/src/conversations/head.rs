@@ -4,8 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::sources::LAST_SOURCE;
 use super::tree::MessageTree;
-use super::turn::FIRST_ANSWER;
-use super::turn::{NewTurn, TurnLease};
+use super::turn::{FIRST_ANSWER, NewTurn, TurnLease};
 use super::{Conversation, ConversationStore, TitleSource};
 use crate::clock::{millis, rfc3339, seconds, span_millis};
 use crate::item::{Item, ItemExt, item, n, s, variant};

@@ -4,14 +4,13 @@ use std::time::SystemTime;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
-use super::cursor;
 use super::head::Head;
 use super::message::{AssembledMessage, is_further_piece};
 use super::seq_ranges::{SeqRanges, is_in};
 use super::sort_keys::message_sk;
 use super::tree::MessageTree;
 use super::turn::Target;
-use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn};
+use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn, cursor};
 use crate::StoreError;
 use crate::item::{Item, ItemExt};
 use crate::key::OwnerPartitions;

@@ -20,12 +20,11 @@ use work::{FairSlots, SHORT_WORK};
 
 use self::digest::{MAX_TERMS, build_filter, may_have};
 use self::query::SearchText;
-use super::cursor;
 use super::head::{Head, head_key};
 use super::list::{ConversationFilter, Position};
 use super::read::clamp_limit;
 use super::sort_keys::DIGEST;
-use super::{AllMessages, Conversation, ConversationStore, Page, ReadError, Status, StoredMessage};
+use super::{AllMessages, Conversation, ConversationStore, Page, ReadError, Status, StoredMessage, cursor};
 use crate::StoreError;
 use crate::batch::MAX_READ_ITEMS;
 use crate::item::{Item, ItemExt, item, s};
