@@ -28,6 +28,7 @@ mod conversations;
 mod custom_tools;
 mod deadline;
 mod demo;
+mod description;
 mod direct_results;
 mod document_rounds;
 mod documents;

@@ -1,4 +1,4 @@
-//! `docs/reference/api.md` lists every route, event and error code of the product.
+//! `docs/reference/api.md` lists every route, event and error code of the product, and the `OpenAPI` document the latter two.
 
 use std::collections::BTreeSet;
 
@@ -91,6 +91,10 @@ fn contract_lists_all_events() {
     let contract = contract();
     let missing: Vec<_> = events.iter().filter(|event| !contract.contains(&format!("| `{event}` |"))).collect();
     assert_eq!(missing, Vec::<&String>::new());
+    let description = read("docs/reference/openapi.json");
+    let missing: Vec<_> =
+        events.iter().filter(|event| !description.contains(&format!(r#""const":"{event}""#))).collect();
+    assert_eq!(missing, Vec::<&String>::new());
 }
 
 #[test]
@@ -100,4 +104,8 @@ fn contract_lists_all_error_codes() {
     let contract = contract();
     let missing: Vec<_> = codes.iter().filter(|code| !contract.contains(&format!("| `{code}` |"))).collect();
     assert_eq!(missing, Vec::<&String>::new());
+    let description: serde_json::Value = serde_json::from_str(&read("docs/reference/openapi.json")).unwrap();
+    let described = description["components"]["schemas"]["ErrorCode"]["enum"].as_array().unwrap();
+    let described: BTreeSet<String> = described.iter().map(|code| code.as_str().unwrap().to_owned()).collect();
+    assert_eq!(described, codes);
 }

@@ -69,6 +69,7 @@ fn public_routes() -> Router<App> {
         .route("/", get(page::index))
         .route("/assets/{file}", get(page::asset))
         .route("/healthz", get(catalog::health))
+        .route("/openapi.json", get(page::description))
         .route("/api/auth", get(catalog::auth))
         .route("/.well-known/oauth-protected-resource", get(mcp::metadata))
         .route("/.well-known/oauth-protected-resource/mcp", get(mcp::metadata))

@@ -1,5 +1,7 @@
 //! Every route, grouped by the callers that may use it.
 
+use std::collections::BTreeSet;
+
 /// Every route that requires authentication: method, path, body.
 pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 38] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
@@ -72,10 +74,11 @@ pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 25] = [
 ];
 
 /// Every public route.
-pub(super) const PUBLIC_ROUTES: [&str; 10] = [
+pub(super) const PUBLIC_ROUTES: [&str; 11] = [
     "/",
     "/assets/{file}",
     "/healthz",
+    "/openapi.json",
     "/api/auth",
     "/v1/{*rest}",
     "/share/{id}",
@@ -104,4 +107,30 @@ fn tables_name_every_route() {
             "{path}"
         );
     }
+}
+
+#[test]
+fn description_has_exactly_these_routes() {
+    let plain = |path: &str| path.replace("{*", "{");
+    let of = |routes: &[(&str, &str, &str)]| -> BTreeSet<(String, String)> {
+        let described = routes.iter().filter(|(method, ..)| *method != "HEAD");
+        described.map(|(method, path, _)| ((*method).to_owned(), plain(path))).collect()
+    };
+    // Other paths than those of routes.
+    let public = PUBLIC_ROUTES.iter().filter(|path| **path != "/v1/{*rest}");
+    let public: BTreeSet<_> = public.map(|path| ("GET".to_owned(), plain(path))).collect();
+    let expected = &(&of(&AUTHENTICATED_ROUTES) | &of(&ADMIN_ROUTES)) | &public;
+    let document = openapi::document();
+    let (mut described, mut without_security) = (BTreeSet::new(), BTreeSet::new());
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let route = (method.to_uppercase(), path.clone());
+            if operation.get("security").is_some() {
+                without_security.insert(route.clone());
+            }
+            described.insert(route);
+        }
+    }
+    assert_eq!(described, expected);
+    assert_eq!(without_security, public);
 }

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::description::{DescribedResponse, check_response};
 use crate::grammar::field_names;
 
 /// A complete HTTP response of the product.
@@ -16,10 +17,12 @@ pub struct ApiResponse {
 }
 
 impl ApiResponse {
-    /// Checks the rules that the contract has for every response; panics when one is broken. A response to `HEAD` has
-    /// no body to check.
-    pub(crate) fn validate(self, method: &str) -> Self {
+    /// Checks the rules that the contract has for every response, and the description of its route; panics when one is
+    /// broken. A response to `HEAD` has no body to check.
+    pub(crate) fn validate(self, method: &str, target: &str) -> Self {
         assert!(!self.header("x-request-id").is_empty(), "every answer has x-request-id: {self:?}");
+        let (status, content_type) = (self.status, self.header("content-type"));
+        check_response(method, target, &DescribedResponse { status, content_type, body: &self.body });
         if self.status >= 400 && method != "HEAD" {
             self.check_error();
         }

@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use crate::description::check_request;
 use crate::{ApiResponse, EventStream, Transcript, with_timeout};
 
 /// An HTTP client of the product, as one caller.
@@ -89,6 +90,7 @@ impl Client {
         let request = self.request("POST", path).json(body);
         let response = with_timeout("a turn to start", request.send()).await.expect("the product answers");
         assert!(response.status() == 200, "the turn was refused: {:?}", read_response(response, "POST").await.text());
+        check_request("POST", path, body.to_string().as_bytes());
         response
     }
 
@@ -174,13 +176,18 @@ impl Client {
 async fn execute(request: reqwest::RequestBuilder) -> ApiResponse {
     let (http, request) = request.build_split();
     let request = request.expect("the request is well formed");
-    let method = request.method().clone();
+    let (method, path) = (request.method().clone(), request.url().path().to_owned());
+    let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default().to_vec();
     let response = with_timeout("an answer", http.execute(request)).await.expect("the product answers");
-    read_response(response, method.as_str()).await
+    let response = read_response(response, method.as_str()).await;
+    if response.status < 300 {
+        check_request(method.as_str(), &path, &body);
+    }
+    response
 }
 
 async fn read_response(response: reqwest::Response, method: &str) -> ApiResponse {
-    let status = response.status().as_u16();
+    let (status, target) = (response.status().as_u16(), response.url().path().to_owned());
     let mut headers = std::collections::BTreeMap::<String, String>::new();
     for (name, value) in response.headers() {
         let value = value.to_str().expect("header values are ASCII");
@@ -188,5 +195,5 @@ async fn read_response(response: reqwest::Response, method: &str) -> ApiResponse
         headers.insert(name.as_str().to_owned(), joined);
     }
     let body = with_timeout("a body", response.bytes()).await.expect("the body ends cleanly");
-    ApiResponse { status, headers, body: body.to_vec() }.validate(method)
+    ApiResponse { status, headers, body: body.to_vec() }.validate(method, &target)
 }

@@ -2,6 +2,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::description::check_event;
+
 /// The grammar of a turn's event stream, checked frame by frame; panics on a frame that the contract does not allow.
 pub(crate) struct Grammar {
     request: String,
@@ -87,6 +89,7 @@ impl Grammar {
         let kind = event["type"].as_str().unwrap_or_else(|| panic!("an event without a type: {event}"));
         assert_eq!(is_first, kind == "start", "start comes first and once: {event}");
         self.check_fields(kind, event);
+        check_event(event);
         self.check_ids(kind, event);
         if ["title", "usage"].contains(&kind) {
             assert!(!self.seen_once.iter().any(|seen| seen == kind), "{kind} comes once at most");

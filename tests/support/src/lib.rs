@@ -13,6 +13,7 @@ mod aws_search;
 mod client;
 mod completion;
 mod database_proxy;
+mod description;
 mod endpoint;
 mod event_stream;
 mod faulty_proxy;

@@ -23,17 +23,14 @@ impl Client {
             added.iter().filter(|(name, _)| !is_given(name)).map(|(name, value)| format!("{name}: {value}\r\n"));
         let request = added.fold(head.to_owned(), |request, line| request + &line);
         let bytes = [request.as_bytes(), b"\r\n", body].concat();
-        parse_response(
-            &with_timeout("a raw answer", exchange(&authority, &bytes)).await,
-            head.split(' ').next().unwrap_or_default(),
-        )
+        parse_response(&with_timeout("a raw answer", exchange(&authority, &bytes)).await, head)
     }
 
     /// Sends a request line, headers that name `transfer-encoding: chunked`, and a body that is chunked already.
     pub async fn send_raw_chunked(&self, head: &str, chunks: &str) -> ApiResponse {
         let authority = self.base().trim_start_matches("http://").to_owned();
         let request = format!("{head}host: {authority}\r\nconnection: close\r\n\r\n{chunks}0\r\n\r\n");
-        parse_response(&with_timeout("a raw answer", exchange(&authority, request.as_bytes())).await, "POST")
+        parse_response(&with_timeout("a raw answer", exchange(&authority, request.as_bytes())).await, head)
     }
 
     /// Sends a `GET` request with this path unchanged and one additional header.
@@ -52,7 +49,10 @@ async fn exchange(authority: &str, request: &[u8]) -> Vec<u8> {
     answer
 }
 
-fn parse_response(bytes: &[u8], method: &str) -> ApiResponse {
+/// Parses the response to a request that begins with `request`.
+fn parse_response(bytes: &[u8], request: &str) -> ApiResponse {
+    let mut line = request.split(' ');
+    let (method, target) = (line.next().unwrap_or_default(), line.next().unwrap_or_default());
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
     let end = end.unwrap_or_else(|| panic!("not an HTTP answer: {:?}", String::from_utf8_lossy(bytes)));
     let head = String::from_utf8(bytes[..end].to_vec()).expect("heads are ASCII");
@@ -66,7 +66,7 @@ fn parse_response(bytes: &[u8], method: &str) -> ApiResponse {
     let chunked = headers.get("transfer-encoding").is_some_and(|coding| coding == "chunked") && method != "HEAD";
     let body = if chunked { decode_chunked(rest) } else { rest.to_vec() };
     let answer = ApiResponse { status: status.expect("a status line has a code"), headers, body };
-    answer.validate(method)
+    answer.validate(method, target)
 }
 
 fn decode_chunked(mut rest: &[u8]) -> Vec<u8> {

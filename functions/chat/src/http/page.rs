@@ -35,6 +35,16 @@ type PlainText = OnceLock<Option<Bytes>>;
 
 static DOCUMENT_TEXT: PlainText = OnceLock::new();
 
+/// The description of the HTTP API, which the program `openapi` writes.
+static DESCRIPTION: Asset = Asset {
+    name: "openapi.json",
+    content_type: "application/json",
+    immutable: false,
+    gzip: include_bytes!("../../openapi.json.gz"),
+};
+
+static DESCRIPTION_TEXT: PlainText = OnceLock::new();
+
 /// The texts of [`ASSETS`], in their order.
 static ASSET_TEXTS: [PlainText; ASSETS.len()] = [const { OnceLock::new() }; ASSETS.len()];
 
@@ -92,15 +102,27 @@ pub(crate) async fn asset(headers: HeaderMap, name: Result<Path<String>, PathRej
     let Some((asset, text)) = ASSETS.iter().zip(&ASSET_TEXTS).find(|(asset, _)| asset.name == name) else {
         return ApiError::from(ErrorCode::NotFound).into_response();
     };
-    let cache_control = if asset.immutable { IMMUTABLE } else { REVALIDATE };
-    with_headers(
-        Variant::select(&headers, asset.gzip, text).into_response(),
-        [
-            (header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type)),
-            (header::CACHE_CONTROL, cache_control),
-            (header::VARY, HeaderValue::from_static("accept-encoding")),
-        ],
-    )
+    serve(&headers, asset, text)
+}
+
+/// `GET /openapi.json`: the description of the HTTP API.
+pub(crate) async fn description(headers: HeaderMap) -> Response {
+    serve(&headers, &DESCRIPTION, &DESCRIPTION_TEXT)
+}
+
+/// The response with a file. Its tag is the end of its gzip form: the checksum and the length of the text (RFC 1952).
+fn serve(request: &HeaderMap, asset: &Asset, text: &'static PlainText) -> Response {
+    let variant = Variant::select(request, asset.gzip, text);
+    let checksum = asset.gzip.last_chunk().map_or(0, |end| u64::from_le_bytes(*end));
+    let tag = format!("\"{checksum:016x}-{}\"", variant.name);
+    let is_known = is_known(request, &tag);
+    let response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { variant.into_response() };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type)),
+        (header::CACHE_CONTROL, if asset.immutable { IMMUTABLE } else { REVALIDATE }),
+        (header::VARY, HeaderValue::from_static("accept-encoding")),
+    ];
+    with_headers(response, headers.into_iter().chain(HeaderValue::try_from(tag).ok().map(|tag| (header::ETAG, tag))))
 }
 
 /// The content security policy, which permits connections to the origins of the sign-in.
