@@ -107,11 +107,11 @@ impl Description {
     }
 
     fn check(&self, document: &Value, schema: &Value, instance: &Value, route: &str) {
-        let mut root = schema.clone();
-        root["components"] = json!({ "schemas": document["components"]["schemas"] });
         let key = format!("{} {schema}", std::ptr::eq(document, &raw const self.closed));
         let mut validators = self.validators.lock().expect("no validator panics");
         let validator = validators.entry(key).or_insert_with(|| {
+            let mut root = schema.clone();
+            root["components"] = json!({ "schemas": document["components"]["schemas"] });
             Arc::new(jsonschema::options().build(&root).expect("the description is a valid schema"))
         });
         let validator = Arc::clone(validator);
