@@ -150,7 +150,7 @@ fn add_response(responses: &mut Map<String, Value>, status: &str, text: &str, ty
     let (media, text) = named.unwrap_or(("application/json", text));
     response["content"][media] = match media {
         "text/event-stream" | "application/x-ndjson" => {
-            json!({ "schema": { "type": "string" }, "x-event-schema": types.schema(text) })
+            json!({ "x-event-schema": types.schema(text) })
         }
         _ => json!({ "schema": types.schema(text) }),
     };
