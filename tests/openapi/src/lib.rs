@@ -91,11 +91,8 @@ fn operation(route: &Route<'_>, types: &Types<'_>, errors: &mut Map<String, Valu
 
 /// The statuses of errors that a route has by its access and its path.
 fn base_statuses(route: &Route<'_>) -> Vec<u16> {
-    let mut statuses = if route.group.access == "public" {
-        vec![403, 500, 503]
-    } else {
-        vec![400, 401, 403, 429, 500, 503, 507]
-    };
+    let mut statuses =
+        if route.group.access == "public" { vec![403, 500, 503] } else { vec![400, 401, 403, 429, 500, 503, 507] };
     if route.path.contains('{') {
         statuses.push(404);
     }

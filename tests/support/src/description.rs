@@ -75,7 +75,8 @@ impl Description {
         let open = openapi::document();
         let mut closed = open.clone();
         close(&mut closed);
-        let mut paths: Vec<String> = open["paths"].as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
+        let mut paths: Vec<String> =
+            open["paths"].as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
         paths.sort_by_key(|path| path.matches('{').count());
         Self { closed, open, paths, validators: Mutex::default() }
     }
@@ -159,7 +160,12 @@ mod tests {
     #[test]
     fn described_exchanges_pass() {
         respond("GET", "/api/agents?x=1", 200, &json!({ "agents": [] }));
-        respond("GET", "/v1/models/a/b", 200, &json!({ "id": "a/b", "object": "model", "created": 0, "owned_by": "a" }));
+        respond(
+            "GET",
+            "/v1/models/a/b",
+            200,
+            &json!({ "id": "a/b", "object": "model", "created": 0, "owned_by": "a" }),
+        );
         respond("GET", "/unknown", 418, &json!({}));
         check_request("POST", "/api/chat", br#"{"message":"a","stream":null,"unknown":1}"#);
         check_event(&json!({ "type": "done", "finishReason": "stop" }));
