@@ -24,10 +24,10 @@ use super::extract::{ParsedQuery, PathId, Target, TurnRequestHead};
 use super::openai::{client_context, prompt_input, resolve};
 use crate::App;
 
-/// Maximum size of what is stored of a request beside its text, as JSON in bytes: both are in one item.
+/// Maximum size of what is stored of a request in addition to its text, as JSON in bytes: both are in one item.
 const MAX_STORED_BYTES: usize = 128 * 1024;
 
-/// Maximum length of the text that stands for several messages in the conversation, in characters.
+/// Maximum length of the text that represents several messages in the conversation, in characters.
 const MAX_SHOWN_CHARS: usize = 4_000;
 
 /// How long a cancelled response may take to end.
@@ -98,7 +98,7 @@ async fn start(
     let request = StoredRequest { input, details };
     if serde_json::to_vec(&request).map_or(0, |json| json.len()) > MAX_STORED_BYTES {
         let max = MAX_STORED_BYTES / 1024;
-        let message = format!("More than {max} KiB beside a message cannot be stored: send `\"store\": false`");
+        let message = format!("More than {max} KiB in addition to a message cannot be stored: send `\"store\": false`");
         return Err(Failure::new(ErrorCode::TooLarge, message).into());
     }
     let client = Some(Box::new(ClientTurn { context: client_context(chat), request }));
