@@ -151,6 +151,18 @@ async fn stored_response_is_read_resumed_and_deleted() {
 }
 
 #[tokio::test]
+async fn long_answer_has_the_same_events_again() {
+    let mut app = TestApp::start_on_disk().await;
+    let text = "多少个字？Many. ".repeat(1_000);
+    app.model.queue_replies([Completion::of([&text])]);
+    let first = events(&respond(&app, &json!("说"), &json!({ "stream": true })).await, 0);
+    app.restart().await;
+    let path = format!("/v1/responses/{}?stream=true", id(&first.last().unwrap()["response"]));
+    assert_eq!(events(&app.get(&path).await, 0), first);
+    assert_eq!(joined(&first, "output_text"), text);
+}
+
+#[tokio::test]
 async fn every_field_of_a_response_is_present() {
     let app = TestApp::start().await;
     app.model.respond_with(|_| Completion::of(["好。"]));
@@ -297,6 +309,39 @@ async fn background_response_is_cancelled() {
 }
 
 #[tokio::test]
+async fn continued_response_is_read_whole() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.queue_replies([Completion::new().text("半句").wait(&gate).end(), Completion::of(["，完。"])]);
+    let response = respond(&app, &json!("说"), &json!({ "background": true })).await.ok();
+    with_timeout("the model", gate.wait_until_reached()).await;
+    let path = format!("/v1/responses/{}", id(&response));
+    app.post(&format!("{path}/cancel"), &json!({})).await.ok();
+    app.continue_answer(&id(&response)[5..31], &json!({})).await.read_to_end().await;
+    let whole = app.get(&path).await.ok();
+    assert_eq!((&whole["status"], output_text(&whole)), (&json!("completed"), "半句，完。"));
+    let all = events(&app.get(&format!("{path}?stream=true")).await, 0);
+    assert_eq!(all.last().unwrap()["response"], whole);
+}
+
+#[tokio::test]
+async fn deletion_in_any_order_leaves_no_conversation() {
+    let app = TestApp::start().await;
+    app.model.respond_with(|_| Completion::of(["好。"]));
+    for reversed in [false, true] {
+        let first = respond(&app, &json!("一"), &json!({})).await.ok();
+        let second = respond(&app, &json!("二"), &json!({ "previous_response_id": id(&first) })).await.ok();
+        let mut order = vec![&first];
+        if reversed {
+            order.insert(0, &second);
+        }
+        for response in order {
+            app.delete(&format!("/v1/responses/{}", id(response))).await.ok();
+        }
+        assert_eq!(app.get("/api/conversations").await.ok()["conversations"], json!([]), "{reversed}");
+    }
+}
+
+#[tokio::test]
 async fn failed_response_has_openai_error() {
     let app = TestApp::start().await;
     app.model.respond_with(|_| Reply::json(400, &json!({ "error": { "code": "context_length_exceeded" } })));
@@ -334,13 +379,27 @@ async fn invalid_requests_are_rejected_by_field() {
         assert_eq!(error_fields(&answer), json!([400, "invalid_request_error", "invalid_request", param]));
     }
     assert_eq!(respond(&app, &json!("x"), &json!({ "no_such_field": 1 })).await.status, 400);
+    let reference = |number: usize| {
+        let ids = &unknown["resp_".len()..];
+        json!({ "type": "item_reference", "id": format!("msg_{}{:02}_0", &ids[..ids.len() - 2], number % 100) })
+    };
+    let same: Vec<Value> = (0..300).map(|_| reference(1)).collect();
+    assert_eq!(error_fields(&respond(&app, &json!(same), &json!({})).await)[3], "input", "it is read once");
     for previous in [unknown, "resp_1"] {
         let answer = respond(&app, &json!("x"), &json!({ "previous_response_id": previous })).await;
         let expected = json!([400, "invalid_request_error", "previous_response_not_found", "previous_response_id"]);
         assert_eq!(error_fields(&answer), expected);
     }
+    app.model.queue_replies([Completion::of(["好。"])]);
+    let first = respond(&app, &json!("说"), &json!({})).await.ok();
+    for input in
+        [json!([]), json!([{ "role": "user", "content": " " }]), json!([{ "role": "assistant", "content": "x" }])]
+    {
+        let answer = respond(&app, &input, &json!({ "previous_response_id": id(&first) })).await;
+        assert_eq!(error_fields(&answer)[3], "input", "{input}");
+    }
     for path in [format!("/v1/responses/{unknown}"), "/v1/responses/x".to_owned()] {
         assert_eq!((app.get(&path).await.status, app.delete(&path).await.status), (404, 404));
     }
-    assert_eq!(app.model.requests().len(), 0);
+    assert_eq!(app.model.requests().len(), 1);
 }

@@ -24,6 +24,11 @@ pub fn derived_id(seed: &str, number: usize) -> String {
     Ulid::from_parts(seed.timestamp_ms(), seed.random().wrapping_add(number as u128)).to_string()
 }
 
+/// When an id was created, in seconds since 1970; `None` for any other text.
+pub fn id_seconds(id: &str) -> Option<u64> {
+    Ulid::from_string(id).ok().map(|id| id.timestamp_ms() / 1000)
+}
+
 /// Whether a text is such an id in canonical spelling.
 pub fn is_id(text: &str) -> bool {
     Ulid::from_string(text).is_ok_and(|id| id.array_to_str(&mut [0; ulid::ULID_LEN]) == text)

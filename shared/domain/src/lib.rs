@@ -30,7 +30,7 @@ pub use event::{
 };
 pub use failure::{ErrorCode, Failure, TurnError};
 pub use groups::{Groups, Membership};
-pub use id::{derived_id, is_id, new_id, new_ulid};
+pub use id::{derived_id, id_seconds, is_id, new_id, new_ulid};
 pub use language::Language;
 pub use message::{HistoryTurn, Message, Summary};
 pub use one_line::one_line;

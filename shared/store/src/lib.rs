@@ -105,7 +105,7 @@ pub use conversations::{
     ConversationStore, DeletedMessages, Feedback, FoundConversation, FoundMessage, LeaseError, LeaseState,
     MessageError, MessageQuery, NewConversation, NewMessage, NewTurn, Page, Rating, ReadError, Role, Share, Status,
     StoredCall, StoredMessage, StoredRequest, StoredResponse, StoredTurn, Target, TitleSource, TurnEnd, TurnLease,
-    TurnOutcome, UserInput, drop_open_calls, pair_calls,
+    TurnOutcome, UserInput, drop_open_calls, pair_calls, results_as_message,
 };
 pub use day::Day;
 pub use definitions::{DefineError, Definition, DefinitionKind, Definitions};

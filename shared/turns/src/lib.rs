@@ -45,7 +45,7 @@ pub use handle::TurnStream;
 pub use idempotency::{IdempotencyKey, start_or_replay};
 pub use locale::{PromptLocale, find_time_zone};
 pub use registry::TurnRegistry;
-pub use replay::{FrameId, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, current, repeated, resume};
+pub use replay::{FrameId, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, current, events_of_answer, repeated, resume};
 pub use request::{ClientTurn, PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn, StatelessInput};
 pub use services::{ServiceParts, TurnServices};
 pub use stateless::start_stateless;

@@ -1,5 +1,5 @@
 use domain::{HistoryTurn, Message};
-use store::{drop_open_calls, pair_calls};
+use store::{drop_open_calls, pair_calls, results_as_message};
 
 /// Splits a conversation at its last message of the user: the turns before that, its text, and the messages after it.
 ///
@@ -7,8 +7,11 @@ use store::{drop_open_calls, pair_calls};
 /// messages. Calls without a result are left out.
 pub(crate) fn prompt_parts(
     mut history: Vec<HistoryTurn>,
-    input: Vec<Message>,
+    mut input: Vec<Message>,
 ) -> (Vec<HistoryTurn>, String, Vec<Message>) {
+    if history.is_empty() {
+        results_as_message(&mut input);
+    }
     let has_results = matches!(input.first(), Some(Message::Tool(_)));
     let mut messages = match history.last_mut() {
         Some(_) if has_results => history.pop().map(|last| last.messages).unwrap_or_default(),
@@ -66,6 +69,12 @@ mod tests {
         let (before, text, since) = prompt_parts(history, vec![user("3")]);
         let expected = turns(&[vec![user("1"), assistant("a", &[])], vec![user("2")]]);
         assert_eq!((before, text.as_str(), since), (expected, "3", Vec::new()));
+    }
+
+    #[test]
+    fn results_without_their_calls_are_a_message() {
+        let (before, text, since) = prompt_parts(Vec::new(), vec![result("x"), result("y")]);
+        assert_eq!((before, text.as_str(), since), (Vec::new(), "r\n\nr", Vec::new()));
     }
 
     #[test]

@@ -206,8 +206,8 @@ impl TurnRunner<'_> {
         self.records_calls && self.services.traces.captures_content()
     }
 
-    /// Writes metrics and keeps traces of the turn; must be called before the last byte leaves.
-    pub(crate) fn report(&self, outcome: Result<FinishReason, ErrorCode>) {
+    /// Writes metrics and keeps traces of the turn, without text if it `is_deleted`; must be called before the last byte leaves.
+    pub(crate) fn report(&self, outcome: Result<FinishReason, ErrorCode>, is_deleted: bool) {
         let state = self.events.turn_state().clone();
         let report = TurnReport {
             request: self.request,
@@ -224,7 +224,7 @@ impl TurnRunner<'_> {
             started_at: self.started_at,
             ended_at: Instant::now(),
             outcome,
-            content: self.captures_content().then(|| TurnContent {
+            content: (self.captures_content() && !is_deleted).then(|| TurnContent {
                 question: self.question.get().map(String::as_str).unwrap_or_default(),
                 redactor: &self.services.redactor,
             }),

@@ -83,7 +83,7 @@ impl StatefulTurn {
         let ((ending, new_title), ()) = tokio::join!(answered, log.follow(&ended));
         let stored = Box::pin(self.store_end(ending, new_title, &mut log, &runner));
         let ((ending, title), ()) = tokio::join!(stored, runner.record_shared_usage());
-        runner.report(ending.outcome().map_err(|failure| failure.code));
+        runner.report(ending.outcome().map_err(|failure| failure.code), matches!(ending, Ending::Deleted));
         let closing = self.closing_events(&ending, title);
         if matches!(ending, Ending::Deleted) {
             log.discard().await;

@@ -83,7 +83,7 @@ async fn run(
         () = abandoned.cancelled() => Ok(FinishReason::Stopped),
     };
     tokio::join!(runner.record_usage(UsageScope::User(runner.owner)), runner.record_shared_usage());
-    runner.report(answered.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason)));
+    runner.report(answered.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason)), false);
     let usage = events.turn_state().usage();
     events.send(Event::Note(Note::Usage(Box::new(usage))));
     events.send(Event::End(answered.map_err(Box::new)));

@@ -188,7 +188,7 @@ async fn forward_body(body: Body, sender: mpsc::Sender<Bytes>) {
 async fn to_buffered_response(response: Response) -> Value {
     let (head, body) = response.into_parts();
     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let is_text = is_text(&head.headers);
+    let is_text = is_text(&head.headers) && !head.headers.contains_key(header::CONTENT_ENCODING);
     let body = if is_text { String::from_utf8_lossy(&body).into_owned() } else { STANDARD.encode(&body) };
     let headers = head
         .headers

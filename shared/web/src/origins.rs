@@ -9,7 +9,7 @@ pub struct Origins(Vec<String>);
 /// Headers that the product reads, and those that OpenAI's clients also send with every request from a browser.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, mcp-protocol-version, \
-     x-agent-id, x-amz-content-sha256, x-api-key, x-user-id, openai-organization, openai-project, user-agent, x-stainless-arch, x-stainless-helper-method, x-stainless-lang, \
+     traceparent, tracestate, x-agent-id, x-amz-content-sha256, x-api-key, x-user-id, openai-organization, openai-project, user-agent, x-stainless-arch, x-stainless-helper-method, x-stainless-lang, \
      x-stainless-os, x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, \
      x-stainless-runtime-version, x-stainless-timeout",
 );

@@ -1,18 +1,19 @@
 //! `/v1/responses`: OpenAI's newer API over stored conversations. A response is an answer of one of them.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use client_protocols::Protocol;
 use client_protocols::openai::{
-    ChatRequest, InputItem, ResponseHead, ResponseId, ResponseStream, ResponsesRequest, check_calls, deleted_response,
+    ChatRequest, InputItem, ResponseId, ResponseStream, ResponsesRequest, check_calls, deleted_response,
     request_details,
 };
-use domain::{ErrorCode, Event, EventBatch, Failure, Message, Owner, RequestOrigin, ToolCall, TurnStart};
-use futures_util::{Stream, StreamExt};
+use client_protocols::{MAX_BODY_BYTES, Protocol};
+use domain::{AnswerDelta, ErrorCode, Event, EventBatch, Failure, Message, Owner, RequestOrigin, ToolCall, TurnStart};
+use futures_util::{Stream, StreamExt, stream};
+use llm::ModelClient;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{StoredRequest, StoredResponse, UserInput};
@@ -30,6 +31,12 @@ const MAX_STORED_BYTES: usize = 128 * 1024;
 /// Maximum length of the text that represents several messages in the conversation, in characters.
 const MAX_SHOWN_CHARS: usize = 4_000;
 
+/// Maximum length of a text that is rendered at once, in bytes: its events have sixty times that size.
+const MAX_DELTA_BYTES: usize = 2 * 1024;
+
+/// How long the log of a turn can be read.
+const LOG_LIFETIME: Duration = Duration::from_hours(1);
+
 /// How long a cancelled response may take to end.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -44,8 +51,8 @@ pub(crate) async fn create(head: TurnRequestHead, body: Body) -> Result<Response
     };
     let messages = input_messages(&app, &caller.owner, &request.input, &calls).await?;
     let (stream, in_background) = (request.chat.stream, request.in_background && head.context.deadline.is_none());
-    let created_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let response = ResponseStream::new(ResponseHead { created_at, details: request.details.clone() }, None);
+    let received = (!stream).then_some(u64::MAX);
+    let response = ResponseStream::new(request.details.clone(), received);
     if !request.is_stored {
         let events = start_stateless(head, caller, request.chat, messages).await?;
         return if stream { Ok(web::stream_response(events, response)) } else { whole(events, response).await };
@@ -85,11 +92,14 @@ async fn start(
     body: &[u8],
 ) -> Result<TurnStream, ApiError> {
     let ResponsesRequest { chat, previous, details, .. } = request;
-    let (agent, _) = resolve(&head.app, &caller, &chat).await?;
+    let (mut agent, _) = resolve(&head.app, &caller, &chat).await?;
+    // The conversation is stored here: no more of it is read than a model can.
+    agent.agent.history_tokens = agent.models.iter().map(ModelClient::context_tokens).max().unwrap_or_default();
     let is_new = previous.is_none();
     if is_new {
         chat.clone().with_conversation(messages.clone())?;
     }
+    check_end(&messages)?;
     let (text, input) = match <[Message; 1]>::try_from(messages) {
         Ok([Message::User { text }]) => (text, Vec::new()),
         Ok([message]) => (shown_text(std::slice::from_ref(&message)), vec![message]),
@@ -113,6 +123,18 @@ async fn start(
     turn.map_err(|error| if is_new { error } else { as_previous_not_found(error) })
 }
 
+/// Checks that there is something to answer.
+fn check_end(messages: &[Message]) -> Result<(), Failure> {
+    match messages.last() {
+        Some(Message::Tool(_)) => Ok(()),
+        Some(Message::User { text }) if !text.trim().is_empty() => Ok(()),
+        _ => {
+            let message = "`input` must end with a message of the user that has a text, or with outputs of functions";
+            Err(Failure::new(ErrorCode::InvalidRequest, message).with_param("input"))
+        }
+    }
+}
+
 /// The text that a conversation shows for messages: the last one of the user, or else the results of calls.
 fn shown_text(messages: &[Message]) -> String {
     let user = messages.iter().rev().find_map(|message| match message {
@@ -134,7 +156,7 @@ async fn input_messages(
     input: &[InputItem],
     calls: &[ToolCall],
 ) -> Result<Vec<Message>, ApiError> {
-    let mut messages = Vec::with_capacity(input.len());
+    let (mut messages, mut read_bytes) = (Vec::with_capacity(input.len()), 0);
     for item in input {
         messages.push(match item {
             InputItem::Message(message) => message.clone(),
@@ -142,6 +164,10 @@ async fn input_messages(
                 let missing = "`input` must refer to items of stored responses only";
                 let unknown = |_| Failure::new(ErrorCode::InvalidRequest, missing).with_param("input");
                 let found = find(app, owner, id).await.map_err(unknown)?;
+                read_bytes += found.message.content.len();
+                if read_bytes > MAX_BODY_BYTES {
+                    return Err(ErrorCode::TooLarge.into());
+                }
                 let calls = client_calls(&found);
                 Message::Assistant { text: found.message.content, thinking: String::new(), calls, provider_data: None }
             }
@@ -173,6 +199,25 @@ fn add_events(response: &mut ResponseStream, batch: &EventBatch) {
         response.write_frames(event, &mut unused);
         unused.clear();
     }
+}
+
+/// Splits the texts of a turn that is read again, which may be whole answers: others are served between two of their pieces.
+fn split_texts(batch: EventBatch) -> EventBatch {
+    let split = |event: Event| {
+        let (text, build): (&str, fn(String) -> AnswerDelta) = match &event {
+            Event::Delta(AnswerDelta::Text(text)) if text.len() > MAX_DELTA_BYTES => (text, AnswerDelta::Text),
+            Event::Delta(AnswerDelta::Thinking(text)) if text.len() > MAX_DELTA_BYTES => (text, AnswerDelta::Thinking),
+            _ => return vec![event],
+        };
+        let (mut rest, mut pieces) = (text, Vec::new());
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.floor_char_boundary(MAX_DELTA_BYTES));
+            pieces.push(Event::Delta(build(piece.to_owned())));
+            rest = after;
+        }
+        pieces
+    };
+    batch.into_iter().flat_map(split).collect()
 }
 
 async fn collect(mut events: impl Stream<Item = EventBatch> + Unpin, response: &mut ResponseStream) {
@@ -212,11 +257,16 @@ pub(crate) async fn retrieve(
     let (id, found) = find_named(&app, &owner, &id).await?;
     if query.stream.as_deref() == Some("true") {
         let deadline = turns::deadline(&app.turns.limits, Some(&context));
-        let head = response_head(&found);
+        let response = ResponseStream::new(details(&found), received);
+        if is_only_stored(&found) {
+            let events = turns::events_of_answer(&id.conversation_id, found.message);
+            let events = stream::iter([split_texts(events.into_iter().collect())]);
+            return Ok(web::stream_response(events, response));
+        }
         let turn = turns::repeated(&app.turns, &owner, found.turn, deadline).await?;
-        return Ok(web::stream_response(turn.events, ResponseStream::new(head, received)));
+        return Ok(web::stream_response(turn.events.map(split_texts), response));
     }
-    Ok(Json(current(&app, &owner, &id, found).await?).into_response())
+    Ok(Json(current(&id, found)).into_response())
 }
 
 async fn find_named(app: &App, owner: &Owner, id: &str) -> Result<(ResponseId, StoredResponse), ApiError> {
@@ -225,24 +275,32 @@ async fn find_named(app: &App, owner: &Owner, id: &str) -> Result<(ResponseId, S
     Ok((id, found))
 }
 
-fn response_head(StoredResponse { message, details, .. }: &StoredResponse) -> ResponseHead {
-    let created_at = store::parse_time(&message.created_at).and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let details = details.clone().unwrap_or_else(|| request_details(&json!({ "model": message.model })));
-    ResponseHead { created_at: created_at.unwrap_or_default().as_secs(), details }
+fn details(StoredResponse { message, details, .. }: &StoredResponse) -> Value {
+    details.clone().unwrap_or_else(|| request_details(&json!({ "model": message.model })))
+}
+
+/// Whether nothing but the stored answer has all of a response: its turn's log is gone, or several turns have written it.
+fn is_only_stored(StoredResponse { message, is_continued, .. }: &StoredResponse) -> bool {
+    let age = store::parse_time(&message.created_at).and_then(|time| time.elapsed().ok()).unwrap_or_default();
+    message.status != store::Status::Running && (*is_continued || age > LOG_LIFETIME)
 }
 
 /// The response as it is now: whole once it has ended, without items while it runs.
-async fn current(app: &App, owner: &Owner, id: &ResponseId, found: StoredResponse) -> Result<Value, ApiError> {
-    let mut response = ResponseStream::new(response_head(&found), None);
-    if found.message.status == store::Status::Running {
-        let ResponseId { conversation_id, message_id } = id.clone();
-        let start = TurnStart { conversation_id, message_id, model: String::new(), continues: false };
-        add_events(&mut response, &EventBatch::from_iter([Event::Started(Box::new(start))]));
+fn current(ResponseId { conversation_id, message_id }: &ResponseId, found: StoredResponse) -> Value {
+    let mut response = ResponseStream::new(details(&found), Some(u64::MAX));
+    let events = if found.message.status == store::Status::Running {
+        let (conversation_id, message_id) = (conversation_id.clone(), message_id.clone());
+        vec![Event::Started(Box::new(TurnStart {
+            conversation_id,
+            message_id,
+            model: String::new(),
+            continues: false,
+        }))]
     } else {
-        let deadline = turns::deadline(&app.turns.limits, None);
-        collect(turns::repeated(&app.turns, owner, found.turn, deadline).await?.events, &mut response).await;
-    }
-    Ok(response.response())
+        turns::events_of_answer(conversation_id, found.message)
+    };
+    add_events(&mut response, &events.into_iter().collect());
+    response.response()
 }
 
 /// `POST /v1/responses/{id}/cancel`: stops the response if it runs, and returns it.
@@ -254,19 +312,18 @@ pub(crate) async fn cancel(
     let (id, found) = find_named(&app, &owner, &id).await?;
     if found.message.status == store::Status::Running {
         let deadline = turns::deadline(&app.turns.limits, None);
-        let mut response = ResponseStream::new(response_head(&found), None);
-        let running = turns::repeated(&app.turns, &owner, found.turn, deadline).await?;
+        let mut response = ResponseStream::new(details(&found), Some(u64::MAX));
+        let running = turns::repeated(&app.turns, &owner, found.turn.clone(), deadline).await?;
         if !app.turns.registry.stop(&owner, &id.conversation_id) {
             app.store.conversations.request_stop(&owner, &id.conversation_id, SystemTime::now()).await?;
         }
         // Another instance ends its turn when it renews the lease.
         let ended = timeout(CANCEL_TIMEOUT, collect(running.events, &mut response)).await;
-        if ended.is_ok() {
+        if ended.is_ok() && !found.is_continued {
             return Ok(Json(response.response()));
         }
     }
-    let found = find(&app, &owner, &id).await?;
-    current(&app, &owner, &id, found).await.map(Json)
+    Ok(Json(current(&id, find(&app, &owner, &id).await?)))
 }
 
 /// `DELETE /v1/responses/{id}`: deletes the answer with its question and what follows, and a conversation without others.

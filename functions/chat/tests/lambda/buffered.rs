@@ -37,3 +37,16 @@ async fn routes_without_a_stream_are_documents_too() {
     let body: Value = serde_json::from_str(health["body"].as_str().unwrap()).unwrap();
     assert_eq!(body["status"], "ok");
 }
+
+#[tokio::test]
+async fn compressed_documents_are_sent_as_base64() {
+    let instance = Instance::start_with(&[("RESPONSE_MODE", "buffer")]).await;
+    for path in ["/", "/openapi.json"] {
+        let request = HttpEvent::get(path).header("accept-encoding", "gzip");
+        let document = instance.call(&request).await.expect_buffered();
+        let sent = (&document["headers"]["content-encoding"], &document["isBase64Encoded"]);
+        assert_eq!(sent, (&json!("gzip"), &json!(true)), "{path}");
+        // The first bytes of every gzip stream.
+        assert!(document["body"].as_str().is_some_and(|body| body.starts_with("H4sI")), "{path}");
+    }
+}

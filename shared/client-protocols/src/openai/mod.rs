@@ -17,8 +17,7 @@ pub use completion::render_completion;
 pub use error::render_error;
 pub use request::{ChatRequest, Sampling};
 pub use responses::{
-    InputItem, ResponseHead, ResponseId, ResponseStream, ResponsesRequest, check_calls, deleted_response,
-    request_details,
+    InputItem, ResponseId, ResponseStream, ResponsesRequest, check_calls, deleted_response, request_details,
 };
 
 use domain::{FinishReason, ToolCall, Usage};

@@ -8,7 +8,9 @@ use super::Role;
 use super::bounds::shorten;
 use super::message::REQUEST;
 use super::sort_keys::seq_in_sk;
-use super::transcript::{answer_messages, char_count, drop_open_calls, pair_calls, transcript_chars, transcript_in};
+use super::transcript::{
+    answer_messages, char_count, drop_open_calls, pair_calls, results_as_message, transcript_chars, transcript_in,
+};
 use super::turn::StoredRequest;
 use crate::StoreError;
 use crate::compressed::decompressed;
@@ -99,24 +101,29 @@ pub(super) fn stored_request(question: &Item) -> Result<Option<StoredRequest>, S
 
 /// Joins turns that begin with results of the client's tools with those that made the calls.
 pub(super) fn join_results(turns: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
-    let mut joined: Vec<HistoryTurn> = Vec::with_capacity(turns.len());
+    // Each turn with whether others were joined to it.
+    let mut joined: Vec<(HistoryTurn, bool)> = Vec::with_capacity(turns.len());
     for turn in turns {
-        let has_results = matches!(turn.messages.first(), Some(Message::Tool(_)));
         match joined.last_mut() {
-            Some(before) if has_results => {
+            Some((before, has_results)) if matches!(turn.messages.first(), Some(Message::Tool(_))) => {
                 before.messages.extend(turn.messages);
-                (before.seq, before.messages) = (turn.seq, pair_calls(&before.messages, true));
+                (before.seq, *has_results) = (turn.seq, true);
             }
-            before => {
-                if let Some(before) = before {
-                    drop_open_calls(&mut before.messages);
-                }
-                // The calls of results without a turn before them did not fit.
-                joined.extend((!has_results).then_some(turn));
-            }
+            _ => joined.push((turn, false)),
         }
     }
-    joined
+    let count = joined.len();
+    let finish = |(index, (mut turn, has_results)): (usize, (HistoryTurn, bool))| {
+        results_as_message(&mut turn.messages);
+        if has_results {
+            turn.messages = pair_calls(&turn.messages, true);
+        }
+        if index + 1 < count {
+            drop_open_calls(&mut turn.messages);
+        }
+        turn
+    };
+    joined.into_iter().enumerate().map(finish).collect()
 }
 
 /// The text of a user message in prompts. Only the first piece of a long one is read; it is longer than the limit.

@@ -50,7 +50,7 @@ pub use read::{AllMessages, MessageQuery};
 pub use response::StoredResponse;
 pub use search::{ConversationQuery, FoundConversation, FoundMessage};
 pub use shares::Share;
-pub use transcript::{drop_open_calls, pair_calls};
+pub use transcript::{drop_open_calls, pair_calls, results_as_message};
 pub use turn::{
     Answer, BeginError, Continued, LeaseError, LeaseState, NewTurn, StoredRequest, StoredTurn, Target, TurnEnd,
     TurnLease, TurnOutcome, UserInput,

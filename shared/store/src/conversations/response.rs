@@ -20,8 +20,10 @@ pub struct StoredResponse {
     pub message: StoredMessage,
     /// The id of the user's message.
     pub question_id: String,
-    /// Whether it is all that its conversation has.
+    /// Whether its conversation has nothing but its question and what follows.
     pub is_alone: bool,
+    /// Whether several turns have written it.
+    pub is_continued: bool,
     /// [`StoredRequest::details`](super::StoredRequest::details); `None` if the request had another form.
     pub details: Option<Value>,
 }
@@ -49,11 +51,12 @@ impl ConversationStore {
         let message = self.message(&partition, seq).await?.ok_or(ReadError::NotFound)?;
         let turn = TurnRef::new(&message.turn_id, id, seq);
         Ok(StoredResponse {
-            message: message.into_message(&head, now),
             question_id: question.text("id")?.to_owned(),
-            is_alone: (question_seq, seq) == (1, head.last_seq),
+            is_alone: head.tree.subtree(question_seq).count() == head.tree.all().count(),
+            is_continued: !message.earlier.is_empty(),
             details: stored_request(&question)?.map(|request| request.details),
             turn,
+            message: message.into_message(&head, now),
         })
     }
 }

@@ -132,6 +132,16 @@ fn message_length(message: &Message) -> usize {
     }
 }
 
+/// Replaces results at the beginning, whose calls did not fit, by a message of the user with their texts.
+pub fn results_as_message(messages: &mut Vec<Message>) {
+    let count = messages.iter().take_while(|message| matches!(message, Message::Tool(_))).count();
+    if count > 0 {
+        let text = |message| if let Message::Tool(result) = message { result.content } else { String::new() };
+        let texts: Vec<String> = messages.drain(..count).map(text).collect();
+        messages.insert(0, Message::User { text: texts.join("\n\n") });
+    }
+}
+
 /// Removes calls that the client has not run.
 pub fn drop_open_calls(messages: &mut Vec<Message>) {
     let Some(Message::Assistant { text, calls, .. }) = messages.last_mut() else { return };

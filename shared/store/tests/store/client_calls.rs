@@ -80,5 +80,5 @@ async fn response_is_an_answer_with_its_request() {
     let later = next_turn(&id, "R");
     run(&store, &later, answer("B")).await;
     assert_eq!(find(&later.assistant_message_id).await.map(|found| (found.details, found.is_alone)), Ok((None, false)));
-    assert!(!find(&turn.assistant_message_id).await.unwrap().is_alone);
+    assert!(find(&turn.assistant_message_id).await.unwrap().is_alone, "the other follows it");
 }

@@ -2,9 +2,9 @@
 
 use domain::{
     AnswerDelta, ErrorCode, Event, Failure, FinishReason, Note, Source, ToolCall, ToolEvent, ToolFailure, ToolOutcome,
-    TurnAccumulator,
+    TurnAccumulator, TurnStart,
 };
-use store::{StoredCall, StoredTurn, TurnEnd, TurnOutcome};
+use store::{Status, StoredCall, StoredMessage, StoredTurn, TurnEnd, TurnOutcome};
 
 /// The events of a turn that has ended or died after those that the log holds; `None` if the answer does not continue these.
 ///
@@ -54,6 +54,33 @@ pub(super) fn remaining(logged: &TurnAccumulator, turn: StoredTurn) -> Option<Ve
         None => events.extend(interrupted_end(ErrorCode::Interrupted.into())),
     }
     Some(events)
+}
+
+/// The events of a whole answer that has ended, also of one that several turns have written.
+pub fn events_of_answer(conversation_id: &str, message: StoredMessage) -> Vec<Event> {
+    let start = TurnStart {
+        conversation_id: conversation_id.to_owned(),
+        message_id: message.id.clone(),
+        model: message.model.clone(),
+        continues: false,
+    };
+    let end = match (message.status, &message.error) {
+        (_, Some(error)) => Some(TurnEnd::Failed(error.code)),
+        (Status::Complete, None) => Some(TurnEnd::Done(message.finish_reason.unwrap_or(FinishReason::Stop))),
+        _ => None,
+    };
+    let outcome = end.map(|end| TurnOutcome {
+        usage: message.usage.unwrap_or_default(),
+        end,
+        models: Vec::new(),
+        thinking_ms: None,
+        error_message: message.error.as_ref().map(|error| error.message.clone()),
+        reclassified: 0,
+    });
+    let turn = StoredTurn { message, before: Default::default(), outcome, continues: false, title: None };
+    let mut events = vec![Event::Started(Box::new(start))];
+    events.extend(remaining(&TurnAccumulator::default(), turn).unwrap_or_default());
+    events
 }
 
 /// The events that are rebuilt so far, and the texts that no event holds yet.

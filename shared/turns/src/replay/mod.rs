@@ -7,6 +7,7 @@ mod log_tailer;
 mod log_writer;
 mod resume;
 
+pub use self::from_answer::events_of_answer;
 pub use self::log_batcher::{FLUSH_INTERVAL as LOG_FLUSH_INTERVAL, GRACE_PERIOD as LOG_GRACE_PERIOD};
 pub use self::resume::{FrameId, current, repeated, resume};
 

@@ -28,6 +28,9 @@ const ERROR: u8 = 2;
 /// Maximum length of a captured text, in bytes.
 const MAX_TEXT: usize = 32 * 1024;
 
+/// Further text that is read for masking, in bytes.
+const MASK_MARGIN: usize = 512;
+
 /// The tools that search, and what they search.
 const DATA_SOURCES: [(&str, &str); 2] = [("search_articles", "articles"), ("search_web", "web")];
 
@@ -199,7 +202,9 @@ fn any_value(value: Value) -> Value {
 fn message<'a>(role: &str, content: Option<&TurnContent<'a>>, text: impl Fn(&TurnContent<'a>) -> &'a str) -> Value {
     content.map_or(Value::Null, |content| {
         let text = text(content);
-        let text = content.redactor.redact_text(&text[..text.floor_char_boundary(MAX_TEXT)]);
+        // What begins before the limit is masked as a whole.
+        let text = content.redactor.redact_text(&text[..text.floor_char_boundary(MAX_TEXT + MASK_MARGIN)]);
+        let text = &text[..text.floor_char_boundary(MAX_TEXT)];
         json!([{"role": role, "parts": [{"type": "text", "content": text}]}])
     })
 }

@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use domain::{Failure, Message, StrictObject, ToolCall, ToolMessage};
 use serde_json::Value;
@@ -8,6 +8,9 @@ use crate::openai::messages::parse_arguments;
 
 /// Maximum number of items in a request.
 const MAX_ITEMS: usize = 10_000;
+
+/// Maximum number of stored responses to which a request may refer: each is read.
+const MAX_REFERENCES: usize = 100;
 
 /// An item of a request's input.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +43,7 @@ pub(super) fn parse_input(fields: &mut StrictObject) -> Result<(Vec<InputItem>, 
 struct Input {
     items: Vec<InputItem>,
     system: Vec<String>,
+    references: Vec<ResponseId>,
 }
 
 impl Input {
@@ -59,10 +63,13 @@ impl Input {
                 let id = required(&mut item, "id")?;
                 let accepted = "the id of an item of a stored response";
                 let answer = ResponseId::of_item(&id).ok_or_else(|| item.field_error("id", accepted))?;
-                let answer = InputItem::Answer(answer);
                 // Its other items are in the same answer.
-                if !self.items.contains(&answer) {
-                    self.items.push(answer);
+                if !self.references.contains(&answer) {
+                    if self.references.len() == MAX_REFERENCES {
+                        return Err(item.field_error("id", &format!("one of at most {MAX_REFERENCES} responses")));
+                    }
+                    self.references.push(answer.clone());
+                    self.items.push(InputItem::Answer(answer));
                 }
             }
             Some(_) => {}
@@ -125,21 +132,19 @@ fn take_text(item: &mut StrictObject, name: &str) -> Result<String, Failure> {
 /// `invalid_request`.
 pub fn check_calls(before: &[ToolCall], messages: &mut [Message]) -> Result<(), Failure> {
     let invalid = |message: &str| Err(StrictObject::default().field_error("input", message));
-    let (mut calls, mut open) = (before.to_vec(), before.iter().map(|call| call.id.clone()).collect::<HashSet<_>>());
+    let names = |calls: &[ToolCall]| calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
+    // The names of the calls that have no result yet, by their ids.
+    let mut open: HashMap<String, String> = names(before);
     for message in messages {
         match message {
             Message::Tool(result) => {
-                let call = calls.iter().find(|call| call.id == result.call_id);
-                let Some(call) = call.filter(|call| open.remove(&call.id)) else {
+                let Some(name) = open.remove(&result.call_id) else {
                     return invalid("without an output that has no call before it");
                 };
-                result.name.clone_from(&call.name);
+                result.name = name;
             }
             _ if !open.is_empty() => return invalid("complete: a function call has no output"),
-            Message::Assistant { calls: more, .. } => {
-                calls.clone_from(more);
-                open = calls.iter().map(|call| call.id.clone()).collect();
-            }
+            Message::Assistant { calls, .. } => open = names(calls),
             Message::User { .. } => {}
         }
     }

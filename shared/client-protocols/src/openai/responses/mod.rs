@@ -12,5 +12,5 @@ mod stream;
 pub use id::ResponseId;
 pub use input::{InputItem, check_calls};
 pub use request::ResponsesRequest;
-pub use resource::{ResponseHead, deleted_response, request_details};
+pub use resource::{deleted_response, request_details};
 pub use stream::ResponseStream;

@@ -1,16 +1,7 @@
-use domain::{FinishReason, Usage};
+use domain::{FinishReason, Usage, id_seconds};
 use serde_json::{Value, json};
 
 use super::ResponseId;
-
-/// What is known of a response when it starts.
-#[derive(Clone, Debug)]
-pub struct ResponseHead {
-    /// Seconds since 1970.
-    pub created_at: u64,
-    /// The fields of the request, by [`request_details`].
-    pub details: Value,
-}
 
 /// The fields of a request as its response repeats them; absent ones have the defaults. Every field is present, because
 /// clients with a schema require that.
@@ -95,7 +86,7 @@ impl Status {
 }
 
 pub(super) fn render_response(
-    head: &ResponseHead,
+    details: &Value,
     id: &ResponseId,
     status: &Status,
     output: &[Value],
@@ -110,7 +101,7 @@ pub(super) fn render_response(
     let fields = json!({
         "id": id.to_string(),
         "object": "response",
-        "created_at": head.created_at,
+        "created_at": id_seconds(&id.message_id),
         "completed_at": null,
         "status": status.name(),
         "error": error,
@@ -118,7 +109,7 @@ pub(super) fn render_response(
         "output": output,
         "usage": usage.map(token_usage),
     });
-    let mut response = head.details.clone();
+    let mut response = details.clone();
     if let (Some(response), Value::Object(fields)) = (response.as_object_mut(), fields) {
         response.extend(fields);
     }

@@ -1,8 +1,10 @@
-use domain::{AnswerDelta, Event, Failure, FinishReason, Note, Source, ToolCall, ToolEvent, Usage};
+use domain::{
+    AnswerDelta, Event, Failure, FinishReason, Note, Source, ToolCall, ToolEvent, Usage, split_last_characters,
+};
 use serde_json::{Value, json};
 
+use super::ResponseId;
 use super::resource::{Status, render_response};
-use super::{ResponseHead, ResponseId};
 use crate::Protocol;
 use crate::frame::END_MARKER;
 use crate::openai::annotations::citations;
@@ -19,7 +21,8 @@ const READ_URL: &str = "read_url";
 
 /// A streamed response: numbered events, the last of which has the whole response, then `data: [DONE]`.
 pub struct ResponseStream {
-    head: ResponseHead,
+    /// The fields of the request, by [`request_details`](super::request_details).
+    details: Value,
     id: ResponseId,
     /// The number of the next event.
     sequence: u64,
@@ -47,10 +50,11 @@ struct OpenText {
 }
 
 impl ResponseStream {
-    /// Renders the response to a request from its start, or for a client that has received the events up to a number.
-    pub fn new(head: ResponseHead, received: Option<u64>) -> Self {
+    /// Renders the response to a request from its start, or for a client that has received the events up to a number; for one
+    /// that gets no events at all up to [`u64::MAX`].
+    pub fn new(details: Value, received: Option<u64>) -> Self {
         Self {
-            head,
+            details,
             id: ResponseId::default(),
             sequence: 0,
             received,
@@ -66,7 +70,7 @@ impl ResponseStream {
 
     /// The response as far as its events have come.
     pub fn response(&self) -> Value {
-        render_response(&self.head, &self.id, &self.status, &self.output, self.usage)
+        render_response(&self.details, &self.id, &self.status, &self.output, self.usage)
     }
 
     /// The failure that ended the turn.
@@ -75,16 +79,21 @@ impl ResponseStream {
     }
 
     fn write(&mut self, kind: &str, mut event: Value, out: &mut String) {
-        let sequence = self.sequence;
+        event["type"] = kind.into();
+        event["sequence_number"] = self.sequence.into();
+        let is_received = self.is_received();
         self.sequence += 1;
-        if self.received.is_some_and(|received| sequence <= received) {
+        if is_received {
             return;
         }
-        event["type"] = kind.into();
-        event["sequence_number"] = sequence.into();
         for part in ["event: ", kind, "\ndata: ", &event.to_string(), "\n\n"] {
             out.push_str(part);
         }
+    }
+
+    /// Whether the client has the next event.
+    fn is_received(&self) -> bool {
+        self.received.is_some_and(|received| self.sequence <= received)
     }
 
     /// Adds an item and returns its position.
@@ -117,6 +126,23 @@ impl ResponseStream {
         self.text = Some(open);
     }
 
+    /// Makes the end of the text reasoning, if the client has no events of it: no event takes text back.
+    fn reclassify(&mut self, characters: usize, out: &mut String) {
+        let is_text = self.text.as_ref().is_some_and(|open| !open.is_reasoning);
+        if self.received != Some(u64::MAX) || !is_text {
+            return;
+        }
+        let Some(mut open) = self.text.take() else { return };
+        let reasoning = split_last_characters(&mut open.text, characters);
+        open.pending.clear();
+        if open.text.is_empty() {
+            self.output.pop();
+        } else {
+            self.text = Some(open);
+        }
+        self.push_text(true, &reasoning, out);
+    }
+
     fn open_text(&mut self, is_reasoning: bool, out: &mut String) {
         let index = self.output.len();
         let item_id = self.id.item(if is_reasoning { "rs" } else { "msg" }, index);
@@ -138,6 +164,10 @@ impl ResponseStream {
     }
 
     fn write_delta(&mut self, open: &OpenText, delta: &str, out: &mut String) {
+        if self.is_received() {
+            self.sequence += 1;
+            return;
+        }
         if open.is_reasoning {
             self.write("response.reasoning_summary_text.delta", open.event([("delta", delta.into())]), out);
         } else {
@@ -280,10 +310,8 @@ impl Protocol for ResponseStream {
             }
             Event::Note(Note::Usage(usage)) => self.usage = Some(**usage),
             Event::End(ended) => self.end(ended, out),
-            // No event takes text back.
-            Event::Delta(AnswerDelta::Reclassified(_))
-            | Event::Tool(ToolEvent::Progress(_))
-            | Event::Note(Note::ModelSwitched(_) | Note::Title(_)) => {}
+            Event::Delta(AnswerDelta::Reclassified(characters)) => self.reclassify(*characters, out),
+            Event::Tool(ToolEvent::Progress(_)) | Event::Note(Note::ModelSwitched(_) | Note::Title(_)) => {}
         }
     }
 }

@@ -13,7 +13,7 @@ fn start() -> Event {
 
 fn render(received: Option<u64>, events: &[Event]) -> String {
     let details = crate::openai::request_details(&json!({ "model": "m" }));
-    let mut stream = ResponseStream::new(ResponseHead { created_at: 7, details }, received);
+    let mut stream = ResponseStream::new(details, received);
     let mut out = String::new();
     for event in events {
         stream.write_frames(event, &mut out);
@@ -76,4 +76,19 @@ fn unfinished_search_fails_with_its_turn() {
     assert_eq!(response["output"][0]["action"], json!({ "type": "open_page", "url": "https://a.example" }));
     let message = "Too many requests. Please wait a moment. Please try again in 7s.";
     assert_eq!(response["error"], json!({ "code": "rate_limit_exceeded", "message": message }));
+}
+
+#[test]
+fn withdrawn_text_is_reasoning_of_a_whole_response() {
+    let text = |text: &str| Event::Delta(AnswerDelta::Text(text.into()));
+    let mut stream = ResponseStream::new(crate::openai::request_details(&json!({ "model": "m" })), Some(u64::MAX));
+    let mut out = String::new();
+    for event in [start(), text("想一想再说"), Event::Delta(AnswerDelta::Reclassified(5)), text("好。")] {
+        stream.write_frames(&event, &mut out);
+    }
+    stream.write_frames(&Event::End(Ok(FinishReason::Stop)), &mut out);
+    let response = stream.response();
+    assert_eq!(response["output"][0]["summary"][0]["text"], "想一想再说");
+    assert_eq!(response["output"][1]["content"][0]["text"], "好。");
+    assert_eq!((response["output"].as_array().unwrap().len(), &response["created_at"]), (2, &json!(1_469_922_850)));
 }
