@@ -87,6 +87,7 @@ mod split_points;
 mod stable_history;
 mod stages;
 mod stop;
+mod stored_responses;
 mod stream;
 mod structured_answers;
 mod temporary;
