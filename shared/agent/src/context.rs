@@ -147,7 +147,7 @@ impl SizedTurn {
     fn truncate_to(&mut self, budget: u64, target: Target) -> bool {
         self.change(|message, texts| truncate_if_result(message, SHORTEST_RESULT_BYTES, texts), target);
         let text_len = |message: &Message| match message {
-            Message::User { text } | Message::Assistant { text, .. } => text.len(),
+            Message::User { text, .. } | Message::Assistant { text, .. } => text.len(),
             Message::Tool(_) => 0,
         };
         let mut share = self.messages.iter().map(text_len).max().unwrap_or_default();
@@ -156,7 +156,7 @@ impl SizedTurn {
             let part = budget.saturating_mul(95) / self.tokens.max(1);
             share = share.saturating_mul(usize::try_from(part).unwrap_or(95)) / 100;
             let shorten = |message: &mut Message, texts: &AgentTexts| {
-                if let Message::User { text } | Message::Assistant { text, .. } = message {
+                if let Message::User { text, .. } | Message::Assistant { text, .. } = message {
                     truncate(text, share, texts);
                 }
             };

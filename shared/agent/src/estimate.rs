@@ -89,7 +89,7 @@ fn message(family: Family, message: &Message) -> TextSize {
     let size = match message {
         // Reasoning is sent back to some endpoints, and only with calls.
         Message::Assistant { text, calls, thinking, .. } if !calls.is_empty() => reply(family, text, thinking, calls),
-        Message::User { text: content } | Message::Assistant { text: content, .. } => text(family, content),
+        Message::User { text: content, .. } | Message::Assistant { text: content, .. } => text(family, content),
         Message::Tool(result) => text(family, &result.content),
     };
     delimiters + size

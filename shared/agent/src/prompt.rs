@@ -103,7 +103,7 @@ pub(crate) fn correction(texts: &AgentTexts, correction: &Correction, choice: &T
         }
         Correction::ToolsOff => texts.tools_off.to_owned(),
     };
-    Message::User { text }
+    Message::user(text)
 }
 
 fn reason(texts: &AgentTexts, reason: MalformedReason) -> &'static str {
@@ -124,13 +124,13 @@ fn reason(texts: &AgentTexts, reason: MalformedReason) -> &'static str {
 
 /// Requests the continuation of an answer that another model could not finish.
 pub(crate) fn continuation(texts: &AgentTexts) -> Message {
-    Message::User { text: texts.continuation.to_owned() }
+    Message::user(texts.continuation)
 }
 
 /// The user message with search results as reference information.
 pub(crate) fn with_reference(texts: &AgentTexts, question: &str, results: &str) -> Message {
     let filled = fill(texts.reference_information, &[("question", question), ("results", results)]);
-    Message::User { text: format!("{filled}\n\n{}", texts.quoted) }
+    Message::user(format!("{filled}\n\n{}", texts.quoted))
 }
 
 /// Earlier turns as the text to summarise, after the summary of those before them.
@@ -143,7 +143,7 @@ pub(crate) fn text_to_summarise(texts: &AgentTexts, before: Option<&str>, messag
     text.push('\n');
     for message in messages {
         let (line, content) = match message {
-            Message::User { text } => (texts.user_line, text),
+            Message::User { text, .. } => (texts.user_line, text),
             Message::Assistant { text, .. } => (texts.assistant_line, text),
             Message::Tool(result) => (texts.tool_line, &result.content),
         };
@@ -157,7 +157,7 @@ pub(crate) fn text_to_summarise(texts: &AgentTexts, before: Option<&str>, messag
 
 /// A summary as a prompt contains it, before the turns that follow it.
 pub(crate) fn summary(texts: &AgentTexts, summary: &str) -> Message {
-    Message::User { text: fill(texts.summary, &[("summary", &summary.replace('<', "＜"))]) }
+    Message::user(fill(texts.summary, &[("summary", &summary.replace('<', "＜"))]))
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn text_to_summarise_has_roles_without_empty_messages() {
         let messages = [
-            Message::User { text: "一".into() },
+            Message::user("一"),
             Message::Assistant { text: " ".into(), thinking: "想".into(), calls: Vec::new(), provider_data: None },
             Message::Assistant { text: "二".into(), thinking: String::new(), calls: Vec::new(), provider_data: None },
         ];

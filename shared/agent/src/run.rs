@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
     fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a EventLog, tool_mode: ToolMode) -> Self {
         let trailing = turn.client.iter().flat_map(|client| &client.trailing_messages).cloned();
         let (written, text_in_messages) = events.turn_state().finished_rounds();
-        let question = Message::User { text: turn.text.clone() };
+        let question = Message::user(turn.text.clone());
         let messages: Vec<_> = [question].into_iter().chain(trailing).chain(written).collect();
         for message in turn.history.iter().flat_map(|earlier| &earlier.messages).chain(&messages) {
             turn.context.allowed_urls.add_message(message);

@@ -90,7 +90,7 @@ pub async fn request_title(
     let text: String = text.chars().take(MAX_TEXT_CHARS).collect();
     let prompt = Prompt {
         system: texts.title.to_owned(),
-        messages: vec![Message::User { text: fill(texts.title_request, &[("text", &text)]) }],
+        messages: vec![Message::user(fill(texts.title_request, &[("text", &text)]))],
         owner: Some(owner.clone()),
         params: GenerationParams {
             max_tokens: Some(MAX_REPLY_TOKENS),

@@ -2,6 +2,7 @@
 //!
 //! This crate knows nothing of HTTP, models or storage, so every other crate can use its types.
 
+mod attachment;
 mod char_class;
 mod citation;
 mod credit_observer;
@@ -21,6 +22,7 @@ mod tool;
 mod turn_accumulator;
 mod turn_position;
 
+pub use attachment::{Attachment, AttachmentContent, AttachmentKind};
 pub use char_class::CharClass;
 pub use citation::{AnswerPart, CitationScanner};
 pub use credit_observer::{CreditLimit, CreditObserver};

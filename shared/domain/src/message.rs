@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{ProviderData, ToolCall, ToolMessage};
+use crate::{Attachment, ProviderData, ToolCall, ToolMessage};
 
 /// One message of a prompt: from the user, from the model, or from a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -10,6 +10,9 @@ pub enum Message {
     User {
         /// Plain text, never scanned for calls.
         text: String,
+        /// The files of the message.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
     /// A model's reply.
     Assistant {
@@ -27,6 +30,13 @@ pub enum Message {
     },
     /// The result of one call of the preceding assistant message.
     Tool(ToolMessage),
+}
+
+impl Message {
+    /// A user message without files.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), attachments: Vec::new() }
+    }
 }
 
 /// An earlier turn of a conversation, as prompts read it.

@@ -27,7 +27,7 @@ fn fuzz_known_pages_are_public_and_known_again() {
     ];
     run_text("known pages", &samples, &fragments, |text| {
         let pages = UrlAllowlist::default();
-        pages.add_message(&Message::User { text: text.to_owned() });
+        pages.add_message(&Message::user(text));
         let result =
             ToolMessage { call_id: String::new(), name: "search_web".to_owned(), ok: true, content: text.to_owned() };
         pages.add_message(&Message::Tool(result));

@@ -56,7 +56,7 @@ impl UrlAllowlist {
     /// Adds the pages that a message names, in time linear in its text.
     pub fn add_message(&self, message: &Message) {
         match message {
-            Message::User { text } => self.add(addresses::candidates(text)),
+            Message::User { text, .. } => self.add(addresses::candidates(text)),
             Message::Tool(result) if SOURCE_TOOLS.contains(&result.name.as_str()) => {
                 let [chinese, english] = SOURCE_PREFIXES;
                 let is_english = ENGLISH_BEGINNINGS.iter().any(|beginning| result.content.starts_with(beginning));

@@ -24,7 +24,8 @@ pub(crate) fn prompt_parts(
     messages.extend(input);
     let question = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or_default();
     let mut since = messages.split_off(question).into_iter();
-    let text = since.next().and_then(|message| if let Message::User { text } = message { Some(text) } else { None });
+    let text =
+        since.next().and_then(|message| if let Message::User { text, .. } = message { Some(text) } else { None });
     if !messages.is_empty() {
         let seq = history.last().map_or(0, |last| last.seq) + 1;
         history.push(HistoryTurn { seq, messages: pair_calls(&messages, false) });
@@ -39,7 +40,7 @@ mod tests {
     use super::*;
 
     fn user(text: &str) -> Message {
-        Message::User { text: text.to_owned() }
+        Message::user(text)
     }
 
     fn assistant(text: &str, ids: &[&str]) -> Message {

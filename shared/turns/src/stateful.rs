@@ -184,7 +184,7 @@ impl StatefulTurn {
         let client = self.request.client.as_ref().filter(|client| !client.request.input.is_empty());
         match (&self.request.question, client) {
             (UserInput::Message(_), Some(client)) => Ok(client.request.input.clone()),
-            (UserInput::Message(message), None) => Ok(vec![Message::User { text: message.clone() }]),
+            (UserInput::Message(message), None) => Ok(vec![Message::user(message.clone())]),
             (UserInput::Regenerate | UserInput::Continue, _) => {
                 self.services.store.conversations.load_input(&self.lease).await
             }

@@ -97,7 +97,7 @@ fn language_of(input: &StatelessInput) -> Language {
     };
     let earlier = input.history.iter().flat_map(|turn| &turn.messages);
     let first = earlier.filter_map(|message| match message {
-        Message::User { text } => Some(text),
+        Message::User { text, .. } => Some(text),
         Message::Assistant { .. } | Message::Tool(_) => None,
     });
     Language::of(first.chain([&input.text]).next().unwrap_or(&input.text))

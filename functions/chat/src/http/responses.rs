@@ -101,7 +101,7 @@ async fn start(
     }
     check_end(&messages)?;
     let (text, input) = match <[Message; 1]>::try_from(messages) {
-        Ok([Message::User { text }]) => (text, Vec::new()),
+        Ok([Message::User { text, .. }]) => (text, Vec::new()),
         Ok([message]) => (shown_text(std::slice::from_ref(&message)), vec![message]),
         Err(messages) => (shown_text(&messages), messages),
     };
@@ -127,7 +127,7 @@ async fn start(
 fn check_end(messages: &[Message]) -> Result<(), Failure> {
     match messages.last() {
         Some(Message::Tool(_)) => Ok(()),
-        Some(Message::User { text }) if !text.trim().is_empty() => Ok(()),
+        Some(Message::User { text, .. }) if !text.trim().is_empty() => Ok(()),
         _ => {
             let message = "`input` must end with a message of the user that has a text, or with outputs of functions";
             Err(Failure::new(ErrorCode::InvalidRequest, message).with_param("input"))
@@ -138,7 +138,7 @@ fn check_end(messages: &[Message]) -> Result<(), Failure> {
 /// The text that a conversation shows for messages: the last one of the user, or else the results of calls.
 fn shown_text(messages: &[Message]) -> String {
     let user = messages.iter().rev().find_map(|message| match message {
-        Message::User { text } => Some(text.clone()),
+        Message::User { text, .. } => Some(text.clone()),
         Message::Assistant { .. } | Message::Tool(_) => None,
     });
     let results = messages.iter().filter_map(|message| match message {

@@ -195,7 +195,7 @@ fn last_status(log: &AttemptLog) -> Option<u16> {
 }
 
 fn user_message(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text)
 }
 
 /// Reads a reply to its end; `tools` are those that its text may call.

@@ -12,7 +12,7 @@ fn target() -> Target {
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.into() }
+    Message::user(text)
 }
 
 fn assistant(text: &str) -> Message {
@@ -95,7 +95,7 @@ fn f102_newest_turn_is_truncated_if_too_long_alone() {
         .messages
         .iter()
         .filter_map(|message| match message {
-            Message::User { text } | Message::Assistant { text, .. } => Some(text.as_str()),
+            Message::User { text, .. } | Message::Assistant { text, .. } => Some(text.as_str()),
             Message::Tool(_) => None,
         })
         .collect();

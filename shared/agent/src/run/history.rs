@@ -148,7 +148,7 @@ impl Run<'_> {
         let messages = context::select(turns, MAX_SUMMARISED_TOKENS.min(available), self.target()).messages;
         let prompt = Prompt {
             system: self.texts.summarise.to_owned(),
-            messages: vec![Message::User { text: prompt::text_to_summarise(self.texts, before, &messages) }],
+            messages: vec![Message::user(prompt::text_to_summarise(self.texts, before, &messages))],
             ..Prompt::default()
         };
         let Some(text) = self.summarise_with_model(&prompt).await else {

@@ -49,7 +49,7 @@ impl Run<'_> {
 
     pub(super) fn with_reference(&self, mut messages: Vec<Message>) -> Vec<Message> {
         if self.has_reference
-            && let [Message::User { text }, Message::Tool(result), ..] = messages.as_slice()
+            && let [Message::User { text, .. }, Message::Tool(result), ..] = messages.as_slice()
         {
             let joined = prompt::with_reference(self.texts, text, &result.content);
             messages.splice(..2, [joined]);

@@ -100,7 +100,7 @@ impl Run<'_> {
     fn has_nothing_to_report(&self) -> bool {
         let own_prompts = [&self.agent.system_prompt, &self.agent.added_prompt];
         let is_mentioned = |message: &Message| match message {
-            Message::User { text } | Message::Assistant { text, .. } => InventionDetector::is_mentioned(text),
+            Message::User { text, .. } | Message::Assistant { text, .. } => InventionDetector::is_mentioned(text),
             Message::Tool(_) => true,
         };
         // Numbers of pages begin at 1.
@@ -184,7 +184,7 @@ impl Run<'_> {
     fn add_instructions(&self, closing: &str, messages: &mut Vec<Message>) {
         let is_taught = !self.is_native() && self.offers_tools();
         let required = prompt::requirement(self.texts, &self.turn.tool_choice).filter(|_| is_taught);
-        if let (Some(required), Some(Message::User { text })) = (required, messages.first_mut()) {
+        if let (Some(required), Some(Message::User { text, .. })) = (required, messages.first_mut()) {
             text.push_str("\n\n");
             text.push_str(&required);
         }
@@ -195,7 +195,7 @@ impl Run<'_> {
                 result.content.push_str("\n\n");
                 result.content.push_str(closing);
             }
-            _ => messages.push(Message::User { text: closing.to_owned() }),
+            _ => messages.push(Message::user(closing)),
         }
     }
 

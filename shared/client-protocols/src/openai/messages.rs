@@ -47,7 +47,7 @@ impl ConversationBuilder {
             "user" => {
                 let text =
                     take_content(&mut row)?.ok_or_else(|| row.field_error("content", "given: a string or parts"))?;
-                self.messages.push(Message::User { text });
+                self.messages.push(Message::user(text));
             }
             "assistant" => self.add_assistant(row)?,
             "tool" => self.add_result(row)?,
@@ -95,7 +95,7 @@ pub(super) fn split_conversation(mut messages: Vec<Message>) -> Result<ParsedCon
     let last = messages.iter().rposition(|message| matches!(message, Message::User { .. }));
     let Some(last) = last else { return Err("an array of objects with a message of the user among them") };
     let trailing_messages = messages.split_off(last + 1);
-    let Some(Message::User { text }) = messages.pop() else { return Err("an array of objects") };
+    let Some(Message::User { text, .. }) = messages.pop() else { return Err("an array of objects") };
     if text.trim().is_empty() {
         return Err("without a last message of the user that is blank");
     }
@@ -107,7 +107,7 @@ fn group_turns(messages: Vec<Message>) -> Vec<HistoryTurn> {
     let mut turns: Vec<HistoryTurn> = Vec::new();
     for message in messages {
         let starts_turn = matches!(message, Message::User { .. });
-        if matches!(&message, Message::User { text } if text.trim().is_empty()) {
+        if matches!(&message, Message::User { text, .. } if text.trim().is_empty()) {
             continue;
         }
         match turns.last_mut() {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     fn user(text: &str) -> Message {
-        Message::User { text: text.into() }
+        Message::user(text)
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub(super) fn body(
 
 /// A conversation with every kind of message: an empty one, two calls, one of them malformed, and a failed result.
 pub(super) fn conversation(tool_choice: ToolChoice) -> Prompt {
-    let user = |text: &str| Message::User { text: text.to_owned() };
+    let user = |text: &str| Message::user(text);
     let assistant = |text: &str, thinking: &str, calls| {
         let (text, thinking) = (text.to_owned(), thinking.to_owned());
         Message::Assistant { text, thinking, calls, provider_data: None }

@@ -256,7 +256,7 @@ async fn read_more(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
 
 /// A prompt with one user message.
 pub(crate) fn hello_prompt() -> Prompt {
-    Prompt { messages: vec![domain::Message::User { text: "hi".to_owned() }], ..Prompt::default() }
+    Prompt { messages: vec![domain::Message::user("hi")], ..Prompt::default() }
 }
 
 /// A deadline that is far away.

@@ -31,7 +31,7 @@ async fn read(tool: &ReadUrl, message: &str, url: &str) -> Result<ToolOutput, (S
         calculation_budget: CalculationBudget::default(),
         result_budget: ResultBudget::default(),
     };
-    context.allowed_urls.add_message(&Message::User { text: message.to_owned() });
+    context.allowed_urls.add_message(&Message::user(message));
     rendered(tool.call(json!({"url": url}), &context).await).map_err(|(failure, content)| (failure.code, content))
 }
 

@@ -89,7 +89,7 @@ fn candidate_turn(question: &Item, answer: &Item) -> Result<CandidateTurn, Store
 pub(super) fn prompt_input(question: &Item) -> Result<Vec<Message>, StoreError> {
     let request = stored_request(question)?;
     let input = request.map(|request| request.input).filter(|input| !input.is_empty());
-    input.map_or_else(|| Ok(vec![Message::User { text: prompt_text(question)? }]), Ok)
+    input.map_or_else(|| Ok(vec![Message::user(prompt_text(question)?)]), Ok)
 }
 
 /// What the message's own text does not hold of its request.

@@ -123,7 +123,7 @@ pub(super) fn char_count(messages: &[Message]) -> usize {
 fn message_length(message: &Message) -> usize {
     let chars = |text: &str| text.chars().count();
     match message {
-        Message::User { text } => chars(text),
+        Message::User { text, .. } => chars(text),
         Message::Tool(result) => chars(&result.content),
         Message::Assistant { text, thinking, calls, .. } => {
             let calls = calls.iter().map(|call| chars(&call.name) + chars(&call.arguments.to_string()));
@@ -138,7 +138,7 @@ pub fn results_as_message(messages: &mut Vec<Message>) {
     if count > 0 {
         let text = |message| if let Message::Tool(result) = message { result.content } else { String::new() };
         let texts: Vec<String> = messages.drain(..count).map(text).collect();
-        messages.insert(0, Message::User { text: texts.join("\n\n") });
+        messages.insert(0, Message::user(texts.join("\n\n")));
     }
 }
 
@@ -251,7 +251,7 @@ fn shorten_arguments(message: &mut Message) -> bool {
 
 fn shorten_text(message: &mut Message, max_bytes: usize) -> bool {
     match message {
-        Message::User { text } | Message::Assistant { text, .. } => replace_text(text, max_bytes),
+        Message::User { text, .. } | Message::Assistant { text, .. } => replace_text(text, max_bytes),
         Message::Tool(result) => replace_text(&mut result.content, max_bytes),
     }
 }

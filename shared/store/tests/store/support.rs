@@ -191,7 +191,7 @@ pub(crate) fn answer(text: &str) -> Answer {
 }
 
 pub(crate) fn user_message(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text)
 }
 
 pub(crate) fn assistant_message(text: &str) -> Message {

@@ -3,7 +3,7 @@ use domain::ToolMessage;
 use super::*;
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text)
 }
 
 fn result(name: &str, content: &str) -> Message {

@@ -36,7 +36,7 @@ pub(super) fn parse_input(fields: &mut StrictObject) -> Result<(Vec<InputItem>, 
         }
         _ => return Err(fields.field_error("input", "a text that is not blank, or an array of items")),
     };
-    Ok((vec![InputItem::Message(Message::User { text })], Vec::new()))
+    Ok((vec![InputItem::Message(Message::user(text))], Vec::new()))
 }
 
 #[derive(Default)]
@@ -82,7 +82,7 @@ impl Input {
         let text = take_text(&mut item, "content")?;
         match role.as_str() {
             "system" | "developer" => self.system.extend(Some(text).filter(|text| !text.trim().is_empty())),
-            "user" => self.items.push(InputItem::Message(Message::User { text })),
+            "user" => self.items.push(InputItem::Message(Message::user(text))),
             "assistant" => self.items.push(InputItem::Message(assistant(text, Vec::new()))),
             _ => return Err(item.field_error("role", "system, developer, user or assistant")),
         }

@@ -176,7 +176,7 @@ fn blocks<'a>(
 ) -> Vec<(Side, Block<'a>)> {
     let text_block = |text: &'a String| Some(Block::Text { text }).filter(|_| !text.trim().is_empty());
     match message {
-        Message::User { text } => text_block(text).map(|block| (Side::User, block)).into_iter().collect(),
+        Message::User { text, .. } => text_block(text).map(|block| (Side::User, block)).into_iter().collect(),
         Message::Assistant { text, calls, .. } => {
             let calls = calls.iter().map(|call| Block::ToolUse {
                 id: ids.assign(&call.id),

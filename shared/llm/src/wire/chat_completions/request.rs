@@ -126,7 +126,7 @@ struct MessageEncoder<'a> {
 impl<'a> MessageEncoder<'a> {
     fn message(&mut self, at: usize, message: &'a Message) -> Option<WireMessage<'a>> {
         match message {
-            Message::User { text } => Some(WireMessage::User { content: Content::new(text, self.ends_cache(at)) }),
+            Message::User { text, .. } => Some(WireMessage::User { content: Content::new(text, self.ends_cache(at)) }),
             // Several endpoints reject an empty message.
             Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
             Message::Assistant { text, thinking, calls, provider_data } => {

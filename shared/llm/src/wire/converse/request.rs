@@ -155,7 +155,7 @@ impl<'a> MessageBlocks<'a> {
 
     fn add(&mut self, message: &'a Message, thinks: bool) {
         match message {
-            Message::User { text } => {
+            Message::User { text, .. } => {
                 self.add_missing_results();
                 self.add_text(Side::User, text);
             }

@@ -290,7 +290,7 @@ fn calls_and_results_pair_with_unique_ids() {
         let (call_id, name, content) = (id.to_owned(), "f".to_owned(), content.to_owned());
         ChatMessage::Tool(ToolMessage { call_id, name, ok: true, content })
     };
-    let user = |text: &str| ChatMessage::User { text: text.to_owned() };
+    let user = |text: &str| ChatMessage::user(text);
     let messages = vec![
         reply(vec![call("call_0", "f"), call("call_0", "g h")]),
         result("call_0", "1"),

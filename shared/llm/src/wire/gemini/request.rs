@@ -82,7 +82,7 @@ fn text_part(text: &str) -> Part<'_> {
 
 fn parts<'a>(message: &'a Message, request: WireRequest<'a>) -> Vec<(Side, Part<'a>)> {
     match message {
-        Message::User { text } => vec![(Side::User, text_part(text))],
+        Message::User { text, .. } => vec![(Side::User, text_part(text))],
         Message::Assistant { text, calls, provider_data, .. } => {
             let data = request.own_data(provider_data.as_deref());
             let calls = signed_calls(calls, data, request.quirks.signatures).map(|(call, thought_signature)| {

@@ -74,7 +74,7 @@ fn think(parameters: &ResolvedParams) -> Option<Value> {
 
 fn message(message: &Message) -> Option<WireMessage<'_>> {
     match message {
-        Message::User { text } => Some(WireMessage::User { content: text }),
+        Message::User { text, .. } => Some(WireMessage::User { content: text }),
         Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
         Message::Assistant { text, thinking, calls, .. } => Some(WireMessage::Assistant {
             content: text,

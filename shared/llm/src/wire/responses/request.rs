@@ -90,7 +90,7 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
 
 fn items<'a>(message: &'a Message, request: WireRequest<'a>) -> Vec<InputItem<'a>> {
     match message {
-        Message::User { text } => vec![InputItem::Message { role: "user", content: text }],
+        Message::User { text, .. } => vec![InputItem::Message { role: "user", content: text }],
         Message::Assistant { text, calls, provider_data, .. } => {
             let data = request.own_data(provider_data.as_deref()).filter(|_| request.quirks.echo_encrypted);
             let reasoning = data.map(|data| &*data.reasoning).unwrap_or_default();

@@ -37,7 +37,7 @@ fn next_prompt(wire: Wire, reply: &str) -> Prompt {
             _ => {}
         }
     }
-    let user = Message::User { text: "time?".to_owned() };
+    let user = Message::user("time?");
     let provider_data = Some(Box::new(data));
     let called = Message::Assistant { text: "I look.".to_owned(), thinking: "hm".to_owned(), calls, provider_data };
     let messages = [user, called].into_iter().chain(results).collect();
