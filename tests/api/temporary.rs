@@ -78,6 +78,7 @@ async fn expired_conversation_answers_like_a_missing_one() {
     let started = start_with_store(&[]).await;
     let begun = SystemTime::now() - Duration::from_hours(24);
     let turn = NewTurn {
+        attachments: Vec::new(),
         conversation_id: None,
         chat_id: None,
         turn_id: new_id(),

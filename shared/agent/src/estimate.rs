@@ -12,6 +12,11 @@ use crate::tokens::{Family, tokens};
 
 const MIN_REMEMBERED_BYTES: usize = 256;
 
+/// The tokens of a picture of the size to which models reduce it.
+// Width by height in pixels by 750, at most about 1,600:
+// https://docs.claude.com/en/docs/build-with-claude/vision, 2026-11-27.
+const PICTURE_TOKENS: u64 = 1_600;
+
 /// Maximum number of remembered sizes; all are dropped when there are more.
 const MAX_REMEMBERED: usize = 4096;
 
@@ -89,7 +94,11 @@ fn message(family: Family, message: &Message) -> TextSize {
     let size = match message {
         // Reasoning is sent back to some endpoints, and only with calls.
         Message::Assistant { text, calls, thinking, .. } if !calls.is_empty() => reply(family, text, thinking, calls),
-        Message::User { text: content, .. } | Message::Assistant { text: content, .. } => text(family, content),
+        Message::User { text: content, attachments } => {
+            let pictures = attachments.len() as u64 * PICTURE_TOKENS;
+            text(family, content) + TextSize { tokens: pictures, ..TextSize::default() }
+        }
+        Message::Assistant { text: content, .. } => text(family, content),
         Message::Tool(result) => text(family, &result.content),
     };
     delimiters + size

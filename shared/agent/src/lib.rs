@@ -20,6 +20,7 @@
 //! * `fallback`: answers without a model
 
 mod answer_filter;
+mod attached;
 mod call_ids;
 mod citation_filter;
 mod compactness;

@@ -95,9 +95,10 @@ fn enforce_alternation(messages: Vec<Message>) -> Vec<Message> {
     for message in messages {
         match (alternating.last_mut(), message) {
             (_, Message::Assistant { text, calls, .. }) if text.is_empty() && calls.is_empty() => {}
-            (Some(Message::User { text: before, .. }), Message::User { text, .. }) => {
+            (Some(Message::User { text: before, attachments: files }), Message::User { text, attachments }) => {
                 before.push_str("\n\n");
                 before.push_str(&text);
+                files.extend(attachments);
             }
             (_, message) => alternating.push(message),
         }

@@ -128,9 +128,9 @@ pub(crate) fn continuation(texts: &AgentTexts) -> Message {
 }
 
 /// The user message with search results as reference information.
-pub(crate) fn with_reference(texts: &AgentTexts, question: &str, results: &str) -> Message {
+pub(crate) fn with_reference(texts: &AgentTexts, question: &str, results: &str) -> String {
     let filled = fill(texts.reference_information, &[("question", question), ("results", results)]);
-    Message::user(format!("{filled}\n\n{}", texts.quoted))
+    format!("{filled}\n\n{}", texts.quoted)
 }
 
 /// Earlier turns as the text to summarise, after the summary of those before them.

@@ -18,6 +18,7 @@ use llm::{Finish, ModelClient, ToolMode};
 use tools::{ToolContext, ToolSession};
 
 use self::deadlines::Deadlines;
+use crate::attached::with_documents;
 use crate::earlier_results::cut_results;
 use crate::round::{Correction, Round};
 use crate::{Agent, EventLog, PreSearch, Turn, TurnRecorder, compactness};
@@ -65,8 +66,12 @@ impl Agent {
 }
 
 /// The earlier turns as prompts need them. Those of earlier releases hold results that were not cut when their turn ended.
-fn earlier_turns(turn: &Turn<'_>) -> Vec<HistoryTurn> {
-    let mut earlier_turns = turn.history.clone();
+fn earlier_turns(turn: &Turn<'_>, texts: &AgentTexts) -> Vec<HistoryTurn> {
+    let render = |HistoryTurn { seq, messages }: HistoryTurn| HistoryTurn {
+        seq,
+        messages: messages.into_iter().map(|message| with_documents(texts, message)).collect(),
+    };
+    let mut earlier_turns: Vec<_> = turn.history.iter().cloned().map(render).collect();
     if turn.client.is_none() {
         for earlier in &mut earlier_turns {
             cut_results(&mut earlier.messages, turn.context.language);
@@ -124,7 +129,9 @@ impl<'a> Run<'a> {
     fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a EventLog, tool_mode: ToolMode) -> Self {
         let trailing = turn.client.iter().flat_map(|client| &client.trailing_messages).cloned();
         let (written, text_in_messages) = events.turn_state().finished_rounds();
-        let question = Message::user(turn.text.clone());
+        let texts = AgentTexts::of(turn.context.language);
+        let (text, attachments) = (turn.text.clone(), turn.attachments.clone());
+        let question = with_documents(texts, Message::User { text, attachments });
         let messages: Vec<_> = [question].into_iter().chain(trailing).chain(written).collect();
         for message in turn.history.iter().flat_map(|earlier| &earlier.messages).chain(&messages) {
             turn.context.allowed_urls.add_message(message);
@@ -150,8 +157,8 @@ impl<'a> Run<'a> {
             recorder,
             session: Arc::new(agent.tools.session(context)),
             specs,
-            texts: AgentTexts::of(turn.context.language),
-            earlier_turns: earlier_turns(turn),
+            texts,
+            earlier_turns: earlier_turns(turn, texts),
             history: Vec::new(),
             messages,
             summary: turn.summary.clone().filter(|_| agent.summarise),

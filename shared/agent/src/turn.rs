@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use domain::{Event, HistoryTurn, Language, Message, Summary, ToolCall, ToolChoice, ToolMessage, ToolSpec};
+use domain::{Attachment, Event, HistoryTurn, Language, Message, Summary, ToolCall, ToolChoice, ToolMessage, ToolSpec};
 use futures_util::future::BoxFuture;
 use llm::{GenerationParams, ModelClient, ResponseRecorder, ToolMode};
 use tools::{ToolContext, ToolRegistry, ToolRun};
@@ -64,6 +64,8 @@ pub struct Turn<'a> {
     pub tool_modes: &'a dyn ToolModes,
     /// The user message.
     pub text: String,
+    /// Its files, with what the prompt has of them.
+    pub attachments: Vec<Attachment>,
     /// Earlier turns, oldest first.
     pub history: Vec<HistoryTurn>,
     /// Represents the oldest earlier turns, if there is one.

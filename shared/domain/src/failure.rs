@@ -44,6 +44,8 @@ declare_error_codes! {
     IdempotencyMismatch = "idempotency_mismatch": "This idempotency key was used with another request.",
     TooLarge = "too_large": "The request is too large.",
     UnsupportedMediaType = "unsupported_media_type": "The body must be sent as application/json.",
+    /// A file that is damaged, or made to do harm.
+    InvalidAttachment = "invalid_attachment": "The file cannot be read.",
     /// The caller, or this service at the model's endpoint, exceeded a rate limit.
     RateLimited = "rate_limited": "Too many requests. Please wait a moment.",
     /// A quota is used up until it is renewed or paid for.

@@ -3,6 +3,7 @@
 //! For services of which only some calls are needed: their SDKs would be the largest part of a function.
 
 mod credentials;
+mod post_policy;
 
 use std::time::SystemTime;
 
@@ -17,6 +18,7 @@ pub use reqwest::Method;
 use reqwest::RequestBuilder;
 
 pub use credentials::AwsCredentials;
+pub use post_policy::PostPolicy;
 
 /// The content type of requests in JSON protocol 1.1.
 pub const JSON_CONTENT_TYPE: &str = "application/x-amz-json-1.1";
@@ -120,6 +122,22 @@ impl Service {
         let mut request = request.map_err(CredentialError::unsignable)?;
         self.credentials.sign(http, &mut request, Scope { service: self.id, region: &self.region }, now).await?;
         Ok(RequestBuilder::from_parts(client, request))
+    }
+}
+
+impl Service {
+    /// Signs a form by which a browser uploads to a bucket; returns its further fields.
+    ///
+    /// # Errors
+    /// There are no valid credentials.
+    pub async fn sign_form(
+        &self,
+        http: &crate::transport::Client,
+        policy: &PostPolicy<'_>,
+        now: SystemTime,
+    ) -> Result<Vec<(&'static str, String)>, CredentialError> {
+        let credentials = self.credentials.get(http, now).await?;
+        policy.sign(Scope { service: self.id, region: &self.region }, &credentials, now)
     }
 }
 

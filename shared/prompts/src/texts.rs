@@ -98,11 +98,22 @@ declare_texts! {
         earlier_results,
         tools_off,
         reference_information,
+        attached_file,
+        attached_note,
+        unread_file,
         truncated,
         // The others are for users.
         no_answer,
         empty_reply,
         out_of_time,
+    }
+
+    /// What the tools of attachments return besides their text.
+    AttachmentTexts in "attachments" {
+        not_found,
+        more,
+        no_matches,
+        unavailable,
     }
 
     /// Why arguments do not match a schema.

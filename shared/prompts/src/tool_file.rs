@@ -46,9 +46,11 @@ declare_tool_files! {
     GLOB_SEARCH = "glob_search",
     GREP_SEARCH = "grep_search",
     LIST_DIRECTORY = "list_directory",
+    READ_ATTACHMENT = "read_attachment",
     READ_FILE = "read_file",
     READ_URL = "read_url",
     SEARCH_ARTICLES = "search_articles",
+    SEARCH_ATTACHMENTS = "search_attachments",
     SEARCH_WEB = "search_web",
 }
 

@@ -41,6 +41,7 @@ impl Store {
         others += data.delete_partition(&owner.usage_partition()).await?;
         others += self.ledger.unlist_owner(owner).await?;
         others += self.articles.delete_by_owner(owner).await?;
+        others += self.files.delete_by_owner(owner).await?;
         others += self.idempotency.delete_by_owner(owner).await?;
         others += self.executions.delete_by_owner(owner).await?;
         others += self.rate_limiter.delete_counter(&owner.turn_limit_key(), limit).await?;

@@ -11,7 +11,7 @@ use crate::item::Item;
 use crate::owners::list_error;
 use crate::{
     ArticleCollection, Conversation, ConversationFilter, Day, DayUsage, Execution, KeyRecord, ReadError, Store,
-    StoreError, StoredArticle, StoredMessage, UsageScope, UsageTotals,
+    StoreError, StoredArticle, StoredFile, StoredMessage, UsageScope, UsageTotals,
 };
 use domain::Owner;
 
@@ -92,6 +92,11 @@ pub enum ExportRow {
         /// Its text in chunks, as models read them.
         chunks: Vec<String>,
     },
+    /// A file of the owner, without its content.
+    Attachment {
+        /// What is known of it.
+        file: StoredFile,
+    },
     /// A tool call of the last month.
     Execution {
         /// RFC 3339, UTC.
@@ -122,6 +127,7 @@ enum ExportStep {
     Messages(String, u64),
     Articles(Option<String>),
     Article(StoredArticle),
+    Files,
     Executions(Option<Item>),
     End,
 }
@@ -135,6 +141,7 @@ impl Store {
         let steps = [
             ExportStep::End,
             ExportStep::Executions(None),
+            ExportStep::Files,
             ExportStep::Articles(None),
             ExportStep::Conversations(None),
             ExportStep::Days,
@@ -161,6 +168,7 @@ impl Export {
             ExportStep::Messages(id, after) => self.messages(id, after).await?,
             ExportStep::Articles(after) => self.articles(after.as_deref()).await?,
             ExportStep::Article(article) => vec![self.article(article).await?],
+            ExportStep::Files => self.files().await?,
             ExportStep::Executions(start) => self.executions(start).await?,
             ExportStep::End => vec![ExportRow::End],
         };
@@ -225,6 +233,11 @@ impl Export {
             url: article.url,
             chunks: chunks.into_iter().map(|chunk| chunk.text).collect(),
         })
+    }
+
+    async fn files(&self) -> Result<Vec<ExportRow>, StoreError> {
+        let files = self.store.files.list(&self.owner).await?;
+        Ok(files.into_iter().map(|file| ExportRow::Attachment { file }).collect())
     }
 
     async fn executions(&mut self, start: Option<Item>) -> Result<Vec<ExportRow>, StoreError> {

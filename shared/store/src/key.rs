@@ -26,6 +26,9 @@ pub(crate) trait OwnerPartitions {
     /// The partition of the owner's usage.
     fn usage_partition(&self) -> String;
 
+    /// The partition of the owner's files.
+    fn file_partition(&self) -> String;
+
     /// The first partition of the owner's articles.
     fn article_partition(&self) -> String;
 
@@ -43,6 +46,10 @@ impl OwnerPartitions for Owner {
 
     fn usage_partition(&self) -> String {
         format!("{}#U", self.partition())
+    }
+
+    fn file_partition(&self) -> String {
+        format!("{}#F", self.partition())
     }
 
     fn article_partition(&self) -> String {

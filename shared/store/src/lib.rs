@@ -9,7 +9,7 @@
 //! |---|---|---|---|
 //! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `language` (of the first message; absent in older items), `messageCount`, `createdAt`, `updatedAt`, `seq` (of the last message), `tip` (seq of the last message of the shown branch; 0 if there is none), `forks` (the tree of the messages as in `tree.rs`; absent until this release writes); while an answer may yet give way to another one `tipBefore` (the tip then); `titleFrom` (`message`, `model` or `user`; absent in older items), where they apply `titledIn` (seq of the answer that came with a model's title), `pinned` and `archived`, and `temporary` with `expires`; if a client named it `chat`; `numbered` (the highest number of a page); while a turn runs `turn`, `leaseUntil`, `answering` (the seq of its answer, if that is not the last message) and, after a stop request, `stopping` (that turn) | `begin`, `renew`, `request_stop`, `finish`, `edit`, `import`, `select_branch`, `delete_message` |
 //! | | `N#{chat id}` | a client's own chat id: `conversation` | `begin`, `delete` |
-//! | `U#{o}#C#{conversation}` | `M#{seq}` | a message: `id`, `turn`, `author`, `parent` (the seq of the message before it, 0 for a first one; absent in older items), `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `excerpts` (of its sources by their numbers, compressed JSON; in imports and in items of earlier releases in `sources`), `parts` (number of further pieces), of a question that came over `/v1/responses` `clientRequest` (what describes the request, and the messages that prompts have instead of the text; compressed JSON); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 without one, because the message holds everything) and `exchange` (its length and that transcript, compressed JSON, unless it has its own item); in items of earlier releases `aside` if another answer superseded it. If it is rated `feedback` (JSON) and `rated` (the key of the rating in the list). If its process died, `tally` and `recovered` (from how many events of its log) without `endedAt`. An answer that was continued has `earlier` (JSON: its turns but the last one) and `continuedAt` | `begin`, `finish`, `recover_turn` |
+//! | `U#{o}#C#{conversation}` | `M#{seq}` | a message: `id`, `turn`, `author`, `parent` (the seq of the message before it, 0 for a first one; absent in older items), `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `excerpts` (of its sources by their numbers, compressed JSON; in imports and in items of earlier releases in `sources`), `parts` (number of further pieces), of a question with files `attachments` (JSON), of one that came over `/v1/responses` `clientRequest` (what describes the request, and the messages that prompts have instead of the text; compressed JSON); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 without one, because the message holds everything) and `exchange` (its length and that transcript, compressed JSON, unless it has its own item); in items of earlier releases `aside` if another answer superseded it. If it is rated `feedback` (JSON) and `rated` (the key of the rating in the list). If its process died, `tally` and `recovered` (from how many events of its log) without `endedAt`. An answer that was continued has `earlier` (JSON: its turns but the last one) and `continuedAt` | `begin`, `finish`, `recover_turn` |
 //! | | `D` | the digest that searches read: `filter` (a Bloom filter of the terms in its messages), `state` (of the conversation to which it applies) | `search` |
 //! | | `M#{seq}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
 //! | | `R#{seq}`, `R#{seq}#{n}` | the pages that the turn added whose answer has that seq, and those of the turns that continued it: `sources` (JSON), with their numbers in the conversation | `finish`, `recover_turn` |
@@ -17,6 +17,7 @@
 //! | | `T#{seq}` | the transcript that prompts read of the turn whose answer has that seq, if it is large or of an earlier release: `said` (JSON), `turn`. It is valid if the answer's `transcript` is above 0, or if the answer ended and has no `transcript`; the latter is an older one with `asked` and maybe `aside`, which are never read | `finish` |
 //! | | `L#{id}` | a share: `share` (JSON) | `share` |
 //! | | `F#{time}#{ULID}` | that an answer is rated; the rest of the key is that of its rating in the list | `rate` |
+//! | `U#{o}#F` | `I#{id}` | a file: `attached` (JSON: what is known of it), `expires` until a message uses it, `usedBy` (a set of `{conversation}/{message}`); until it is uploaded `pending`, while it is deleted `leaving` | [`FileRecords`], `begin` |
 //! | `U#{o}#U`; of all owners together `USAGE` | `D#{2026-11-21}` | usage of one day (UTC): `turns`, `estimatedTurns`, `inputTokens`, `outputTokens`, `searchCredits`; where it applies `costMicros`, `searches`. Of one owner also the part of each model, as `turns@{model}` and so on, and `memberOf` (groups). No time to live | [`UsageLedger`] |
 //! | `USAGE#OWNERS` | `{o}` | an owner without keys who has usage: `owner` (a name), `day` (of the last usage) | [`UsageLedger`] |
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |
@@ -43,7 +44,7 @@
 //! Every item has `v`, its schema version, and `minReader` if older releases can read it. A seq counts the messages of
 //! one conversation and is written with twelve digits. The seq of a message is above that of its parent. Times are milliseconds since 1970 unless stated otherwise; `expires` is in seconds.
 //!
-//! The items of a temporary conversation have `expires` in the data table too; no other items there have it.
+//! The items of a temporary conversation have `expires` in the data table too, and files that no message uses; no other items there have it.
 //!
 //! The data table has one index, [`UPDATED_INDEX`], over `pk` and [`UPDATED_AT`] with all attributes. It is a *local*
 //! index, because only local indexes can be read with strong consistency; only heads have its sort key. All reads are
@@ -51,6 +52,7 @@
 
 mod answer_writes;
 mod articles;
+mod attachments;
 mod attributes;
 mod audit;
 mod aws;
@@ -96,6 +98,7 @@ pub use articles::{
     ArticleChunk, ArticleCollection, Articles, ChunkIndex, ChunkPage, ChunkPart, ChunkPosition, EmbeddingModel,
     IndexedGeneration, NewArticle, PageStart, QuantisedVector, SHARDS, StoredArticle,
 };
+pub use attachments::{FileRecord, FileRecords, FileTotals, StoredFile, UNUSED_TTL};
 pub use audit::{AuditEntry, AuditTrail, ListedAuditEntry};
 pub use aws::sdk_config;
 pub use breakers::{BreakerRecord, BreakerTable};
@@ -170,6 +173,8 @@ pub struct Store {
     pub articles: Articles,
     /// Usage by day.
     pub ledger: UsageLedger,
+    /// Files of users.
+    pub files: FileRecords,
     /// Changes by administrators, exports and erasures.
     pub audit: AuditTrail,
     /// Both tables, for operations over all items.
@@ -194,6 +199,7 @@ impl Store {
             keys: Keys { table: data.clone() },
             definitions: Definitions { table: data.clone() },
             executions: Executions { table: ephemeral.clone() },
+            files: FileRecords { table: data.clone() },
             audit: AuditTrail { table: ephemeral.clone() },
             articles: Articles::new(data.clone()),
             ledger: UsageLedger::new(data.clone()),

@@ -23,6 +23,9 @@ pub async fn delete_conversation(
     idempotency.delete_for_conversation(owner, conversation_id).await?;
     executions.delete_for_conversation(owner, conversation_id).await?;
     streams.delete_logs(owner, conversation_id, None).await?;
+    if let Some(attachments) = &services.attachments {
+        attachments.release(owner, |conversation, _| conversation == conversation_id).await?;
+    }
     Ok(())
 }
 
@@ -46,6 +49,10 @@ pub async fn delete_message(
     for turn in &deleted.turns {
         streams.delete_logs(owner, conversation_id, Some(turn)).await?;
     }
+    if let Some(attachments) = &services.attachments {
+        let is_gone = |of: &str, message: &str| of == conversation_id && deleted.ids.contains(message);
+        attachments.release(owner, is_gone).await?;
+    }
     Ok(())
 }
 
@@ -57,6 +64,9 @@ pub async fn erase(services: &TurnServices, owner: &Owner) -> Result<DeletionCou
     // Before anything ends.
     services.store.keys.resign(owner).await?;
     services.registry.cancel_deleted(owner, |_, _| true);
+    if let Some(attachments) = &services.attachments {
+        attachments.erase(owner).await?;
+    }
     let erased = services.store.erase(owner, services.limits.rate, SystemTime::now()).await;
     services.registry.forget_completed(owner, None);
     Ok(erased?)

@@ -1,14 +1,15 @@
-use domain::{HistoryTurn, Message};
+use domain::{Attachment, HistoryTurn, Message};
 use store::{drop_open_calls, pair_calls, results_as_message};
 
-/// Splits a conversation at its last message of the user: the turns before that, its text, and the messages after it.
+/// Splits a conversation at its last message of the user: the turns before that, its text and files, and the messages
+/// after it.
 ///
 /// The input is that message, or what a client has sent instead: results of calls with which the history ends, or several
 /// messages. Calls without a result are left out.
 pub(crate) fn prompt_parts(
     mut history: Vec<HistoryTurn>,
     mut input: Vec<Message>,
-) -> (Vec<HistoryTurn>, String, Vec<Message>) {
+) -> (Vec<HistoryTurn>, (String, Vec<Attachment>), Vec<Message>) {
     if history.is_empty() {
         results_as_message(&mut input);
     }
@@ -24,13 +25,15 @@ pub(crate) fn prompt_parts(
     messages.extend(input);
     let question = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or_default();
     let mut since = messages.split_off(question).into_iter();
-    let text =
-        since.next().and_then(|message| if let Message::User { text, .. } = message { Some(text) } else { None });
+    let question = since.next().and_then(|message| match message {
+        Message::User { text, attachments } => Some((text, attachments)),
+        Message::Assistant { .. } | Message::Tool(_) => None,
+    });
     if !messages.is_empty() {
         let seq = history.last().map_or(0, |last| last.seq) + 1;
         history.push(HistoryTurn { seq, messages: pair_calls(&messages, false) });
     }
-    (history, text.unwrap_or_default(), pair_calls(&since.collect::<Vec<_>>(), false))
+    (history, question.unwrap_or_default(), pair_calls(&since.collect::<Vec<_>>(), false))
 }
 
 #[cfg(test)]
@@ -64,24 +67,24 @@ mod tests {
     #[test]
     fn results_follow_the_last_turn_of_the_history() {
         let history = turns(&[vec![user("1"), assistant("a", &[])], vec![user("2"), assistant("", &["x", "y"])]]);
-        let (before, text, since) = prompt_parts(history.clone(), vec![result("x")]);
+        let (before, (text, _), since) = prompt_parts(history.clone(), vec![result("x")]);
         assert_eq!((before, text.as_str()), (turns(&[vec![user("1"), assistant("a", &[])]]), "2"));
         assert_eq!(since, [assistant("", &["x"]), result("x")], "a call without a result is left out");
-        let (before, text, since) = prompt_parts(history, vec![user("3")]);
+        let (before, (text, _), since) = prompt_parts(history, vec![user("3")]);
         let expected = turns(&[vec![user("1"), assistant("a", &[])], vec![user("2")]]);
         assert_eq!((before, text.as_str(), since), (expected, "3", Vec::new()));
     }
 
     #[test]
     fn results_without_their_calls_are_a_message() {
-        let (before, text, since) = prompt_parts(Vec::new(), vec![result("x"), result("y")]);
+        let (before, (text, _), since) = prompt_parts(Vec::new(), vec![result("x"), result("y")]);
         assert_eq!((before, text.as_str(), since), (Vec::new(), "r\n\nr", Vec::new()));
     }
 
     #[test]
     fn several_messages_are_a_turn_and_a_question() {
         let input = vec![user("1"), assistant("a", &["x"]), result("x"), user("2"), assistant("", &["y"]), result("y")];
-        let (before, text, since) = prompt_parts(Vec::new(), input.clone());
+        let (before, (text, _), since) = prompt_parts(Vec::new(), input.clone());
         assert_eq!((before, text.as_str(), since), (turns(&[input[..3].to_vec()]), "2", input[4..].to_vec()));
     }
 }

@@ -1,11 +1,13 @@
 //! Requests to start a turn. Every name in them is resolved and checked.
 
+use std::sync::Arc;
+
 use agent::{Agent, ClientContext};
-use domain::{HistoryTurn, Membership, Owner, RequestOrigin, Summary, ToolCall, ToolChoice};
+use domain::{Attachment, HistoryTurn, Membership, Owner, RequestOrigin, Summary, ToolCall, ToolChoice};
 use llm::ModelClient;
 use store::{StoredRequest, Target, UserInput};
 use tokio::time::Instant;
-use tools::SourceNumbers;
+use tools::{SourceNumbers, Tool};
 
 use crate::locale::PromptLocale;
 
@@ -21,6 +23,8 @@ pub struct StartTurn {
     pub conversation_id: Option<String>,
     /// For a new conversation, the id by which its client knows it, if it has one.
     pub chat_id: Option<String>,
+    /// The files of a new message, which the owner has.
+    pub attachments: Vec<Attachment>,
     /// A new message, another answer, or more of one.
     pub question: UserInput,
     /// The message of the conversation that it refers to.
@@ -95,6 +99,8 @@ impl ResolvedAgent {
 pub struct PromptInput {
     /// The user message.
     pub text: String,
+    /// Its files.
+    pub attachments: Vec<Attachment>,
     /// Earlier turns, oldest first.
     pub history: Vec<HistoryTurn>,
     /// The summary of the oldest turns, if there is one.
@@ -103,4 +109,6 @@ pub struct PromptInput {
     pub client: Option<ClientContext>,
     /// The numbers of the conversation's pages.
     pub sources: SourceNumbers,
+    /// Tools of this turn in addition to those of its agent.
+    pub tools: Vec<Arc<dyn Tool>>,
 }

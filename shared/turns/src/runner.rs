@@ -2,7 +2,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-use agent::{EventLog, Turn, TurnRecorderFactory};
+use agent::{Agent, EventLog, PromptCache, Turn, TurnRecorderFactory};
 use domain::{ErrorCode, Failure, FinishReason, Language, Membership, Owner, RequestOrigin, Usage};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -78,9 +78,16 @@ impl TurnRunner<'_> {
         input: PromptInput,
         recorder: Option<&dyn TurnRecorderFactory>,
     ) -> Result<FinishReason, Failure> {
-        let ResolvedAgent { agent, models, tool_choice, .. } = self.agent;
+        let ResolvedAgent { models, tool_choice, .. } = self.agent;
         let store = &self.services.store;
-        let PromptInput { text, history, summary, client, sources } = input;
+        let PromptInput { text, attachments, history, summary, client, sources, tools } = input;
+        let agent = &self.agent.agent;
+        let with_tools = (!tools.is_empty()).then(|| Agent {
+            tools: agent.tools.extended_with(tools),
+            prompts: PromptCache::default(),
+            ..agent.clone()
+        });
+        let agent = with_tools.as_ref().unwrap_or(agent);
         if self.captures_content() {
             self.question.get_or_init(|| text.clone());
         }
@@ -89,6 +96,7 @@ impl TurnRunner<'_> {
             models,
             tool_modes: &StoredToolSupport(store),
             text,
+            attachments,
             history,
             summary,
             client,

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use agent::TurnRecorderFactory;
+use attachments::Attachments;
 use domain::{ErrorCode, Groups, Owner, TurnError};
 use redaction::Redactor;
 use store::Store;
@@ -20,6 +21,8 @@ pub struct TurnServices(Arc<Shared>);
 pub struct ServiceParts {
     /// The tables.
     pub store: Store,
+    /// The files of messages; `None` where no place for them is configured.
+    pub attachments: Option<Attachments>,
     /// Which turns may start.
     pub limits: TurnLimits,
     /// Where metrics are written.

@@ -59,6 +59,7 @@ fn new_turn(request: &StartTurn, idempotency: Option<IdempotencyClaim>) -> NewTu
         user_message_id: new_id(),
         assistant_message_id: new_id(),
         input: request.question.clone(),
+        attachments: request.attachments.clone(),
         target: request.target.clone(),
         model: request.agent.model_name().to_owned(),
         language: match &request.question {

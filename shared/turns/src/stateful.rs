@@ -1,12 +1,12 @@
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use agent::{ClientContext, EventLog};
-use domain::{ErrorCode, Event, Failure, FinishReason, Message, Note, NumberedSources, Summary};
+use domain::{ErrorCode, Event, Failure, FinishReason, HistoryTurn, Message, Note, NumberedSources, Summary};
 use store::{Answer, ConversationStore, LeaseError, LeaseState, StoreError, TurnEnd, TurnLease, UsageScope, UserInput};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
-use tools::SourceNumbers;
+use tools::{SourceNumbers, Tool};
 
 use crate::prompt_parts::prompt_parts;
 use crate::registry::TurnGuard;
@@ -20,6 +20,9 @@ use crate::title;
 
 /// Characters read of earlier turns for each token that may be sent: long results are shortened afterwards.
 const CHARS_PER_TOKEN: usize = 5;
+
+/// Which part of a model's window the texts of files may fill.
+const ATTACHED_SHARE: u64 = 2;
 
 /// Timeout for recovering the text of a turn that died, which the next turn can do without.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -146,15 +149,16 @@ impl StatefulTurn {
             // A recording begins with the question.
             recorder = None;
         }
-        let history = history.map_err(|error| log_failure(&error))?;
+        let mut history = history.map_err(|error| log_failure(&error))?;
         let earlier_sources = earlier_sources.map_err(|error| log_failure(&error))?;
         let sources = self.sources.get_or_init(|| SourceNumbers::continuing(&earlier_sources)).clone();
-        let question = self.question().await.map_err(|error| log_failure(&error))?;
-        let (history, text, trailing_messages) = prompt_parts(history, question);
+        let mut question = self.question().await.map_err(|error| log_failure(&error))?;
+        let tools = self.load_files(&mut history, &mut question).await?;
+        let (history, (text, attachments), trailing_messages) = prompt_parts(history, question);
         let context = self.request.client.as_ref().map(|client| client.context.clone());
         let has_input = context.is_some() || !trailing_messages.is_empty();
         let client = has_input.then(|| ClientContext { trailing_messages, ..context.unwrap_or_default() });
-        let input = PromptInput { text, history, summary, client, sources };
+        let input = PromptInput { text, attachments, history, summary, client, sources, tools };
         runner.answer(input, recorder).await
     }
 
@@ -184,11 +188,35 @@ impl StatefulTurn {
         let client = self.request.client.as_ref().filter(|client| !client.request.input.is_empty());
         match (&self.request.question, client) {
             (UserInput::Message(_), Some(client)) => Ok(client.request.input.clone()),
-            (UserInput::Message(message), None) => Ok(vec![Message::user(message.clone())]),
+            (UserInput::Message(text), None) => {
+                let (text, attachments) = (text.clone(), self.request.attachments.clone());
+                Ok(vec![Message::User { text, attachments }])
+            }
             (UserInput::Regenerate | UserInput::Continue, _) => {
                 self.services.store.conversations.load_input(&self.lease).await
             }
         }
+    }
+
+    /// Loads what the prompt has of the conversation's files; the tools that read the rest of them.
+    async fn load_files(
+        &self,
+        history: &mut [HistoryTurn],
+        question: &mut [Message],
+    ) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+        let (Some(attachments), Some(model)) = (&self.services.attachments, self.request.agent.models.first()) else {
+            return Ok(Vec::new());
+        };
+        // A token has at least about one character in every language.
+        let max_chars = model.context_tokens() / ATTACHED_SHARE;
+        let takes_images = model.takes_images() != Some(false);
+        let earlier = history.iter_mut().flat_map(|turn| &mut turn.messages);
+        let (owner, messages) = (&self.request.owner, earlier.chain(question).collect());
+        let unread = attachments.load(owner, messages, takes_images, max_chars).await.map_err(|error| {
+            tracing::error!(cause = error.cause, "the files of a conversation could not be read");
+            error.failure
+        })?;
+        Ok(if unread.is_empty() { Vec::new() } else { attachments.tools(owner, unread) })
     }
 
     /// The summary of the oldest turns, if the agent wants one; without it they are left out.

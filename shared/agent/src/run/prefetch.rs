@@ -49,9 +49,10 @@ impl Run<'_> {
 
     pub(super) fn with_reference(&self, mut messages: Vec<Message>) -> Vec<Message> {
         if self.has_reference
-            && let [Message::User { text, .. }, Message::Tool(result), ..] = messages.as_slice()
+            && let [Message::User { text, attachments }, Message::Tool(result), ..] = messages.as_slice()
         {
-            let joined = prompt::with_reference(self.texts, text, &result.content);
+            let text = prompt::with_reference(self.texts, text, &result.content);
+            let joined = Message::User { text, attachments: attachments.clone() };
             messages.splice(..2, [joined]);
         }
         messages

@@ -8,6 +8,7 @@ use tokio::time::timeout_at;
 use tool_calls::CallFormat;
 
 use super::{Phase, Run};
+use crate::attached::without_pictures;
 use crate::compactness::is_compact;
 use crate::estimate::{self, TextSize};
 use crate::message_format;
@@ -119,7 +120,10 @@ impl Run<'_> {
         let mut current = self.fit_messages(self.messages_to_continue(partial_text), &system, closing);
         self.add_instructions(closing, &mut current);
         let current = self.with_reference(current);
-        let messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
+        let mut messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
+        if self.model().takes_images() == Some(false) {
+            messages.iter_mut().for_each(without_pictures);
+        }
         let (params, from_caller) = (self.generation_params(phase), self.has_client_input());
         let owner = Some(self.turn.context.owner.clone());
         if self.sends_native_tools(phase) {

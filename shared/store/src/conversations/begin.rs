@@ -12,6 +12,7 @@ use super::next_turn::{NextTurn, acquire_update};
 use super::tree::MessageTree;
 use super::turn::{BeginError, FIRST_ANSWER, NewTurn, TurnLease, UserInput};
 use crate::StoreError;
+use crate::attachments::use_writes;
 use crate::backoff::{back_off, within};
 use crate::item::{Item, ItemExt, s};
 use crate::key::SK;
@@ -41,13 +42,15 @@ impl ConversationStore {
         let tree = MessageTree::linear(FIRST_ANSWER);
         let lease = new_lease(owner, &new_id(), &turn.turn_id, turn.language, &tree, FIRST_ANSWER).beginning(turn, now);
         let mut writes = self.create_writes(owner, &lease, turn, now);
-        writes.extend(self.message_writes(&lease, turn, now));
+        writes.extend(self.message_writes(owner, &lease, turn, now));
         match self.table.commit(writes).await {
             Ok(WriteOutcome::Written(_)) => Ok(lease),
             Ok(WriteOutcome::ConditionFailed(Some(item))) if turn.is_key_record(&item) => Err(BeginError::KeyInUse),
             Ok(WriteOutcome::ConditionFailed(Some(pointer))) if turn.chat_id.is_some() => {
                 self.begin_next(owner, pointer.text(CONVERSATION_ATTRIBUTE)?, turn, now).await
             }
+            // A file was deleted meanwhile.
+            Ok(WriteOutcome::ConditionFailed(None)) => Err(BeginError::NotFound),
             Ok(WriteOutcome::ConditionFailed(_)) => Err(StoreError::fault("a fresh conversation id is taken").into()),
             Err(error) => self.resolve_unknown_write(owner, &lease, error, now).await,
         }
@@ -93,7 +96,7 @@ impl ConversationStore {
             }
             let mut next = NextTurn::after(owner, &before, turn, target, now)?;
             next.lease = self.with_continued(next.lease, turn).await?;
-            head = match self.acquire(&before, &next, turn, now).await {
+            head = match self.acquire(owner, &before, &next, turn, now).await {
                 Ok(TransactionOutcome::Committed) => return Ok(next.lease),
                 Ok(TransactionOutcome::ConditionFailed(Some(item))) if turn.is_key_record(&item) => {
                     return Err(BeginError::KeyInUse);
@@ -118,6 +121,7 @@ impl ConversationStore {
 
     async fn acquire(
         &self,
+        owner: &Owner,
         before: &Head,
         next: &NextTurn,
         turn: &NewTurn,
@@ -125,7 +129,7 @@ impl ConversationStore {
     ) -> Result<TransactionOutcome, StoreError> {
         let lease = &next.lease;
         let mut writes = vec![self.table.update_write(&lease.head, acquire_update(before, next, turn, now))];
-        writes.extend(self.message_writes(lease, turn, now));
+        writes.extend(self.message_writes(owner, lease, turn, now));
         // The answer of a dead turn that is continued runs again.
         if let Some(dead) = before.running.as_ref().filter(|dead| dead.answer_seq != lease.answer_seq) {
             let (key, change) = interrupt_update(&lease.partition, dead.answer_seq);
@@ -134,7 +138,13 @@ impl ConversationStore {
         self.table.transact(writes).await
     }
 
-    fn message_writes(&self, lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Vec<TransactWriteItem> {
+    fn message_writes(
+        &self,
+        owner: &Owner,
+        lease: &TurnLease,
+        turn: &NewTurn,
+        now: SystemTime,
+    ) -> Vec<TransactWriteItem> {
         let mut items = match &turn.input {
             UserInput::Message(text) => user_message_items(lease, turn, text, now),
             UserInput::Regenerate | UserInput::Continue => Vec::new(),
@@ -148,7 +158,9 @@ impl ConversationStore {
         let turn_ref = lease.turn_ref();
         let claim =
             turn.idempotency.iter().map(|claim| claim.write(&self.ephemeral, &turn_ref, lease.expires_secs, now));
-        continued.into_iter().chain(writes).chain(claim).collect()
+        let message = (lease.conversation_id.as_str(), turn.user_message_id.as_str());
+        let files = use_writes(&self.table, owner, message, &turn.attachments, lease.is_temporary());
+        continued.into_iter().chain(writes).chain(files).chain(claim).collect()
     }
 
     /// Resolves a write without a response, which may have been applied: the head shows whether this turn runs.

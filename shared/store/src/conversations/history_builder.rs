@@ -6,7 +6,7 @@ use domain::{HistoryTurn, Message};
 
 use super::Role;
 use super::bounds::shorten;
-use super::message::REQUEST;
+use super::message::{ATTACHMENTS, REQUEST};
 use super::sort_keys::seq_in_sk;
 use super::transcript::{
     answer_messages, char_count, drop_open_calls, pair_calls, results_as_message, transcript_chars, transcript_in,
@@ -21,7 +21,7 @@ const MAX_USER_MESSAGE_BYTES: usize = 160 * 1024;
 
 /// The attributes of a message that are read for a prompt.
 pub(super) const HISTORY_PROJECTION: &str =
-    "sk, v, minReader, author, content, thinking, endedAt, transcript, exchange, clientRequest";
+    "sk, v, minReader, author, content, thinking, endedAt, transcript, exchange, clientRequest, attachments";
 
 /// A turn read from its messages, before its transcript is loaded.
 pub(super) struct CandidateTurn {
@@ -89,7 +89,11 @@ fn candidate_turn(question: &Item, answer: &Item) -> Result<CandidateTurn, Store
 pub(super) fn prompt_input(question: &Item) -> Result<Vec<Message>, StoreError> {
     let request = stored_request(question)?;
     let input = request.map(|request| request.input).filter(|input| !input.is_empty());
-    input.map_or_else(|| Ok(vec![Message::user(prompt_text(question)?)]), Ok)
+    let text = |question| {
+        let attachments = question.optional_json(ATTACHMENTS)?.unwrap_or_default();
+        Ok(vec![Message::User { text: prompt_text(question)?, attachments }])
+    };
+    input.map_or_else(|| text(question), Ok)
 }
 
 /// What the message's own text does not hold of its request.

@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::{ErrorCode, Failure, FinishReason, Source};
+use domain::{Attachment, ErrorCode, Failure, FinishReason, Source};
 
 use super::bounds::{Piece, bounded_calls, bounded_sources, split_pieces};
 use super::continued::{CONTINUED_AT, EARLIER, RECOVERED};
@@ -25,6 +25,7 @@ pub(super) const FEEDBACK: &str = "feedback";
 pub(super) const PARENT: &str = "parent";
 pub(super) const SUPERSEDED: &str = "aside";
 pub(super) const REQUEST: &str = "clientRequest";
+pub(super) const ATTACHMENTS: &str = "attachments";
 
 /// How long after its begin an answer may be recovered: a log lives for an hour, and no turn is half as long.
 const RECOVERABLE: Duration = Duration::from_mins(90);
@@ -36,6 +37,9 @@ pub(super) fn user_message_items(lease: &TurnLease, turn: &NewTurn, text: &str, 
     let content = ("", Status::Complete, pieces[0].content.as_str(), pieces.len() - 1);
     let mut message = message_item(lease, (seq, parent), Role::User, &turn.user_message_id, content, now);
     message.extend(turn.request.iter().map(|request| (REQUEST.to_owned(), compressed(&to_json(request)))));
+    if !turn.attachments.is_empty() {
+        message.insert(ATTACHMENTS.to_owned(), s(to_json(&turn.attachments)));
+    }
     let mut items = vec![message];
     items.extend(further_items(&lease.partition, seq, &pieces));
     items
@@ -180,6 +184,7 @@ impl AssembledMessage {
             parent_id: None,
             siblings: Vec::new(),
             role: item.variant("author")?,
+            attachments: listed_attachments(item)?,
             content: item.text("content")?.to_owned(),
             thinking: item.text("thinking")?.to_owned(),
             thinking_ms: outcome.and_then(|outcome| outcome.thinking_ms),
@@ -289,6 +294,12 @@ impl AssembledMessage {
         let is_recoverable = !has_ended && !self.is_recovered && is_recent && !self.runs(head, now);
         is_recoverable.then(|| TurnRef::new(&self.turn_id, &head.id, self.seq))
     }
+}
+
+/// The files of a message as clients see them.
+fn listed_attachments(item: &Item) -> Result<Vec<Attachment>, StoreError> {
+    let files: Vec<Attachment> = item.optional_json(ATTACHMENTS)?.unwrap_or_default();
+    Ok(files.into_iter().map(|file| Attachment { characters: 0, ..file }).collect())
 }
 
 /// Whether an item is a further piece, not a message's main item.

@@ -144,6 +144,9 @@ pub struct StoredMessage {
     pub siblings: Vec<String>,
     /// Who wrote it.
     pub role: Role,
+    /// The files of a user message.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// The visible text.
     pub content: String,
     /// The reasoning; empty for none.

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use domain::{ErrorCode, Failure, FinishReason, Language, Message, NumberedSources, Source, Summary, Usage};
+use domain::{Attachment, ErrorCode, Failure, FinishReason, Language, Message, NumberedSources, Source, Summary, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,6 +28,8 @@ pub struct NewTurn {
     pub assistant_message_id: String,
     /// The input of the turn.
     pub input: UserInput,
+    /// The files of a new message, which the owner has.
+    pub attachments: Vec<Attachment>,
     /// The message of the conversation that the input refers to.
     pub target: Target,
     /// The name of the model.

@@ -135,6 +135,7 @@ pub(crate) fn alice() -> Owner {
 /// A turn that begins a conversation.
 pub(crate) fn first_turn(text: &str) -> NewTurn {
     NewTurn {
+        attachments: Vec::new(),
         language: domain::Language::of(text),
         conversation_id: None,
         chat_id: None,

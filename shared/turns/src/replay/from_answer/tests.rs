@@ -30,6 +30,7 @@ fn turn(content: &str, tally: Option<TurnOutcome>) -> StoredTurn {
         error: None,
     };
     let message = StoredMessage {
+        attachments: Vec::new(),
         feedback: None,
         id: "M".to_owned(),
         parent_id: None,

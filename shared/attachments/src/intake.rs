@@ -1,0 +1,222 @@
+//! How files come in: checked, read and stored.
+
+use std::time::SystemTime;
+
+use domain::{Attachment, AttachmentContent, AttachmentKind, ErrorCode, Owner, TurnError, new_id, one_line};
+use files::{FileError, FileText, FileType};
+use serde_json::{Value, json};
+use store::StoredFile;
+
+use crate::blobs::{BlobKey, Blobs};
+use crate::passages::numbered_text;
+use crate::{Attachments, in_prompts};
+
+/// The longest file in the body of one request, in bytes: Lambda takes 6 MB with its Base64.
+pub const MAX_DIRECT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The longest file, in bytes.
+pub const MAX_FILE_BYTES: u64 = 25 * 1024 * 1024;
+
+/// The longest picture, in bytes.
+// Claude takes 5 MB a picture: https://docs.claude.com/en/docs/build-with-claude/vision, 2026-11-27.
+const MAX_PICTURE_BYTES: usize = 5 * 1024 * 1024;
+
+/// How many files an owner may have, and how long they may be together.
+const MAX_OWNER_FILES: usize = 1_000;
+const MAX_OWNER_BYTES: u64 = 1024 * 1024 * 1024;
+
+const MAX_NAME_CHARS: usize = 200;
+
+/// How a client uploads a large file: as the last field, `file`, of a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UploadForm {
+    /// The file's id.
+    pub id: String,
+    /// Where the form is sent; `None` for a server that takes it itself.
+    pub url: Option<String>,
+    /// The fields before the file.
+    pub fields: Value,
+}
+
+/// A file that was checked.
+struct CheckedFile {
+    file: StoredFile,
+    bytes: Vec<u8>,
+    text: Option<String>,
+}
+
+impl Attachments {
+    /// Checks, reads and stores a file.
+    ///
+    /// # Errors
+    /// `unsupported_media_type`, `invalid_attachment` or `too_large`; `invalid_request` for a faulty name.
+    pub async fn upload(&self, owner: &Owner, name: &str, bytes: Vec<u8>) -> Result<StoredFile, TurnError> {
+        let name = file_name(name)?;
+        self.check_totals(owner, bytes.len() as u64).await?;
+        let checked = self.check(new_id(), name, bytes).await?;
+        let file = self.write(owner, checked).await?;
+        self.records.create(owner, &file, false, SystemTime::now()).await?;
+        Ok(file)
+    }
+
+    /// Prepares the upload of a large file; `media_type` is only the client's opinion.
+    ///
+    /// # Errors
+    /// `too_large`, or `invalid_request` for a faulty name.
+    pub async fn begin_upload(
+        &self,
+        owner: &Owner,
+        name: &str,
+        media_type: &str,
+        bytes: u64,
+    ) -> Result<UploadForm, TurnError> {
+        if bytes > MAX_FILE_BYTES {
+            return Err(too_large(&format!("A file may have at most {} MiB", MAX_FILE_BYTES / 1024 / 1024)));
+        }
+        self.check_totals(owner, bytes).await?;
+        let (id, kind) = (new_id(), AttachmentKind::Text);
+        let (media_type, name) = (one_line(media_type, MAX_NAME_CHARS), file_name(name)?);
+        let file = StoredFile {
+            id: id.clone(),
+            name,
+            media_type,
+            bytes,
+            kind,
+            width: None,
+            height: None,
+            pages: None,
+            characters: None,
+            truncated: false,
+        };
+        let (url, fields) = match &self.blobs {
+            Blobs::Folder(_) => (None, json!({})),
+            Blobs::Bucket(bucket) => {
+                let (url, fields) = bucket.form(&BlobKey::of_file(owner, &id), MAX_FILE_BYTES).await?;
+                (Some(url), fields)
+            }
+        };
+        self.records.create(owner, &file, true, SystemTime::now()).await?;
+        Ok(UploadForm { id, url, fields })
+    }
+
+    /// Takes the content of a prepared upload where the server itself receives it.
+    ///
+    /// # Errors
+    /// `not_found` unless an upload waits for it.
+    pub async fn receive(&self, owner: &Owner, id: &str, bytes: Vec<u8>) -> Result<(), TurnError> {
+        let record = self.records.get(owner, id, SystemTime::now()).await?;
+        let takes_it = record.is_some_and(|record| record.is_pending) && matches!(self.blobs, Blobs::Folder(_));
+        if !takes_it {
+            return Err(ErrorCode::NotFound.into());
+        }
+        self.blobs.put(BlobKey::of_file(owner, id), bytes).await
+    }
+
+    /// Checks, reads and stores a file that was uploaded; the same file again for one that is complete.
+    ///
+    /// # Errors
+    /// Those of [`Self::upload`], after which the file is gone; `not_found`, or `invalid_request` before the upload.
+    pub async fn complete(&self, owner: &Owner, id: &str) -> Result<StoredFile, TurnError> {
+        let record = self.records.get(owner, id, SystemTime::now()).await?.ok_or(ErrorCode::NotFound)?;
+        if !record.is_pending {
+            return Ok(record.file);
+        }
+        let bytes = self.blobs.get(BlobKey::of_file(owner, id)).await?;
+        let missing = || TurnError::new(ErrorCode::InvalidRequest, "The file is not uploaded yet");
+        let checked = match self.check(id.to_owned(), record.file.name, bytes.ok_or_else(missing)?).await {
+            Ok(checked) => checked,
+            Err(error) => {
+                self.delete(owner, id).await?;
+                return Err(error);
+            }
+        };
+        let file = self.write(owner, checked).await?;
+        if self.records.complete(owner, &file).await? { Ok(file) } else { Err(ErrorCode::NotFound.into()) }
+    }
+
+    /// Reads a file of a request for one prompt; nothing is stored.
+    ///
+    /// # Errors
+    /// Those of [`Self::upload`].
+    pub async fn read_once(&self, name: &str, bytes: Vec<u8>) -> Result<Attachment, TurnError> {
+        let CheckedFile { file, bytes, text } = self.check(String::new(), file_name(name)?, bytes).await?;
+        let content = match text {
+            Some(text) => AttachmentContent::Text(numbered_text(&text).into()),
+            None => AttachmentContent::Base64(in_prompts::encoded(&bytes)),
+        };
+        Ok(Attachment { content, ..file.attachment() })
+    }
+
+    async fn check(&self, id: String, name: String, bytes: Vec<u8>) -> Result<CheckedFile, TurnError> {
+        let file_type = FileType::recognise(&bytes, &name).map_err(to_turn_error)?;
+        let mut file = StoredFile {
+            id,
+            name,
+            media_type: file_type.media_type().to_owned(),
+            bytes: bytes.len() as u64,
+            kind: if file_type.is_image() { AttachmentKind::Image } else { AttachmentKind::Text },
+            width: None,
+            height: None,
+            pages: None,
+            characters: None,
+            truncated: false,
+        };
+        if file_type.is_image() {
+            if bytes.len() > MAX_PICTURE_BYTES {
+                let size = MAX_PICTURE_BYTES / 1024 / 1024;
+                return Err(too_large(&format!("A picture may have at most {size} MiB: make it smaller")));
+            }
+            let picture = files::clean_picture(file_type, &bytes).map_err(to_turn_error)?;
+            file.bytes = picture.bytes.len() as u64;
+            (file.width, file.height) = (Some(picture.width), Some(picture.height));
+            return Ok(CheckedFile { file, bytes: picture.bytes, text: None });
+        }
+        let read = files::read_text(file_type, bytes.clone(), &self.reader).await.map_err(to_turn_error)?;
+        let FileText { text, pages, truncated, .. } = read;
+        (file.pages, file.truncated) = (pages, truncated);
+        file.characters = Some(text.chars().count() as u64);
+        Ok(CheckedFile { file, bytes, text: Some(text) })
+    }
+
+    async fn write(&self, owner: &Owner, checked: CheckedFile) -> Result<StoredFile, TurnError> {
+        let CheckedFile { file, bytes, text } = checked;
+        self.blobs.put(BlobKey::of_file(owner, &file.id), bytes).await?;
+        if let Some(text) = text {
+            self.blobs.put(BlobKey::of_text(owner, &file.id), text.into_bytes()).await?;
+        }
+        Ok(file)
+    }
+
+    /// Whether an owner may have one more file; completes interrupted deletions of others.
+    async fn check_totals(&self, owner: &Owner, bytes: u64) -> Result<(), TurnError> {
+        let totals = self.records.totals(owner).await?;
+        self.delete_all(owner, totals.leaving).await?;
+        if totals.count >= MAX_OWNER_FILES || totals.bytes.saturating_add(bytes) > MAX_OWNER_BYTES {
+            let message = "You have as many files as one may have: delete conversations with files";
+            return Err(too_large(message));
+        }
+        Ok(())
+    }
+}
+
+fn file_name(name: &str) -> Result<String, TurnError> {
+    // The last name of a path of any system.
+    let name = one_line(name.rsplit(['/', '\\']).next().unwrap_or(name), MAX_NAME_CHARS);
+    if name.is_empty() {
+        return Err(TurnError::new(ErrorCode::InvalidRequest, "`name` must be the name of the file"));
+    }
+    Ok(name)
+}
+
+fn too_large(message: &str) -> TurnError {
+    TurnError::new(ErrorCode::TooLarge, message)
+}
+
+fn to_turn_error(error: FileError) -> TurnError {
+    let code = match error {
+        FileError::Unsupported | FileError::NotInThisBuild(_) => ErrorCode::UnsupportedMediaType,
+        FileError::TooLarge(_) => ErrorCode::TooLarge,
+        _ => ErrorCode::InvalidAttachment,
+    };
+    TurnError::new(code, error.to_string())
+}

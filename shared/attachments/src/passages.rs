@@ -1,0 +1,117 @@
+//! The parts of a text that are cited: its pages, or its lines.
+
+use std::collections::HashSet;
+
+use files::PAGE_SEPARATOR;
+
+/// How many lines a passage of a search has.
+const PASSAGE_LINES: usize = 8;
+
+/// The longest passage, in characters.
+const MAX_PASSAGE_CHARS: usize = 1_200;
+
+/// A passage that a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Passage {
+    /// The number of its page or of its first line, from 1.
+    pub(crate) number: usize,
+    pub(crate) text: String,
+    /// How many of the terms it contains, and how often.
+    pub(crate) score: (usize, usize),
+}
+
+/// The pages of a text, or its lines.
+pub(crate) fn parts(text: &str) -> Vec<&str> {
+    if text.contains(PAGE_SEPARATOR) { text.split(PAGE_SEPARATOR).collect() } else { text.lines().collect() }
+}
+
+/// Parts with their numbers, of which the first is `first`.
+pub(crate) fn numbered(parts: &[&str], first: usize, are_pages: bool) -> String {
+    let number = |(part, number): (&&str, usize)| match are_pages {
+        true => format!("[{number}]\n{}", part.trim()),
+        false => format!("{number}: {part}"),
+    };
+    let parts: Vec<String> = parts.iter().zip(first..).map(number).collect();
+    parts.join(if are_pages { "\n\n" } else { "\n" })
+}
+
+/// A whole text with the numbers of its pages or lines.
+pub(crate) fn numbered_text(text: &str) -> String {
+    numbered(&parts(text), 1, text.contains(PAGE_SEPARATOR))
+}
+
+/// The terms of a query: its words in lower case, and the pairs of characters of scripts without spaces.
+pub(crate) fn terms(query: &str) -> HashSet<String> {
+    let query = query.to_lowercase();
+    let mut terms = HashSet::new();
+    for word in query.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let characters: Vec<char> = word.chars().collect();
+        if word.is_ascii() || characters.len() < 3 {
+            terms.insert(word.to_owned());
+        } else {
+            terms.extend(characters.windows(2).map(String::from_iter));
+        }
+    }
+    terms
+}
+
+/// The passages of a text that contain a term; works in time linear in the text for each term.
+pub(crate) fn search(text: &str, terms: &HashSet<String>) -> Vec<Passage> {
+    let are_pages = text.contains(PAGE_SEPARATOR);
+    let parts = parts(text);
+    let size = if are_pages { 1 } else { PASSAGE_LINES };
+    let passage = |(index, parts): (usize, &[&str])| {
+        let text = parts.join("\n");
+        let lower = text.to_lowercase();
+        let counts = terms.iter().map(|term| lower.matches(term.as_str()).count());
+        let (distinct, all) = counts.fold((0, 0), |(distinct, all), count| (distinct + count.min(1), all + count));
+        let start = terms.iter().filter_map(|term| lower.find(term.as_str())).min()?;
+        let text = if are_pages { around(&text, start) } else { text };
+        let text = text.chars().take(MAX_PASSAGE_CHARS).collect();
+        Some(Passage { number: index * size + 1, text, score: (distinct, all) })
+    };
+    parts.chunks(size).enumerate().filter_map(passage).collect()
+}
+
+/// A long page from some characters before a position on.
+fn around(page: &str, position: usize) -> String {
+    let start = page.floor_char_boundary(position.saturating_sub(MAX_PASSAGE_CHARS / 4).min(page.len()));
+    page[start..].trim_start().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_pages_have_numbers() {
+        assert_eq!(numbered_text("a\nb"), "1: a\n2: b");
+        assert_eq!(numbered_text("a\nb\u{c}c"), "[1]\na\nb\n\n[2]\nc");
+        assert_eq!(numbered(&["x", "y"], 7, false), "7: x\n8: y");
+    }
+
+    #[test]
+    fn terms_are_words_and_pairs() {
+        assert_eq!(terms("Notice period, 2026"), ["notice", "period", "2026"].map(String::from).into());
+        assert_eq!(terms("退款期限"), ["退款", "款期", "期限"].map(String::from).into());
+        assert!(terms(" ,。").is_empty());
+    }
+
+    #[test]
+    fn passages_with_more_terms_score_higher() {
+        let text = (1..=40).map(|line| format!("line {line}\n")).collect::<String>() + "the NOTICE period is 30 days\n";
+        let found = search(&text, &terms("notice period line"));
+        assert_eq!(found.len(), 6);
+        let best = found.iter().max_by_key(|passage| passage.score).unwrap();
+        assert_eq!((best.number, best.score.0), (41, 2));
+        assert!(search(&text, &terms("退款")).is_empty());
+    }
+
+    #[test]
+    fn long_page_begins_near_the_term() {
+        let page = format!("a\u{c}{}退款期限三十天{}", "前".repeat(5_000), "后".repeat(5_000));
+        let found = search(&page, &terms("退款期限"));
+        assert_eq!((found.len(), found[0].number), (1, 2));
+        assert!(found[0].text.contains("退款期限三十天") && found[0].text.chars().count() <= MAX_PASSAGE_CHARS);
+    }
+}
