@@ -3,7 +3,7 @@
 use crate::sources::{SourceFile, files_below};
 
 /// The layer of each crate. A crate depends on crates of lower layers only.
-const LAYERS: [(&str, u8); 24] = [
+const LAYERS: [(&str, u8); 25] = [
     ("domain", 0),
     ("bounded-regex", 0),
     ("sse", 0),
@@ -16,6 +16,7 @@ const LAYERS: [(&str, u8); 24] = [
     ("egress", 1),
     ("smoke", 1),
     ("redaction", 1),
+    ("files", 1),
     ("work", 0),
     ("tools", 2),
     ("search", 2),

@@ -3,5 +3,9 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "files")]
+    if let Some(code) = files::run_reader() {
+        return code;
+    }
     chat::run()
 }

@@ -11,7 +11,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::articles::{ArticlesCommand, pdf};
+use crate::articles::ArticlesCommand;
 use crate::backup::{BackupCommand, RestoreCommand};
 use crate::check::CheckCommand;
 use crate::command_result::{CommandError, CommandOutput, WRONG_USE, print_line};
@@ -65,9 +65,6 @@ enum Command {
     Completions {
         shell: Shell,
     },
-    /// Reads a PDF on the standard input; `articles add` starts it.
-    #[command(name = pdf::COMMAND, hide = true)]
-    ReadPdf,
 }
 
 impl Command {
@@ -115,6 +112,9 @@ fn host(text: &str) -> Result<IpAddr, String> {
 
 /// Runs the command line: exit code 0, 1 for a failure, or 2 for wrong use.
 pub fn run() -> ExitCode {
+    if let Some(code) = files::run_reader() {
+        return code;
+    }
     let CommandLine { command, serve } = CommandLine::parse();
     init_logging(command.as_ref().map_or(LOG_FILTER, Command::log_filter));
     // One thread, as deployed: passing a delta between threads costs a quarter more.
@@ -138,7 +138,6 @@ pub fn run() -> ExitCode {
             Command::Completions { shell } => Ok(completions(shell)),
             Command::Check(command) => good_or(command.run(&settings).await, "a check failed"),
             Command::Evaluate(command) => good_or(command.run(settings).await, "a model answered no question"),
-            Command::ReadPdf => return pdf::run_reader(),
         };
         report_outcome(outcome)
     };

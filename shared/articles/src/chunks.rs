@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::extract::{Document, Section};
+use files::{Document, Section};
 
 /// A chunk ends at the sentence that would make it longer than this, in characters.
 const MAX_CHARS: usize = 700;
@@ -127,7 +127,7 @@ fn sentence_length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::{Format, extract};
+    use files::{Format, extract};
 
     fn divide_markdown(text: &str) -> Vec<String> {
         divide(&extract(text, Format::Markdown).unwrap(), "T")

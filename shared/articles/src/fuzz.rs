@@ -4,8 +4,8 @@ use ::fuzz::{ensure, run, run_text};
 
 use crate::chunks::divide;
 use crate::embeddings::parse_reply;
-use crate::extract::{Format, extract};
 use crate::terms::QueryTerms;
+use files::{Format, extract};
 
 const MARKDOWN: [&str; 5] = [
     "# 退款 policy\n\nWithin **7** days, see [terms](https://example.com/a).\n\n## Details\n- item\n  - inner\n",
@@ -87,21 +87,5 @@ fn fuzz_replies_of_embeddings_endpoints() {
         ensure(vectors.len() == 2, || format!("{} vectors of two texts", vectors.len()))?;
         let is_usable = vectors.iter().all(|vector| vector.scale.is_finite() && vector.values.len() <= bytes.len());
         ensure(is_usable, || format!("{vectors:?}"))
-    });
-}
-
-#[cfg(feature = "docx")]
-#[test]
-fn fuzz_docx_files_are_read_or_refused() {
-    let styles = r#"<w:styles><w:style w:styleId="1"><w:name w:val="heading 1"/></w:style></w:styles>"#;
-    let document = r#"<w:p><w:pPr><w:pStyle w:val="1"/></w:pPr><w:r><w:t>退款 &amp; &#27721;</w:t></w:r></w:p>"#;
-    let archives = [false, true].map(|is_deflated| {
-        crate::docx::zip(&[("word/styles.xml", styles, is_deflated), ("word/document.xml", document, is_deflated)])
-    });
-    let samples: Vec<&[u8]> = archives.iter().map(Vec::as_slice).collect();
-    run("DOCX", &samples, &["PK\u{1}\u{2}", "PK\u{3}\u{4}", "<w:t>", "</w:p>", "w:val=\"", "&#", "\0\0\0"], |bytes| {
-        let text = crate::docx_to_markdown(bytes).unwrap_or_default();
-        // Deflate packs at most about 1,030 bytes into one.
-        ensure(text.len() <= 2_000 * bytes.len().max(1), || format!("{} bytes of {}", text.len(), bytes.len()))
     });
 }

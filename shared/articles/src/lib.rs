@@ -8,15 +8,10 @@ mod attempts;
 mod chunks;
 mod collection;
 mod config;
-#[cfg(feature = "docx")]
-mod docx;
 mod embeddings;
-mod extract;
 #[cfg(test)]
 mod fuzz;
 mod index_search;
-#[cfg(feature = "pdf")]
-mod pdf;
 mod ranking;
 mod rendering;
 mod search;
@@ -28,12 +23,8 @@ mod vectors;
 mod writer;
 
 pub use config::ArticlesConfig;
-#[cfg(feature = "docx")]
-pub use docx::docx_to_markdown;
 pub use embeddings::{Embeddings, EmbeddingsConfig, EmbeddingsError};
-pub use extract::{ExtractError, Format};
-#[cfg(feature = "pdf")]
-pub use pdf::{PdfError, PdfText, pdf_to_text};
+pub use files::{ExtractError, Format};
 pub use search::ArticleSearch;
 pub use search_articles::SearchArticles;
 pub use search_result::{ArticleHit, ChunkHit, Found, SearchError, SearchNotice};

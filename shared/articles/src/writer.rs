@@ -13,9 +13,9 @@ use url::Url;
 use work::SHORT_WORK;
 
 use crate::chunks::divide;
-use crate::extract::{ExtractError, extract};
 use crate::vector_index::VectorIndex;
 use crate::{ArticlesConfig, Embeddings, EmbeddingsError, Format, VectorIndexError};
+use files::{ExtractError, extract};
 
 const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
 

@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read};
 
 use encoding_rs::{Encoding, UTF_8};
 
-use crate::{DocumentError, encoding_guess};
+use crate::DocumentError;
 
 /// The beginning of a file from which its encoding is detected, in bytes.
 const PREFIX_BYTES: u64 = 1024 * 1024;
@@ -35,7 +35,7 @@ impl TextFile {
         }
         let encoding = match marked {
             Some(encoding) => encoding,
-            None => encoding_guess::guess(&buffer, (!is_whole).then_some(&mut file))?,
+            None => files::guess_encoding(&buffer, (!is_whole).then_some(&mut file))?,
         };
         let is_plain = is_whole && marked.is_none() && encoding == UTF_8;
         Ok(Self { start: buffer, file, encoding, is_plain })

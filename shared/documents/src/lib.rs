@@ -7,7 +7,6 @@ mod bucket;
 mod document_groups;
 mod document_path;
 mod encoding;
-mod encoding_guess;
 mod error;
 mod file_info;
 #[cfg(test)]

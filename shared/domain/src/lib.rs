@@ -21,6 +21,7 @@ mod strict_object;
 mod tool;
 mod turn_accumulator;
 mod turn_position;
+mod untrusted_text;
 
 pub use attachment::{Attachment, AttachmentContent, AttachmentKind};
 pub use char_class::CharClass;
@@ -44,6 +45,7 @@ pub use strict_object::StrictObject;
 pub use tool::{SearchMode, ToolCall, ToolChoice, ToolExample, ToolFailure, ToolMessage, ToolSpec};
 pub use turn_accumulator::{CallPosition, CallState, ModelAttribution, TurnAccumulator, split_last_characters};
 pub use turn_position::{PositionTracker, TurnPosition};
+pub use untrusted_text::{is_invisible, strip_invisible};
 
 /// Maximum length of an answer's text, in bytes. A turn that reaches it ends with [`FinishReason::Length`].
 pub const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;

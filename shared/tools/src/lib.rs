@@ -20,12 +20,12 @@ pub mod schema;
 mod session;
 mod source_numbers;
 mod tool;
-mod untrusted_text;
 pub mod url_allowlist;
 
 pub use calculation_budget::CalculationBudget;
 pub use calculator::Calculator;
 pub use current_time::CurrentTime;
+pub use domain::{is_invisible, strip_invisible};
 pub use entry::ToolBinding;
 pub use error::ToolCallError;
 /// The type of [`ToolContext::time_zone`].
@@ -36,5 +36,4 @@ pub use registry::ToolRegistry;
 pub use session::{ToolRun, ToolSession};
 pub use source_numbers::SourceNumbers;
 pub use tool::{CitingResult, ResultBudget, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput};
-pub use untrusted_text::{is_invisible, strip_invisible};
 pub use url_allowlist::UrlAllowlist;

@@ -2,7 +2,6 @@
 
 mod add;
 mod page;
-pub(crate) mod pdf;
 mod source;
 
 use std::collections::HashMap;
@@ -30,7 +29,7 @@ const MAX_EXCERPT_CHARS: usize = 160;
 pub(crate) enum ArticlesCommand {
     /// Adds files, folders, pages and the pages of sitemaps; what has not changed since is skipped.
     Add {
-        /// Files or folders with Markdown, HTML, plain text, DOCX and PDF, or addresses of pages and of sitemaps.
+        /// Files or folders with Markdown, HTML, plain text, PDF, DOCX, PPTX and XLSX, or addresses of pages and of sitemaps.
         #[arg(required = true, value_name = "FILE|DIR|URL|SITEMAP")]
         sources: Vec<String>,
         /// A group whose members may find them; repeat it for more. Without it an article keeps its groups, and a new one is

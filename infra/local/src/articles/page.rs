@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use articles::{Format, PdfText};
+use articles::Format;
 use axum::http::{Method, header};
 use egress::{Egress, Limits, Policy, Request, Response, SystemNetwork};
-
-use super::pdf;
+use files::{FileError, FileType, Reader};
 
 const MAX_PAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// The largest file that is read, in bytes.
+pub(super) const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How deep sitemaps may name other sitemaps.
 const MAX_SITEMAP_DEPTH: usize = 2;
@@ -21,7 +23,7 @@ pub(super) struct PageReader {
 }
 
 pub(super) struct Page {
-    /// The title in the properties of a PDF.
+    /// The title in the properties of the document.
     pub(super) title: Option<String>,
     pub(super) text: String,
     pub(super) format: Format,
@@ -36,16 +38,10 @@ impl PageReader {
     pub(super) async fn read(&self, url: &str) -> Result<Page, String> {
         let response = self.get(url).await?;
         let content_type = response.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        if content_type.is_some_and(is_pdf) {
-            let PdfText { title, text } = pdf::read(response.body).await?;
-            return Ok(Page { title, text, format: Format::Pages });
+        match content_type.and_then(Format::of_content_type) {
+            Some(format) => Ok(Page { title: None, text: response.text().into_owned(), format }),
+            None => read_document(response.body, response.url.path()).await,
         }
-        let format = match content_type {
-            Some(value) => Format::of_content_type(value).or_else(|| Format::of_file(response.url.path())),
-            None => Format::of_file(response.url.path()).or(Some(Format::Html)),
-        };
-        let format = format.ok_or("the page is neither HTML nor Markdown nor plain text nor PDF")?;
-        Ok(Page { title: None, text: response.text().into_owned(), format })
     }
 
     /// The addresses of the pages that an address names: those of a sitemap, or the page itself.
@@ -81,8 +77,25 @@ impl PageReader {
     }
 }
 
-fn is_pdf(content_type: &str) -> bool {
-    content_type.split(';').next().is_some_and(|value| value.trim().eq_ignore_ascii_case("application/pdf"))
+/// Reads a document, which is what its content shows; the name distinguishes kinds of text.
+pub(super) async fn read_document(bytes: Vec<u8>, name: &str) -> Result<Page, String> {
+    let read = async {
+        let format = match FileType::recognise(&bytes, name)? {
+            FileType::Html => Format::Html,
+            FileType::Markdown => Format::Markdown,
+            FileType::Csv | FileType::Json | FileType::Svg | FileType::PlainText => Format::Text,
+            other => {
+                let read = files::read_text(other, bytes, &Reader::for_articles()).await?;
+                if read.truncated {
+                    return Err(FileError::TooLarge("it has more than 8 MiB of text".to_owned()));
+                }
+                let format = if read.pages.is_some() { Format::Pages } else { Format::Markdown };
+                return Ok(Page { title: read.title, text: read.text, format });
+            }
+        };
+        Ok(Page { title: None, text: files::decode_text(&bytes)?, format })
+    };
+    read.await.map_err(|error| error.to_string())
 }
 
 /// The addresses in the `<loc>` elements of a sitemap.

@@ -1,40 +1,19 @@
 use std::path::{Path, PathBuf};
 
-use articles::{ArticleSource, Format, PdfText, docx_to_markdown};
+use articles::ArticleSource;
 
-use work::SHORT_WORK;
-
-use super::page::{Page, PageReader};
-use super::{operator, pdf};
-
-/// The largest file that is read, in bytes; a PDF may be larger.
-const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
+use super::page::{MAX_FILE_BYTES, Page, PageReader, read_document};
 
 /// The maximum number of documents of one command.
 const MAX_DOCUMENTS: usize = 200_000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FileKind {
-    Plain(Format),
-    Docx,
-    Pdf,
-}
-
-impl FileKind {
-    /// The kind of a file, by the end of its name; `None` for another one.
-    fn of(name: &str) -> Option<Self> {
-        let ending = name.rsplit_once('.')?.1.to_ascii_lowercase();
-        match ending.as_str() {
-            "docx" => Some(Self::Docx),
-            "pdf" => Some(Self::Pdf),
-            _ => Format::of_file(name).map(Self::Plain),
-        }
-    }
-}
+/// The ends of the names of files that are documents. What they are is seen from their content.
+const ENDINGS: [&str; 12] =
+    ["txt", "text", "md", "markdown", "mdx", "html", "htm", "xhtml", "pdf", "docx", "pptx", "xlsx"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    File(PathBuf, FileKind),
+    File(PathBuf),
     Page(String),
 }
 
@@ -42,14 +21,14 @@ impl Source {
     /// What the document is known by: its path as it was given, or its address.
     pub(super) fn key(&self) -> String {
         match self {
-            Self::File(path, _) => path.strip_prefix(".").unwrap_or(path).to_string_lossy().replace('\\', "/"),
+            Self::File(path) => path.strip_prefix(".").unwrap_or(path).to_string_lossy().replace('\\', "/"),
             Self::Page(url) => url.clone(),
         }
     }
 
     pub(super) async fn read(&self, pages: &PageReader) -> Result<ArticleSource, String> {
         let (page, url) = match self {
-            Self::File(path, kind) => (read_file(path, *kind).await?, None),
+            Self::File(path) => (read_file(path).await?, None),
             Self::Page(url) => (pages.read(url).await?, Some(url.clone())),
         };
         Ok(ArticleSource {
@@ -63,28 +42,17 @@ impl Source {
     }
 }
 
-async fn read_file(path: &Path, kind: FileKind) -> Result<Page, String> {
+async fn read_file(path: &Path) -> Result<Page, String> {
     let length = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
-    let longest = if kind == FileKind::Pdf { pdf::MAX_PDF_BYTES } else { MAX_FILE_BYTES };
-    if length > longest {
-        return Err(format!("the file has {length} bytes; at most {longest} are accepted"));
+    if length > MAX_FILE_BYTES {
+        return Err(format!("the file has {length} bytes; at most {MAX_FILE_BYTES} are accepted"));
     }
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    match kind {
-        FileKind::Plain(format) => {
-            let text = String::from_utf8(bytes).map_err(|_other| "the file is not UTF-8 text")?;
-            Ok(Page { title: None, text, format })
-        }
-        FileKind::Docx => {
-            let read = SHORT_WORK.run(&operator(), move |_| docx_to_markdown(&bytes)).await.flatten();
-            let text = read.ok_or("the file is not a readable DOCX document")?;
-            Ok(Page { title: None, text, format: Format::Markdown })
-        }
-        FileKind::Pdf => {
-            let PdfText { title, text } = pdf::read(bytes).await?;
-            Ok(Page { title, text, format: Format::Pages })
-        }
-    }
+    read_document(bytes, &path.to_string_lossy()).await
+}
+
+fn is_document(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&&*ending.to_ascii_lowercase()))
 }
 
 /// The documents that the arguments of the command name, in a fixed order.
@@ -107,12 +75,13 @@ pub(super) async fn find_sources(arguments: &[String], pages: &PageReader) -> Re
 /// A file, or all files of known formats below a folder; hidden ones and links are left out.
 fn find_files(path: &Path, found: &mut Vec<Source>) -> Result<(), String> {
     if !path.is_dir() {
-        let kind = FileKind::of(&path.to_string_lossy()).filter(|_| path.is_file());
         if !path.exists() {
             return Err("there is no such file or folder".to_owned());
         }
-        let accepted = "a folder or a file that ends in .md, .markdown, .html, .htm, .txt, .docx or .pdf is accepted";
-        found.push(Source::File(path.to_owned(), kind.ok_or(accepted)?));
+        if !(path.is_file() && is_document(&path.to_string_lossy())) {
+            return Err(format!("a folder or a file that ends in .{} is accepted", ENDINGS.join(", .")));
+        }
+        found.push(Source::File(path.to_owned()));
         return Ok(());
     }
     let mut folders = vec![path.to_owned()];
@@ -121,10 +90,10 @@ fn find_files(path: &Path, found: &mut Vec<Source>) -> Result<(), String> {
         for entry in std::fs::read_dir(folder).map_err(|error| error.to_string())? {
             let entry = entry.map_err(|error| error.to_string())?;
             let (name, file_type) = (entry.file_name(), entry.file_type().map_err(|error| error.to_string())?);
-            match FileKind::of(&name.to_string_lossy()) {
-                _ if name.to_string_lossy().starts_with('.') => {}
+            match name.to_string_lossy() {
+                name if name.starts_with('.') => {}
                 _ if file_type.is_dir() => folders.push(entry.path()),
-                Some(kind) if file_type.is_file() => files.push(Source::File(entry.path(), kind)),
+                name if file_type.is_file() && is_document(&name) => files.push(Source::File(entry.path())),
                 _ => {}
             }
         }
@@ -153,7 +122,7 @@ mod tests {
         assert_eq!(names, ["a/c.HTML", "a/e.txt", "b.md"]);
         for (argument, fault) in [
             ("missing.md".to_owned(), "there is no such file or folder"),
-            (format!("{root}/a/d.png"), "a folder or a file that ends in .md"),
+            (format!("{root}/a/d.png"), "a folder or a file that ends in .txt"),
         ] {
             let error = find_sources(std::slice::from_ref(&argument), &pages).await.unwrap_err();
             assert!(error.starts_with(&format!("{argument}: {fault}")), "{error}");
@@ -162,7 +131,7 @@ mod tests {
 
     #[test]
     fn same_file_has_the_same_key() {
-        let key = |path: &str| Source::File(path.into(), FileKind::Docx).key();
+        let key = |path: &str| Source::File(path.into()).key();
         assert_eq!([key("docs/a.txt"), key("./docs/a.txt")], ["docs/a.txt"; 2]);
     }
 }

@@ -11,77 +11,40 @@ use encoding_rs::mem::decode_latin1;
 use hayro_interpret::hayro_syntax::{LoadPdfError, Pdf};
 use hayro_interpret::kurbo::{Affine, Rect};
 use hayro_interpret::{Context, InterpreterCache, InterpreterSettings, interpret_page};
-use serde::{Deserialize, Serialize};
 
 use self::glyphs::GlyphReader;
-use crate::extract::{PAGE_SEPARATOR, single_line};
-
-const MAX_TEXT_BYTES: usize = 8 * 1024 * 1024;
-
-/// The text of a document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PdfText {
-    /// The title in the document's properties.
-    pub title: Option<String>,
-    /// The text in the format [`Pages`](crate::Format::Pages).
-    pub text: String,
-}
-
-/// Why a document has no text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum PdfError {
-    /// It can be opened with a password only, or its encryption is unknown.
-    #[error("the PDF is encrypted: store it without a password")]
-    Encrypted,
-    /// It is no PDF, or is damaged.
-    #[error("the file is not a readable PDF")]
-    Invalid,
-    /// Its pages have no characters, as after a scan.
-    #[error("the PDF has no text: recognise the text of scanned pages first (OCR)")]
-    NoText,
-    /// Its fonts do not state which characters their glyphs are.
-    #[error("the characters of the PDF are unknown, because its fonts do not name them: export it again, or use OCR")]
-    UnknownCharacters,
-    /// It has too long a text.
-    #[error("the PDF has more than {} MiB of text", MAX_TEXT_BYTES / 1024 / 1024)]
-    TooLong,
-}
-
-impl From<LoadPdfError> for PdfError {
-    fn from(error: LoadPdfError) -> Self {
-        match error {
-            LoadPdfError::Decryption(_) => Self::Encrypted,
-            LoadPdfError::Invalid => Self::Invalid,
-        }
-    }
-}
+use crate::document::{PAGE_SEPARATOR, single_line};
+use crate::file_text::MAX_TEXT_BYTES;
+use crate::{FileError, FileText};
 
 /// Reads the text of a PDF in the order of its pages' content. A document that opens without a password is decrypted.
-pub fn pdf_to_text(bytes: Vec<u8>) -> Result<PdfText, PdfError> {
-    let pdf = Pdf::new(bytes)?;
+pub(crate) fn read(bytes: Vec<u8>) -> Result<FileText, FileError> {
+    let pdf = Pdf::new(bytes).map_err(|error| match error {
+        LoadPdfError::Decryption(_) => FileError::Encrypted,
+        LoadPdfError::Invalid => FileError::damaged("it is not a readable PDF"),
+    })?;
     let cache = InterpreterCache::new();
-    let (mut text, mut known, mut unknown) = (String::new(), 0_usize, 0_usize);
+    let (mut read, mut known, mut unknown) = (FileText::default(), 0_usize, 0_usize);
     for (index, page) in pdf.pages().iter().enumerate() {
         let settings = InterpreterSettings::default();
         let mut context = Context::new(Affine::IDENTITY, Rect::new(0.0, 0.0, 1.0, 1.0), &cache, pdf.xref(), settings);
-        let mut reader = GlyphReader::new(MAX_TEXT_BYTES.saturating_sub(text.len()));
+        let mut reader = GlyphReader::new(MAX_TEXT_BYTES.saturating_sub(read.text.len()));
         interpret_page(page, &mut context, &mut reader);
-        if reader.is_full() {
-            return Err(PdfError::TooLong);
-        }
         (known, unknown) = (known + reader.known, unknown + reader.unknown);
         if index > 0 {
-            text.push(PAGE_SEPARATOR);
+            read.text.push(PAGE_SEPARATOR);
         }
-        text.push_str(&lines::join(&reader.lines));
+        read.text.push_str(&lines::join(&reader.lines));
+        read.truncated = reader.is_full();
+        if read.truncated {
+            break;
+        }
     }
     if unknown > known {
-        return Err(PdfError::UnknownCharacters);
+        return Err(FileError::UnknownCharacters);
     }
-    if text.trim().is_empty() {
-        return Err(PdfError::NoText);
-    }
-    Ok(PdfText { title: title(pdf.metadata().title.as_deref()), text })
+    let pages = u32::try_from(pdf.pages().len()).ok();
+    Ok(FileText { title: title(pdf.metadata().title.as_deref()), pages, ..read })
 }
 
 /// Decodes a text string of the properties; `None` if it names nothing.
@@ -113,7 +76,7 @@ mod tests {
     #[test]
     fn other_files_are_refused() {
         for bytes in [&b""[..], b"%PDF-1.7", b"PK\x03\x04", &[0; 100]] {
-            assert_eq!(pdf_to_text(bytes.to_vec()), Err(PdfError::Invalid));
+            assert!(matches!(read(bytes.to_vec()), Err(FileError::Damaged(_))));
         }
     }
 }

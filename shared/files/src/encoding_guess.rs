@@ -36,7 +36,7 @@ struct GuessMemo {
 
 /// The encoding of an unmarked text that begins with `prefix`: UTF-8 if that is valid, else the probable one. `rest` is the
 /// file after the prefix, if that is not all; it is read only if the prefix is ASCII.
-pub(crate) fn guess(prefix: &[u8], rest: Option<&mut (impl Read + Seek)>) -> io::Result<&'static Encoding> {
+pub fn guess(prefix: &[u8], rest: Option<&mut (impl Read + Seek)>) -> io::Result<&'static Encoding> {
     match rest {
         Some(rest) if prefix.is_ascii() => Ok(guess_text(&later_text(rest)?, false)),
         Some(_) => Ok(guess_text(prefix, false)),

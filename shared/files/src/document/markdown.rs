@@ -91,7 +91,7 @@ fn without_links(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::Section;
+    use crate::document::Section;
 
     fn extract(text: &str) -> Document {
         super::extract(text).unwrap()

@@ -7,7 +7,6 @@ mod markdown;
 use std::sync::Arc;
 
 /// Between two pages.
-#[cfg(feature = "pdf")]
 pub(crate) const PAGE_SEPARATOR: char = '\u{c}';
 
 /// The maximum number of sections: one is in front of the first heading.
@@ -39,39 +38,28 @@ pub enum Format {
     #[cfg(feature = "html")]
     Html,
     /// Plain text of pages with a form feed between two of them.
-    #[cfg(feature = "pdf")]
     Pages,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Document {
+/// The text of a document.
+pub struct Document {
     /// Its `<title>`, or its first heading of the first level.
-    pub(crate) title: Option<String>,
+    pub title: Option<String>,
     /// Its text in order.
-    pub(crate) sections: Vec<Section>,
+    pub sections: Vec<Section>,
 }
 
 /// Text below a heading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Section {
+pub struct Section {
     /// The headings that it is below, the highest first.
-    pub(crate) headings: Vec<Arc<str>>,
+    pub headings: Vec<Arc<str>>,
     /// Paragraphs, list items and so on, each on its own lines.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl Format {
-    /// The format of a file, by the end of its name; `None` for another format.
-    pub fn of_file(name: &str) -> Option<Self> {
-        match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
-            "txt" | "text" => Some(Self::Text),
-            "md" | "markdown" | "mdx" => Some(Self::Markdown),
-            #[cfg(feature = "html")]
-            "html" | "htm" | "xhtml" => Some(Self::Html),
-            _ => None,
-        }
-    }
-
     /// The format of a response with this `Content-Type`; `None` for another format.
     pub fn of_content_type(value: &str) -> Option<Self> {
         match value.split(';').next()?.trim().to_ascii_lowercase().as_str() {
@@ -85,25 +73,23 @@ impl Format {
 }
 
 /// Extracts the text of a document in time and memory linear in its length. Text without any markup is a section too.
-pub(crate) fn extract(text: &str, format: Format) -> Result<Document, ExtractError> {
-    let visible = || tools::strip_invisible(text);
+pub fn extract(text: &str, format: Format) -> Result<Document, ExtractError> {
+    let visible = || domain::strip_invisible(text);
     match format {
         Format::Text => Ok(Document { title: None, sections: vec![Section { headings: Vec::new(), text: visible() }] }),
         Format::Markdown => markdown::extract(&visible()),
         #[cfg(feature = "html")]
         Format::Html => html::extract(&visible()),
-        #[cfg(feature = "pdf")]
         Format::Pages => Ok(pages(text)),
     }
 }
 
 /// A section for each page that has text, below its number.
-#[cfg(feature = "pdf")]
 fn pages(text: &str) -> Document {
     let pages = (1..).zip(text.split(PAGE_SEPARATOR)).filter(|(_, text)| !text.trim().is_empty());
     let section = |(number, text): (u32, &str)| Section {
         headings: vec![format!("p. {number}").into()],
-        text: tools::strip_invisible(text),
+        text: domain::strip_invisible(text),
     };
     Document { title: None, sections: pages.map(section).collect() }
 }
@@ -151,7 +137,7 @@ impl Outline {
 }
 
 /// Text on one line, shortened to a title's length.
-pub(crate) fn single_line(text: &str) -> String {
+pub fn single_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TITLE_CHARS).collect()
 }
 

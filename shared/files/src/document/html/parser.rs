@@ -14,7 +14,7 @@ use html5ever::tokenizer::{Token, TokenSink, TokenSinkResult, Tokenizer, Tokeniz
 use html5ever::tree_builder::{Tracer, TreeBuilder, TreeBuilderOpts, TreeSink};
 use scraper::{Html, HtmlTreeSink};
 
-use crate::extract::{ExtractError, MAX_ATTRIBUTES, MAX_DEPTH, MAX_NODES};
+use crate::document::{ExtractError, MAX_ATTRIBUTES, MAX_DEPTH, MAX_NODES};
 
 /// The longest piece that is parsed at a time, in bytes.
 const MAX_PIECE_BYTES: usize = 1024;

@@ -1,0 +1,62 @@
+//! Pictures, checked and without metadata. The structure is read, never the pixels: no decoder sees a hostile file.
+
+mod bytes;
+mod gif;
+mod jpeg;
+mod png;
+mod webp;
+
+use self::bytes::Bytes;
+use crate::{FileError, FileType};
+
+/// The maximum number of pixels. More would take a decoder 160 MB.
+const MAX_PIXELS: u64 = 40_000_000;
+
+/// A picture without metadata.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Its width in pixels.
+    pub width: u32,
+    /// Its height in pixels.
+    pub height: u32,
+}
+
+/// Checks the structure of a picture, and removes what is not needed to show it: position, camera, comments, thumbnails, and
+/// what follows its end. Colour profiles stay, and the orientation of a JPEG.
+///
+/// # Errors
+/// `Damaged` for a picture that is not complete, `TooLarge` for more than 40 million pixels, `Unsupported` for another type.
+pub fn clean_picture(file_type: FileType, bytes: &[u8]) -> Result<Picture, FileError> {
+    let mut input = Bytes(bytes);
+    match file_type {
+        FileType::Png => png::clean(&mut input),
+        FileType::Jpeg => jpeg::clean(&mut input),
+        FileType::Gif => gif::clean(&mut input),
+        FileType::WebP => webp::clean(&mut input),
+        _ => Err(FileError::Unsupported),
+    }
+}
+
+impl Picture {
+    /// An empty file of a picture of this size.
+    fn new((width, height): (u32, u32)) -> Result<Self, FileError> {
+        match u64::from(width) * u64::from(height) {
+            0 => Err(FileError::damaged("the picture has no pixels")),
+            pixels if pixels > MAX_PIXELS => {
+                Err(FileError::TooLarge(format!("the picture has more than {} megapixels", MAX_PIXELS / 1_000_000)))
+            }
+            _ => Ok(Self { bytes: Vec::new(), width, height }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Picture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Picture({} x {}, {} bytes)", self.width, self.height, self.bytes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

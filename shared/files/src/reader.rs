@@ -1,0 +1,204 @@
+//! Documents, each read by this program in a process of its own: what happens to it there happens to one document.
+//!
+//! The process gets the document on its standard input and writes the result as JSON to its standard output.
+
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use crate::file_text::{MAX_TEXT_BYTES, text_of};
+use crate::{FileError, FileText, FileType};
+
+/// The longest file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The longest result that is read, in bytes: the longest text with its escapes.
+const MAX_RESULT_BYTES: u64 = 32 * 1024 * 1024;
+
+/// The processor time of the process in seconds, if nobody ends it before.
+const MAX_CPU_SECONDS: u64 = 30;
+
+/// The address space of the process, in bytes.
+#[cfg(feature = "process")]
+const MAX_MEMORY_BYTES: u64 = 512 * 1024 * 1024;
+
+/// How many files are read at the same time.
+static READERS: Semaphore = Semaphore::const_new(2);
+
+/// The hidden command that reads a document.
+const COMMAND: &str = "read-file";
+
+/// Reads documents in processes of their own.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    /// The program and what is in front of the type; `None` to read in this process.
+    program: Option<(PathBuf, Vec<String>)>,
+    max_wait: Duration,
+    max_time: Duration,
+    max_text_bytes: usize,
+}
+
+impl Reader {
+    /// For requests: at most five seconds in all, and 2 MiB of text.
+    pub fn for_attachments() -> Self {
+        Self::new(Duration::from_secs(2), Duration::from_secs(3), 2 * 1024 * 1024)
+    }
+
+    /// For commands, which read many files: at most 30 seconds each, and 8 MiB of text.
+    pub fn for_articles() -> Self {
+        Self::new(Duration::from_mins(2), Duration::from_secs(MAX_CPU_SECONDS), MAX_TEXT_BYTES)
+    }
+
+    /// Reads with this program, whose `main` calls [`run_reader`] first.
+    fn new(max_wait: Duration, max_time: Duration, max_text_bytes: usize) -> Self {
+        // In a root without `/proc`, the path by which it was started.
+        let by_start = || std::env::args_os().next().map(PathBuf::from).filter(|path| path.is_absolute());
+        let program = std::env::current_exe().ok().or_else(by_start).unwrap_or_default();
+        Self { program: Some((program, vec![COMMAND.to_owned()])), max_wait, max_time, max_text_bytes }
+    }
+
+    /// Reads in this process, without limits of memory: for tests, whose program has no reader.
+    #[must_use]
+    pub fn in_this_process(self) -> Self {
+        Self { program: None, ..self }
+    }
+
+    pub(crate) fn max_text_bytes(&self) -> usize {
+        self.max_text_bytes
+    }
+
+    pub(crate) async fn read(&self, file_type: FileType, bytes: Vec<u8>) -> Result<FileText, FileError> {
+        let Ok(Ok(_permit)) = timeout(self.max_wait, READERS.acquire()).await else { return Err(FileError::Busy) };
+        let max_bytes = self.max_text_bytes;
+        match &self.program {
+            None => {
+                spawn_blocking(move || text_of(file_type, bytes, max_bytes)).await.unwrap_or(Err(FileError::Crashed))
+            }
+            Some((program, arguments)) => {
+                let mut command = Command::new(program);
+                let what = serde_json::to_string(&(file_type, max_bytes)).unwrap_or_default();
+                command.args(arguments).arg(what);
+                self.run(command, bytes).await
+            }
+        }
+    }
+
+    async fn run(&self, mut command: Command, bytes: Vec<u8>) -> Result<FileText, FileError> {
+        // Without the environment, which has keys. The allocator must not reserve more than the process may have.
+        command.env_clear().env("MIMALLOC_ARENA_RESERVE", "0");
+        // A root without devices has no `/dev/null` for the errors.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = RunningProcess(command.spawn().map_err(|error| FileError::NoReader(error.to_string()))?);
+        let (input, output, errors) = (process.0.stdin.take(), process.0.stdout.take(), process.0.stderr.take());
+        spawn_blocking(move || errors.map(|mut errors| std::io::copy(&mut errors, &mut std::io::sink())));
+        let send = spawn_blocking(move || {
+            // A process that ended does not read all; its result states why.
+            input.map(|mut input| input.write_all(&bytes))
+        });
+        let receive = spawn_blocking(move || {
+            let mut result = Vec::new();
+            output.map(|output| output.take(MAX_RESULT_BYTES).read_to_end(&mut result));
+            result
+        });
+        let received = timeout(self.max_time, async { tokio::join!(send, receive).1 }).await;
+        // Ends the threads too, whose pipes it closes.
+        drop(process);
+        let Ok(result) = received else { return Err(FileError::TooSlow(self.max_time.as_secs())) };
+        serde_json::from_slice(&result.unwrap_or_default()).unwrap_or(Err(FileError::Crashed))
+    }
+}
+
+/// A process that is killed when this is dropped.
+struct RunningProcess(Child);
+
+impl Drop for RunningProcess {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Reads the document on the standard input, within limits, if this process was started for that; else `None`. A program
+/// calls this before anything else.
+pub fn run_reader() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().as_deref() != Some(OsStr::new(COMMAND)) {
+        return None;
+    }
+    #[cfg(feature = "process")]
+    limit_process();
+    let what = arguments.next().and_then(|what| serde_json::from_str(what.to_str()?).ok());
+    let done = what.and_then(|(file_type, max_bytes)| answer(file_type, max_bytes).ok());
+    Some(if done.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn answer(file_type: FileType, max_bytes: usize) -> std::io::Result<()> {
+    let mut bytes = Vec::new();
+    std::io::stdin().take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+    let result = serde_json::to_vec(&text_of(file_type, bytes, max_bytes))?;
+    let mut output = std::io::stdout().lock();
+    output.write_all(&result)?;
+    output.flush()
+}
+
+/// Limits memory and processor time, and forbids files and core dumps; the process that started this one limits the time.
+#[cfg(feature = "process")]
+fn limit_process() {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let limits =
+        [(Resource::As, MAX_MEMORY_BYTES), (Resource::Cpu, MAX_CPU_SECONDS), (Resource::Core, 0), (Resource::Fsize, 0)];
+    for (resource, limit) in limits {
+        // A system without a limit of this kind has the others.
+        let _ = setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read_by_shell(script: &str) -> Result<PdfText, String> {
+        read_with("/bin/sh".into(), &["-c", script], Duration::from_secs(20), b"%PDF".to_vec()).await
+    }
+
+    #[tokio::test]
+    async fn result_of_the_process_is_returned() {
+        let read = read_by_shell(r#"cat >/dev/null; printf '{"Ok":{"title":"T","text":"a"}}'"#).await;
+        assert_eq!(read, Ok(PdfText { title: Some("T".to_owned()), text: "a".to_owned() }));
+        let refused = read_by_shell(r#"printf '{"Err":"Encrypted"}'"#).await;
+        assert_eq!(refused.unwrap_err(), "the PDF is encrypted: store it without a password");
+    }
+
+    #[tokio::test]
+    async fn errors_of_the_process_are_discarded() {
+        let read = read_by_shell(
+            r#"cat >/dev/null; head -c 1000000 /dev/zero >&2; printf '{"Ok":{"title":null,"text":"a"}}'"#,
+        )
+        .await;
+        assert_eq!(read.map(|read| read.text), Ok("a".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn crashed_process_is_an_error() {
+        for script in ["kill -9 $$", "exit 101", r#"printf '{"Ok":'"#, "printf canary"] {
+            let error = read_by_shell(script).await.unwrap_err();
+            assert_eq!(error, "the PDF cannot be read: it is damaged, or takes too much memory", "{script}");
+        }
+    }
+
+    #[tokio::test]
+    async fn slow_process_is_killed() {
+        let limit = Duration::from_millis(50);
+        let read = read_with("/bin/sh".into(), &["-c", "exec cat"], limit, Vec::new());
+        assert!(read.await.is_err(), "an empty result is an error");
+        let endless = read_with("/bin/sh".into(), &["-c", "while :; do :; done"], limit, Vec::new()).await;
+        assert_eq!(endless.unwrap_err(), "the PDF could not be read within 0 s");
+    }
+}
