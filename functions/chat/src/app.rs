@@ -2,6 +2,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use agent::{Agent, PreSearch, PromptCache};
+use attachments::Attachments;
 use aws_types::SdkConfig;
 use search::{ReadUrl, Search, WebSearch};
 use store::Store;
@@ -60,8 +61,10 @@ impl App {
             locale: config.locale.clone(),
             system_prompt: config.system_prompt.clone(),
         };
+        let (files, reader) = (store.files.clone(), config.reader.clone());
         let turns = TurnServices::new(ServiceParts {
             store: store.clone(),
+            attachments: config.attachments.clone().map(|blobs| Attachments::new(blobs, files, reader)),
             limits: TurnLimits {
                 rate: config.chat_limit,
                 budgets: config.budgets.clone(),

@@ -12,6 +12,7 @@ mod imported;
 mod lambda;
 mod parsing;
 mod rejections;
+mod upload;
 
 use std::time::SystemTime;
 
@@ -33,7 +34,7 @@ pub use turns::{Budget, Budgets, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, Metrics, 
 use self::http::admin::{Agents, Tools};
 use self::http::routing::{any, delete, get, patch, post, put};
 use self::http::{
-    account, admin, ai_sdk, audit, catalog, chat, conversations, documents, export, feedback, import, mcp, openai,
+    account, admin, ai_sdk, attachments, audit, catalog, chat, conversations, documents, export, feedback, import, mcp, openai,
     page, responses, shares, usage,
 };
 
@@ -105,6 +106,12 @@ fn api_routes() -> Router<App> {
             put(feedback::put).merge(delete(feedback::delete)),
         )
         .route("/api/documents/{*path}", get(documents::read))
+        .route("/api/attachments", post(attachments::upload))
+        .route("/api/attachments/uploads", post(attachments::begin))
+        .route("/api/attachments/{id}", get(attachments::content).merge(delete(attachments::remove)))
+        .route("/api/attachments/{id}/content", post(attachments::receive))
+        .route("/api/attachments/{id}/complete", post(attachments::complete))
+        .route("/api/attachments/{id}/text", get(attachments::text))
         .route("/api/models", get(catalog::models))
         .route("/api/tools", get(catalog::tools))
         .route("/api/agents", get(catalog::agents))

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::TurnRecorderFactory;
+use attachments::Blobs;
 use aws_types::SdkConfig;
 use axum::Router;
 use chat::{App, Config, DOCUMENTS_DIR, DocumentRoot};
@@ -21,6 +22,7 @@ use crate::command_result::CommandError;
 use crate::connections::ConnectionLimits;
 use crate::database::{self, Data, EmbeddedDatabase};
 use crate::recording::RecordingFolder;
+use crate::store_location::attachments_folder;
 use crate::{banner, connections, demo};
 
 /// Timeout for closing connections once their streams have ended.
@@ -50,6 +52,8 @@ pub struct Server {
     serve_task: JoinHandle<()>,
     _embedded: Option<EmbeddedDatabase>,
     _documents: Option<TempDir>,
+    /// What a server in memory stores of files.
+    _files: Option<TempDir>,
 }
 
 impl Server {
@@ -93,6 +97,8 @@ impl Server {
         if config.articles.enabled.is_none() {
             config.articles.enabled = Some(has_articles(&config, &aws).await?);
         }
+        let files = if data == Data::Memory { Some(TempDir::new()?) } else { None };
+        config.attachments = config.attachments.or_else(|| folder_of_files(&data, files.as_ref()));
         let documents = add_demo_documents(&mut config, &settings)?;
         let demo_search = start_demo_endpoints(&mut config, &mut settings, &stop).await?;
         let data = embedded.as_ref().map(|embedded| (&data, embedded));
@@ -101,7 +107,7 @@ impl Server {
         let app = App::new(config, &aws);
         let source = SourceHeader::from_settings(&settings)?;
         let serve_task = serve(listener, pages.fallback_service(app.router()), source, &stop);
-        Ok(Self { address, banner, app, serve_task, stop, _embedded: embedded, _documents: documents })
+        Ok(Self { address, banner, app, serve_task, stop, _embedded: embedded, _documents: documents, _files: files })
     }
 
     /// The address to open, such as `http://127.0.0.1:3000`.
@@ -147,6 +153,14 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, CommandError> {
 
 fn serve(listener: TcpListener, routes: Router, source: SourceHeader, stop: &CancellationToken) -> JoinHandle<()> {
     tokio::spawn(connections::serve(listener, routes, source, ConnectionLimits::of_this_process(), stop.clone()))
+}
+
+/// The folder with the content of files: in the data folder, or one that ends with the server.
+fn folder_of_files(data: &Data, temporary: Option<&TempDir>) -> Option<Blobs> {
+    match data {
+        Data::Folder(folder) => Some(attachments_folder(folder)),
+        Data::Memory => temporary.map(|folder| attachments_folder(folder.path())),
+    }
 }
 
 /// Gives a demo without a folder the built-in documents, which are deleted with the result.

@@ -1,7 +1,8 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use articles::ArticlesConfig;
+use attachments::{Attachments, Blobs, Bucket, Reader};
 use clap::Args;
 use platform::settings::Settings;
 use store::{Store, TableNames};
@@ -29,6 +30,8 @@ pub(crate) struct StoreLocation {
 
 pub(crate) struct OpenStore {
     pub(crate) store: Store,
+    /// The content of files; `None` for a function without a bucket for them.
+    pub(crate) files: Option<Attachments>,
     _embedded: Option<EmbeddedDatabase>,
 }
 
@@ -46,8 +49,17 @@ impl StoreLocation {
             store::create_tables(&aws, &names).await?;
         }
         let store = with_article_index(Store::new(&aws, names), &settings)?;
-        Ok(OpenStore { store, _embedded: embedded })
+        let bucket = Bucket::from_settings(&settings, &platform::transport::build_client()?)?;
+        let folder = (!self.aws).then(|| attachments_folder(&self.data));
+        let blobs = bucket.map(|bucket| Blobs::Bucket(Arc::new(bucket))).or(folder);
+        let files = blobs.map(|blobs| Attachments::new(blobs, store.files.clone(), Reader::for_attachments()));
+        Ok(OpenStore { store, files, _embedded: embedded })
     }
+}
+
+/// Where a data folder has the content of files.
+pub(crate) fn attachments_folder(data: &Path) -> Blobs {
+    Blobs::Folder(data.join("attachments").into())
 }
 
 /// Keeps the vector index of the settings in step, also for commands that delete a user.

@@ -3,15 +3,16 @@ use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use attachments::Attachments;
 use clap::{Args, Subcommand};
-use domain::Owner;
+use domain::{Owner, TurnError};
 use platform::settings::Settings;
 use store::{DeletionCounts, ExportRow, Store, StoreError};
 
 use crate::command_result::{CommandError, CommandOutput, count, print_line, record};
 use crate::keys::administrator_note;
 use crate::private_files;
-use crate::store_location::{StoreLocation, user};
+use crate::store_location::{OpenStore, StoreLocation, user};
 
 /// How an owner's text begins, by the kind of credential.
 const OWNER_KINDS: [&str; 3] = ["key:", "name:", "token:"];
@@ -137,12 +138,12 @@ impl Delete {
         let users = self.users()?;
         let opened = self.location.open(settings).await?;
         if !self.dry_run && !self.yes && io::stdin().is_terminal() {
-            self.visit(&opened.store, &users, false).await?;
+            self.visit(&opened, &users, false).await?;
             if !is_confirmed(&mut io::stdin().lock()) {
                 return Err(CommandError::failed("nothing was deleted"));
             }
         }
-        let absent = self.visit(&opened.store, &users, !self.dry_run).await?;
+        let absent = self.visit(&opened, &users, !self.dry_run).await?;
         if absent.is_empty() { Ok(CommandOutput::default()) } else { Err(nothing_of(&absent.join(", "))) }
     }
 
@@ -167,11 +168,12 @@ impl Delete {
     }
 
     /// Deletes each user, or only looks; prints a line for each at once. Returns those of whom there is nothing.
-    async fn visit(&self, store: &Store, users: &[NamedUser], deletes: bool) -> Result<Vec<String>, CommandError> {
+    async fn visit(&self, opened: &OpenStore, users: &[NamedUser], deletes: bool) -> Result<Vec<String>, CommandError> {
+        let OpenStore { store, files, .. } = opened;
         let (mut absent, mut deleted_keys) = (Vec::new(), 0);
         for NamedUser { name, owners } in users {
             let line = if deletes {
-                let DeletionCounts { keys, conversations, others } = delete_owners(store, owners).await?;
+                let DeletionCounts { keys, conversations, others } = delete_owners(store, files.as_ref(), owners).await?;
                 deleted_keys += keys;
                 (keys + conversations + others > 0).then(|| {
                     format!("deleted {name}: {keys} keys, {conversations} conversations, {others} other items")
@@ -215,6 +217,7 @@ async fn contents(store: &Store, owners: &[Owner]) -> Result<Option<String>, Sto
                     ExportRow::Conversation(_) => "conversation",
                     ExportRow::Message { .. } => "message",
                     ExportRow::Article { .. } => "article",
+                    ExportRow::Attachment { .. } => "file",
                     ExportRow::Execution { .. } => "tool call",
                 };
                 *counts.entry(noun).or_default() += 1;
@@ -225,9 +228,17 @@ async fn contents(store: &Store, owners: &[Owner]) -> Result<Option<String>, Sto
     Ok((!texts.is_empty()).then(|| texts.join(", ")))
 }
 
-async fn delete_owners(store: &Store, owners: &[Owner]) -> Result<DeletionCounts, StoreError> {
+async fn delete_owners(
+    store: &Store,
+    files: Option<&Attachments>,
+    owners: &[Owner],
+) -> Result<DeletionCounts, CommandError> {
     let mut all = DeletionCounts::default();
     for owner in owners {
+        if let Some(files) = files {
+            let failed = |error: TurnError| CommandError::failed(error.cause.unwrap_or(error.failure.message));
+            files.erase(owner).await.map_err(failed)?;
+        }
         let DeletionCounts { keys, conversations, others } = store.delete_owner(owner).await?;
         if keys + conversations + others > 0 {
             record(store, "user.erase", owner.as_str()).await;

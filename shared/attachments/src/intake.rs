@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use domain::{Attachment, AttachmentContent, AttachmentKind, ErrorCode, Owner, TurnError, new_id, one_line};
-use files::{FileError, FileText, FileType};
+use files::{FileError, FileText, FileType, Reader};
 use serde_json::{Value, json};
 use store::StoredFile;
 
@@ -12,10 +12,10 @@ use crate::passages::numbered_text;
 use crate::{Attachments, in_prompts};
 
 /// The longest file in the body of one request, in bytes: Lambda takes 6 MB with its Base64.
-pub const MAX_DIRECT_BYTES: u64 = 4 * 1024 * 1024;
+pub const MAX_DIRECT_BYTES: usize = 4 * 1024 * 1024;
 
 /// The longest file, in bytes.
-pub const MAX_FILE_BYTES: u64 = 25 * 1024 * 1024;
+pub const MAX_FILE_BYTES: usize = 25 * 1024 * 1024;
 
 /// The longest picture, in bytes.
 // Claude takes 5 MB a picture: https://docs.claude.com/en/docs/build-with-claude/vision, 2026-11-27.
@@ -53,7 +53,7 @@ impl Attachments {
     pub async fn upload(&self, owner: &Owner, name: &str, bytes: Vec<u8>) -> Result<StoredFile, TurnError> {
         let name = file_name(name)?;
         self.check_totals(owner, bytes.len() as u64).await?;
-        let checked = self.check(new_id(), name, bytes).await?;
+        let checked = check(&self.reader, new_id(), name, bytes).await?;
         let file = self.write(owner, checked).await?;
         self.records.create(owner, &file, false, SystemTime::now()).await?;
         Ok(file)
@@ -70,28 +70,17 @@ impl Attachments {
         media_type: &str,
         bytes: u64,
     ) -> Result<UploadForm, TurnError> {
-        if bytes > MAX_FILE_BYTES {
+        if bytes > MAX_FILE_BYTES as u64 {
             return Err(too_large(&format!("A file may have at most {} MiB", MAX_FILE_BYTES / 1024 / 1024)));
         }
         self.check_totals(owner, bytes).await?;
         let (id, kind) = (new_id(), AttachmentKind::Text);
         let (media_type, name) = (one_line(media_type, MAX_NAME_CHARS), file_name(name)?);
-        let file = StoredFile {
-            id: id.clone(),
-            name,
-            media_type,
-            bytes,
-            kind,
-            width: None,
-            height: None,
-            pages: None,
-            characters: None,
-            truncated: false,
-        };
+        let file = StoredFile::new(id.clone(), name, media_type, bytes, kind);
         let (url, fields) = match &self.blobs {
             Blobs::Folder(_) => (None, json!({})),
             Blobs::Bucket(bucket) => {
-                let (url, fields) = bucket.form(&BlobKey::of_file(owner, &id), MAX_FILE_BYTES).await?;
+                let (url, fields) = bucket.form(&BlobKey::of_file(owner, &id), MAX_FILE_BYTES as u64).await?;
                 (Some(url), fields)
             }
         };
@@ -123,7 +112,7 @@ impl Attachments {
         }
         let bytes = self.blobs.get(BlobKey::of_file(owner, id)).await?;
         let missing = || TurnError::new(ErrorCode::InvalidRequest, "The file is not uploaded yet");
-        let checked = match self.check(id.to_owned(), record.file.name, bytes.ok_or_else(missing)?).await {
+        let checked = match check(&self.reader, id.to_owned(), record.file.name, bytes.ok_or_else(missing)?).await {
             Ok(checked) => checked,
             Err(error) => {
                 self.delete(owner, id).await?;
@@ -132,50 +121,6 @@ impl Attachments {
         };
         let file = self.write(owner, checked).await?;
         if self.records.complete(owner, &file).await? { Ok(file) } else { Err(ErrorCode::NotFound.into()) }
-    }
-
-    /// Reads a file of a request for one prompt; nothing is stored.
-    ///
-    /// # Errors
-    /// Those of [`Self::upload`].
-    pub async fn read_once(&self, name: &str, bytes: Vec<u8>) -> Result<Attachment, TurnError> {
-        let CheckedFile { file, bytes, text } = self.check(String::new(), file_name(name)?, bytes).await?;
-        let content = match text {
-            Some(text) => AttachmentContent::Text(numbered_text(&text).into()),
-            None => AttachmentContent::Base64(in_prompts::encoded(&bytes)),
-        };
-        Ok(Attachment { content, ..file.attachment() })
-    }
-
-    async fn check(&self, id: String, name: String, bytes: Vec<u8>) -> Result<CheckedFile, TurnError> {
-        let file_type = FileType::recognise(&bytes, &name).map_err(to_turn_error)?;
-        let mut file = StoredFile {
-            id,
-            name,
-            media_type: file_type.media_type().to_owned(),
-            bytes: bytes.len() as u64,
-            kind: if file_type.is_image() { AttachmentKind::Image } else { AttachmentKind::Text },
-            width: None,
-            height: None,
-            pages: None,
-            characters: None,
-            truncated: false,
-        };
-        if file_type.is_image() {
-            if bytes.len() > MAX_PICTURE_BYTES {
-                let size = MAX_PICTURE_BYTES / 1024 / 1024;
-                return Err(too_large(&format!("A picture may have at most {size} MiB: make it smaller")));
-            }
-            let picture = files::clean_picture(file_type, &bytes).map_err(to_turn_error)?;
-            file.bytes = picture.bytes.len() as u64;
-            (file.width, file.height) = (Some(picture.width), Some(picture.height));
-            return Ok(CheckedFile { file, bytes: picture.bytes, text: None });
-        }
-        let read = files::read_text(file_type, bytes.clone(), &self.reader).await.map_err(to_turn_error)?;
-        let FileText { text, pages, truncated, .. } = read;
-        (file.pages, file.truncated) = (pages, truncated);
-        file.characters = Some(text.chars().count() as u64);
-        Ok(CheckedFile { file, bytes, text: Some(text) })
     }
 
     async fn write(&self, owner: &Owner, checked: CheckedFile) -> Result<StoredFile, TurnError> {
@@ -199,6 +144,40 @@ impl Attachments {
     }
 }
 
+/// Reads a file of a request for one prompt; nothing is stored.
+///
+/// # Errors
+/// Those of [`Attachments::upload`].
+pub async fn read_once(reader: &Reader, name: &str, bytes: Vec<u8>) -> Result<Attachment, TurnError> {
+    let CheckedFile { file, bytes, text } = check(reader, String::new(), file_name(name)?, bytes).await?;
+    let content = match text {
+        Some(text) => AttachmentContent::Text(numbered_text(&text).into()),
+        None => AttachmentContent::Base64(in_prompts::encoded(&bytes)),
+    };
+    Ok(Attachment { content, ..file.attachment() })
+}
+
+async fn check(reader: &Reader, id: String, name: String, bytes: Vec<u8>) -> Result<CheckedFile, TurnError> {
+    let file_type = FileType::recognise(&bytes, &name).map_err(to_turn_error)?;
+    let kind = if file_type.is_image() { AttachmentKind::Image } else { AttachmentKind::Text };
+    let mut file = StoredFile::new(id, name, file_type.media_type().to_owned(), bytes.len() as u64, kind);
+    if file_type.is_image() {
+        if bytes.len() > MAX_PICTURE_BYTES {
+            let size = MAX_PICTURE_BYTES / 1024 / 1024;
+            return Err(too_large(&format!("A picture may have at most {size} MiB: make it smaller")));
+        }
+        let picture = files::clean_picture(file_type, &bytes).map_err(to_turn_error)?;
+        file.bytes = picture.bytes.len() as u64;
+        (file.width, file.height) = (Some(picture.width), Some(picture.height));
+        return Ok(CheckedFile { file, bytes: picture.bytes, text: None });
+    }
+    let read = files::read_text(file_type, bytes.clone(), reader).await.map_err(to_turn_error)?;
+    let FileText { text, pages, truncated, .. } = read;
+    (file.pages, file.truncated) = (pages, truncated);
+    file.characters = Some(text.chars().count() as u64);
+    Ok(CheckedFile { file, bytes, text: Some(text) })
+}
+
 fn file_name(name: &str) -> Result<String, TurnError> {
     // The last name of a path of any system.
     let name = one_line(name.rsplit(['/', '\\']).next().unwrap_or(name), MAX_NAME_CHARS);
@@ -216,7 +195,20 @@ fn to_turn_error(error: FileError) -> TurnError {
     let code = match error {
         FileError::Unsupported | FileError::NotInThisBuild(_) => ErrorCode::UnsupportedMediaType,
         FileError::TooLarge(_) => ErrorCode::TooLarge,
-        _ => ErrorCode::InvalidAttachment,
+        FileError::Busy => ErrorCode::RateLimited,
+        FileError::NoReader(_) => return TurnError::caused_by(ErrorCode::Internal, error),
+        FileError::Damaged(_)
+        | FileError::Encrypted
+        | FileError::NoText
+        | FileError::UnknownCharacters
+        | FileError::TooSlow(_)
+        | FileError::Crashed => ErrorCode::InvalidAttachment,
     };
-    TurnError::new(code, error.to_string())
+    TurnError::new(code, capitalised(&error.to_string()))
+}
+
+/// A sentence of an error, which begins in lower case.
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().into_iter().flat_map(char::to_uppercase).chain(characters).collect()
 }

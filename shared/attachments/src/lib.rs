@@ -10,7 +10,7 @@ mod tools;
 pub use blobs::Blobs;
 pub use bucket::Bucket;
 pub use files::{FileError, Reader};
-pub use intake::{MAX_DIRECT_BYTES, MAX_FILE_BYTES, UploadForm};
+pub use intake::{MAX_DIRECT_BYTES, MAX_FILE_BYTES, UploadForm, read_once};
 
 use std::time::SystemTime;
 
@@ -67,14 +67,21 @@ impl Attachments {
         String::from_utf8(text).map_err(|error| TurnError::caused_by(ErrorCode::Internal, error))
     }
 
-    /// The files of a new message, which are kept from now on.
+    /// Finds the files of a new message.
     ///
     /// # Errors
     /// `not_found` for one that is not the owner's.
-    pub async fn attach(&self, owner: &Owner, ids: &[String]) -> Result<Vec<Attachment>, TurnError> {
+    pub async fn find(&self, owner: &Owner, ids: &[String]) -> Result<Vec<FileRecord>, TurnError> {
         let records = self.records.get_all(owner, ids, SystemTime::now()).await?;
         let message = "One of the `attachments` is not there. Files that no message uses are deleted after 24 hours.";
-        let records = records.ok_or_else(|| TurnError::new(ErrorCode::NotFound, message))?;
+        records.ok_or_else(|| TurnError::new(ErrorCode::NotFound, message))
+    }
+
+    /// Keeps files that a new message uses.
+    ///
+    /// # Errors
+    /// The failure of a store.
+    pub async fn keep_all(&self, owner: &Owner, records: &[FileRecord]) -> Result<Vec<Attachment>, TurnError> {
         let unused = records.iter().filter(|record| !record.is_used);
         try_join_all(unused.map(|FileRecord { file, .. }| self.keep(owner, file))).await?;
         Ok(records.iter().map(|record| record.file.attachment()).collect())

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use files::PAGE_SEPARATOR;
+/// Between two pages of a text.
+pub(crate) const PAGE_SEPARATOR: char = '\u{c}';
 
 /// How many lines a passage of a search has.
 const PASSAGE_LINES: usize = 8;

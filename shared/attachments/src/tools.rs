@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::{Attachment, Language, Owner, ToolSpec, TurnError};
-use files::PAGE_SEPARATOR;
 use prompts::{AttachmentTexts, ToolFile, fill};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use tools::{Tool, ToolCallError, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
 use work::LONG_WORK;
 
-use crate::passages::{self, Passage};
+use crate::passages::{self, PAGE_SEPARATOR, Passage};
 use crate::Attachments;
 
 /// The most passages of a search.

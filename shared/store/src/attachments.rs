@@ -77,6 +77,12 @@ pub struct FileTotals {
 }
 
 impl StoredFile {
+    /// A file of which nothing else is known.
+    pub fn new(id: String, name: String, media_type: String, bytes: u64, kind: AttachmentKind) -> Self {
+        let (width, height, pages, characters, truncated) = (None, None, None, None, false);
+        Self { id, name, media_type, bytes, kind, width, height, pages, characters, truncated }
+    }
+
     /// The file as a message lists it.
     pub fn attachment(&self) -> Attachment {
         Attachment {

@@ -209,7 +209,7 @@ impl StatefulTurn {
         };
         // A token has at least about one character in every language.
         let max_chars = model.context_tokens() / ATTACHED_SHARE;
-        let takes_images = model.takes_images() != Some(false);
+        let takes_images = model.takes_images(SystemTime::now()) != Some(false);
         let earlier = history.iter_mut().flat_map(|turn| &mut turn.messages);
         let (owner, messages) = (&self.request.owner, earlier.chain(question).collect());
         let unread = attachments.load(owner, messages, takes_images, max_chars).await.map_err(|error| {

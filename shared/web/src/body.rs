@@ -38,7 +38,7 @@ pub async fn read_json_body_up_to(headers: &HeaderMap, body: Body, max_bytes: us
     if !is_json(headers) {
         return Err(ErrorCode::UnsupportedMediaType.into());
     }
-    read_bytes(headers, body, max_bytes).await
+    read_body_up_to(headers, body, max_bytes).await
 }
 
 /// Reads a JSON body or an empty one, which needs no content type.
@@ -46,11 +46,15 @@ pub async fn read_json_body_up_to(headers: &HeaderMap, body: Body, max_bytes: us
 /// # Errors
 /// Those of [`read_json_body`].
 pub async fn read_optional_json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
-    let body = read_bytes(headers, body, MAX_BODY_BYTES).await?;
+    let body = read_body_up_to(headers, body, MAX_BODY_BYTES).await?;
     if body.is_empty() || is_json(headers) { Ok(body) } else { Err(ErrorCode::UnsupportedMediaType.into()) }
 }
 
-async fn read_bytes(headers: &HeaderMap, body: Body, max_bytes: usize) -> Result<Bytes, ApiError> {
+/// Reads a body of any type and at most `max_bytes` bytes.
+///
+/// # Errors
+/// `too_large` over the limit, and `invalid_request` for a body that is cut off.
+pub async fn read_body_up_to(headers: &HeaderMap, body: Body, max_bytes: usize) -> Result<Bytes, ApiError> {
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if declared.is_some_and(|length| length > max_bytes) {
         return Err(too_large(max_bytes));

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use agent::TurnRecorderFactory;
 use articles::ArticlesConfig;
+use attachments::{Blobs, Bucket, Reader};
 use custom_tools::ToolSecrets;
 use egress::Policy;
 use llm::Models;
@@ -32,6 +33,10 @@ pub struct Config {
     pub search: Option<SearchConfig>,
     /// The folder of documents; `None` when no setting names one.
     pub documents: Option<DocumentRoot>,
+    /// Where files of users are stored; `None` if they are not. The assembling program may set a folder.
+    pub attachments: Option<Blobs>,
+    /// What reads documents that users send.
+    pub reader: Reader,
     /// Whether and how models search articles.
     pub articles: ArticlesConfig,
     /// Where tools that administrators define may send requests.
@@ -101,6 +106,8 @@ impl Config {
             models,
             search,
             documents: DocumentRoot::from_settings(settings, &http)?,
+            attachments: Bucket::from_settings(settings, &http)?.map(|bucket| Blobs::Bucket(Arc::new(bucket))),
+            reader: Reader::for_attachments(),
             articles,
             tool_policy: upstream_policy::tool_policy(settings, platform)?,
             tool_secrets: ToolSecrets::from_settings(settings)?,

@@ -47,7 +47,7 @@ pub(crate) async fn models(State(app): State<App>, caller: Caller) -> Json<Value
             "failing": client.is_failing().then_some(true),
         }))
     });
-    Json(json!({ "models": join_all(rows).await }))
+    Json(json!({ "models": join_all(rows).await, "attachments": app.turns.attachments.is_some() }))
 }
 
 fn tool_source_name(source: ToolSupportSource) -> &'static str {

@@ -5,7 +5,7 @@ use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use client_protocols::TurnOptions;
-use domain::{ErrorCode, Failure, RequestOrigin};
+use domain::{Attachment, ErrorCode, Failure, RequestOrigin};
 use http::HeaderMap;
 use http::request::Parts;
 use serde::Deserialize;
@@ -80,6 +80,8 @@ pub(crate) struct Target {
     pub(crate) chat_id: Option<String>,
     /// The message of the conversation that the turn refers to.
     pub(crate) message: store::Target,
+    /// The files of a new message, which the owner has.
+    pub(crate) attachments: Vec<Attachment>,
     /// Whether it is temporary, or must be.
     pub(crate) temporary: bool,
     /// What a client with tools of its own adds.
@@ -145,7 +147,7 @@ impl TurnRequestHead {
         question: UserInput,
         fingerprint: &[u8],
     ) -> Result<TurnStream, ApiError> {
-        let Target { conversation_id, chat_id, message: target, temporary, client } = target;
+        let Target { conversation_id, chat_id, message: target, attachments, temporary, client } = target;
         let deadline = turns::deadline(&self.app.turns.limits, Some(&self.context));
         let key = idempotency_key(&self.headers)?;
         let key = key.map(|key| IdempotencyKey { key, fingerprint: fingerprint.to_vec() });
@@ -157,6 +159,7 @@ impl TurnRequestHead {
             conversation_id,
             chat_id,
             question,
+            attachments,
             target,
             temporary,
             client,

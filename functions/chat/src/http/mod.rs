@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod admin;
 pub(crate) mod ai_sdk;
+pub(crate) mod attachments;
 pub(crate) mod audit;
 pub(crate) mod catalog;
 pub(crate) mod chat;

@@ -1,6 +1,7 @@
 //! The prompt of a round, and the call of its model.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use domain::{FinishReason, Message, ToolChoice};
 use llm::{CallOptions, ModelError, Prompt, ResponseRecorder, ToolMode};
@@ -121,7 +122,7 @@ impl Run<'_> {
         self.add_instructions(closing, &mut current);
         let current = self.with_reference(current);
         let mut messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
-        if self.model().takes_images() == Some(false) {
+        if self.model().takes_images(SystemTime::now()) == Some(false) {
             messages.iter_mut().for_each(without_pictures);
         }
         let (params, from_caller) = (self.generation_params(phase), self.has_client_input());

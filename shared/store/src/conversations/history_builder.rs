@@ -89,11 +89,11 @@ fn candidate_turn(question: &Item, answer: &Item) -> Result<CandidateTurn, Store
 pub(super) fn prompt_input(question: &Item) -> Result<Vec<Message>, StoreError> {
     let request = stored_request(question)?;
     let input = request.map(|request| request.input).filter(|input| !input.is_empty());
-    let text = |question| {
+    let text = || {
         let attachments = question.optional_json(ATTACHMENTS)?.unwrap_or_default();
         Ok(vec![Message::User { text: prompt_text(question)?, attachments }])
     };
-    input.map_or_else(|| text(question), Ok)
+    input.map_or_else(text, Ok)
 }
 
 /// What the message's own text does not hold of its request.

@@ -1,4 +1,4 @@
-use domain::{CallPosition, ErrorCode, FinishReason, Source, ToolCall, ToolFailure, ToolOutcome, Usage};
+use domain::{Attachment, CallPosition, ErrorCode, FinishReason, Source, ToolCall, ToolFailure, ToolOutcome, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;

@@ -1,0 +1,269 @@
+//! Files of users: uploads, downloads, and files inside of requests.
+
+use attachments::{Attachments, MAX_DIRECT_BYTES, MAX_FILE_BYTES, MAX_FILES};
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::Json;
+use domain::{Attachment, AttachmentContent, AttachmentKind, ErrorCode, Message, Owner, StrictObject};
+use egress::{Egress, Limits, Request, SystemNetwork};
+use futures_util::future::try_join_all;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use serde::Deserialize;
+use serde_json::json;
+use store::FileRecord;
+use turns::ResolvedAgent;
+use web::{ApiError, Caller};
+
+use super::extract::{ParsedQuery, PathId};
+use crate::App;
+use crate::upload::{data_url, form_file};
+
+/// What the frame of a form takes in addition to its file, in bytes.
+const MAX_FORM_BYTES: usize = 64 * 1024;
+
+const NO_FILES: &str = "This deployment stores no files";
+
+#[derive(Deserialize)]
+pub(crate) struct NameQuery {
+    name: Option<String>,
+}
+
+/// `POST /api/attachments?name=`: takes a file as the body.
+pub(crate) async fn upload(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    query: Result<ParsedQuery<NameQuery>, ApiError>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let (files, ParsedQuery(NameQuery { name })) = (stored_files(&app)?, query?);
+    let name = name.ok_or_else(|| ApiError::invalid_request("`name` must be the name of the file"))?;
+    let bytes = web::read_body_up_to(&headers, body, MAX_DIRECT_BYTES).await?;
+    Ok((StatusCode::CREATED, Json(files.upload(&owner, &name, bytes.into()).await?)).into_response())
+}
+
+/// `POST /api/attachments/uploads`: prepares the upload of a larger file as a form.
+pub(crate) async fn begin(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let (files, body) = (stored_files(&app)?, web::read_json_body(&headers, body).await?);
+    let mut fields = StrictObject::parse(&body)?;
+    let required = |name| ApiError::invalid_request(format!("`{name}` is required"));
+    let name = fields.take_string("name")?.ok_or_else(|| required("name"))?;
+    let media_type = fields.take_string("type")?.unwrap_or_default();
+    let bytes = fields.take_u32("bytes", 1..=u32::MAX)?.ok_or_else(|| required("bytes"))?;
+    let form = files.begin_upload(&owner, &name, &media_type, bytes.into()).await?;
+    let url = form.url.unwrap_or_else(|| own_address(&headers, &form.id));
+    Ok((StatusCode::CREATED, Json(json!({ "id": form.id, "url": url, "fields": form.fields }))).into_response())
+}
+
+/// The address of the form of an upload at this server, as its client reaches it.
+fn own_address(headers: &HeaderMap, id: &str) -> String {
+    let path = format!("/api/attachments/{id}/content");
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let scheme = if text("x-forwarded-proto") == Some("https") { "https" } else { "http" };
+    text("host").map_or_else(|| path.clone(), |host| format!("{scheme}://{host}{path}"))
+}
+
+/// `POST /api/attachments/{id}/content`: the form of an upload, where no bucket takes it.
+pub(crate) async fn receive(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    PathId(id): PathId,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, ApiError> {
+    let files = stored_files(&app)?;
+    let body = web::read_body_up_to(&headers, body, MAX_FILE_BYTES + MAX_FORM_BYTES).await?;
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let file = form_file(content_type, &body).ok_or_else(|| {
+        ApiError::invalid_request("The body must be a multipart/form-data form whose last field is `file`")
+    })?;
+    if file.len() > MAX_FILE_BYTES {
+        return Err(ErrorCode::TooLarge.into());
+    }
+    files.receive(&owner, &id, file.to_vec()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/attachments/{id}/complete`: reads a file that was uploaded as a form.
+pub(crate) async fn complete(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    PathId(id): PathId,
+) -> Result<Response, ApiError> {
+    let file = stored_files(&app)?.complete(&owner, &id).await?;
+    Ok((StatusCode::CREATED, Json(file)).into_response())
+}
+
+/// `GET /api/attachments/{id}`: the file, as a download unless it is a picture.
+pub(crate) async fn content(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    PathId(id): PathId,
+) -> Result<Response, ApiError> {
+    let files = stored_files(&app)?;
+    let file = files.get(&owner, &id).await?;
+    let bytes = files.content(&owner, &id).await?;
+    let is_image = file.kind == AttachmentKind::Image;
+    let content_type = if is_image { file.media_type.as_str() } else { "application/octet-stream" };
+    let disposition = if is_image { "inline" } else { "attachment" };
+    let headers = [
+        (header::CONTENT_TYPE, content_type.to_owned()),
+        (header::CONTENT_DISPOSITION, format!("{disposition}; filename*=UTF-8''{}", encoded(&file.name))),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (header::CACHE_CONTROL, "private, max-age=3600".to_owned()),
+        (header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'".to_owned()),
+    ];
+    Ok((headers, bytes).into_response())
+}
+
+/// A name in the form of RFC 8187.
+fn encoded(name: &str) -> String {
+    name.bytes().fold(String::new(), |text, byte| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => text + char::from(byte).encode_utf8(&mut [0; 4]),
+        _ => format!("{text}%{byte:02X}"),
+    })
+}
+
+/// `GET /api/attachments/{id}/text`: the text of a document, with form feeds between its pages.
+pub(crate) async fn text(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    PathId(id): PathId,
+) -> Result<Response, ApiError> {
+    let files = stored_files(&app)?;
+    files.get(&owner, &id).await?;
+    let text = files.text(&owner, &id).await?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}
+
+/// `DELETE /api/attachments/{id}`: deletes a file, whichever messages use it.
+pub(crate) async fn remove(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    PathId(id): PathId,
+) -> Result<StatusCode, ApiError> {
+    stored_files(&app)?.delete(&owner, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn stored_files(app: &App) -> Result<&Attachments, ApiError> {
+    app.turns.attachments.as_ref().ok_or_else(|| ApiError::new(ErrorCode::NotFound, NO_FILES))
+}
+
+/// The files that a message names by their ids, for a model that takes what they are.
+pub(crate) async fn attach(
+    app: &App,
+    owner: &Owner,
+    ids: &[String],
+    agent: &ResolvedAgent,
+) -> Result<Vec<Attachment>, ApiError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let files = stored_files(app)?;
+    let found = files.find(owner, ids).await?;
+    check_pictures(app, agent, found.iter().map(|record| record.file.kind)).await?;
+    Ok(files.keep_all(owner, &found).await?)
+}
+
+/// # Errors
+/// `images_unsupported` if there is a picture and the model is known to take none.
+async fn check_pictures(
+    app: &App,
+    agent: &ResolvedAgent,
+    kinds: impl IntoIterator<Item = AttachmentKind>,
+) -> Result<(), ApiError> {
+    let has_pictures = kinds.into_iter().any(|kind| kind == AttachmentKind::Image);
+    if let Some(model) = agent.models.first().filter(|_| has_pictures)
+        && turns::known_image_support(&app.store, model).await == Some(false)
+    {
+        return Err(ErrorCode::ImagesUnsupported.into());
+    }
+    Ok(())
+}
+
+/// Reads the files inside of a request whose conversation its client keeps; nothing is stored.
+pub(crate) async fn read_inline<'a>(
+    app: &App,
+    agent: &ResolvedAgent,
+    question: &'a mut [Attachment],
+    earlier: impl Iterator<Item = &'a mut Message>,
+) -> Result<(), ApiError> {
+    let new = question.len();
+    let files: Vec<&mut Attachment> = question.iter_mut().chain(files_of(earlier)).collect();
+    check_count(files.len())?;
+    let read = files.into_iter().map(async |file| {
+        let (name, bytes) = fetch(app, file).await?;
+        *file = attachments::read_once(&app.config.reader, &name, bytes).await?;
+        Ok::<_, ApiError>(file.kind)
+    });
+    let kinds = try_join_all(read).await?;
+    check_pictures(app, agent, kinds.into_iter().take(new)).await
+}
+
+/// The files of messages.
+pub(crate) fn files_of<'a>(messages: impl Iterator<Item = &'a mut Message>) -> impl Iterator<Item = &'a mut Attachment> {
+    let files = messages.filter_map(|message| match message {
+        Message::User { attachments, .. } => Some(attachments),
+        Message::Assistant { .. } | Message::Tool(_) => None,
+    });
+    files.flatten()
+}
+
+/// Stores the files inside of a request, as if they had been uploaded.
+pub(crate) async fn store_inline(
+    app: &App,
+    owner: &Owner,
+    agent: &ResolvedAgent,
+    inline: Vec<&mut Attachment>,
+) -> Result<(), ApiError> {
+    if inline.is_empty() {
+        return Ok(());
+    }
+    check_count(inline.len())?;
+    let files = app.turns.attachments.as_ref().ok_or_else(|| ApiError::invalid_request(NO_FILES))?;
+    let mut stored = Vec::with_capacity(inline.len());
+    for file in &inline {
+        let (name, bytes) = fetch(app, file).await?;
+        let file = files.upload(owner, &name, bytes).await?;
+        check_pictures(app, agent, [file.kind]).await?;
+        stored.push(FileRecord { file, is_pending: false, is_used: false });
+    }
+    for (file, kept) in inline.into_iter().zip(files.keep_all(owner, &stored).await?) {
+        *file = kept;
+    }
+    Ok(())
+}
+
+fn check_count(count: usize) -> Result<(), ApiError> {
+    let most = 3 * MAX_FILES;
+    let message = format!("At most {most} files are accepted in one request");
+    if count <= most { Ok(()) } else { Err(ApiError::invalid_request(message)) }
+}
+
+/// The name and the content of a file of which a request has the address.
+async fn fetch(app: &App, file: &Attachment) -> Result<(String, Vec<u8>), ApiError> {
+    let AttachmentContent::Address(address) = &file.content else { return Err(ErrorCode::Internal.into()) };
+    let named = |ending: &str| if file.name.is_empty() { format!("file{ending}") } else { file.name.clone() };
+    if address.starts_with("data:") {
+        let bytes = data_url(address).ok_or_else(|| ApiError::invalid_request("A `data:` address cannot be read"))?;
+        return Ok((named(""), bytes));
+    }
+    let unreachable = |reason: String| ApiError::new(ErrorCode::InvalidAttachment, reason);
+    let egress = Egress::new(app.config.tool_policy.with_http(), SystemNetwork);
+    let url = egress.policy().parse(address).map_err(|why| unreachable(format!("An address is not accepted: {why}")))?;
+    let name = url.path_segments().and_then(|mut path| path.next_back()).unwrap_or_default().to_owned();
+    let limits = Limits { max_body_bytes: MAX_DIRECT_BYTES, ..Limits::default() };
+    let sent = egress.send(Request::new(Method::GET, url).redirects(3).limits(limits)).await;
+    let response = sent.map_err(|why| unreachable(format!("An address cannot be read: {why}")))?;
+    if !response.status.is_success() {
+        return Err(unreachable(format!("An address answers with status {}", response.status.as_u16())));
+    }
+    Ok((if file.name.is_empty() && !name.is_empty() { name } else { named("") }, response.body))
+}
