@@ -6,6 +6,7 @@ mod admin_usage;
 mod agents;
 mod ai_sdk;
 mod articles;
+mod attachments;
 mod audit;
 mod audit_failures;
 mod auth;

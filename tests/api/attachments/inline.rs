@@ -1,0 +1,119 @@
+//! Files inside of requests: OpenAI's two protocols and the AI SDK.
+
+use axum::Router;
+use axum::routing::get;
+use serde_json::{Value, json};
+use support::{Completion, TestApp};
+
+use super::{last_content, png, png_address, with_png};
+use crate::model_faults::error_reply;
+
+fn completion(content: &Value) -> Value {
+    json!({ "model": "openai", "messages": [{ "role": "user", "content": content }] })
+}
+
+fn picture(url: &str) -> Value {
+    json!([
+        { "type": "text", "text": "What?" },
+        { "type": "image_url", "image_url": { "url": url, "detail": "low" } },
+    ])
+}
+
+async fn start() -> TestApp {
+    let app = TestApp::start_with(&[("ALLOW_PRIVATE_TOOLS", "yes")]).await;
+    app.model.respond_with(|_| Completion::of(["好。"]));
+    app
+}
+
+/// A server with a picture.
+async fn serve_png() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = Router::new().route("/a/dot.png", get(async || png()));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    format!("http://{address}")
+}
+
+#[tokio::test]
+async fn completions_take_pictures_and_documents() {
+    let app = start().await;
+    let server = serve_png().await;
+    for url in [png_address(), format!("{server}/a/dot.png")] {
+        assert_eq!(app.post("/v1/chat/completions", &completion(&picture(&url))).await.status, 200);
+        assert_eq!(last_content(&app), with_png("What?"));
+    }
+    let file = json!([
+        { "type": "file", "file": { "filename": "a.txt", "file_data": "data:text/plain;base64,YWxwaGE=" } },
+        { "type": "text", "text": "What?" },
+    ]);
+    assert_eq!(app.post("/v1/chat/completions", &completion(&file)).await.status, 200);
+    assert!(last_content(&app).as_str().unwrap().starts_with("<file name=\"a.txt\">\n1: alpha\n</file>"));
+    assert_eq!(app.get("/api/conversations").await.ok()["conversations"], json!([]));
+}
+
+#[tokio::test]
+async fn f126_addresses_in_requests_are_guarded() {
+    let app = TestApp::start().await;
+    for url in ["http://127.0.0.1:9/a.png", "http://localhost/a.png", "http://169.254.169.254/latest", "https://[::1]/a"] {
+        let response = app.post("/v1/chat/completions", &completion(&picture(url))).await;
+        assert_eq!(response.error(), (400, "invalid_attachment".to_owned()), "{url}");
+    }
+    for url in ["ftp://example.com/a.png", "file:///etc/passwd", "data:image/png;base64,%%%"] {
+        let response = app.post("/v1/chat/completions", &completion(&picture(url))).await;
+        assert_eq!(response.status, 400, "{url}");
+    }
+    assert!(app.model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn chats_of_the_ai_sdk_store_files() {
+    let app = start().await;
+    let parts = json!([
+        { "type": "text", "text": "What?" },
+        { "type": "file", "mediaType": "image/png", "filename": "dot.png", "url": png_address() },
+    ]);
+    let body = json!({
+        "id": "chat", "trigger": "submit-message", "messages": [{ "id": "u", "role": "user", "parts": parts }],
+    });
+    let response = app.post("/api/ui/chat", &body).await;
+    assert_eq!((response.status, last_content(&app)), (200, with_png("What?")));
+    let listed = app.get("/api/conversations").await.ok();
+    let conversation = app.conversation(listed["conversations"][0]["id"].as_str().unwrap()).await;
+    let file = &conversation["messages"][0]["attachments"][0];
+    assert_eq!((&file["name"], &file["kind"]), (&json!("dot.png"), &json!("image")));
+    let served = app.get(&format!("/api/attachments/{}", file["id"].as_str().unwrap())).await;
+    assert_eq!(served.body, png());
+}
+
+#[tokio::test]
+async fn stored_responses_keep_their_files() {
+    let app = start().await;
+    let input = json!([{ "role": "user", "content": [
+        { "type": "input_text", "text": "What?" },
+        { "type": "input_image", "image_url": png_address() },
+        { "type": "input_file", "filename": "a.txt", "file_data": "data:text/plain;base64,YWxwaGE=" },
+    ] }]);
+    let first = app.post("/v1/responses", &json!({ "model": "openai", "input": input })).await.ok();
+    let content = last_content(&app);
+    assert_eq!(content[0]["image_url"]["url"], png_address());
+    assert!(content[1]["text"].as_str().unwrap().contains("1: alpha"), "{content}");
+    let next = json!({ "model": "openai", "input": "又？", "previous_response_id": first["id"] });
+    assert_eq!(app.post("/v1/responses", &next).await.status, 200);
+    let messages = app.model.requests().pop().unwrap().body["messages"].clone();
+    assert_eq!(messages[messages.as_array().unwrap().len() - 3]["content"], content);
+    let unstored = json!({ "model": "openai", "input": input, "store": false });
+    assert_eq!(app.post("/v1/responses", &unstored).await.status, 200);
+    assert_eq!(last_content(&app), content);
+}
+
+#[tokio::test]
+async fn refusal_of_pictures_is_remembered() {
+    let app = TestApp::start_with(&[("OPENAI_MODEL", "unheard-of/scripted-1")]).await;
+    app.model.queue_replies([error_reply(400, "This model does not support image input.")]);
+    let refused = app.post("/v1/chat/completions", &completion(&picture(&png_address()))).await;
+    assert_eq!(refused.error(), (400, "images_unsupported".to_owned()));
+    let again = app.post("/v1/chat/completions", &completion(&picture(&png_address()))).await;
+    assert_eq!(again.error(), (400, "images_unsupported".to_owned()));
+    assert_eq!(app.model.requests().len(), 1, "the second request is not sent");
+    assert_eq!(app.get("/api/models").await.ok()["models"][0]["images"], false);
+}
