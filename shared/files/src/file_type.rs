@@ -154,3 +154,79 @@ fn kind_of_text(start: &[u8], name: &str) -> FileType {
         _ => PlainText,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_recognised_by_their_content() {
+        let utf16: Vec<u8> = [0xFEFF].into_iter().chain("<html>".encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        for (bytes, name, expected) in [
+            (&b"\x89PNG\r\n\x1A\n"[..], "a.jpg", Png),
+            (b"\xFF\xD8\xFF\xE0", "a.png", Jpeg),
+            (b"RIFF\0\0\0\0WEBPVP8 ", "a.pdf", WebP),
+            (b"GIF87a", "a.html", Gif),
+            (b"GIF89a<script>", "a.html", Gif),
+            (b"\xEF\xBB\xBF\n%PDF-1.7", "a.txt", Pdf),
+            (b"text with %PDF- in it", "a.pdf", PlainText),
+            (b"<!DOCTYPE HTML><p>a", "a.png", Html),
+            (b"\n <html lang=en>", "a.md", Html),
+            (b"<p>part of a page", "a.HTM", Html),
+            (b"<svg onload=x>", "a.png", Svg),
+            (b"<?xml version='1.0'?><svg/>", "a.svg", Svg),
+            (b"# A", "a.md", Markdown),
+            (b"a,b", "a.csv", Csv),
+            (b"a\tb", "a.b.TSV", Csv),
+            (b"{}", "a.json", Json),
+            (b"fn main() {}", "main.rs", PlainText),
+            (b"\x1B[1mlog\x1B[0m\x0C", "log", PlainText),
+            (b"\xB1\xBE\xBC\xBE", "gbk.txt", PlainText),
+            (b"", "empty.png", PlainText),
+            (&utf16, "a.txt", PlainText),
+        ] {
+            assert_eq!(FileType::recognise(bytes, name), Ok(expected), "{name} {bytes:?}");
+        }
+    }
+
+    #[test]
+    fn binary_files_of_other_types_are_refused() {
+        let long = [&b"a".repeat(10_000)[..], b"\0"].concat();
+        for bytes in [
+            &b"\x7FELF\x02"[..],
+            b"MZ\x90\0",
+            b"PK\x03\x04",
+            b"PK\x05\x06\0\0",
+            b"BM\x01\x02",
+            b"RIFF\0\0\0\0WAVE",
+            b"\x1F\x8B\x08",
+            COMPOUND_FILE,
+            &long,
+        ] {
+            for name in ["a.txt", "a.png", "a.docx", "a"] {
+                assert_eq!(FileType::recognise(bytes, name), Err(FileError::Unsupported), "{bytes:?}");
+            }
+        }
+    }
+
+    #[cfg(feature = "office")]
+    #[test]
+    fn office_files_are_recognised_by_their_parts() {
+        use crate::office::tests::{document, presentation, workbook, zip};
+        for (bytes, expected) in [
+            (document(true), Ok(Docx)),
+            (presentation(), Ok(Pptx)),
+            (workbook(""), Ok(Xlsx)),
+            (zip(&[("xl/workbook.bin", "word/document.xml", false)]), Err(FileError::Unsupported)),
+        ] {
+            assert_eq!(FileType::recognise(&bytes, "a.zip"), expected);
+        }
+    }
+
+    #[test]
+    fn office_files_with_a_password_are_encrypted() {
+        let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let bytes = [COMPOUND_FILE, &[0; 100], &name].concat();
+        assert_eq!(FileType::recognise(&bytes, "a.docx"), Err(FileError::Encrypted));
+    }
+}

@@ -164,41 +164,48 @@ fn limit_process() {
 mod tests {
     use super::*;
 
-    async fn read_by_shell(script: &str) -> Result<PdfText, String> {
-        read_with("/bin/sh".into(), &["-c", script], Duration::from_secs(20), b"%PDF".to_vec()).await
+    /// Reads by a script instead of this program.
+    fn shell(script: &str, max_time: Duration) -> Reader {
+        let program = Some(("/bin/sh".into(), vec!["-c".to_owned(), script.to_owned()]));
+        Reader { program, max_time, ..Reader::for_articles() }
+    }
+
+    async fn read_by_shell(script: &str) -> Result<FileText, FileError> {
+        shell(script, Duration::from_secs(20)).read(FileType::Pdf, b"%PDF".to_vec()).await
     }
 
     #[tokio::test]
     async fn result_of_the_process_is_returned() {
-        let read = read_by_shell(r#"cat >/dev/null; printf '{"Ok":{"title":"T","text":"a"}}'"#).await;
-        assert_eq!(read, Ok(PdfText { title: Some("T".to_owned()), text: "a".to_owned() }));
-        let refused = read_by_shell(r#"printf '{"Err":"Encrypted"}'"#).await;
-        assert_eq!(refused.unwrap_err(), "the PDF is encrypted: store it without a password");
+        let json = r#"{"Ok":{"title":"T","text":"a","pages":2,"truncated":false}}"#;
+        let expected = FileText { title: Some("T".to_owned()), text: "a".to_owned(), pages: Some(2), truncated: false };
+        assert_eq!(read_by_shell(&format!("cat >/dev/null; printf '{json}'")).await, Ok(expected.clone()));
+        assert_eq!(read_by_shell(r#"printf '{"Err":"Encrypted"}'"#).await, Err(FileError::Encrypted));
+        let noisy = format!("cat >/dev/null; head -c 1000000 /dev/zero >&2; printf '{json}'");
+        assert_eq!(read_by_shell(&noisy).await, Ok(expected), "errors of the process are discarded");
     }
 
     #[tokio::test]
-    async fn errors_of_the_process_are_discarded() {
-        let read = read_by_shell(
-            r#"cat >/dev/null; head -c 1000000 /dev/zero >&2; printf '{"Ok":{"title":null,"text":"a"}}'"#,
-        )
-        .await;
-        assert_eq!(read.map(|read| read.text), Ok("a".to_owned()));
+    async fn process_gets_type_and_limit() {
+        let written = r#"test "$0" = '["Pdf",8388608]' && printf '{"Err":"NoText"}'"#;
+        assert_eq!(read_by_shell(written).await, Err(FileError::NoText));
     }
 
     #[tokio::test]
     async fn crashed_process_is_an_error() {
         for script in ["kill -9 $$", "exit 101", r#"printf '{"Ok":'"#, "printf canary"] {
-            let error = read_by_shell(script).await.unwrap_err();
-            assert_eq!(error, "the PDF cannot be read: it is damaged, or takes too much memory", "{script}");
+            assert_eq!(read_by_shell(script).await, Err(FileError::Crashed), "{script}");
         }
     }
 
     #[tokio::test]
     async fn slow_process_is_killed() {
-        let limit = Duration::from_millis(50);
-        let read = read_with("/bin/sh".into(), &["-c", "exec cat"], limit, Vec::new());
-        assert!(read.await.is_err(), "an empty result is an error");
-        let endless = read_with("/bin/sh".into(), &["-c", "while :; do :; done"], limit, Vec::new()).await;
-        assert_eq!(endless.unwrap_err(), "the PDF could not be read within 0 s");
+        let endless = shell("while :; do :; done", Duration::from_millis(50));
+        assert_eq!(endless.read(FileType::Pdf, Vec::new()).await, Err(FileError::TooSlow(0)));
+    }
+
+    #[tokio::test]
+    async fn missing_program_is_an_error() {
+        let reader = Reader { program: Some(("/no/such/program".into(), Vec::new())), ..Reader::for_articles() };
+        assert!(matches!(reader.read(FileType::Pdf, Vec::new()).await, Err(FileError::NoReader(_))));
     }
 }

@@ -8,10 +8,10 @@ use zip::result::ZipError;
 use crate::FileError;
 use crate::file_type::ZIP_ENTRY;
 
-/// How many bytes of an archive are unpacked in all.
-const MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024;
+/// How many bytes of an archive are unpacked in all; twice as many of a workbook.
+pub(super) const MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024;
 
-const MAX_FILES: usize = 10_000;
+pub(super) const MAX_FILES: usize = 10_000;
 
 pub(super) struct Archive<'a> {
     files: ZipArchive<Cursor<&'a [u8]>>,
@@ -34,7 +34,6 @@ impl<'a> Archive<'a> {
     /// The text of a file, stored or deflated; `None` if it is absent.
     pub(super) fn read(&mut self, name: &str) -> Result<Option<String>, FileError> {
         let file = match self.files.by_name(name) {
-            Ok(file) if file.encrypted() => return Err(FileError::Encrypted),
             Ok(file) => file,
             Err(ZipError::FileNotFound) => return Ok(None),
             Err(ZipError::UnsupportedArchive(reason)) if reason == ZipError::PASSWORD_REQUIRED => {
@@ -44,11 +43,25 @@ impl<'a> Archive<'a> {
         };
         let mut unpacked = Vec::new();
         file.take(self.space + 1).read_to_end(&mut unpacked).map_err(|_| damaged())?;
-        let left = self.space.checked_sub(unpacked.len() as u64);
-        let mib = MAX_UNPACKED_BYTES / 1024 / 1024;
-        self.space = left.ok_or_else(|| FileError::TooLarge(format!("it unpacks to more than {mib} MiB")))?;
+        self.space = left(self.space, unpacked.len() as u64)?;
         String::from_utf8(unpacked).map(Some).map_err(|_| damaged())
     }
+
+    /// Checks that all files together unpack to no more than can be read, for a reader that does not count.
+    pub(super) fn check_size(&mut self) -> Result<(), FileError> {
+        let mut space = 2 * MAX_UNPACKED_BYTES;
+        for index in 0..self.files.len() {
+            let file = self.files.by_index(index).map_err(|_| damaged())?;
+            space =
+                left(space, std::io::copy(&mut file.take(space + 1), &mut std::io::sink()).map_err(|_| damaged())?)?;
+        }
+        Ok(())
+    }
+}
+
+fn left(space: u64, unpacked: u64) -> Result<u64, FileError> {
+    let mib = MAX_UNPACKED_BYTES / 1024 / 1024;
+    space.checked_sub(unpacked).ok_or_else(|| FileError::TooLarge(format!("it unpacks to more than {mib} MiB")))
 }
 
 fn damaged() -> FileError {

@@ -18,7 +18,7 @@ pub(super) fn clean(input: &mut Bytes<'_>) -> Result<Picture, FileError> {
         let length = u16::from_be_bytes(input.array()?);
         let data = input.take(usize::from(length).checked_sub(2).ok_or_else(damaged)?)?;
         match marker {
-            0xC0..=0xCF if !matches!(marker, 0xC4 | 0xC8 | 0xCC) => {
+            0xC0..=0xCF if !matches!(marker, 0xC4 | 0xC8 | 0xCC) && size.is_none() => {
                 let mut header = Bytes(data.get(1..).unwrap_or_default());
                 let (height, width) = (u16::from_be_bytes(header.array()?), u16::from_be_bytes(header.array()?));
                 size = Some((width.into(), height.into()));

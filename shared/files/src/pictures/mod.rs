@@ -59,4 +59,4 @@ impl std::fmt::Debug for Picture {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
