@@ -172,7 +172,7 @@ async fn long_texts_are_read_by_tools() {
     let app = TestApp::start_with(&[("MODEL_OPTIONS", r#"{"openai":{"contextTokens":16000,"tools":"native"}}"#)]).await;
     let lines: String = (1..=4_000).map(|line| format!("line {line} of the contract\n")).collect();
     let id = uploaded(&app, "contract.txt", lines.replace("line 3000 of", "line 3000: termination in")).await;
-    let call = |name: &str, arguments: Value| Completion::new().call("c", name, &arguments.to_string()).end();
+    let call = |name: &str, arguments: Value| Completion::new().call(0, "c", name, &arguments.to_string()).end();
     app.model.queue_replies([
         call("search_attachments", json!({ "query": "termination" })),
         call("read_attachment", json!({ "name": "contract.txt", "from": 2999, "to": 3001 })),

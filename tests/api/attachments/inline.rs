@@ -109,7 +109,7 @@ async fn stored_responses_keep_their_files() {
 #[tokio::test]
 async fn refusal_of_pictures_is_remembered() {
     let app = TestApp::start_with(&[("OPENAI_MODEL", "unheard-of/scripted-1")]).await;
-    app.model.queue_replies([error_reply(400, "This model does not support image input.")]);
+    app.model.queue_replies([error_reply(400, "invalid_request_error", "This model does not support image input.")]);
     let refused = app.post("/v1/chat/completions", &completion(&picture(&png_address()))).await;
     assert_eq!(refused.error(), (400, "images_unsupported".to_owned()));
     let again = app.post("/v1/chat/completions", &completion(&picture(&png_address()))).await;

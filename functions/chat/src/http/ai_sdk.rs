@@ -15,6 +15,7 @@ use store::{Target as Message, UserInput};
 use turns::TurnStream;
 use web::{ApiError, Caller, ErrorFormat};
 
+use super::attachments::store_inline;
 use super::extract::{PathId, Target, TurnRequestHead};
 use crate::App;
 
@@ -27,13 +28,18 @@ pub(crate) const ERRORS: ErrorFormat = ErrorFormat {
 /// `POST /api/ui/chat`: the next message of a chat, an edited one, or another answer.
 pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
     let body = web::read_json_body_up_to(&head.headers, body, MAX_AI_SDK_BODY_BYTES).await?;
-    let request = head.parse(&body, AiSdkRequest::parse).await?;
+    let mut request = head.parse(&body, AiSdkRequest::parse).await?;
     let (caller, agent) = head.resolve(&request.turn.options).await?;
     let conversation_id = find(&head.app, &caller.owner, &request.chat_id).await?;
     let chat_id = Some(request.chat_id.clone());
+    let mut attachments = std::mem::take(&mut request.attachments);
     let (question, message) = input(&head.app, &caller.owner, conversation_id.as_deref(), request).await?;
+    if question == UserInput::Regenerate {
+        attachments.clear();
+    }
+    store_inline(&head.app, &caller.owner, &agent, attachments.iter_mut().collect()).await?;
     let request_id = head.context.request_id.clone();
-    let target = Target { conversation_id, chat_id, message, ..Target::default() };
+    let target = Target { conversation_id, chat_id, message, attachments, ..Target::default() };
     Ok(render(head.start((caller, agent), target, question, &body).await?, request_id))
 }
 

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use domain::{AnswerPart, CitationScanner, ErrorCode, Language, Owner, Source, one_line};
+use domain::{AnswerPart, Attachment, CitationScanner, ErrorCode, Language, Owner, Source, one_line};
 use http::header;
 use serde::Deserialize;
 use serde_json::json;
@@ -77,11 +77,14 @@ async fn write_json(store: &Store, owner: &Owner, head: Conversation, parts: &Pa
         let page = store.all_messages(owner, &id, start, SystemTime::now()).await?;
         for (is_hidden, message) in page.messages {
             let calls: Vec<_> = message.tool_calls.iter().map(|call| call.name.as_str()).collect();
-            let row = json!({
+            let mut row = json!({
                 "id": message.id, "parentId": message.parent_id, "role": message.role, "content": message.content,
                 "sources": message.sources, "calls": calls, "model": message.model, "status": message.status,
                 "createdAt": message.created_at,
             });
+            if !message.attachments.is_empty() {
+                row["attachments"] = json!(message.attachments);
+            }
             // Writing to a String cannot fail.
             let _ = write!(part, "{comma}\n{row}");
             (comma, current) = (",", if is_hidden { current } else { Some(message.id) });
@@ -110,7 +113,7 @@ async fn write_markdown(store: &Store, owner: &Owner, head: Conversation, parts:
         for message in page.items {
             sources.extend(message.sources.into_iter().map(|source| (source.index, source)));
             let (name, text) = match message.role {
-                Role::User => (names[0], message.content),
+                Role::User => (names[0], with_file_names(message.content, &message.attachments)),
                 Role::Assistant => (names[1], with_footnotes(&message.content, &sources)),
             };
             let _ = write!(part, "## {name}\n\n{text}\n\n");
@@ -130,6 +133,12 @@ async fn write_markdown(store: &Store, owner: &Owner, head: Conversation, parts:
     });
     let _gone = parts.send(Ok(footnotes.collect())).await;
     Ok(())
+}
+
+/// The text below the names of its files.
+fn with_file_names(text: String, files: &[Attachment]) -> String {
+    let names = files.iter().map(|file| format!("📎 {}\n\n", file.name));
+    names.chain([text]).collect()
 }
 
 /// The text with a footnote for each citation of a known source.

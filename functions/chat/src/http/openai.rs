@@ -17,10 +17,11 @@ use http::{HeaderValue, header};
 use llm::{Effort, GenerationParams, ModelClient, Thinking, Wire};
 use serde_json::{Value, json};
 use tools::url_allowlist::SEARCH_WEB;
-use tools::{SourceNumbers, ToolRegistry};
+use tools::ToolRegistry;
 use turns::{PromptInput, ResolvedAgent, StartStatelessTurn, StatelessInput};
 use web::{ApiError, Caller, ErrorFormat};
 
+use super::attachments::read_inline;
 use super::extract::TurnRequestHead;
 use crate::App;
 use crate::definitions::{AgentDefinition, DEFAULT_AGENT};
@@ -34,9 +35,11 @@ const AGENT_PREFIX: &str = "agent:";
 /// `POST /v1/chat/completions`: one turn of a conversation that the client keeps.
 pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
     let body = web::read_json_body(&head.headers, body).await?;
-    let request = head.parse(&body, ChatRequest::parse).await?;
+    let mut request = head.parse(&body, ChatRequest::parse).await?;
     let (app, caller) = (head.app.clone(), head.caller(None)?);
     let (agent, has_links) = resolve(&app, &caller, &request).await?;
+    let earlier = request.history.iter_mut().flat_map(|turn| &mut turn.messages);
+    read_inline(&app, &agent, &mut request.attachments, earlier).await?;
     let (membership, owner) = (caller.membership, caller.owner);
     let meta = completion_meta(&request, has_links);
     let (stream, include_usage) = (request.stream, request.include_usage);
@@ -61,8 +64,8 @@ fn completion_meta(request: &ChatRequest, citation_links: bool) -> CompletionMet
 
 pub(super) fn prompt_input(mut request: ChatRequest) -> PromptInput {
     let (text, history) = (std::mem::take(&mut request.text), std::mem::take(&mut request.history));
-    let client = Some(client_context(request));
-    PromptInput { text, history, summary: None, client, sources: SourceNumbers::default() }
+    let attachments = std::mem::take(&mut request.attachments);
+    PromptInput { text, attachments, history, client: Some(client_context(request)), ..PromptInput::default() }
 }
 
 pub(super) fn client_context(request: ChatRequest) -> ClientContext {

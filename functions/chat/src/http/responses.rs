@@ -21,6 +21,7 @@ use tokio::time::timeout;
 use turns::{ClientTurn, StartStatelessTurn, StatelessInput, TurnStream};
 use web::{ApiError, Caller};
 
+use super::attachments::{files_of, read_inline, store_inline};
 use super::extract::{ParsedQuery, PathId, Target, TurnRequestHead};
 use super::openai::{client_context, prompt_input, resolve};
 use crate::App;
@@ -75,8 +76,10 @@ async fn start_stateless(
     chat: ChatRequest,
     messages: Vec<Message>,
 ) -> Result<impl Stream<Item = EventBatch> + Send + Unpin + use<>, ApiError> {
-    let chat = chat.with_conversation(messages)?;
+    let mut chat = chat.with_conversation(messages)?;
     let (agent, _) = resolve(&head.app, &caller, &chat).await?;
+    let earlier = chat.history.iter_mut().flat_map(|turn| &mut turn.messages);
+    read_inline(&head.app, &agent, &mut chat.attachments, earlier).await?;
     let (membership, owner, request) = (caller.membership, caller.owner, head.context);
     let deadline = turns::deadline(&head.app.turns.limits, Some(&request));
     let input = StatelessInput::Message(Box::new(prompt_input(chat)));
@@ -88,7 +91,7 @@ async fn start(
     head: TurnRequestHead,
     caller: Caller,
     request: ResponsesRequest,
-    messages: Vec<Message>,
+    mut messages: Vec<Message>,
     body: &[u8],
 ) -> Result<TurnStream, ApiError> {
     let ResponsesRequest { chat, previous, details, .. } = request;
@@ -100,6 +103,8 @@ async fn start(
         chat.clone().with_conversation(messages.clone())?;
     }
     check_end(&messages)?;
+    store_inline(&head.app, &caller.owner, &agent, files_of(messages.iter_mut()).collect()).await?;
+    let attachments = files_of(messages.iter_mut()).map(|file| file.clone()).collect();
     let (text, input) = match <[Message; 1]>::try_from(messages) {
         Ok([Message::User { text, .. }]) => (text, Vec::new()),
         Ok([message]) => (shown_text(std::slice::from_ref(&message)), vec![message]),
@@ -116,6 +121,7 @@ async fn start(
     let target = Target {
         conversation_id: Some(previous.conversation_id).filter(|_| !is_new),
         message: if is_new { store::Target::End } else { store::Target::Message(previous.message_id) },
+        attachments,
         client,
         ..Target::default()
     };

@@ -28,10 +28,14 @@ fn view(Share { id, created_at, expires_at }: &Share) -> Value {
 }
 
 /// A message as everyone sees it. An excerpt of a source is a part of a tool's result.
-fn shared(StoredMessage { role, content, sources, created_at, .. }: &StoredMessage) -> Value {
+fn shared(StoredMessage { role, content, attachments, sources, created_at, .. }: &StoredMessage) -> Value {
     let source = |source: &domain::Source| json!({ "index": source.index, "title": source.title, "url": source.url });
     let sources: Vec<Value> = sources.iter().map(source).collect();
-    json!({ "role": role, "content": content, "sources": sources, "createdAt": created_at })
+    let mut message = json!({ "role": role, "content": content, "sources": sources, "createdAt": created_at });
+    if !attachments.is_empty() {
+        message["attachments"] = attachments.iter().map(|file| json!({ "name": file.name })).collect();
+    }
+    message
 }
 
 /// `POST /api/conversations/{id}/shares`: copies the shown branch, or the one with `messageId` up to it.
