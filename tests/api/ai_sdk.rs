@@ -202,12 +202,12 @@ async fn agent_and_model_are_selected_as_in_chat() {
 async fn rejection_is_a_plain_sentence() {
     let app = TestApp::start_with(&[("CHAT_RATE_LIMIT", "1/60s")]).await;
     app.model.respond_with(|_| Completion::of(["好。"]));
-    let file = json!({ "id": "x7", "message": { "role": "user", "parts": [{ "type": "file", "url": "data:," }] } });
-    let sentence = "`message.parts[0].type` must be \"text\": files and images are not taken";
+    let file = json!({ "id": "x7", "message": { "role": "user", "parts": [{ "type": "file", "url": "ftp:," }] } });
+    let sentence = "`message.parts[0].url` must be a URL that begins with data:, https: or http:";
     assert_eq!(rejection(&send(&app, &file).await), (400, sentence.to_owned()));
     let plain = app.send("POST", "/api/ui/chat", &[], "{}").await;
     assert_eq!(rejection(&plain), (415, "The body must be sent as application/json.".to_owned()));
-    let large = "x".repeat(4 * 1024 * 1024);
+    let large = "x".repeat(6 * 1024 * 1024);
     let large = json!({ "id": "x7", "messages": [user_message(&large), user_message("问")] });
     assert_eq!(rejection(&send(&app, &large).await).0, 413);
     let copy = "x".repeat(2 * 1024 * 1024);

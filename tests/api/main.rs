@@ -60,6 +60,7 @@ mod open_thinking;
 mod openai;
 mod openai_tools;
 mod ownership;
+mod pictures;
 mod private_models;
 mod prompt_cache;
 mod prompt_locale;

@@ -77,7 +77,7 @@ async fn models_are_listed_with_the_default_marked() {
     assert_eq!(rows, expected);
     for row in models["models"].as_array().unwrap() {
         let keys: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, ["name", "provider", "model", "default", "tools", "toolsFrom", "demo"]);
+        assert_eq!(keys, ["name", "provider", "model", "default", "tools", "toolsFrom", "images", "demo"]);
         assert!(["native", "prompt"].contains(&row["tools"].as_str().unwrap()));
         assert!(["settings", "table", "provider", "learned"].contains(&row["toolsFrom"].as_str().unwrap()));
     }

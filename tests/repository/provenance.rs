@@ -9,6 +9,7 @@ const FACTS: &[(&str, &[&str])] = &[
     ("providers/bedrock/models.rs", &["const MODELS"]),
     ("providers/", &["pub(super) const ROW", "const FAMILIES", "const RESPONSES_ONLY", "const FIRST_VERSION"]),
     ("capabilities/native_families.rs", &["(\""]),
+    ("capabilities/image_families.rs", &["(\""]),
     (
         "errors/endpoint_error/refusals.rs",
         &["code(\"", "code_part(\"", "text(&[", "limit(&[", "Refusal { statuses: &[], pattern: Pattern::Text(&["],
@@ -17,8 +18,14 @@ const FACTS: &[(&str, &[&str])] = &[
     ("errors/endpoint_error/meaning.rs", &["(\""]),
     ("errors/endpoint_error/wait.rs", &["const BEFORE_WAIT"]),
     ("models/builtin.rs", &["default_base: Some("]),
-    ("wire/anthropic/", &["const VERSION", "const MAX_TOKENS", "fn finish(", "fn adaptive_tokens("]),
-    ("wire/converse/", &["fn finish("]),
+    (
+        "wire/anthropic/",
+        &["const VERSION", "const MAX_TOKENS", "fn finish(", "fn adaptive_tokens(", "enum ImageSource"],
+    ),
+    ("wire/converse/", &["fn finish(", "struct ImageSource"]),
+    ("wire/chat_completions/request.rs", &["enum PicturePart"]),
+    ("wire/responses/request.rs", &["enum Part"]),
+    ("wire/ollama/request.rs", &["images: "]),
     ("wire/call_numbers.rs", &["short: bool"]),
     (
         "wire/chat_completions/chunk.rs",
@@ -36,7 +43,7 @@ const FACTS: &[(&str, &[&str])] = &[
     ("wire/chat_completions/mod.rs", &["fn finish("]),
     ("wire/fields.rs", &["const MAX_STOP_SEQUENCES"]),
     ("wire/functions.rs", &["pub(crate) const SIGNATURE_PLACEHOLDER", "pub(crate) enum CacheControl"]),
-    ("wire/gemini/", &["fn finish(", "const AUTO_BUDGET", "fn budget("]),
+    ("wire/gemini/", &["fn finish(", "const AUTO_BUDGET", "fn budget(", "struct Blob"]),
     ("wire/response_decoder.rs", &["fn error_field("]),
 ];
 

@@ -82,6 +82,7 @@ fn failure_of(error: &ModelError) -> Failure {
         }
         ModelError::ContentFiltered { category: None } => ErrorCode::ContentFiltered,
         ModelError::ContextTooLong => ErrorCode::ContextTooLong,
+        ModelError::ImagesUnsupported => ErrorCode::ImagesUnsupported,
         ModelError::BadResponse => ErrorCode::UpstreamBadResponse,
         ModelError::Stalled => ErrorCode::UpstreamStalled,
         ModelError::Disconnected => ErrorCode::UpstreamDisconnected,

@@ -12,7 +12,7 @@ use domain::{
 };
 use serde_json::{Value, json};
 
-pub use request::{AiSdkRequest, MAX_AI_SDK_BODY_BYTES};
+pub use request::AiSdkRequest;
 
 use crate::Protocol;
 use crate::frame::{END_MARKER, without_nulls};

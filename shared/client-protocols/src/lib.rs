@@ -2,6 +2,7 @@
 
 mod accumulated;
 mod ai_sdk;
+mod attachments;
 mod frame;
 mod mcp;
 mod native;
@@ -10,14 +11,16 @@ mod request;
 mod turn_document;
 
 pub use accumulated::Accumulated;
-pub use ai_sdk::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES};
+pub use ai_sdk::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream};
 pub use frame::without_nulls;
 pub use mcp::{
     McpCall, McpError, McpHeaders, McpMethod, McpRequest, McpStream, mcp_response, mcp_result, mcp_tool,
     render_mcp_error,
 };
 pub use native::NativeSse;
-pub use request::{AnswerRequest, MAX_BODY_BYTES, MAX_MESSAGE_CHARS, ParentMessage, TurnOptions, TurnRequest};
+pub use request::{
+    AnswerRequest, MAX_BODY_BYTES, MAX_INLINE_BODY_BYTES, MAX_MESSAGE_CHARS, ParentMessage, TurnOptions, TurnRequest,
+};
 pub use turn_document::TurnDocument;
 
 use domain::Event;

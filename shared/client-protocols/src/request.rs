@@ -2,17 +2,25 @@ use domain::{ErrorCode, Failure, SearchMode, ToolChoice};
 
 use domain::StrictObject;
 
+use crate::attachments::MAX_ATTACHMENTS;
+
 /// Maximum length of a message, in Unicode scalar values.
 pub const MAX_MESSAGE_CHARS: usize = 32_000;
 
 /// Maximum size of a request body, in bytes.
 pub const MAX_BODY_BYTES: usize = 1024 * 1024;
 
+/// Maximum size of a body whose messages may carry files, in bytes. A request to Lambda has no more
+/// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>, 2026-11).
+pub const MAX_INLINE_BODY_BYTES: usize = 6 * 1024 * 1024;
+
 /// The body of a turn request, checked as far as the request alone allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnRequest {
     /// The user message: not blank and at most [`MAX_MESSAGE_CHARS`] long.
     pub message: String,
+    /// The ids of its files: at most ten different ones.
+    pub attachments: Vec<String>,
     /// Absent for a new conversation.
     pub conversation_id: Option<String>,
     /// The message after which this one goes.
@@ -99,9 +107,20 @@ impl TurnRequest {
             None if is_first => ParentMessage::None,
             None => ParentMessage::Last,
         };
+        let attachments = take_attachments(&mut fields)?;
         let temporary = fields.take_bool("temporary")?.unwrap_or_default();
-        Ok(Self { message, conversation_id, parent, temporary, options: TurnOptions::take(&mut fields)? })
+        let options = TurnOptions::take(&mut fields)?;
+        Ok(Self { message, attachments, conversation_id, parent, temporary, options })
     }
+}
+
+fn take_attachments(fields: &mut StrictObject) -> Result<Vec<String>, Failure> {
+    let ids = fields.take_strings("attachments", MAX_ATTACHMENTS)?.unwrap_or_default();
+    let is_new = |(at, id): (usize, &String)| !id.is_empty() && !ids[..at].contains(id);
+    if ids.iter().enumerate().all(is_new) {
+        return Ok(ids);
+    }
+    Err(fields.field_error("attachments", "an array of ids of files, each once"))
 }
 
 impl AnswerRequest {
@@ -165,7 +184,9 @@ mod tests {
     fn only_message_is_required_unknown_fields_are_ignored() {
         let request = TurnRequest::parse(r#"{"message":"你好","cost":0,"owner":"root"}"#.as_bytes()).unwrap();
         let (message, conversation_id, parent) = ("你好".into(), None, ParentMessage::Last);
-        let expected = TurnRequest { message, conversation_id, parent, temporary: false, options: nothing() };
+        let attachments = Vec::new();
+        let expected =
+            TurnRequest { message, attachments, conversation_id, parent, temporary: false, options: nothing() };
         assert_eq!(request, expected);
     }
 
@@ -202,6 +223,24 @@ mod tests {
         assert_eq!(parent(r#","conversationId":"c","parentId":"m""#), Ok(ParentMessage::Id("m".into())));
         assert!(parent(r#","parentId":"m""#).unwrap_err().message.contains("`conversationId` is required"));
         assert_eq!(parent(r#","conversationId":"c","parentId":1"#).unwrap_err().message, "`parentId` must be a string");
+    }
+
+    #[test]
+    fn attachments_are_different_ids() {
+        let parse = |ids: &str| TurnRequest::parse(format!(r#"{{"message":"m","attachments":{ids}}}"#).as_bytes());
+        assert_eq!(parse(r#"["a","b"]"#).unwrap().attachments, ["a", "b"]);
+        for none in ["[]", "null"] {
+            assert!(parse(none).unwrap().attachments.is_empty(), "{none}");
+        }
+        let many = format!("[{}]", (0..11).map(|id| format!("\"{id}\"")).collect::<Vec<_>>().join(","));
+        for ids in [r#"["a","a"]"#, r#"[""]"#, "[7]", r#""a""#, &many] {
+            let failure = parse(ids).unwrap_err();
+            assert_eq!(
+                (failure.code, failure.param.as_deref()),
+                (ErrorCode::InvalidRequest, Some("attachments")),
+                "{ids}"
+            );
+        }
     }
 
     #[test]

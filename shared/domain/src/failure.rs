@@ -44,7 +44,7 @@ declare_error_codes! {
     IdempotencyMismatch = "idempotency_mismatch": "This idempotency key was used with another request.",
     TooLarge = "too_large": "The request is too large.",
     UnsupportedMediaType = "unsupported_media_type": "The body must be sent as application/json.",
-    /// A file that is damaged, or made to do harm.
+    /// A file that is damaged, or not what it claims to be.
     InvalidAttachment = "invalid_attachment": "The file cannot be read.",
     /// The caller, or this service at the model's endpoint, exceeded a rate limit.
     RateLimited = "rate_limited": "Too many requests. Please wait a moment.",
@@ -60,6 +60,8 @@ declare_error_codes! {
     UpstreamDisconnected = "upstream_disconnected": "The connection to the model was lost.",
     ContentFiltered = "content_filtered": "The provider's content filter stopped this answer.",
     ContextTooLong = "context_too_long": "The conversation is too long for this model.",
+    /// The message has pictures that the model does not take.
+    ImagesUnsupported = "images_unsupported": "This model does not take pictures.",
     Deadline = "deadline": "Time ran out before there was an answer.",
     /// The turn was interrupted: its process ended or was shut down.
     Interrupted = "interrupted": "The answer was interrupted.",

@@ -164,6 +164,16 @@ impl StrictObject {
         self.fields.get(name).is_some_and(Value::is_null)
     }
 
+    /// Whether a field is a string, for the fields that may be something else too.
+    pub fn is_string(&self, name: &str) -> bool {
+        self.fields.get(name).is_some_and(Value::is_string)
+    }
+
+    /// The fields that were not taken.
+    pub fn remaining(&self) -> Value {
+        Value::Object(self.fields.clone())
+    }
+
     /// Any value but `null`.
     pub fn take_value(&mut self, name: &str) -> Option<Value> {
         self.fields.remove(name).filter(|value| !value.is_null())

@@ -37,7 +37,7 @@
 //! | `SH#{id}` (ephemeral) | `P#{n}` | a piece of the copy of a share: `content` (of JSON), `parts` (number of pieces), `under` (the partition of its owner), `expires` | `share` |
 //! | `FEEDBACK` (ephemeral) | `{time}#{ULID}` | a rating: `entry` (JSON), `under` (the partition of its owner), `expires` | `rate` |
 //! | `AUDIT` (ephemeral) | `{2026-11-21}#{request}` | who changed what: `entry` (JSON), `madeAt`, `expires` | [`AuditTrail`] |
-//! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | a model's tool support: `native`, `learned`, `contextTokens`, `countsUntil`, `expires` | [`ToolSupportTable`] |
+//! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | a model's tool support: `native`, `learned`, `contextTokens`, `countsUntil`, and `imagesRefusedUntil` after its endpoint refused pictures (then maybe alone); `expires` | [`ToolSupportTable`] |
 //! | `OE#{SHA-256 of the endpoint}` (ephemeral) | `-` | circuit breaker of a model endpoint: `changedAt`, `expires`; while it is open `downUntil` | [`BreakerTable`] |
 //! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
 //!

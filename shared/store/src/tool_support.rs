@@ -1,4 +1,4 @@
-//! Tool support and context windows of models, shared between instances.
+//! Tool support, context windows and refusals of pictures of models, shared between instances.
 //!
 //! There is one item for each model. It may be lost: without it an instance reads the provider's list, or one request
 //! fails.
@@ -12,6 +12,8 @@ use crate::clock::millis;
 use crate::item::{Item, ItemExt, expires_at, n, version};
 use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
+
+const IMAGES_REFUSED_UNTIL: &str = "imagesRefusedUntil";
 
 /// Tool support records in the ephemeral table.
 #[derive(Clone)]
@@ -46,6 +48,21 @@ impl ToolSupportTable {
     }
 }
 
+impl ToolSupportTable {
+    /// Until when the endpoint's refusal of pictures is valid, if it is valid at `now`.
+    pub async fn image_refusal(&self, identity: &str, now: SystemTime) -> Result<Option<SystemTime>, StoreError> {
+        let item = self.table.get(&key(identity)).await?.filter(ItemExt::is_readable);
+        let until = item.and_then(|item| item.number(IMAGES_REFUSED_UNTIL).ok());
+        Ok(until.map(|until| UNIX_EPOCH + Duration::from_millis(until)).filter(|until| *until > now))
+    }
+
+    /// Stores that the endpoint refused pictures.
+    pub async fn put_image_refusal(&self, identity: &str, until: SystemTime) -> Result<(), StoreError> {
+        let change = Expression::set([(IMAGES_REFUSED_UNTIL, n(millis(until))), expires_at(until), version()]);
+        self.table.update(&key(identity), change).await.map(|_| ())
+    }
+}
+
 impl ToolSupportRecord {
     fn store_update(&self, now: SystemTime) -> Expression {
         let change = Expression::set(
@@ -62,7 +79,8 @@ impl ToolSupportRecord {
         if self.observed {
             return change;
         }
-        let rule = "attribute_not_exists(pk) OR learned = :learned OR countsUntil <= :now OR v <> :v";
+        // An item may have a refusal of pictures alone.
+        let rule = "attribute_not_exists(learned) OR learned = :learned OR countsUntil <= :now OR v <> :v";
         change.and_when(rule).value(":now", n(millis(now)))
     }
 

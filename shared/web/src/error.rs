@@ -126,7 +126,9 @@ pub fn status_of(code: ErrorCode) -> StatusCode {
         ErrorCode::InvalidRequest
         | ErrorCode::PreviousResponseNotFound
         | ErrorCode::ContentFiltered
-        | ErrorCode::ContextTooLong => StatusCode::BAD_REQUEST,
+        | ErrorCode::ContextTooLong
+        | ErrorCode::InvalidAttachment
+        | ErrorCode::ImagesUnsupported => StatusCode::BAD_REQUEST,
         ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
         ErrorCode::Forbidden => StatusCode::FORBIDDEN,
         ErrorCode::NotFound | ErrorCode::ModelNotFound => StatusCode::NOT_FOUND,

@@ -74,11 +74,15 @@ impl From<&Request> for ModelRequest {
 }
 
 impl ModelRequest {
-    /// Role and content of each message, the system prompt included.
+    /// Role and text of each message, the system prompt included; pictures are in the body only.
     pub fn messages(&self) -> Vec<(String, String)> {
         let text = |message: &Value, key: &str| message[key].as_str().unwrap_or_default().to_owned();
         let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
-        messages.iter().map(|message| (text(message, "role"), text(message, "content"))).collect()
+        let content = |message: &Value| {
+            let parts = message["content"].as_array().into_iter().flatten().map(|part| text(part, "text"));
+            text(message, "content") + &parts.collect::<String>()
+        };
+        messages.iter().map(|message| (text(message, "role"), content(message))).collect()
     }
 
     /// Role and content of each message after the system prompt.
@@ -130,7 +134,8 @@ fn has_valid_order(messages: &Value) -> bool {
     while let Some(message) = rest.next() {
         let role = message["role"].as_str().unwrap_or_default();
         let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let has_content = message["content"].as_str().is_some_and(|content| !content.is_empty());
+        let has_parts = message["content"].as_array().is_some_and(|parts| !parts.is_empty());
+        let has_content = has_parts || message["content"].as_str().is_some_and(|content| !content.is_empty());
         let has_results = calls.iter().all(|call| rest.next().is_some_and(|result| is_result_of(result, call)));
         let is_role_allowed = role != last && ["user", "assistant"].contains(&role);
         if !is_role_allowed || !has_results || (!has_content && calls.is_empty()) {

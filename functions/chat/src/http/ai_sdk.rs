@@ -7,7 +7,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use client_protocols::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES, ParentMessage};
+use client_protocols::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_INLINE_BODY_BYTES, ParentMessage};
 use domain::{Owner, RequestOrigin};
 use http::StatusCode;
 use http::header::{HeaderName, HeaderValue};
@@ -27,7 +27,7 @@ pub(crate) const ERRORS: ErrorFormat = ErrorFormat {
 
 /// `POST /api/ui/chat`: the next message of a chat, an edited one, or another answer.
 pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
-    let body = web::read_json_body_up_to(&head.headers, body, MAX_AI_SDK_BODY_BYTES).await?;
+    let body = web::read_json_body_up_to(&head.headers, body, MAX_INLINE_BODY_BYTES).await?;
     let mut request = head.parse(&body, AiSdkRequest::parse).await?;
     let (caller, agent) = head.resolve(&request.turn.options).await?;
     let conversation_id = find(&head.app, &caller.owner, &request.chat_id).await?;

@@ -36,6 +36,8 @@ pub(crate) async fn models(State(app): State<App>, caller: Caller) -> Json<Value
     let rows = visible.iter().map(async |client| {
         let config = client.config();
         let tools = turns::known_tool_support(&app.store, client).await;
+        // Where it is not known, it is tried.
+        let images = turns::known_image_support(&app.store, client).await.unwrap_or(true);
         without_nulls(json!({
             "name": config.name,
             "provider": client.provider(),
@@ -43,6 +45,7 @@ pub(crate) async fn models(State(app): State<App>, caller: Caller) -> Json<Value
             "default": default == Some(&config.name),
             "tools": if tools.mode == ToolMode::Native { "native" } else { "prompt" },
             "toolsFrom": tool_source_name(tools.source),
+            "images": images,
             "demo": config.demo,
             "failing": client.is_failing().then_some(true),
         }))

@@ -8,10 +8,10 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use client_protocols::TurnOptions;
 use client_protocols::openai::{
     ChatRequest, CompletionChunks, CompletionMeta, Sampling, render_completion, render_error,
 };
+use client_protocols::{MAX_INLINE_BODY_BYTES, TurnOptions};
 use domain::{ErrorCode, Failure, ToolChoice, new_id};
 use http::{HeaderValue, header};
 use llm::{Effort, GenerationParams, ModelClient, Thinking, Wire};
@@ -34,7 +34,7 @@ const AGENT_PREFIX: &str = "agent:";
 
 /// `POST /v1/chat/completions`: one turn of a conversation that the client keeps.
 pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
-    let body = web::read_json_body(&head.headers, body).await?;
+    let body = web::read_json_body_up_to(&head.headers, body, MAX_INLINE_BODY_BYTES).await?;
     let mut request = head.parse(&body, ChatRequest::parse).await?;
     let (app, caller) = (head.app.clone(), head.caller(None)?);
     let (agent, has_links) = resolve(&app, &caller, &request).await?;

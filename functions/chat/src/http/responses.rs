@@ -10,7 +10,7 @@ use client_protocols::openai::{
     ChatRequest, InputItem, ResponseId, ResponseStream, ResponsesRequest, check_calls, deleted_response,
     request_details,
 };
-use client_protocols::{MAX_BODY_BYTES, Protocol};
+use client_protocols::{MAX_BODY_BYTES, MAX_INLINE_BODY_BYTES, Protocol};
 use domain::{AnswerDelta, ErrorCode, Event, EventBatch, Failure, Message, Owner, RequestOrigin, ToolCall, TurnStart};
 use futures_util::{Stream, StreamExt, stream};
 use llm::ModelClient;
@@ -43,7 +43,7 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// `POST /v1/responses`: one turn, in a stored conversation unless the request declines that.
 pub(crate) async fn create(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
-    let body = web::read_json_body(&head.headers, body).await?;
+    let body = web::read_json_body_up_to(&head.headers, body, MAX_INLINE_BODY_BYTES).await?;
     let request = head.parse(&body, ResponsesRequest::parse).await?;
     let (app, caller) = (head.app.clone(), head.caller(None)?);
     let calls = match &request.previous {
@@ -133,9 +133,10 @@ async fn start(
 fn check_end(messages: &[Message]) -> Result<(), Failure> {
     match messages.last() {
         Some(Message::Tool(_)) => Ok(()),
-        Some(Message::User { text, .. }) if !text.trim().is_empty() => Ok(()),
+        Some(Message::User { text, attachments }) if !text.trim().is_empty() || !attachments.is_empty() => Ok(()),
         _ => {
-            let message = "`input` must end with a message of the user that has a text, or with outputs of functions";
+            let message =
+                "`input` must end with a message of the user that has a text or a file, or with outputs of functions";
             Err(Failure::new(ErrorCode::InvalidRequest, message).with_param("input"))
         }
     }

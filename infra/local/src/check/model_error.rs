@@ -26,7 +26,7 @@ impl ModelCheck<'_> {
             (ModelError::Rejected, Some(404)) => {
                 format!("the server has no model `{id}`{status}: set {id_setting}, or {address} if its path is wrong")
             }
-            (ModelError::Rejected | ModelError::ToolsUnsupported, _) => format!(
+            (ModelError::Rejected | ModelError::ToolsUnsupported | ModelError::ImagesUnsupported, _) => format!(
                 "the request was rejected{status}: set {id_setting} if there is no model `{id}`, or remove what the \
                  model does not take from MODEL_OPTIONS"
             ),

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use std::{fs, io};
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::routing::post;
 use domain::Language;
 use serde::Deserialize;
@@ -23,11 +24,14 @@ pub(crate) use self::pages::page_routes;
 /// never resolves (RFC 2606, section 2); the chat page opens such an address at its own server, below `demo`.
 const SITE: &str = "https://lambda-chat.example/";
 
+/// More than a conversation with pictures has.
+const MAX_PROMPT_BYTES: usize = 64 * 1024 * 1024;
+
 /// Routes: `POST /demo/model/chat/completions` (OpenAI's API), `POST /demo/search/search` and
 /// `POST /demo/search/extract` (Tavily's API).
 pub(crate) fn router() -> Router {
     Router::new()
-        .route("/demo/model/chat/completions", post(model::complete))
+        .route("/demo/model/chat/completions", post(model::complete).layer(DefaultBodyLimit::max(MAX_PROMPT_BYTES)))
         .route("/demo/search/search", post(search::search))
         .route("/demo/search/extract", post(search::extract))
 }

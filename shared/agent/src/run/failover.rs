@@ -15,22 +15,30 @@ pub(super) fn first_available(models: &[ModelClient]) -> usize {
     models.iter().position(|model| model.is_available(now)).unwrap_or_default()
 }
 
+/// The number of models at the beginning that cannot continue, because they take no pictures.
+fn skipped(models: &[ModelClient], needs_images: bool) -> usize {
+    let now = SystemTime::now();
+    models.iter().take_while(|model| needs_images && model.takes_images(now) == Some(false)).count()
+}
+
 impl Run<'_> {
     /// Switches to the next model, which continues from the partial answer.
     ///
     /// # Errors
     /// There is no other model. The result is the more useful failure of all (`more_useful`).
     pub(super) async fn fail_over(&mut self, failure: Failure) -> Result<(), Failure> {
+        let needs_images = failure.code == ErrorCode::ImagesUnsupported;
         let failure = match self.failure.take() {
             Some(before) => more_useful(before, failure),
             None => failure,
         };
         let rest = self.turn.models.get(self.model_index + 1..).unwrap_or_default();
+        let rest = &rest[skipped(rest, needs_images)..];
         if rest.is_empty() {
             return Err(failure);
         }
         self.failure = Some(failure);
-        self.switch_model(self.model_index + 1 + first_available(rest)).await;
+        self.switch_model(self.turn.models.len() - rest.len() + first_available(rest)).await;
         Ok(())
     }
 

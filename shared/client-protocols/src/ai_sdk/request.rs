@@ -1,10 +1,8 @@
-use domain::{ErrorCode, Failure, StrictObject};
+use domain::{Attachment, ErrorCode, Failure, StrictObject};
 
+use crate::attachments::UserContent;
 use crate::request::validate_message;
 use crate::{ParentMessage, TurnOptions, TurnRequest};
-
-/// Maximum body size of a UI chat, in bytes: clients send their whole copy of the conversation with every message.
-pub const MAX_AI_SDK_BODY_BYTES: usize = 4 * 1024 * 1024;
 
 const MAX_CHAT_ID_CHARS: usize = 255;
 
@@ -21,7 +19,9 @@ pub struct AiSdkRequest {
     pub regenerate: bool,
     /// The answer to be regenerated, or the edited message, as the client knows it; absent for the last one.
     pub message_id: Option<String>,
-    /// The remaining fields. The message is empty for a regeneration whose body holds no message.
+    /// The files of the message, by their addresses.
+    pub attachments: Vec<Attachment>,
+    /// The remaining fields. The message is empty for a regeneration whose body holds no message, and may be with files.
     pub turn: TurnRequest,
 }
 
@@ -41,15 +41,16 @@ impl AiSdkRequest {
         let regenerate = parse_trigger(&mut fields)?;
         let message_id = fields.take_string("messageId")?;
         let (message, parent) = take_messages(&mut fields)?;
-        let message = match message {
-            Some(message) => message_text(message)?,
-            None if regenerate => String::new(),
+        let (message, attachments) = match message {
+            Some(message) => message_content(message)?,
+            None if regenerate => Default::default(),
             None => return Err(invalid_request("`messages` is required: an array that ends with the user's message")),
         };
         let options = TurnOptions { stream: true, ..TurnOptions::take(&mut fields)? };
         // The chat id alone identifies the conversation.
-        let turn = TurnRequest { message, conversation_id: None, parent, temporary: false, options };
-        Ok(Self { chat_id, regenerate, message_id, turn })
+        let ids = Vec::new();
+        let turn = TurnRequest { message, attachments: ids, conversation_id: None, parent, temporary: false, options };
+        Ok(Self { chat_id, regenerate, message_id, attachments, turn })
     }
 }
 
@@ -79,22 +80,27 @@ fn take_messages(fields: &mut StrictObject) -> Result<(Option<StrictObject>, Par
     Ok((last, parent))
 }
 
-/// The text of a user message. Parts with client data are skipped.
-fn message_text(mut message: StrictObject) -> Result<String, Failure> {
+/// The text and the files of a user message. Parts with client data are skipped.
+fn message_content(mut message: StrictObject) -> Result<(String, Vec<Attachment>), Failure> {
     if message.take_string("role")?.as_deref() != Some("user") {
         return Err(message.field_error("role", "\"user\": the last message is the question"));
     }
     let parts = message.take_objects("parts", MAX_PARTS)?;
     let parts = parts.ok_or_else(|| message.field_error("parts", "an array that holds a part of type \"text\""))?;
-    let mut texts = Vec::new();
+    let mut content = UserContent::default();
     for mut part in parts {
         match part.take_string("type")?.as_deref() {
-            Some("text") => texts.push(part.take_string("text")?.unwrap_or_default()),
+            Some("text") => content.add_text(&mut part, "text")?,
+            Some("file") => content.add_file(&mut part, &["url"])?,
             Some(kind) if kind.starts_with("data-") => {}
-            _ => return Err(part.field_error("type", "\"text\": files and images are not taken")),
+            _ => return Err(part.field_error("type", "\"text\" or \"file\"")),
         }
     }
-    validate_message("The text of the last message", texts.join("\n"))
+    let (text, attachments) = content.into_parts();
+    if !attachments.is_empty() && text.trim().is_empty() {
+        return Ok((String::new(), attachments));
+    }
+    Ok((validate_message("The text of the last message", text)?, attachments))
 }
 
 fn invalid_request(sentence: &str) -> Failure {
@@ -134,6 +140,7 @@ mod tests {
         });
         let turn = TurnRequest {
             message: "问".into(),
+            attachments: Vec::new(),
             conversation_id: None,
             parent: ParentMessage::Id("m1".into()),
             temporary: false,
@@ -146,7 +153,13 @@ mod tests {
         };
         assert_eq!(
             parse(&body),
-            Ok(AiSdkRequest { chat_id: "x7".into(), regenerate: false, message_id: Some("m0".into()), turn })
+            Ok(AiSdkRequest {
+                chat_id: "x7".into(),
+                regenerate: false,
+                message_id: Some("m0".into()),
+                attachments: Vec::new(),
+                turn
+            })
         );
     }
 
@@ -155,6 +168,21 @@ mod tests {
         let parts = json!([{ "type": "text", "text": "一" }, { "type": "data-draft", "data": {} }, { "type": "text", "text": "二" }]);
         let request = parse(&json!({ "id": "x", "message": ui_message("user", &parts) })).unwrap();
         assert_eq!((request.turn.message.as_str(), request.regenerate), ("一\n二", false));
+    }
+
+    #[test]
+    fn file_parts_are_attachments_with_or_without_text() {
+        let file = json!({ "type": "file", "mediaType": "image/png", "filename": "a\n.png", "url": "data:image/png;base64,AA" });
+        let expected = Attachment::at("a.png".into(), "image/png".into(), "data:image/png;base64,AA");
+        for (text, parts) in [("", json!([file])), ("看", json!([file, { "type": "text", "text": "看" }]))] {
+            let request = parse(&json!({ "id": "x", "messages": [ui_message("user", &parts)] })).unwrap();
+            assert_eq!((request.turn.message.as_str(), request.attachments), (text, vec![expected.clone()]));
+        }
+        let many = Value::from(vec![file; 11]);
+        assert_eq!(
+            parse_error(&json!({ "id": "x", "message": ui_message("user", &many) })),
+            "`message.parts[10].url` must be left out: a message has at most 10 files"
+        );
     }
 
     #[test]
@@ -183,12 +211,16 @@ mod tests {
             parse_error(&json!({ "id": "x", "messages": [user_message("a"), ui_message("assistant", &json!([]))] })),
             "`messages[1].role` must be \"user\": the last message is the question"
         );
-        let file =
-            json!([{ "type": "text", "text": "看" }, { "type": "file", "mediaType": "image/png", "url": "data:," }]);
-        assert_eq!(
-            parse_error(&json!({ "id": "x", "message": ui_message("user", &file) })),
-            "`message.parts[1].type` must be \"text\": files and images are not taken"
-        );
+        for (part, expected) in [
+            (json!({ "type": "image" }), "`message.parts[1].type` must be \"text\" or \"file\""),
+            (
+                json!({ "type": "file", "url": "blob:x" }),
+                "`message.parts[1].url` must be a URL that begins with data:, https: or http:",
+            ),
+        ] {
+            let parts = json!([{ "type": "text", "text": "看" }, part]);
+            assert_eq!(parse_error(&json!({ "id": "x", "message": ui_message("user", &parts) })), expected);
+        }
         assert_eq!(
             parse_error(&json!({ "id": "x", "messages": [user_message(" ")] })),
             "The text of the last message must not be blank"

@@ -41,7 +41,9 @@ fn error_type(code: ErrorCode) -> &'static str {
         | ErrorCode::TooLarge
         | ErrorCode::UnsupportedMediaType
         | ErrorCode::ContentFiltered
-        | ErrorCode::ContextTooLong => "invalid_request_error",
+        | ErrorCode::ContextTooLong
+        | ErrorCode::InvalidAttachment
+        | ErrorCode::ImagesUnsupported => "invalid_request_error",
         _ => "server_error",
     }
 }

@@ -1,7 +1,9 @@
 use std::collections::HashMap;
 
-use domain::{Failure, HistoryTurn, Message, StrictObject, ToolCall, ToolMessage};
+use domain::{Attachment, Failure, HistoryTurn, Message, StrictObject, ToolCall, ToolMessage};
 use serde_json::Value;
+
+use crate::attachments::UserContent;
 
 /// Maximum number of messages in a request, and of calls in a message.
 const MAX_ROWS: usize = 10_000;
@@ -12,6 +14,7 @@ pub(super) struct ParsedConversation {
     pub(super) system: Option<String>,
     pub(super) history: Vec<HistoryTurn>,
     pub(super) text: String,
+    pub(super) attachments: Vec<Attachment>,
     pub(super) trailing_messages: Vec<Message>,
 }
 
@@ -45,9 +48,10 @@ impl ConversationBuilder {
                 self.system.extend(take_content(&mut row)?.filter(|text| !text.trim().is_empty()));
             }
             "user" => {
-                let text =
-                    take_content(&mut row)?.ok_or_else(|| row.field_error("content", "given: a string or parts"))?;
-                self.messages.push(Message::user(text));
+                let content = take_user_content(&mut row)?;
+                let (text, attachments) =
+                    content.ok_or_else(|| row.field_error("content", "given: a string or parts"))?;
+                self.messages.push(Message::User { text, attachments });
             }
             "assistant" => self.add_assistant(row)?,
             "tool" => self.add_result(row)?,
@@ -95,19 +99,20 @@ pub(super) fn split_conversation(mut messages: Vec<Message>) -> Result<ParsedCon
     let last = messages.iter().rposition(|message| matches!(message, Message::User { .. }));
     let Some(last) = last else { return Err("an array of objects with a message of the user among them") };
     let trailing_messages = messages.split_off(last + 1);
-    let Some(Message::User { text, .. }) = messages.pop() else { return Err("an array of objects") };
-    if text.trim().is_empty() {
+    let Some(Message::User { text, attachments }) = messages.pop() else { return Err("an array of objects") };
+    if text.trim().is_empty() && attachments.is_empty() {
         return Err("without a last message of the user that is blank");
     }
-    Ok(ParsedConversation { system: None, history: group_turns(messages), text, trailing_messages })
+    Ok(ParsedConversation { system: None, history: group_turns(messages), text, attachments, trailing_messages })
 }
 
-/// Groups messages into turns: each user message starts one; blank user messages are dropped.
+/// Groups messages into turns: each user message starts one; blank ones without files are dropped.
 fn group_turns(messages: Vec<Message>) -> Vec<HistoryTurn> {
     let mut turns: Vec<HistoryTurn> = Vec::new();
     for message in messages {
         let starts_turn = matches!(message, Message::User { .. });
-        if matches!(&message, Message::User { text, .. } if text.trim().is_empty()) {
+        let is_blank = |text: &str, attachments: &[Attachment]| text.trim().is_empty() && attachments.is_empty();
+        if matches!(&message, Message::User { text, attachments } if is_blank(text, attachments)) {
             continue;
         }
         match turns.last_mut() {
@@ -134,7 +139,30 @@ pub(super) fn parse_arguments(text: String) -> Value {
     serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
-/// The text of a message: a string, or joined text parts.
+/// The text and the files of a user message: a string, or parts.
+fn take_user_content(row: &mut StrictObject) -> Result<Option<(String, Vec<Attachment>)>, Failure> {
+    if row.is_string("content") {
+        return Ok(row.take_string("content")?.map(|text| (text, Vec::new())));
+    }
+    let Some(parts) = row.take_objects("content", MAX_ROWS)? else { return Ok(None) };
+    let mut content = UserContent::default();
+    for mut part in parts {
+        match part.take_string("type")?.as_deref() {
+            Some("text") => content.add_text(&mut part, "text")?,
+            Some("image_url") if part.is_string("image_url") => content.add_image(&mut part, "image_url")?,
+            Some("image_url") => content.add_image(&mut required_object(&mut part, "image_url")?, "url")?,
+            Some("file") => content.add_file(&mut required_object(&mut part, "file")?, &["file_data"])?,
+            _ => return Err(part.field_error("type", "text, image_url or file: nothing else can be read here")),
+        }
+    }
+    Ok(Some(content.into_parts()))
+}
+
+fn required_object(part: &mut StrictObject, name: &str) -> Result<StrictObject, Failure> {
+    part.take_nested(name)?.ok_or_else(|| part.field_error(name, "given: an object"))
+}
+
+/// The text of a message without files: a string, or joined text parts.
 fn take_content(row: &mut StrictObject) -> Result<Option<String>, Failure> {
     let accepted = "a string, or an array of parts of type text: nothing else can be read here";
     match row.take_value("content") {
@@ -243,7 +271,33 @@ mod tests {
             system: Some("Be brief.\n\nIn Chinese.".into()),
             history: vec![HistoryTurn { seq: 1, messages: vec![user("一\n二"), assistant("答", Vec::new())] }],
             text: "三".into(),
+            attachments: Vec::new(),
             trailing_messages: vec![called, result("a", "f", "ra"), result("b", "g", "rb")],
+        };
+        assert_eq!(parse(&messages), Ok(expected));
+    }
+
+    #[test]
+    fn pictures_and_files_are_attachments_of_their_message() {
+        let data = "data:application/pdf;base64,JVBE";
+        let messages = json!([
+            {"role": "user", "content": [{"type": "image_url", "image_url": "https://a.example/b.png"}]},
+            {"role": "assistant", "content": "A cat."},
+            {"role": "user", "content": [
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA", "detail": "low"}},
+                {"type": "file", "file": {"filename": "a.pdf", "file_data": data}},
+            ]},
+        ]);
+        let at = |name: &str, media_type: &str, address| Attachment::at(name.into(), media_type.into(), address);
+        let first =
+            Message::User { text: String::new(), attachments: vec![at("image", "", "https://a.example/b.png")] };
+        let expected = ParsedConversation {
+            history: vec![HistoryTurn { seq: 1, messages: vec![first, assistant("A cat.", Vec::new())] }],
+            attachments: vec![
+                at("image", "image/png", "data:image/png;base64,AAAA"),
+                at("a.pdf", "application/pdf", data),
+            ],
+            ..ParsedConversation::default()
         };
         assert_eq!(parse(&messages), Ok(expected));
     }
@@ -254,7 +308,11 @@ mod tests {
         let called = json!({"role": "assistant", "tool_calls": [call]});
         let user = json!({"role": "user", "content": "hi"});
         let result = json!({"role": "tool", "tool_call_id": "a", "content": "r"});
-        let image = json!({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}]});
+        let part = |part| json!([{"role": "user", "content": [{"type": "text", "text": "x"}, part]}]);
+        let image = json!({"type": "image_url", "image_url": {"url": "data:,"}});
+        let many = json!([{"role": "user", "content": vec![image; 11]}]);
+        let url = |url| part(json!({"type": "image_url", "image_url": url}));
+        let file = |file| part(json!({"type": "file", "file": file}));
         for (messages, param) in [
             (json!([]), "messages"),
             (json!([{"role": "system", "content": "x"}]), "messages"),
@@ -263,7 +321,18 @@ mod tests {
             (json!([user, called]), "messages"),
             (json!([user, called, user]), "messages[2].role"),
             (json!([user, called, result, result]), "messages[3].tool_call_id"),
-            (json!([image]), "messages[0].content"),
+            (many, "messages[0].content[10].image_url.url"),
+            (url(json!("ftp://a.example/b")), "messages[0].content[1].image_url"),
+            (url(json!({"url": "file:///etc/passwd"})), "messages[0].content[1].image_url.url"),
+            (url(json!({})), "messages[0].content[1].image_url.url"),
+            (url(json!(null)), "messages[0].content[1].image_url"),
+            (file(json!({"file_id": "file-1"})), "messages[0].content[1].file.file_id"),
+            (file(json!({"filename": "a.pdf", "file_data": "JVBE"})), "messages[0].content[1].file.file_data"),
+            (part(json!({"type": "input_audio"})), "messages[0].content[1].type"),
+            (
+                json!([{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "image_url"}]}]),
+                "messages[1].content",
+            ),
             (json!([{"role": "robot", "content": "x"}]), "messages[0].role"),
             (json!([{"role": "user"}]), "messages[0].content"),
         ] {

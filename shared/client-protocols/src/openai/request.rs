@@ -1,8 +1,9 @@
-use domain::{Failure, HistoryTurn, Message, StrictObject, ToolChoice, ToolSpec};
+use domain::{Attachment, Failure, HistoryTurn, Message, StrictObject, ToolChoice, ToolSpec};
 use serde_json::Value;
 
 use super::messages::ParsedConversation;
 use super::{messages, tools};
+use crate::attachments::check_size;
 
 /// Maximum of `max_tokens`: more than any model writes.
 pub(super) const MAX_TOKENS: u32 = 100_000_000;
@@ -21,8 +22,10 @@ pub struct ChatRequest {
     pub system: Option<String>,
     /// The turns before the last user message, oldest first.
     pub history: Vec<HistoryTurn>,
-    /// The last user message; not blank.
+    /// The last user message; not blank unless it has files.
     pub text: String,
+    /// The files of that message, by their addresses.
+    pub attachments: Vec<Attachment>,
     /// The messages after it: calls of client tools, each with its result.
     pub trailing_messages: Vec<Message>,
     /// The client tools.
@@ -77,8 +80,9 @@ impl ChatRequest {
         let mut fields = StrictObject::parse(body)?;
         reject_unsupported(&mut fields)?;
         let model = fields.take_string("model")?.ok_or_else(|| fields.field_error("model", "given: a string"))?;
-        let ParsedConversation { system, history, text, trailing_messages: since } =
+        let ParsedConversation { system, history, text, attachments, trailing_messages: since } =
             messages::parse_messages(&mut fields)?;
+        check_size(body, history.iter().flat_map(|turn| &turn.messages), &attachments)?;
         let (tools, has_web_search) = tools::parse_tools(&mut fields)?;
         let web_search = fields.take_object("web_search_options")?.is_some() || has_web_search;
         let stream = fields.take_bool("stream")?.unwrap_or(false);
@@ -87,6 +91,7 @@ impl ChatRequest {
             system,
             history,
             text,
+            attachments,
             trailing_messages: since,
             tools,
             web_search,
@@ -111,9 +116,9 @@ impl ChatRequest {
         if matches!(messages.last(), Some(Message::Assistant { .. })) {
             return Err(invalid("ended by the user or by results of tools"));
         }
-        let ParsedConversation { history, text, trailing_messages, .. } =
+        let ParsedConversation { history, text, attachments, trailing_messages, .. } =
             messages::split_conversation(messages).map_err(invalid)?;
-        Ok(Self { history, text, trailing_messages, ..self })
+        Ok(Self { history, text, attachments, trailing_messages, ..self })
     }
 }
 
@@ -235,6 +240,7 @@ mod tests {
             system: None,
             history: Vec::new(),
             text: "hi".into(),
+            attachments: Vec::new(),
             trailing_messages: Vec::new(),
             tools: Vec::new(),
             web_search: false,
@@ -248,6 +254,19 @@ mod tests {
         };
         let ignored = json!({"user": "u", "store": true, "metadata": {}, "n": 1, "logprobs": false, "x": [1]});
         assert_eq!(parse(&ignored), Ok(expected));
+    }
+
+    #[test]
+    fn only_files_may_exceed_the_size_of_bodies() {
+        let image =
+            |bytes| json!({"type": "image_url", "image_url": format!("data:image/png;base64,{}", "A".repeat(bytes))});
+        let text = |bytes| json!({"type": "text", "text": "a".repeat(bytes)});
+        let with = |parts| parse(&json!({"messages": [{"role": "user", "content": parts}]}));
+        let max = crate::MAX_BODY_BYTES;
+        assert!(with(json!([image(2 * max), text(max / 2)])).is_ok());
+        for parts in [json!([text(max)]), json!([image(2 * max), text(max)])] {
+            assert_eq!(with(parts).unwrap_err().code, ErrorCode::TooLarge);
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! What a model can do: native tools, and how many tokens it reads.
+//! What a model can do: native tools, pictures, and how many tokens it reads.
 
 mod context_window;
+mod image_families;
+mod image_support;
 pub(crate) mod model_list;
 mod native_families;
 mod tool_support_cache;
@@ -13,6 +15,7 @@ use crate::providers::{ModelListApi, Provider};
 use crate::{ModelConfig, ToolMode};
 
 pub(crate) use context_window::{ContextWindow, MAX_ALLOCATED};
+use image_support::ImageSupport;
 pub use tool_support_cache::{CachedToolSupport, ToolSupport, ToolSupportSource};
 use tool_support_cache::{PROBE_INTERVAL, ToolSupportCache, is_recent};
 
@@ -20,6 +23,7 @@ use tool_support_cache::{PROBE_INTERVAL, ToolSupportCache, is_recent};
 #[derive(Debug)]
 pub(crate) struct Capabilities {
     pub(crate) tools: ToolSupportCache,
+    pub(crate) images: ImageSupport,
     pub(crate) window: ContextWindow,
     list: Option<ModelListApi>,
     /// When this process last probed; locked during a probe.
@@ -29,8 +33,8 @@ pub(crate) struct Capabilities {
 impl Capabilities {
     pub(crate) fn new(config: &ModelConfig, provider: &Provider, max_allocated: u64) -> Self {
         let window = ContextWindow::new(config, provider, max_allocated);
-        let (tools, list) = (ToolSupportCache::new(config, provider), provider.model_list);
-        Self { tools, window, list, last_probe: Mutex::default() }
+        let (tools, images) = (ToolSupportCache::new(config, provider), ImageSupport::new(config));
+        Self { tools, images, window, list: provider.model_list, last_probe: Mutex::default() }
     }
 
     /// Whether [`probe`](Self::probe) has nothing to do at `now`. During a probe it is false: the caller should wait for its

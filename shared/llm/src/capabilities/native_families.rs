@@ -66,15 +66,23 @@ const FAMILIES: &[(&str, ToolMode)] = &[
     ("grok-", Native),
 ];
 
-pub(crate) fn tool_mode_of(model: &str) -> Option<ToolMode> {
+pub(super) fn tool_mode_of(model: &str) -> Option<ToolMode> {
+    find_family(FAMILIES, model)
+}
+
+/// Finds the family of a model in a table whose first match wins.
+pub(super) fn find_family<T: Copy>(families: &[(&str, T)], model: &str) -> Option<T> {
     let id = model.to_lowercase();
     // Vendors precede the name as a path (`openai/`, `accounts/fireworks/models/`) and at Bedrock as `us.anthropic.`;
     // `ft:` is OpenAI's mark of a fine-tuned model, and Meta's ids begin with `meta-`.
     let name = id.rsplit('/').next().unwrap_or_default();
     let starts = std::iter::once(0).chain(name.match_indices('.').map(|(at, _)| at + 1));
     let names = starts.map(|at| name[at..].trim_start_matches("ft:").trim_start_matches("meta-"));
-    names.filter_map(|name| FAMILIES.iter().find(|(prefix, _)| name.starts_with(prefix))).map(|(_, mode)| *mode).next()
+    names.filter_map(|name| families.iter().find(|(prefix, _)| name.starts_with(prefix))).map(|(_, fact)| *fact).next()
 }
+
+#[cfg(test)]
+pub(super) use tests::assert_reachable_and_sourced;
 
 #[cfg(test)]
 mod tests {
@@ -120,12 +128,17 @@ mod tests {
 
     #[test]
     fn every_family_is_reachable_and_sourced() {
-        for (at, (prefix, _)) in FAMILIES.iter().enumerate() {
-            let hidden = FAMILIES[..at].iter().any(|(earlier, _)| prefix.starts_with(earlier));
+        assert_reachable_and_sourced(FAMILIES, include_str!("native_families.rs"));
+    }
+
+    /// Checks that no row hides a later one, and that each row of this source has a dated comment above.
+    pub(in crate::capabilities) fn assert_reachable_and_sourced<T>(families: &[(&str, T)], text: &str) {
+        for (at, (prefix, _)) in families.iter().enumerate() {
+            let hidden = families[..at].iter().any(|(earlier, _)| prefix.starts_with(earlier));
             assert!(!hidden && prefix.to_lowercase() == *prefix, "{prefix}");
         }
         let mut source = "";
-        for line in include_str!("native_families.rs").lines().map(str::trim) {
+        for line in text.lines().map(str::trim) {
             source = if line.starts_with("//") { line } else { source };
             let is_row = line.starts_with("(\"") && line.ends_with("),");
             assert!(!is_row || (source.contains("2026-") && source.contains([':', ','])), "{line}: {source}");

@@ -18,7 +18,7 @@ pub(super) const PROBE_INTERVAL: Duration = Duration::from_hours(24);
 
 /// How long a rejection of tools is valid. If the operator configured native calls, it is one day: a repaired endpoint
 /// must get native calls again soon.
-const REJECTION_TTL: Duration = Duration::from_hours(7 * 24);
+pub(super) const REJECTION_TTL: Duration = Duration::from_hours(7 * 24);
 
 /// The source of a model's tool mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

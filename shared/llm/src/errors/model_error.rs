@@ -35,6 +35,9 @@ pub enum ModelError {
     /// The model accepts no native tools: retry with tools in the prompt.
     #[error("tools unsupported")]
     ToolsUnsupported,
+    /// The model takes no pictures, and the prompt has some.
+    #[error("images unsupported")]
+    ImagesUnsupported,
     /// The response is not a valid reply.
     #[error("bad response")]
     BadResponse,
@@ -61,6 +64,7 @@ impl ModelError {
             Self::ContentFiltered { .. } => "content_filtered",
             Self::ContextTooLong => "context_too_long",
             Self::ToolsUnsupported => "tools_unsupported",
+            Self::ImagesUnsupported => "images_unsupported",
             Self::BadResponse => "bad_response",
             Self::Stalled => "stalled",
             Self::Disconnected => "disconnected",

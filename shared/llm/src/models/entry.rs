@@ -8,7 +8,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::{ACCEPTED_FALLBACK, ParsedModels, url};
-use crate::{Auth, Cloud, ModelConfig, OnlyFor, ToolMode, Wire, providers, wire};
+use crate::{Auth, Cloud, ModelConfig, OnlyFor, Options, ToolMode, Wire, providers, wire};
 
 const VARIABLE: &str = "MODELS";
 
@@ -29,6 +29,7 @@ const FIELDS: &JsonFields = &[
     ("region", "the name of an AWS region, such as eu-central-1"),
     ("provider", "bedrock, azure or vertex"),
     ("tools", "auto, native, prompt or prompt:FORMAT"),
+    ("images", "true or false"),
     ("fallback", ACCEPTED_FALLBACK),
     ("onlyFor", "a caller's name, or an array of names of groups"),
 ];
@@ -58,6 +59,7 @@ pub(super) struct Entry {
     provider: Option<Cloud>,
     #[serde(default, deserialize_with = "parse_tools")]
     tools: ToolsField,
+    images: Option<bool>,
     fallback: Option<String>,
     only_for: Option<OnlyFor>,
 }
@@ -144,8 +146,9 @@ impl Entry {
             Auth::Aws | Auth::Google => None,
             Auth::Key | Auth::Azure => api_key,
         };
-        let Self { tools: (tools, call_format), fallback, only_for, .. } = self;
-        parsed.configs.push(ModelConfig { api_key, tools, call_format, fallback, only_for, ..config });
+        let Self { tools: (tools, call_format), images, fallback, only_for, .. } = self;
+        let options = Options { images, ..Options::default() };
+        parsed.configs.push(ModelConfig { api_key, tools, call_format, fallback, only_for, options, ..config });
         Ok(())
     }
 

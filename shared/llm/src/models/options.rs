@@ -27,6 +27,7 @@ const FIELDS: &JsonFields = &[
     ("maxTokens", "a whole number"),
     ("contextTokens", "a whole number"),
     ("firstByteSeconds", "a whole number"),
+    ("images", "true or false"),
     ("provider", "a provider's name"),
     ("fallback", ACCEPTED_FALLBACK),
     ("onlyFor", "an array of names of groups"),
@@ -62,6 +63,7 @@ struct Entry<'a> {
     max_tokens: Option<u64>,
     context_tokens: Option<u64>,
     first_byte_seconds: Option<u64>,
+    images: Option<bool>,
     provider: Option<String>,
     fallback: Option<String>,
     only_for: Option<Groups>,
@@ -118,6 +120,7 @@ impl Entry<'_> {
             }
             config.only_for = Some(OnlyFor::Groups(groups));
         }
+        let images = self.images.or(config.options.images);
         config.options = Options { provider: self.provider(config)?, ..Options::default() };
         let dialect = providers::provider_of(config).dialect_of(&config.model);
         let max_temperature = f64::from(dialect.max_temperature);
@@ -135,6 +138,7 @@ impl Entry<'_> {
             thinking_open: self.thinking_open,
             effort: self.effort,
             context_tokens: config.check_range("contextTokens", whole, self.context_tokens, 1..=MAX_TOKENS)?,
+            images,
             price: self.price(config)?,
             first_byte_timeout: first_byte_seconds.map(Duration::from_secs),
             provider: config.options.provider,

@@ -21,6 +21,8 @@ pub struct Options {
     pub thinking_open: Option<bool>,
     /// The context size in tokens: prompt and reply together.
     pub context_tokens: Option<u64>,
+    /// Whether the model takes pictures; `None` if that is to be found out.
+    pub images: Option<bool>,
     /// The price of tokens.
     pub price: Option<Price>,
     /// Overrides `MODEL_FIRST_BYTE_SECONDS`.

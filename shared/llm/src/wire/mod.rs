@@ -13,6 +13,7 @@ mod fields;
 mod functions;
 mod gemini;
 mod ollama;
+mod pictures;
 mod quirks;
 mod response_decoder;
 mod responses;
@@ -30,6 +31,7 @@ use crate::{ModelError, Prompt, Wire};
 pub(crate) use delta_queue::DeltaQueue;
 use event_stream::Message;
 use fields::Fields;
+pub(crate) use pictures::pictures;
 pub(crate) use quirks::Quirks;
 pub(crate) use response_decoder::ResponseDecoder;
 

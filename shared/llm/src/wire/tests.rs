@@ -1,6 +1,7 @@
 //! Every wire on complete responses, split in many ways, against the transcripts in `fixtures`.
 
 mod dialects;
+mod pictures;
 mod provider_data;
 mod recorded;
 

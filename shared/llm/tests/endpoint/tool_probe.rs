@@ -3,7 +3,7 @@
 use std::future::{pending, ready};
 use std::time::{Duration, SystemTime};
 
-use domain::ToolSpec;
+use domain::{Attachment, AttachmentContent, Message, ToolSpec};
 use llm::{CachedToolSupport, ModelClient, ModelError, Models, Prompt, ToolMode, ToolSupport, ToolSupportSource};
 use platform::settings::Settings;
 use serde_json::json;
@@ -208,4 +208,27 @@ async fn identity_depends_on_settings_model_and_endpoint() {
     identities.sort();
     identities.dedup();
     assert_eq!(identities.len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_pictures_are_remembered_for_the_model() {
+    let body = r#"{"error":{"message":"No endpoints found that support image input"}}"#;
+    let image = Attachment {
+        content: AttachmentContent::Base64("AAAA".into()),
+        ..Attachment::at("a.png".to_owned(), "image/png".to_owned(), "")
+    };
+    let message = Message::User { text: "What is it?".to_owned(), attachments: vec![image] };
+    let with_picture = Prompt { messages: vec![message], ..hello_prompt() };
+    for (prompt, error, takes_images) in
+        [(&with_picture, ModelError::ImagesUnsupported, Some(false)), (&hello_prompt(), ModelError::Rejected, None)]
+    {
+        let server = Server::start([Answer::json(404, body)]).await;
+        let client = native(&server);
+        assert_eq!(client.takes_images(SystemTime::now()), None);
+        assert_eq!(read_reply(&client, prompt, far_deadline()).await, (vec![], Some(error)));
+        assert_eq!(server.requests().len(), 1, "it is not retried");
+        assert_eq!(client.takes_images(SystemTime::now()), takes_images);
+        assert_eq!(client.take_unpublished_image_refusal().is_some(), takes_images.is_some());
+        assert_eq!(client.is_failing(), takes_images.is_none(), "text is still accepted");
+    }
 }

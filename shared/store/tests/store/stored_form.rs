@@ -121,6 +121,7 @@ async fn store_shared_state(store: &Store) {
         let record = ToolSupportRecord { native: true, observed, context_tokens, valid_until: at(99) };
         store.tool_support.put(identity, &record, at(0)).await.unwrap();
     }
+    store.tool_support.put_image_refusal("b", at(99)).await.unwrap();
     for (endpoint, open_until) in [("a", Some(at(9))), ("b", None)] {
         store.breakers.put(endpoint, &BreakerRecord { changed_at: at(1), open_until }).await.unwrap();
     }

@@ -62,3 +62,16 @@ async fn tool_support_is_shared_and_expires() {
     assert_eq!(at(168 * HOUR), std::time::UNIX_EPOCH + Duration::from_secs(expires));
     assert!(!rows[0]["pk"].as_s().unwrap().contains("model"), "identities are hashed");
 }
+
+#[tokio::test]
+async fn refusal_of_pictures_is_stored_apart_from_tools() {
+    let facts = store().await.tool_support;
+    let refusal = async |hours: u64| facts.image_refusal("model", at(hours * HOUR)).await.unwrap();
+    assert_eq!(refusal(0).await, None);
+    facts.put_image_refusal("model", at(168 * HOUR)).await.unwrap();
+    assert_eq!([refusal(167).await, refusal(168).await], [Some(at(168 * HOUR)), None]);
+    assert_eq!(read_record(&facts, 1).await, None);
+    let listed = record(true, false, 24);
+    facts.put("model", &listed, at(0)).await.unwrap();
+    assert_eq!((read_record(&facts, 1).await, refusal(1).await), (Some(listed), Some(at(168 * HOUR))));
+}

@@ -3,6 +3,6 @@
 pub(crate) mod breaker;
 pub(crate) mod tool_support;
 
-pub use self::tool_support::known_tool_support;
+pub use self::tool_support::{known_image_support, known_tool_support};
 
 pub(crate) use self::tool_support::StoredToolSupport;

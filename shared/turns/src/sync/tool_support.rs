@@ -1,11 +1,11 @@
-//! Shares how models are given tools, and how large their context windows are.
+//! Shares how models are given tools, whether they take pictures, and how large their context windows are.
 
 use std::time::{Duration, SystemTime};
 
 use agent::ToolModes;
 use futures_util::future::BoxFuture;
 use llm::{CachedToolSupport, ModelClient, ToolMode, ToolSupport, ToolSupportSource};
-use store::{Store, ToolSupportRecord};
+use store::{Store, StoreError, ToolSupportRecord};
 use tokio::time::timeout;
 
 /// Timeout of probing a model, and of writing what was found.
@@ -30,6 +30,19 @@ pub async fn known_tool_support(store: &Store, model: &ModelClient) -> ToolSuppo
     model.tools(now)
 }
 
+/// Whether a model takes pictures, as far as is known, also to other instances; `None` if it must be tried. Never fails.
+pub async fn known_image_support(store: &Store, model: &ModelClient) -> Option<bool> {
+    let now = SystemTime::now();
+    if model.begin_image_lookup(now) {
+        let identity = model.identity();
+        match timeout(PROBE_TIMEOUT, store.tool_support.image_refusal(&identity, now)).await {
+            Ok(Ok(until)) => until.into_iter().for_each(|until| model.store_image_refusal(until)),
+            _ => tracing::warn!("a model's support of pictures could not be read"),
+        }
+    }
+    model.takes_images(now)
+}
+
 async fn probe(store: &Store, model: &ModelClient, now: SystemTime) {
     let identity = model.identity();
     let stored = async {
@@ -42,17 +55,23 @@ async fn probe(store: &Store, model: &ModelClient, now: SystemTime) {
     }
 }
 
-/// Publishes what this instance discovered about a model's tool support, if that is new. Never fails.
+/// Publishes what this instance discovered about a model's support of tools and pictures, if that is new. Never fails.
 pub(crate) async fn publish(store: &Store, model: &ModelClient) {
     if let Some(found) = model.take_unpublished_rejection() {
         put(store, &model.identity(), found, SystemTime::now()).await;
     }
+    if let Some(until) = model.take_unpublished_image_refusal() {
+        write(store.tool_support.put_image_refusal(&model.identity(), until)).await;
+    }
 }
 
 async fn put(store: &Store, identity: &str, found: CachedToolSupport, now: SystemTime) {
-    let put = timeout(PROBE_TIMEOUT, store.tool_support.put(identity, &to_record(found), now)).await;
-    if !matches!(put, Ok(Ok(()))) {
-        tracing::warn!("a model's tool support could not be stored");
+    write(store.tool_support.put(identity, &to_record(found), now)).await;
+}
+
+async fn write(put: impl Future<Output = Result<(), StoreError>>) {
+    if !matches!(timeout(PROBE_TIMEOUT, put).await, Ok(Ok(()))) {
+        tracing::warn!("a model's support of tools or pictures could not be stored");
     }
 }
 

@@ -1,9 +1,10 @@
 use std::collections::HashMap;
 
-use domain::{Failure, Message, StrictObject, ToolCall, ToolMessage};
+use domain::{Attachment, Failure, Message, StrictObject, ToolCall, ToolMessage};
 use serde_json::Value;
 
 use super::ResponseId;
+use crate::attachments::UserContent;
 use crate::openai::messages::parse_arguments;
 
 /// Maximum number of items in a request.
@@ -19,6 +20,12 @@ pub enum InputItem {
     Message(Message),
     /// Everything that this stored response has answered.
     Answer(ResponseId),
+}
+
+impl InputItem {
+    pub(super) fn message(&self) -> Option<&Message> {
+        if let Self::Message(message) = self { Some(message) } else { None }
+    }
 }
 
 /// Parses `input`, a text or items; also returns the texts of `system` and `developer` messages. Items of unknown types, and
@@ -79,10 +86,14 @@ impl Input {
 
     fn add_message(&mut self, mut item: StrictObject) -> Result<(), Failure> {
         let role = required(&mut item, "role")?;
+        if role == "user" {
+            let (text, attachments) = take_user_content(&mut item)?;
+            self.items.push(InputItem::Message(Message::User { text, attachments }));
+            return Ok(());
+        }
         let text = take_text(&mut item, "content")?;
         match role.as_str() {
             "system" | "developer" => self.system.extend(Some(text).filter(|text| !text.trim().is_empty())),
-            "user" => self.items.push(InputItem::Message(Message::user(text))),
             "assistant" => self.items.push(InputItem::Message(assistant(text, Vec::new()))),
             _ => return Err(item.field_error("role", "system, developer, user or assistant")),
         }
@@ -107,6 +118,24 @@ fn assistant(text: String, calls: Vec<ToolCall>) -> Message {
 
 fn required(item: &mut StrictObject, name: &str) -> Result<String, Failure> {
     item.take_string(name)?.ok_or_else(|| item.field_error(name, "given: a string"))
+}
+
+/// The text and the files of a user message: a string, or parts.
+fn take_user_content(item: &mut StrictObject) -> Result<(String, Vec<Attachment>), Failure> {
+    if item.is_string("content") {
+        return Ok((required(item, "content")?, Vec::new()));
+    }
+    let parts = item.take_objects("content", MAX_ITEMS)?;
+    let mut content = UserContent::default();
+    for mut part in parts.ok_or_else(|| item.field_error("content", "given: a string or parts"))? {
+        match part.take_string("type")?.as_deref() {
+            Some("input_text" | "output_text" | "text") => content.add_text(&mut part, "text")?,
+            Some("input_image") => content.add_image(&mut part, "image_url")?,
+            Some("input_file") => content.add_file(&mut part, &["file_data", "file_url"])?,
+            _ => return Err(part.field_error("type", "input_text, input_image or input_file")),
+        }
+    }
+    Ok(content.into_parts())
 }
 
 /// A string, or parts with a text each.

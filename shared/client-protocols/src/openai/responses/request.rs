@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use super::input::parse_input;
 use super::resource::request_details;
 use super::{InputItem, ResponseId};
+use crate::attachments::check_size;
 use crate::openai::request::{ChatRequest, EFFORTS, MAX_TOKENS, Sampling, parse_format};
 use crate::openai::tools;
 
@@ -50,9 +51,10 @@ impl ResponsesRequest {
     /// `invalid_request` with the path of the invalid, unsupported or unknown field; `previous_response_not_found`.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
         let mut fields = StrictObject::parse(body)?;
-        let all = serde_json::from_slice(body).unwrap_or_default();
-        let model = fields.take_string("model")?.ok_or_else(|| fields.field_error("model", "given: a string"))?;
         let (input, system) = parse_input(&mut fields)?;
+        check_size(body, input.iter().filter_map(InputItem::message), &[])?;
+        let details = request_details(&fields.remaining());
+        let model = fields.take_string("model")?.ok_or_else(|| fields.field_error("model", "given: a string"))?;
         let (tools, web_search) = tools::parse_response_tools(&mut fields)?;
         let tool_choice = parse_tool_choice(&mut fields)?;
         let previous = parse_previous(&mut fields)?;
@@ -69,6 +71,7 @@ impl ResponsesRequest {
             system: Some(system.join("\n\n")).filter(|text| !text.trim().is_empty()),
             history: Vec::new(),
             text: String::new(),
+            attachments: Vec::new(),
             trailing_messages: Vec::new(),
             tools,
             web_search,
@@ -81,7 +84,7 @@ impl ResponsesRequest {
             include_usage: true,
         };
         reject_others(fields)?;
-        Ok(Self { chat, input, previous, is_stored, in_background, details: request_details(&all) })
+        Ok(Self { chat, input, previous, is_stored, in_background, details })
     }
 }
 

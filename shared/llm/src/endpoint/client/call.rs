@@ -133,6 +133,13 @@ impl<'a> ReplyCall<'a> {
                 state.capabilities.tools.record_rejection(SystemTime::now());
             }
         }
+        if fault.error == ModelError::ImagesUnsupported {
+            if self.prompt.has_pictures() {
+                state.capabilities.images.record_refusal(SystemTime::now());
+            } else {
+                fault.error = ModelError::Rejected;
+            }
+        }
         // Some servers report a schema that they cannot read as an internal error.
         let may_be_of_request = fault.error == ModelError::Rejected || fault.status == Some(500);
         fault.is_of_request |= self.prompt.from_caller && may_be_of_request;

@@ -215,6 +215,27 @@ impl ModelClient {
         self.state.capabilities.tools.take_unpublished()
     }
 
+    /// Whether the model takes pictures, as far as is known at `now`; makes no request.
+    pub fn takes_images(&self, now: SystemTime) -> Option<bool> {
+        self.state.capabilities.images.get(now)
+    }
+
+    /// Whether the caller must pass a refusal of pictures that other processes stored to
+    /// [`store_image_refusal`](Self::store_image_refusal): at most once a day, and only if it can change anything.
+    pub fn begin_image_lookup(&self, now: SystemTime) -> bool {
+        self.state.capabilities.images.begin_read(now)
+    }
+
+    /// Stores that the endpoint refused pictures, which is valid until then.
+    pub fn store_image_refusal(&self, until: SystemTime) {
+        self.state.capabilities.images.store_refusal(until);
+    }
+
+    /// Takes until when the refusal of pictures since the last call of this function is valid; the caller should store it.
+    pub fn take_unpublished_image_refusal(&self) -> Option<SystemTime> {
+        self.state.capabilities.images.take_unpublished()
+    }
+
     /// Returns a key that equal models at equal endpoints with equal configuration share; it contains no secret.
     ///
     /// The configured tool mode is part of it: a new setting gives an endpoint that rejected tools another chance.

@@ -16,6 +16,7 @@ const CONTEXT: Meaning = permanent(ModelError::ContextTooLong);
 const KEY: Meaning = permanent(ModelError::Auth);
 const REJECTED: Meaning = permanent(ModelError::Rejected);
 const TOOLS: Meaning = permanent(ModelError::ToolsUnsupported);
+const IMAGES: Meaning = permanent(ModelError::ImagesUnsupported);
 
 pub(super) struct Refusal {
     /// The HTTP statuses, or those inside a stream; empty for any.
@@ -265,6 +266,30 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["include_usage"], fix(CompatFix::NoUsageOption)),
     // Several: recorded answer in 0xPlaygrounds/rig, 2026-11-23.
     text(&["not support", "tool_choice"], fix(CompatFix::NoForcedChoice)),
+    // OpenRouter: https://github.com/JohnnyZ93/oai-compatible-copilot/issues/229, 2026-11-27.
+    text(&["no endpoints found that support image"], IMAGES),
+    // OpenAI, Azure: https://github.com/browser-use/web-ui/issues/274, 2026-11-27.
+    text(&["image_url is only supported by certain models"], IMAGES),
+    // DeepSeek: https://github.com/rikkahub/rikkahub/issues/1433, 2026-11-27.
+    text(&["unknown variant", "image_url"], IMAGES),
+    // Bedrock: quoted in public code, 2026-11-27.
+    text(&["support the image content block"], IMAGES),
+    // Gemini: quoted in public code, 2026-11-27.
+    text(&["image input modality is not enabled"], IMAGES),
+    // Zhipu: https://github.com/TriDefender/zcode-api/pull/26, 2026-11-27.
+    text(&["messages.content.type", "['text']"], IMAGES),
+    // Groq: https://github.com/vercel/ai/issues/2837, https://github.com/gptme/gptme/pull/896, 2026-11-27.
+    text(&["content", "must be a string"], IMAGES),
+    // llama.cpp, LM Studio, Ollama: https://github.com/ollama/ollama/issues/17301, 2026-11-27.
+    text(&["not support image"], IMAGES),
+    // llama.cpp, LM Studio, Ollama: https://github.com/ggml-org/llama.cpp/issues/15377, 2026-11-27.
+    text(&["image input", "not supported"], IMAGES),
+    // llama.cpp, LM Studio, Ollama: https://github.com/ggml-org/llama.cpp/issues/12947, 2026-11-27.
+    text(&["unsupported content part type", "image_url"], IMAGES),
+    // vLLM: https://github.com/vllm-project/vllm/issues/23402, 2026-11-27.
+    text(&["is not a multimodal model"], IMAGES),
+    // mlx-lm: quoted in public code, 2026-11-27.
+    text(&["only 'text' content type"], IMAGES),
     // Several: https://github.com/BerriAI/litellm/issues/7785, 2026-11-25.
     text(&["not support", "tools"], TOOLS),
     // Several: recorded answer in social-growth-studio/req_llm, 2026-11-23.

@@ -29,7 +29,7 @@ fn mistake_in(options: &str) -> String {
 fn every_option_is_parsed() {
     let models = models(
         r#"{"volcano":{"thinking":"off","thinkingOpen":true,"effort":"low","temperature":0.7,"topP":0.9,"maxTokens":4096,
-            "contextTokens":128000,"firstByteSeconds":60,"provider":"vllm","fallback":"openai",
+            "contextTokens":128000,"firstByteSeconds":60,"images":false,"provider":"vllm","fallback":"openai",
             "price":{"input":0.8,"cachedInput":0.16,"output":2.0}},"openai":{},"main":{"price":{"input":1,"cacheWrite":1.25,"output":3}}}"#,
     )
     .unwrap();
@@ -43,6 +43,7 @@ fn every_option_is_parsed() {
         thinking_open: Some(true),
         effort: Some(Effort::Low),
         context_tokens: Some(128_000),
+        images: Some(false),
         price: Some(Price { input: 800_000, cached_input: 160_000, cache_write: 800_000, output: 2_000_000 }),
         first_byte_timeout: Some(Duration::from_mins(1)),
     };

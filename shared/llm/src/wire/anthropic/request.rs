@@ -8,6 +8,7 @@ use crate::Cloud;
 use crate::errors::AttemptError;
 use crate::wire::call_numbers::CallNumbers;
 use crate::wire::functions::{CacheControl, ToolFields, mode_name, object_or_empty};
+use crate::wire::pictures::{Picture, pictures};
 use crate::wire::sides::{Side, Turn, to_turns};
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
@@ -69,6 +70,9 @@ enum Block<'a> {
     Text {
         text: &'a str,
     },
+    Image {
+        source: ImageSource<'a>,
+    },
     ToolUse {
         id: String,
         name: &'a str,
@@ -80,6 +84,13 @@ enum Block<'a> {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
+}
+
+// https://platform.claude.com/docs/en/build-with-claude/vision, 2026-11-27.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ImageSource<'a> {
+    Base64 { media_type: &'a str, data: &'a str },
 }
 
 pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
@@ -176,7 +187,12 @@ fn blocks<'a>(
 ) -> Vec<(Side, Block<'a>)> {
     let text_block = |text: &'a String| Some(Block::Text { text }).filter(|_| !text.trim().is_empty());
     match message {
-        Message::User { text, .. } => text_block(text).map(|block| (Side::User, block)).into_iter().collect(),
+        Message::User { text, attachments } => {
+            let image = |Picture { media_type, base64: data }| Block::Image {
+                source: ImageSource::Base64 { media_type, data },
+            };
+            pictures(attachments).map(image).chain(text_block(text)).map(|block| (Side::User, block)).collect()
+        }
         Message::Assistant { text, calls, .. } => {
             let calls = calls.iter().map(|call| Block::ToolUse {
                 id: ids.assign(&call.id),

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use domain::{Message, ProviderData, ReasoningDetail, ReasoningItem, ToolCall, ToolChoice};
+use domain::{Attachment, Message, ProviderData, ReasoningDetail, ReasoningItem, ToolCall, ToolChoice};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -10,6 +10,7 @@ use crate::errors::AttemptError;
 use crate::params::ReasoningEcho;
 use crate::wire::call_numbers::CallNumbers;
 use crate::wire::functions::{CacheControl, Tool, mode_name, result_content, signed_calls};
+use crate::wire::pictures::{DataUrl, pictures};
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 #[derive(Serialize)]
@@ -57,16 +58,52 @@ enum WireMessage<'a> {
 enum Content<'a> {
     Text(Cow<'a, str>),
     Cached([Value; 1]),
+    Parts(Vec<Part<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Part<'a> {
+    Picture(PicturePart<'a>),
+    Text(Value),
+}
+
+// Recorded request in charmbracelet/fantasy, openai-gpt-5-stream.yaml, 2026-11-27.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum PicturePart<'a> {
+    ImageUrl { image_url: Address<'a> },
+}
+
+#[derive(Serialize)]
+struct Address<'a> {
+    url: DataUrl<'a>,
 }
 
 impl<'a> Content<'a> {
     fn new(text: impl Into<Cow<'a, str>>, cached: bool) -> Self {
         let text = text.into();
-        if !cached {
-            return Self::Text(text);
-        }
-        Self::Cached([json!({ "type": "text", "text": text, "cache_control": CacheControl::Ephemeral })])
+        if cached { Self::Cached([text_part(&text, cached)]) } else { Self::Text(text) }
     }
+
+    /// The content of a user message. A text part that is empty is rejected by several endpoints.
+    fn of_user(text: &'a str, attachments: &'a [Attachment], cached: bool) -> Self {
+        let picture = |picture| Part::Picture(PicturePart::ImageUrl { image_url: Address { url: DataUrl(picture) } });
+        let mut parts: Vec<_> = pictures(attachments).map(picture).collect();
+        if parts.is_empty() {
+            return Self::new(text, cached);
+        }
+        parts.extend((!text.trim().is_empty()).then(|| Part::Text(text_part(text, cached))));
+        Self::Parts(parts)
+    }
+}
+
+fn text_part(text: &str, cached: bool) -> Value {
+    let mut part = json!({ "type": "text", "text": text });
+    if cached {
+        part["cache_control"] = json!(CacheControl::Ephemeral);
+    }
+    part
 }
 
 #[derive(Serialize)]
@@ -126,7 +163,9 @@ struct MessageEncoder<'a> {
 impl<'a> MessageEncoder<'a> {
     fn message(&mut self, at: usize, message: &'a Message) -> Option<WireMessage<'a>> {
         match message {
-            Message::User { text, .. } => Some(WireMessage::User { content: Content::new(text, self.ends_cache(at)) }),
+            Message::User { text, attachments } => {
+                Some(WireMessage::User { content: Content::of_user(text, attachments, self.ends_cache(at)) })
+            }
             // Several endpoints reject an empty message.
             Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
             Message::Assistant { text, thinking, calls, provider_data } => {

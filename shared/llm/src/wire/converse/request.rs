@@ -11,6 +11,7 @@ use crate::errors::AttemptError;
 use crate::wire::anthropic::own_thinking;
 use crate::wire::call_numbers::CallNumbers;
 use crate::wire::functions::{object_or_empty, result_content};
+use crate::wire::pictures::{Picture, pictures};
 use crate::wire::sides::{Side, Turn, to_turns};
 use crate::wire::{HttpRequestParts, WireRequest};
 
@@ -65,6 +66,7 @@ enum Schema<'a> {
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 enum Block<'a> {
     Text(&'a str),
+    Image { format: &'a str, source: ImageSource<'a> },
     ReasoningContent(Reasoning<'a>),
     ToolUse { tool_use_id: String, name: String, input: &'a Value },
     ToolResult { tool_use_id: String, content: [Value; 1] },
@@ -76,6 +78,12 @@ enum Block<'a> {
 enum Reasoning<'a> {
     ReasoningText { text: &'a str, signature: &'a str },
     RedactedContent(&'a str),
+}
+
+// Service model of botocore 1.44.8, 2026-11-26: formats are png, jpeg, gif and webp, at most 3.75 MB each.
+#[derive(Serialize)]
+struct ImageSource<'a> {
+    bytes: &'a str,
 }
 
 const CACHE_POINT: Block<'static> = Block::CachePoint { r#type: "default" };
@@ -155,8 +163,9 @@ impl<'a> MessageBlocks<'a> {
 
     fn add(&mut self, message: &'a Message, thinks: bool) {
         match message {
-            Message::User { text, .. } => {
+            Message::User { text, attachments } => {
                 self.add_missing_results();
+                self.blocks.extend(pictures(attachments).map(|picture| (Side::User, image_block(picture))));
                 self.add_text(Side::User, text);
             }
             Message::Assistant { text, calls, .. } => {
@@ -203,6 +212,11 @@ impl<'a> MessageBlocks<'a> {
         let text = if content.trim().is_empty() { NO_TEXT } else { content };
         self.blocks.push((Side::User, Block::ToolResult { tool_use_id, content: [json!({ "text": text })] }));
     }
+}
+
+fn image_block(Picture { media_type, base64 }: Picture<'_>) -> Block<'_> {
+    let format = media_type.strip_prefix("image/").unwrap_or(media_type);
+    Block::Image { format, source: ImageSource { bytes: base64 } }
 }
 
 fn reasoning_block(item: &ReasoningItem) -> Option<Block<'_>> {

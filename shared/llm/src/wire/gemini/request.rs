@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::param_fields::param_fields;
 use crate::errors::AttemptError;
 use crate::wire::functions::{ToolFields, object_or_empty, signed_calls};
+use crate::wire::pictures::{Picture, pictures};
 use crate::wire::sides::{Side, group_by_side};
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
@@ -37,6 +38,9 @@ enum Part<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         thought_signature: Option<&'a str>,
     },
+    Picture {
+        inline_data: Blob<'a>,
+    },
     Call {
         function_call: Value,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +50,14 @@ enum Part<'a> {
         /// The content is in its `result` or its `error`.
         function_response: Value,
     },
+}
+
+// Recorded request in charmbracelet/fantasy, gemini-2.5-pro-stream.yaml, 2026-11-27.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Blob<'a> {
+    mime_type: &'a str,
+    data: &'a str,
 }
 
 #[derive(Serialize)]
@@ -82,7 +94,16 @@ fn text_part(text: &str) -> Part<'_> {
 
 fn parts<'a>(message: &'a Message, request: WireRequest<'a>) -> Vec<(Side, Part<'a>)> {
     match message {
-        Message::User { text, .. } => vec![(Side::User, text_part(text))],
+        Message::User { text, attachments } => {
+            let picture = |Picture { media_type, base64: data }| Part::Picture {
+                inline_data: Blob { mime_type: media_type, data },
+            };
+            let mut parts: Vec<_> = pictures(attachments).map(|one| (Side::User, picture(one))).collect();
+            if parts.is_empty() || !text.trim().is_empty() {
+                parts.push((Side::User, text_part(text)));
+            }
+            parts
+        }
         Message::Assistant { text, calls, provider_data, .. } => {
             let data = request.own_data(provider_data.as_deref());
             let calls = signed_calls(calls, data, request.quirks.signatures).map(|(call, thought_signature)| {

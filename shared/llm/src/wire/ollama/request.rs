@@ -8,6 +8,7 @@ use crate::Thinking;
 use crate::errors::AttemptError;
 use crate::params::ResolvedParams;
 use crate::wire::functions::{Tool, object_or_empty, result_content};
+use crate::wire::pictures::pictures;
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 #[derive(Serialize)]
@@ -29,6 +30,9 @@ enum WireMessage<'a> {
     },
     User {
         content: &'a str,
+        // https://docs.ollama.com/capabilities/vision, 2026-11-27.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        images: Vec<&'a str>,
     },
     Assistant {
         content: &'a str,
@@ -74,7 +78,10 @@ fn think(parameters: &ResolvedParams) -> Option<Value> {
 
 fn message(message: &Message) -> Option<WireMessage<'_>> {
     match message {
-        Message::User { text, .. } => Some(WireMessage::User { content: text }),
+        Message::User { text, attachments } => {
+            let images = pictures(attachments).map(|picture| picture.base64).collect();
+            Some(WireMessage::User { content: text, images })
+        }
         Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
         Message::Assistant { text, thinking, calls, .. } => Some(WireMessage::Assistant {
             content: text,

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use domain::{Message, ReasoningItem, ToolChoice};
+use domain::{Attachment, Message, ReasoningItem, ToolChoice};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -9,6 +9,7 @@ use crate::errors::AttemptError;
 use crate::params::ResolvedParams;
 use crate::wire::chat_completions::{effort, switch_fields};
 use crate::wire::functions::{ToolFields, mode_name, result_content};
+use crate::wire::pictures::{DataUrl, pictures};
 use crate::wire::{Fields, HttpRequestParts, WireRequest};
 
 /// Requests the reasoning in a form that only the provider can read.
@@ -34,7 +35,7 @@ struct Body<'a> {
 enum InputItem<'a> {
     Message {
         role: &'static str,
-        content: &'a str,
+        content: Content<'a>,
     },
     Reasoning {
         /// Required, but not used in addition to the encrypted content.
@@ -51,6 +52,33 @@ enum InputItem<'a> {
         call_id: &'a str,
         output: Cow<'a, str>,
     },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Parts(Vec<Part<'a>>),
+}
+
+// https://platform.openai.com/docs/guides/images-vision, 2026-11-27.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    InputImage { image_url: DataUrl<'a>, detail: &'static str },
+    InputText { text: &'a str },
+}
+
+impl<'a> Content<'a> {
+    fn of_user(text: &'a str, attachments: &'a [Attachment]) -> Self {
+        let picture = |picture| Part::InputImage { image_url: DataUrl(picture), detail: "auto" };
+        let mut parts: Vec<_> = pictures(attachments).map(picture).collect();
+        if parts.is_empty() {
+            return Self::Text(text);
+        }
+        parts.extend((!text.trim().is_empty()).then_some(Part::InputText { text }));
+        Self::Parts(parts)
+    }
 }
 
 #[derive(Serialize)]
@@ -90,11 +118,14 @@ pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, Attem
 
 fn items<'a>(message: &'a Message, request: WireRequest<'a>) -> Vec<InputItem<'a>> {
     match message {
-        Message::User { text, .. } => vec![InputItem::Message { role: "user", content: text }],
+        Message::User { text, attachments } => {
+            vec![InputItem::Message { role: "user", content: Content::of_user(text, attachments) }]
+        }
         Message::Assistant { text, calls, provider_data, .. } => {
             let data = request.own_data(provider_data.as_deref()).filter(|_| request.quirks.echo_encrypted);
             let reasoning = data.map(|data| &*data.reasoning).unwrap_or_default();
-            let mut text = Some(InputItem::Message { role: "assistant", content: text }).filter(|_| !text.is_empty());
+            let mut text =
+                (!text.is_empty()).then_some(InputItem::Message { role: "assistant", content: Content::Text(text) });
             let mut items = Vec::new();
             // The first reasoning precedes the text. Reasoning without a call after it is rejected.
             for (at, call) in calls.iter().enumerate() {
