@@ -85,7 +85,11 @@ async fn rejected_files_have_their_reason() {
     let cut = png()[..40].to_vec();
     for (name, bytes, expected) in [
         ("a.png", cut, (400, "invalid_attachment")),
-        ("a.exe", b"MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00".to_vec(), (415, "unsupported_media_type")),
+        (
+            "a.exe",
+            b"MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00".to_vec(),
+            (415, "unsupported_media_type"),
+        ),
         ("a.txt", vec![b'a'; 4 * 1024 * 1024 + 1], (413, "too_large")),
         ("%20", b"a".to_vec(), (400, "invalid_request")),
     ] {
@@ -164,7 +168,9 @@ async fn texts_are_in_the_prompt_with_numbers() {
     app.chat(&json!({ "message": "How much?", "attachments": [id] })).await;
     let content = last_content(&app);
     let text = content.as_str().unwrap();
-    assert!(text.starts_with("<file name=\"a.csv\">\n1: name,sum\n2: ann,7\n</file>\n\n(") && text.ends_with("How much?"));
+    assert!(
+        text.starts_with("<file name=\"a.csv\">\n1: name,sum\n2: ann,7\n</file>\n\n(") && text.ends_with("How much?")
+    );
 }
 
 #[tokio::test]
@@ -184,7 +190,10 @@ async fn long_texts_are_read_by_tools() {
     let requests = app.model.requests();
     let first = requests[0].last_message();
     assert!(first.starts_with("[file \"contract.txt\": ") && first.ends_with("Termination?"), "{first}");
-    let results: Vec<String> = requests[3].body["messages"].as_array().unwrap().iter()
+    let results: Vec<String> = requests[3].body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
         .filter(|message| message["role"] == "tool")
         .map(|message| message["content"].as_str().unwrap().to_owned())
         .collect();
@@ -206,13 +215,17 @@ async fn large_files_are_uploaded_as_a_form() {
     assert_eq!(app.post(&complete, &json!({})).await.error(), (400, "invalid_request".to_owned()));
     assert_eq!(app.post("/api/chat", &json!({ "message": "?", "attachments": [id] })).await.error().0, 404);
     let path = url.strip_prefix(app.base()).unwrap();
-    let body = format!("--X\r\ncontent-disposition: form-data; name=\"file\"; filename=\"x\"\r\n\r\n{text}\r\n--X--\r\n");
+    let body =
+        format!("--X\r\ncontent-disposition: form-data; name=\"file\"; filename=\"x\"\r\n\r\n{text}\r\n--X--\r\n");
     let form = [("content-type", "multipart/form-data; boundary=X")];
     assert_eq!(app.as_user("other").send("POST", path, &form, body.clone()).await.status, 404);
     assert_eq!(app.send("POST", path, &form, body.clone()).await.status, 204);
     for _ in 0..2 {
         let done = app.post(&complete, &json!({})).await;
-        assert_eq!((done.status, &done.json()["truncated"], &done.json()["bytes"]), (201, &json!(true), &json!(text.len())));
+        assert_eq!(
+            (done.status, &done.json()["truncated"], &done.json()["bytes"]),
+            (201, &json!(true), &json!(text.len()))
+        );
     }
     assert_eq!(app.send("POST", path, &form, body).await.status, 404, "nothing waits for it");
     let huge = json!({ "name": "a", "type": "x", "bytes": 26 * 1024 * 1024 });

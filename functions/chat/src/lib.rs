@@ -34,8 +34,8 @@ pub use turns::{Budget, Budgets, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, Metrics, 
 use self::http::admin::{Agents, Tools};
 use self::http::routing::{any, delete, get, patch, post, put};
 use self::http::{
-    account, admin, ai_sdk, attachments, audit, catalog, chat, conversations, documents, export, feedback, import, mcp, openai,
-    page, responses, shares, usage,
+    account, admin, ai_sdk, attachments, audit, catalog, chat, conversations, documents, export, feedback, import, mcp,
+    openai, page, responses, shares, usage,
 };
 
 /// The version with the commit that was built.

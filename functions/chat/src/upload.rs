@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use memchr::memmem;
 
 /// Base64 with or without its padding.
@@ -19,7 +19,8 @@ pub(crate) fn form_file<'a>(content_type: &str, body: &'a [u8]) -> Option<&'a [u
     let delimiter = format!("\r\n--{boundary}");
     let end = memmem::rfind(body, format!("{delimiter}--").as_bytes())?;
     // The file itself may contain anything but the delimiter.
-    let start = memmem::rfind(&body[..end], delimiter.as_bytes()).map_or(delimiter.len() - 2, |at| at + delimiter.len());
+    let start =
+        memmem::rfind(&body[..end], delimiter.as_bytes()).map_or(delimiter.len() - 2, |at| at + delimiter.len());
     let part = body.get(start..end)?;
     let content = memmem::find(part, b"\r\n\r\n")? + 4;
     let head = String::from_utf8_lossy(&part[..content]).to_ascii_lowercase();

@@ -173,7 +173,8 @@ impl Delete {
         let (mut absent, mut deleted_keys) = (Vec::new(), 0);
         for NamedUser { name, owners } in users {
             let line = if deletes {
-                let DeletionCounts { keys, conversations, others } = delete_owners(store, files.as_ref(), owners).await?;
+                let DeletionCounts { keys, conversations, others } =
+                    delete_owners(store, files.as_ref(), owners).await?;
                 deleted_keys += keys;
                 (keys + conversations + others > 0).then(|| {
                     format!("deleted {name}: {keys} keys, {conversations} conversations, {others} other items")

@@ -165,9 +165,7 @@ fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
     }
 }
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<T, TurnError> {
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, TurnError> {
     let done = spawn_blocking(work).await.map_err(|error| TurnError::caused_by(ErrorCode::Internal, error))?;
     done.map_err(|error| match error.kind() {
         io::ErrorKind::StorageFull => ErrorCode::StorageFull.into(),

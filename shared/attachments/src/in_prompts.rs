@@ -60,7 +60,9 @@ impl Attachments {
                 let bytes = self.content(owner, &file.id).await;
                 bytes.map(|bytes| AttachmentContent::Base64(encoded(&bytes)))
             }
-            AttachmentKind::Text => self.text(owner, &file.id).await.map(|text| AttachmentContent::Text(numbered_text(&text).into())),
+            AttachmentKind::Text => {
+                self.text(owner, &file.id).await.map(|text| AttachmentContent::Text(numbered_text(&text).into()))
+            }
         };
         match loaded {
             Ok(content) => file.content = content,

@@ -28,9 +28,8 @@ pub(crate) fn parts(text: &str) -> Vec<&str> {
 
 /// Parts with their numbers, of which the first is `first`.
 pub(crate) fn numbered(parts: &[&str], first: usize, are_pages: bool) -> String {
-    let number = |(part, number): (&&str, usize)| match are_pages {
-        true => format!("[{number}]\n{}", part.trim()),
-        false => format!("{number}: {part}"),
+    let number = |(part, number): (&&str, usize)| {
+        if are_pages { format!("[{number}]\n{}", part.trim()) } else { format!("{number}: {part}") }
     };
     let parts: Vec<String> = parts.iter().zip(first..).map(number).collect();
     parts.join(if are_pages { "\n\n" } else { "\n" })

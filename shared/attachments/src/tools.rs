@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tools::{Tool, ToolCallError, ToolContext, ToolError, ToolMetadata, ToolOutput, arguments, schema};
 use work::LONG_WORK;
 
-use crate::passages::{self, PAGE_SEPARATOR, Passage};
 use crate::Attachments;
+use crate::passages::{self, PAGE_SEPARATOR, Passage};
 
 /// The most passages of a search.
 const MAX_PASSAGES: usize = 10;
@@ -99,9 +99,7 @@ impl Tool for SearchAttachments {
         }
         found.sort_by_key(|(_, passage, _)| std::cmp::Reverse(passage.score));
         let mut space = context.result_budget.max_bytes.saturating_sub(FRAME_BYTES);
-        let entry = |(file, Passage { number, text, .. }, unit): &(&Attachment, Passage, &str)| {
-            json!({ "name": file.name, *unit: number, "text": text })
-        };
+        let entry = |(file, Passage { number, text, .. }, unit): &(&Attachment, Passage, &str)| json!({ "name": file.name, *unit: number, "text": text });
         let fits = |entry: &Value| {
             let length = tool_calls::escape(&entry.to_string()).len() + 1;
             space.checked_sub(length).inspect(|rest| space = *rest).is_some()
@@ -148,8 +146,8 @@ impl Tool for ReadAttachment {
         let wanted = parts.get(first - 1..last).unwrap_or_default();
         let count = wanted.iter().take_while(|part| fits(part)).count().max(1).min(wanted.len());
         let end = first + count - 1;
-        let content = passages::numbered(&wanted[..count], first, unit == "page");
-        let mut result = json!({ "name": name, "content": content, "from": first, "to": end, "total": parts.len() });
+        let shown = passages::numbered(&wanted[..count], first, unit == "page");
+        let mut result = json!({ "name": name, "content": shown, "from": first, "to": end, "total": parts.len() });
         if end < last {
             result["note"] = fill(texts.more, &[("from", &(end + 1).to_string())]).into();
         }

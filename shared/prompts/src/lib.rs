@@ -9,7 +9,7 @@ mod tool_file;
 
 pub use fill::fill;
 pub use texts::{
-    AgentTexts, ArgumentTexts, ArticleTexts, AttachmentTexts, CalculatorTexts, CallTexts, CurrentTimeTexts, CustomToolTexts,
-    DocumentTexts, SearchTexts, ToolTexts,
+    AgentTexts, ArgumentTexts, ArticleTexts, AttachmentTexts, CalculatorTexts, CallTexts, CurrentTimeTexts,
+    CustomToolTexts, DocumentTexts, SearchTexts, ToolTexts,
 };
 pub use tool_file::ToolFile;

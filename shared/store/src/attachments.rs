@@ -120,19 +120,13 @@ impl FileRecords {
     }
 
     /// The file with this id; `None` for an unknown one.
-    pub async fn get(
-        &self,
-        owner: &Owner,
-        id: &str,
-        now: SystemTime,
-    ) -> Result<Option<FileRecord>, StoreError> {
+    pub async fn get(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<FileRecord>, StoreError> {
         if !is_ulid(id) {
             return Ok(None);
         }
         let item = self.table.get(&key(owner, id)).await?;
-        let is_there = |item: &Item| {
-            !item.contains_key(LEAVING) && (!item.contains_key(EXPIRES) || item.is_unexpired(now))
-        };
+        let is_there =
+            |item: &Item| !item.contains_key(LEAVING) && (!item.contains_key(EXPIRES) || item.is_unexpired(now));
         let Some(item) = item.filter(is_there) else { return Ok(None) };
         item.check_version("a file")?;
         let (is_pending, is_used) = (item.contains_key(PENDING), item.contains_key(USED_BY));

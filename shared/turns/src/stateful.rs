@@ -154,6 +154,12 @@ impl StatefulTurn {
         let sources = self.sources.get_or_init(|| SourceNumbers::continuing(&earlier_sources)).clone();
         let mut question = self.question().await.map_err(|error| log_failure(&error))?;
         let tools = self.load_files(&mut history, &mut question).await?;
+        let has_files =
+            |message: &Message| matches!(message, Message::User { attachments, .. } if !attachments.is_empty());
+        if history.iter().flat_map(|turn| &turn.messages).chain(&question).any(has_files) {
+            // A recording has texts only.
+            recorder = None;
+        }
         let (history, (text, attachments), trailing_messages) = prompt_parts(history, question);
         let context = self.request.client.as_ref().map(|client| client.context.clone());
         let has_input = context.is_some() || !trailing_messages.is_empty();

@@ -54,7 +54,9 @@ async fn completions_take_pictures_and_documents() {
 #[tokio::test]
 async fn f126_addresses_in_requests_are_guarded() {
     let app = TestApp::start().await;
-    for url in ["http://127.0.0.1:9/a.png", "http://localhost/a.png", "http://169.254.169.254/latest", "https://[::1]/a"] {
+    for url in
+        ["http://127.0.0.1:9/a.png", "http://localhost/a.png", "http://169.254.169.254/latest", "https://[::1]/a"]
+    {
         let response = app.post("/v1/chat/completions", &completion(&picture(url))).await;
         assert_eq!(response.error(), (400, "invalid_attachment".to_owned()), "{url}");
     }

@@ -1,10 +1,10 @@
 //! Files of users: uploads, downloads, and files inside of requests.
 
 use attachments::{Attachments, MAX_DIRECT_BYTES, MAX_FILE_BYTES, MAX_FILES};
+use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::Json;
 use domain::{Attachment, AttachmentContent, AttachmentKind, ErrorCode, Message, Owner, StrictObject};
 use egress::{Egress, Limits, Request, SystemNetwork};
 use futures_util::future::try_join_all;
@@ -125,7 +125,9 @@ pub(crate) async fn content(
 /// A name in the form of RFC 8187.
 fn encoded(name: &str) -> String {
     name.bytes().fold(String::new(), |text, byte| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => text + char::from(byte).encode_utf8(&mut [0; 4]),
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => {
+            text + char::from(byte).encode_utf8(&mut [0; 4])
+        }
         _ => format!("{text}%{byte:02X}"),
     })
 }
@@ -208,7 +210,9 @@ pub(crate) async fn read_inline<'a>(
 }
 
 /// The files of messages.
-pub(crate) fn files_of<'a>(messages: impl Iterator<Item = &'a mut Message>) -> impl Iterator<Item = &'a mut Attachment> {
+pub(crate) fn files_of<'a>(
+    messages: impl Iterator<Item = &'a mut Message>,
+) -> impl Iterator<Item = &'a mut Attachment> {
     let files = messages.filter_map(|message| match message {
         Message::User { attachments, .. } => Some(attachments),
         Message::Assistant { .. } | Message::Tool(_) => None,
@@ -257,7 +261,8 @@ async fn fetch(app: &App, file: &Attachment) -> Result<(String, Vec<u8>), ApiErr
     }
     let unreachable = |reason: String| ApiError::new(ErrorCode::InvalidAttachment, reason);
     let egress = Egress::new(app.config.tool_policy.with_http(), SystemNetwork);
-    let url = egress.policy().parse(address).map_err(|why| unreachable(format!("An address is not accepted: {why}")))?;
+    let url =
+        egress.policy().parse(address).map_err(|why| unreachable(format!("An address is not accepted: {why}")))?;
     let name = url.path_segments().and_then(|mut path| path.next_back()).unwrap_or_default().to_owned();
     let limits = Limits { max_body_bytes: MAX_DIRECT_BYTES, ..Limits::default() };
     let sent = egress.send(Request::new(Method::GET, url).redirects(3).limits(limits)).await;

@@ -16,8 +16,8 @@ use domain::{ErrorCode, Failure, ToolChoice, new_id};
 use http::{HeaderValue, header};
 use llm::{Effort, GenerationParams, ModelClient, Thinking, Wire};
 use serde_json::{Value, json};
-use tools::url_allowlist::SEARCH_WEB;
 use tools::ToolRegistry;
+use tools::url_allowlist::SEARCH_WEB;
 use turns::{PromptInput, ResolvedAgent, StartStatelessTurn, StatelessInput};
 use web::{ApiError, Caller, ErrorFormat};
 

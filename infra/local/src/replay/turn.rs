@@ -61,6 +61,7 @@ fn build_turn<'a>(
 ) -> Turn<'a> {
     let length = if speed == Speed::Real { head.left() } else { NO_DEADLINE };
     Turn {
+        attachments: Vec::new(),
         id: head.turn.clone(),
         models,
         tool_modes: script,

@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use domain::{Attachment, ErrorCode, Failure, FinishReason, Language, Message, NumberedSources, Source, Summary, Usage};
+use domain::{
+    Attachment, ErrorCode, Failure, FinishReason, Language, Message, NumberedSources, Source, Summary, Usage,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

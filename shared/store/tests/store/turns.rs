@@ -49,6 +49,7 @@ async fn turn_is_stored_and_counted() {
     };
     store.finish(&lease, &answer, at(2)).await.unwrap();
     let user = StoredMessage {
+        attachments: Vec::new(),
         feedback: None,
         models: Vec::new(),
         id: turn.user_message_id.clone(),
