@@ -273,11 +273,17 @@ async fn failed_response_has_openai_error() {
 async fn invalid_requests_are_rejected_by_field() {
     let app = TestApp::start().await;
     let unknown = "resp_01ARZ3NDEKTSV4RRFFQ69G5FAV01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let user_part = |part: Value| json!([{ "role": "user", "content": [part] }]);
     for (input, more, param) in [
         (json!(""), json!({}), "input"),
         (json!(3), json!({}), "input"),
         (json!([{ "role": "robot", "content": "x" }]), json!({}), "input[0].role"),
-        (json!([{ "role": "user", "content": [{ "type": "input_image" }] }]), json!({}), "input[0].content"),
+        (user_part(json!({ "type": "input_image" })), json!({}), "input[0].content[0].image_url"),
+        (user_part(json!({ "type": "input_image", "file_id": "f" })), json!({}), "input[0].content[0].file_id"),
+        (user_part(json!({ "type": "input_file", "file_data": "JVBE" })), json!({}), "input[0].content[0].file_data"),
+        (user_part(json!({ "type": "input_file", "file_url": "ftp:x" })), json!({}), "input[0].content[0].file_url"),
+        (user_part(json!({ "type": "input_audio" })), json!({}), "input[0].content[0].type"),
+        (json!([{ "role": "user", "content": 3 }]), json!({}), "input[0].content"),
         (json!([{ "type": "item_reference", "id": "msg_1" }]), json!({}), "input[0].id"),
         (json!([{ "role": "assistant", "content": "x" }]), json!({}), "input"),
         (json!("x"), json!({ "store": false, "background": true }), "store"),

@@ -2,10 +2,7 @@
 
 use domain::{Attachment, AttachmentContent, ErrorCode, Failure, Message, StrictObject};
 
-use crate::MAX_BODY_BYTES;
-
-/// Maximum number of files in a message.
-pub(crate) const MAX_ATTACHMENTS: usize = 10;
+use crate::request::{MAX_ATTACHMENTS, MAX_BODY_BYTES};
 
 const MAX_NAME_CHARS: usize = 255;
 

@@ -2,13 +2,14 @@ use domain::{ErrorCode, Failure, SearchMode, ToolChoice};
 
 use domain::StrictObject;
 
-use crate::attachments::MAX_ATTACHMENTS;
-
 /// Maximum length of a message, in Unicode scalar values.
 pub const MAX_MESSAGE_CHARS: usize = 32_000;
 
 /// Maximum size of a request body, in bytes.
 pub const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// Maximum number of files in a message.
+pub(crate) const MAX_ATTACHMENTS: usize = 10;
 
 /// Maximum size of a body whose messages may carry files, in bytes. A request to Lambda has no more
 /// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>, 2026-11).

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use domain::{Message, Owner, ToolChoice, ToolSpec};
 
 use crate::GenerationParams;
-use crate::wire::pictures;
 
 /// The input of a model for one reply.
 #[derive(Clone, Debug, Default)]
@@ -25,13 +24,4 @@ pub struct Prompt {
     pub params: GenerationParams,
     /// Further stop sequences. They are omitted where there are too many, or where the endpoint accepts none.
     pub stop_markers: &'static [&'static str],
-}
-
-impl Prompt {
-    /// Whether a picture of it is sent.
-    pub(crate) fn has_pictures(&self) -> bool {
-        self.messages.iter().any(
-            |message| matches!(message, Message::User { attachments, .. } if pictures(attachments).next().is_some()),
-        )
-    }
 }

@@ -58,7 +58,7 @@ pub(crate) async fn create(head: TurnRequestHead, body: Body) -> Result<Response
         let events = start_stateless(head, caller, request.chat, messages).await?;
         return if stream { Ok(web::stream_response(events, response)) } else { whole(events, response).await };
     }
-    let TurnStream { mut events, .. } = start(head, caller, request, messages, &body).await?;
+    let TurnStream { mut events, .. } = Box::pin(start(head, caller, request, messages, &body)).await?;
     if stream {
         return Ok(web::stream_response(events, response));
     }

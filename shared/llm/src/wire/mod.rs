@@ -31,7 +31,7 @@ use crate::{ModelError, Prompt, Wire};
 pub(crate) use delta_queue::DeltaQueue;
 use event_stream::Message;
 use fields::Fields;
-pub(crate) use pictures::pictures;
+pub(crate) use pictures::has_pictures;
 pub(crate) use quirks::Quirks;
 pub(crate) use response_decoder::ResponseDecoder;
 

@@ -35,9 +35,9 @@ pub async fn known_image_support(store: &Store, model: &ModelClient) -> Option<b
     let now = SystemTime::now();
     if model.begin_image_lookup(now) {
         let identity = model.identity();
-        match timeout(PROBE_TIMEOUT, store.tool_support.image_refusal(&identity, now)).await {
-            Ok(Ok(until)) => until.into_iter().for_each(|until| model.store_image_refusal(until)),
-            _ => tracing::warn!("a model's support of pictures could not be read"),
+        let stored = timeout(PROBE_TIMEOUT, store.tool_support.image_refusal(&identity, now)).await;
+        if let Ok(Ok(Some(until))) = stored {
+            model.store_image_refusal(until);
         }
     }
     model.takes_images(now)

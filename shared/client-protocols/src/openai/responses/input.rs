@@ -179,3 +179,30 @@ pub fn check_calls(before: &[ToolCall], messages: &mut [Message]) -> Result<(), 
     }
     if open.is_empty() { Ok(()) } else { invalid("complete: a function call has no output") }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn pictures_and_files_are_attachments_of_their_message() {
+        let parts = json!([
+            {"type": "input_text", "text": "a"},
+            {"type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "auto"},
+            {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBE"},
+            {"type": "input_file", "file_url": "https://a.example/b.csv"},
+            {"type": "input_text", "text": "b"},
+        ]);
+        let at = |name: &str, media_type: &str, address| Attachment::at(name.into(), media_type.into(), address);
+        let attachments = vec![
+            at("image", "image/png", "data:image/png;base64,AAAA"),
+            at("a.pdf", "application/pdf", "data:application/pdf;base64,JVBE"),
+            at("file", "", "https://a.example/b.csv"),
+        ];
+        let expected = InputItem::Message(Message::User { text: "a\nb".to_owned(), attachments });
+        let input = StrictObject::of("input", json!([{"role": "user", "content": parts}]));
+        assert_eq!(parse_input(&mut { input }), Ok((vec![expected], Vec::new())));
+    }
+}

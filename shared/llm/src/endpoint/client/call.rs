@@ -134,7 +134,7 @@ impl<'a> ReplyCall<'a> {
             }
         }
         if fault.error == ModelError::ImagesUnsupported {
-            if self.prompt.has_pictures() {
+            if wire::has_pictures(self.prompt) {
                 state.capabilities.images.record_refusal(SystemTime::now());
             } else {
                 fault.error = ModelError::Rejected;
