@@ -4,7 +4,9 @@ mod inline;
 mod life;
 
 use serde_json::{Value, json};
-use support::{ApiResponse, Client, Completion, TestApp};
+use support::{ApiResponse, Client, Completion, NativeApp, TestApp};
+
+use crate::documents::call;
 
 /// A picture of one pixel.
 pub(crate) const PNG: &str =
@@ -120,7 +122,7 @@ async fn pictures_reach_the_model_in_every_turn() {
     app.model.respond_with(|_| Completion::of(["一个点。"]));
     let id = uploaded(&app, "dot.png", png()).await;
     let turn = app.chat(&json!({ "message": "这是什么？", "attachments": [id] })).await;
-    assert_eq!((turn.finish_reason(), last_content(&app)), ("stop".into(), with_png("这是什么？")));
+    assert_eq!((turn.finish_reason(), last_content(&app)), ("stop", with_png("这是什么？")));
     let conversation = turn.conversation_id();
     let listed = &app.conversation(&conversation).await["messages"][0]["attachments"];
     let file = json!({ "id": id, "name": "dot.png", "type": "image/png", "bytes": png().len(), "kind": "image" });
@@ -175,14 +177,14 @@ async fn texts_are_in_the_prompt_with_numbers() {
 
 #[tokio::test]
 async fn long_texts_are_read_by_tools() {
-    let app = TestApp::start_with(&[("MODEL_OPTIONS", r#"{"openai":{"contextTokens":16000,"tools":"native"}}"#)]).await;
-    let lines: String = (1..=4_000).map(|line| format!("line {line} of the contract\n")).collect();
+    let app = NativeApp::start_with(&[("MODEL_OPTIONS", r#"{"native":{"contextTokens":16000}}"#)]).await;
+    let lines: Vec<String> = (1..=4_000).map(|line| format!("line {line} of the contract")).collect();
+    let lines = lines.join("\n");
     let id = uploaded(&app, "contract.txt", lines.replace("line 3000 of", "line 3000: termination in")).await;
-    let call = |name: &str, arguments: Value| Completion::new().call(0, "c", name, &arguments.to_string()).end();
     app.model.queue_replies([
-        call("search_attachments", json!({ "query": "termination" })),
-        call("read_attachment", json!({ "name": "contract.txt", "from": 2999, "to": 3001 })),
-        call("read_attachment", json!({ "name": "other.txt" })),
+        call("search_attachments", &json!({ "query": "termination" })),
+        call("read_attachment", &json!({ "name": "contract.txt", "from": 2999, "to": 3001 })),
+        call("read_attachment", &json!({ "name": "other.txt" })),
         Completion::of(["See `contract.txt:3000`."]),
     ]);
     let turn = app.chat(&json!({ "message": "Termination?", "attachments": [id] })).await;

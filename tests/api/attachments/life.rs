@@ -67,7 +67,8 @@ async fn erased_user_leaves_no_files() {
     let names: Vec<Value> =
         files.filter(|row| row["kind"] == "attachment").map(|row| row["file"]["name"].clone()).collect();
     assert_eq!(names, ["a.png", "unused.txt"]);
-    assert_eq!(app.delete("/api/me").await.status, 200);
+    let json = [("content-type", "application/json")];
+    assert_eq!(app.send("DELETE", "/api/me", &json, r#"{"confirm":"erase"}"#).await.status, 200);
     assert_eq!(app.get(&format!("/api/attachments/{used}")).await.status, 404);
     assert_eq!((bob.get(&format!("/api/attachments/{kept}")).await.status, stored(&app)), (200, 2));
 }

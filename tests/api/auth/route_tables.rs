@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Every route that requires authentication: method, path, body.
-pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 38] = [
+pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 45] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -26,6 +26,13 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 38] = [
     ("PUT", "/api/conversations/{id}/messages/{messageId}/feedback", r#"{"rating":"up"}"#),
     ("DELETE", "/api/conversations/{id}/messages/{messageId}/feedback", ""),
     ("POST", "/api/conversations/import", "[]"),
+    ("POST", "/api/attachments", ""),
+    ("POST", "/api/attachments/uploads", r#"{"name":"a","bytes":1}"#),
+    ("GET", "/api/attachments/{id}", ""),
+    ("DELETE", "/api/attachments/{id}", ""),
+    ("POST", "/api/attachments/{id}/content", ""),
+    ("POST", "/api/attachments/{id}/complete", ""),
+    ("GET", "/api/attachments/{id}/text", ""),
     ("GET", "/api/documents/{*path}", ""),
     ("GET", "/api/models", ""),
     ("GET", "/api/tools", ""),

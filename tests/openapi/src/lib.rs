@@ -68,8 +68,8 @@ fn operation(route: &Route<'_>, types: &Types<'_>, errors: &mut Map<String, Valu
         match kind {
             "query" | "query!" | "header" => parameters.push(parameter(kind, rest, types)),
             "body" | "optional" => {
-                let schema = types.schema(rest.trim_start_matches("body "));
-                let content = json!({ "application/json": { "schema": schema } });
+                let (media, text) = media_type(rest.trim_start_matches("body "));
+                let content = json!({ media: { "schema": types.schema(text) } });
                 operation["requestBody"] = json!({ "required": kind == "body", "content": content });
                 statuses.extend([400, 413, 415]);
             }
@@ -143,14 +143,19 @@ fn add_response(responses: &mut Map<String, Value>, status: &str, text: &str, ty
     if text.is_empty() {
         return;
     }
-    let named = text.split_once(' ').filter(|(media, _)| media.contains('/'));
-    let (media, text) = named.unwrap_or(("application/json", text));
+    let (media, text) = media_type(text);
     response["content"][media] = match media {
         "text/event-stream" | "application/x-ndjson" => {
             json!({ "x-event-schema": types.schema(text) })
         }
         _ => json!({ "schema": types.schema(text) }),
     };
+}
+
+/// The media type in front of a type, by default that of JSON, and the type.
+fn media_type(text: &str) -> (&str, &str) {
+    let named = text.split_once(' ').filter(|(media, _)| media.contains('/'));
+    named.unwrap_or(("application/json", text))
 }
 
 /// Adds an error, which is a component that several routes share, or another media type of a response.
