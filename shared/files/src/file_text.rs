@@ -49,15 +49,19 @@ pub fn decode_text(bytes: &[u8]) -> Result<String, FileError> {
 }
 
 fn is_in_this_build(file_type: FileType) -> bool {
-    match file_type {
-        FileType::Html => cfg!(feature = "html"),
-        FileType::Pdf => cfg!(feature = "pdf"),
-        FileType::Docx | FileType::Pptx | FileType::Xlsx => cfg!(feature = "office"),
-        _ => true,
-    }
+    let office = cfg!(feature = "office");
+    let readers = [
+        (FileType::Html, cfg!(feature = "html")),
+        (FileType::Pdf, cfg!(feature = "pdf")),
+        (FileType::Docx, office),
+        (FileType::Pptx, office),
+        (FileType::Xlsx, office),
+    ];
+    readers.iter().find(|(of, _)| *of == file_type).is_none_or(|(_, is_built)| *is_built)
 }
 
 /// Reads a file in this process.
+#[cfg_attr(not(feature = "pdf"), expect(clippy::needless_pass_by_value, reason = "the reader of PDF owns the file"))]
 pub(crate) fn text_of(file_type: FileType, bytes: Vec<u8>, max_bytes: usize) -> Result<FileText, FileError> {
     let read = match file_type {
         #[cfg(feature = "html")]

@@ -38,7 +38,7 @@ pub enum FileType {
     Pdf,
     /// A Word document.
     Docx,
-    /// A PowerPoint presentation.
+    /// A presentation of slides (`.pptx`).
     Pptx,
     /// An Excel workbook.
     Xlsx,

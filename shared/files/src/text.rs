@@ -15,13 +15,14 @@ pub(crate) fn is_text(bytes: &[u8]) -> bool {
     utf16(bytes).is_some() || (!bytes.iter().take(HEADER_BYTES).any(is_binary) && !bytes.contains(&0))
 }
 
-/// The content of marked UTF-16, and how two of its bytes are a unit.
-fn utf16(bytes: &[u8]) -> Option<(&[u8], fn([u8; 2]) -> u16)> {
-    match bytes {
-        [0xFF, 0xFE, rest @ ..] => Some((rest, u16::from_le_bytes)),
-        [0xFE, 0xFF, rest @ ..] => Some((rest, u16::from_be_bytes)),
-        _ => None,
-    }
+/// The units of marked UTF-16.
+fn utf16(bytes: &[u8]) -> Option<impl Iterator<Item = u16>> {
+    let unit = match bytes {
+        [0xFF, 0xFE, ..] => u16::from_le_bytes,
+        [0xFE, 0xFF, ..] => u16::from_be_bytes,
+        _ => return None,
+    };
+    Some(bytes.chunks_exact(2).skip(1).map(move |pair| unit([pair[0], pair[1]])))
 }
 
 /// Decodes at most about `max_bytes` of text; what is faulty becomes U+FFFD. Line breaks are `\n`.
@@ -30,8 +31,7 @@ fn utf16(bytes: &[u8]) -> Option<(&[u8], fn([u8; 2]) -> u16)> {
 /// `Damaged` in a build without the feature `encodings` for text that is neither UTF-8 nor marked UTF-16.
 pub(crate) fn decode(bytes: &[u8], max_bytes: usize) -> Result<String, FileError> {
     let start = bytes.get(..max_bytes.saturating_mul(2)).unwrap_or(bytes);
-    let text = if let Some((units, unit)) = utf16(start) {
-        let units = units.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    let text = if let Some(units) = utf16(start) {
         char::decode_utf16(units).map(|one| one.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
     } else {
         decode_unmarked(start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start))?
@@ -47,8 +47,11 @@ fn decode_unmarked(bytes: &[u8]) -> Result<String, FileError> {
             Ok(String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default()).into_owned())
         }
         #[cfg(feature = "encodings")]
-        Err(_) => Ok(crate::guess_encoding(bytes, None::<&mut std::io::Empty>)
-            .map_or_else(|_| String::new(), |encoding| encoding.decode_without_bom_handling(bytes).0.into_owned())),
+        Err(_) => {
+            let guessed = crate::guess_encoding(bytes, None::<&mut std::io::Empty>);
+            let encoding = guessed.map_err(|error| FileError::damaged(&error.to_string()))?;
+            Ok(encoding.decode_without_bom_handling(bytes).0.into_owned())
+        }
         #[cfg(not(feature = "encodings"))]
         Err(_) => Err(FileError::damaged("its text is neither UTF-8 nor UTF-16")),
     }

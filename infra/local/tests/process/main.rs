@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test expects and does not find ends it")]
 
 mod disk;
+mod files;
 mod kills;
 mod reach;
 mod running;

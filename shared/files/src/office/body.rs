@@ -1,4 +1,4 @@
-//! Paragraphs and tables of a part. WordprocessingML and DrawingML have the same local names for them.
+//! Paragraphs and tables of a part. The markup of documents and that of drawings have the same local names for them.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! GIF. Source: CompuServe, "Graphics Interchange Format, Version 89a", 1990-07-31.
+//! GIF. Source: "Graphics Interchange Format, Version 89a", 1990-07-31.
 
 use super::bytes::Bytes;
 use super::{FileError, Picture};

@@ -13,7 +13,7 @@ pub(super) fn clean(input: &mut Bytes<'_>) -> Result<Picture, FileError> {
     file.take(4)?;
     let mut header = file;
     let (kind, data) = chunk(&mut header)?;
-    let size = size(&kind, data)?.ok_or_else(|| FileError::damaged("the WebP has no header"))?;
+    let size = size(kind, data)?.ok_or_else(|| FileError::damaged("the WebP has no header"))?;
     let mut picture = Picture::new(size)?;
     let (chunks, has_pixels) = clean_chunks(file)?;
     if !has_pixels {
@@ -30,7 +30,7 @@ fn clean_chunks(mut input: Bytes<'_>) -> Result<(Vec<u8>, bool), FileError> {
     while !input.0.is_empty() {
         let (kind, data) = chunk(&mut input)?;
         // Each picture in it may be larger than the whole.
-        size(&kind, data)?.map(Picture::new).transpose()?;
+        size(kind, data)?.map(Picture::new).transpose()?;
         match &kind {
             b"VP8X" => push(&mut kept, kind, &[&[data[0] & !METADATA_FLAGS], &data[1..]].concat()),
             b"ANMF" => {
@@ -68,19 +68,20 @@ fn push(kept: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
 }
 
 /// The width and height in the header of a chunk; `None` for a chunk without them.
-fn size(kind: &[u8; 4], data: &[u8]) -> Result<Option<(u32, u32)>, FileError> {
+fn size(kind: [u8; 4], data: &[u8]) -> Result<Option<(u32, u32)>, FileError> {
     let mut data = Bytes(data);
     let damaged = || FileError::damaged("the WebP has a faulty header");
-    match kind {
+    match &kind {
         b"VP8X" => {
-            let [_, _, _, _, a, b, c, d, e, f] = data.array()?;
-            Ok(Some((1 + u32::from_le_bytes([a, b, c, 0]), 1 + u32::from_le_bytes([d, e, f, 0]))))
+            data.take(4)?;
+            let mut side = || data.array().map(|[low, middle, high]| 1 + u32::from_le_bytes([low, middle, high, 0]));
+            Ok(Some((side()?, side()?)))
         }
         b"VP8 " => {
             let [tag, _, _, 0x9D, 0x01, 0x2A] = data.array()? else { return Err(damaged()) };
-            let mut side = || Ok(u32::from(u16::from_le_bytes(data.array()?) & 0x3FFF));
-            let size = (side()?, side()?);
-            if tag & 1 == 0 { Ok(Some(size)) } else { Err(damaged()) }
+            let mut side = || data.array().map(|side| u32::from(u16::from_le_bytes(side) & 0x3FFF));
+            let size_in_pixels = (side()?, side()?);
+            if tag & 1 == 0 { Ok(Some(size_in_pixels)) } else { Err(damaged()) }
         }
         b"VP8L" => {
             if data.byte()? != 0x2F {
