@@ -124,7 +124,7 @@ def full(work):
         program.chmod(0o755)
     manifest = (copy / "functions/chat/Cargo.toml").read_text()
     variables = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "LAMBDA_CHAT_COMMIT": "0123456789ab", "TOOLS": str(source.ROOT / "target/pipeline-tools")}
-    for function, features in (("full", 'default = ["documents", "articles"]'), ("small", "default = []")):
+    for function, features in (("full", 'default = ["documents", "articles", "files"]'), ("small", "default = []")):
         done = subprocess.run([copy / "infra/pipeline/build"], env=variables | {"FUNCTION": function}, capture_output=True, text=True)
         if done.returncode or (copy / "built").read_text() != f"{features}\n0123456789ab\n":
             yield f"build: the {function} function is built with {(copy / 'built').read_text()} {done.stderr}"

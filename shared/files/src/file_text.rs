@@ -107,7 +107,8 @@ impl FileText {
         let end = text.floor_char_boundary(max_bytes);
         let truncated = self.truncated || end < text.len();
         text.truncate(end);
-        Ok(Self { text, truncated, ..self })
+        let title = self.title.map(|title| strip_invisible(&title));
+        Ok(Self { title, text, truncated, ..self })
     }
 }
 

@@ -9,12 +9,14 @@ use crate::{FileError, text};
 /// Source: MS-CFB 2.2, "Compound File Header", as of November 2026.
 const COMPOUND_FILE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
-/// How an entry of a ZIP file's directory begins, and where the length of its name and the name are in it.
+/// How an entry of a ZIP file's directory begins, and the record at the end of the file.
 ///
-/// Source: <https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT>, 4.3.12, as of November 2026.
+/// Source: <https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT>, 4.3.12 and 4.3.16, as of November 2026.
 pub(crate) const ZIP_ENTRY: &[u8] = b"PK\x01\x02";
-const NAME_LENGTH_AT: usize = 28;
-const NAME_AT: usize = 46;
+const ZIP_END: &[u8] = b"PK\x05\x06";
+
+/// The longest record at the end, with its comment.
+const MAX_ZIP_END_BYTES: usize = 22 + 65_535;
 
 /// The part that each office format has, by ECMA-376 (2021): Part 1, 11.3.10, 13.3.6, 12.3.23. All programs use these names.
 const OFFICE_PARTS: [(&[u8], FileType); 3] = [
@@ -125,18 +127,26 @@ impl FileType {
 
 /// The format of an office file, by the names in its directory.
 fn office_type(bytes: &[u8]) -> Option<FileType> {
-    let entries = bytes.windows(NAME_AT).enumerate().filter(|(_, window)| window.starts_with(ZIP_ENTRY));
-    let mut names = entries.filter_map(|(at, entry)| {
-        let length = u16::from_le_bytes([*entry.get(NAME_LENGTH_AT)?, *entry.get(NAME_LENGTH_AT + 1)?]);
-        bytes.get(at + NAME_AT..)?.get(..usize::from(length))
-    });
-    names.find_map(|name| OFFICE_PARTS.iter().find(|(part, _)| *part == name).map(|(_, file_type)| *file_type))
+    let short = |at: usize| Some(usize::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
+    let last = bytes.len().saturating_sub(MAX_ZIP_END_BYTES);
+    let end = last + bytes.get(last..)?.windows(ZIP_END.len()).rposition(|window| window == ZIP_END)?;
+    let mut at = short(end + 16)? | short(end + 18)? << 16;
+    while bytes.get(at..)?.starts_with(ZIP_ENTRY) {
+        let (name_length, name_at) = (short(at + 28)?, at + 46);
+        let name = bytes.get(name_at..)?.get(..name_length)?;
+        if let Some((_, file_type)) = OFFICE_PARTS.iter().find(|(part, _)| *part == name) {
+            return Some(*file_type);
+        }
+        at = name_at + name_length + short(at + 30)? + short(at + 32)?;
+    }
+    None
 }
 
-/// Why an OLE file is not read: it contains an encrypted office file (MS-OFFCRYPTO 2.3.4.4), or is of an older format.
+/// Why an OLE file is not read: it contains an encrypted office file (MS-OFFCRYPTO 2.3.4.4), or is of an older format. The
+/// entries of its directory, which begin with their names, are at multiples of 128 bytes (MS-CFB 2.6.1).
 fn compound_fault(bytes: &[u8]) -> FileError {
     let stream: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let is_encrypted = bytes.windows(stream.len()).any(|window| window == stream);
+    let is_encrypted = bytes.chunks(128).any(|entry| entry.starts_with(&stream));
     if is_encrypted { FileError::Encrypted } else { FileError::Unsupported }
 }
 
@@ -226,7 +236,7 @@ mod tests {
     #[test]
     fn office_files_with_a_password_are_encrypted() {
         let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let bytes = [COMPOUND_FILE, &[0; 100], &name].concat();
+        let bytes = [COMPOUND_FILE, &[0; 1528], &name].concat();
         assert_eq!(FileType::recognise(&bytes, "a.docx"), Err(FileError::Encrypted));
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Vec<String>, bool), FileError> {
                 }
             }
             // A sheet that is a chart has no cells.
-            Err(XlsxError::WorksheetNotFound(_) | XlsxError::XmlEof(_)) => {}
+            Err(XlsxError::NotAWorksheet(_)) => {}
             Err(error) => return Err(damaged(error)),
         }
         space = space.saturating_sub(sheet.text.len());

@@ -25,6 +25,7 @@ pub struct Picture {
 
 /// Checks the structure of a picture, and removes what is not needed to show it: position, camera, comments, thumbnails, and
 /// what follows its end. Colour profiles stay, and the orientation of a JPEG.
+/// A picture of many megabytes takes tens of milliseconds: it is work for the pool.
 ///
 /// # Errors
 /// `Damaged` for a picture that is not complete, `TooLarge` for more than 40 million pixels, `Unsupported` for another type.
