@@ -20,13 +20,14 @@ const DIST = path.join(ROOT, "dist");
 const PARTS = {
   ADMIN_PART: ["parts/admin.tsx", "style/admin.css"],
   CODE_PART: ["parts/code.ts", "style/code.css"],
+  FILES_PART: ["parts/files.ts", "style/files.css"],
   LIBRARY_PART: ["parts/library.ts", "style/library.css"],
   MATHS_PART: ["parts/maths.ts", "style/maths.css"],
   SETTINGS_PART: ["parts/settings.ts", "style/setup.css"],
 };
 
 /** The folders of `src` that only parts contain. */
-const PART_FOLDERS = /^(admin|library|settings|setup)\//;
+const PART_FOLDERS = /^(admin|files|library|settings|setup)\//;
 
 /** What parts use of the page: the names by module. It is in the document only, so that all have one state and one Preact. */
 const shared = new Map();
@@ -181,7 +182,7 @@ function policy(scripts, style) {
     `script-src 'self' ${scripts.join(" ")}`,
     `style-src ${style}`,
     "connect-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self' blob: data:",
     "font-src 'self'",
     "manifest-src 'self'",
     "frame-ancestors 'none'",

@@ -49,7 +49,7 @@ function watchContext(context) {
   const check = () => {
     assert.deepEqual(errors, []);
     assert.deepEqual(
-      requests.filter((url) => !/^(http:\/\/127\.0\.0\.1:\d+\/|data:)/.test(url)),
+      requests.filter((url) => !/^(http:\/\/127\.0\.0\.1:\d+\/|data:|blob:)/.test(url)),
       [],
     );
   };

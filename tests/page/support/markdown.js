@@ -38,7 +38,7 @@ export async function openMarkdown() {
     const source = (number) => (number <= 7 ? { index: number, url: `https://s${number}.example/`, title: "S" } : null);
     window.render = (text, pieces = null, cited = true) => {
       const root = document.createElement("div");
-      const options = cited ? { cite: source, hasSources: () => true, hasDocuments: () => true } : undefined;
+      const options = cited ? { cite: source, hasSources: () => true, isDocument: () => true } : undefined;
       const view = new window.markdown.MarkdownView(root, options);
       for (const piece of pieces ?? [text]) {
         view.push(piece);

@@ -1,13 +1,14 @@
 // The entry point: builds the page, routes by the URL's hash and handles global keys, and what other tabs report.
 
 import { wireCitations } from "./answer/citation-card.ts";
-import { wirePassages } from "./answer/passage.ts";
+import { wirePassages } from "./answer/passages.ts";
 import { ApiError, onReachable } from "./api/client.ts";
 import { credential, reportFailure } from "./api/credential.ts";
 import { onKeyChange } from "./api/key.ts";
 import { completeSignIn, isRedirect, isSignInPending } from "./api/session.ts";
 import { Chat } from "./chat/chat.ts";
 import { Composer } from "./chat/composer.ts";
+import { wireTransfers } from "./chat/transfer.ts";
 import { t } from "./i18n/index.ts";
 import { wireJumps } from "./markdown/jumps.ts";
 import { sharedId } from "./parts/load.ts";
@@ -33,7 +34,7 @@ class Page {
   constructor() {
     renderShell((text) => void this.#chat.send(text));
     this.#chat = new Chat();
-    this.#composer = new Composer({ onSend: (text) => void this.#chat.send(text), onStop: () => this.#chat.stop() });
+    this.#composer = new Composer({ onSend: (text, files) => void this.#chat.send(text, files), onStop: () => this.#chat.stop() });
     this.#chat.use(this.#composer);
   }
 
@@ -63,7 +64,8 @@ class Page {
       void refreshList();
       if (id !== null && id === openId.value) void this.#chat.refresh();
     });
-    for (const wire of [wireCitations, wireJumps, wirePassages]) wire(byId("messages"));
+    for (const wire of [wireCitations, wireJumps, wirePassages]) wire(byId("scroller"));
+    wireTransfers();
     window.addEventListener("online", () => {
       this.#retry();
       // A request that succeeds ends the report of a lost connection.

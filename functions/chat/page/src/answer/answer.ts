@@ -67,7 +67,7 @@ export class AnswerView {
     this.#parts = new AnswerParts({
       cite: (number) => sources.numbered(number),
       hasSources: () => sources.any,
-      hasDocuments: () => references.hasDocuments,
+      isDocument: (path) => references.isDocument(path),
       onCall: ({ name }) => {
         references.noteCall(name);
         void CallDetails.prepare();

@@ -77,7 +77,7 @@ function show(cite: HTMLAnchorElement): void {
     el("p", { class: "citation-title", dir: "auto" }, title),
     el("p", { class: "citation-host" }, hostOf(cite.href)),
     excerpt === "" ? [] : el("p", { class: "citation-excerpt", dir: "auto" }, excerpt),
-    link(cite.href, { class: "citation-open", title: null }, t.answer.openSource, icon("chevron")),
+    link(cite.href, { class: "citation-open", title: null }, cite.protocol === "attachment:" ? t.passage.open : t.answer.openSource, icon("chevron")),
   );
   card.addEventListener("pointerenter", () => clearTimeout(timer));
   card.addEventListener("pointerleave", () => later(hide, HIDE_DELAY_MS));

@@ -1,6 +1,7 @@
 // What is copied of answers, by a button or as a selection: the text with the sources that it cites, and TeX for formulas.
 
 import { t } from "../i18n/index.ts";
+import { safeHref } from "../markdown/links.ts";
 import { el, link, type Child } from "../view/dom.ts";
 import type { Excerpt } from "./parts.ts";
 
@@ -51,7 +52,7 @@ const formulaAt = (node: Node) => elementOf(node)?.closest(".math[data-tex]");
 
 function formatted(nodes: Child[]): string {
   const copy = el("div", {}, nodes);
-  const sources = cited([copy]).map(({ index, title, url }) => el("p", {}, `[${index}] `, link(url, {}, title)));
+  const sources = cited([copy]).map(({ index, title, url }) => el("p", {}, `[${index}] `, safeHref(url) ? link(url, {}, title) : title));
   portable(copy);
   if (sources.length > 0) copy.append(el("p", {}, el("strong", {}, t.answer.sources)), ...sources);
   return copy.innerHTML;
@@ -70,7 +71,7 @@ function portable(copy: HTMLElement): void {
 }
 
 function withSources(text: string, sources: CitedSource[]): string {
-  const lines = sources.map(({ index, title, url }) => (title === url ? `[${index}] ${url}` : `[${index}] ${title} – ${url}`));
+  const lines = sources.map(({ index, title, url }) => [`[${index}] ${title}`, ...(title !== url && safeHref(url) ? [url] : [])].join(" – "));
   return lines.length === 0 ? text : `${text}\n\n${lines.join("\n")}`;
 }
 

@@ -7,7 +7,7 @@ import { MarkdownView } from "../markdown/view.ts";
 export interface Citations {
   cite: (number: number) => Source | null;
   hasSources: () => boolean;
-  hasDocuments: () => boolean;
+  isDocument: (path: string) => boolean;
   /** Receives each call, whose results later text may cite. */
   onCall: (call: ToolCall) => void;
 }

@@ -8,11 +8,18 @@ const DOCUMENT_TOOLS = new Set(["grep_search", "glob_search", "read_file", "list
 export class References {
   /** The sources of all answers by number. */
   readonly sources = new Map<number, Source>();
-  /** Whether a tool has read documents, so that `a.md:1` is a reference. */
-  hasDocuments = false;
+  /** The names of the files of messages. */
+  readonly files = new Set<string>();
+  /** Whether a tool has read documents. */
+  #hasDocuments = false;
 
   /** Records a call of a tool. */
   noteCall(tool: string): void {
-    if (DOCUMENT_TOOLS.has(tool)) this.hasDocuments = true;
+    if (DOCUMENT_TOOLS.has(tool)) this.#hasDocuments = true;
+  }
+
+  /** Whether a path can be a document or a file, so that `a.md:1` is a reference. */
+  isDocument(path: string): boolean {
+    return this.#hasDocuments || this.files.has(path);
   }
 }

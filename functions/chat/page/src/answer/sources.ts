@@ -2,7 +2,7 @@
 
 import type { Source } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
-import { safeHref } from "../markdown/links.ts";
+import { sourceHref } from "../markdown/links.ts";
 import { button, el, icon, link } from "../view/dom.ts";
 import type { References } from "./references.ts";
 import { hostOf } from "./strings.ts";
@@ -25,7 +25,7 @@ export class Sources {
   /** Adds sources; skips duplicates and sources without a safe URL. */
   add(sources: Source[] | undefined): void {
     for (const source of sources ?? []) {
-      const url = safeHref(source.url);
+      const url = sourceHref(source.url);
       if (!url || this.#all.some((known) => known.index === source.index && known.url === url)) continue;
       const known = { ...source, url, title: source.title?.trim() || url };
       this.#all.push(known);

@@ -2,7 +2,7 @@
 
 import type { ToolCall, ToolResult } from "../api/types.ts";
 import { formatList, t } from "../i18n/index.ts";
-import { safeHref } from "../markdown/links.ts";
+import { sourceHref } from "../markdown/links.ts";
 import { el, icon, link } from "../view/dom.ts";
 import { callLabels, lastLine, outcomeText, resultCount, timeText } from "./strings.ts";
 
@@ -125,7 +125,7 @@ function lineOf(steps: Step[]): Line {
 /** A call with all that is known of it. */
 function stepElement({ labels: [doing, done, subject], state, result }: Step): HTMLElement {
   const sources = (result?.sources ?? []).flatMap(({ url, title }) => {
-    const href = safeHref(url);
+    const href = sourceHref(url);
     return href ? [el("li", { dir: "auto" }, link(href, {}, title?.trim() || href))] : [];
   });
   const outcome = [result ? outcomeText(result) : "", result ? timeText(result) : ""].filter(Boolean).join(" · ");

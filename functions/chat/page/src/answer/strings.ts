@@ -52,8 +52,10 @@ function callSubject(name: string, args: unknown): string {
   return truncate(name === "read_url" ? hostOf(first) : first, 200);
 }
 
-/** The host of a URL without `www.`, or the text if it is no URL. */
+/** The host of a URL without `www.`, or the text if it is no URL; the page or the line of a file. */
 export function hostOf(url: string): string {
+  const [, unit, first, last = first] = /^attachment:.*?(?:#(page|line)=(\d+)(?:-(\d+))?)?$/.exec(url) ?? [];
+  if (unit) return (unit === "page" ? t.passage.pages : t.passage.lines)(Number(first), Number(last));
   return URL.canParse?.(url) ? new URL(url).hostname.replace(/^www\./, "") : url;
 }
 

@@ -68,7 +68,7 @@ export async function changeConversation(
 
 /** Deletes a conversation and everything in it. */
 export function deleteConversation(id: string): Promise<null> {
-  return request("DELETE", `/api/conversations/${encodeURIComponent(id)}`);
+  return request("DELETE", conversationPath(id));
 }
 
 /** Lists the agents. */
@@ -76,8 +76,8 @@ export function listAgents(): Promise<{ agents: Agent[] }> {
   return request("GET", "/api/agents");
 }
 
-/** Lists the models. */
-export function listModels(): Promise<{ models: Model[] }> {
+/** Lists the models; `attachments` is whether messages can have files. */
+export function listModels(): Promise<{ models: Model[]; attachments?: boolean }> {
   return request("GET", "/api/models");
 }
 

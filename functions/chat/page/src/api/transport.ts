@@ -125,7 +125,8 @@ async function fetchOnce(
   used: string | null,
 ): Promise<Response> {
   const keyHeader: Record<string, string> = used === null ? {} : { "x-api-key": used };
-  const headers = { ...options.headers, ...keyHeader, ...(await bodyHashHeader(options)) };
+  const hashHeader = options.method === "GET" ? {} : await bodyHashHeader(new TextEncoder().encode(options.body));
+  const headers = { ...options.headers, ...keyHeader, ...hashHeader };
   const signal = options.signal ?? AbortSignal.timeout(timeoutMs);
   const startedAt = performance.now();
   try {
@@ -144,9 +145,9 @@ async function fetchOnce(
  *
  * Browsers compute hashes only in secure contexts (TLS or localhost). CloudFront serves no others.
  */
-async function bodyHashHeader({ method, body = "" }: RequestOptions): Promise<Record<string, string>> {
-  if (method === "GET" || !globalThis.crypto?.subtle) return {};
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
+export async function bodyHashHeader(body: BufferSource): Promise<Record<string, string>> {
+  if (!globalThis.crypto?.subtle) return {};
+  const hash = await crypto.subtle.digest("SHA-256", body);
   const hex = Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0"));
   return { "x-amz-content-sha256": hex.join("") };
 }

@@ -58,6 +58,15 @@ export interface Feedback {
   reason?: string | null;
 }
 
+/** A file of a message. */
+export interface Attachment {
+  id: string;
+  name: string;
+  type: string;
+  bytes: number;
+  kind: "image" | "text";
+}
+
 export interface Message {
   id: string;
   role: "user" | "assistant";
@@ -67,6 +76,7 @@ export interface Message {
   siblings?: string[];
   feedback?: Feedback | null;
   content?: string;
+  attachments?: Attachment[];
   thinking?: string;
   /** The time that the model spent on its reasoning. */
   thinkingMs?: number;
@@ -136,6 +146,8 @@ export interface Model {
   model: string;
   default: boolean;
   demo: boolean;
+  /** False if it takes no pictures. */
+  images?: boolean;
   failing?: boolean;
 }
 

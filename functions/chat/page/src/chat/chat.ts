@@ -4,6 +4,7 @@ import { AnswerView } from "../answer/answer.ts";
 import { References } from "../answer/references.ts";
 import { truncate } from "../answer/strings.ts";
 import { ApiError, readConversation, selectBranch, type AnswerAction, type MessagePage } from "../api/client.ts";
+import type { Attachment } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
 import { chosen, selectModel } from "../state/choice.ts";
 import { recordChange, recordConversation, recordStart, recordTitle } from "../state/lists.ts";
@@ -116,34 +117,35 @@ export class Chat {
     });
   }
 
-  /** Sends a text as the next message. */
-  send(text: string): Promise<void> {
+  /** Sends a text, with files, as the next message. */
+  send(text: string, attachments: Attachment[] = []): Promise<void> {
     // The message goes where the user sees it, also if other clients show another branch.
     const parentId = this.#messageId === null ? undefined : this.#branch.views.at(-1)?.messageId;
-    return this.#send(this.#messageOf(text, parentId ? { parentId } : {}));
+    return this.#send(this.#messageOf(text, { attachments, ...(parentId && { parentId }) }));
   }
 
-  #messageOf(text: string, position: { parentId?: string | null }): OutgoingMessage {
+  #messageOf(text: string, more: Pick<OutgoingMessage, "attachments" | "parentId">): OutgoingMessage {
     const temporary = isTemporary.value && this.id === null;
-    return { text, conversationId: this.id, ...chosen(), temporary, ...position };
+    return { text, conversationId: this.id, ...chosen(), temporary, ...more };
   }
 
   /** Sends the messages again that a sign-in interrupted; those that it may not `repeat` go back into the box. */
   resume(repeat: boolean): void {
     for (const message of this.#outgoing.takeInterrupted()) {
       if (repeat && message.conversationId === this.id && this.#turns.current === null) void this.#send({ ...message, repeated: true });
-      else this.#composer?.restore(message.conversationId, message.text);
+      else this.#composer?.restore(message.conversationId, message.text, message.attachments);
     }
   }
 
   async #send(message: OutgoingMessage): Promise<void> {
     hideToast();
-    const { text, conversationId, parentId } = message;
+    const { text, attachments, conversationId, parentId } = message;
     // A load that began before would show the branch that this message leaves.
     if (parentId !== undefined) this.#history.begin();
     const { views } = this.#branch;
     const from = conversationId === null ? 0 : parentId === undefined ? views.length : this.#branch.after(parentId);
-    const [user, view] = [this.#views.question(text, parentId ?? views[from - 1]?.messageId ?? null), this.#views.answer()];
+    const user = this.#views.question({ content: text, attachments, parentId: parentId ?? views[from - 1]?.messageId });
+    const view = this.#views.answer();
     const turn = Turn.fromMessage(message, view);
     this.#outgoing.add(message);
     this.#messageId = null;
@@ -214,9 +216,10 @@ export class Chat {
   #sendEdited(view: QuestionView, text: string): boolean {
     if (this.#isBusy()) return false;
     const { id } = this;
+    const { attachments } = view;
     void this.#identified.then(() => {
-      if (this.id === id && this.#turns.current === null) void this.#send(this.#messageOf(text, { parentId: view.parentId }));
-      else this.#composer?.restore(id, text);
+      if (this.id === id && this.#turns.current === null) void this.#send(this.#messageOf(text, { attachments, parentId: view.parentId }));
+      else this.#composer?.restore(id, text, attachments);
     });
     return true;
   }

@@ -1,7 +1,12 @@
 // The message box: it grows with the text, counts characters near the limit and keeps a draft per conversation.
 
+import { effect } from "@preact/signals";
+
 import { scalarCount } from "../answer/strings.ts";
+import type { Attachment } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
+import { loadFiles } from "../parts/load.ts";
+import { draftName, filesOf, openDraft, restoreFiles, takeFiles, unready } from "../state/files.ts";
 import { announce, byId, icon } from "../view/dom.ts";
 
 /** The server's limit of a message, in Unicode scalar values. */
@@ -24,7 +29,7 @@ const COARSE = window.matchMedia("(pointer: coarse)");
 
 /** What the composer calls. */
 export interface ComposerActions {
-  onSend: (text: string) => void;
+  onSend: (text: string, files: Attachment[]) => void;
   onStop: () => void;
 }
 
@@ -34,11 +39,10 @@ export class Composer {
   #box = byId("message") as HTMLTextAreaElement;
   #send = byId("send") as HTMLButtonElement;
   #hint = byId("composer-hint");
-  #conversation: string | null = null;
   /** Opens the last message of the conversation; returns whether there is one. */
   onRecall = () => false;
   #busy = false;
-  #onSend: (text: string) => void;
+  #onSend: ComposerActions["onSend"];
 
   constructor({ onSend, onStop }: ComposerActions) {
     this.#onSend = onSend;
@@ -52,34 +56,44 @@ export class Composer {
       else if (detail < 2) onStop();
     });
     window.addEventListener("resize", () => this.#grow());
+    effect(() => {
+      if (filesOf(openDraft.value).value.length > 0) void loadFiles();
+      void unready.value;
+      this.#changed();
+    });
   }
 
   /** Shows the draft of a conversation; null is the new conversation. */
   open(conversation: string | null): void {
-    this.#conversation = conversation;
-    this.#box.value = sessionStorage.getItem(draftName(conversation)) ?? "";
+    const draft = draftName(conversation);
+    this.#box.value = sessionStorage.getItem(draft) ?? "";
+    openDraft.value = draft;
     this.#changed();
   }
 
-  /** Puts an unsent text back, before the draft that was written in the meantime. */
-  restore(conversation: string | null, text: string): void {
+  /** Puts an unsent text and its files back, before the draft that was written in the meantime. */
+  restore(conversation: string | null, text: string, files: Attachment[] = []): void {
     const name = draftName(conversation);
+    restoreFiles(name, files);
     const draft = sessionStorage.getItem(name);
     sessionStorage.setItem(name, draft ? `${text}\n\n${draft}` : text);
-    if (conversation === this.#conversation) this.open(conversation);
+    if (name === openDraft.peek()) this.open(conversation);
   }
 
-  /** Removes the draft of a conversation and returns it. */
-  takeDraft(conversation: string | null): string {
-    const draft = sessionStorage.getItem(draftName(conversation)) ?? "";
-    sessionStorage.removeItem(draftName(conversation));
-    return draft;
+  /** Moves the draft of a conversation into the box of a new one. */
+  moveToNew(conversation: string): void {
+    const draft = draftName(conversation);
+    const [text, files] = [sessionStorage.getItem(draft) ?? "", takeFiles(draft)];
+    sessionStorage.removeItem(draft);
+    if (text !== "" || files.length > 0) this.restore(null, text, files);
   }
 
   /** Assigns the box to the conversation that the first message created. */
   assignTo(conversation: string): void {
-    sessionStorage.removeItem(draftName(this.#conversation));
-    this.#conversation = conversation;
+    const [from, to] = [openDraft.peek(), draftName(conversation)];
+    openDraft.value = to;
+    restoreFiles(to, takeFiles(from));
+    sessionStorage.removeItem(from);
     this.#changed();
   }
 
@@ -103,10 +117,11 @@ export class Composer {
   submit(): void {
     const text = this.#box.value;
     if (this.#busy) return this.showBusy();
-    if (text.trim() === "" || scalarCount(text) > MAX_CHARS) return announce(this.#hint.textContent ?? "");
+    if (this.#send.disabled) return announce(this.#hint.textContent ?? "");
     this.#box.value = "";
+    const files = takeFiles(openDraft.peek()).map(({ id, name, type, bytes, kind }) => ({ id, name, type, bytes, kind }));
     this.#changed();
-    this.#onSend(wellFormed(text));
+    this.#onSend(wellFormed(text), files);
   }
 
   /** Shows that nothing can be sent while an answer is being written. */
@@ -128,7 +143,7 @@ export class Composer {
   }
 
   #changed(): void {
-    const name = draftName(this.#conversation);
+    const name = openDraft.peek();
     const text = this.#box.value;
     if (text === "" || text.length > MAX_DRAFT_CHARS) sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, text);
@@ -140,8 +155,8 @@ export class Composer {
     const count = this.#box.value.length > COUNT_FROM ? scalarCount(this.#box.value) : 0;
     const over = count - MAX_CHARS;
     this.#hint.classList.toggle("over", over > 0);
-    this.#hint.textContent = countText(count);
-    this.#send.disabled = !this.#busy && (over > 0 || this.#box.value.trim() === "");
+    this.#hint.textContent = countText(count) || unready.peek();
+    this.#send.disabled = !this.#busy && (over > 0 || this.#box.value.trim() === "" || unready.peek() !== "");
   }
 
   #showHint(text: string): void {
@@ -155,7 +170,7 @@ export class Composer {
     classList.remove("tall");
     // Measuring a long text twice would delay each key.
     if (this.#box.value.length < MAX_LINE_CHARS) fitHeight(this.#box);
-    const tall = this.#box.value.length >= MAX_LINE_CHARS || this.#box.scrollHeight > MAX_LINE_HEIGHT;
+    const tall = this.#box.value.length >= MAX_LINE_CHARS || this.#box.scrollHeight > MAX_LINE_HEIGHT || filesOf(openDraft.peek()).peek().length > 0;
     classList.toggle("tall", tall);
     if (tall) fitHeight(this.#box);
   }
@@ -183,8 +198,4 @@ export function wellFormed(text: string): string {
 function countText(count: number): string {
   if (count > MAX_CHARS) return t.composer.tooLong(count - MAX_CHARS, MAX_CHARS);
   return count > COUNT_FROM ? t.composer.length(count, MAX_CHARS) : "";
-}
-
-function draftName(conversation: string | null): string {
-  return `draft:${conversation ?? "new"}`;
 }

@@ -50,12 +50,12 @@ export class Outgoing {
   /** Puts a rejected message back into its text field or the composer of its conversation, and shows the error. */
   restore({ message, error, replaced, visible }: Rejected, composer: Composer | null): void {
     this.delete(message);
-    const { conversationId, text } = message;
+    const { conversationId, text, attachments } = message;
     if (visible && replaced instanceof QuestionView) {
       replaced.edit(text);
       return showError(error);
     }
-    composer?.restore(conversationId, text);
+    composer?.restore(conversationId, text, attachments);
     const again = { label: t.chat.sendAgain, run: () => composer?.submit() };
     const action = error.status === 404 && conversationId !== null ? this.#startNew(conversationId, composer) : error.retryable ? again : null;
     showError(error, { extra: visible ? t.chat.backInBox : t.chat.backInItsBox, action: visible ? action : null });
@@ -64,8 +64,7 @@ export class Outgoing {
   /** Opens a new conversation with the draft of one that is gone. */
   #startNew(gone: string, composer: Composer | null): { label: string; run: () => void } {
     const run = () => {
-      const draft = composer?.takeDraft(gone) ?? "";
-      if (draft !== "") composer?.restore(null, draft);
+      composer?.moveToNew(gone);
       startNew();
     };
     return { label: t.chat.startNew, run };

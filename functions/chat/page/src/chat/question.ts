@@ -1,8 +1,9 @@
 // The view of a user's message, which can be edited in its place.
 
 import { scalarCount } from "../answer/strings.ts";
-import type { Message } from "../api/types.ts";
+import type { Attachment, Message } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
+import { showAttached } from "../parts/use.ts";
 import { button, copyText, el, flash, iconButton } from "../view/dom.ts";
 import { Versions } from "../view/versions.ts";
 import { fitHeight, isSendKey, MAX_CHARS, wellFormed } from "./composer.ts";
@@ -20,10 +21,14 @@ export interface QuestionActions {
   onSelect: (view: QuestionView, messageId: string) => void;
 }
 
+/** What a message of the user consists of. */
+export type Question = Pick<Message, "content" | "attachments" | "parentId">;
+
 /** The view of one message of the user. */
 export class QuestionView {
   element = el("article", { class: "turn user" }, el("h2", { class: "offscreen" }, t.chat.you));
   readonly text: string;
+  readonly attachments: Attachment[];
   /** The id, or null before the stored message was loaded. */
   messageId: string | null = null;
   parentId: string | null;
@@ -34,8 +39,9 @@ export class QuestionView {
   #editor: HTMLFormElement | null = null;
   #actions: QuestionActions;
 
-  constructor(text: string, parentId: string | null, actions: QuestionActions) {
+  constructor({ content: text = "", attachments = [], parentId = null }: Question, actions: QuestionActions) {
     this.text = text;
+    this.attachments = attachments;
     this.parentId = parentId;
     this.#actions = actions;
     this.#bubble = el("p", { class: "bubble", dir: "auto" }, text);
@@ -45,6 +51,12 @@ export class QuestionView {
     const remove = iconButton(t.remove.label, "trash", () => actions.onDelete(this));
     this.#footer = el("footer", {}, el("div", { class: "message-actions" }, copy, edit, remove), this.versions.element);
     this.element.append(this.#bubble, this.#footer);
+    if (attachments.length > 0) {
+      // The names are shown until the part is loaded.
+      const files = el("div", { class: "attached" }, attachments.map(({ name }) => name).join(", "));
+      this.#bubble.before(files);
+      showAttached(files, attachments);
+    }
     if (text.length > FOLDED_FROM.characters || text.split("\n").length > FOLDED_FROM.lines) this.#offerFold();
   }
 

@@ -1,7 +1,7 @@
 // One turn: sends a message, or answers again or further; reads the events and resumes after a lost connection.
 
 import { actOnAnswer, ApiError, chat, resume, stopTurn, type AnswerAction, type StreamOptions } from "../api/client.ts";
-import type { ErrorEvent, StartEvent, TurnEvent } from "../api/types.ts";
+import type { Attachment, ErrorEvent, StartEvent, TurnEvent } from "../api/types.ts";
 import type { AnswerView } from "../answer/answer.ts";
 import { t } from "../i18n/index.ts";
 import type { QuestionView } from "./question.ts";
@@ -33,6 +33,7 @@ interface AnswerTurn {
 /** A message of the user that may not have arrived yet. */
 export interface OutgoingMessage {
   text: string;
+  attachments?: Attachment[];
   conversationId: string | null;
   agentId: string | null;
   modelType: string | null;
@@ -80,9 +81,10 @@ export class Turn {
 
   /** A turn that sends a new message. */
   static fromMessage(message: OutgoingMessage, view: AnswerView): Turn {
-    const { text, conversationId, agentId, modelType, search, parentId, repeated = false, temporary = false } = message;
+    const { text, attachments = [], conversationId, agentId, modelType, search, parentId, repeated = false, temporary = false } = message;
+    const files = attachments.length > 0 && { attachments: attachments.map(({ id }) => id) };
     const choice = withoutEmpty({ conversationId, agentId, modelType, search, timeZone: timeZone() });
-    const body = { message: text, ...choice, ...(parentId !== undefined && { parentId }), ...(temporary && { temporary }) };
+    const body = { message: text, ...choice, ...files, ...(parentId !== undefined && { parentId }), ...(temporary && { temporary }) };
     const open: Open = (options) => {
       message.key ??= idempotencyKeyOf(body);
       return chat(body, { ...options, idempotencyKey: message.key, mayLeave: !repeated });

@@ -7,7 +7,7 @@ import type { Message } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
 import { openId } from "../state/open.ts";
 import { isCurrent, type MessageView, type ViewOf } from "./branch.ts";
-import { QuestionView, type QuestionActions } from "./question.ts";
+import { QuestionView, type Question, type QuestionActions } from "./question.ts";
 import type { Turn } from "./turn.ts";
 
 /** What the buttons of all messages do. */
@@ -44,15 +44,16 @@ export class MessageViews {
     return new AnswerView({ ...this.#actions, onRate, references: this.references });
   }
 
-  /** A message of the user after the one with the id `parentId`. */
-  question(text: string, parentId: string | null): QuestionView {
-    return new QuestionView(text, parentId, this.#actions);
+  /** A message of the user. */
+  question(message: Question): QuestionView {
+    for (const { name } of message.attachments ?? []) this.references.files.add(name);
+    return new QuestionView(message, this.#actions);
   }
 
   /** Views of stored messages: those on the page where they show the same, or a longer text than the stored one. */
   of(shown: Shown): ViewOf {
     return (message, known) => {
-      const question = () => (known instanceof QuestionView ? known : this.question(message.content ?? "", null));
+      const question = () => (known instanceof QuestionView ? known : this.question(message));
       const view = message.role === "user" ? question() : this.#answerOf(message, known, shown);
       view.showPosition(message);
       return view;

@@ -153,6 +153,7 @@ export const en = {
       `${plural(excess, "character")} too many: a message has at most ${n(limit)}.`,
     length: (value: number, limit: number) => `${n(value)} of ${n(limit)} characters`,
     choose: (current: string) => `Model and agent: ${current}`,
+    attach: "Attach files",
     model: "Model",
     agent: "Agent",
     search: "Search",
@@ -259,11 +260,7 @@ export const en = {
   passage: {
     open: "Show the passage",
     lines: (first: number, last: number) => (first === last ? `Line ${first}` : `Lines ${first}–${last}`),
-    above: "Show earlier lines",
-    below: "Show later lines",
-    missing: "There is no document with this name. It may have been moved or deleted.",
-    notText: "This document isn’t text, so it can’t be shown here.",
-    short: (line: number) => `This document has no line ${line}. It may have changed since.`,
+    pages: (first: number, last: number) => (first === last ? `Page ${first}` : `Pages ${first}–${last}`),
   },
 
   finish: {
@@ -297,7 +294,6 @@ export const en = {
     failed: "failed",
   },
 
-
   errors: {
     network: "The server can’t be reached.",
     offline: "You are offline.",
@@ -309,6 +305,9 @@ export const en = {
     not_found: "This doesn’t exist. It may have been deleted.",
     turn_in_progress: "An answer is already being written in this conversation.",
     too_large: "The message is too long.",
+    unsupported_media_type: "This type of file isn’t supported.",
+    invalid_attachment: "This file is damaged or can’t be read.",
+    images_unsupported: "This model can’t see pictures.",
     rate_limited: "Too many requests.",
     quota_exhausted: "The budget is used up.",
     content_filtered: "The provider rejected this content.",

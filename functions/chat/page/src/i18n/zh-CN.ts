@@ -126,6 +126,7 @@ export const zhCN: Texts = {
     tooLong: (excess, limit) => `超出 ${n(excess)} 个字符，每条消息最多 ${n(limit)} 个字符。`,
     length: (value, limit) => `${n(value)} / ${n(limit)} 个字符`,
     choose: (current) => `模型和智能体：${current}`,
+    attach: "添加附件",
     model: "模型",
     agent: "智能体",
     search: "联网搜索",
@@ -231,11 +232,7 @@ export const zhCN: Texts = {
   passage: {
     open: "查看原文",
     lines: (first, last) => (first === last ? `第 ${first} 行` : `第 ${first}–${last} 行`),
-    above: "显示上文",
-    below: "显示下文",
-    missing: "没有找到这份文档，可能已被移动或删除。",
-    notText: "这份文档不是文本，无法在此显示。",
-    short: (line) => `这份文档没有第 ${line} 行，内容可能已经变动。`,
+    pages: (first, last) => (first === last ? `第 ${first} 页` : `第 ${first}–${last} 页`),
   },
 
   finish: {
@@ -268,7 +265,6 @@ export const zhCN: Texts = {
     failed: "失败",
   },
 
-
   errors: {
     network: "无法连接服务器。",
     offline: "当前没有网络连接。",
@@ -280,6 +276,9 @@ export const zhCN: Texts = {
     not_found: "内容不存在，可能已被删除。",
     turn_in_progress: "这个对话正在生成另一个回答。",
     too_large: "消息太长了。",
+    unsupported_media_type: "不支持这种文件类型。",
+    invalid_attachment: "文件已损坏或无法读取。",
+    images_unsupported: "该模型无法识别图片。",
     rate_limited: "请求过于频繁。",
     quota_exhausted: "额度已用完。",
     content_filtered: "模型服务商拒绝了这段内容。",

@@ -2,7 +2,6 @@
 
 import { useSignal } from "@preact/signals";
 
-import { showMessages } from "../answer/read-only.ts";
 import { readConversation, requestText } from "../api/client.ts";
 import { failureText } from "../view/failures.ts";
 import type { Conversation, Message } from "../api/types.ts";
@@ -10,6 +9,7 @@ import { t } from "../i18n/index.ts";
 import { Button, Status } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
 import { el, saveFile, type IconName } from "../view/dom.ts";
+import { showMessages } from "./read-only.ts";
 import { texts } from "./texts.ts";
 
 /** The longest wait for formulas before printing, in milliseconds. */

@@ -4,19 +4,17 @@ import { render, type ComponentChildren } from "preact";
 
 import { wireCitations } from "../answer/citation-card.ts";
 import { copySelection } from "../answer/excerpt.ts";
-import { showMessages } from "../answer/read-only.ts";
-import type { Message } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
 import { wireJumps } from "../markdown/jumps.ts";
 import { rootUrl } from "../parts/load.ts";
 import { Button } from "../view/controls.tsx";
-import { el } from "../view/dom.ts";
+import { showMessages, type StoredMessage } from "./read-only.ts";
 import { texts } from "./texts.ts";
 
 interface SharedCopy {
   title: string;
   createdAt: string;
-  messages: (Message & { attachments?: { name: string }[] })[];
+  messages: StoredMessage[];
 }
 
 /** Shows a shared copy as the whole page. */
@@ -54,10 +52,6 @@ export async function showShared(id: string, main: HTMLElement): Promise<void> {
 function showCopy(root: HTMLElement | null, { messages }: SharedCopy): void {
   if (!root) return;
   showMessages(root, messages);
-  messages.forEach(({ attachments = [] }, at) => {
-    const names = attachments.map(({ name }) => name).join(", ");
-    if (names) root.children[at]?.append(el("p", { class: "hint attached" }, `${texts.shared.attachments} ${names}`));
-  });
   document.addEventListener("copy", copySelection);
   wireCitations(root);
   wireJumps(root);

@@ -36,6 +36,11 @@ export function safeHref(target: string): string | null {
   }
 }
 
+/** The URL of a source: a safe one, or a passage of a file such as `attachment:ID#page=3`, which the page opens itself. */
+export function sourceHref(target: string): string | null {
+  return /^attachment:[\w-]+(#(page|line)=\d+(-\d+)?)?$/.test(target) ? target : safeHref(target);
+}
+
 /**
  * The bare links of a text: URLs, `www.` names and e-mail addresses.
  *

@@ -10,7 +10,7 @@ import { t } from "../i18n/index.ts";
 import { el, link, type Child } from "../view/dom.ts";
 import { codeReference, type DocumentReference } from "./document-references.ts";
 import { formulaElement, type FormulaForm } from "./formula.ts";
-import { safeHref } from "./links.ts";
+import { safeHref, sourceHref } from "./links.ts";
 
 /** What a text refers to outside of itself. */
 export interface Context {
@@ -18,8 +18,8 @@ export interface Context {
   cite: (number: number) => Source | null;
   /** Whether there is any source; without one, `[1]` is text. */
   hasSources: () => boolean;
-  /** Whether the conversation has read documents; else `a.md:1` is text. */
-  hasDocuments: () => boolean;
+  /** Whether a path can be a document; else `a.md:1` is text. */
+  isDocument: (path: string) => boolean;
   /** A prefix of ids, unique in the document. */
   prefix: string;
 }
@@ -78,9 +78,10 @@ class Builder {
     return this.#stack.at(-1)?.node ?? this.root;
   }
 
-  /** Whether a reference to a document can be a button: links contain none. */
-  get linksDocuments(): boolean {
-    return this.context.hasDocuments() && !this.#stack.some(({ name }) => name === "a");
+  /** Appends what refers to a document: as a button, which links cannot contain. */
+  appendReference(reference: DocumentReference | null, label: Child): void {
+    const opens = reference && this.context.isDocument(reference.path) && !this.#stack.some(({ name }) => name === "a");
+    this.append(opens ? passageButton(reference, label) : label);
   }
 
   add(token: Token): void {
@@ -164,15 +165,8 @@ const HANDLERS: Record<string, Handler> = {
   td_open: (builder, token) => builder.open(el("td", { class: alignment(token) }), "td"),
   fence: (builder, token) => builder.append(codeElement(token.content, token.info)),
   code_block: (builder, token) => builder.append(codeElement(token.content, "")),
-  code_inline: (builder, token) => {
-    const code = el("code", {}, token.content);
-    const reference = builder.linksDocuments ? codeReference(token.content) : null;
-    builder.append(reference ? passageButton(reference, code) : code);
-  },
-  document_reference: (builder, { content, meta }) => {
-    const reference = meta as unknown as DocumentReference;
-    builder.append(builder.linksDocuments ? passageButton(reference, content) : content);
-  },
+  code_inline: (builder, { content }) => builder.appendReference(codeReference(content), el("code", {}, content)),
+  document_reference: (builder, { content, meta }) => builder.appendReference(meta as unknown as DocumentReference, content),
   link_open: (builder, token) => {
     const href = safeHref(attribute(token, "href"));
     builder.open(href ? link(href, title(token)) : el("span"), "a");
@@ -253,7 +247,7 @@ function cite(builder: Builder, token: Token): void {
 }
 
 function citation(number: number, source: Source): HTMLElement {
-  const href = safeHref(source.url);
+  const href = sourceHref(source.url);
   const data = { "data-source": number, "data-title": source.title, "data-excerpt": source.excerpt || null };
   const label = { title: null, "aria-label": t.answer.source(number), ...data };
   return el("sup", { class: "cite" }, href ? link(href, label, String(number)) : String(number));

@@ -18,7 +18,7 @@ const DEFINITION = /^[ >]{0,6}\[[^\]\n]{1,200}\]:/m;
 
 let views = 0;
 
-const NO_CONTEXT = { cite: () => null, hasSources: () => false, hasDocuments: () => false };
+const NO_CONTEXT = { cite: () => null, hasSources: () => false, isDocument: () => false };
 
 /** Renders a growing text into `root`. */
 export class MarkdownView {

@@ -5,6 +5,7 @@
 
 import type * as Administration from "./admin.tsx";
 import type * as Code from "./code.ts";
+import type * as Files from "./files.ts";
 import type * as Library from "./library.ts";
 import type * as MathsPart from "./maths.ts";
 import type * as Settings from "./settings.ts";
@@ -15,6 +16,7 @@ export type Maths = typeof MathsPart;
 /** The addresses of the parts, relative to the document; the build replaces them. */
 declare const ADMIN_PART: string;
 declare const CODE_PART: string;
+declare const FILES_PART: string;
 declare const LIBRARY_PART: string;
 declare const MATHS_PART: string;
 declare const SETTINGS_PART: string;
@@ -40,6 +42,9 @@ export const loadMaths = () => load<Maths>(MATHS_PART);
 
 /** Loads the part that colours code. */
 export const loadColours = () => load<Colours>(CODE_PART);
+
+/** Loads the files of messages, and the passages of documents. */
+export const loadFiles = () => load<typeof Files>(FILES_PART);
 
 /** Loads the palette, the dialogs to share, export and import, and the page of a shared copy. */
 export const loadLibrary = () => load<typeof Library>(LIBRARY_PART);

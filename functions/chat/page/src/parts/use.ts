@@ -1,11 +1,11 @@
 // What the parts offer: each function loads its part on first use.
 
 import { ApiError } from "../api/client.ts";
-import type { Conversation } from "../api/types.ts";
+import type { Attachment, Conversation } from "../api/types.ts";
 import { dismissDrawer } from "../state/drawer.ts";
 import type { Answered } from "../library/follow-ups.ts";
 import { showError } from "../view/toast.ts";
-import { loadLibrary, loadSettings } from "./load.ts";
+import { loadFiles, loadLibrary, loadSettings } from "./load.ts";
 
 /** Calls `use` with a part; shows that the page is out of date if there is no such part any more. */
 async function withPart<Part>(loading: Promise<Part | null>, use: (part: Part) => void): Promise<void> {
@@ -19,6 +19,9 @@ export const openShortcuts = () => void withPart(loadLibrary(), (part) => part.o
 export const openExport = (conversation: Conversation) => void withPart(loadLibrary(), (part) => part.openExport(conversation));
 export const openShare = (conversation: Conversation) => void withPart(loadLibrary(), (part) => part.openShare(conversation));
 export const openImport = () => void withPart(loadLibrary(), (part) => part.openImport());
+export const attachFiles = (files: File[]) => void withPart(loadFiles(), (part) => part.attachFiles(files));
+export const openCited = (opener: HTMLElement) => void withPart(loadFiles(), (part) => part.openCited(opener));
+export const showAttached = (root: HTMLElement, files: Attachment[]) => void loadFiles().then((part) => part?.showAttached(root, files));
 export const showFollowUps = (answered: Answered) => void loadLibrary().then((part) => part?.showFollowUps(answered));
 export const showShared = (id: string, main: HTMLElement) => withPart(loadLibrary(), (part) => part.showShared(id, main));
 

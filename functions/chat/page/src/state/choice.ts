@@ -15,6 +15,9 @@ export const models = signal<Model[]>([]);
 /** The agents that the user may choose. */
 export const agents = signal<Agent[]>([]);
 
+/** Whether messages can have files. */
+export const takesFiles = signal(false);
+
 /** The name of the model of the open conversation, or of the next one. */
 export const model = signal("");
 
@@ -43,8 +46,9 @@ export const wantsFollowUps = () => isDemo.value || agents.value.find(({ id }) =
 
 /** Loads the models and the agents. */
 export async function loadChoice(): Promise<void> {
-  const [{ models: list }, answer] = await Promise.all([listModels(), listAgents()]);
+  const [{ models: list, attachments = false }, answer] = await Promise.all([listModels(), listAgents()]);
   models.value = list;
+  takesFiles.value = attachments;
   agents.value = answer.agents.map((one) => (one.id === DEFAULT_AGENT && one.name === "Default" ? { ...one, name: t.composer.defaultAgent } : one));
   readStored();
 }

@@ -5,12 +5,13 @@
 
 import { effect } from "@preact/signals";
 import { render } from "preact";
+import { useRef } from "preact/hooks";
 
 import { t } from "../i18n/index.ts";
 import { actionsOf, remove } from "../list/actions.ts";
 import { ConversationList, SearchBox, showArchive } from "../list/conversations.tsx";
-import { openPalette, openSettings } from "../parts/use.ts";
-import { agent, agents, canSearch, isDemo, model, models, SEARCH_MODES, searchMode, selectDemoAgent, setAgent, setDefaultModel, setSearchMode } from "../state/choice.ts";
+import { attachFiles, openPalette, openSettings } from "../parts/use.ts";
+import { agent, agents, canSearch, isDemo, model, models, SEARCH_MODES, searchMode, selectDemoAgent, setAgent, setDefaultModel, setSearchMode, takesFiles } from "../state/choice.ts";
 import { isNarrow, isSidebarMoving, isSidebarOpen, setSidebar } from "../state/drawer.ts";
 import { openConversation, title } from "../state/lists.ts";
 import { isTemporary, openId, startNew } from "../state/open.ts";
@@ -190,13 +191,30 @@ function Composer() {
   // The composer restores the draft; the browser's own restoring would replace it when the user comes back.
   return (
     <div id="composer">
+      <div id="files" />
       <label class="offscreen" for="message">{t.shell.message}</label>
       <textarea id="message" autocomplete="off" rows={1} placeholder={t.shell.placeholder} aria-describedby="composer-hint" />
       <div id="composer-bar">
+        <Attach />
         <div id="choice"><Choice /></div>
         <IconButton id="send" icon="send" label={t.shell.send} />
       </div>
     </div>
+  );
+}
+
+/** The button that opens the browser's choice of files; without the input in the document, Safari may lose the choice. */
+function Attach() {
+  const input = useRef<HTMLInputElement>(null);
+  const attach = () => {
+    attachFiles([...(input.current?.files ?? [])]);
+    if (input.current) input.current.value = "";
+  };
+  return (
+    <>
+      <input type="file" id="file-choice" multiple hidden ref={input} onChange={attach} />
+      <IconButton id="attach" icon="attach" label={t.composer.attach} hidden={!takesFiles.value} onClick={() => input.current?.click()} />
+    </>
   );
 }
 

@@ -1,0 +1,28 @@
+// The texts of files and passages in English.
+
+export const texts = {
+  list: "Attached files",
+  progress: (name: string) => `Uploading ${name}`,
+  sending: (share: string) => `Uploading… ${share}`,
+  reading: "Reading…",
+  truncated: "Only the beginning is used",
+  attached: (name: string) => `${name} is attached.`,
+  failed: (name: string, reason: string) => `${name}: ${reason}`,
+  remove: (name: string) => `Remove ${name}`,
+  cancel: (name: string) => `Cancel the upload of ${name}`,
+  retry: (name: string) => `Upload ${name} again`,
+  waits: "You can send once the upload is done.",
+  blocks: "A file wasn’t attached. Try it again or remove it before you send.",
+  noImages: (model: string) => `${model} can’t see pictures. Choose another model, or remove the picture.`,
+  tooMany: (max: number) => `A message can have ${max} files. The others were left out.`,
+  tooLarge: "This file is too large. The limit is 25 MB.",
+  unreadable: "This file can’t be read. Folders can’t be attached.",
+  download: "Download",
+  gone: "This file doesn’t exist. It may have been deleted.",
+  above: "Show earlier lines",
+  below: "Show later lines",
+  missing: "There is no document with this name. It may have been moved or deleted.",
+  notText: "This document isn’t text, so it can’t be shown here.",
+  noLine: (line: number) => `This document has no line ${line}. It may have changed since.`,
+  noPage: (page: number) => `This document has no page ${page}.`,
+};
