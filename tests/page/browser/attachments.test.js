@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { chooseFiles, file, picture, serveAttachments, transfer } from "../support/attachments.js";
+import { chooseFiles, file, openBucket, picture, serveAttachments, transfer } from "../support/attachments.js";
 import { assertAccessible, assertFits, SCREENS } from "../support/axe.js";
 import { exchange, lastAnswer, messageBox, prose, sendMessage, setUp } from "../support/fixture.js";
 import { ended, send } from "../support/states.js";
@@ -144,7 +144,7 @@ test("a failed upload names its reason and can be tried again", async (t) => {
   for (const [status, code, text] of [
     [415, "unsupported_media_type", "This type of file isn’t supported."],
     [400, "invalid_attachment", "This file is damaged or can’t be read."],
-    [413, "too_large", "This file is too large. The limit is 25 MB."],
+    [413, "too_large", "This file is too large. The limit is 25 MB, or 5 MB for a picture."],
     [429, "rate_limited", "Too many requests."],
   ]) {
     stub.fail = { status, code };
@@ -169,7 +169,7 @@ test("a message has at most ten files of 25 MiB", async (t) => {
     { name: "huge.txt", mimeType: "text/plain", size: 25 * 1024 * 1024 + 1 },
     { name: "big.csv", mimeType: "text/csv", size: 5 * 1024 * 1024 },
   ]);
-  await chips(page).getByText("This file is too large. The limit is 25 MB.").waitFor();
+  await chips(page).getByText("This file is too large. The limit is 25 MB, or 5 MB for a picture.").waitFor();
   await page.waitForFunction(() => document.querySelectorAll("#files progress").length === 0);
   assert.deepEqual(stub.uploads.map(({ path }) => path), ["/api/attachments/uploads", "/api/attachments/big/content", "/api/attachments/big/complete"]);
   assert.deepEqual(stub.formats, [{ name: "big.csv", type: "text/csv", bytes: 5 * 1024 * 1024 }]);
@@ -255,6 +255,60 @@ test("files stay with their draft and come back after a rejection", async (t) =>
   await uploaded(page, 1);
   assert.equal(await messageBox(page).inputValue(), "What is it?");
   assert.deepEqual(stub.deleted, []);
+});
+
+test("paper and shared copies have the names only", async (t) => {
+  const fixture = await setUpAttachments(t);
+  const { page, url } = fixture;
+  await chooseFiles(page, NOTES, CONTRACT);
+  await uploaded(page, 2);
+  await exchange(fixture, "What is it?", "Letters.");
+  await page.evaluate(() => (window.print = () => (window.printed = document.querySelector("#print-copy .user").innerText)));
+  await page.getByRole("button", { name: "Conversation actions" }).click();
+  await page.getByRole("menuitem", { name: "Export…" }).click();
+  await page.getByRole("button", { name: "Print" }).click();
+  await page.waitForFunction(() => window.printed !== undefined);
+  assert.match(await page.evaluate(() => window.printed), /Attached: my notes\.md, 租约 2026\.pdf/);
+  const messages = [
+    { role: "user", content: "What is it?", attachments: [{ name: "my notes.md" }] },
+    { role: "assistant", content: "Letters [1].", status: "complete", sources: [{ index: 1, title: "my notes.md", url: "attachment:a1#line=2" }] },
+  ];
+  await page.route("**/api/shares/copy", (route) => route.fulfill({ json: { title: "Copy", createdAt: "2026-11-27T10:00:00Z", messages } }));
+  await page.goto(`${url}/share/copy`);
+  await page.getByText("Attached: my notes.md", { exact: true }).waitFor();
+  await page.locator(".source-host").getByText("Line 2").waitFor();
+  assert.equal(await page.locator(".answer a[href]").count(), 0);
+});
+
+test("files need the credential, which no other origin gets", async (t) => {
+  // The policy of a deployment with a bucket permits its origin.
+  const { page, url } = await setUp(t, { context: { bypassCSP: true } });
+  const stub = await serveAttachments(page);
+  const bucket = await openBucket(t);
+  stub.address = bucket.url;
+  let key = "first-key";
+  await page.route("**/api/**", (route) => {
+    if (route.request().headers()["x-api-key"] === key) return route.fallback();
+    return route.fulfill({ status: 401, json: { error: { code: "unauthorized", message: "A valid key is needed." } } });
+  });
+  const useKey = async () => {
+    await page.getByRole("dialog").getByLabel("Key").fill(key);
+    await page.getByRole("button", { name: "Use key" }).click();
+  };
+  await page.goto(url);
+  await useKey();
+  await page.getByRole("button", { name: "Attach files" }).waitFor();
+  key = "second-key";
+  await chooseFiles(page, await picture(page, { name: "plan.png", width: 30, height: 20 }));
+  await useKey();
+  await uploaded(page, 1);
+  await transfer(page, "drop", [{ name: "big.csv", mimeType: "text/csv", size: 5 * 1024 * 1024 }]);
+  await uploaded(page, 2);
+  assert.deepEqual(stub.uploads.map(({ headers }) => headers["x-api-key"]), Array(3).fill("second-key"));
+  assert.equal(bucket.requests.length, 1);
+  const [{ headers, text }] = bucket.requests;
+  assert.deepEqual([headers["x-api-key"], headers.authorization, headers.cookie], [undefined, undefined, undefined]);
+  assert.ok(text.indexOf('name="key"') < text.indexOf('name="file"'), "the file is the last field");
 });
 
 for (const { name, options } of SCREENS) {

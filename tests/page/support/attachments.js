@@ -1,11 +1,14 @@
 // The routes for files of messages as the contract has them, answered in the browser. Pictures are those that tests make.
 
+import { once } from "node:events";
+import { createServer } from "node:http";
+
 /** What `GET /api/attachments/{id}/text` answers for a PDF of three pages. */
 export const PAGES = ["The first page.", "The rent is 900 euros.", "The last page."].join("\f");
 
 /** Answers the routes of a page; resolves to what arrived. `images` is whether the model takes pictures. */
 export async function serveAttachments(page, { images = true } = {}) {
-  const stub = { files: new Map(), uploads: [], deleted: [], chats: [], formats: [], fail: null, gate: null };
+  const stub = { files: new Map(), uploads: [], deleted: [], chats: [], formats: [], fail: null, gate: null, address: null };
   const json = (route, status, body) => route.fulfill({ status, contentType: "application/json", body: JSON.stringify(body) });
   const add = (name, type, body, id = `a${stub.files.size + 1}`) => {
     const kind = type.startsWith("image/") && !type.includes("svg") ? "image" : "text";
@@ -39,7 +42,7 @@ export async function serveAttachments(page, { images = true } = {}) {
     if (id === "uploads") {
       const announced = request.postDataJSON();
       stub.formats.push(announced);
-      return json(route, 201, { id: "big", url: "/api/attachments/big/content", fields: { key: "big" } });
+      return json(route, 201, { id: "big", url: stub.address ?? "/api/attachments/big/content", fields: { key: "big" } });
     }
     if (part === "content") return route.fulfill({ status: 204 });
     if (part === "complete") return json(route, 200, add(stub.formats.at(-1).name, stub.formats.at(-1).type, Buffer.from("large"), "big"));
@@ -59,6 +62,21 @@ export async function serveAttachments(page, { images = true } = {}) {
     await route.fulfill({ response, json: { ...page, messages } });
   });
   return stub;
+}
+
+/** A bucket on loopback that takes forms of any origin. */
+export async function openBucket(t) {
+  const requests = [];
+  const server = createServer(async (incoming, outgoing) => {
+    let text = "";
+    for await (const chunk of incoming.setEncoding("latin1")) text += chunk;
+    requests.push({ headers: incoming.headers, text });
+    outgoing.writeHead(204, { "access-control-allow-origin": "*" }).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return { url: `http://127.0.0.1:${server.address().port}/`, requests };
 }
 
 /** A file for the browser's choice of files. */

@@ -15,7 +15,7 @@ export const texts = {
   blocks: "A file wasn’t attached. Try it again or remove it before you send.",
   noImages: (model: string) => `${model} can’t see pictures. Choose another model, or remove the picture.`,
   tooMany: (max: number) => `A message can have ${max} files. The others were left out.`,
-  tooLarge: "This file is too large. The limit is 25 MB.",
+  tooLarge: "This file is too large. The limit is 25 MB, or 5 MB for a picture.",
   unreadable: "This file can’t be read. Folders can’t be attached.",
   download: "Download",
   gone: "This file doesn’t exist. It may have been deleted.",

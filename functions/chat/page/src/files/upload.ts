@@ -58,7 +58,9 @@ interface Post {
 
 /** Sends a request, with the credential if it goes to the server itself. */
 async function send(post: Post, options: UploadOptions): Promise<XMLHttpRequest> {
-  const isOwn = post.url.origin === location.origin;
+  const isOwn = post.url.host === location.host;
+  // The server may not know that a proxy before it speaks TLS.
+  if (isOwn) post.url.protocol = location.protocol;
   let answer = await attempt(post, isOwn ? await freshCredential(false) : null, options);
   if (answer.status === 401 && isOwn) {
     // Any other request renews the session, or prompts for a key.

@@ -19,7 +19,9 @@ type ToolName =
   | "grep_search"
   | "glob_search"
   | "read_file"
-  | "list_directory";
+  | "list_directory"
+  | "search_attachments"
+  | "read_attachment";
 
 /** What goes with a message that is deleted. */
 export interface Removal {
@@ -282,6 +284,8 @@ export const en = {
     glob_search: ["Looking for files", "Looked for files"],
     read_file: ["Reading", "Read"],
     list_directory: ["Listing", "Listed"],
+    search_attachments: ["Searching the files", "Searched the files"],
+    read_attachment: ["Reading", "Read"],
   } satisfies Record<string, ToolLabels> as Record<ToolName, ToolLabels>,
   otherTool: (name: string): ToolLabels => [`Using ${name}`, `Used ${name}`],
   stepLabel: (label: string, subject: string) => `${label}: ${subject}`,

@@ -253,6 +253,8 @@ export const zhCN: Texts = {
     glob_search: ["正在查找文件", "已查找文件"],
     read_file: ["正在阅读", "已阅读"],
     list_directory: ["正在浏览目录", "已浏览目录"],
+    search_attachments: ["正在检索附件", "已检索附件"],
+    read_attachment: ["正在阅读", "已阅读"],
   },
   otherTool: (name) => [`正在使用 ${name}`, `已使用 ${name}`],
   stepLabel: (label, subject) => `${label}：${subject}`,
