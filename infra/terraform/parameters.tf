@@ -704,6 +704,17 @@ variable "document_groups" {
   }
 }
 
+variable "attachments_bucket" {
+  description = "A bucket of this region for the files that users attach to messages, as infra/attachments.yaml makes it; empty for no files."
+  type        = string
+  default     = ""
+  nullable    = false
+  validation {
+    condition     = can(regex("^$|^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$", var.attachments_bucket))
+    error_message = "The parameter AttachmentsBucket does not accept this value: the name of a bucket, 3 to 63 lower-case letters, digits and hyphens."
+  }
+}
+
 variable "search_provider" {
   description = "Who searches, in the order of failover. aws is the web search of Amazon Bedrock AgentCore, which needs no key; empty for Tavily if its key is set."
   type        = string
@@ -1306,6 +1317,7 @@ locals {
     DocumentsLayer             = var.documents_layer
     DocumentsHidden            = var.documents_hidden
     DocumentGroups             = var.document_groups
+    AttachmentsBucket          = var.attachments_bucket
     SearchProvider             = var.search_provider
     SearchRegion               = var.search_region
     TavilyApiKeyParameter      = var.tavily_api_key_parameter

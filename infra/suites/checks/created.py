@@ -65,6 +65,9 @@ def check_resources(resources, made):
         under = variables["MODEL_KEYS_UNDER"]
         if (f":parameter{under}*" in document) != bool(under):
             yield f"the role and {name} have other keys of models: {document}"
+        bucket = variables["ATTACHMENTS_BUCKET"]
+        if (f":::{bucket}/attachments/*" in document) != bool(bucket):
+            yield f"the role and {name} have other files of users: {document}"
     (group,) = boto3.client("logs").describe_log_groups()["logGroups"]
     if group.get("retentionInDays") != 30:
         yield "logs are kept for ever"

@@ -34,6 +34,7 @@ OTHERS = [
     MODEL | {"OtlpEndpoint": "https://xray.eu-west-1.amazonaws.com"},
     MODEL | {"OtlpEndpoint": "https://cloud.langfuse.com/api/public/otel", "OtlpHeadersParameter": "/lambda-chat/otlp", "OtlpCaptureContent": "yes"},
     MODEL | {"DynamodbEndpoint": "https://dynamodb.eu-west-1.amazonaws.com", "ExistingDataTable": "lambda-chat-restored"},
+    MODEL | {"AttachmentsBucket": "lambda-chat-attachments-1"},
     MODEL | {"Function": "full", "EmbeddingsModel": "text-embedding-3-small", "EmbeddingsApiKeyParameter": "/lambda-chat/embeddings", "EmbeddingsBaseUrl": "https://models.example.com/v1", "ArticlesVectorBucket": "lambda-chat-vectors-1", "ArticlesVectorIndex": "handbook"},
 ]
 # What no parameter sets.

@@ -28,11 +28,11 @@ PROFILE = "arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/
 MODELS = '[{"name":"claude","wire":"anthropic","model":"m","apiKeyParameter":"/lambda-chat/models/claude"}]'
 PROFILES = {
     "plain": {},
-    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20", "PermissionsBoundaryArn": BOUNDARY, "BackupDays": "90", "BedrockModel": "global.amazon.nova-2-lite-v1:0", "OtlpEndpoint": "https://xray.eu-west-1.amazonaws.com", "OtlpHeadersParameter": "/lambda-chat/otlp"},
+    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check", "ReservedConcurrency": "20", "PermissionsBoundaryArn": BOUNDARY, "BackupDays": "90", "AttachmentsBucket": "lambda-chat-attachments-1", "BedrockModel": "global.amazon.nova-2-lite-v1:0", "OtlpEndpoint": "https://xray.eu-west-1.amazonaws.com", "OtlpHeadersParameter": "/lambda-chat/otlp"},
     "buffered": {"Function": "full", "BufferedApi": "true", "MaxTableUnits": "500", "DocumentsDir": "/opt/documents", "DocumentsLayer": LAYER, "EmbeddingsModel": "m", "ArticlesVectorBucket": "lambda-chat-vectors-1", "BedrockArns": PROFILE},
     "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce", "BedrockModel": PROFILE, "Models": MODELS, "ModelKeysUnder": "/lambda-chat/models/"},
     "own-domain": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, **DOMAIN, **ORIGIN_KEYS, "ExistingDataTable": TABLE, **VAULT, "AlarmEmail": "ann@example.com"},
-    "own-rest-domain": {"FrontDoor": "rest", **DOMAIN, "SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1", "Function": "full", "DocumentsBucket": "lambda-chat-documents-1", "DocumentsPrefix": "team/"},
+    "own-rest-domain": {"FrontDoor": "rest", **DOMAIN, "SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1", "Function": "full", "DocumentsBucket": "lambda-chat-documents-1", "DocumentsPrefix": "team/", "AttachmentsBucket": "lambda-chat-attachments-1"},
 }
 NOTHING = object()
 

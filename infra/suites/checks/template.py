@@ -83,6 +83,7 @@ OPEN_ENDS = (
     ':parameter${ModelKeysUnder}*"}',
     ':secret:${ToolSecretsUnder}*"}',
     ':${DocumentsBucket}/${DocumentsPrefix}*"}',
+    ':${AttachmentsBucket}/attachments/*"}',
     ':function:${AWS::StackName}-ChatFunction-*"}',
     ':function:${AWS::StackName}-CheckFunction-*"}',
     '"${ChatFunction.Arn}:*"}',
@@ -317,7 +318,7 @@ def documents(template, _calls):
     wanted = [("s3:ListBucket", bucket, prefix), ("s3:GetObject", objects, None)]
     found = []
     for condition, statement in template.statements():
-        if any(action.startswith("s3:") for action in listed(statement["Action"])):
+        if condition != "HasAttachmentsBucket" and any(action.startswith("s3:") for action in listed(statement["Action"])):
             found.append((statement["Action"], statement["Resource"], statement.get("Condition")))
             if condition != "HasDocumentsBucket":
                 yield f"{statement['Sid']} reaches documents without a bucket"
@@ -327,6 +328,19 @@ def documents(template, _calls):
     for name in template.chats():
         if template.environment(name).get("DOCUMENTS_DIR") != source_of:
             yield f"{name} reads other documents than the parameters name"
+
+
+def attachments(template, _calls):
+    """Checks that the role may do with files of users what `shared/attachments` does, and only where a bucket is named."""
+    bucket = "arn:${AWS::Partition}:s3:::${AttachmentsBucket}"
+    actions = [f"s3:{action}" for action in ("DeleteObject", "DeleteObjectTagging", "GetObject", "PutObject", "PutObjectTagging")]
+    wanted = [(actions, {"Fn::Sub": f"{bucket}/attachments/*"}), ("s3:ListBucket", {"Fn::Sub": bucket})]
+    found = [(one["Action"], one["Resource"]) for condition, one in template.statements() if condition == "HasAttachmentsBucket"]
+    if found != wanted:
+        yield f"the role reaches {found} among files of users"
+    for name in template.chats():
+        if template.environment(name).get("ATTACHMENTS_BUCKET") != {"Ref": "AttachmentsBucket"}:
+            yield f"{name} stores files in another bucket than the parameter names"
 
 
 def vectors(template, _calls):
@@ -462,7 +476,7 @@ def pins(_template, _calls):
             yield f"{name} installs {sorted(installed)}, which is not what the suites run"
 
 
-RULES = [environment, tables, wildcards, permissions, keys, documents, vectors, bedrock, web_search, limits, parameters, example, version, pins, documented, *assertions.RULES, *deployment.RULES, *verification.RULES]
+RULES = [environment, tables, wildcards, permissions, keys, documents, attachments, vectors, bedrock, web_search, limits, parameters, example, version, pins, documented, *assertions.RULES, *deployment.RULES, *verification.RULES]
 
 
 def findings(text, calls):

@@ -341,7 +341,7 @@ def release(work):
     run("assemble")
     if versions == [re.findall(r"ChatFunctionVersion\w+", (made / "template-arm64.json").read_text())[0]]:
         yield "assemble: other code is no other version"
-    for name in ("vectors.yaml", "waf.yaml", "budget.yaml", "bootstrap.yaml", "chat-full.cdx.json"):
+    for name in ("vectors.yaml", "attachments.yaml", "waf.yaml", "budget.yaml", "bootstrap.yaml", "chat-full.cdx.json"):
         if f"release/{name}" not in (copy / "published").read_text():
             yield f"publish: the release lacks {name}"
     components = json.loads((made / "local.cdx.json").read_text())["components"]
