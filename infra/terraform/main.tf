@@ -40,9 +40,9 @@ variable "tags" {
 
 locals {
   files = coalesce(var.files, path.module)
-  # Documents and articles are in the full function only.
+  # Documents, articles, and the readers of PDF and office files are in the full function only.
   searches = var.articles != "no" && (var.articles == "yes" || var.embeddings_model != "")
-  full     = local.searches || var.documents_dir != "" || var.documents_bucket != "" || var.articles_vector_bucket != ""
+  full     = local.searches || var.documents_dir != "" || var.documents_bucket != "" || var.articles_vector_bucket != "" || var.attachments_bucket != ""
   archives = { chat = "chat${local.full ? "-full" : ""}-${var.architecture}.zip", verify = "verify-${var.architecture}.zip" }
   # Named by their content: CloudFormation notices another file, and can return to the one before.
   keys = { for name, file in local.archives : name => "${var.stack_name}/${filesha256("${local.files}/${file}")}.zip" }

@@ -114,10 +114,11 @@ def whole_plan(root, release, template):
 
 
 def full(root, release):
-    """Checks that a module with documents or articles has the full function, and any other the small one."""
+    """Checks that a module with documents, articles or files of users has the full function, and any other the small one."""
     uses = {
         "chat": ({"embeddings_model": "m", "articles": "no"}, "chat-arm64.zip"),
         "documents": ({"documents_bucket": "lambda-chat-documents-1"}, "chat-full-arm64.zip"),
+        "files": ({"attachments_bucket": "lambda-chat-attachments-1"}, "chat-full-arm64.zip"),
         "folder": ({"documents_dir": "/opt/documents"}, "chat-full-arm64.zip"),
         "articles": ({"articles": "yes"}, "chat-full-arm64.zip"),
         "embeddings": ({"embeddings_model": "m"}, "chat-full-arm64.zip"),
