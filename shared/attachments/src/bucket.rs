@@ -5,7 +5,7 @@
 use std::time::{Duration, SystemTime};
 
 use domain::{ErrorCode, TurnError};
-use platform::aws::{Call, Method, PostPolicy, Service};
+use platform::aws::{Call, Method, PostPolicy, Service, is_bucket_name};
 use platform::settings::{SettingError, Settings};
 use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
@@ -35,14 +35,16 @@ impl Bucket {
     /// The bucket of the setting `ATTACHMENTS_BUCKET`; `None` without it.
     ///
     /// # Errors
-    /// No region, or no source of credentials.
+    /// A name that no bucket has, no region, or no source of credentials.
     pub fn from_settings(
         settings: &Settings,
         http: &platform::transport::Client,
     ) -> Result<Option<Self>, SettingError> {
-        let Some(name) = settings.var("ATTACHMENTS_BUCKET") else { return Ok(None) };
-        let service = Service::of_bucket(settings, name)?;
-        Ok(Some(Self { name: name.to_owned(), service, http: http.clone() }))
+        let parse = |name: &str| is_bucket_name(name).then(|| name.to_owned());
+        let name = settings.parse("ATTACHMENTS_BUCKET", "the name of a bucket of S3", parse)?;
+        let Some(name) = name else { return Ok(None) };
+        let service = Service::of_bucket(settings, &name)?;
+        Ok(Some(Self { name, service, http: http.clone() }))
     }
 
     pub(crate) async fn put(&self, key: &BlobKey, bytes: Vec<u8>) -> Result<(), TurnError> {
@@ -62,6 +64,11 @@ impl Bucket {
         self.send(Method::DELETE, &path(key), &[], Vec::new()).await.map(drop)
     }
 
+    /// Where forms are sent.
+    pub(crate) fn address(&self) -> String {
+        format!("{}/", self.service.endpoint())
+    }
+
     /// The address and the fields of a form by which a browser uploads one content of at most this length.
     pub(crate) async fn form(&self, key: &BlobKey, max_bytes: u64) -> Result<(String, Value), TurnError> {
         let now = SystemTime::now();
@@ -73,7 +80,7 @@ impl Bucket {
         let fixed = fixed.into_iter().skip(1).map(|(name, value)| (name.to_owned(), json!(value)));
         let fields: Map<String, Value> =
             fixed.chain(signed.into_iter().map(|(name, value)| (name.to_owned(), value.into()))).collect();
-        Ok((format!("{}/", self.service.endpoint()), fields.into()))
+        Ok((self.address(), fields.into()))
     }
 
     /// Sends a request; the body of the response, or `None` if there is no such object.

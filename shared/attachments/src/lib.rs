@@ -41,6 +41,14 @@ impl Attachments {
         Self { blobs, records, reader }
     }
 
+    /// Where browsers send forms with larger files; `None` if this server takes them.
+    pub fn upload_address(&self) -> Option<String> {
+        match &self.blobs {
+            Blobs::Bucket(bucket) => Some(bucket.address()),
+            Blobs::Folder(_) => None,
+        }
+    }
+
     /// What is known of a file.
     ///
     /// # Errors

@@ -185,6 +185,18 @@ pub fn default_endpoint(id: &str, region: &str) -> String {
     format!("https://{id}.{region}.{domain}")
 }
 
+/// Whether S3 accepts the name for a bucket: 3 to 63 lower-case letters, digits, hyphens and dots.
+pub fn is_bucket_name(name: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+    let is_outer = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let bytes = name.as_bytes();
+    (3..=63).contains(&bytes.len())
+        && bytes.iter().copied().all(is_inner)
+        && is_outer(bytes.first())
+        && is_outer(bytes.last())
+        && !name.contains("..")
+}
+
 /// The region of the environment.
 pub fn region(settings: &Settings) -> Option<&str> {
     settings.var("AWS_REGION").or_else(|| settings.var("AWS_DEFAULT_REGION"))

@@ -7,6 +7,7 @@ use std::iter;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
+use attachments::Attachments;
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
@@ -67,7 +68,9 @@ pub(super) const NO_INDEX: (HeaderName, HeaderValue) =
 
 /// `GET /`: the page.
 pub(crate) async fn index(State(app): State<App>, headers: HeaderMap) -> Response {
-    let policy = security_policy(&app.config.auth.sign_in().map(SignIn::origins).unwrap_or_default());
+    let mut addresses = app.config.auth.sign_in().map(SignIn::origins).unwrap_or_default();
+    addresses.extend(app.turns.attachments.as_ref().and_then(Attachments::upload_address));
+    let policy = security_policy(&addresses);
     let variant = Variant::select(&headers, DOCUMENT_GZIP, &DOCUMENT_TEXT);
     let tag = format!("\"{DOCUMENT_HASH}-{}\"", variant.name);
     if is_known(&headers, &tag) {
@@ -125,13 +128,13 @@ fn serve(request: &HeaderMap, asset: &Asset, text: &'static PlainText) -> Respon
     with_headers(response, headers.into_iter().chain(HeaderValue::try_from(tag).ok().map(|tag| (header::ETAG, tag))))
 }
 
-/// The content security policy, which permits connections to the origins of the sign-in.
+/// The content security policy, which permits connections to the sign-in and to the bucket of uploads.
 ///
-/// An origin with other characters than those of a host and a port is left out: it could add a directive.
-fn security_policy(origins: &[String]) -> HeaderValue {
-    let is_plain = |origin: &&String| origin.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.:/[]".contains(&b));
+/// An address with other characters than those of a host, a port and a bucket is left out: it could add a directive.
+fn security_policy(addresses: &[String]) -> HeaderValue {
+    let is_plain = |address: &&String| address.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.:/[]".contains(&b));
     let sources: Vec<&str> =
-        iter::once(CONNECTIONS).chain(origins.iter().filter(is_plain).map(String::as_str)).collect();
+        iter::once(CONNECTIONS).chain(addresses.iter().filter(is_plain).map(String::as_str)).collect();
     let policy = CONTENT_SECURITY_POLICY.replace(CONNECTIONS, &sources.join(" "));
     HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY))
 }
@@ -239,11 +242,12 @@ mod tests {
     }
 
     #[test]
-    fn policy_permits_connections_to_the_sign_in() {
-        let origins = ["https://id.example:8443", "https://a;script-src *", "https://login.example"].map(str::to_owned);
-        let policy = security_policy(&origins);
+    fn policy_permits_connections_to_sign_in_and_uploads() {
+        let origins =
+            ["https://id.example:8443", "https://a;script-src *", "https://files.s3.eu-west-1.amazonaws.com/"];
+        let policy = security_policy(&origins.map(str::to_owned));
         let policy = policy.to_str().unwrap();
-        let expected = "connect-src 'self' https://id.example:8443 https://login.example; ";
+        let expected = "connect-src 'self' https://id.example:8443 https://files.s3.eu-west-1.amazonaws.com/; ";
         assert_eq!(policy.replace(expected, "connect-src 'self'; "), CONTENT_SECURITY_POLICY);
         assert!(policy.contains(expected));
         assert_eq!(security_policy(&[]), CONTENT_SECURITY_POLICY);

@@ -1,3 +1,5 @@
+use platform::aws::is_bucket_name;
+
 /// The objects of a bucket below a prefix, written `s3://BUCKET/PREFIX`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketAddress {
@@ -24,7 +26,7 @@ impl BucketAddress {
         let is_path = prefix.split('/').all(|name| !matches!(name, "" | "." | "..")) || prefix.is_empty();
         let is_plain = is_path && prefix.len() <= MAX_PREFIX_BYTES && !prefix.contains(char::is_control);
         let slash = if prefix.is_empty() { "" } else { "/" };
-        (is_plain && is_bucket(bucket)).then(|| Self { bucket: bucket.to_owned(), prefix: format!("{prefix}{slash}") })
+        (is_plain && is_bucket_name(bucket)).then(|| Self { bucket: bucket.to_owned(), prefix: format!("{prefix}{slash}") })
     }
 
     /// The last folder of the prefix; without a prefix the bucket's name.
@@ -36,18 +38,6 @@ impl BucketAddress {
     pub fn bucket(&self) -> &str {
         &self.bucket
     }
-}
-
-/// Whether S3 accepts the name for a bucket: 3 to 63 lower-case letters, digits, hyphens and dots.
-fn is_bucket(name: &str) -> bool {
-    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
-    let is_outer = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    let bytes = name.as_bytes();
-    (3..=63).contains(&bytes.len())
-        && bytes.iter().copied().all(is_inner)
-        && is_outer(bytes.first())
-        && is_outer(bytes.last())
-        && !name.contains("..")
 }
 
 #[cfg(test)]

@@ -73,6 +73,7 @@ const INVALID: &[(&str, &str, &[Pair])] = &[
     ("DOCUMENTS_DIR", "s3://Non_sense/", &[]),
     ("DOCUMENTS_HIDDEN", "nonsense", &[]),
     ("DOCUMENT_GROUPS", "nonsense", &[]),
+    ("ATTACHMENTS_BUCKET", "Non_sense", &[]),
     ("SEARCH_RATE_LIMIT", "nonsense", &[]),
     ("CHAT_RATE_LIMIT", "nonsense", &[]),
     ("USER_DAILY_TOKENS", "nonsense", &[]),
