@@ -219,16 +219,19 @@ async fn refused_pictures_are_remembered_for_the_model() {
     };
     let message = Message::User { text: "What is it?".to_owned(), attachments: vec![image] };
     let with_picture = Prompt { messages: vec![message], ..hello_prompt() };
-    for (prompt, error, takes_images) in
-        [(&with_picture, ModelError::ImagesUnsupported, Some(false)), (&hello_prompt(), ModelError::Rejected, None)]
-    {
+    let with_tools = Prompt { from_caller: true, ..with_picture.clone() };
+    for (prompt, error, takes_images) in [
+        (&with_picture, ModelError::ImagesUnsupported, Some(false)),
+        (&with_tools, ModelError::ImagesUnsupported, None),
+        (&hello_prompt(), ModelError::Rejected, None),
+    ] {
         let server = Server::start([Answer::json(404, body)]).await;
         let client = native(&server);
         assert_eq!(client.takes_images(SystemTime::now()), None);
-        assert_eq!(read_reply(&client, prompt, far_deadline()).await, (vec![], Some(error)));
+        assert_eq!(read_reply(&client, prompt, far_deadline()).await, (vec![], Some(error.clone())));
         assert_eq!(server.requests().len(), 1, "it is not retried");
         assert_eq!(client.takes_images(SystemTime::now()), takes_images);
         assert_eq!(client.take_unpublished_image_refusal().is_some(), takes_images.is_some());
-        assert_eq!(client.is_failing(), takes_images.is_none(), "text is still accepted");
+        assert_eq!(client.is_failing(), error == ModelError::Rejected, "text is still accepted");
     }
 }

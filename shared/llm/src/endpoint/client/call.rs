@@ -134,10 +134,10 @@ impl<'a> ReplyCall<'a> {
             }
         }
         if fault.error == ModelError::ImagesUnsupported {
-            if wire::has_pictures(self.prompt) {
-                state.capabilities.images.record_refusal(SystemTime::now());
-            } else {
+            if !wire::has_pictures(self.prompt) {
                 fault.error = ModelError::Rejected;
+            } else if !self.prompt.from_caller {
+                state.capabilities.images.record_refusal(SystemTime::now());
             }
         }
         // Some servers report a schema that they cannot read as an internal error.

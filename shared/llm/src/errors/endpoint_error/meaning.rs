@@ -24,12 +24,12 @@ pub(super) const fn fix(fix: CompatFix) -> Meaning {
     (ModelError::Rejected, RetryAdvice::ApplyFix(fix))
 }
 
-/// Whether a meaning is about tools or a parameter in general.
+/// Whether a meaning is about tools, pictures or a parameter in general.
 pub(super) fn is_about_a_parameter((error, advice): &Meaning) -> bool {
     use CompatFix::{
         NoEffort, NoForcedChoice, NoStopMarkers, NoTemperature, NoThinking, NoTopP, NoUsageOption, SwapLimitName,
     };
-    *error == ModelError::ToolsUnsupported
+    matches!(error, ModelError::ToolsUnsupported | ModelError::ImagesUnsupported)
         || matches!(
             advice,
             RetryAdvice::ApplyFix(NoUsageOption | NoForcedChoice | SwapLimitName | NoTemperature | NoTopP)

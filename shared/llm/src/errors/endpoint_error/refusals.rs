@@ -278,12 +278,16 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["image input modality is not enabled"], IMAGES),
     // Zhipu: https://github.com/TriDefender/zcode-api/pull/26, 2026-11-27.
     text(&["messages.content.type", "['text']"], IMAGES),
-    // Groq: https://github.com/vercel/ai/issues/2837, https://github.com/gptme/gptme/pull/896, 2026-11-27.
-    text(&["content", "must be a string"], IMAGES),
+    // Groq: https://github.com/vercel/ai/issues/2837, 2026-11-27.
+    text(&["content must be a string"], IMAGES),
+    // Groq: https://github.com/gptme/gptme/pull/896, 2026-11-27.
+    text(&["content' : value must be a string"], IMAGES),
     // llama.cpp, LM Studio, Ollama: https://github.com/ollama/ollama/issues/17301, 2026-11-27.
-    text(&["not support image"], IMAGES),
+    text(&["not support image input"], IMAGES),
+    // llama.cpp, LM Studio, Ollama: https://github.com/xlinx/sd-webui-decadetw-auto-prompt-llm/issues/16, 2026-11-27.
+    text(&["not support images"], IMAGES),
     // llama.cpp, LM Studio, Ollama: https://github.com/ggml-org/llama.cpp/issues/15377, 2026-11-27.
-    text(&["image input", "not supported"], IMAGES),
+    text(&["image input is not supported"], IMAGES),
     // llama.cpp, LM Studio, Ollama: https://github.com/ggml-org/llama.cpp/issues/12947, 2026-11-27.
     text(&["unsupported content part type", "image_url"], IMAGES),
     // vLLM: https://github.com/vllm-project/vllm/issues/23402, 2026-11-27.

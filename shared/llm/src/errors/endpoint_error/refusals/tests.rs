@@ -112,6 +112,7 @@ fn refusal_of_one_tool_keeps_all_tools() {
         "invalid schema for function 'f': 'temperature' is not supported",
         "* generatecontentrequest.tools[0].function_declarations[1].parameters: unknown field `tools`",
         "body.tools.0.function.strict\nextra inputs are not permitted",
+        "invalid schema for function 'f': 'does not support images' is not a type",
     ] {
         assert_eq!(meaning(400, &[], message), Some(TOOL_SCHEMA), "{message}");
     }
