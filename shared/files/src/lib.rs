@@ -8,6 +8,7 @@ mod document;
 #[cfg(feature = "encodings")]
 mod encoding_guess;
 mod error;
+mod extraction;
 mod file_text;
 mod file_type;
 #[cfg(test)]
@@ -18,13 +19,14 @@ mod office;
 mod pdf;
 mod pictures;
 mod reader;
+mod recognition;
 mod text;
 
 pub use document::{Document, ExtractError, Format, Section, extract, single_line};
 #[cfg(feature = "encodings")]
 pub use encoding_guess::guess as guess_encoding;
 pub use error::FileError;
-pub use file_text::{FileText, decode_text, read_text};
+pub use file_text::{FileText, decode_text};
 pub use file_type::FileType;
 pub use pictures::{Picture, clean_picture};
-pub use reader::{Reader, run_reader};
+pub use reader::{Reader, read_text, run_reader};

@@ -12,7 +12,8 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::file_text::{MAX_TEXT_BYTES, text_of};
+use crate::extraction::{is_in_this_build, text_of};
+use crate::file_text::MAX_TEXT_BYTES;
 use crate::{FileError, FileText, FileType};
 
 /// The longest file that is read, in bytes.
@@ -44,6 +45,22 @@ pub struct Reader {
     max_text_bytes: usize,
 }
 
+/// Reads the text of a file. Formats with markup are read in a process of their own, two of them at the same time.
+///
+/// # Errors
+/// `NotInThisBuild` without the feature of the format, `Unsupported` for a picture; what reading the file shows.
+pub async fn read_text(file_type: FileType, bytes: Vec<u8>, reader: &Reader) -> Result<FileText, FileError> {
+    match file_type {
+        FileType::Markdown | FileType::Csv | FileType::Json | FileType::Svg | FileType::PlainText => {
+            let max_bytes = reader.max_text_bytes;
+            spawn_blocking(move || text_of(file_type, bytes, max_bytes)).await.unwrap_or(Err(FileError::Crashed))
+        }
+        _ if file_type.is_image() => Err(FileError::Unsupported),
+        _ if !is_in_this_build(file_type) => Err(FileError::NotInThisBuild(file_type)),
+        _ => reader.read(file_type, bytes).await,
+    }
+}
+
 impl Reader {
     /// For requests: at most five seconds in all, and 2 MiB of text.
     pub fn for_attachments() -> Self {
@@ -69,11 +86,7 @@ impl Reader {
         Self { program: None, ..self }
     }
 
-    pub(crate) fn max_text_bytes(&self) -> usize {
-        self.max_text_bytes
-    }
-
-    pub(crate) async fn read(&self, file_type: FileType, bytes: Vec<u8>) -> Result<FileText, FileError> {
+    async fn read(&self, file_type: FileType, bytes: Vec<u8>) -> Result<FileText, FileError> {
         let Ok(Ok(_permit)) = timeout(self.max_wait, READERS.acquire()).await else { return Err(FileError::Busy) };
         let max_bytes = self.max_text_bytes;
         match &self.program {
@@ -207,5 +220,13 @@ mod tests {
     async fn missing_program_is_an_error() {
         let reader = Reader { program: Some(("/no/such/program".into(), Vec::new())), ..Reader::for_articles() };
         assert!(matches!(reader.read(FileType::Pdf, Vec::new()).await, Err(FileError::NoReader(_))));
+    }
+
+    #[tokio::test]
+    async fn svg_is_text_and_pictures_are_none() {
+        let reader = Reader::for_attachments();
+        let read = read_text(FileType::Svg, b"<svg/>".to_vec(), &reader).await;
+        assert_eq!(read.map(|read| read.text).as_deref(), Ok("<svg/>"));
+        assert_eq!(read_text(FileType::Png, Vec::new(), &reader).await, Err(FileError::Unsupported));
     }
 }

@@ -6,7 +6,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::FileError;
-use crate::file_type::ZIP_ENTRY;
+use crate::recognition::ZIP_ENTRY;
 
 /// How many bytes of an archive are unpacked in all; twice as many of a workbook.
 pub(super) const MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024;
