@@ -24,7 +24,7 @@ fn result(file_type: &str, name: &str) -> Value {
 fn documents_are_read_by_the_program() {
     let pdf = &result("Pdf", "models/pdf/two-pages.pdf")["Ok"];
     assert_eq!((&pdf["title"], &pdf["pages"], &pdf["truncated"]), (&json!("Refund policy"), &json!(2), &json!(false)));
-    assert!(pdf["text"].as_str().unwrap().contains("\u{c}"), "{pdf}");
+    assert!(pdf["text"].as_str().unwrap().contains('\u{c}'), "{pdf}");
     let text = "# Prices\nCity,\"Price, net\",Since,Share\n巴黎,150.5,2026-03-01,0.25\n\"Oslo \"\"north\"\"\",90,2026-03-02 08:30:00\n\
         merged\ntrue\n,,,,,,,far\u{c}# 空 Empty\n\u{c}# Chart\n\u{c}# Hidden\n,hidden text";
     let workbook = json!({ "title": "Price list", "text": text, "pages": 4, "truncated": false });
