@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { chooseFiles, file, openBucket, picture, serveAttachments, transfer } from "../support/attachments.js";
-import { assertAccessible, assertFits, SCREENS } from "../support/axe.js";
+import { assertAccessible } from "../support/axe.js";
 import { exchange, lastAnswer, messageBox, prose, sendMessage, setUp } from "../support/fixture.js";
-import { ended, send } from "../support/states.js";
 
 async function setUpAttachments(t, { images, ...options } = {}) {
   const fixture = await setUp(t, options);
@@ -310,40 +309,3 @@ test("files need the credential, which no other origin gets", async (t) => {
   assert.deepEqual([headers["x-api-key"], headers.authorization, headers.cookie], [undefined, undefined, undefined]);
   assert.ok(text.indexOf('name="key"') < text.indexOf('name="file"'), "the file is the last field");
 });
-
-for (const { name, options } of SCREENS) {
-  test(`files fit on a ${name}`, async (t) => {
-    const fixture = await setUpAttachments(t, { images: false, context: options });
-    const { page, stub } = fixture;
-    await page.locator("#attach").waitFor();
-    await chooseFiles(page, NOTES, CONTRACT, await picture(page, { name: "a-very-long-name-of-a-picture-that-cannot-fit.png", width: 300, height: 200 }));
-    await uploaded(page, 3);
-    stub.fail = { status: 415, code: "unsupported_media_type" };
-    await chooseFiles(page, file("program.exe", "application/octet-stream", "MZ"));
-    await chips(page).nth(3).locator("small").getByText(/support|支持/).waitFor();
-    await takePicture(page, name, "draft");
-    await assertAccessible(page);
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
-    await chips(page).nth(3).locator("button").last().click();
-    await send(page, "?");
-    const reply = await fixture.model.next();
-    reply.sendText("`租约 2026.pdf:2`");
-    reply.end();
-    await ended(page);
-    await attached(page).locator("img").waitFor();
-    await assertAccessible(page);
-    await takePicture(page, name, "message");
-    await prose(page).getByRole("button").click();
-    await page.locator("#passage-dialog mark").waitFor();
-    await assertFits(page.getByRole("dialog"));
-    await takePicture(page, name, "pages");
-    await page.keyboard.press("Escape");
-    await attached(page).locator("button").last().click();
-    await assertFits(page.getByRole("dialog"));
-    await takePicture(page, name, "picture");
-  });
-}
-
-async function takePicture(page, screen, state) {
-  if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${screen.replaceAll(" ", "-")}-${state}.png` });
-}

@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-7tHrz07GdCbQWOhhjKNNJ+KuV6H6A41sHEIoGrZIBQM='; style-src 'sha256-10t3Xl+ix5SauB+56MsBcS1g5c2AaBU6jSWMXCGsWg4='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-fb6TyjjEWjW0+Uowefsd3UgZlv57QxPOfMwQg7zrPaI='; style-src 'sha256-10t3Xl+ix5SauB+56MsBcS1g5c2AaBU6jSWMXCGsWg4='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "b77dcac3fb1effce";
+const DOCUMENT_HASH: &str = "0bf3c10061ccfb30";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");
@@ -18,7 +18,7 @@ const ASSETS: &[Asset] = &[
     Asset { name: "formulas-093215e2ff6a.woff2", content_type: "font/woff2", immutable: true, gzip: include_bytes!("formulas-093215e2ff6a.woff2.gz") },
     Asset { name: "admin-3aef96253668.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-3aef96253668.js.gz") },
     Asset { name: "code-bf0dd8bebc19.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("code-bf0dd8bebc19.js.gz") },
-    Asset { name: "files-7612d84ae598.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-7612d84ae598.js.gz") },
+    Asset { name: "files-ea52a92890b5.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-ea52a92890b5.js.gz") },
     Asset { name: "library-d432f3956dc5.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-d432f3956dc5.js.gz") },
     Asset { name: "maths-f555295a05fc.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("maths-f555295a05fc.js.gz") },
     Asset { name: "settings-3e379cbea150.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("settings-3e379cbea150.js.gz") },
