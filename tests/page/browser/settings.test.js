@@ -48,6 +48,44 @@ test("the theme changes, and follows the device again", async (t) => {
   await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
 });
 
+test("an answer that ends unseen is notified if the user wants it", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.addInitScript(() => {
+    window.permission = "denied";
+    window.notifications = [];
+    window.Notification = class {
+      static requestPermission = async () => window.permission;
+      constructor(title, options) {
+        Object.assign(this, { title, ...options });
+        window.notifications.push(this);
+      }
+      close() {}
+    };
+    Object.defineProperty(Document.prototype, "hidden", { get: () => window.isHidden ?? false });
+  });
+  await page.goto(url);
+  const shown = () => page.evaluate(() => window.notifications.map(({ title, body }) => [title, body]));
+  const box = dialog(page).getByLabel("Notify me when an answer ends while I’m away");
+  await openSettings(page);
+  assert.equal(await box.isChecked(), false);
+  await box.click();
+  await dialog(page).getByText("Your browser doesn’t permit notifications of this page.").waitFor();
+  assert.equal(await box.isChecked(), false);
+  await page.evaluate(() => (window.permission = "granted"));
+  await box.click();
+  await page.waitForFunction(() => window.notifications.length === 1);
+  await dialog(page).getByRole("button", { name: "Close" }).click();
+  await exchange(fixture, "Seen", "Yes.");
+  await page.evaluate(() => (window.isHidden = true));
+  await exchange(fixture, "Unseen", "Yes.");
+  await page.waitForFunction(() => window.notifications.length === 2);
+  assert.deepEqual(await shown(), [["You’ll be notified like this.", undefined], ["Seen", "The answer has ended."]]);
+  await page.evaluate(() => (location.hash = "#/"));
+  await page.evaluate(() => window.notifications[1].onclick());
+  assert.match(new URL(page.url()).hash, /^#\/c\/\w+$/);
+});
+
 test("a default model is used for new conversations", async (t) => {
   const { page, url } = await setUp(t, { settings: TWO_MODELS });
   await page.goto(url);

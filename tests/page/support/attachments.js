@@ -1,4 +1,4 @@
-// The routes for files of messages as the contract has them, answered in the browser. Pictures are those that tests make.
+// The routes for files of messages as the contract has them, answered in the browser.
 
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -2,7 +2,7 @@
 
 import { wireCitations } from "./answer/citation-card.ts";
 import { wirePassages } from "./answer/passages.ts";
-import { ApiError, onReachable } from "./api/client.ts";
+import { onReachable } from "./api/client.ts";
 import { credential, reportFailure } from "./api/credential.ts";
 import { onKeyChange } from "./api/key.ts";
 import { completeSignIn, isRedirect, isSignInPending } from "./api/session.ts";
@@ -116,7 +116,7 @@ class Page {
       await loadChoice();
     } catch (error) {
       this.#choiceFailed = true;
-      showError(ApiError.from(error), { action: { label: t.retry, run: () => void this.#loadChoice() } });
+      showError(error, { action: { label: t.retry, run: () => void this.#loadChoice() } });
     }
   }
 

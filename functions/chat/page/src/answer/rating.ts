@@ -1,12 +1,10 @@
 // What the user thinks of an answer: thumbs up or down, and a reason.
 
-import { ApiError } from "../api/client.ts";
 import type { Feedback } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
 import { openDialog } from "../view/dialog.ts";
 import { announce, iconButton } from "../view/dom.ts";
 import { showError } from "../view/toast.ts";
-import { errorText } from "./strings.ts";
 
 /** Stores a rating; null withdraws it. */
 export type Rate = (feedback: Feedback | null) => Promise<unknown>;
@@ -43,7 +41,7 @@ export class Rating {
       if (rating === "down" && chosen) void this.#requestReason();
     } catch (error) {
       this.show(before);
-      showError(ApiError.from(error));
+      showError(error);
     } finally {
       this.#busy = false;
     }
@@ -53,12 +51,8 @@ export class Rating {
     const onSubmit = async (reason: string) => {
       if (reason === "") return;
       const feedback: Feedback = { rating: "down", reason };
-      try {
-        await this.#rate(feedback);
-        this.show(feedback);
-      } catch (error) {
-        throw new Error(errorText(ApiError.from(error)));
-      }
+      await this.#rate(feedback);
+      this.show(feedback);
     };
     const field = { label: t.rating.reason };
     await openDialog({ id: "reason-dialog", title: t.rating.thanks, field, submit: { label: t.rating.send }, onSubmit });

@@ -240,7 +240,7 @@ export class Chat {
       selected()?.versions.focus(view.versions.at);
       recordChange(id);
     } catch (error) {
-      if (!signal.aborted) showError(ApiError.from(error));
+      if (!signal.aborted) showError(error);
     }
   }
 

@@ -1,10 +1,10 @@
 // Deletes a message with everything after it, after a confirmation that names how much that is.
 
-import { errorText } from "../answer/strings.ts";
-import { ApiError, deleteMessage } from "../api/client.ts";
+import { deleteMessage } from "../api/client.ts";
 import { t } from "../i18n/index.ts";
 import { openDialog } from "../view/dialog.ts";
 import { el } from "../view/dom.ts";
+import { ignoreNotFound } from "../view/failures.ts";
 import type { MessageView } from "./branch.ts";
 import { QuestionView } from "./question.ts";
 
@@ -18,15 +18,7 @@ export async function confirmDeletion(conversationId: string, [first, ...after]:
     others: after.some(({ versions }) => versions.ids.length > 0),
     stays: first.versions.ids.length > 0,
   });
-  const onSubmit = async () => {
-    try {
-      await deleteMessage(conversationId, messageId);
-    } catch (thrown) {
-      const error = ApiError.from(thrown);
-      // What is gone needs no deletion.
-      if (error.status !== 404) throw new Error(errorText(error));
-    }
-  };
+  const onSubmit = () => deleteMessage(conversationId, messageId).catch(ignoreNotFound);
   const submit = { label: t.list.delete, kind: "danger" } as const;
   const spec = { id: "delete-message-dialog", title: t.remove.title, body: [el("p", {}, text)], submit, onSubmit };
   return (await openDialog(spec)) !== null;

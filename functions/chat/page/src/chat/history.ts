@@ -1,6 +1,6 @@
 // Loads the messages of a conversation: the last ones first, and earlier ones when the reader comes near them.
 
-import { ApiError, readConversation, type MessagePage } from "../api/client.ts";
+import { readConversation, type MessagePage } from "../api/client.ts";
 import { t } from "../i18n/index.ts";
 import { showError } from "../view/toast.ts";
 import type { Branch, ViewOf } from "./branch.ts";
@@ -65,7 +65,7 @@ export class History {
       await this.#load(earlier);
     } catch (error) {
       if (this.#earlier !== earlier) return;
-      showError(ApiError.from(error), { action: { label: t.retry, run: () => this.#offer(earlier) } });
+      showError(error, { action: { label: t.retry, run: () => this.#offer(earlier) } });
     }
   }
 

@@ -1,6 +1,7 @@
 // The turns of this page: one in the open conversation, and those of others that continue meanwhile.
 
 import { ApiError } from "../api/client.ts";
+import { notifyEnd } from "../parts/use.ts";
 import { marks, setMark } from "../state/lists.ts";
 import { showError } from "../view/toast.ts";
 import type { Turn, TurnEnd } from "./turn.ts";
@@ -48,7 +49,7 @@ export class Turns {
 
   /** Stops the current turn. */
   stop(): void {
-    this.current?.stop().catch((error: unknown) => showError(ApiError.from(error)));
+    this.current?.stop().catch(showError);
   }
 
   /** Runs a turn to its end; calls `onRejected` with the error if it never started. */
@@ -68,7 +69,10 @@ export class Turns {
   }
 
   #finish(turn: Turn, end?: TurnEnd): void {
-    if (document.hidden) markTitle();
+    if (document.hidden) {
+      markTitle();
+      notifyEnd(turn.conversationId);
+    }
     if (this.#running.get(turn.conversationId) === turn) {
       this.#running.delete(turn.conversationId);
       setMark(turn.conversationId, this.current === turn || end !== "complete" ? undefined : "unread");

@@ -39,7 +39,7 @@ interface Target {
   type: string;
 }
 
-/** Draws a picture: a PNG or WebP picture keeps its transparency if the result is small enough, else the ground is white. */
+/** Draws a picture: PNG and WebP keep their transparency if the result is small enough, else the ground is white. */
 async function encode(picture: ImageBitmap, { width, height, type }: Target): Promise<Blob | null> {
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width, height });

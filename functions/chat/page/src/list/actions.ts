@@ -1,7 +1,7 @@
 // What a user does with a conversation: its title, its pin, the archive, its deletion, and what the library offers.
 
 import { scalarCount } from "../answer/strings.ts";
-import { ApiError, changeConversation, deleteConversation } from "../api/client.ts";
+import { changeConversation, deleteConversation } from "../api/client.ts";
 import type { Conversation } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
 import { openExport, openShare } from "../parts/use.ts";
@@ -10,6 +10,7 @@ import { notifyTabs } from "../state/tabs.ts";
 import type { Action } from "../view/action-menu.tsx";
 import { openDialog } from "../view/dialog.ts";
 import { announce, byId, el } from "../view/dom.ts";
+import { ignoreNotFound } from "../view/failures.ts";
 import { showError } from "../view/toast.ts";
 
 const MAX_TITLE_CHARS = 200;
@@ -50,7 +51,7 @@ async function change({ id }: Conversation, changes: { pinned?: boolean; archive
   try {
     recordChanged({ ...(await changeConversation(id, changes)), ...changes });
   } catch (error) {
-    return showError(ApiError.from(error));
+    return showError(error);
   }
   if (changes.archived !== undefined) announce(changes.archived ? t.list.archived : t.list.restored);
 }
@@ -72,9 +73,4 @@ export async function remove({ id, title }: Pick<Conversation, "id" | "title">):
   if (confirmed === null) return;
   recordDeletion(id);
   byId("new-chat").focus();
-}
-
-/** Treats a missing conversation as deleted. */
-function ignoreNotFound(error: unknown): void {
-  if (ApiError.from(error).status !== 404) throw error;
 }

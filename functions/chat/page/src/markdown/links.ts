@@ -36,7 +36,7 @@ export function safeHref(target: string): string | null {
   }
 }
 
-/** The URL of a source: a safe one, or a passage of a file such as `attachment:ID#page=3`, which the page opens itself. */
+/** The URL of a source: a safe one, or a passage of a file (`attachment:ID#page=3`), which the page itself opens. */
 export function sourceHref(target: string): string | null {
   return /^attachment:[\w-]+(#(page|line)=\d+(-\d+)?)?$/.test(target) ? target : safeHref(target);
 }

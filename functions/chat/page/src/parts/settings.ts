@@ -6,5 +6,6 @@ declare const STYLE: string;
 
 addStyle(STYLE);
 
+export { notifyEnd } from "../settings/notifications.tsx";
 export { openSettings } from "../settings/settings.tsx";
 export { openGuide } from "../setup/guide.tsx";

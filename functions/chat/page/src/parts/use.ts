@@ -31,4 +31,9 @@ export function openSettings(): void {
   void withPart(loadSettings(), (part) => part.openSettings());
 }
 
+/** Notifies the user that an answer of a conversation has ended, if that is wanted. */
+export function notifyEnd(id: string | null): void {
+  if (id !== null && localStorage.getItem("notify")) void loadSettings().then((part) => part?.notifyEnd(id));
+}
+
 export const openGuide = () => void withPart(loadSettings(), (part) => part.openGuide());

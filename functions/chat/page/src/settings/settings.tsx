@@ -10,6 +10,7 @@ import { Button, Section, Select } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
 import { Access } from "./access.tsx";
 import { DataSections } from "./data.tsx";
+import { NotificationSwitch } from "./notifications.tsx";
 import { texts } from "./texts.ts";
 import { Usage } from "./usage.tsx";
 
@@ -40,6 +41,7 @@ function Settings({ close }: { close: () => void }) {
           selected={themeChoice.value}
           onSelect={(theme) => chooseTheme(theme as ThemeChoice)}
         />
+        <NotificationSwitch />
       </Section>
       <Defaults />
       <Access onAccount={({ admin }) => (isAdmin.value = admin)} />

@@ -8,6 +8,7 @@ import { ApiError, listModels, request } from "../api/client.ts";
 import type { Model } from "../api/types.ts";
 import { durationText } from "../i18n/index.ts";
 import { Button, Icon } from "../view/controls.tsx";
+import { failureText } from "../view/failures.ts";
 import { texts } from "./texts.ts";
 
 /** A model may take this long for its first answer, for example while Ollama loads it. */
@@ -42,7 +43,7 @@ export function ModelCheck({ children }: { children?: ComponentChildren }) {
       if (models.length > 0) state.value = "";
       works.value ||= results.value.some((result) => result.works);
     } catch (thrown) {
-      state.value = errorText(ApiError.from(thrown));
+      state.value = failureText(thrown);
     }
     runs.value = false;
   };
@@ -75,7 +76,7 @@ async function checkModel(model: Model): Promise<Result> {
   const body = { model: model.name, messages, max_tokens: MAX_TOKENS, tool_choice: "none" };
   const failure = model.demo
     ? null
-    : await request("POST", "/v1/chat/completions", body, TIMEOUT_MS).then(() => null, (thrown: unknown) => ApiError.from(thrown));
+    : await request("POST", "/v1/chat/completions", body, TIMEOUT_MS).then(() => null, ApiError.from);
   const answered = texts.works(durationText(performance.now() - began));
   const text = failure ? errorText(failure) : model.demo ? texts.demo : answered;
   return { ...model, works: failure === null && !model.demo, text, code: failure?.code };

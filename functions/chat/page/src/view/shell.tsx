@@ -203,7 +203,7 @@ function Composer() {
   );
 }
 
-/** The button that opens the browser's choice of files; without the input in the document, Safari may lose the choice. */
+/** The button for files. Without the input in the document, Safari may lose the choice. */
 function Attach() {
   const input = useRef<HTMLInputElement>(null);
   const attach = () => {

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 
-import type { ApiError } from "../api/client.ts";
+import { ApiError } from "../api/client.ts";
 import { countDown } from "../answer/countdown.ts";
 import { t } from "../i18n/index.ts";
 
@@ -31,9 +31,10 @@ export const toastAnnouncement = signal("");
 
 let stopCountDown = () => {};
 
-/** Shows an error. */
-export function showError(error: ApiError, { extra = "", action = null }: ToastOptions = {}): void {
+/** Shows what was thrown as an error. */
+export function showError(thrown: unknown, { extra = "", action = null }: ToastOptions = {}): void {
   hideToast();
+  const error = ApiError.from(thrown);
   stopCountDown = countDown(error, (sentence, left) => {
     const text = [sentence, extra].filter(Boolean).join(t.locale === "zh-CN" ? "" : " ");
     toast.value = { error, extra, action, text, waits: left > 0 };
