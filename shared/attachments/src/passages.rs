@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn passages_with_more_terms_score_higher() {
-        let text = (1..=40).map(|line| format!("line {line}\n")).collect::<String>() + "the NOTICE period is 30 days\n";
+        let lines: Vec<String> = (1..=40).map(|line| format!("line {line}")).collect();
+        let text = lines.join("\n") + "\nthe NOTICE period is 30 days\n";
         let found = search(&text, &terms("notice period line"));
         assert_eq!(found.len(), 6);
         let best = found.iter().max_by_key(|passage| passage.score).unwrap();

@@ -35,13 +35,9 @@ const AGENT_PREFIX: &str = "agent:";
 /// `POST /v1/chat/completions`: one turn of a conversation that the client keeps.
 pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
     let body = web::read_json_body_up_to(&head.headers, body, MAX_INLINE_BODY_BYTES).await?;
-<<<<<<< ours
     let mut request = head.parse(&body, ChatRequest::parse).await?;
-=======
-    let request = head.parse(&body, ChatRequest::parse).await?;
     // Its files are in the request.
     drop(body);
->>>>>>> theirs
     let (app, caller) = (head.app.clone(), head.caller(None)?);
     let (agent, has_links) = resolve(&app, &caller, &request).await?;
     let earlier = request.history.iter_mut().flat_map(|turn| &mut turn.messages);
