@@ -26,7 +26,8 @@ impl BucketAddress {
         let is_path = prefix.split('/').all(|name| !matches!(name, "" | "." | "..")) || prefix.is_empty();
         let is_plain = is_path && prefix.len() <= MAX_PREFIX_BYTES && !prefix.contains(char::is_control);
         let slash = if prefix.is_empty() { "" } else { "/" };
-        (is_plain && is_bucket_name(bucket)).then(|| Self { bucket: bucket.to_owned(), prefix: format!("{prefix}{slash}") })
+        (is_plain && is_bucket_name(bucket))
+            .then(|| Self { bucket: bucket.to_owned(), prefix: format!("{prefix}{slash}") })
     }
 
     /// The last folder of the prefix; without a prefix the bucket's name.
