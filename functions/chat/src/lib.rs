@@ -112,6 +112,7 @@ fn api_routes() -> Router<App> {
         .route("/api/attachments/{id}/content", post(attachments::receive))
         .route("/api/attachments/{id}/complete", post(attachments::complete))
         .route("/api/attachments/{id}/text", get(attachments::text))
+        .route("/api/pictures", get(attachments::picture))
         .route("/api/models", get(catalog::models))
         .route("/api/tools", get(catalog::tools))
         .route("/api/agents", get(catalog::agents))

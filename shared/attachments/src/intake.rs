@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use domain::{Attachment, AttachmentContent, AttachmentKind, ErrorCode, Owner, TurnError, new_id, one_line};
-use files::{FileError, FileText, FileType, Reader};
+use files::{FileError, FileText, FileType, Picture, Reader};
 use serde_json::{Value, json};
 use store::StoredFile;
 
@@ -157,16 +157,33 @@ pub async fn read_once(reader: &Reader, name: &str, bytes: Vec<u8>) -> Result<At
     Ok(Attachment { content, ..file.attachment() })
 }
 
+/// Checks a picture; returns its media type, and its bytes without metadata.
+///
+/// # Errors
+/// `unsupported_media_type` for anything else, `invalid_attachment` or `too_large`.
+pub fn read_picture(bytes: &[u8]) -> Result<(&'static str, Vec<u8>), TurnError> {
+    let file_type = FileType::recognise(bytes, "").map_err(to_turn_error)?;
+    if !file_type.is_image() {
+        let message = "There is no picture: PNG, JPEG, WebP and GIF are accepted";
+        return Err(TurnError::new(ErrorCode::UnsupportedMediaType, message));
+    }
+    Ok((file_type.media_type(), clean_picture(file_type, bytes)?.bytes))
+}
+
+fn clean_picture(file_type: FileType, bytes: &[u8]) -> Result<Picture, TurnError> {
+    if bytes.len() > MAX_PICTURE_BYTES {
+        let size = MAX_PICTURE_BYTES / 1024 / 1024;
+        return Err(too_large(&format!("A picture may have at most {size} MiB: make it smaller")));
+    }
+    files::clean_picture(file_type, bytes).map_err(to_turn_error)
+}
+
 async fn check(reader: &Reader, id: String, name: String, bytes: Vec<u8>) -> Result<CheckedFile, TurnError> {
     let file_type = FileType::recognise(&bytes, &name).map_err(to_turn_error)?;
     let kind = if file_type.is_image() { AttachmentKind::Image } else { AttachmentKind::Text };
     let mut file = StoredFile::new(id, name, file_type.media_type().to_owned(), bytes.len() as u64, kind);
     if file_type.is_image() {
-        if bytes.len() > MAX_PICTURE_BYTES {
-            let size = MAX_PICTURE_BYTES / 1024 / 1024;
-            return Err(too_large(&format!("A picture may have at most {size} MiB: make it smaller")));
-        }
-        let picture = files::clean_picture(file_type, &bytes).map_err(to_turn_error)?;
+        let picture = clean_picture(file_type, &bytes)?;
         file.bytes = picture.bytes.len() as u64;
         (file.width, file.height) = (Some(picture.width), Some(picture.height));
         return Ok(CheckedFile { file, bytes: picture.bytes, text: None });

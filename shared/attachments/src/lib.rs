@@ -10,7 +10,7 @@ mod tools;
 pub use blobs::Blobs;
 pub use bucket::Bucket;
 pub use files::{FileError, Reader};
-pub use intake::{MAX_DIRECT_BYTES, MAX_FILE_BYTES, UploadForm, read_once};
+pub use intake::{MAX_DIRECT_BYTES, MAX_FILE_BYTES, UploadForm, read_once, read_picture};
 
 use std::time::SystemTime;
 
@@ -85,14 +85,13 @@ impl Attachments {
         records.ok_or_else(|| TurnError::new(ErrorCode::NotFound, message))
     }
 
-    /// Keeps files that a new message uses.
+    /// Keeps the content of files that a new message uses, unless its conversation is temporary.
     ///
     /// # Errors
     /// The failure of a store.
-    pub async fn keep_all(&self, owner: &Owner, records: &[FileRecord]) -> Result<Vec<Attachment>, TurnError> {
-        let unused = records.iter().filter(|record| !record.is_used);
-        try_join_all(unused.map(|FileRecord { file, .. }| self.keep(owner, file))).await?;
-        Ok(records.iter().map(|record| record.file.attachment()).collect())
+    pub async fn keep_all(&self, owner: &Owner, records: &[FileRecord]) -> Result<(), TurnError> {
+        let unused = records.iter().filter(|record| !record.is_kept);
+        try_join_all(unused.map(|FileRecord { file, .. }| self.keep(owner, file))).await.map(drop)
     }
 
     async fn keep(&self, owner: &Owner, file: &StoredFile) -> Result<(), TurnError> {

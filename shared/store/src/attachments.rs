@@ -61,8 +61,8 @@ pub struct FileRecord {
     pub file: StoredFile,
     /// Whether it has still to be uploaded.
     pub is_pending: bool,
-    /// Whether a message uses it or has used it.
-    pub is_used: bool,
+    /// Whether a message of a conversation that is not temporary uses it or has used it.
+    pub is_kept: bool,
 }
 
 /// The files of an owner as a whole.
@@ -129,8 +129,8 @@ impl FileRecords {
             |item: &Item| !item.contains_key(LEAVING) && (!item.contains_key(EXPIRES) || item.is_unexpired(now));
         let Some(item) = item.filter(is_there) else { return Ok(None) };
         item.check_version("a file")?;
-        let (is_pending, is_used) = (item.contains_key(PENDING), item.contains_key(USED_BY));
-        Ok(Some(FileRecord { file: item.json(FILE)?, is_pending, is_used }))
+        let (is_pending, is_kept) = (item.contains_key(PENDING), !item.contains_key(EXPIRES));
+        Ok(Some(FileRecord { file: item.json(FILE)?, is_pending, is_kept }))
     }
 
     /// The files of an owner, oldest first.

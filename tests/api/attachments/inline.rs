@@ -29,7 +29,7 @@ async fn start() -> TestApp {
 async fn serve_png() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let router = Router::new().route("/a/dot.png", get(async || png()));
+    let router = Router::new().route("/a/dot.png", get(async || png())).route("/text", get(async || "text"));
     tokio::spawn(async move { axum::serve(listener, router).await });
     format!("http://{address}")
 }
@@ -65,6 +65,23 @@ async fn f126_addresses_in_requests_are_guarded() {
         assert_eq!(response.status, 400, "{url}");
     }
     assert!(app.model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn f126_pictures_in_answers_come_through_the_guard() {
+    let app = start().await;
+    let server = serve_png().await;
+    let served = app.get(&format!("/api/pictures?url={server}/a/dot.png")).await;
+    assert_eq!((served.status, served.body.clone()), (200, png()));
+    assert_eq!((served.header("content-type"), served.header("x-content-type-options")), ("image/png", "nosniff"));
+    let other = app.get(&format!("/api/pictures?url={server}/text")).await;
+    assert_eq!(other.error(), (415, "unsupported_media_type".to_owned()));
+    assert_eq!(app.get(&format!("/api/pictures?url={server}/none")).await.error().0, 400);
+    let guarded = TestApp::start().await;
+    for url in [format!("{server}/a/dot.png"), "https://169.254.169.254/a.png".to_owned(), png_address()] {
+        let response = guarded.get(&format!("/api/pictures?url={}", url.replace('+', "%2B"))).await;
+        assert_eq!(response.error(), (400, "invalid_attachment".to_owned()), "{url}");
+    }
 }
 
 #[tokio::test]

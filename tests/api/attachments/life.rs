@@ -5,15 +5,16 @@ use std::path::Path;
 use serde_json::{Value, json};
 use support::{Completion, TestApp};
 
-use super::{png, upload, uploaded};
+use super::{png, uploaded};
 
 /// The number of stored contents.
 fn stored(app: &TestApp) -> usize {
-    fn count(folder: &Path) -> usize {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| if entry.path().is_dir() { count(&entry.path()) } else { 1 }).sum()
-    }
     count(&app.folder().join("attachments"))
+}
+
+fn count(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| if entry.path().is_dir() { count(&entry.path()) } else { 1 }).sum()
 }
 
 async fn start() -> TestApp {
@@ -107,7 +108,14 @@ async fn temporary_conversation_takes_its_files_along() {
     let app = start().await;
     let id = uploaded(&app, "a.txt", "alpha").await;
     let turn = app.chat(&json!({ "message": "看", "attachments": [id], "temporary": true })).await;
-    assert_eq!(app.delete(&format!("/api/conversations/{}", turn.conversation_id())).await.status, 204);
+    let (conversation, unused) = (turn.conversation_id(), app.folder().join("attachments/unused"));
+    let more = uploaded(&app, "b.txt", "beta").await;
+    ask(&app, Some(&conversation), &[&more]).await;
+    assert_eq!((count(&unused), stored(&app)), (4, 4), "they expire");
+    let kept = ask(&app, None, &[&id]).await;
+    assert_eq!((count(&unused), stored(&app)), (2, 4), "one of them is kept");
+    assert_eq!(app.delete(&format!("/api/conversations/{conversation}")).await.status, 204);
+    assert_eq!(stored(&app), 2);
+    assert_eq!(app.delete(&format!("/api/conversations/{kept}")).await.status, 204);
     assert_eq!(stored(&app), 0);
-    assert_eq!(upload(&app, "b.txt", "b").await.status, 201);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Every route that requires authentication: method, path, body.
-pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 45] = [
+pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 46] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -33,6 +33,7 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 45] = [
     ("POST", "/api/attachments/{id}/content", ""),
     ("POST", "/api/attachments/{id}/complete", ""),
     ("GET", "/api/attachments/{id}/text", ""),
+    ("GET", "/api/pictures", ""),
     ("GET", "/api/documents/{*path}", ""),
     ("GET", "/api/models", ""),
     ("GET", "/api/tools", ""),

@@ -12,6 +12,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Deserialize;
 use serde_json::json;
 use store::FileRecord;
+use tokio::sync::Semaphore;
 use turns::ResolvedAgent;
 use web::{ApiError, Caller};
 
@@ -112,14 +113,8 @@ pub(crate) async fn content(
     let is_image = file.kind == AttachmentKind::Image;
     let content_type = if is_image { file.media_type.as_str() } else { "application/octet-stream" };
     let disposition = if is_image { "inline" } else { "attachment" };
-    let headers = [
-        (header::CONTENT_TYPE, content_type.to_owned()),
-        (header::CONTENT_DISPOSITION, format!("{disposition}; filename*=UTF-8''{}", encoded(&file.name))),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
-        (header::CACHE_CONTROL, "private, max-age=3600".to_owned()),
-        (header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'".to_owned()),
-    ];
-    Ok((headers, bytes).into_response())
+    let disposition = format!("{disposition}; filename*=UTF-8''{}", encoded(&file.name));
+    Ok((served(content_type, &disposition), bytes).into_response())
 }
 
 /// A name in the form of RFC 8187.
@@ -130,6 +125,36 @@ fn encoded(name: &str) -> String {
         }
         _ => format!("{text}%{byte:02X}"),
     })
+}
+
+/// Pictures of other hosts that a process reads at the same time.
+static DOWNLOADS: Semaphore = Semaphore::const_new(8);
+
+#[derive(Deserialize)]
+pub(crate) struct PictureQuery {
+    url: String,
+}
+
+/// `GET /api/pictures?url=`: a picture of another host without its metadata, so that the page itself contacts no host.
+pub(crate) async fn picture(
+    State(app): State<App>,
+    _: Caller,
+    ParsedQuery(PictureQuery { url }): ParsedQuery<PictureQuery>,
+) -> Result<Response, ApiError> {
+    let _permit = DOWNLOADS.acquire().await.map_err(|_| ErrorCode::Internal)?;
+    let (media_type, content) = attachments::read_picture(&download(&app, &url).await?.1)?;
+    Ok((served(media_type, "inline"), content).into_response())
+}
+
+/// The headers of content that is not the server's own.
+fn served(content_type: &str, disposition: &str) -> [(header::HeaderName, String); 5] {
+    [
+        (header::CONTENT_TYPE, content_type.to_owned()),
+        (header::CONTENT_DISPOSITION, disposition.to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (header::CACHE_CONTROL, "private, max-age=3600".to_owned()),
+        (header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'".to_owned()),
+    ]
 }
 
 /// `GET /api/attachments/{id}/text`: the text of a document, with form feeds between its pages.
@@ -164,6 +189,7 @@ pub(crate) async fn attach(
     owner: &Owner,
     ids: &[String],
     agent: &ResolvedAgent,
+    conversation: ConversationOf<'_>,
 ) -> Result<Vec<Attachment>, ApiError> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -171,7 +197,27 @@ pub(crate) async fn attach(
     let files = stored_files(app)?;
     let found = files.find(owner, ids).await?;
     check_pictures(app, agent, found.iter().map(|record| record.file.kind)).await?;
-    Ok(files.keep_all(owner, &found).await?)
+    if !conversation.is_temporary(app, owner).await? {
+        files.keep_all(owner, &found).await?;
+    }
+    Ok(found.iter().map(|record| record.file.attachment()).collect())
+}
+
+/// The conversation of a message with files: an existing one by its id, or a new one.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ConversationOf<'a> {
+    pub(crate) id: Option<&'a str>,
+    pub(crate) temporary: bool,
+}
+
+impl ConversationOf<'_> {
+    /// Whether its files expire with it.
+    async fn is_temporary(self, app: &App, owner: &Owner) -> Result<bool, ApiError> {
+        Ok(match self.id {
+            Some(id) => app.store.conversations.get(owner, id).await?.expires_at.is_some(),
+            None => self.temporary,
+        })
+    }
 }
 
 /// # Errors
@@ -226,6 +272,7 @@ pub(crate) async fn store_inline(
     owner: &Owner,
     agent: &ResolvedAgent,
     inline: Vec<&mut Attachment>,
+    conversation: ConversationOf<'_>,
 ) -> Result<(), ApiError> {
     if inline.is_empty() {
         return Ok(());
@@ -237,10 +284,13 @@ pub(crate) async fn store_inline(
         let (name, bytes) = fetch(app, file).await?;
         let file = files.upload(owner, &name, bytes).await?;
         check_pictures(app, agent, [file.kind]).await?;
-        stored.push(FileRecord { file, is_pending: false, is_used: false });
+        stored.push(FileRecord { file, is_pending: false, is_kept: false });
     }
-    for (file, kept) in inline.into_iter().zip(files.keep_all(owner, &stored).await?) {
-        *file = kept;
+    if !conversation.is_temporary(app, owner).await? {
+        files.keep_all(owner, &stored).await?;
+    }
+    for (file, record) in inline.into_iter().zip(&stored) {
+        *file = record.file.attachment();
     }
     Ok(())
 }
@@ -259,6 +309,12 @@ async fn fetch(app: &App, file: &Attachment) -> Result<(String, Vec<u8>), ApiErr
         let bytes = data_url(address).ok_or_else(|| ApiError::invalid_request("A `data:` address cannot be read"))?;
         return Ok((named(""), bytes));
     }
+    let (name, bytes) = download(app, address).await?;
+    Ok((if file.name.is_empty() && !name.is_empty() { name } else { named("") }, bytes))
+}
+
+/// The last name of the path of a public address, and what is there.
+async fn download(app: &App, address: &str) -> Result<(String, Vec<u8>), ApiError> {
     let unreachable = |reason: String| ApiError::new(ErrorCode::InvalidAttachment, reason);
     let egress = Egress::new(app.config.tool_policy.with_http(), SystemNetwork);
     let url =
@@ -270,5 +326,5 @@ async fn fetch(app: &App, file: &Attachment) -> Result<(String, Vec<u8>), ApiErr
     if !response.status.is_success() {
         return Err(unreachable(format!("An address answers with status {}", response.status.as_u16())));
     }
-    Ok((if file.name.is_empty() && !name.is_empty() { name } else { named("") }, response.body))
+    Ok((name, response.body))
 }
