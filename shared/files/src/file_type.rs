@@ -38,22 +38,7 @@ use FileType::{Csv, Docx, Gif, Html, Jpeg, Json, Markdown, Pdf, PlainText, Png, 
 impl FileType {
     /// The type for `content-type`.
     pub fn media_type(self) -> &'static str {
-        match self {
-            Png => "image/png",
-            Jpeg => "image/jpeg",
-            WebP => "image/webp",
-            Gif => "image/gif",
-            Pdf => "application/pdf",
-            Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            Pptx => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-            Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            Html => "text/html",
-            Markdown => "text/markdown",
-            Csv => "text/csv",
-            Json => "application/json",
-            Svg => "image/svg+xml",
-            PlainText => "text/plain",
-        }
+        self.names().1
     }
 
     /// Whether models see it as a picture.
@@ -62,21 +47,26 @@ impl FileType {
     }
 
     pub(crate) fn name(self) -> &'static str {
+        self.names().0
+    }
+
+    /// The name for people, and the media type.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Png => "PNG",
-            Jpeg => "JPEG",
-            WebP => "WebP",
-            Gif => "GIF",
-            Pdf => "PDF",
-            Docx => "DOCX",
-            Pptx => "PPTX",
-            Xlsx => "XLSX",
-            Html => "HTML",
-            Markdown => "Markdown",
-            Csv => "CSV",
-            Json => "JSON",
-            Svg => "SVG",
-            PlainText => "text",
+            Png => ("PNG", "image/png"),
+            Jpeg => ("JPEG", "image/jpeg"),
+            WebP => ("WebP", "image/webp"),
+            Gif => ("GIF", "image/gif"),
+            Pdf => ("PDF", "application/pdf"),
+            Docx => ("DOCX", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+            Pptx => ("PPTX", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+            Xlsx => ("XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+            Html => ("HTML", "text/html"),
+            Markdown => ("Markdown", "text/markdown"),
+            Csv => ("CSV", "text/csv"),
+            Json => ("JSON", "application/json"),
+            Svg => ("SVG", "image/svg+xml"),
+            PlainText => ("text", "text/plain"),
         }
     }
 }

@@ -217,6 +217,13 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn third_file_waits_for_a_bounded_time() {
+        let _both = READERS.acquire_many(2).await.unwrap();
+        let reader = Reader { max_wait: Duration::from_millis(10), ..shell("exit 1", Duration::from_secs(20)) };
+        assert_eq!(reader.read(FileType::Pdf, Vec::new()).await, Err(FileError::Busy));
+    }
+
+    #[tokio::test]
     async fn missing_program_is_an_error() {
         let reader = Reader { program: Some(("/no/such/program".into(), Vec::new())), ..Reader::for_articles() };
         assert!(matches!(reader.read(FileType::Pdf, Vec::new()).await, Err(FileError::NoReader(_))));

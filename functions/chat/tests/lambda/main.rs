@@ -9,6 +9,8 @@ mod concurrency;
 mod deadline;
 mod deployment_checks;
 mod event_formats;
+#[cfg(feature = "files")]
+mod files;
 mod instance;
 mod lifecycle;
 mod rest_api;
