@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use domain::{ErrorCode, Owner, TurnError};
-use tokio::task::spawn_blocking;
-
 use crate::bucket::Bucket;
+use crate::blocking;
 
 /// The folder of what no message uses yet, and that of everything else.
 const UNUSED: &str = "unused";
@@ -36,6 +35,11 @@ impl BlobKey {
         Self { owner: owner_folder(owner), name: id.to_owned() }
     }
 
+    /// What a client uploads, until it is checked: a signed form stays valid afterwards.
+    pub(crate) fn of_upload(owner: &Owner, id: &str) -> Self {
+        Self { owner: owner_folder(owner), name: format!("{id}.upload") }
+    }
+
     pub(crate) fn of_text(owner: &Owner, id: &str) -> Self {
         Self { owner: owner_folder(owner), name: format!("{id}.txt") }
     }
@@ -55,7 +59,7 @@ impl Blobs {
         match self {
             Self::Folder(root) => {
                 let root = Arc::clone(root);
-                blocking(move || {
+                file_work(move || {
                     sweep(&root.join(UNUSED))?;
                     write(&root.join(UNUSED).join(key.path()), &bytes)
                 })
@@ -70,7 +74,7 @@ impl Blobs {
         match self {
             Self::Folder(root) => {
                 let root = Arc::clone(root);
-                blocking(move || {
+                file_work(move || {
                     let (from, to) = (root.join(UNUSED).join(key.path()), root.join(KEPT).join(key.path()));
                     if to.exists() {
                         return Ok(());
@@ -89,7 +93,7 @@ impl Blobs {
         match self {
             Self::Folder(root) => {
                 let root = Arc::clone(root);
-                blocking(move || {
+                file_work(move || {
                     let read = |folder: &str| std::fs::read(root.join(folder).join(key.path()));
                     match read(KEPT).or_else(|_| read(UNUSED)) {
                         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -107,7 +111,7 @@ impl Blobs {
         match self {
             Self::Folder(root) => {
                 let root = Arc::clone(root);
-                blocking(move || {
+                file_work(move || {
                     for folder in [KEPT, UNUSED] {
                         ignore_missing(std::fs::remove_file(root.join(folder).join(key.path())))?;
                     }
@@ -123,7 +127,7 @@ impl Blobs {
     pub(crate) async fn delete_rest(&self, owner: &Owner) -> Result<(), TurnError> {
         let Self::Folder(root) = self else { return Ok(()) };
         let (root, owner) = (Arc::clone(root), owner_folder(owner));
-        blocking(move || {
+        file_work(move || {
             for folder in [KEPT, UNUSED] {
                 ignore_missing(std::fs::remove_dir_all(root.join(folder).join(&owner)))?;
             }
@@ -165,9 +169,10 @@ fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
     }
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, TurnError> {
-    let done = spawn_blocking(work).await.map_err(|error| TurnError::caused_by(ErrorCode::Internal, error))?;
-    done.map_err(|error| match error.kind() {
+async fn file_work<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, TurnError> {
+    blocking(work).await?.map_err(|error| match error.kind() {
         io::ErrorKind::StorageFull => ErrorCode::StorageFull.into(),
         _ => TurnError::caused_by(ErrorCode::Internal, error),
     })

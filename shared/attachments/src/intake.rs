@@ -9,7 +9,7 @@ use store::StoredFile;
 
 use crate::blobs::{BlobKey, Blobs};
 use crate::passages::numbered_text;
-use crate::{Attachments, in_prompts};
+use crate::{Attachments, blocking, in_prompts};
 
 /// The longest file in the body of one request, in bytes: Lambda takes 6 MB with its Base64.
 pub const MAX_DIRECT_BYTES: usize = 4 * 1024 * 1024;
@@ -80,7 +80,7 @@ impl Attachments {
         let (url, fields) = match &self.blobs {
             Blobs::Folder(_) => (None, json!({})),
             Blobs::Bucket(bucket) => {
-                let (url, fields) = bucket.form(&BlobKey::of_file(owner, &id), MAX_FILE_BYTES as u64).await?;
+                let (url, fields) = bucket.form(&BlobKey::of_upload(owner, &id), MAX_FILE_BYTES as u64).await?;
                 (Some(url), fields)
             }
         };
@@ -98,7 +98,7 @@ impl Attachments {
         if !takes_it {
             return Err(ErrorCode::NotFound.into());
         }
-        self.blobs.put(BlobKey::of_file(owner, id), bytes).await
+        self.blobs.put(BlobKey::of_upload(owner, id), bytes).await
     }
 
     /// Checks, reads and stores a file that was uploaded; the same file again for one that is complete.
@@ -110,7 +110,7 @@ impl Attachments {
         if !record.is_pending {
             return Ok(record.file);
         }
-        let bytes = self.blobs.get(BlobKey::of_file(owner, id)).await?;
+        let bytes = self.blobs.get(BlobKey::of_upload(owner, id)).await?;
         let missing = || TurnError::new(ErrorCode::InvalidRequest, "The file is not uploaded yet");
         let checked = match check(&self.reader, id.to_owned(), record.file.name, bytes.ok_or_else(missing)?).await {
             Ok(checked) => checked,
@@ -120,6 +120,7 @@ impl Attachments {
             }
         };
         let file = self.write(owner, checked).await?;
+        self.blobs.delete(BlobKey::of_upload(owner, id)).await?;
         if self.records.complete(owner, &file).await? { Ok(file) } else { Err(ErrorCode::NotFound.into()) }
     }
 
@@ -150,10 +151,11 @@ impl Attachments {
 /// Those of [`Attachments::upload`].
 pub async fn read_once(reader: &Reader, name: &str, bytes: Vec<u8>) -> Result<Attachment, TurnError> {
     let CheckedFile { file, bytes, text } = check(reader, String::new(), file_name(name)?, bytes).await?;
-    let content = match text {
+    let content = blocking(move || match text {
         Some(text) => AttachmentContent::Text(numbered_text(&text).into()),
         None => AttachmentContent::Base64(in_prompts::encoded(&bytes)),
-    };
+    });
+    let content = content.await?;
     Ok(Attachment { content, ..file.attachment() })
 }
 
@@ -179,20 +181,29 @@ fn clean_picture(file_type: FileType, bytes: &[u8]) -> Result<Picture, TurnError
 }
 
 async fn check(reader: &Reader, id: String, name: String, bytes: Vec<u8>) -> Result<CheckedFile, TurnError> {
+    let (file_type, mut checked) = blocking(move || recognise(id, name, bytes)).await??;
+    if checked.file.kind == AttachmentKind::Text {
+        let read = files::read_text(file_type, checked.bytes.clone(), reader).await.map_err(to_turn_error)?;
+        let FileText { text, pages, truncated, .. } = read;
+        (checked.file.pages, checked.file.truncated) = (pages, truncated);
+        checked.file.characters = Some(text.chars().count() as u64);
+        checked.text = Some(text);
+    }
+    Ok(checked)
+}
+
+/// What a file is; a picture without its metadata.
+fn recognise(id: String, name: String, bytes: Vec<u8>) -> Result<(FileType, CheckedFile), TurnError> {
     let file_type = FileType::recognise(&bytes, &name).map_err(to_turn_error)?;
     let kind = if file_type.is_image() { AttachmentKind::Image } else { AttachmentKind::Text };
     let mut file = StoredFile::new(id, name, file_type.media_type().to_owned(), bytes.len() as u64, kind);
-    if file_type.is_image() {
-        let picture = clean_picture(file_type, &bytes)?;
-        file.bytes = picture.bytes.len() as u64;
-        (file.width, file.height) = (Some(picture.width), Some(picture.height));
-        return Ok(CheckedFile { file, bytes: picture.bytes, text: None });
+    if kind == AttachmentKind::Text {
+        return Ok((file_type, CheckedFile { file, bytes, text: None }));
     }
-    let read = files::read_text(file_type, bytes.clone(), reader).await.map_err(to_turn_error)?;
-    let FileText { text, pages, truncated, .. } = read;
-    (file.pages, file.truncated) = (pages, truncated);
-    file.characters = Some(text.chars().count() as u64);
-    Ok(CheckedFile { file, bytes, text: Some(text) })
+    let picture = clean_picture(file_type, &bytes)?;
+    file.bytes = picture.bytes.len() as u64;
+    (file.width, file.height) = (Some(picture.width), Some(picture.height));
+    Ok((file_type, CheckedFile { file, bytes: picture.bytes, text: None }))
 }
 
 fn file_name(name: &str) -> Result<String, TurnError> {

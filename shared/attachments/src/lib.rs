@@ -14,10 +14,11 @@ pub use intake::{MAX_DIRECT_BYTES, MAX_FILE_BYTES, UploadForm, read_once, read_p
 
 use std::time::SystemTime;
 
-use domain::{Attachment, AttachmentKind, ErrorCode, Owner, TurnError};
+use domain::{AttachmentKind, ErrorCode, Owner, TurnError};
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use store::{FileRecord, FileRecords, StoredFile};
+use tokio::task::spawn_blocking;
 
 use crate::blobs::BlobKey;
 
@@ -138,8 +139,14 @@ impl Attachments {
     }
 
     async fn delete_retired(&self, owner: &Owner, id: &str) -> Result<(), TurnError> {
-        self.blobs.delete(BlobKey::of_text(owner, id)).await?;
-        self.blobs.delete(BlobKey::of_file(owner, id)).await?;
+        for key in [BlobKey::of_upload(owner, id), BlobKey::of_text(owner, id), BlobKey::of_file(owner, id)] {
+            self.blobs.delete(key).await?;
+        }
         Ok(self.records.remove(owner, id).await?)
     }
+}
+
+/// Runs work in proportion to the length of a file outside of the serving threads.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, TurnError> {
+    spawn_blocking(work).await.map_err(|error| TurnError::caused_by(ErrorCode::Internal, error))
 }
