@@ -6,7 +6,7 @@ import { afterEach, test } from "node:test";
 
 globalThis.sessionStorage = { getItem: () => null };
 globalThis.localStorage = { getItem: () => null };
-const { changeConversation, chat, deleteConversation, listModels } = await import("../../../functions/chat/page/src/api/client.ts");
+const { changeConversation, chat, listModels, request } = await import("../../../functions/chat/page/src/api/client.ts");
 
 const realFetch = globalThis.fetch;
 afterEach(() => {
@@ -30,7 +30,7 @@ test("writing requests carry the body's SHA-256", async () => {
   const requests = fakeFetch();
   await chat({ message: "你好 🌤" }, { idempotencyKey: "k", onEvent() {} });
   await changeConversation("c", { title: "茶" }).catch(() => {});
-  await deleteConversation("c");
+  await request("DELETE", "/api/conversations/c");
   assert.deepEqual(
     requests.map(({ method, body, headers }) => [method, headers["x-amz-content-sha256"] === sha256(body ?? "")]),
     [
@@ -53,7 +53,7 @@ test("requests carry no hash without a secure context", async () => {
   const original = Object.getOwnPropertyDescriptor(globalThis, "crypto");
   Object.defineProperty(globalThis, "crypto", { value: {}, configurable: true });
   try {
-    await deleteConversation("c");
+    await request("DELETE", "/api/conversations/c");
   } finally {
     Object.defineProperty(globalThis, "crypto", original);
   }
@@ -62,6 +62,6 @@ test("requests carry no hash without a secure context", async () => {
 
 test("paths are relative to the page", async () => {
   const requests = fakeFetch();
-  await deleteConversation("c");
+  await request("DELETE", "/api/conversations/c");
   assert.equal(requests[0].path, "./api/conversations/c");
 });

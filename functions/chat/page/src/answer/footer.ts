@@ -65,7 +65,7 @@ export class AnswerFooter {
     // A stored answer has neither the time nor whether a demo wrote it.
     const demo = isDemo.value && this.firstTextMs > 0 ? [t.demo.free, t.demo.firstText(durationText(this.firstTextMs))] : [];
     const figures = [...(this.#usage && !empty ? [usageText(this.#usage)] : []), ...demo, model].join(" · ");
-    const remove = button(t.remove.label, onDelete, { iconName: "trash", kind: "text" });
+    const remove = button(t.deleteFrom, onDelete, { iconName: "trash", kind: "text" });
     const panel = el("div", { class: "answer-more", hidden: true }, el("span", { class: "usage" }, figures), remove, details ?? []);
     const more = iconButton(t.answer.more, "more", () => {
       panel.hidden = !panel.hidden;

@@ -44,19 +44,13 @@ export function selectBranch(id: string, messageId: string): Promise<{ conversat
   return request("PUT", `${conversationPath(id)}/branch`, { messageId });
 }
 
-/** Deletes a message with everything after it. */
-export function deleteMessage(id: string, messageId: string): Promise<null> {
-  return request("DELETE", messagePath(id, messageId));
-}
-
 /** Stores what the user thinks of an answer; null withdraws it. */
 export function rateMessage(id: string, messageId: string, feedback: Feedback | null): Promise<null> {
-  const path = `${messagePath(id, messageId)}/feedback`;
+  const path = `${conversationPath(id)}/messages/${encodeURIComponent(messageId)}/feedback`;
   return feedback ? request("PUT", path, feedback) : request("DELETE", path);
 }
 
 const conversationPath = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;
-const messagePath = (id: string, messageId: string) => `${conversationPath(id)}/messages/${encodeURIComponent(messageId)}`;
 
 /** Changes the title of a conversation, pins it or archives it. */
 export async function changeConversation(
@@ -64,11 +58,6 @@ export async function changeConversation(
   changes: Partial<Pick<Conversation, "title" | "pinned" | "archived">>,
 ): Promise<Conversation> {
   return (await request<{ conversation: Conversation }>("PATCH", conversationPath(id), changes)).conversation;
-}
-
-/** Deletes a conversation and everything in it. */
-export function deleteConversation(id: string): Promise<null> {
-  return request("DELETE", conversationPath(id));
 }
 
 /** Lists the agents. */

@@ -48,7 +48,7 @@ export class QuestionView {
     this.versions = new Versions((id) => actions.onSelect(this, id));
     const copy = iconButton(t.question.copy, "copy", () => void copyText(text).then(() => flash(copy, t.copied, t.question.copy)));
     const edit = iconButton(t.question.edit, "pencil", () => this.edit(text));
-    const remove = iconButton(t.remove.label, "trash", () => actions.onDelete(this));
+    const remove = iconButton(t.deleteFrom, "trash", () => actions.onDelete(this));
     this.#footer = el("footer", {}, el("div", { class: "message-actions" }, copy, edit, remove), this.versions.element);
     this.element.append(this.#bubble, this.#footer);
     if (attachments.length > 0) {

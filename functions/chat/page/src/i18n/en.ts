@@ -23,18 +23,6 @@ type ToolName =
   | "search_attachments"
   | "read_attachment";
 
-/** What goes with a message that is deleted. */
-export interface Removal {
-  /** Whether it is a message of the user. */
-  question: boolean;
-  /** The number of shown messages after it. */
-  after: number;
-  /** Whether there are other versions of those. */
-  others: boolean;
-  /** Whether there are other versions of the message itself, which stay. */
-  stays: boolean;
-}
-
 export const en = {
   locale: LOCALE,
   name: "English",
@@ -121,11 +109,6 @@ export const en = {
     earlier: "Earlier",
     running: "An answer is being written",
     unread: "New answer",
-    renameTitle: "Rename conversation",
-    title: "Title",
-    titleLength: (max: number) => `A title has 1 to ${max} characters.`,
-    deleteTitle: "Delete this conversation?",
-    deleteText: (title: string) => `“${title}” and all of its messages will be deleted. You can’t undo this.`,
   },
 
   signIn,
@@ -202,15 +185,7 @@ export const en = {
     position: (at: number, count: number) => `Version ${n(at)} of ${n(count)}`,
   },
 
-  remove: {
-    label: "Delete from here",
-    title: "Delete from here?",
-    text: ({ question, after, others, stays }: Removal) =>
-      [
-        `This ${question ? "message" : "answer"}${after > 0 ? ` and the ${after === 1 ? "message" : `${n(after)} messages`} after it` : ""} will be deleted permanently${others ? ", with all their versions" : ""}.`,
-        ...(stays ? [`The other versions of this ${question ? "message" : "answer"} stay.`] : []),
-      ].join(" "),
-  },
+  deleteFrom: "Delete from here",
 
   rating: {
     up: "Good answer",

@@ -93,11 +93,6 @@ export const zhCN: Texts = {
     earlier: "更早",
     running: "正在生成回答",
     unread: "有新回答",
-    renameTitle: "重命名对话",
-    title: "标题",
-    titleLength: (max) => `标题须为 1 到 ${max} 个字符。`,
-    deleteTitle: "删除这个对话？",
-    deleteText: (title) => `“${title}”及其全部消息将被删除，且无法恢复。`,
   },
 
   signIn,
@@ -172,15 +167,7 @@ export const zhCN: Texts = {
     position: (at, count) => `第 ${n(at)} 个版本，共 ${n(count)} 个`,
   },
 
-  remove: {
-    label: "从这里开始删除",
-    title: "从这里开始删除？",
-    text: ({ question, after, others, stays }) =>
-      [
-        `这条${question ? "消息" : "回答"}${after > 0 ? `及其后的 ${n(after)} 条消息` : ""}将被永久删除${others ? "，包括它们的所有版本" : ""}。`,
-        ...(stays ? [`这条${question ? "消息" : "回答"}的其他版本会保留。`] : []),
-      ].join(""),
-  },
+  deleteFrom: "从这里开始删除",
 
   rating: {
     up: "回答得好",

@@ -3,7 +3,36 @@
 const n = (value: number) => new Intl.NumberFormat("en").format(value);
 const plural = (value: number, noun: string) => `${n(value)} ${noun}${value === 1 ? "" : "s"}`;
 
+/** What goes with a message that is deleted. */
+export interface Removal {
+  /** Whether it is a message of the user. */
+  question: boolean;
+  /** The number of shown messages after it. */
+  after: number;
+  /** Whether there are other versions of those. */
+  others: boolean;
+  /** Whether there are other versions of the message itself, which stay. */
+  stays: boolean;
+}
+
 export const texts = {
+  list: {
+    renameTitle: "Rename conversation",
+    title: "Title",
+    titleLength: (max: number) => `A title has 1 to ${max} characters.`,
+    deleteTitle: "Delete this conversation?",
+    deleteText: (title: string) => `“${title}” and all of its messages will be deleted. You can’t undo this.`,
+  },
+
+  remove: {
+    title: "Delete from here?",
+    text: ({ question, after, others, stays }: Removal) =>
+      [
+        `This ${question ? "message" : "answer"}${after > 0 ? ` and the ${after === 1 ? "message" : `${n(after)} messages`} after it` : ""} will be deleted permanently${others ? ", with all their versions" : ""}.`,
+        ...(stays ? [`The other versions of this ${question ? "message" : "answer"} stay.`] : []),
+      ].join(" "),
+  },
+
   palette: {
     placeholder: "Search conversations or type a command",
     recent: "Recent conversations",

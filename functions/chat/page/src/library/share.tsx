@@ -3,13 +3,14 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
+import { truncate } from "../answer/strings.ts";
 import { request } from "../api/client.ts";
-import { failureText } from "../view/failures.ts";
 import type { Conversation, Message } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
 import { rootUrl } from "../parts/load.ts";
 import { Button, CopyButton, Select, Status, type Options } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
+import { failureText } from "../view/failures.ts";
 import { useLoaded } from "../view/loaded.ts";
 import { texts } from "./texts.ts";
 
@@ -105,12 +106,10 @@ function answerOptions(messages: Message[]): [id: string, label: string][] {
   const options: [id: string, label: string][] = [];
   for (const { id, role, content = "" } of messages) {
     if (role === "user") question = content.trim().replace(/\s+/g, " ");
-    else options.unshift([id, texts.share.upTo(shorten(question))]);
+    else options.unshift([id, texts.share.upTo(truncate(question, 50))]);
   }
   return options;
 }
-
-const shorten = (text: string) => (Array.from(text).length > 50 ? `${Array.from(text).slice(0, 50).join("")}…` : text);
 
 function Link({ share, onCopied, onRevoke }: LinkActions & { share: Share }) {
   const time = (value: string) => new Intl.DateTimeFormat(t.locale, { dateStyle: "medium", timeStyle: "short" }).format(new Date(value));

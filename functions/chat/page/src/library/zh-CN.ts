@@ -5,6 +5,23 @@ import type { Texts } from "./en.ts";
 const n = (value: number) => new Intl.NumberFormat("zh-CN").format(value);
 
 export const texts: Texts = {
+  list: {
+    renameTitle: "重命名对话",
+    title: "标题",
+    titleLength: (max) => `标题须为 1 到 ${max} 个字符。`,
+    deleteTitle: "删除这个对话？",
+    deleteText: (title) => `“${title}”及其全部消息将被删除，且无法恢复。`,
+  },
+
+  remove: {
+    title: "从这里开始删除？",
+    text: ({ question, after, others, stays }) =>
+      [
+        `这条${question ? "消息" : "回答"}${after > 0 ? `及其后的 ${n(after)} 条消息` : ""}将被永久删除${others ? "，包括它们的所有版本" : ""}。`,
+        ...(stays ? [`这条${question ? "消息" : "回答"}的其他版本会保留。`] : []),
+      ].join(""),
+  },
+
   palette: {
     placeholder: "搜索对话，或输入命令",
     recent: "最近的对话",

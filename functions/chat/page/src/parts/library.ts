@@ -1,4 +1,4 @@
-// A part of the page: the palette, the dialogs to share, export and import, follow-up questions, and the page of a shared copy.
+// A part of the page: the palette, the dialogs to rename, delete, share, export and import, follow-up questions, and the page of a shared copy.
 
 import { addStyle } from "../view/dom.ts";
 
@@ -6,6 +6,7 @@ declare const STYLE: string;
 
 addStyle(STYLE);
 
+export { confirmDeletion, removeConversation, renameConversation } from "../library/changes.ts";
 export { openExport } from "../library/export.tsx";
 export { showFollowUps } from "../library/follow-ups.ts";
 export { openImport } from "../library/import.tsx";

@@ -2,22 +2,32 @@
 
 import { ApiError } from "../api/client.ts";
 import type { Attachment, Conversation } from "../api/types.ts";
+import type { MessageView } from "../chat/branch.ts";
 import { dismissDrawer } from "../state/drawer.ts";
 import type { Answered } from "../library/follow-ups.ts";
 import { showError } from "../view/toast.ts";
 import { loadFiles, loadLibrary, loadSettings } from "./load.ts";
 
 /** Calls `use` with a part; shows that the page is out of date if there is no such part any more. */
-async function withPart<Part>(loading: Promise<Part | null>, use: (part: Part) => void): Promise<void> {
+async function withPart<Part>(loading: Promise<Part | null>, use: (part: Part) => unknown): Promise<void> {
   const part = await loading;
-  if (part) use(part);
+  if (part) await use(part);
   else showError(new ApiError({ code: "outdated" }));
+}
+
+/** Deletes messages after a confirmation; resolves to whether they are deleted. */
+export async function confirmDeletion(conversationId: string, messages: readonly MessageView[]): Promise<boolean> {
+  let deleted = false;
+  await withPart(loadLibrary(), async (part) => (deleted = await part.confirmDeletion(conversationId, messages)));
+  return deleted;
 }
 
 export const openPalette = () => void withPart(loadLibrary(), (part) => part.openPalette());
 export const openShortcuts = () => void withPart(loadLibrary(), (part) => part.openShortcuts());
 export const openExport = (conversation: Conversation) => void withPart(loadLibrary(), (part) => part.openExport(conversation));
 export const openShare = (conversation: Conversation) => void withPart(loadLibrary(), (part) => part.openShare(conversation));
+export const renameConversation = (conversation: Conversation) => void withPart(loadLibrary(), (part) => part.renameConversation(conversation));
+export const removeConversation = (conversation: Pick<Conversation, "id" | "title">) => void withPart(loadLibrary(), (part) => part.removeConversation(conversation));
 export const openImport = () => void withPart(loadLibrary(), (part) => part.openImport());
 export const attachFiles = (files: File[]) => void withPart(loadFiles(), (part) => part.attachFiles(files));
 export const openCited = (opener: HTMLElement) => void withPart(loadFiles(), (part) => part.openCited(opener));

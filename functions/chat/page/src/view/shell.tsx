@@ -8,9 +8,9 @@ import { render } from "preact";
 import { useRef } from "preact/hooks";
 
 import { t } from "../i18n/index.ts";
-import { actionsOf, remove } from "../list/actions.ts";
+import { actionsOf } from "../list/actions.ts";
 import { ConversationList, SearchBox, showArchive } from "../list/conversations.tsx";
-import { attachFiles, openPalette, openSettings } from "../parts/use.ts";
+import { attachFiles, openPalette, openSettings, removeConversation } from "../parts/use.ts";
 import { agent, agents, canSearch, isDemo, model, models, SEARCH_MODES, searchMode, selectDemoAgent, setAgent, setDefaultModel, setSearchMode, takesFiles } from "../state/choice.ts";
 import { isNarrow, isSidebarMoving, isSidebarOpen, setSidebar } from "../state/drawer.ts";
 import { openConversation, title } from "../state/lists.ts";
@@ -168,7 +168,7 @@ function Footer({ onExample }: { onExample: (text: string) => void }) {
 }
 
 function deleteTemporary(): void {
-  if (openId.value !== null) void remove({ id: openId.value, title: t.temporary.title });
+  if (openId.value !== null) removeConversation({ id: openId.value, title: t.temporary.title });
 }
 
 function Toast() {
