@@ -1,4 +1,5 @@
-// A part of the page: the palette, the dialogs to rename, delete, share, export and import, follow-up questions, and the page of a shared copy.
+// A part of the page: the palette, the dialogs to rename, delete, share, export and import, follow-up questions, and the
+// page of a shared copy.
 
 import { addStyle } from "../view/dom.ts";
 
