@@ -37,7 +37,7 @@ test("files reach the model and are shown after a reload", async (t) => {
   reply.end();
   await lastAnswer(page).locator(".message-actions").waitFor();
   await page.reload();
-  await page.waitForFunction((node) => node.naturalWidth === 300, await attached(page).locator("img").elementHandle());
+  await page.waitForFunction(() => document.querySelector(".attached img")?.naturalWidth === 300);
   await attached(page).getByRole("button", { name: /^my notes\.md/ }).click();
   await page.getByRole("dialog", { name: "my notes.md" }).getByText("gamma").waitFor();
   await page.keyboard.press("Escape");

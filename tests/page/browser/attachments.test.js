@@ -49,11 +49,10 @@ test("attached files are sent, shown and opened", async (t) => {
   assert.equal(await chips(page).count(), 0);
   for (const reload of [false, true]) {
     if (reload) await page.reload();
-    const image = attached(page).locator("img");
-    await page.waitForFunction((node) => node.naturalWidth === 300, await image.elementHandle());
+    await page.waitForFunction(() => document.querySelector(".attached img")?.naturalWidth === 300);
     await attached(page).getByRole("button", { name: /^plan\.png/ }).click();
     const dialog = page.getByRole("dialog", { name: "plan.png" });
-    await page.waitForFunction(() => document.querySelector("#picture-dialog img").naturalWidth === 300);
+    await page.waitForFunction(() => document.querySelector("#picture-dialog img")?.naturalWidth === 300);
     await assertAccessible(page, "dialog");
     await dialog.getByRole("button", { name: "Close" }).click();
     await attached(page).getByRole("button", { name: /^my notes\.md/ }).click();
@@ -63,6 +62,7 @@ test("attached files are sent, shown and opened", async (t) => {
     await prose(page).getByRole("button", { name: "my notes.md:2" }).click();
     const passage = page.getByRole("dialog", { name: "my notes.md" });
     await passage.getByText("Line 2", { exact: true }).waitFor();
+    await passage.locator("mark").waitFor();
     assert.deepEqual(await passage.locator("mark").allTextContents(), ["beta"]);
     await page.keyboard.press("Escape");
   }
@@ -91,6 +91,7 @@ test("a cited page of a file opens at that page", async (t) => {
     await opener.click();
     const dialog = page.getByRole("dialog", { name: "租约 2026.pdf" });
     await dialog.locator(".passage-lines").getByText(title, { exact: true }).waitFor();
+    await dialog.locator("mark").waitFor();
     assert.deepEqual(await dialog.locator("mark").allTextContents(), [text]);
     await assertAccessible(page, "dialog");
     await page.keyboard.press("Escape");
