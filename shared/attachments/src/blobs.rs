@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use domain::{ErrorCode, Owner, TurnError};
-use crate::bucket::Bucket;
 use crate::blocking;
+use crate::bucket::Bucket;
+use domain::{ErrorCode, Owner, TurnError};
 
 /// The folder of what no message uses yet, and that of everything else.
 const UNUSED: &str = "unused";
@@ -169,9 +169,7 @@ fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
     }
 }
 
-async fn file_work<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<T, TurnError> {
+async fn file_work<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, TurnError> {
     blocking(work).await?.map_err(|error| match error.kind() {
         io::ErrorKind::StorageFull => ErrorCode::StorageFull.into(),
         _ => TurnError::caused_by(ErrorCode::Internal, error),

@@ -3,9 +3,13 @@
 //! The provider of a row names the source of its text and is not compared: gateways relay the errors of others. Each row
 //! has a case in `fixtures/refusals.jsonl`, with the source of its text and the date.
 
+mod one_tool;
+
 use super::meaning::{FAILED_CALL, Meaning, TOO_FAST, TOOL_SCHEMA, fix, is_about_a_parameter, permanent};
 use crate::ModelError;
 use crate::errors::CompatFix;
+
+use one_tool::names_one_tool;
 
 const QUOTA: Meaning = permanent(ModelError::QuotaExhausted);
 /// The content was filtered; its category is added where the error has one.
@@ -316,12 +320,6 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["tool choice requires", "--enable-auto-tool-choice"], TOOLS),
 ];
 
-/// Names of the request's fields that belong to one tool.
-const TOOL_FIELDS: &[&str] = &["input_schema", "invalid schema for function", "function_declarations"];
-
-/// Names of lists of tools, which a position in brackets or after a dot follows.
-const TOOL_LISTS: &[&str] = &["tools", "functions", "function_declarations", "functiondeclarations"];
-
 impl Refusal {
     fn matches(&self, status: u16, codes: &[String], message: &str) -> bool {
         let matches = match self.pattern {
@@ -344,17 +342,6 @@ pub(super) fn meaning(status: u16, codes: &[String], message: &str) -> Option<Me
         None if REFUSED.contains(&status) => super::parameters::fix_of_message(message).map(fix),
         meaning => meaning,
     }
-}
-
-/// Whether a message in lower case is about one tool of a request, and not about tools as such.
-fn names_one_tool(message: &str) -> bool {
-    let is_indexed = |list: &str| {
-        message.match_indices(list).any(|(at, _)| {
-            let mut rest = message[at + list.len()..].chars();
-            matches!(rest.next(), Some('.' | '[')) && rest.next().is_some_and(|digit| digit.is_ascii_digit())
-        })
-    };
-    TOOL_FIELDS.iter().any(|field| message.contains(field)) || TOOL_LISTS.iter().any(|list| is_indexed(list))
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ enum Block<'a> {
     },
 }
 
-// https://platform.claude.com/docs/en/build-with-claude/vision, 2026-11-27.
+// Code of litellm 1.108.7, prompt_templates/factory.py, 2026-11-27.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ImageSource<'a> {

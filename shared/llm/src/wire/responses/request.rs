@@ -61,7 +61,7 @@ enum Content<'a> {
     Parts(Vec<Part<'a>>),
 }
 
-// https://platform.openai.com/docs/guides/images-vision, 2026-11-27.
+// Code of litellm 1.108.7, openai/responses/count_tokens/transformation.py, 2026-11-27.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Part<'a> {
