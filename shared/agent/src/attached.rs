@@ -24,7 +24,7 @@ fn render(texts: &AgentTexts, file: &Attachment) -> String {
         (AttachmentContent::Text(text), _) => {
             // No file ends its own frame.
             let text = text.replace("</file>", "< /file>");
-            fill(texts.attached_file, &[("name", &file.name), ("text", &text)])
+            format!("<file name=\"{}\">\n{text}\n</file>", file.name)
         }
         (_, AttachmentKind::Image) => named(file),
         (_, AttachmentKind::Text) => {

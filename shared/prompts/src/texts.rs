@@ -98,7 +98,6 @@ declare_texts! {
         earlier_results,
         tools_off,
         reference_information,
-        attached_file,
         attached_note,
         unread_file,
         truncated,

@@ -1,19 +1,14 @@
 // Files of messages against the server itself: what it takes, stores, reads and refuses.
 
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { test } from "node:test";
 
 import { chooseFiles, file, picture, transfer } from "../support/attachments.js";
 import { exchange, lastAnswer, messageBox, prose, setUp } from "../support/fixture.js";
 
-/** Opens the page of a server that takes files; null for a server of before. */
 async function open(t, settings = {}) {
   const fixture = await setUp(t, { settings });
-  const { attachments } = await (await fetch(`${fixture.url}/api/models`)).json();
-  if (!attachments) {
-    t.skip("the server takes no files");
-    return null;
-  }
   await fixture.page.goto(fixture.url);
   await fixture.page.getByRole("button", { name: "Attach files" }).waitFor();
   return fixture;
@@ -24,7 +19,6 @@ const uploaded = (page, count) => page.waitForFunction((count) => document.query
 
 test("files reach the model and are shown after a reload", async (t) => {
   const fixture = await open(t);
-  if (!fixture) return;
   const { page, model } = fixture;
   await chooseFiles(page, file("my notes.md", "text/markdown", "alpha\nbeta\ngamma\n"), await picture(page, { name: "plan.png", width: 300, height: 200 }));
   await uploaded(page, 2);
@@ -47,7 +41,6 @@ test("files reach the model and are shown after a reload", async (t) => {
 
 test("large files are sent as a form and others are refused", async (t) => {
   const fixture = await open(t);
-  if (!fixture) return;
   const { page } = fixture;
   await transfer(page, "drop", [{ name: "numbers.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n".repeat(1_200_000)) }]);
   await uploaded(page, 1);
@@ -61,7 +54,6 @@ test("large files are sent as a form and others are refused", async (t) => {
 
 test("a model without pictures is named before it is refused", async (t) => {
   const fixture = await open(t, { MODELS: JSON.stringify([{ name: "blind", model: "blind", baseUrl: "http://127.0.0.1:1/v1", images: false }]) });
-  if (!fixture) return;
   const { page } = fixture;
   await page.locator(".menu-button").click();
   await page.getByRole("option", { name: /blind/ }).click();
@@ -77,7 +69,6 @@ test("a model without pictures is named before it is refused", async (t) => {
 
 test("a file of an edited message stays when its chip goes", async (t) => {
   const fixture = await open(t);
-  if (!fixture) return;
   const { page } = fixture;
   await chooseFiles(page, file("my notes.md", "text/markdown", "alpha\n"));
   await uploaded(page, 1);
@@ -92,4 +83,31 @@ test("a file of an edited message stays when its chip goes", async (t) => {
   await page.reload();
   await attached(page).getByRole("button", { name: /^my notes\.md/ }).click();
   await page.getByRole("dialog", { name: "my notes.md" }).getByText("alpha").waitFor();
+});
+
+test("pictures of answers are read through the server, after a click", async (t) => {
+  const fixture = await open(t, { ALLOW_PRIVATE_TOOLS: "yes" });
+  const { page, model } = fixture;
+  const { buffer } = await picture(page, { name: "map.png", width: 300, height: 200 });
+  const requests = [];
+  const host = createServer((request, response) => {
+    requests.push(request.headers["user-agent"] ?? "");
+    response.writeHead(request.url === "/map.png" ? 200 : 404, { "content-type": "image/png" }).end(buffer);
+  });
+  await new Promise((resolve) => host.listen(0, "127.0.0.1", resolve));
+  t.after(() => host.close());
+  const { port } = host.address();
+  await messageBox(page).fill("Show a map");
+  await messageBox(page).press("Enter");
+  const reply = await model.next();
+  reply.sendText(`![Map](http://127.0.0.1:${port}/map.png) and ![gone](http://127.0.0.1:${port}/gone.png)`);
+  reply.end();
+  await lastAnswer(page).locator(".message-actions").waitFor();
+  assert.equal(requests.length, 0, "nothing is loaded by itself");
+  await prose(page).getByRole("link", { name: "Map" }).click();
+  await page.waitForFunction(() => document.querySelector("#picture-dialog img")?.naturalWidth === 300);
+  assert.ok(requests.every((agent) => !agent.includes("Mozilla")), "the browser has not contacted the host");
+  await page.keyboard.press("Escape");
+  await prose(page).getByRole("link", { name: "gone" }).click();
+  await page.getByText("This file is damaged or can’t be read.").first().waitFor();
 });

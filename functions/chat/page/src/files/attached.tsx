@@ -3,10 +3,11 @@
 import { render } from "preact";
 
 import { ApiError, requestText } from "../api/client.ts";
+import { fetchWithKey, toApiError } from "../api/transport.ts";
 import type { Attachment } from "../api/types.ts";
 import { sizeText } from "../i18n/index.ts";
 import { showDialog } from "../view/dialog.ts";
-import { button, el, saveFile } from "../view/dom.ts";
+import { button, el, link, saveFile } from "../view/dom.ts";
 import { showError } from "../view/toast.ts";
 import { openDocument, openPassage } from "./passage.ts";
 import { readFile, showPicture, Thumb } from "./pictures.tsx";
@@ -47,8 +48,9 @@ function AttachedFile(file: Attachment) {
   );
 }
 
-/** Opens what a citation refers to: lines or pages of a file of the conversation, else lines of a document. */
+/** Opens what an answer refers to: a picture, lines or pages of a file of the conversation, else lines of a document. */
 export function openCited(opener: HTMLElement): void {
+  if (opener instanceof HTMLAnchorElement && "picture" in opener.dataset) return void openPicture(opener.href, opener.textContent);
   const [, id, first = "1", last = first] = /^attachment:([^#]+)(?:#\w+=(\d+)(?:-(\d+))?)?$/.exec(opener.getAttribute("href") ?? "") ?? [];
   const { document: path = "", title: name = "", ...lines } = opener.dataset;
   const cited = id ? { first: Number(first), last: Number(last) } : { first: Number(lines.first), last: Number(lines.last) };
@@ -60,6 +62,19 @@ export function openCited(opener: HTMLElement): void {
   if (file) void openFile({ id: file.dataset.attachment ?? "", name: file.dataset.name ?? "", kind: file.dataset.kind as Named["kind"] }, cited);
   else if (id) void openFile({ id, name: name || opener.textContent, kind: "text" }, cited);
   else openDocument(path, cited.first, cited.last);
+}
+
+/** Shows a picture of another host, which the server reads: the page itself contacts no other host. */
+async function openPicture(url: string, name: string): Promise<void> {
+  try {
+    const response = await fetchWithKey(`/api/pictures?url=${encodeURIComponent(url)}`, { method: "GET" });
+    if (!response.ok) throw await toApiError(response);
+    const image = el("img", { alt: name });
+    showPicture(image, await response.blob());
+    showDialog({ id: "picture-dialog", title: name, body: [image], controls: [link(url, {}, texts.original)] });
+  } catch (thrown) {
+    showError(ApiError.from(thrown));
+  }
 }
 
 async function openFile({ id, name, kind }: Named, cited: Cited): Promise<void> {

@@ -18,6 +18,7 @@ export const texts = {
   tooLarge: "This file is too large. The limit is 25 MB, or 5 MB for a picture.",
   unreadable: "This file can’t be read. Folders can’t be attached.",
   download: "Download",
+  original: "Open original",
   gone: "This file doesn’t exist. It may have been deleted.",
   above: "Show earlier lines",
   below: "Show later lines",

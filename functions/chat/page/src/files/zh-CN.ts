@@ -20,6 +20,7 @@ export const texts: typeof en = {
   tooLarge: "文件太大：文件上限为 25 MB，图片上限为 5 MB。",
   unreadable: "无法读取该文件。不支持上传文件夹。",
   download: "下载",
+  original: "查看原图",
   gone: "文件不存在，可能已被删除。",
   above: "显示上文",
   below: "显示下文",

@@ -174,7 +174,7 @@ const HANDLERS: Record<string, Handler> = {
   image: (builder, token) => {
     const href = safeHref(attribute(token, "src"));
     const text = plainText(token) || attribute(token, "src");
-    builder.append(href ? link(href, {}, text) : text);
+    builder.append(href ? link(href, { "data-picture": "" }, text) : text);
   },
   math: (builder, token) => builder.append(formulaElement(token.content, token.meta as unknown as FormulaForm)),
   cite: (builder, token) => cite(builder, token),
