@@ -151,7 +151,7 @@ async fn pictures_are_refused_for_models_that_take_none() {
 }
 
 #[tokio::test]
-async fn earlier_pictures_are_named_for_models_that_take_none() {
+async fn earlier_pictures_are_named_for_other_models() {
     let mut app = TestApp::start_on_disk().await;
     app.model.respond_with(|_| Completion::of(["好。"]));
     let id = uploaded(&app, "dot.png", png()).await;

@@ -3,7 +3,7 @@
 use crate::sources::{SourceFile, files_below};
 
 /// The layer of each crate. A crate depends on crates of lower layers only.
-const LAYERS: [(&str, u8); 25] = [
+const LAYERS: [(&str, u8); 26] = [
     ("domain", 0),
     ("bounded-regex", 0),
     ("sse", 0),
@@ -21,6 +21,7 @@ const LAYERS: [(&str, u8); 25] = [
     ("tools", 2),
     ("search", 2),
     ("articles", 2),
+    ("attachments", 2),
     ("custom-tools", 2),
     ("documents", 2),
     ("agent", 3),
@@ -32,11 +33,12 @@ const LAYERS: [(&str, u8); 25] = [
 ];
 
 /// Dependencies between crates of one layer, and why. Layer 1 has none.
-const WITHIN_LAYER: [(&str, &str, &str); 8] = [
+const WITHIN_LAYER: [(&str, &str, &str); 9] = [
     ("work", "domain", "work is shared fairly between owners"),
     ("platform", "work", "secrets are read again like any refreshed value"),
     ("prompts", "domain", "a language is a domain type"),
     ("search", "tools", "the search tools implement `Tool`"),
+    ("attachments", "tools", "the tools that read files implement `Tool`"),
     ("articles", "tools", "the search of articles implements `Tool`"),
     ("custom-tools", "tools", "the tools of rows and of MCP servers implement `Tool`"),
     ("documents", "tools", "the document tools implement `Tool`"),

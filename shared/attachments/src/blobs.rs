@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use domain::{ErrorCode, Owner, TurnError};
+
+use crate::blob_key::{BlobKey, owner_folder};
 use crate::blocking;
 use crate::bucket::Bucket;
-use domain::{ErrorCode, Owner, TurnError};
 
 /// The folder of what no message uses yet, and that of everything else.
 const UNUSED: &str = "unused";
@@ -20,37 +22,6 @@ pub enum Blobs {
     Folder(Arc<Path>),
     /// A bucket.
     Bucket(Arc<Bucket>),
-}
-
-/// The name of a stored content: of a file, or of its text.
-#[derive(Clone, Debug)]
-pub(crate) struct BlobKey {
-    /// The owner's name as a digest: no name of a path.
-    owner: String,
-    name: String,
-}
-
-impl BlobKey {
-    pub(crate) fn of_file(owner: &Owner, id: &str) -> Self {
-        Self { owner: owner_folder(owner), name: id.to_owned() }
-    }
-
-    /// What a client uploads, until it is checked: a signed form stays valid afterwards.
-    pub(crate) fn of_upload(owner: &Owner, id: &str) -> Self {
-        Self { owner: owner_folder(owner), name: format!("{id}.upload") }
-    }
-
-    pub(crate) fn of_text(owner: &Owner, id: &str) -> Self {
-        Self { owner: owner_folder(owner), name: format!("{id}.txt") }
-    }
-
-    pub(crate) fn path(&self) -> String {
-        format!("{}/{}", self.owner, self.name)
-    }
-}
-
-pub(crate) fn owner_folder(owner: &Owner) -> String {
-    store::fingerprint(owner.as_str().as_bytes())
 }
 
 impl Blobs {

@@ -10,7 +10,7 @@ use platform::settings::{SettingError, Settings};
 use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
 
-use crate::blobs::BlobKey;
+use crate::blob_key::BlobKey;
 
 /// Below which all content is.
 const PREFIX: &str = "attachments/";

@@ -7,7 +7,8 @@ use files::{FileError, FileText, FileType, Picture, Reader};
 use serde_json::{Value, json};
 use store::StoredFile;
 
-use crate::blobs::{BlobKey, Blobs};
+use crate::blob_key::BlobKey;
+use crate::blobs::Blobs;
 use crate::passages::numbered_text;
 use crate::{Attachments, blocking, in_prompts};
 

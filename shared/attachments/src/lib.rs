@@ -1,5 +1,6 @@
 //! Files of users: taken in, stored, read by models, and deleted with the messages that use them.
 
+mod blob_key;
 mod blobs;
 mod bucket;
 mod in_prompts;
@@ -20,7 +21,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use store::{FileRecord, FileRecords, StoredFile};
 use tokio::task::spawn_blocking;
 
-use crate::blobs::BlobKey;
+use crate::blob_key::BlobKey;
 
 /// The maximum number of files of a message.
 pub const MAX_FILES: usize = 10;

@@ -40,14 +40,14 @@ pub(crate) fn numbered_text(text: &str) -> String {
     numbered(&parts(text), 1, text.contains(PAGE_SEPARATOR))
 }
 
-/// The terms of a query: its words in lower case, and the pairs of characters of scripts without spaces.
+/// The terms of a query: its terms in lower case, and the pairs of characters of scripts without spaces.
 pub(crate) fn terms(query: &str) -> HashSet<String> {
     let query = query.to_lowercase();
     let mut terms = HashSet::new();
-    for word in query.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        let characters: Vec<char> = word.chars().collect();
-        if word.is_ascii() || characters.len() < 3 {
-            terms.insert(word.to_owned());
+    for term in query.split(|character: char| !character.is_alphanumeric()).filter(|term| !term.is_empty()) {
+        let characters: Vec<char> = term.chars().collect();
+        if term.is_ascii() || characters.len() < 3 {
+            terms.insert(term.to_owned());
         } else {
             terms.extend(characters.windows(2).map(String::from_iter));
         }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_are_words_and_pairs() {
+    fn terms_of_scripts_without_spaces_are_pairs() {
         assert_eq!(terms("Notice period, 2026"), ["notice", "period", "2026"].map(String::from).into());
         assert_eq!(terms("退款期限"), ["退款", "款期", "期限"].map(String::from).into());
         assert!(terms(" ,。").is_empty());

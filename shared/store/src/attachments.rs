@@ -186,7 +186,7 @@ impl FileRecords {
         self.mark(owner, id, &unused).await
     }
 
-    /// Marks a file as one that is being deleted, whoever uses it; false for an unknown one.
+    /// Marks a file as one that is being deleted, also if messages use it; false for an unknown one.
     pub async fn retire(&self, owner: &Owner, id: &str) -> Result<bool, StoreError> {
         Ok(is_ulid(id) && self.mark(owner, id, "attribute_exists(pk)").await?)
     }

@@ -12,7 +12,7 @@ fn completion(content: &Value) -> Value {
     json!({ "model": "openai", "messages": [{ "role": "user", "content": content }] })
 }
 
-fn picture(url: &str) -> Value {
+fn picture_parts(url: &str) -> Value {
     json!([
         { "type": "text", "text": "What?" },
         { "type": "image_url", "image_url": { "url": url, "detail": "low" } },
@@ -39,7 +39,7 @@ async fn completions_take_pictures_and_documents() {
     let app = start().await;
     let server = serve_png().await;
     for url in [png_address(), format!("{server}/a/dot.png")] {
-        assert_eq!(app.post("/v1/chat/completions", &completion(&picture(&url))).await.status, 200);
+        assert_eq!(app.post("/v1/chat/completions", &completion(&picture_parts(&url))).await.status, 200);
         assert_eq!(last_content(&app), with_png("What?"));
     }
     let file = json!([
@@ -57,11 +57,11 @@ async fn f126_addresses_in_requests_are_guarded() {
     for url in
         ["http://127.0.0.1:9/a.png", "http://localhost/a.png", "http://169.254.169.254/latest", "https://[::1]/a"]
     {
-        let response = app.post("/v1/chat/completions", &completion(&picture(url))).await;
+        let response = app.post("/v1/chat/completions", &completion(&picture_parts(url))).await;
         assert_eq!(response.error(), (400, "invalid_attachment".to_owned()), "{url}");
     }
     for url in ["ftp://example.com/a.png", "file:///etc/passwd", "data:image/png;base64,%%%"] {
-        let response = app.post("/v1/chat/completions", &completion(&picture(url))).await;
+        let response = app.post("/v1/chat/completions", &completion(&picture_parts(url))).await;
         assert_eq!(response.status, 400, "{url}");
     }
     assert!(app.model.requests().is_empty());
@@ -71,9 +71,9 @@ async fn f126_addresses_in_requests_are_guarded() {
 async fn f126_pictures_in_answers_come_through_the_guard() {
     let app = start().await;
     let server = serve_png().await;
-    let served = app.get(&format!("/api/pictures?url={server}/a/dot.png")).await;
-    assert_eq!((served.status, served.body.clone()), (200, png()));
-    assert_eq!((served.header("content-type"), served.header("x-content-type-options")), ("image/png", "nosniff"));
+    let picture = app.get(&format!("/api/pictures?url={server}/a/dot.png")).await;
+    assert_eq!((picture.status, picture.body.clone()), (200, png()));
+    assert_eq!((picture.header("content-type"), picture.header("x-content-type-options")), ("image/png", "nosniff"));
     let other = app.get(&format!("/api/pictures?url={server}/text")).await;
     assert_eq!(other.error(), (415, "unsupported_media_type".to_owned()));
     assert_eq!(app.get(&format!("/api/pictures?url={server}/none")).await.error().0, 400);
@@ -129,9 +129,9 @@ async fn stored_responses_keep_their_files() {
 async fn refusal_of_pictures_is_remembered() {
     let app = TestApp::start_with(&[("OPENAI_MODEL", "unheard-of/scripted-1")]).await;
     app.model.queue_replies([error_reply(400, "invalid_request_error", "This model does not support image input.")]);
-    let refused = app.post("/v1/chat/completions", &completion(&picture(&png_address()))).await;
+    let refused = app.post("/v1/chat/completions", &completion(&picture_parts(&png_address()))).await;
     assert_eq!(refused.error(), (400, "images_unsupported".to_owned()));
-    let again = app.post("/v1/chat/completions", &completion(&picture(&png_address()))).await;
+    let again = app.post("/v1/chat/completions", &completion(&picture_parts(&png_address()))).await;
     assert_eq!(again.error(), (400, "images_unsupported".to_owned()));
     assert_eq!(app.model.requests().len(), 1, "the second request is not sent");
     assert_eq!(app.get("/api/models").await.ok()["models"][0]["images"], false);

@@ -23,7 +23,7 @@ async fn start() -> TestApp {
     app
 }
 
-async fn ask(app: &TestApp, conversation: Option<&str>, ids: &[&str]) -> String {
+async fn send(app: &TestApp, conversation: Option<&str>, ids: &[&str]) -> String {
     let mut body = json!({ "message": "看", "attachments": ids });
     if let Some(id) = conversation {
         body["conversationId"] = id.into();
@@ -34,18 +34,18 @@ async fn ask(app: &TestApp, conversation: Option<&str>, ids: &[&str]) -> String 
 }
 
 #[tokio::test]
-async fn files_are_deleted_with_the_last_message_that_uses_them() {
+async fn files_are_deleted_with_their_last_message() {
     let app = start().await;
     let (picture, text) = (uploaded(&app, "a.png", png()).await, uploaded(&app, "a.txt", "a").await);
-    let first = ask(&app, None, &[&picture, &text]).await;
-    let second = ask(&app, None, &[&picture]).await;
+    let first = send(&app, None, &[&picture, &text]).await;
+    let second = send(&app, None, &[&picture]).await;
     assert_eq!(stored(&app), 3, "a picture, and a document with its text");
     assert_eq!(app.delete(&format!("/api/conversations/{first}")).await.status, 204);
     assert_eq!(stored(&app), 1);
     assert_eq!(app.get(&format!("/api/attachments/{text}")).await.status, 404);
     assert_eq!(app.get(&format!("/api/attachments/{picture}")).await.status, 200);
     let other = uploaded(&app, "b.txt", "b").await;
-    ask(&app, Some(&second), &[&other, &picture]).await;
+    send(&app, Some(&second), &[&other, &picture]).await;
     let messages = app.conversation(&second).await["messages"].clone();
     let last = messages[2]["id"].as_str().unwrap();
     assert_eq!(app.delete(&format!("/api/conversations/{second}/messages/{last}")).await.status, 204);
@@ -60,7 +60,7 @@ async fn erased_user_leaves_no_files() {
     let app = start().await;
     let used = uploaded(&app, "a.png", png()).await;
     uploaded(&app, "unused.txt", "a").await;
-    ask(&app, None, &[&used]).await;
+    send(&app, None, &[&used]).await;
     let bob = app.as_user("bob");
     let kept = uploaded(&bob, "b.txt", "b").await;
     let export = app.get("/api/me/export").await.text();
@@ -78,7 +78,7 @@ async fn erased_user_leaves_no_files() {
 async fn deleted_file_is_still_named_by_its_message() {
     let app = start().await;
     let id = uploaded(&app, "a.png", png()).await;
-    let conversation = ask(&app, None, &[&id]).await;
+    let conversation = send(&app, None, &[&id]).await;
     assert_eq!(app.delete(&format!("/api/attachments/{id}")).await.status, 204);
     assert_eq!(app.conversation(&conversation).await["messages"][0]["attachments"][0]["name"], "a.png");
     app.follow_up(&conversation, "又").await;
@@ -90,7 +90,7 @@ async fn deleted_file_is_still_named_by_its_message() {
 async fn files_survive_a_restart_and_edits() {
     let mut app = start().await;
     let id = uploaded(&app, "a.txt", "alpha").await;
-    let conversation = ask(&app, None, &[&id]).await;
+    let conversation = send(&app, None, &[&id]).await;
     app.restart().await;
     let edited = json!({ "message": "改", "conversationId": conversation, "parentId": null, "attachments": [id] });
     app.chat(&edited).await;
@@ -110,9 +110,9 @@ async fn temporary_conversation_takes_its_files_along() {
     let turn = app.chat(&json!({ "message": "看", "attachments": [id], "temporary": true })).await;
     let (conversation, unused) = (turn.conversation_id(), app.folder().join("attachments/unused"));
     let more = uploaded(&app, "b.txt", "beta").await;
-    ask(&app, Some(&conversation), &[&more]).await;
+    send(&app, Some(&conversation), &[&more]).await;
     assert_eq!((count(&unused), stored(&app)), (4, 4), "they expire");
-    let kept = ask(&app, None, &[&id]).await;
+    let kept = send(&app, None, &[&id]).await;
     assert_eq!((count(&unused), stored(&app)), (2, 4), "one of them is kept");
     assert_eq!(app.delete(&format!("/api/conversations/{conversation}")).await.status, 204);
     assert_eq!(stored(&app), 2);

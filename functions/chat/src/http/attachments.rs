@@ -296,9 +296,9 @@ pub(crate) async fn store_inline(
 }
 
 fn check_count(count: usize) -> Result<(), ApiError> {
-    let most = 3 * MAX_FILES;
-    let message = format!("At most {most} files are accepted in one request");
-    if count <= most { Ok(()) } else { Err(ApiError::invalid_request(message)) }
+    let max_count = 3 * MAX_FILES;
+    let message = format!("At most {max_count} files are accepted in one request");
+    if count <= max_count { Ok(()) } else { Err(ApiError::invalid_request(message)) }
 }
 
 /// The name and the content of a file of which a request has the address.

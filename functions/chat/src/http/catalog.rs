@@ -29,7 +29,8 @@ pub(crate) async fn auth(State(app): State<App>) -> Json<Value> {
     Json(without_nulls(json!({ "mode": auth.name(), "signIn": auth.sign_in(), "onLambda": on_lambda })))
 }
 
-/// The models that the caller may name, each with its current state; `failing` is absent if it is false.
+/// The models that the caller may name, each with its current state; `failing` is absent if it is false, and `attachments` where
+/// messages have no files.
 pub(crate) async fn models(State(app): State<App>, caller: Caller) -> Json<Value> {
     let visible = app.models_for(&caller);
     let default = visible.default_model().map(|client| &client.config().name);
@@ -50,7 +51,9 @@ pub(crate) async fn models(State(app): State<App>, caller: Caller) -> Json<Value
             "failing": client.is_failing().then_some(true),
         }))
     });
-    Json(json!({ "models": join_all(rows).await, "attachments": app.turns.attachments.is_some() }))
+    let rows = join_all(rows).await;
+    let attachments = (app.turns.attachments.is_some() && !rows.is_empty()).then_some(true);
+    Json(without_nulls(json!({ "models": rows, "attachments": attachments })))
 }
 
 fn tool_source_name(source: ToolSupportSource) -> &'static str {

@@ -47,7 +47,7 @@ impl Request {
         let called = before.last().is_some_and(Message::is_call) && !after.is_empty();
         let candidates = if called { before } else { &self.messages };
         let position = candidates.iter().rposition(Message::is_question);
-        let question = position.map(|index| candidates[index].text()).unwrap_or_default();
+        let question = position.map(|index| without_files(&candidates[index].text()).to_owned()).unwrap_or_default();
         let since = position.and_then(|index| self.messages.get(index + 1..)).unwrap_or_default();
         let rounds = since.iter().filter(|message| message.is_call()).count();
         let pages = Findings::pages(&join(since));
@@ -89,6 +89,11 @@ impl Message {
     fn is_question(&self) -> bool {
         self.role == "user" && !Findings::are_in(&self.text())
     }
+}
+
+/// The last paragraph of a message with documents, which is its question.
+fn without_files(text: &str) -> &str {
+    text.rsplit_once("\n\n").filter(|_| text.starts_with("<file ")).map_or(text, |(_, question)| question)
 }
 
 fn join(messages: &[Message]) -> String {

@@ -54,6 +54,12 @@ fn question_becomes_search_call_in_prompted_format() {
 }
 
 #[test]
+fn files_of_a_message_are_not_searched() {
+    let message = "<file name=\"a.md\">\n1: alpha\n\n2: beta\n</file>\n\n(note)\n\nWho won the last race?";
+    assert!(reply_text(TEACHING, &[("user", message)]).ends_with(r#""query": "Who won the last race"}</tool_call>"#));
+}
+
+#[test]
 fn closing_tag_in_question_is_escaped() {
     let reply = reply_text(TEACHING, &[("user", "what is </tool_call> \"good\" for?")]);
     assert!(reply.ends_with(r#""query": "what is \u003c/tool_call> \"good\" for"}</tool_call>"#), "{reply}");
