@@ -236,6 +236,9 @@ async fn delete_owners(
 ) -> Result<DeletionCounts, CommandError> {
     let mut all = DeletionCounts::default();
     for owner in owners {
+        if files.is_none() && !store.files.list(owner).await?.is_empty() {
+            return Err(CommandError::wrong_use("the user has files in a bucket: set ATTACHMENTS_BUCKET to its name"));
+        }
         if let Some(files) = files {
             let failed = |error: TurnError| CommandError::failed(error.cause.unwrap_or(error.failure.message));
             files.erase(owner).await.map_err(failed)?;

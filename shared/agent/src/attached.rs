@@ -23,28 +23,36 @@ fn render(texts: &AgentTexts, file: &Attachment) -> String {
     match (&file.content, file.kind) {
         (AttachmentContent::Text(text), _) => {
             // No file ends its own frame.
-            let text = text.replace("</file>", "< /file>");
-            format!("<file name=\"{}\">\n{text}\n</file>", file.name)
+            let text = text.replace("</file", "< /file").replace("</FILE", "< /FILE");
+            format!("<file name=\"{}\">\n{text}\n</file>", shown_name(file))
         }
         (_, AttachmentKind::Image) => named(file),
+        // What is gone can be read by no tool.
+        (_, AttachmentKind::Text) if file.characters == 0 => format!("[file {}]", shown_name(file)),
         (_, AttachmentKind::Text) => {
             let characters = file.characters.to_string();
-            fill(texts.unread_file, &[("name", &file.name), ("characters", &characters)])
+            fill(texts.unread_file, &[("name", &shown_name(file)), ("characters", &characters)])
         }
     }
 }
 
-/// The message for a model that takes no pictures: they are named before its text.
-pub(crate) fn without_pictures(message: &mut Message) {
+/// Names the pictures of a message that the model does not take, before its text.
+pub(crate) fn without_pictures(message: &mut Message, accepts: impl Fn(&Attachment) -> bool) {
     let Message::User { text, attachments } = message else { return };
-    if !attachments.is_empty() {
-        let names = attachments.drain(..).map(|file| named(&file));
-        *text = names.chain([std::mem::take(text)]).collect::<Vec<_>>().join("\n");
+    let (pictures, others): (Vec<_>, Vec<_>) = std::mem::take(attachments).into_iter().partition(accepts);
+    *attachments = pictures;
+    if !others.is_empty() {
+        *text = others.iter().map(named).chain([std::mem::take(text)]).collect::<Vec<_>>().join("\n");
     }
 }
 
 fn named(file: &Attachment) -> String {
-    format!("[image {}]", file.name)
+    format!("[image {}]", shown_name(file))
+}
+
+/// A name that closes no frame around it.
+fn shown_name(file: &Attachment) -> String {
+    file.name.replace('<', "＜").replace('>', "＞").replace('"', "＂")
 }
 
 #[cfg(test)]
@@ -72,7 +80,7 @@ mod tests {
                         here; use search_attachments or read_attachment]\n\n[image gone.png]\n\n(The files above";
         assert!(text.starts_with(expected) && text.ends_with("\n\nWhat?"), "{text}");
         let mut message = Message::User { text, attachments };
-        without_pictures(&mut message);
+        without_pictures(&mut message, |_| false);
         let Message::User { text, attachments } = message else { unreachable!() };
         assert!(text.starts_with("[image p.png]\n<file") && attachments.is_empty(), "{text}");
         let plain = Message::user("a");

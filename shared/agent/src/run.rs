@@ -86,6 +86,15 @@ enum Phase {
     Last(FinishReason),
 }
 
+/// How a prompt has the pictures of its messages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pictures {
+    /// As they are, if the model takes them as far as is known.
+    Sent,
+    /// By their names, because the model has refused earlier ones.
+    Named,
+}
+
 struct Run<'a> {
     agent: &'a Agent,
     turn: &'a Turn<'a>,
@@ -123,6 +132,7 @@ struct Run<'a> {
     has_reference: bool,
     /// Whether the rounds with tools are over because the model began to answer, and its answer must have a format.
     has_drafted: bool,
+    pictures: Pictures,
 }
 
 impl<'a> Run<'a> {
@@ -133,7 +143,9 @@ impl<'a> Run<'a> {
         let (text, attachments) = (turn.text.clone(), turn.attachments.clone());
         let question = with_documents(texts, Message::User { text, attachments });
         let messages: Vec<_> = [question].into_iter().chain(trailing).chain(written).collect();
-        for message in turn.history.iter().flat_map(|earlier| &earlier.messages).chain(&messages) {
+        // Addresses in documents are not the user's own: a document must not make a model carry data out.
+        let typed = Message::user(turn.text.clone());
+        for message in turn.history.iter().flat_map(|earlier| &earlier.messages).chain([&typed]).chain(&messages[1..]) {
             turn.context.allowed_urls.add_message(message);
         }
         let recorder = turn.recorder.and_then(|factory| factory.begin(agent, turn));
@@ -176,6 +188,7 @@ impl<'a> Run<'a> {
             has_trimmed: false,
             has_reference: false,
             has_drafted: false,
+            pictures: Pictures::Sent,
         }
     }
 

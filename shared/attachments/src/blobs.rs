@@ -1,11 +1,13 @@
 //! The content of files: in a folder, or in a bucket of S3.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use domain::{ErrorCode, Owner, TurnError};
+use domain::{ErrorCode, Owner, TurnError, new_id};
 
 use crate::blob_key::{BlobKey, owner_folder};
 use crate::blocking;
@@ -32,6 +34,10 @@ impl Blobs {
                 let root = Arc::clone(root);
                 file_work(move || {
                     sweep(&root.join(UNUSED))?;
+                    // A slower reader of the same upload comes late: a message may use the file.
+                    if root.join(KEPT).join(key.path()).exists() {
+                        return Ok(());
+                    }
                     write(&root.join(UNUSED).join(key.path()), &bytes)
                 })
                 .await
@@ -50,7 +56,7 @@ impl Blobs {
                     if to.exists() {
                         return Ok(());
                     }
-                    std::fs::create_dir_all(to.parent().unwrap_or(&root))?;
+                    create_folder(&to)?;
                     std::fs::rename(from, to)
                 })
                 .await
@@ -109,11 +115,16 @@ impl Blobs {
 }
 
 /// Writes a file so that nobody reads a part of it.
-fn write(path: &PathBuf, bytes: &[u8]) -> io::Result<()> {
-    std::fs::create_dir_all(path.parent().unwrap_or(path))?;
-    let part = path.with_extension("part");
-    std::fs::write(&part, bytes)?;
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    create_folder(path)?;
+    let part = path.with_extension(format!("{}.part", new_id()));
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?.write_all(bytes)?;
     std::fs::rename(part, path)
+}
+
+/// Creates the folder of a file, which only the user of the process may enter.
+fn create_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path.parent().unwrap_or(path))
 }
 
 /// Deletes what was not kept within a day, of all owners.
@@ -149,6 +160,9 @@ async fn file_work<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Sen
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
+
     use super::*;
 
     fn folder() -> (tempfile::TempDir, Blobs) {
@@ -182,6 +196,8 @@ mod tests {
             blobs.put(key(id), b"a".to_vec()).await.unwrap();
         }
         blobs.keep(key("kept")).await.unwrap();
+        let mode = |path: &str| std::fs::metadata(folder.path().join(path)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(UNUSED), mode(&format!("{UNUSED}/{}", key("old").path()))), (0o700, 0o600));
         let age = |path: PathBuf| {
             let long_ago = SystemTime::now() - Duration::from_hours(30);
             std::fs::File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();

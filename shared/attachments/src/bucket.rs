@@ -48,7 +48,12 @@ impl Bucket {
     }
 
     pub(crate) async fn put(&self, key: &BlobKey, bytes: Vec<u8>) -> Result<(), TurnError> {
-        let headers = [("content-type", "application/octet-stream"), ("x-amz-tagging", "unused=yes")];
+        let headers = [
+            ("content-type", "application/octet-stream"),
+            ("x-amz-tagging", "unused=yes"),
+            // A slower reader of the same upload comes late: a message may use the file.
+            ("if-none-match", "*"),
+        ];
         self.send(Method::PUT, &path(key), &headers, bytes).await.map(drop)
     }
 
@@ -97,7 +102,7 @@ impl Bucket {
         let request = request.map_err(|error| TurnError::caused_by(ErrorCode::Internal, error))?.timeout(TIMEOUT);
         let response = request.send().await.map_err(|error| fail(error.without_url().to_string()))?;
         match response.status() {
-            StatusCode::NOT_FOUND => Ok(None),
+            StatusCode::NOT_FOUND | StatusCode::PRECONDITION_FAILED => Ok(None),
             status if status.is_success() => {
                 let body = response.bytes().await.map_err(|error| fail(error.without_url().to_string()))?;
                 Ok(Some(body.into()))

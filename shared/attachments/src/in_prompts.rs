@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use domain::{Attachment, AttachmentContent, AttachmentKind, Message, Owner, TurnError};
+use domain::{Attachment, AttachmentContent, AttachmentKind, ErrorCode, Message, Owner, TurnError};
 use futures_util::future::try_join_all;
 
 use crate::Attachments;
@@ -19,42 +19,59 @@ pub(crate) fn encoded(bytes: &[u8]) -> Arc<str> {
     BASE64_STANDARD.encode(bytes).into()
 }
 
+/// What a prompt may have of the files of its conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct PromptBudget {
+    /// Whether the model takes pictures, as far as is known.
+    pub takes_images: bool,
+    /// The characters of documents of earlier messages.
+    pub earlier_chars: u64,
+    /// The characters of documents of the new message.
+    pub new_chars: u64,
+}
+
 impl Attachments {
-    /// Loads what a prompt has of the files of its messages, oldest first: the newest pictures if the model
-    /// `takes_images`, and the texts that fit `max_chars` together, the oldest first, so that a prompt begins as the one
-    /// before it. Returns the documents that remain to be read by tools. A file that is gone is only named.
+    /// Loads what a prompt has of the files of its messages, oldest first: the newest pictures, and the documents that fit,
+    /// the oldest first, so that a prompt begins as the one before it. Returns the documents that tools must offer: all, if
+    /// one is not loaded or is of an earlier message, which a prompt may leave out. A file that is gone is only named.
     ///
     /// # Errors
     /// The failure of the store.
     pub async fn load(
         &self,
         owner: &Owner,
-        messages: Vec<&mut Message>,
-        takes_images: bool,
-        max_chars: u64,
+        earlier: Vec<&mut Message>,
+        new: Vec<&mut Message>,
+        budget: PromptBudget,
     ) -> Result<Vec<Attachment>, TurnError> {
-        let files = messages.into_iter().filter_map(|message| match message {
-            Message::User { attachments, .. } => Some(attachments),
-            Message::Assistant { .. } | Message::Tool(_) => None,
-        });
-        let files = files.flatten().filter(|file| file.content == AttachmentContent::Absent && !file.id.is_empty());
-        let (pictures, texts): (Vec<_>, Vec<_>) = files.partition(|file| file.kind == AttachmentKind::Image);
-        let (mut count, mut bytes, mut chars) = (0, 0, 0);
+        let (mut pictures, mut texts, mut documents, mut needs_tools) = (Vec::new(), Vec::new(), Vec::new(), false);
+        for (messages, max_chars, is_earlier) in [(earlier, budget.earlier_chars, true), (new, budget.new_chars, false)]
+        {
+            let mut chars = 0;
+            for file in messages.into_iter().flat_map(stored_files) {
+                if file.kind == AttachmentKind::Image {
+                    pictures.push(file);
+                    continue;
+                }
+                documents.push(file.clone());
+                let fits = chars + file.characters <= max_chars;
+                needs_tools |= is_earlier || !fits;
+                if fits {
+                    chars += file.characters;
+                    texts.push(file);
+                }
+            }
+        }
+        let (mut count, mut bytes) = (0, 0);
         let pictures = pictures.into_iter().rev().take_while(|picture| {
             (count, bytes) = (count + 1, bytes + picture.bytes);
-            takes_images && count <= MAX_PICTURES && bytes <= MAX_PICTURE_BYTES
+            budget.takes_images && count <= MAX_PICTURES && bytes <= MAX_PICTURE_BYTES
         });
-        let (texts, unread): (Vec<_>, Vec<_>) = texts.into_iter().partition(|text| {
-            chars += text.characters;
-            chars <= max_chars
-        });
-        let unread = unread.into_iter().map(|file| file.clone()).collect();
         try_join_all(pictures.chain(texts).map(|file| self.load_file(owner, file))).await?;
-        Ok(unread)
+        Ok(if needs_tools { documents } else { Vec::new() })
     }
 
     async fn load_file(&self, owner: &Owner, file: &mut Attachment) -> Result<(), TurnError> {
-        let gone = |error: &TurnError| error.failure.code == domain::ErrorCode::NotFound;
         let loaded = match file.kind {
             AttachmentKind::Image => {
                 let bytes = self.content(owner, &file.id).await;
@@ -66,9 +83,19 @@ impl Attachments {
         };
         match loaded {
             Ok(content) => file.content = content,
-            Err(error) if gone(&error) => {}
+            // It has no text that tools could read.
+            Err(error) if error.failure.code == ErrorCode::NotFound => file.characters = 0,
             Err(error) => return Err(error),
         }
         Ok(())
     }
+}
+
+/// The files of a message that are stored and not loaded.
+fn stored_files(message: &mut Message) -> impl Iterator<Item = &mut Attachment> {
+    let files = match message {
+        Message::User { attachments, .. } => attachments.as_mut_slice(),
+        Message::Assistant { .. } | Message::Tool(_) => &mut [],
+    };
+    files.iter_mut().filter(|file| file.content == AttachmentContent::Absent && !file.id.is_empty())
 }

@@ -18,9 +18,9 @@ pub const MAX_DIRECT_BYTES: usize = 4 * 1024 * 1024;
 /// The longest file, in bytes.
 pub const MAX_FILE_BYTES: usize = 25 * 1024 * 1024;
 
-/// The longest picture, in bytes.
-// Claude takes 5 MB a picture: https://docs.claude.com/en/docs/build-with-claude/vision, 2026-11-27.
-const MAX_PICTURE_BYTES: usize = 5 * 1024 * 1024;
+/// The longest picture, in bytes: 5 MiB of Base64, which Claude takes, and what Amazon Bedrock does.
+// https://docs.claude.com/en/docs/build-with-claude/vision, and the model of `ImageBlock` in botocore 1.44.8, 2026-11-27.
+const MAX_PICTURE_BYTES: usize = 15 * 1024 * 1024 / 4;
 
 /// How many files an owner may have, and how long they may be together.
 const MAX_OWNER_FILES: usize = 1_000;
@@ -81,7 +81,7 @@ impl Attachments {
         let (url, fields) = match &self.blobs {
             Blobs::Folder(_) => (None, json!({})),
             Blobs::Bucket(bucket) => {
-                let (url, fields) = bucket.form(&BlobKey::of_upload(owner, &id), MAX_FILE_BYTES as u64).await?;
+                let (url, fields) = bucket.form(&BlobKey::of_upload(owner, &id), bytes).await?;
                 (Some(url), fields)
             }
         };
@@ -95,9 +95,9 @@ impl Attachments {
     /// `not_found` unless an upload waits for it.
     pub async fn receive(&self, owner: &Owner, id: &str, bytes: Vec<u8>) -> Result<(), TurnError> {
         let record = self.records.get(owner, id, SystemTime::now()).await?;
-        let takes_it = record.is_some_and(|record| record.is_pending) && matches!(self.blobs, Blobs::Folder(_));
-        if !takes_it {
-            return Err(ErrorCode::NotFound.into());
+        let waiting = record.filter(|record| record.is_pending && matches!(self.blobs, Blobs::Folder(_)));
+        if bytes.len() as u64 > waiting.ok_or(ErrorCode::NotFound)?.file.bytes {
+            return Err(too_large("The file is longer than was announced"));
         }
         self.blobs.put(BlobKey::of_upload(owner, id), bytes).await
     }
@@ -116,7 +116,12 @@ impl Attachments {
         let checked = match check(&self.reader, id.to_owned(), record.file.name, bytes.ok_or_else(missing)?).await {
             Ok(checked) => checked,
             Err(error) => {
-                self.delete(owner, id).await?;
+                let is_final = !matches!(error.failure.code, ErrorCode::RateLimited | ErrorCode::Internal);
+                let is_pending =
+                    self.records.get(owner, id, SystemTime::now()).await?.is_some_and(|one| one.is_pending);
+                if is_final && is_pending {
+                    self.delete(owner, id).await?;
+                }
                 return Err(error);
             }
         };
@@ -164,19 +169,24 @@ pub async fn read_once(reader: &Reader, name: &str, bytes: Vec<u8>) -> Result<At
 ///
 /// # Errors
 /// `unsupported_media_type` for anything else, `invalid_attachment` or `too_large`.
-pub fn read_picture(bytes: &[u8]) -> Result<(&'static str, Vec<u8>), TurnError> {
-    let file_type = FileType::recognise(bytes, "").map_err(to_turn_error)?;
-    if !file_type.is_image() {
+pub async fn read_picture(bytes: Vec<u8>) -> Result<(&'static str, Vec<u8>), TurnError> {
+    blocking(move || {
+        let file_type = FileType::recognise(&bytes, "").ok().filter(|file_type| file_type.is_image());
         let message = "There is no picture: PNG, JPEG, WebP and GIF are accepted";
-        return Err(TurnError::new(ErrorCode::UnsupportedMediaType, message));
-    }
-    Ok((file_type.media_type(), clean_picture(file_type, bytes)?.bytes))
+        let file_type = file_type.ok_or_else(|| TurnError::new(ErrorCode::UnsupportedMediaType, message))?;
+        Ok((file_type.media_type(), clean_picture(file_type, &bytes)?.bytes))
+    })
+    .await?
+}
+
+/// Whether a file seems to be a picture.
+pub fn is_picture(bytes: &[u8]) -> bool {
+    FileType::recognise(bytes, "").is_ok_and(FileType::is_image)
 }
 
 fn clean_picture(file_type: FileType, bytes: &[u8]) -> Result<Picture, TurnError> {
     if bytes.len() > MAX_PICTURE_BYTES {
-        let size = MAX_PICTURE_BYTES / 1024 / 1024;
-        return Err(too_large(&format!("A picture may have at most {size} MiB: make it smaller")));
+        return Err(too_large("A picture may have at most 3.75 MiB: make it smaller"));
     }
     files::clean_picture(file_type, bytes).map_err(to_turn_error)
 }

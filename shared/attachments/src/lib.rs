@@ -11,14 +11,15 @@ mod tools;
 pub use blobs::Blobs;
 pub use bucket::Bucket;
 pub use files::{FileError, Reader};
-pub use intake::{MAX_DIRECT_BYTES, MAX_FILE_BYTES, UploadForm, read_once, read_picture};
+pub use in_prompts::PromptBudget;
+pub use intake::{MAX_DIRECT_BYTES, MAX_FILE_BYTES, UploadForm, is_picture, read_once, read_picture};
 
 use std::time::SystemTime;
 
-use domain::{AttachmentKind, ErrorCode, Owner, TurnError};
+use domain::{Attachment, AttachmentKind, ErrorCode, Owner, TurnError};
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use store::{FileRecord, FileRecords, StoredFile};
+use store::{FileRecords, StoredFile};
 use tokio::task::spawn_blocking;
 
 use crate::blob_key::BlobKey;
@@ -81,22 +82,22 @@ impl Attachments {
     ///
     /// # Errors
     /// `not_found` for one that is not the owner's.
-    pub async fn find(&self, owner: &Owner, ids: &[String]) -> Result<Vec<FileRecord>, TurnError> {
+    pub async fn find(&self, owner: &Owner, ids: &[String]) -> Result<Vec<Attachment>, TurnError> {
         let records = self.records.get_all(owner, ids, SystemTime::now()).await?;
         let message = "One of the `attachments` is not there. Files that no message uses are deleted after 24 hours.";
-        records.ok_or_else(|| TurnError::new(ErrorCode::NotFound, message))
+        let records = records.ok_or_else(|| TurnError::new(ErrorCode::NotFound, message))?;
+        Ok(records.iter().map(|record| record.file.attachment()).collect())
     }
 
-    /// Keeps the content of files that a new message uses, unless its conversation is temporary.
+    /// Keeps the content of the files of a new message, unless its conversation is temporary; repeating it changes nothing.
     ///
     /// # Errors
     /// The failure of a store.
-    pub async fn keep_all(&self, owner: &Owner, records: &[FileRecord]) -> Result<(), TurnError> {
-        let unused = records.iter().filter(|record| !record.is_kept);
-        try_join_all(unused.map(|FileRecord { file, .. }| self.keep(owner, file))).await.map(drop)
+    pub async fn keep_all(&self, owner: &Owner, files: &[Attachment]) -> Result<(), TurnError> {
+        try_join_all(files.iter().map(|file| self.keep(owner, file))).await.map(drop)
     }
 
-    async fn keep(&self, owner: &Owner, file: &StoredFile) -> Result<(), TurnError> {
+    async fn keep(&self, owner: &Owner, file: &Attachment) -> Result<(), TurnError> {
         self.blobs.keep(BlobKey::of_file(owner, &file.id)).await?;
         if file.kind == AttachmentKind::Text {
             self.blobs.keep(BlobKey::of_text(owner, &file.id)).await?;
@@ -120,7 +121,7 @@ impl Attachments {
     /// # Errors
     /// The failure of a store; the next call completes an interrupted deletion.
     pub async fn release(&self, owner: &Owner, is_deleted: impl Fn(&str, &str) -> bool) -> Result<(), TurnError> {
-        let released = self.records.release(owner, is_deleted).await?;
+        let released = self.records.release(owner, is_deleted, SystemTime::now()).await?;
         self.delete_all(owner, released).await
     }
 

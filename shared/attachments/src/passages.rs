@@ -55,25 +55,30 @@ pub(crate) fn terms(query: &str) -> HashSet<String> {
     terms
 }
 
-/// The passages of a text that contain a term; works in time linear in the text for each term.
-pub(crate) fn search(text: &str, terms: &HashSet<String>) -> Vec<Passage> {
+/// The passages of a text that contain a term; works in time linear in the text for each term, and ends when it `is_due`.
+pub(crate) fn search(text: &str, terms: &HashSet<String>, is_due: impl Fn() -> bool) -> Vec<Passage> {
     let are_pages = text.contains(PAGE_SEPARATOR);
     let parts = parts(text);
     let size = if are_pages { 1 } else { PASSAGE_LINES };
     let passage = |(index, parts): (usize, &[&str])| {
-        let text = parts.join("\n");
-        let lower = text.to_lowercase();
+        let lower = parts.join("\n").to_lowercase();
         let counts = terms.iter().map(|term| lower.matches(term.as_str()).count());
-        let (distinct, all) = counts.fold((0, 0), |(distinct, all), count| (distinct + count.min(1), all + count));
+        let score = counts.fold((0, 0), |(distinct, all), count| (distinct + count.min(1), all + count));
         let start = terms.iter().filter_map(|term| lower.find(term.as_str())).min()?;
-        let text = if are_pages { around(&text, start) } else { text };
-        let text = text.chars().take(MAX_PASSAGE_CHARS).collect();
-        Some(Passage { number: index * size + 1, text, score: (distinct, all) })
+        if are_pages {
+            let text = around(parts[0], start).chars().take(MAX_PASSAGE_CHARS).collect();
+            return Some(Passage { number: index + 1, text, score });
+        }
+        // From the line of the first match on.
+        let line = lower[..start].matches('\n').count().min(parts.len() - 1);
+        let (number, column) = (index * size + line + 1, start - lower[..start].rfind('\n').map_or(0, |at| at + 1));
+        let text = numbered(&[&[&*around(parts[line], column)], &parts[line + 1..]].concat(), number, false);
+        Some(Passage { number, text: text.chars().take(MAX_PASSAGE_CHARS).collect(), score })
     };
-    parts.chunks(size).enumerate().filter_map(passage).collect()
+    parts.chunks(size).enumerate().take_while(|_| !is_due()).filter_map(passage).collect()
 }
 
-/// A long page from some characters before a position on.
+/// A long page or line from some characters before a position on.
 fn around(page: &str, position: usize) -> String {
     let start = page.floor_char_boundary(position.saturating_sub(MAX_PASSAGE_CHARS / 4).min(page.len()));
     page[start..].trim_start().to_owned()
@@ -101,17 +106,19 @@ mod tests {
     fn passages_with_more_terms_score_higher() {
         let lines: Vec<String> = (1..=40).map(|line| format!("line {line}")).collect();
         let text = lines.join("\n") + "\nthe NOTICE period is 30 days\n";
-        let found = search(&text, &terms("notice period line"));
+        let found = search(&text, &terms("notice period line"), || false);
         assert_eq!(found.len(), 6);
         let best = found.iter().max_by_key(|passage| passage.score).unwrap();
         assert_eq!((best.number, best.score.0), (41, 2));
-        assert!(search(&text, &terms("退款")).is_empty());
+        assert!(best.text.starts_with("41: the NOTICE"), "{}", best.text);
+        assert!(search(&text, &terms("退款"), || false).is_empty());
+        assert!(search(&text, &terms("line"), || true).is_empty());
     }
 
     #[test]
     fn long_page_begins_near_the_term() {
         let page = format!("a\u{c}{}退款期限三十天{}", "前".repeat(5_000), "后".repeat(5_000));
-        let found = search(&page, &terms("退款期限"));
+        let found = search(&page, &terms("退款期限"), || false);
         assert_eq!((found.len(), found[0].number), (1, 2));
         assert!(found[0].text.contains("退款期限三十天") && found[0].text.chars().count() <= MAX_PASSAGE_CHARS);
     }

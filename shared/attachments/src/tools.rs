@@ -32,6 +32,7 @@ struct AttachedFiles {
 #[serde(deny_unknown_fields)]
 struct SearchArguments {
     /// Terms.
+    #[schemars(length(max = 400))]
     query: String,
 }
 
@@ -91,9 +92,11 @@ impl Tool for SearchAttachments {
         let terms = Arc::new(passages::terms(&query));
         let mut found: Vec<(&Attachment, Passage, &str)> = Vec::new();
         for file in &files.files {
-            let (text, terms) = (files.text(file, self, language).await?, Arc::clone(&terms));
+            // A file that is gone hides no other one.
+            let (Ok(text), terms) = (files.text(file, self, language).await, Arc::clone(&terms)) else { continue };
             let unit = unit_of(&text);
-            let search = LONG_WORK.run(&context.owner, move |_stop| passages::search(&text, &terms)).await;
+            let search =
+                LONG_WORK.run(&context.owner, move |stop| passages::search(&text, &terms, || stop.is_set())).await;
             let broken = || ToolCallError::failed(self, language);
             found.extend(search.ok_or_else(broken)?.into_iter().map(|passage| (file, passage, unit)));
         }

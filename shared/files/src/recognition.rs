@@ -17,7 +17,8 @@ const ZIP_END: &[u8] = b"PK\x05\x06";
 /// The longest record at the end, with its comment.
 const MAX_ZIP_END_BYTES: usize = 22 + 65_535;
 
-/// The part that each office format has, by ECMA-376 (2021): Part 1, 11.3.10, 13.3.6, 12.3.23. All programs use these names.
+/// The part that each office format has, by ECMA-376 (2021): Part 1, 11.3.10, 13.3.6, 12.3.23. Office on the web numbers the
+/// first one.
 const OFFICE_PARTS: [(&[u8], FileType); 3] =
     [(b"word/document.xml", Docx), (b"ppt/presentation.xml", Pptx), (b"xl/workbook.xml", Xlsx)];
 
@@ -51,7 +52,8 @@ fn office_type(bytes: &[u8]) -> Option<FileType> {
     while bytes.get(at..)?.starts_with(ZIP_ENTRY) {
         let (name_length, name_at) = (short(at + 28)?, at + 46);
         let name = bytes.get(name_at..)?.get(..name_length)?;
-        if let Some((_, file_type)) = OFFICE_PARTS.iter().find(|(part, _)| *part == name) {
+        let is_part = |part: &[u8]| part == name || part == b"word/document.xml" && name == b"word/document2.xml";
+        if let Some((_, file_type)) = OFFICE_PARTS.iter().find(|(part, _)| is_part(part)) {
             return Some(*file_type);
         }
         at = name_at + name_length + short(at + 30)? + short(at + 32)?;

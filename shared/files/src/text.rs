@@ -36,7 +36,7 @@ pub(crate) fn decode(bytes: &[u8], max_bytes: usize) -> Result<String, FileError
     } else {
         decode_unmarked(start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start))?
     };
-    Ok(text.replace("\r\n", "\n"))
+    Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
 /// Decodes UTF-8, also if it was cut within a character, else text in the probable encoding.

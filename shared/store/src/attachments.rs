@@ -8,6 +8,7 @@ use domain::{Attachment, AttachmentContent, AttachmentKind, Owner};
 use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::seconds;
 use crate::item::{Item, ItemExt, expires_at, item, s, to_json};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid};
 use crate::table::{Expression, Table, WriteOutcome};
@@ -61,8 +62,6 @@ pub struct FileRecord {
     pub file: StoredFile,
     /// Whether it has still to be uploaded.
     pub is_pending: bool,
-    /// Whether a message of a conversation that is not temporary uses it or has used it.
-    pub is_kept: bool,
 }
 
 /// The files of an owner as a whole.
@@ -129,8 +128,7 @@ impl FileRecords {
             |item: &Item| !item.contains_key(LEAVING) && (!item.contains_key(EXPIRES) || item.is_unexpired(now));
         let Some(item) = item.filter(is_there) else { return Ok(None) };
         item.check_version("a file")?;
-        let (is_pending, is_kept) = (item.contains_key(PENDING), !item.contains_key(EXPIRES));
-        Ok(Some(FileRecord { file: item.json(FILE)?, is_pending, is_kept }))
+        Ok(Some(FileRecord { file: item.json(FILE)?, is_pending: item.contains_key(PENDING) }))
     }
 
     /// The files of an owner, oldest first.
@@ -147,7 +145,7 @@ impl FileRecords {
             for item in items {
                 let file: StoredFile = item.json(FILE)?;
                 (totals.count, totals.bytes) = (totals.count + 1, totals.bytes + file.bytes);
-                totals.leaving.extend(item.contains_key(LEAVING).then_some(file.id));
+                totals.leaving.extend(is_leaving(&item).then_some(file.id));
             }
         }
         Ok(totals)
@@ -159,18 +157,24 @@ impl FileRecords {
         &self,
         owner: &Owner,
         is_deleted: impl Fn(&str, &str) -> bool,
+        now: SystemTime,
     ) -> Result<Vec<String>, StoreError> {
         let query = self.table.query(&owner.file_partition());
-        let query = query.projection_expression(format!("sk, {USED_BY}, {LEAVING}"));
+        let query = query.projection_expression(format!("sk, {USED_BY}, {LEAVING}, {EXPIRES}"));
         let mut released = Vec::new();
         let mut pages = self.table.pages(query);
         while let Some(items) = pages.next().await? {
             for item in items {
                 let id = item.text(SK)?.get(PREFIX.len()..).unwrap_or_default().to_owned();
                 let uses = item.get(USED_BY).and_then(|uses| uses.as_ss().ok()).cloned().unwrap_or_default();
-                let is_over = |one: &String| one.split_once('/').is_some_and(|(of, message)| is_deleted(of, message));
+                let is_over = |one: &String| {
+                    let mut parts = one.split('/');
+                    let (of, message) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+                    let end = parts.next().and_then(|end| end.parse::<i64>().ok());
+                    is_deleted(of, message) || end.is_some_and(|end| end <= seconds(now))
+                };
                 let over: Vec<String> = uses.into_iter().filter(is_over).collect();
-                if item.contains_key(LEAVING) || !over.is_empty() && self.end_uses(owner, &id, over).await? {
+                if is_leaving(&item) || !over.is_empty() && self.end_uses(owner, &id, over).await? {
                     released.push(id);
                 }
             }
@@ -218,21 +222,28 @@ impl FileRecords {
     }
 }
 
-/// The writes by which a message begins to use files. They fail for one that is gone.
+/// Whether a file is being deleted, or the end of its last use was interrupted.
+fn is_leaving(item: &Item) -> bool {
+    item.contains_key(LEAVING) || !item.contains_key(USED_BY) && !item.contains_key(EXPIRES)
+}
+
+/// The writes by which a message begins to use files. They fail for one that is gone. `ends` is when a temporary
+/// conversation does, in seconds since 1970.
 pub(crate) fn use_writes(
     table: &Table,
     owner: &Owner,
     (conversation, message): (&str, &str),
     files: &[Attachment],
-    expires: bool,
+    ends: Option<i64>,
 ) -> Vec<TransactWriteItem> {
     let ids: HashSet<&str> = files.iter().map(|file| file.id.as_str()).collect();
     let write = |id: &str| {
         // A file of a temporary conversation alone expires with it.
-        let kept = if expires { String::new() } else { format!(" REMOVE {EXPIRES}") };
+        let kept = if ends.is_some() { String::new() } else { format!(" REMOVE {EXPIRES}") };
+        let end = ends.map(|end| format!("/{end}")).unwrap_or_default();
         let change = Expression::update(format!("ADD {USED_BY} :use{kept}"))
             .and_when(format!("attribute_exists(pk) AND attribute_not_exists({LEAVING})"))
-            .value(":use", AttributeValue::Ss(vec![format!("{conversation}/{message}")]));
+            .value(":use", AttributeValue::Ss(vec![format!("{conversation}/{message}{end}")]));
         table.update_write(&key(owner, id), change)
     };
     ids.into_iter().map(write).collect()

@@ -17,7 +17,7 @@
 //! | | `T#{seq}` | the transcript that prompts read of the turn whose answer has that seq, if it is large or of an earlier release: `said` (JSON), `turn`. It is valid if the answer's `transcript` is above 0, or if the answer ended and has no `transcript`; the latter is an older one with `asked` and maybe `aside`, which are never read | `finish` |
 //! | | `L#{id}` | a share: `share` (JSON) | `share` |
 //! | | `F#{time}#{ULID}` | that an answer is rated; the rest of the key is that of its rating in the list | `rate` |
-//! | `U#{o}#F` | `I#{id}` | a file: `attached` (JSON: what is known of it), `expires` until a message uses it, `usedBy` (a set of `{conversation}/{message}`); until it is uploaded `pending`, while it is deleted `leaving` | [`FileRecords`], `begin` |
+//! | `U#{o}#F` | `I#{id}` | a file: `attached` (JSON: what is known of it), `expires` until a message uses it, `usedBy` (a set of `{conversation}/{message}`, of a temporary one with `/` and its end in seconds); until it is uploaded `pending`, while it is deleted `leaving` | [`FileRecords`], `begin` |
 //! | `U#{o}#U`; of all owners together `USAGE` | `D#{2026-11-21}` | usage of one day (UTC): `turns`, `estimatedTurns`, `inputTokens`, `outputTokens`, `searchCredits`; where it applies `costMicros`, `searches`. Of one owner also the part of each model, as `turns@{model}` and so on, and `memberOf` (groups). No time to live | [`UsageLedger`] |
 //! | `USAGE#OWNERS` | `{o}` | an owner without keys who has usage: `owner` (a name), `day` (of the last usage) | [`UsageLedger`] |
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |

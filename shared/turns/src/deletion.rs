@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use domain::{Owner, TurnError};
-use store::{DeletionCounts, Store};
+use store::{DeletionCounts, ReadError, Store};
 
 use crate::services::TurnServices;
 
@@ -19,13 +19,17 @@ pub async fn delete_conversation(
     services.registry.cancel_deleted(owner, |id, _| id == conversation_id);
     services.registry.forget_completed(owner, Some(conversation_id));
     let Store { conversations, idempotency, executions, streams, .. } = &services.store;
-    conversations.delete(owner, conversation_id).await?;
+    let deleted = conversations.delete(owner, conversation_id).await;
+    if let Some(attachments) =
+        services.attachments.as_ref().filter(|_| deleted.is_ok() || deleted == Err(ReadError::NotFound))
+    {
+        // Also what an interrupted deletion has left.
+        attachments.release(owner, |conversation, _| conversation == conversation_id).await?;
+    }
+    deleted?;
     idempotency.delete_for_conversation(owner, conversation_id).await?;
     executions.delete_for_conversation(owner, conversation_id).await?;
     streams.delete_logs(owner, conversation_id, None).await?;
-    if let Some(attachments) = &services.attachments {
-        attachments.release(owner, |conversation, _| conversation == conversation_id).await?;
-    }
     Ok(())
 }
 

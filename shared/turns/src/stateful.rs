@@ -2,7 +2,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use agent::{ClientContext, EventLog};
-use domain::{ErrorCode, Event, Failure, FinishReason, HistoryTurn, Message, Note, NumberedSources, Summary};
+use attachments::PromptBudget;
+use domain::{
+    ErrorCode, Event, Failure, FinishReason, HistoryTurn, Message, Note, NumberedSources, Summary, TurnError,
+};
 use store::{Answer, ConversationStore, LeaseError, LeaseState, StoreError, TurnEnd, TurnLease, UsageScope, UserInput};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
@@ -22,7 +25,7 @@ use crate::title;
 const CHARS_PER_TOKEN: usize = 5;
 
 /// Which part of a model's window the texts of files may fill.
-const ATTACHED_SHARE: u64 = 2;
+const ATTACHED_SHARE: u64 = 3;
 
 /// Timeout for recovering the text of a turn that died, which the next turn can do without.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -211,18 +214,31 @@ impl StatefulTurn {
         question: &mut [Message],
     ) -> Result<Vec<Arc<dyn Tool>>, Failure> {
         let (Some(attachments), Some(model)) = (&self.services.attachments, self.request.agent.models.first()) else {
+            // No tool can read files without their storage.
+            for message in history.iter_mut().flat_map(|turn| &mut turn.messages).chain(question) {
+                let Message::User { attachments, .. } = message else { continue };
+                for file in attachments {
+                    file.characters = 0;
+                }
+            }
             return Ok(Vec::new());
         };
+        if !self.lease.is_temporary() {
+            attachments.keep_all(&self.request.owner, &self.request.attachments).await.map_err(log_files)?;
+        }
         // A token has at least about one character in every language.
-        let max_chars = model.context_tokens() / ATTACHED_SHARE;
-        let takes_images = model.takes_images(SystemTime::now()) != Some(false);
-        let earlier = history.iter_mut().flat_map(|turn| &mut turn.messages);
-        let (owner, messages) = (&self.request.owner, earlier.chain(question).collect());
-        let unread = attachments.load(owner, messages, takes_images, max_chars).await.map_err(|error| {
-            tracing::error!(cause = error.cause, "the files of a conversation could not be read");
-            error.failure
-        })?;
-        Ok(if unread.is_empty() { Vec::new() } else { attachments.tools(owner, unread) })
+        let space = model.context_tokens() / ATTACHED_SHARE;
+        let budget = PromptBudget {
+            takes_images: model.takes_images(SystemTime::now()) != Some(false),
+            // What follows may cut earlier turns to this length.
+            earlier_chars: space.min(self.request.agent.agent.history_tokens),
+            new_chars: space,
+        };
+        let earlier = history.iter_mut().flat_map(|turn| &mut turn.messages).collect();
+        let owner = &self.request.owner;
+        let readable = attachments.load(owner, earlier, question.iter_mut().collect(), budget).await;
+        let readable = readable.map_err(log_files)?;
+        Ok(if readable.is_empty() { Vec::new() } else { attachments.tools(owner, readable) })
     }
 
     /// The summary of the oldest turns, if the agent wants one; without it they are left out.
@@ -363,4 +379,9 @@ fn log_failure(error: &StoreError) -> Failure {
         tracing::error!(%error, "the storage failed");
     }
     error.code().into()
+}
+
+fn log_files(error: TurnError) -> Failure {
+    tracing::error!(cause = error.cause, "the files of a conversation could not be read");
+    error.failure
 }

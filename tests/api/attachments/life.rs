@@ -119,3 +119,16 @@ async fn temporary_conversation_takes_its_files_along() {
     assert_eq!(app.delete(&format!("/api/conversations/{kept}")).await.status, 204);
     assert_eq!(stored(&app), 0);
 }
+
+#[tokio::test]
+async fn rejected_message_keeps_no_files() {
+    let app = start().await;
+    let id = uploaded(&app, "a.txt", "alpha").await;
+    let unused = app.folder().join("attachments/unused");
+    let absent = "01J00000000000000000000000";
+    let body = json!({ "message": "看", "attachments": [id], "conversationId": absent });
+    assert_eq!(app.post("/api/chat", &body).await.error().0, 404);
+    assert_eq!((count(&unused), stored(&app)), (2, 2), "they expire");
+    send(&app, None, &[&id]).await;
+    assert_eq!((count(&unused), stored(&app)), (0, 2));
+}

@@ -109,5 +109,6 @@ test("pictures of answers are read through the server, after a click", async (t)
   assert.ok(requests.every((agent) => !agent.includes("Mozilla")), "the browser has not contacted the host");
   await page.keyboard.press("Escape");
   await prose(page).getByRole("link", { name: "gone" }).click();
-  await page.getByText("This file is damaged or can’t be read.").first().waitFor();
+  await page.locator("#picture-dialog").getByText("This picture can’t be loaded here.").waitFor();
+  await page.locator("#picture-dialog").getByRole("link", { name: "Open original" }).waitFor();
 });

@@ -144,7 +144,7 @@ test("a failed upload names its reason and can be tried again", async (t) => {
   for (const [status, code, text] of [
     [415, "unsupported_media_type", "This type of file isn’t supported."],
     [400, "invalid_attachment", "This file is damaged or can’t be read."],
-    [413, "too_large", "This file is too large. The limit is 25 MB, or 5 MB for a picture."],
+    [413, "too_large", "This file is too large. The limit is 25 MB, or 3.75 MB and 8,000 pixels a side for a picture."],
     [429, "rate_limited", "Too many requests."],
   ]) {
     stub.fail = { status, code };

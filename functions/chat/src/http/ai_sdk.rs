@@ -15,7 +15,7 @@ use store::{Target as Message, UserInput};
 use turns::TurnStream;
 use web::{ApiError, Caller, ErrorFormat};
 
-use super::attachments::{ConversationOf, store_inline};
+use super::attachments::store_inline;
 use super::extract::{PathId, Target, TurnRequestHead};
 use crate::App;
 
@@ -37,8 +37,7 @@ pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, 
     if question == UserInput::Regenerate {
         attachments.clear();
     }
-    let conversation = ConversationOf { id: conversation_id.as_deref(), temporary: false };
-    store_inline(&head.app, &caller.owner, &agent, attachments.iter_mut().collect(), conversation).await?;
+    store_inline(&head.app, &caller.owner, &agent, attachments.iter_mut().collect()).await?;
     let request_id = head.context.request_id.clone();
     let target = Target { conversation_id, chat_id, message, attachments, ..Target::default() };
     Ok(render(head.start((caller, agent), target, question, &body).await?, request_id))

@@ -1,5 +1,7 @@
 //! Files of users: uploads, downloads, and files inside of requests.
 
+use std::time::Duration;
+
 use attachments::{Attachments, MAX_DIRECT_BYTES, MAX_FILE_BYTES, MAX_FILES};
 use axum::Json;
 use axum::body::Body;
@@ -11,8 +13,8 @@ use futures_util::future::try_join_all;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Deserialize;
 use serde_json::json;
-use store::FileRecord;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use turns::ResolvedAgent;
 use web::{ApiError, Caller};
 
@@ -127,8 +129,9 @@ fn encoded(name: &str) -> String {
     })
 }
 
-/// Pictures of other hosts that a process reads at the same time.
+/// Pictures of other hosts that a process reads at the same time, and how long others wait.
 static DOWNLOADS: Semaphore = Semaphore::const_new(8);
+const DOWNLOAD_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Deserialize)]
 pub(crate) struct PictureQuery {
@@ -141,8 +144,11 @@ pub(crate) async fn picture(
     _: Caller,
     ParsedQuery(PictureQuery { url }): ParsedQuery<PictureQuery>,
 ) -> Result<Response, ApiError> {
-    let _permit = DOWNLOADS.acquire().await.map_err(|_| ErrorCode::Internal)?;
-    let (media_type, content) = attachments::read_picture(&download(&app, &url).await?.1)?;
+    let Ok(Ok(_permit)) = timeout(DOWNLOAD_WAIT, DOWNLOADS.acquire()).await else {
+        return Err(ErrorCode::RateLimited.into());
+    };
+    let (_, bytes) = download(&app, &url).await?;
+    let (media_type, content) = attachments::read_picture(bytes).await?;
     Ok((served(media_type, "inline"), content).into_response())
 }
 
@@ -189,35 +195,14 @@ pub(crate) async fn attach(
     owner: &Owner,
     ids: &[String],
     agent: &ResolvedAgent,
-    conversation: ConversationOf<'_>,
 ) -> Result<Vec<Attachment>, ApiError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     let files = stored_files(app)?;
     let found = files.find(owner, ids).await?;
-    check_pictures(app, agent, found.iter().map(|record| record.file.kind)).await?;
-    if !conversation.is_temporary(app, owner).await? {
-        files.keep_all(owner, &found).await?;
-    }
-    Ok(found.iter().map(|record| record.file.attachment()).collect())
-}
-
-/// The conversation of a message with files: an existing one by its id, or a new one.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct ConversationOf<'a> {
-    pub(crate) id: Option<&'a str>,
-    pub(crate) temporary: bool,
-}
-
-impl ConversationOf<'_> {
-    /// Whether its files expire with it.
-    async fn is_temporary(self, app: &App, owner: &Owner) -> Result<bool, ApiError> {
-        Ok(match self.id {
-            Some(id) => app.store.conversations.get(owner, id).await?.expires_at.is_some(),
-            None => self.temporary,
-        })
-    }
+    check_pictures(app, agent, found.iter().map(|file| file.kind)).await?;
+    Ok(found)
 }
 
 /// # Errors
@@ -246,12 +231,12 @@ pub(crate) async fn read_inline<'a>(
     let new = question.len();
     let files: Vec<&mut Attachment> = question.iter_mut().chain(files_of(earlier)).collect();
     check_count(files.len())?;
-    let read = files.into_iter().map(async |file| {
+    let mut kinds = Vec::with_capacity(files.len());
+    for file in files {
         let (name, bytes) = fetch(app, file).await?;
         *file = attachments::read_once(&app.config.reader, &name, bytes).await?;
-        Ok::<_, ApiError>(file.kind)
-    });
-    let kinds = try_join_all(read).await?;
+        kinds.push(file.kind);
+    }
     check_pictures(app, agent, kinds.into_iter().take(new)).await
 }
 
@@ -272,25 +257,18 @@ pub(crate) async fn store_inline(
     owner: &Owner,
     agent: &ResolvedAgent,
     inline: Vec<&mut Attachment>,
-    conversation: ConversationOf<'_>,
 ) -> Result<(), ApiError> {
     if inline.is_empty() {
         return Ok(());
     }
     check_count(inline.len())?;
     let files = app.turns.attachments.as_ref().ok_or_else(|| ApiError::invalid_request(NO_FILES))?;
-    let mut stored = Vec::with_capacity(inline.len());
-    for file in &inline {
-        let (name, bytes) = fetch(app, file).await?;
-        let file = files.upload(owner, &name, bytes).await?;
-        check_pictures(app, agent, [file.kind]).await?;
-        stored.push(FileRecord { file, is_pending: false, is_kept: false });
+    let contents = try_join_all(inline.iter().map(async |file| fetch(app, file).await)).await?;
+    if contents.iter().any(|(_, bytes)| attachments::is_picture(bytes)) {
+        check_pictures(app, agent, [AttachmentKind::Image]).await?;
     }
-    if !conversation.is_temporary(app, owner).await? {
-        files.keep_all(owner, &stored).await?;
-    }
-    for (file, record) in inline.into_iter().zip(&stored) {
-        *file = record.file.attachment();
+    for (file, (name, bytes)) in inline.into_iter().zip(contents) {
+        *file = files.upload(owner, &name, bytes).await?.attachment();
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use store::UserInput;
 use turns::FrameId;
 use web::{ApiError, Caller};
 
-use super::attachments::{ConversationOf, attach};
+use super::attachments::attach;
 use super::extract::{PathId, StreamQuery, Target, TurnRequestHead, is_accumulated};
 use super::render::ResponseFormat;
 use crate::App;
@@ -47,8 +47,7 @@ async fn answer(head: TurnRequestHead, body: Body, requires_agent: bool) -> Resu
         ParentMessage::Id(id) => store::Target::Message(id),
     };
     let (conversation_id, temporary) = (request.conversation_id, request.temporary);
-    let conversation = ConversationOf { id: conversation_id.as_deref(), temporary };
-    let attachments = attach(&head.app, &resolved.0.owner, &request.attachments, &resolved.1, conversation).await?;
+    let attachments = attach(&head.app, &resolved.0.owner, &request.attachments, &resolved.1).await?;
     let target = Target { conversation_id, message, attachments, temporary, ..Target::default() };
     let turn = head.start(resolved, target, UserInput::Message(request.message), &body).await?;
     format.render(turn).await

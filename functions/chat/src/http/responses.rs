@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use turns::{ClientTurn, StartStatelessTurn, StatelessInput, TurnStream};
 use web::{ApiError, Caller};
 
-use super::attachments::{ConversationOf, files_of, read_inline, store_inline};
+use super::attachments::{files_of, read_inline, store_inline};
 use super::extract::{ParsedQuery, PathId, Target, TurnRequestHead};
 use super::openai::{client_context, prompt_input, resolve};
 use crate::App;
@@ -103,8 +103,7 @@ async fn start(
         chat.clone().with_conversation(messages.clone())?;
     }
     check_end(&messages)?;
-    let of = ConversationOf { id: previous.as_ref().map(|id| id.conversation_id.as_str()), temporary: false };
-    store_inline(&head.app, &caller.owner, &agent, files_of(messages.iter_mut()).collect(), of).await?;
+    store_inline(&head.app, &caller.owner, &agent, files_of(messages.iter_mut()).collect()).await?;
     let attachments = files_of(messages.iter_mut()).map(|file| file.clone()).collect();
     let (text, input) = match <[Message; 1]>::try_from(messages) {
         Ok([Message::User { text, .. }]) => (text, Vec::new()),

@@ -1,8 +1,8 @@
-use domain::{AnswerDelta, ErrorCode, Event, Failure, FinishReason};
+use domain::{AnswerDelta, AttachmentKind, ErrorCode, Event, Failure, FinishReason};
 use llm::{ModelError, ToolMode};
 use prompts::AgentTexts;
 
-use super::Run;
+use super::{Pictures, Run};
 use crate::fallback;
 use crate::round::{RoundError, allows_failover};
 
@@ -17,6 +17,12 @@ impl Run<'_> {
                 Ok(None)
             }
             RoundError::Model(ModelError::ContextTooLong) if !self.has_trimmed && self.trim().await => Ok(None),
+            RoundError::Model(ModelError::ImagesUnsupported)
+                if self.pictures == Pictures::Sent && !self.question_has_pictures() =>
+            {
+                self.pictures = Pictures::Named;
+                Ok(None)
+            }
             RoundError::GaveUp(round) => Ok(round.and_then(|round| self.end_after_calls(*round))),
             RoundError::Model(ModelError::Deadline) => self.finish_late(ErrorCode::Deadline.into()).map(Some),
             RoundError::Fatal(_) => Err(error.failure()),
@@ -50,6 +56,11 @@ impl Run<'_> {
             self.emit_fallback(|texts| texts.out_of_time);
         }
         Ok(FinishReason::Deadline)
+    }
+
+    /// Whether the new message has pictures, not only earlier ones.
+    fn question_has_pictures(&self) -> bool {
+        self.turn.attachments.iter().any(|file| file.kind == AttachmentKind::Image)
     }
 
     fn has_sources(&self) -> bool {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use domain::{FinishReason, Message, ToolChoice};
+use domain::{Attachment, FinishReason, Message, ToolChoice};
 use llm::{CallOptions, ModelError, Prompt, ResponseRecorder, ToolMode};
 use tokio::time::timeout_at;
 use tool_calls::CallFormat;
 
-use super::{Phase, Run};
+use super::{Phase, Pictures, Run};
 use crate::attached::without_pictures;
 use crate::compactness::is_compact;
 use crate::estimate::{self, TextSize};
@@ -122,8 +122,11 @@ impl Run<'_> {
         self.add_instructions(closing, &mut current);
         let current = self.with_reference(current);
         let mut messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
-        if self.model().takes_images(SystemTime::now()) == Some(false) {
-            messages.iter_mut().for_each(without_pictures);
+        let takes_none =
+            self.pictures == Pictures::Named || self.model().takes_images(SystemTime::now()) == Some(false);
+        let takes = |file: &Attachment| !takes_none && self.model().takes_picture_type(&file.media_type);
+        for message in &mut messages {
+            without_pictures(message, takes);
         }
         let (params, from_caller) = (self.generation_params(phase), self.has_client_input());
         let owner = Some(self.turn.context.owner.clone());

@@ -14,7 +14,10 @@ pub(super) fn read(archive: &mut Archive<'_>) -> Result<String, FileError> {
     let damaged = || FileError::damaged("it is not a readable DOCX document");
     let styles = archive.read("word/styles.xml")?;
     let levels = styles.and_then(|styles| heading_levels(&styles)).unwrap_or_default();
-    let document = archive.read("word/document.xml")?.ok_or_else(damaged)?;
+    let document = match archive.read("word/document.xml")? {
+        Some(document) => document,
+        None => archive.read("word/document2.xml")?.ok_or_else(damaged)?,
+    };
     let mut text = body::read(&document, &levels).ok_or_else(damaged)?;
     for part in ["word/footnotes.xml", "word/endnotes.xml"] {
         let notes = archive.read(part)?.and_then(|notes| body::read(&notes, &HashMap::new()));

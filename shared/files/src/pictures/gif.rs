@@ -30,9 +30,11 @@ pub(super) fn clean(input: &mut Bytes<'_>) -> Result<Picture, FileError> {
                 true
             }
             0x21 => match input.byte()? {
-                0xFE => blocks(input).map(|_| false)?,
+                // The control of the next frame.
+                0xF9 => blocks(input).map(|_| true)?,
                 0xFF => SHOWN_APPLICATIONS.contains(&blocks(input)?),
-                _ => blocks(input).map(|_| true)?,
+                // Comments, and texts that no program shows.
+                _ => blocks(input).map(|_| false)?,
             },
             0x3B if has_pixels => {
                 picture.bytes.push(0x3B);

@@ -12,6 +12,10 @@ use crate::{FileError, FileType};
 /// The maximum number of pixels. More would take a decoder 160 MB.
 const MAX_PIXELS: u64 = 40_000_000;
 
+/// The longest side in pixels.
+// Claude and Amazon Bedrock take 8,000: https://docs.claude.com/en/docs/build-with-claude/vision, 2026-11-27.
+const MAX_SIDE: u32 = 8_000;
+
 /// A picture without metadata.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Picture {
@@ -28,7 +32,7 @@ pub struct Picture {
 /// A picture of many megabytes takes tens of milliseconds: it is work for the pool.
 ///
 /// # Errors
-/// `Damaged` for a picture that is not complete, `TooLarge` for more than 40 million pixels, `Unsupported` for another type.
+/// `Damaged` for a picture that is not complete, `TooLarge` for more than 40 million pixels or 8,000 a side, `Unsupported` for another type.
 pub fn clean_picture(file_type: FileType, bytes: &[u8]) -> Result<Picture, FileError> {
     let mut input = Bytes(bytes);
     match file_type {
@@ -47,6 +51,9 @@ impl Picture {
             0 => Err(FileError::damaged("the picture has no pixels")),
             pixels if pixels > MAX_PIXELS => {
                 Err(FileError::TooLarge(format!("the picture has more than {} megapixels", MAX_PIXELS / 1_000_000)))
+            }
+            _ if width.max(height) > MAX_SIDE => {
+                Err(FileError::TooLarge(format!("a side of the picture has more than {MAX_SIDE} pixels")))
             }
             _ => Ok(Self { bytes: Vec::new(), width, height }),
         }

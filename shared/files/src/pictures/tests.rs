@@ -226,3 +226,19 @@ fn simple_webp_pictures_are_accepted() {
 fn documents_are_no_pictures() {
     assert_eq!(clean_picture(FileType::Svg, b"<svg/>"), Err(FileError::Unsupported));
 }
+
+#[test]
+fn nested_frames_do_not_exhaust_the_stack() {
+    // Each level is a frame around the next one, with 24 bytes for its type, its length and its header.
+    let mut data = Vec::new();
+    for level in (0..50_000).rev() {
+        data.extend(b"ANMF");
+        data.extend(u32::to_le_bytes(16 + level * 24));
+        data.extend([0; 16]);
+    }
+    let mut file = b"WEBPVP8X\x0A\0\0\0\x02\0\0\0\0\0\0\0\0\0".to_vec();
+    file.extend(data);
+    let length = u32::try_from(file.len()).unwrap().to_le_bytes();
+    let webp = [b"RIFF", &length[..], &file].concat();
+    assert!(clean_picture(FileType::WebP, &webp).is_err(), "and the stack is not used up");
+}

@@ -15,7 +15,7 @@ pub(super) fn clean(input: &mut Bytes<'_>) -> Result<Picture, FileError> {
     let (kind, data) = chunk(&mut header)?;
     let size = size(kind, data)?.ok_or_else(|| FileError::damaged("the WebP has no header"))?;
     let mut picture = Picture::new(size)?;
-    let (chunks, has_pixels) = clean_chunks(file)?;
+    let (chunks, has_pixels) = clean_chunks(file, false)?;
     if !has_pixels {
         return Err(FileError::damaged("the WebP has no pixels"));
     }
@@ -24,8 +24,8 @@ pub(super) fn clean(input: &mut Bytes<'_>) -> Result<Picture, FileError> {
     Ok(picture)
 }
 
-/// The chunks that a picture is shown with, and whether there are pixels in them.
-fn clean_chunks(mut input: Bytes<'_>) -> Result<(Vec<u8>, bool), FileError> {
+/// The chunks that a picture, or a frame of it, is shown with, and whether there are pixels in them.
+fn clean_chunks(mut input: Bytes<'_>, in_frame: bool) -> Result<(Vec<u8>, bool), FileError> {
     let (mut kept, mut has_pixels) = (Vec::new(), false);
     while !input.0.is_empty() {
         let (kind, data) = chunk(&mut input)?;
@@ -33,10 +33,11 @@ fn clean_chunks(mut input: Bytes<'_>) -> Result<(Vec<u8>, bool), FileError> {
         size(kind, data)?.map(Picture::new).transpose()?;
         match &kind {
             b"VP8X" => push(&mut kept, kind, &[&[data[0] & !METADATA_FLAGS], &data[1..]].concat()),
-            b"ANMF" => {
+            // No frame has frames: nesting would have no bound.
+            b"ANMF" if !in_frame => {
                 let mut frame = Bytes(data);
                 let header = frame.take(16)?;
-                let (chunks, has_frame) = clean_chunks(frame)?;
+                let (chunks, has_frame) = clean_chunks(frame, true)?;
                 push(&mut kept, kind, &[header, &chunks].concat());
                 has_pixels |= has_frame;
             }

@@ -55,7 +55,6 @@ const FAMILIES: &[(&str, bool)] = &[
     ("grok-4", true),
     ("pixtral-", true),
     ("codestral-", false),
-    ("devstral-", false),
     ("llama-3.2-11b", true),
     ("llama-3.2-90b", true),
     ("llama-3.3", false),

@@ -159,7 +159,7 @@ impl ConversationStore {
         let claim =
             turn.idempotency.iter().map(|claim| claim.write(&self.ephemeral, &turn_ref, lease.expires_secs, now));
         let message = (lease.conversation_id.as_str(), turn.user_message_id.as_str());
-        let files = use_writes(&self.table, owner, message, &turn.attachments, lease.is_temporary());
+        let files = use_writes(&self.table, owner, message, &turn.attachments, lease.expires_secs);
         continued.into_iter().chain(writes).chain(files).chain(claim).collect()
     }
 

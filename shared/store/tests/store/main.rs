@@ -19,6 +19,7 @@ mod deletion;
 mod erase;
 mod executions;
 mod faults;
+mod files;
 mod flags;
 mod history;
 mod idempotency;

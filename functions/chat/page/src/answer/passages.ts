@@ -7,7 +7,7 @@ export function wirePassages(root: HTMLElement): void {
   root.addEventListener("click", (event) => {
     const opener = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-document], a[href^="attachment:"], #messages a[data-picture]') : null;
     // The first tap on a citation shows its card.
-    if (!opener || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
+    if (!opener || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     openCited(opener);
   });

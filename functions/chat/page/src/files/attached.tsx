@@ -3,7 +3,7 @@
 import { render } from "preact";
 
 import { ApiError, requestText } from "../api/client.ts";
-import { fetchWithKey, toApiError } from "../api/transport.ts";
+import { fetchWithKey } from "../api/transport.ts";
 import type { Attachment } from "../api/types.ts";
 import { sizeText } from "../i18n/index.ts";
 import { showDialog } from "../view/dialog.ts";
@@ -66,15 +66,11 @@ export function openCited(opener: HTMLElement): void {
 
 /** Shows a picture of another host, which the server reads: the page itself contacts no other host. */
 async function openPicture(url: string, name: string): Promise<void> {
-  try {
-    const response = await fetchWithKey(`/api/pictures?url=${encodeURIComponent(url)}`, { method: "GET" });
-    if (!response.ok) throw await toApiError(response);
-    const image = el("img", { alt: name });
-    showPicture(image, await response.blob());
-    showDialog({ id: "picture-dialog", title: name, body: [image], controls: [link(url, {}, texts.original)] });
-  } catch (thrown) {
-    showError(ApiError.from(thrown));
-  }
+  const response = await fetchWithKey(`/api/pictures?url=${encodeURIComponent(url)}`, { method: "GET" }).catch(() => null);
+  const image = el("img", { alt: name });
+  if (response?.ok) showPicture(image, await response.blob());
+  const body = response?.ok ? image : el("p", {}, texts.noPicture);
+  showDialog({ id: "picture-dialog", title: name, body: [body], controls: [link(url, {}, texts.original)] });
 }
 
 async function openFile({ id, name, kind }: Named, cited: Cited): Promise<void> {

@@ -215,6 +215,12 @@ impl ModelClient {
         self.state.capabilities.tools.take_unpublished()
     }
 
+    /// Whether the wire takes pictures of a type that other wires take.
+    // Gemini takes no GIF: https://ai.google.dev/gemini-api/docs/image-understanding, 2026-11-27.
+    pub fn takes_picture_type(&self, media_type: &str) -> bool {
+        self.wire() != Wire::Gemini || media_type != "image/gif"
+    }
+
     /// Whether the model takes pictures, as far as is known at `now`; makes no request.
     pub fn takes_images(&self, now: SystemTime) -> Option<bool> {
         self.state.capabilities.images.get(now)
