@@ -169,7 +169,7 @@ test("a message has at most ten files of 25 MiB", async (t) => {
     { name: "huge.txt", mimeType: "text/plain", size: 25 * 1024 * 1024 + 1 },
     { name: "big.csv", mimeType: "text/csv", size: 5 * 1024 * 1024 },
   ]);
-  await chips(page).getByText("This file is too large. The limit is 25 MB, or 5 MB for a picture.").waitFor();
+  await chips(page).getByText("This file is too large. The limit is 25 MB, or 3.75 MB and 8,000 pixels a side for a picture.").waitFor();
   await page.waitForFunction(() => document.querySelectorAll("#files progress").length === 0);
   assert.deepEqual(stub.uploads.map(({ path }) => path), ["/api/attachments/uploads", "/api/attachments/big/content", "/api/attachments/big/complete"]);
   assert.deepEqual(stub.formats, [{ name: "big.csv", type: "text/csv", bytes: 5 * 1024 * 1024 }]);

@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-hzTdh0UuYVxxgu+FrrY3OeZcG7KYfGIYCk/d9rzwd7U='; style-src 'sha256-10t3Xl+ix5SauB+56MsBcS1g5c2AaBU6jSWMXCGsWg4='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-tXvF49Jtjh6JjqbUryuKwB7UxHCIjzKJtSVpujlEki4='; style-src 'sha256-KqG8eVFRT6rj1oklGXb13Ua3FnsDguj8lBD+Ybnodo0='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "0fc2763c421f967e";
+const DOCUMENT_HASH: &str = "3a9f5afae5460b84";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");
@@ -18,7 +18,7 @@ const ASSETS: &[Asset] = &[
     Asset { name: "formulas-093215e2ff6a.woff2", content_type: "font/woff2", immutable: true, gzip: include_bytes!("formulas-093215e2ff6a.woff2.gz") },
     Asset { name: "admin-897c6026347a.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-897c6026347a.js.gz") },
     Asset { name: "code-bf0dd8bebc19.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("code-bf0dd8bebc19.js.gz") },
-    Asset { name: "files-6b8e5248de7b.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-6b8e5248de7b.js.gz") },
+    Asset { name: "files-5c966c618eb0.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-5c966c618eb0.js.gz") },
     Asset { name: "library-49342d042d1c.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-49342d042d1c.js.gz") },
     Asset { name: "maths-f555295a05fc.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("maths-f555295a05fc.js.gz") },
     Asset { name: "settings-f2297091b0fc.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("settings-f2297091b0fc.js.gz") },

@@ -50,7 +50,7 @@ function AttachedFile(file: Attachment) {
 
 /** Opens what an answer refers to: a picture, lines or pages of a file of the conversation, else lines of a document. */
 export function openCited(opener: HTMLElement): void {
-  if (opener instanceof HTMLAnchorElement && "picture" in opener.dataset) return void openPicture(opener.href, opener.textContent);
+  if (opener instanceof HTMLAnchorElement && !opener.href.startsWith("attachment:")) return void openPicture(opener.href, opener.textContent);
   const [, id, first = "1", last = first] = /^attachment:([^#]+)(?:#\w+=(\d+)(?:-(\d+))?)?$/.exec(opener.getAttribute("href") ?? "") ?? [];
   const { document: path = "", title: name = "", ...lines } = opener.dataset;
   const cited = id ? { first: Number(first), last: Number(last) } : { first: Number(lines.first), last: Number(lines.last) };

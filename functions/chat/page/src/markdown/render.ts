@@ -133,6 +133,9 @@ class Builder {
   }
 }
 
+/** The links to pictures, which open in a dialog. */
+export const pictureLinks = new WeakSet<Element>();
+
 const HANDLERS: Record<string, Handler> = {
   inline: (builder, token) => {
     builder.adapt(token.content);
@@ -174,7 +177,9 @@ const HANDLERS: Record<string, Handler> = {
   image: (builder, token) => {
     const href = safeHref(attribute(token, "src"));
     const text = plainText(token) || attribute(token, "src");
-    builder.append(href ? link(href, { "data-picture": "" }, text) : text);
+    const picture = href ? link(href, {}, text) : text;
+    if (picture instanceof Element) pictureLinks.add(picture);
+    builder.append(picture);
   },
   math: (builder, token) => builder.append(formulaElement(token.content, token.meta as unknown as FormulaForm)),
   cite: (builder, token) => cite(builder, token),
