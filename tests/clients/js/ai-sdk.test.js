@@ -116,7 +116,7 @@ for (const version of VERSIONS) {
       const files = [{ type: "file", mediaType: "image/png", url: "data:image/png;base64,AA==" }];
       await one.sendMessage({ text: "看", files });
       assert.equal(one.status, "error");
-      assert.match(one.error.message, /^`messages\[0\]\.parts\[0\]\.type` must be "text"/);
+      assert.match(one.error.message, /^The type of the file is unknown: PNG, JPEG, WebP, GIF/);
       await one.sendMessage({ text: "你好" }, { body: { modelType: "nobody" } });
       assert.match(one.error.message, /^`modelType` names no model; there are: demo$/);
       await one.regenerate();
