@@ -187,7 +187,7 @@ class Errors(unittest.TestCase):
             (lambda: create("nobody", "Hi"), openai.NotFoundError, 404, "model_not_found", "model"),
             (lambda: client.models.retrieve("nobody"), openai.NotFoundError, 404, "model_not_found", "model"),
             (lambda: create("native", "Hi", n=2), openai.BadRequestError, 400, "invalid_request", "n"),
-            (lambda: create("native", picture), openai.BadRequestError, 400, "invalid_request", "messages[0].content"),
+            (lambda: create("native", picture), openai.BadRequestError, 400, "invalid_attachment", None),
             (lambda: client.embeddings.create(model="x", input="x"), openai.NotFoundError, 404, "not_found", None),
         ]:
             with self.assertRaises(kind) as raised:
