@@ -266,5 +266,25 @@ async fn refused_earlier_pictures_are_named_instead() {
     let turn = app.chat(&json!({ "message": "看", "attachments": [id] })).await;
     assert_eq!(app.follow_up(&turn.conversation_id(), "又").await.finish_reason(), "stop");
     let messages = app.model.requests().pop().unwrap().dialogue();
-    assert_eq!(messages[0].1, "[image dot.png]\n看");
+    assert_eq!(messages[0].1, "[image dot.png]\n\n看");
+}
+
+#[tokio::test]
+async fn overlapping_completions_have_one_file() {
+    let app = TestApp::start().await;
+    let begin = async |bytes: usize| {
+        let wanted = json!({ "name": "a.txt", "type": "text/plain", "bytes": bytes });
+        let begun = app.post("/api/attachments/uploads", &wanted).await.json();
+        (begun["id"].as_str().unwrap().to_owned(), begun["url"].as_str().unwrap()[app.base().len()..].to_owned())
+    };
+    let form = [("content-type", "multipart/form-data; boundary=X")];
+    let body = "--X\r\ncontent-disposition: form-data; name=\"file\"\r\n\r\nalpha\r\n--X--\r\n";
+    let (_, path) = begin(4).await;
+    assert_eq!(app.send("POST", &path, &form, body).await.error(), (413, "too_large".to_owned()), "4 were announced");
+    let (id, path) = begin(5).await;
+    assert_eq!(app.send("POST", &path, &form, body).await.status, 204);
+    let (complete, empty) = (format!("/api/attachments/{id}/complete"), json!({}));
+    let (one, other) = tokio::join!(app.post(&complete, &empty), app.post(&complete, &empty));
+    assert_eq!((one.status, other.status, one.json()), (201, 201, other.json()));
+    assert_eq!(app.get(&format!("/api/attachments/{id}/text")).await.text(), "alpha");
 }

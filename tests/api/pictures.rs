@@ -50,7 +50,7 @@ async fn f106_body_with_files_has_six_mebibytes() {
         ),
         ("/v1/responses", json!({ "model": "openai", "input": "x".repeat(1 << 20) })),
     ] {
-        assert_eq!(app.post(path, &body).await.status, 413, "text alone is bounded as elsewhere: {path}");
+        assert_eq!(app.post(path, &body).await.status, 413, "text alone has the limit of every body: {path}");
     }
     assert!(app.model.requests().is_empty());
 }

@@ -42,7 +42,7 @@ pub(crate) fn without_pictures(message: &mut Message, accepts: impl Fn(&Attachme
     let (pictures, others): (Vec<_>, Vec<_>) = std::mem::take(attachments).into_iter().partition(accepts);
     *attachments = pictures;
     if !others.is_empty() {
-        *text = others.iter().map(named).chain([std::mem::take(text)]).collect::<Vec<_>>().join("\n");
+        *text = others.iter().map(named).chain([std::mem::take(text)]).collect::<Vec<_>>().join("\n\n");
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
         let mut message = Message::User { text, attachments };
         without_pictures(&mut message, |_| false);
         let Message::User { text, attachments } = message else { unreachable!() };
-        assert!(text.starts_with("[image p.png]\n<file") && attachments.is_empty(), "{text}");
+        assert!(text.starts_with("[image p.png]\n\n<file") && attachments.is_empty(), "{text}");
         let plain = Message::user("a");
         assert_eq!(with_documents(texts, plain.clone()), plain);
     }

@@ -93,9 +93,6 @@ impl Attachments {
 
 /// The files of a message that are stored and not loaded.
 fn stored_files(message: &mut Message) -> impl Iterator<Item = &mut Attachment> {
-    let files = match message {
-        Message::User { attachments, .. } => attachments.as_mut_slice(),
-        Message::Assistant { .. } | Message::Tool(_) => &mut [],
-    };
-    files.iter_mut().filter(|file| file.content == AttachmentContent::Absent && !file.id.is_empty())
+    let is_stored = |file: &&mut Attachment| file.content == AttachmentContent::Absent && !file.id.is_empty();
+    message.attachments_mut().iter_mut().filter(is_stored)
 }

@@ -126,8 +126,10 @@ impl Attachments {
             }
         };
         let file = self.write(owner, checked).await?;
+        let is_first = self.records.complete(owner, &file).await?;
+        // Only now: until then the next call completes an interrupted one.
         self.blobs.delete(BlobKey::of_upload(owner, id)).await?;
-        if self.records.complete(owner, &file).await? { Ok(file) } else { Err(ErrorCode::NotFound.into()) }
+        if is_first { Ok(file) } else { self.get(owner, id).await }
     }
 
     async fn write(&self, owner: &Owner, checked: CheckedFile) -> Result<StoredFile, TurnError> {

@@ -24,9 +24,6 @@ use tokio::task::spawn_blocking;
 
 use crate::blob_key::BlobKey;
 
-/// The maximum number of files of a message.
-pub const MAX_FILES: usize = 10;
-
 /// How many files are deleted at the same time.
 const DELETIONS: usize = 16;
 

@@ -1,6 +1,6 @@
 //! Files that requests carry in their messages, by data URL or address.
 
-use domain::{Attachment, AttachmentContent, ErrorCode, Failure, Message, StrictObject};
+use domain::{Attachment, AttachmentContent, ErrorCode, Failure, Message, StrictObject, one_line};
 
 use crate::request::{MAX_ATTACHMENTS, MAX_BODY_BYTES};
 
@@ -23,7 +23,7 @@ impl UserContent {
     /// Adds the picture at the address in this field of a part.
     pub(crate) fn add_image(&mut self, part: &mut StrictObject, field: &str) -> Result<(), Failure> {
         reject_id(part)?;
-        self.add(part, &[field], (Some("image".to_owned()), None))
+        self.add(part, &[field], (None, None))
     }
 
     /// Adds the file at the address in one of these fields of a part.
@@ -55,7 +55,11 @@ impl UserContent {
         }
         let of_data = || data?.split([',', ';']).next().map(str::to_owned);
         let media_type = media_type.or_else(of_data).unwrap_or_default();
-        self.attachments.push(Attachment::at(one_line(&name.unwrap_or_default()), media_type, &address));
+        self.attachments.push(Attachment::at(
+            one_line(&name.unwrap_or_default(), MAX_NAME_CHARS),
+            media_type,
+            &address,
+        ));
         Ok(())
     }
 
@@ -70,13 +74,6 @@ fn reject_id(part: &mut StrictObject) -> Result<(), Failure> {
     part.take_value("file_id").map_or(Ok(()), |_| Err(part.field_error("file_id", accepted)))
 }
 
-/// A name on one line; `file` if there is none.
-fn one_line(name: &str) -> String {
-    let name: String = name.chars().filter(|letter| !letter.is_control()).take(MAX_NAME_CHARS).collect();
-    let name = name.trim();
-    if name.is_empty() { "file".to_owned() } else { name.to_owned() }
-}
-
 /// Checks that a body has at most [`MAX_BODY_BYTES`] in addition to the addresses of its files.
 ///
 /// # Errors
@@ -84,17 +81,13 @@ fn one_line(name: &str) -> String {
 pub(crate) fn check_size<'a>(
     body: &[u8],
     messages: impl Iterator<Item = &'a Message>,
-    attachments: &[Attachment],
+    attachments: &'a [Attachment],
 ) -> Result<(), Failure> {
-    let of_message = |message: &'a Message| match message {
-        Message::User { attachments, .. } => attachments.as_slice(),
-        Message::Assistant { .. } | Message::Tool(_) => &[],
-    };
     let address_len = |one: &Attachment| match &one.content {
         AttachmentContent::Address(address) => address.len(),
         _ => 0,
     };
-    let files: usize = messages.flat_map(of_message).chain(attachments).map(address_len).sum();
+    let files: usize = messages.flat_map(Message::attachments).chain(attachments).map(address_len).sum();
     if body.len().saturating_sub(files) <= MAX_BODY_BYTES {
         return Ok(());
     }

@@ -10,7 +10,7 @@ pub struct Attachment {
     /// Its id; empty while no store has it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub id: String,
-    /// The name of the file, on one line.
+    /// The name of the file, on one line; empty if its request does not name it.
     pub name: String,
     /// Its media type, such as `image/png`, by its content.
     #[serde(rename = "type")]

@@ -37,6 +37,22 @@ impl Message {
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { text: text.into(), attachments: Vec::new() }
     }
+
+    /// The files of a user message.
+    pub fn attachments(&self) -> &[Attachment] {
+        match self {
+            Self::User { attachments, .. } => attachments,
+            Self::Assistant { .. } | Self::Tool(_) => &[],
+        }
+    }
+
+    /// The files of a user message.
+    pub fn attachments_mut(&mut self) -> &mut [Attachment] {
+        match self {
+            Self::User { attachments, .. } => attachments,
+            Self::Assistant { .. } | Self::Tool(_) => &mut [],
+        }
+    }
 }
 
 /// An earlier turn of a conversation, as prompts read it.

@@ -7,7 +7,7 @@
 //! * `locale`: the language and the time zone of prompts
 //! * `runner`: what stateful and stateless turns share; `stateful`, `stateless`: the two kinds; `stored_answer`: what the first kind
 //!   stores
-//! * `prompt_parts`: what a stored turn answers, and what precedes that
+//! * `prompt_parts`: what a stored turn answers, and what precedes that; `files`: what its prompt has of files
 //! * `title`: titles of conversations
 //! * `registry`, `completed`: the turns of this process, running and finished
 //! * `deletion`: deleting conversations and messages with their turns
@@ -21,6 +21,7 @@ mod admission;
 mod budgets;
 mod completed;
 mod deletion;
+mod files;
 mod handle;
 mod idempotency;
 mod locale;

@@ -1,16 +1,14 @@
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use agent::{ClientContext, EventLog};
-use attachments::PromptBudget;
-use domain::{
-    ErrorCode, Event, Failure, FinishReason, HistoryTurn, Message, Note, NumberedSources, Summary, TurnError,
-};
+use domain::{ErrorCode, Event, Failure, FinishReason, Message, Note, NumberedSources, Summary};
 use store::{Answer, ConversationStore, LeaseError, LeaseState, StoreError, TurnEnd, TurnLease, UsageScope, UserInput};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
-use tools::{SourceNumbers, Tool};
+use tools::SourceNumbers;
 
+use crate::files;
 use crate::prompt_parts::prompt_parts;
 use crate::registry::TurnGuard;
 use crate::replay::LogWriter;
@@ -23,9 +21,6 @@ use crate::title;
 
 /// Characters read of earlier turns for each token that may be sent: long results are shortened afterwards.
 const CHARS_PER_TOKEN: usize = 5;
-
-/// Which part of a model's window the texts of files may fill.
-const ATTACHED_SHARE: u64 = 3;
 
 /// Timeout for recovering the text of a turn that died, which the next turn can do without.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -156,10 +151,9 @@ impl StatefulTurn {
         let earlier_sources = earlier_sources.map_err(|error| log_failure(&error))?;
         let sources = self.sources.get_or_init(|| SourceNumbers::continuing(&earlier_sources)).clone();
         let mut question = self.question().await.map_err(|error| log_failure(&error))?;
-        let tools = self.load_files(&mut history, &mut question).await?;
-        let has_files =
-            |message: &Message| matches!(message, Message::User { attachments, .. } if !attachments.is_empty());
-        if history.iter().flat_map(|turn| &turn.messages).chain(&question).any(has_files) {
+        let is_temporary = self.lease.is_temporary();
+        let tools = files::load(&self.services, &self.request, is_temporary, &mut history, &mut question).await?;
+        if history.iter().flat_map(|turn| &turn.messages).chain(&question).any(|one| !one.attachments().is_empty()) {
             // A recording has texts only.
             recorder = None;
         }
@@ -205,40 +199,6 @@ impl StatefulTurn {
                 self.services.store.conversations.load_input(&self.lease).await
             }
         }
-    }
-
-    /// Loads what the prompt has of the conversation's files; the tools that read the rest of them.
-    async fn load_files(
-        &self,
-        history: &mut [HistoryTurn],
-        question: &mut [Message],
-    ) -> Result<Vec<Arc<dyn Tool>>, Failure> {
-        let (Some(attachments), Some(model)) = (&self.services.attachments, self.request.agent.models.first()) else {
-            // No tool can read files without their storage.
-            for message in history.iter_mut().flat_map(|turn| &mut turn.messages).chain(question) {
-                let Message::User { attachments, .. } = message else { continue };
-                for file in attachments {
-                    file.characters = 0;
-                }
-            }
-            return Ok(Vec::new());
-        };
-        if !self.lease.is_temporary() {
-            attachments.keep_all(&self.request.owner, &self.request.attachments).await.map_err(log_files)?;
-        }
-        // A token has at least about one character in every language.
-        let space = model.context_tokens() / ATTACHED_SHARE;
-        let budget = PromptBudget {
-            takes_images: model.takes_images(SystemTime::now()) != Some(false),
-            // What follows may cut earlier turns to this length.
-            earlier_chars: space.min(self.request.agent.agent.history_tokens),
-            new_chars: space,
-        };
-        let earlier = history.iter_mut().flat_map(|turn| &mut turn.messages).collect();
-        let owner = &self.request.owner;
-        let readable = attachments.load(owner, earlier, question.iter_mut().collect(), budget).await;
-        let readable = readable.map_err(log_files)?;
-        Ok(if readable.is_empty() { Vec::new() } else { attachments.tools(owner, readable) })
     }
 
     /// The summary of the oldest turns, if the agent wants one; without it they are left out.
@@ -379,9 +339,4 @@ fn log_failure(error: &StoreError) -> Failure {
         tracing::error!(%error, "the storage failed");
     }
     error.code().into()
-}
-
-fn log_files(error: TurnError) -> Failure {
-    tracing::error!(cause = error.cause, "the files of a conversation could not be read");
-    error.failure
 }

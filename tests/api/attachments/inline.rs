@@ -102,6 +102,14 @@ async fn chats_of_the_ai_sdk_store_files() {
     assert_eq!((&file["name"], &file["kind"]), (&json!("dot.png"), &json!("image")));
     let served = app.get(&format!("/api/attachments/{}", file["id"].as_str().unwrap())).await;
     assert_eq!(served.body, png());
+    let unnamed =
+        json!([{ "type": "file", "mediaType": "image/png", "url": format!("{}/a/dot.png", serve_png().await) }]);
+    let message = json!({ "id": "u", "role": "user", "parts": unnamed });
+    let body = json!({ "id": "other", "trigger": "submit-message", "messages": [message] });
+    assert_eq!(app.post("/api/ui/chat", &body).await.status, 200);
+    let listed = app.get("/api/conversations").await.ok();
+    let conversation = app.conversation(listed["conversations"][0]["id"].as_str().unwrap()).await;
+    assert_eq!(conversation["messages"][0]["attachments"][0]["name"], "dot.png", "of its address");
 }
 
 #[tokio::test]

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use attachments::{Attachments, MAX_DIRECT_BYTES, MAX_FILE_BYTES, MAX_FILES};
+use attachments::{Attachments, MAX_DIRECT_BYTES, MAX_FILE_BYTES};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use domain::{Attachment, AttachmentContent, AttachmentKind, ErrorCode, Message, Owner, StrictObject};
 use egress::{Egress, Limits, Request, SystemNetwork};
-use futures_util::future::try_join_all;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -24,6 +24,9 @@ use crate::upload::{data_url, form_file};
 
 /// What the frame of a form takes in addition to its file, in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
+
+/// The maximum number of files inside of a request, which may have several messages.
+const MAX_INLINE_FILES: usize = 30;
 
 const NO_FILES: &str = "This deployment stores no files";
 
@@ -115,21 +118,11 @@ pub(crate) async fn content(
     let is_image = file.kind == AttachmentKind::Image;
     let content_type = if is_image { file.media_type.as_str() } else { "application/octet-stream" };
     let disposition = if is_image { "inline" } else { "attachment" };
-    let disposition = format!("{disposition}; filename*=UTF-8''{}", encoded(&file.name));
+    let disposition = format!("{disposition}; filename*=UTF-8''{}", utf8_percent_encode(&file.name, NON_ALPHANUMERIC));
     Ok((served(content_type, &disposition), bytes).into_response())
 }
 
-/// A name in the form of RFC 8187.
-fn encoded(name: &str) -> String {
-    name.bytes().fold(String::new(), |text, byte| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => {
-            text + char::from(byte).encode_utf8(&mut [0; 4])
-        }
-        _ => format!("{text}%{byte:02X}"),
-    })
-}
-
-/// Pictures of other hosts that a process reads at the same time, and how long others wait.
+/// How many files of other hosts a process reads at the same time, and how long others wait.
 static DOWNLOADS: Semaphore = Semaphore::const_new(8);
 const DOWNLOAD_WAIT: Duration = Duration::from_secs(5);
 
@@ -144,9 +137,6 @@ pub(crate) async fn picture(
     _: Caller,
     ParsedQuery(PictureQuery { url }): ParsedQuery<PictureQuery>,
 ) -> Result<Response, ApiError> {
-    let Ok(Ok(_permit)) = timeout(DOWNLOAD_WAIT, DOWNLOADS.acquire()).await else {
-        return Err(ErrorCode::RateLimited.into());
-    };
     let (_, bytes) = download(&app, &url).await?;
     let (media_type, content) = attachments::read_picture(bytes).await?;
     Ok((served(media_type, "inline"), content).into_response())
@@ -229,26 +219,13 @@ pub(crate) async fn read_inline<'a>(
     earlier: impl Iterator<Item = &'a mut Message>,
 ) -> Result<(), ApiError> {
     let new = question.len();
-    let files: Vec<&mut Attachment> = question.iter_mut().chain(files_of(earlier)).collect();
-    check_count(files.len())?;
-    let mut kinds = Vec::with_capacity(files.len());
-    for file in files {
-        let (name, bytes) = fetch(app, file).await?;
+    let files: Vec<&mut Attachment> = question.iter_mut().chain(earlier.flat_map(Message::attachments_mut)).collect();
+    let contents = fetch_all(app, &files).await?;
+    check_contents(app, agent, &contents[..new]).await?;
+    for (file, (name, bytes)) in files.into_iter().zip(contents) {
         *file = attachments::read_once(&app.config.reader, &name, bytes).await?;
-        kinds.push(file.kind);
     }
-    check_pictures(app, agent, kinds.into_iter().take(new)).await
-}
-
-/// The files of messages.
-pub(crate) fn files_of<'a>(
-    messages: impl Iterator<Item = &'a mut Message>,
-) -> impl Iterator<Item = &'a mut Attachment> {
-    let files = messages.filter_map(|message| match message {
-        Message::User { attachments, .. } => Some(attachments),
-        Message::Assistant { .. } | Message::Tool(_) => None,
-    });
-    files.flatten()
+    Ok(())
 }
 
 /// Stores the files inside of a request, as if they had been uploaded.
@@ -261,38 +238,60 @@ pub(crate) async fn store_inline(
     if inline.is_empty() {
         return Ok(());
     }
-    check_count(inline.len())?;
     let files = app.turns.attachments.as_ref().ok_or_else(|| ApiError::invalid_request(NO_FILES))?;
-    let contents = try_join_all(inline.iter().map(async |file| fetch(app, file).await)).await?;
-    if contents.iter().any(|(_, bytes)| attachments::is_picture(bytes)) {
-        check_pictures(app, agent, [AttachmentKind::Image]).await?;
-    }
+    let contents = fetch_all(app, &inline).await?;
+    check_contents(app, agent, &contents).await?;
     for (file, (name, bytes)) in inline.into_iter().zip(contents) {
         *file = files.upload(owner, &name, bytes).await?.attachment();
     }
     Ok(())
 }
 
-fn check_count(count: usize) -> Result<(), ApiError> {
-    let max_count = 3 * MAX_FILES;
-    let message = format!("At most {max_count} files are accepted in one request");
-    if count <= max_count { Ok(()) } else { Err(ApiError::invalid_request(message)) }
+/// The name and the content of a file inside of a request.
+type Content = (String, Vec<u8>);
+
+/// [`check_pictures`] before the files are read.
+async fn check_contents(app: &App, agent: &ResolvedAgent, contents: &[Content]) -> Result<(), ApiError> {
+    let pictures = contents.iter().filter(|(_, bytes)| attachments::is_picture(bytes));
+    check_pictures(app, agent, pictures.map(|_| AttachmentKind::Image)).await
 }
 
-/// The name and the content of a file of which a request has the address.
-async fn fetch(app: &App, file: &Attachment) -> Result<(String, Vec<u8>), ApiError> {
-    let AttachmentContent::Address(address) = &file.content else { return Err(ErrorCode::Internal.into()) };
-    let named = |ending: &str| if file.name.is_empty() { format!("file{ending}") } else { file.name.clone() };
-    if address.starts_with("data:") {
-        let bytes = data_url(address).ok_or_else(|| ApiError::invalid_request("A `data:` address cannot be read"))?;
-        return Ok((named(""), bytes));
+/// The contents of the files of which a request has the addresses, one after the other: they are in memory together.
+async fn fetch_all(app: &App, files: &[&mut Attachment]) -> Result<Vec<Content>, ApiError> {
+    if files.len() > MAX_INLINE_FILES {
+        let message = format!("At most {MAX_INLINE_FILES} files are accepted in one request");
+        return Err(ApiError::invalid_request(message));
     }
-    let (name, bytes) = download(app, address).await?;
-    Ok((if file.name.is_empty() && !name.is_empty() { name } else { named("") }, bytes))
+    let (mut contents, mut length) = (Vec::with_capacity(files.len()), 0);
+    for file in files {
+        let content = fetch(app, file).await?;
+        length += content.1.len();
+        if length > MAX_FILE_BYTES {
+            let message = format!("The files of a request may have at most {} MiB", MAX_FILE_BYTES / 1024 / 1024);
+            return Err(ApiError::new(ErrorCode::TooLarge, message));
+        }
+        contents.push(content);
+    }
+    Ok(contents)
+}
+
+async fn fetch(app: &App, file: &Attachment) -> Result<Content, ApiError> {
+    let AttachmentContent::Address(address) = &file.content else { return Err(ErrorCode::Internal.into()) };
+    let (found, bytes) = if address.starts_with("data:") {
+        let unreadable = || ApiError::invalid_request("A `data:` address cannot be read");
+        (String::new(), data_url(address).ok_or_else(unreadable)?)
+    } else {
+        download(app, address).await?
+    };
+    let names = [file.name.clone(), found, "file".to_owned()];
+    Ok((names.into_iter().find(|name| !name.is_empty()).unwrap_or_default(), bytes))
 }
 
 /// The last name of the path of a public address, and what is there.
-async fn download(app: &App, address: &str) -> Result<(String, Vec<u8>), ApiError> {
+async fn download(app: &App, address: &str) -> Result<Content, ApiError> {
+    let Ok(Ok(_permit)) = timeout(DOWNLOAD_WAIT, DOWNLOADS.acquire()).await else {
+        return Err(ErrorCode::RateLimited.into());
+    };
     let unreachable = |reason: String| ApiError::new(ErrorCode::InvalidAttachment, reason);
     let egress = Egress::new(app.config.tool_policy.with_http(), SystemNetwork);
     let url =

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use turns::{ClientTurn, StartStatelessTurn, StatelessInput, TurnStream};
 use web::{ApiError, Caller};
 
-use super::attachments::{files_of, read_inline, store_inline};
+use super::attachments::{read_inline, store_inline};
 use super::extract::{ParsedQuery, PathId, Target, TurnRequestHead};
 use super::openai::{client_context, prompt_input, resolve};
 use crate::App;
@@ -103,8 +103,9 @@ async fn start(
         chat.clone().with_conversation(messages.clone())?;
     }
     check_end(&messages)?;
-    store_inline(&head.app, &caller.owner, &agent, files_of(messages.iter_mut()).collect()).await?;
-    let attachments = files_of(messages.iter_mut()).map(|file| file.clone()).collect();
+    store_inline(&head.app, &caller.owner, &agent, messages.iter_mut().flat_map(Message::attachments_mut).collect())
+        .await?;
+    let attachments = messages.iter().flat_map(Message::attachments).cloned().collect();
     let (text, input) = match <[Message; 1]>::try_from(messages) {
         Ok([Message::User { text, .. }]) => (text, Vec::new()),
         Ok([message]) => (shown_text(std::slice::from_ref(&message)), vec![message]),

@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn file_parts_are_attachments_with_or_without_text() {
         let file = json!({ "type": "file", "mediaType": "image/png", "filename": "a\n.png", "url": "data:image/png;base64,AA" });
-        let expected = Attachment::at("a.png".into(), "image/png".into(), "data:image/png;base64,AA");
+        let expected = Attachment::at("a .png".into(), "image/png".into(), "data:image/png;base64,AA");
         for (text, parts) in [("", json!([file])), ("看", json!([file, { "type": "text", "text": "看" }]))] {
             let request = parse(&json!({ "id": "x", "messages": [ui_message("user", &parts)] })).unwrap();
             assert_eq!((request.turn.message.as_str(), request.attachments), (text, vec![expected.clone()]));

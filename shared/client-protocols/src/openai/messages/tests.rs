@@ -62,10 +62,10 @@ fn pictures_and_files_are_attachments_of_their_message() {
         ]},
     ]);
     let at = |name: &str, media_type: &str, address| Attachment::at(name.into(), media_type.into(), address);
-    let first = Message::User { text: String::new(), attachments: vec![at("image", "", "https://a.example/b.png")] };
+    let first = Message::User { text: String::new(), attachments: vec![at("", "", "https://a.example/b.png")] };
     let expected = ParsedConversation {
         history: vec![HistoryTurn { seq: 1, messages: vec![first, assistant("A cat.", Vec::new())] }],
-        attachments: vec![at("image", "image/png", "data:image/png;base64,AAAA"), at("a.pdf", "application/pdf", data)],
+        attachments: vec![at("", "image/png", "data:image/png;base64,AAAA"), at("a.pdf", "application/pdf", data)],
         ..ParsedConversation::default()
     };
     assert_eq!(parse(&messages), Ok(expected));

@@ -197,9 +197,9 @@ mod tests {
         ]);
         let at = |name: &str, media_type: &str, address| Attachment::at(name.into(), media_type.into(), address);
         let attachments = vec![
-            at("image", "image/png", "data:image/png;base64,AAAA"),
+            at("", "image/png", "data:image/png;base64,AAAA"),
             at("a.pdf", "application/pdf", "data:application/pdf;base64,JVBE"),
-            at("file", "", "https://a.example/b.csv"),
+            at("", "", "https://a.example/b.csv"),
         ];
         let expected = InputItem::Message(Message::User { text: "a\nb".to_owned(), attachments });
         let input = StrictObject::of("input", json!([{"role": "user", "content": parts}]));
