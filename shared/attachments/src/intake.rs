@@ -111,9 +111,12 @@ impl Attachments {
         if !record.is_pending {
             return Ok(record.file);
         }
-        let bytes = self.blobs.get(BlobKey::of_upload(owner, id)).await?;
-        let missing = || TurnError::new(ErrorCode::InvalidRequest, "The file is not uploaded yet");
-        let checked = match check(&self.reader, id.to_owned(), record.file.name, bytes.ok_or_else(missing)?).await {
+        let Some(bytes) = self.blobs.get(BlobKey::of_upload(owner, id)).await? else {
+            // Another call may have completed it meanwhile.
+            let missing = |_| TurnError::new(ErrorCode::InvalidRequest, "The file is not uploaded yet");
+            return self.get(owner, id).await.map_err(missing);
+        };
+        let checked = match check(&self.reader, id.to_owned(), record.file.name, bytes).await {
             Ok(checked) => checked,
             Err(error) => {
                 let is_final = !matches!(error.failure.code, ErrorCode::RateLimited | ErrorCode::Internal);
