@@ -289,3 +289,16 @@ async fn overlapping_completions_have_one_file() {
     assert!(all.iter().all(|one| (one.status, one.json()) == (201, all[0].json())), "{all:?}");
     assert_eq!(app.get(&format!("/api/attachments/{id}/text")).await.text(), "alpha");
 }
+
+#[tokio::test]
+async fn announced_uploads_count_for_the_owner() {
+    let app = TestApp::start().await;
+    let wanted = json!({ "name": "a.txt", "type": "text/plain", "bytes": 25 * 1024 * 1024 });
+    for _ in 0..40 {
+        assert_eq!(app.post("/api/attachments/uploads", &wanted).await.status, 201);
+    }
+    let refused = app.post("/api/attachments/uploads", &wanted).await;
+    assert_eq!(refused.error(), (413, "too_large".to_owned()), "41 of 25 MiB are more than 1 GiB");
+    let small = app.send("POST", "/api/attachments?name=a.txt", &[], "alpha").await;
+    assert_eq!(small.status, 201, "what is still free can be used");
+}

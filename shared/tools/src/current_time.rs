@@ -34,15 +34,19 @@ impl Tool for CurrentTime {
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { zone } = arguments::parse(arguments, context.language)?;
-        let zone = zone.as_deref().or_else(|| context.time_zone.iana_name()).unwrap_or("UTC");
+        let zone = zone.as_deref().unwrap_or(context.time_zone.name());
         format_time(zone, SystemTime::now(), context.language)
     }
 }
 
 fn format_time(zone: &str, now: SystemTime, language: Language) -> Result<ToolOutput, ToolError> {
-    let (name, zone) = zones::find(zone).map_err(|near| unknown(&near, language))?;
-    let now = Timestamp::try_from(now).map_err(anyhow::Error::from)?.to_zoned(zone);
-    Ok(ToolOutput { content: content(&name, &now, language), summary: summary(&name, &now), ..ToolOutput::default() })
+    let zone = zones::find(zone).map_err(|near| unknown(&near, language))?;
+    let now = Timestamp::try_from(now).map_err(anyhow::Error::from)?.to_zoned(zone.rule());
+    Ok(ToolOutput {
+        content: content(zone.name(), &now, language),
+        summary: summary(zone.name(), &now),
+        ..ToolOutput::default()
+    })
 }
 
 fn content(name: &str, now: &Zoned, language: Language) -> String {
@@ -63,7 +67,7 @@ fn summary(name: &str, now: &Zoned) -> String {
     format!("{} {name}", now.strftime("%a %Y-%m-%d %H:%M"))
 }
 
-fn unknown(near: &[String], language: Language) -> ToolError {
+fn unknown(near: &[&str], language: Language) -> ToolError {
     let texts = CurrentTimeTexts::of(language);
     let names = near.join(CallTexts::of(language).list_separator);
     let text = if near.is_empty() { texts.unknown_zone } else { texts.similar_zones };

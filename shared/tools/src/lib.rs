@@ -19,6 +19,7 @@ mod registry;
 pub mod schema;
 mod session;
 mod source_numbers;
+mod time_zone;
 mod tool;
 pub mod url_allowlist;
 
@@ -28,12 +29,11 @@ pub use current_time::CurrentTime;
 pub use domain::{is_invisible, strip_invisible};
 pub use entry::ToolBinding;
 pub use error::ToolCallError;
-/// The type of [`ToolContext::time_zone`].
-pub use jiff::tz::TimeZone;
 pub use outbound_redactor::OutboundRedactor;
 pub use progress::{Progress, ProgressReceiver};
 pub use registry::ToolRegistry;
 pub use session::{ToolRun, ToolSession};
 pub use source_numbers::SourceNumbers;
+pub use time_zone::TimeZone;
 pub use tool::{CitingResult, ResultBudget, Tool, ToolContext, ToolError, ToolMetadata, ToolOutput};
 pub use url_allowlist::UrlAllowlist;

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{Language, Membership, Owner, Source, ToolSpec};
-use jiff::tz::TimeZone;
 use prompts::{ToolTexts, fill};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{CalculationBudget, OutboundRedactor, Progress, SourceNumbers, ToolCallError, UrlAllowlist};
+use crate::{CalculationBudget, OutboundRedactor, Progress, SourceNumbers, TimeZone, ToolCallError, UrlAllowlist};
 
 /// A tool that a model may call. Each tool has one file in this crate and one line in the list of tools.
 #[async_trait]

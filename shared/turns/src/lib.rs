@@ -44,7 +44,7 @@ pub use budgets::{Budget, BudgetRows, Budgets};
 pub use deletion::{delete_conversation, delete_message, erase};
 pub use handle::TurnStream;
 pub use idempotency::{IdempotencyKey, start_or_replay};
-pub use locale::{PromptLocale, find_time_zone};
+pub use locale::PromptLocale;
 pub use registry::TurnRegistry;
 pub use replay::{FrameId, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, current, events_of_answer, repeated, resume};
 pub use request::{ClientTurn, PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn, StatelessInput};

@@ -1,6 +1,6 @@
 use domain::Language;
-use jiff::tz::TimeZone;
 use platform::settings::{SettingError, Settings};
+use tools::TimeZone;
 
 /// The language and the time zone in which models are prompted.
 #[derive(Clone, Debug)]
@@ -22,15 +22,9 @@ impl PromptLocale {
             code => Language::from_code(code).map(Some),
         })?;
         let accepted = "an IANA time zone such as Asia/Shanghai";
-        let time_zone = settings.parse("TIME_ZONE", accepted, find_time_zone)?;
+        let time_zone = settings.parse("TIME_ZONE", accepted, TimeZone::find)?;
         Ok(Self { language: language.flatten(), time_zone: time_zone.unwrap_or(TimeZone::UTC) })
     }
-}
-
-/// Finds a time zone by its IANA name.
-pub fn find_time_zone(name: &str) -> Option<TimeZone> {
-    // The longest IANA name has 30 characters.
-    (name.len() <= 64).then(|| TimeZone::get(name).ok()).flatten()
 }
 
 #[cfg(test)]
@@ -46,7 +40,7 @@ mod tests {
         assert_eq!(read("PROMPT_LANGUAGE", "auto").unwrap().language, None);
         assert_eq!(read("PROMPT_LANGUAGE", "en").unwrap().language, Some(Language::En));
         let zone = read("TIME_ZONE", "Asia/Shanghai").unwrap().time_zone;
-        assert_eq!(zone.iana_name(), Some("Asia/Shanghai"));
+        assert_eq!(zone.name(), "Asia/Shanghai");
         assert_eq!(read("TIME_ZONE", "").unwrap().time_zone, TimeZone::UTC);
     }
 

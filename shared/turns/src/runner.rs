@@ -114,7 +114,7 @@ impl TurnRunner<'_> {
 
     /// The date in the user's time zone.
     fn today(&self) -> String {
-        Timestamp::now().to_zoned(self.agent.locale.time_zone.clone()).date().to_string()
+        Timestamp::now().to_zoned(self.agent.locale.time_zone.rule()).date().to_string()
     }
 
     pub(crate) fn tool_context(&self, sources: SourceNumbers) -> ToolContext {

@@ -3,9 +3,9 @@ use client_protocols::TurnOptions;
 use domain::{ErrorCode, SearchMode, ToolChoice};
 use platform::secrets::Secret;
 use secrecy::ExposeSecret;
-use tools::ToolRegistry;
 use tools::url_allowlist::{READ_URL, SEARCH_WEB};
-use turns::{PromptLocale, ResolvedAgent, find_time_zone};
+use tools::{TimeZone, ToolRegistry};
+use turns::{PromptLocale, ResolvedAgent};
 use web::ApiError;
 
 use super::agent_definition::{AgentDefinition, Purpose};
@@ -71,7 +71,7 @@ impl AgentCatalog {
     fn locale_in(&self, time_zone: Option<&str>) -> Result<PromptLocale, ApiError> {
         let Some(name) = time_zone else { return Ok(self.locale.clone()) };
         let message = "`timeZone` must be an IANA time zone such as Asia/Shanghai";
-        let time_zone = find_time_zone(name).ok_or_else(|| ApiError::invalid_request(message))?;
+        let time_zone = TimeZone::find(name).ok_or_else(|| ApiError::invalid_request(message))?;
         Ok(PromptLocale { time_zone, ..self.locale.clone() })
     }
 

@@ -4,14 +4,13 @@ use std::time::Duration;
 use agent::{Agent, PreSearch, Turn};
 use domain::{HistoryTurn, Language, Source, Summary, ToolChoice, ToolExample, ToolSpec};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use llm::{ModelClient, Price, Wire};
 use platform::settings::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use tools::{ToolBinding, ToolRegistry};
+use tools::{TimeZone, ToolBinding, ToolRegistry};
 
 use crate::model_settings::decimal;
 
@@ -105,7 +104,7 @@ impl Head {
             added_prompt: agent.added_prompt.clone(),
             searches_deeply: agent.searches_deeply,
             language: turn.context.language,
-            time_zone: turn.context.time_zone.iana_name().map(str::to_owned),
+            time_zone: Some(turn.context.time_zone.name().to_owned()),
             tools: Tool::all(&agent.tools, turn.context.language),
             tool_choice: turn.tool_choice.clone(),
             max_rounds: agent.max_rounds,
@@ -123,7 +122,7 @@ impl Head {
     }
 
     pub(crate) fn time_zone(&self) -> TimeZone {
-        self.time_zone.as_deref().and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC)
+        self.time_zone.as_deref().and_then(TimeZone::find).unwrap_or(TimeZone::UTC)
     }
 
     pub(crate) fn left(&self) -> Duration {

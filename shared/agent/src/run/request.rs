@@ -148,7 +148,7 @@ impl Run<'_> {
             added_prompt: self.agent.added_prompt.as_deref(),
             searches_deeply: self.agent.searches_deeply,
             today: &self.turn.today,
-            zone: self.turn.context.time_zone.iana_name().unwrap_or("UTC"),
+            zone: self.turn.context.time_zone.name(),
             offer: self.tool_offer(),
         };
         self.agent.prompts.system(&prompt, &self.specs)

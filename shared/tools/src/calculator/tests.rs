@@ -74,7 +74,7 @@ async fn fault_is_reported_to_model_and_user() {
 async fn called_in(language: Language, arguments: Value) -> Result<ToolOutput, (String, String, String)> {
     let context = ToolContext {
         language,
-        time_zone: jiff::tz::TimeZone::UTC,
+        time_zone: crate::TimeZone::UTC,
         owner: Owner::new("ada"),
         membership: Membership::default(),
         deadline: Instant::now() + Duration::from_secs(30),

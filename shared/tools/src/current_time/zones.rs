@@ -1,6 +1,8 @@
 //! Time zones by the names that people and models give them.
 
-use jiff::tz::{self, Offset, TimeZone};
+use jiff::tz::Offset;
+
+use crate::TimeZone;
 
 /// Zones with the cities and countries that they are not named after, and with names in Chinese.
 const ALIASES: [(&str, &[&str]); 15] = [
@@ -30,8 +32,8 @@ const MAX_SUGGESTIONS: usize = 5;
 /// Shortest part of a name for which similar names are suggested, in characters.
 const MIN_PART_CHARS: usize = 3;
 
-/// Finds a time zone and its IANA name; the error lists similar names.
-pub(super) fn find(input: &str) -> Result<(String, TimeZone), Vec<String>> {
+/// Finds a time zone; the error lists similar names.
+pub(super) fn find(input: &str) -> Result<TimeZone, Vec<&'static str>> {
     if input.len() > MAX_NAME {
         return Err(Vec::new());
     }
@@ -41,30 +43,21 @@ pub(super) fn find(input: &str) -> Result<(String, TimeZone), Vec<String>> {
     }
     let city = last_part(&wanted);
     let alias = ALIASES.iter().find(|(_, aliases)| aliases.contains(&city)).map(|(name, _)| *name);
-    let zone = [Some(&*wanted), alias, only_city(&wanted).as_deref()].into_iter().flatten().find_map(named);
+    let zone = [Some(&*wanted), alias, only_city(&wanted)].into_iter().flatten().find_map(TimeZone::find);
     zone.ok_or_else(|| similar_names(city))
 }
 
-fn named(name: &str) -> Option<(String, TimeZone)> {
-    let zone = TimeZone::get(name).ok()?;
-    Some((zone.iana_name()?.to_owned(), zone))
-}
-
-fn names() -> impl Iterator<Item = String> {
-    tz::db().available().map(|name| name.to_string())
-}
-
 /// Returns the name of a city's zone if only one zone has this city name.
-fn only_city(wanted: &str) -> Option<String> {
-    let mut cities = names().filter(|name| name.contains('/') && last_part(&name.to_lowercase()) == wanted);
+fn only_city(wanted: &str) -> Option<&'static str> {
+    let mut cities = TimeZone::names().filter(|name| name.contains('/') && last_part(&name.to_lowercase()) == wanted);
     cities.next().filter(|_| cities.next().is_none())
 }
 
-fn similar_names(city: &str) -> Vec<String> {
+fn similar_names(city: &str) -> Vec<&'static str> {
     if city.chars().count() < MIN_PART_CHARS {
         return Vec::new();
     }
-    names().filter(|name| last_part(&name.to_lowercase()).contains(city)).take(MAX_SUGGESTIONS).collect()
+    TimeZone::names().filter(|name| last_part(&name.to_lowercase()).contains(city)).take(MAX_SUGGESTIONS).collect()
 }
 
 fn last_part(name: &str) -> &str {
@@ -72,7 +65,7 @@ fn last_part(name: &str) -> &str {
 }
 
 /// Parses an offset from UTC in small letters: `utc+8`, `gmt-03:30`, `+05:30`.
-fn parse_offset(name: &str) -> Option<(String, TimeZone)> {
+fn parse_offset(name: &str) -> Option<TimeZone> {
     let offset = name.strip_prefix("utc").or_else(|| name.strip_prefix("gmt")).unwrap_or(name);
     let sign = offset.chars().next().filter(|sign| "+-".contains(*sign))?;
     let (hours, minutes) = offset.split_once(':').unwrap_or((offset, "0"));
@@ -82,5 +75,5 @@ fn parse_offset(name: &str) -> Option<(String, TimeZone)> {
     }
     let seconds = i32::from(hours) * 3600 + i32::from(minutes) * 60;
     let offset = Offset::from_seconds(if sign == '-' { -seconds } else { seconds }).ok()?;
-    Some((format!("UTC{sign}{hours:02}:{minutes:02}"), TimeZone::fixed(offset)))
+    Some(TimeZone::fixed(format!("UTC{sign}{hours:02}:{minutes:02}"), offset))
 }
