@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::keywords;
 use crate::line::{LETTER, Line, WIDE};
-use crate::table::Table;
+use crate::table::{self, Table};
 
 const MAX_LOCAL_CHARS: usize = 64;
 
@@ -29,7 +29,8 @@ const IN_LETTERS: u32 = 1 << 3;
 
 /// A sign and a host: `@example.com`, `@example dot com`; ` (at) example.com`; ` @ example.com`; ` at example dot com`.
 /// `\x01` is a letter, `\x02` one of a script without spaces, `\x03` its full stop.
-pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| {
+#[cfg(test)]
+pub(crate) fn patterns() -> Vec<String> {
     let label = r"[0-9a-z\x01](?:[0-9a-z\x01\-]*[0-9a-z\x01])?";
     let host = format!(
         r"(?:{label}\.|\x02[0-9a-z\x01\x02\-]*[.\x03])+(?:[a-z\x01]{{2,}}|\x02{{2,}}|xn--[0-9a-z\-]*[0-9a-z])
@@ -38,13 +39,15 @@ pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let label = r"[0-9a-z](?:[0-9a-z\-]*[0-9a-z])?";
     let dot = r"(?:\.|\x20?[\[({]dot[\])}]\x20?|\x20dot\x20)";
     let spelled = format!(r"{label}(?:{dot}{label})*{dot}(?:{TOP})");
-    Table::new([
+    vec![
         format!(r"(?-u)(?:@|%40)(?:{host} | {spelled})"),
         format!(r"(?-u)\x20?[\[({{]at[\])}}]\x20?{spelled}"),
         format!(r"(?-u)(?:\x20@\x20?|@\x20){spelled}"),
         format!(r"(?-u)\x20at\x20{spelled}"),
-    ])
-});
+    ]
+}
+
+pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(table::EMAIL));
 
 pub(crate) fn find(line: &Line<'_>) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::candidate::Candidate;
-use crate::table::Table;
+use crate::table::{self, Table};
 use crate::{DataKind, checks, keywords};
 
 /// A number with one mark between its groups of digits, and whether such a number is personal data.
@@ -19,14 +19,22 @@ pub(crate) struct Forms {
 }
 
 pub(crate) static FORMS: LazyLock<[Forms; 3]> = LazyLock::new(|| {
-    [(DataKind::Id, r"\(?\+?", IDS), (DataKind::Card, r"\(?\+?", CARDS), (DataKind::Phone, r"\(?", PHONES)].map(
-        |(kind, lead, rows)| {
-            let table = Table::new(rows.iter().map(|(pattern, _)| format!("(?-u){lead}(?:{})", expand(pattern))));
-            Forms { kind, rows, table }
-        },
-    )
+    [
+        Forms { kind: DataKind::Id, rows: IDS, table: Table::read(table::IDS) },
+        Forms { kind: DataKind::Card, rows: CARDS, table: Table::read(table::CARDS) },
+        Forms { kind: DataKind::Phone, rows: PHONES, table: Table::read(table::PHONES) },
+    ]
 });
 
+/// The patterns of each kind's table, by the name of its file.
+#[cfg(test)]
+pub(crate) fn patterns() -> [(&'static str, Vec<String>); 3] {
+    [("ids", r"\(?\+?", IDS), ("cards", r"\(?\+?", CARDS), ("phones", r"\(?", PHONES)].map(|(name, lead, rows)| {
+        (name, rows.iter().map(|(pattern, _)| format!("(?-u){lead}(?:{})", expand(pattern))).collect())
+    })
+}
+
+#[cfg(test)]
 fn expand(pattern: &str) -> String {
     let marks = [("%", r"[&/\x20]"), ("_", r"[&\x20]"), ("&", r"().~\x05\x06"), ("~", r"\-_\x04")];
     marks.iter().fold(pattern.to_owned(), |pattern, (name, marks)| pattern.replace(name, marks))

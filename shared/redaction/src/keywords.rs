@@ -1,6 +1,6 @@
 use std::sync::LazyLock;
 
-use crate::table::Table;
+use crate::table::{self, Table};
 
 /// Maximum distance between a keyword and its number, in characters.
 pub(crate) const MAX_DISTANCE_CHARS: usize = 40;
@@ -13,6 +13,7 @@ pub(crate) const EMAIL: u32 = 1 << 3;
 pub(crate) const TOUCHING: u32 = 1 << 4;
 
 /// The keywords, by bit.
+#[cfg(test)]
 const LISTS: [&str; 5] = [
     "电话,電話,手机,手機,联系方式,聯繫方式,联系,致电,座机,传真,热线,拨打,电话号码,tel,phone,telephone,mobile,cell,\
     cellphone,fax,call,whatsapp,wechat,dial,hotline",
@@ -24,9 +25,11 @@ const LISTS: [&str; 5] = [
 ];
 
 /// Connectives between a keyword and its number.
+#[cfg(test)]
 const CONNECTIVES: &str = "number,num,nr,no,is,at,me on,me,us,号码,號碼,号,號,为,是";
 
 /// Marks between a keyword and its number.
+#[cfg(test)]
 const MARKS: &str = r#"[\x20:=\-.\#()'"*,、|]*"#;
 
 /// Units and currencies after an amount.
@@ -36,12 +39,16 @@ const UNITS: &str = "元,万,亿,块,%,％,美元,日元,港元,港币,人民币
 const CURRENCIES: &str = "usd,cny,rmb,eur,gbp,jpy,hkd,dollars";
 
 /// The lists, read backwards from the number.
-pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| {
+#[cfg(test)]
+pub(crate) fn patterns() -> Vec<String> {
     let (connectives, marks) = (backwards(CONNECTIVES), MARKS);
-    Table::new(LISTS.map(|list| format!("(?-i){marks}(?:(?:{connectives}){marks})*(?:{})", backwards(list))))
-});
+    LISTS.map(|list| format!("(?-i){marks}(?:(?:{connectives}){marks})*(?:{})", backwards(list))).to_vec()
+}
+
+pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(table::KEYWORDS));
 
 /// A pattern of the keywords of a list with their characters in reverse order. Latin keywords are whole terms.
+#[cfg(test)]
 fn backwards(list: &str) -> String {
     let reverse = |keyword: &str| {
         let reversed: String = keyword.chars().rev().collect();

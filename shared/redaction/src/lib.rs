@@ -1,8 +1,8 @@
 //! Replaces personal data in texts by fixed placeholders.
 //!
 //! A line is read once into one ASCII byte per visible character: digits of other scripts, full-width characters, white
-//! space and separators. The built-in kinds are patterns over that form, and check digits. The patterns become tables when
-//! a kind is configured. Data is recognised by its form alone; names, postal addresses, prose and images are
+//! space and separators. The built-in kinds are patterns over that form, and check digits. The patterns are kept as
+//! tables. Data is recognised by its form alone; names, postal addresses, prose and images are
 //! not recognised.
 
 mod candidate;

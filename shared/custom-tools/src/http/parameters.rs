@@ -14,7 +14,7 @@ use super::template::is_name;
 const MAX_SCHEMA_BYTES: usize = 16 * 1024;
 
 /// The limits of a pattern. `.` takes about 1 KiB for each repetition: `^.{1,4000}$` is accepted.
-const PATTERN_LIMITS: Limits = Limits { max_bytes: 500, max_compiled_bytes: 4 * 1024 * 1024 };
+const PATTERN_LIMITS: Limits = Limits { max_bytes: 500, max_compiled_bytes: 512 * 1024 };
 
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "object", "array"];
 
