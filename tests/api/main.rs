@@ -42,6 +42,7 @@ mod feedback;
 mod final_transaction;
 mod groups;
 mod idempotency;
+mod instructions;
 mod interrupted_answers;
 mod limits;
 mod load_spike;

@@ -131,3 +131,16 @@ async fn failed_search_prompt_matches_snapshot() {
         assert_last_prompt("failed_search", questions, &app.model, 2).await;
     }
 }
+
+#[tokio::test]
+async fn prompt_with_instructions_matches_snapshot() {
+    for questions in &QUESTIONS {
+        let app = NativeApp::start().await;
+        let wishes = if questions.language == "zh" { "回答尽量简短。" } else { "Keep it short." };
+        let (headers, body) = ([("content-type", "application/json")], json!({ "text": wishes }).to_string());
+        assert_eq!(app.send("PUT", "/api/me/instructions", &headers, body).await.status, 204);
+        app.model.queue_replies([Completion::of(["7006652"])]);
+        app.send_message(questions.sum).await;
+        assert_last_prompt("instructions", questions, &app.model, 1).await;
+    }
+}

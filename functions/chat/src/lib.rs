@@ -113,6 +113,7 @@ fn api_routes() -> Router<App> {
         .route("/api/attachments/{id}/complete", post(attachments::complete))
         .route("/api/attachments/{id}/text", get(attachments::text))
         .route("/api/pictures", get(attachments::picture))
+        .route("/api/me/instructions", get(account::instructions).merge(put(account::replace_instructions)))
         .route("/api/models", get(catalog::models))
         .route("/api/tools", get(catalog::tools))
         .route("/api/agents", get(catalog::agents))

@@ -214,6 +214,7 @@ async fn contents(store: &Store, owners: &[Owner]) -> Result<Option<String>, Sto
                 let noun = match row {
                     ExportRow::Export { .. } | ExportRow::End => continue,
                     ExportRow::Key { .. } => "key",
+                    ExportRow::Instructions { .. } => "text of instructions",
                     ExportRow::Day { .. } => "usage record",
                     ExportRow::Conversation(_) => "conversation",
                     ExportRow::Message { .. } => "message",

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use domain::{Language, Message, ToolChoice, ToolSpec};
 use jiff::civil::Date;
 use prompts::{AgentTexts, CurrentTimeTexts, fill};
@@ -74,6 +76,16 @@ impl SystemPrompt<'_> {
         }
         parts.join("\n\n")
     }
+}
+
+/// The system prompt, followed by what its user wants of all answers. What all users have in common is first, because
+/// providers cache the beginning.
+pub(crate) fn with_instructions(texts: &AgentTexts, system: Arc<str>, instructions: &str) -> Arc<str> {
+    if instructions.is_empty() {
+        return system;
+    }
+    let instructions = tool_calls::escape(instructions);
+    format!("{system}\n\n{}", fill(texts.user_instructions, &[("instructions", &instructions)])).into()
 }
 
 /// The name of the weekday of a date as `YYYY-MM-DD`; empty for another text.

@@ -70,6 +70,8 @@ pub struct Turn<'a> {
     pub history: Vec<HistoryTurn>,
     /// Represents the oldest earlier turns, if there is one.
     pub summary: Option<Summary>,
+    /// What the user wants of all answers; empty if nothing.
+    pub instructions: String,
     /// Input of a client that keeps the conversation itself; `None` for a stored conversation.
     pub client: Option<ClientContext>,
     /// Applies to the first round; later rounds are free to call tools or not.

@@ -60,6 +60,7 @@ declare_texts! {
         current_date,
         deep_search,
         untrusted_tools,
+        user_instructions,
         tools_available,
         any_tool_required,
         named_tool_required,

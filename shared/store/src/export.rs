@@ -49,6 +49,11 @@ pub enum ExportRow {
         #[serde(skip_serializing_if = "Option::is_none")]
         revoked_at: Option<String>,
     },
+    /// The owner's instructions for all answers.
+    Instructions {
+        /// Their text.
+        text: String,
+    },
     /// The usage of a day.
     Day {
         /// The date, UTC.
@@ -121,6 +126,7 @@ pub struct Export {
 enum ExportStep {
     Begin,
     Keys,
+    Instructions,
     Days,
     Conversations(Option<String>),
     Conversation(Conversation),
@@ -145,6 +151,7 @@ impl Store {
             ExportStep::Articles(None),
             ExportStep::Conversations(None),
             ExportStep::Days,
+            ExportStep::Instructions,
             ExportStep::Keys,
             ExportStep::Begin,
         ];
@@ -159,6 +166,7 @@ impl Export {
         let rows = match step {
             ExportStep::Begin => vec![self.header_row()],
             ExportStep::Keys => self.keys().await?,
+            ExportStep::Instructions => self.instructions().await?,
             ExportStep::Days => self.days().await?,
             ExportStep::Conversations(cursor) => self.conversations(cursor.as_deref()).await?,
             ExportStep::Conversation(conversation) => {
@@ -182,6 +190,11 @@ impl Export {
     async fn keys(&self) -> Result<Vec<ExportRow>, StoreError> {
         let keys = self.store.keys.list().await?.into_iter();
         Ok(keys.filter(|key| key.holder() == self.owner).map(key_row).collect())
+    }
+
+    async fn instructions(&self) -> Result<Vec<ExportRow>, StoreError> {
+        let text = self.store.instructions.get(&self.owner).await?;
+        Ok(if text.is_empty() { Vec::new() } else { vec![ExportRow::Instructions { text }] })
     }
 
     async fn days(&self) -> Result<Vec<ExportRow>, StoreError> {

@@ -105,6 +105,8 @@ pub struct PromptInput {
     pub history: Vec<HistoryTurn>,
     /// The summary of the oldest turns, if there is one.
     pub summary: Option<Summary>,
+    /// What the user wants of all answers; empty if nothing.
+    pub instructions: String,
     /// What a client that keeps the conversation itself adds to it.
     pub client: Option<ClientContext>,
     /// The numbers of the conversation's pages.

@@ -80,7 +80,7 @@ impl TurnRunner<'_> {
     ) -> Result<FinishReason, Failure> {
         let ResolvedAgent { models, tool_choice, .. } = self.agent;
         let store = &self.services.store;
-        let PromptInput { text, attachments, history, summary, client, sources, tools } = input;
+        let PromptInput { text, attachments, history, summary, instructions, client, sources, tools } = input;
         let agent = &self.agent.agent;
         let with_tools = (!tools.is_empty()).then(|| Agent {
             tools: agent.tools.extended_with(tools),
@@ -99,6 +99,7 @@ impl TurnRunner<'_> {
             attachments,
             history,
             summary,
+            instructions,
             client,
             tool_choice: tool_choice.clone(),
             context: self.tool_context(sources),

@@ -24,7 +24,9 @@ pub(crate) async fn start(
         return Err(BeginError::InProgress { retry_after: ConversationStore::LEASE }.into());
     }
     let new_turn = new_turn(&request, idempotency);
-    let lease = services.store.begin(&request.owner, &new_turn, SystemTime::now()).await?;
+    let begun = services.store.begin(&request.owner, &new_turn, SystemTime::now());
+    let (lease, instructions) = tokio::join!(begun, instructions(services, &request));
+    let lease = lease?;
     let continued = lease.continued.as_ref().map(|continued| &continued.message);
     let events = continued.map_or_else(EventLog::default, |one| EventLog::continuing(&one.content, &one.thinking));
     let message_id = continued.map_or(new_turn.assistant_message_id, |one| one.id.clone());
@@ -33,6 +35,7 @@ pub(crate) async fn start(
     let span = turn_span(&request.request, &lease.conversation_id, &lease.turn_id);
     let turn = StatefulTurn {
         services: services.clone(),
+        instructions,
         guard: services.registry.register(&request.owner, &lease, &events),
         title: lease.is_first().then_some(new_turn.title),
         events: events.clone(),
@@ -44,6 +47,15 @@ pub(crate) async fn start(
     };
     services.registry.spawn(turn.run().instrument(span), events);
     Ok(TurnStream::of_subscriber(new_turn.turn_id, subscriber))
+}
+
+/// What the user wants of all answers, unless the client brings a prompt of its own. A turn can do without it.
+async fn instructions(services: &TurnServices, request: &StartTurn) -> String {
+    if request.client.is_some() {
+        return String::new();
+    }
+    let read = services.store.instructions.get(&request.owner).await;
+    read.inspect_err(|error| tracing::warn!(%error, "a user's instructions could not be read")).unwrap_or_default()
 }
 
 /// The span of every log line that a turn writes; of the highest level, so that no filter drops it.

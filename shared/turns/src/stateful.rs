@@ -31,6 +31,8 @@ pub(crate) struct StatefulTurn {
     pub(crate) guard: TurnGuard,
     pub(crate) lease: TurnLease,
     pub(crate) request: StartTurn,
+    /// What the user wants of all answers.
+    pub(crate) instructions: String,
     /// Set for a new conversation.
     pub(crate) title: Option<String>,
     pub(crate) started: Event,
@@ -161,7 +163,8 @@ impl StatefulTurn {
         let context = self.request.client.as_ref().map(|client| client.context.clone());
         let has_input = context.is_some() || !trailing_messages.is_empty();
         let client = has_input.then(|| ClientContext { trailing_messages, ..context.unwrap_or_default() });
-        let input = PromptInput { text, attachments, history, summary, client, sources, tools };
+        let instructions = self.instructions.clone();
+        let input = PromptInput { text, attachments, history, summary, instructions, client, sources, tools };
         runner.answer(input, recorder).await
     }
 

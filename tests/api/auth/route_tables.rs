@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Every route that requires authentication: method, path, body.
-pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 46] = [
+pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 48] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -40,6 +40,8 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 46] = [
     ("GET", "/api/usage", ""),
     ("GET", "/api/me", ""),
     ("GET", "/api/me/export", ""),
+    ("GET", "/api/me/instructions", ""),
+    ("PUT", "/api/me/instructions", r#"{"text":"Be brief."}"#),
     ("DELETE", "/api/me", r#"{"confirm":"erase"}"#),
     ("HEAD", "/api/models", ""),
     ("POST", "/v1/chat/completions", r#"{"model":"openai","messages":[{"role":"user","content":"hi"}]}"#),

@@ -48,6 +48,35 @@ test("the theme changes, and follows the device again", async (t) => {
   await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
 });
 
+test("instructions are kept on the server and read by the model", async (t) => {
+  const { page, url, model } = await setUp(t);
+  await page.goto(url);
+  await openSettings(page);
+  const box = dialog(page).getByRole("textbox", { name: "Custom instructions" });
+  const save = dialog(page).getByRole("button", { name: "Save" });
+  await box.fill("Answer in one sentence.");
+  await dialog(page).getByText("23 / 4,000").waitFor();
+  await save.click();
+  await dialog(page).getByRole("status").getByText("Saved", { exact: true }).waitFor();
+  assert.equal(await save.isDisabled(), true);
+  await box.fill("Be brief.");
+  const stored = page.waitForResponse((response) => response.request().method() === "PUT");
+  await dialog(page).getByRole("button", { name: "Close" }).click();
+  assert.equal((await stored).status(), 204, "what was typed is not lost");
+  await sendMessage(page, "Tea?");
+  const reply = await model.next();
+  assert.match(reply.body.messages[0].content, /Be brief\./);
+  reply.end();
+  await page.reload();
+  await openSettings(page);
+  await dialog(page).getByText("9 / 4,000").waitFor();
+  await page.route("**/api/me/instructions", (route) => route.fulfill({ status: 500, json: { error: { code: "internal", message: "m" } } }));
+  await box.fill("");
+  await save.click();
+  await dialog(page).locator("section[aria-labelledby=settings-instructions]").getByRole("alert").getByText(/./).waitFor();
+  assert.equal(await save.isDisabled(), false);
+});
+
 test("an answer that ends unseen is notified if the user wants it", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use client_protocols::without_nulls;
 use domain::{Membership, StrictObject};
-use http::header;
+use http::{StatusCode, header};
 use serde_json::{Value, json};
 use store::{DeletionCounts, Export, StoreError};
 use tokio::sync::mpsc::{Sender, channel};
@@ -27,6 +27,32 @@ pub(crate) async fn describe(State(app): State<App>, caller: Caller) -> Json<Val
     let auth = app.config.auth.name();
     let (user, admin) = (owner.display_name(), is_administrator);
     Json(without_nulls(json!({ "user": user, "name": name, "groups": groups, "admin": admin, "auth": auth })))
+}
+
+/// The longest instructions, in characters: a few percent of a small model's prompt.
+const MAX_INSTRUCTIONS: usize = 4_000;
+
+/// `GET /api/me/instructions`: what the caller wants of all answers; empty if nothing.
+pub(crate) async fn instructions(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+) -> Result<Json<Value>, ApiError> {
+    Ok(Json(json!({ "text": app.store.instructions.get(&owner).await? })))
+}
+
+/// `PUT /api/me/instructions`: replaces them; a blank text removes them.
+pub(crate) async fn replace_instructions(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    JsonBody(body): JsonBody,
+) -> Result<StatusCode, ApiError> {
+    let mut fields = StrictObject::parse(&body)?;
+    let text = fields.take_string("text")?.filter(|text| text.chars().nth(MAX_INSTRUCTIONS).is_none());
+    let accepted = || fields.field_error("text", &format!("a string of at most {MAX_INSTRUCTIONS} characters"));
+    let text = text.ok_or_else(accepted)?;
+    fields.reject_unknown("`text`")?;
+    app.store.instructions.set(&owner, text.trim()).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// How much of an export is written before other requests have their turn, in bytes; a row may be longer.

@@ -68,6 +68,7 @@ fn build_turn<'a>(
         text: head.question.clone(),
         history: head.history.clone(),
         summary: head.summary.clone(),
+        instructions: String::new(),
         client: None,
         tool_choice: head.tool_choice.clone(),
         context: ToolContext {

@@ -100,7 +100,8 @@ impl Run<'_> {
     /// Whether a report of results must be made up: no tool has returned any, the conversation has no numbered page, and
     /// no message or custom prompt mentions citations or results, which a reply could quote.
     fn has_nothing_to_report(&self) -> bool {
-        let own_prompts = [&self.agent.system_prompt, &self.agent.added_prompt];
+        let own_prompts =
+            [self.agent.system_prompt.as_ref(), self.agent.added_prompt.as_ref(), Some(&self.turn.instructions)];
         let is_mentioned = |message: &Message| match message {
             Message::User { text, .. } | Message::Assistant { text, .. } => InventionDetector::is_mentioned(text),
             Message::Tool(_) => true,
@@ -151,7 +152,7 @@ impl Run<'_> {
             zone: self.turn.context.time_zone.name(),
             offer: self.tool_offer(),
         };
-        self.agent.prompts.system(&prompt, &self.specs)
+        prompt::with_instructions(self.texts, self.agent.prompts.system(&prompt, &self.specs), &self.turn.instructions)
     }
 
     /// Whether a request has the tools in its own field.

@@ -28,6 +28,7 @@ pub(crate) async fn store_everything(store: &Store, name: &str) -> Owner {
     let calls: Vec<Execution> = (0..30).map(|number| call(&format!("{name}-{number:02}"), &id)).collect();
     store.executions.record(&owner, &calls, at(3)).await.unwrap();
     add_to_totals(&store.ledger, &owner, Day::of(at(3)), &domain::Usage::default()).await.unwrap();
+    store.instructions.set(&owner, &format!("What {name} wants")).await.unwrap();
     store.articles.put(&ArticleCollection::Of(owner.clone()), &article(name), at(3)).await.unwrap();
     owner
 }
@@ -108,7 +109,7 @@ async fn f150_erased_owner_leaves_no_items() {
     let olga = store_everything(&store, "olga").await;
     assert!(items_naming(&endpoint, "olga").await.len() > 60);
     let erased = store.erase(&olga, LIMIT, at(4)).await.unwrap();
-    assert_eq!((erased.keys, erased.conversations, erased.others), (1, 1, 66));
+    assert_eq!((erased.keys, erased.conversations, erased.others), (1, 1, 67));
     assert_eq!(items_naming(&endpoint, "olga").await, Vec::<String>::new());
     assert_eq!(items_naming(&endpoint, "bob").await.len(), before);
     assert_eq!(store.erase(&olga, LIMIT, at(4)).await, Ok(store::DeletionCounts::default()));
@@ -155,7 +156,7 @@ async fn f150_operator_deletion_removes_the_same_items() {
     let store = store_at(&endpoint).await;
     let olga = store_everything(&store, "olga").await;
     let deleted = store.delete_owner(&olga).await.unwrap();
-    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 66));
+    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 67));
     assert_eq!(items_naming(&endpoint, "olga").await, Vec::<String>::new());
 }
 
@@ -185,16 +186,18 @@ async fn export_is_complete_and_limited_to_owner() {
     let olga = store_everything(&store, "olga").await;
     let all = export_rows(&store, &olga).await;
     let kinds: Vec<&str> = all.iter().map(|row| row["kind"].as_str().unwrap()).collect();
-    let mut expected = vec!["export", "key", "day", "conversation", "message", "message", "message", "message"];
+    let mut expected = vec!["export", "key", "instructions", "day", "conversation"];
+    expected.extend(["message"; 4]);
     expected.push("article");
     expected.extend(["execution"; 30]);
     expected.push("end");
     assert_eq!(kinds, expected);
     assert_eq!(all[0], json!({"kind": "export", "form": 1, "owner": "key:olga", "at": "2027-01-15T08:00:09.000Z"}));
-    let texts: Vec<usize> = all[4..8].iter().map(|row| row["content"].as_str().unwrap().len()).collect();
+    assert_eq!(all[2]["text"], "What olga wants");
+    let texts: Vec<usize> = all[5..9].iter().map(|row| row["content"].as_str().unwrap().len()).collect();
     assert_eq!(texts, [1, 500_000, 1, 1]);
-    assert!(all[4..8].iter().all(|row| row["conversationId"] == all[3]["id"] && row["aside"] == false));
-    assert_eq!((&all[8]["title"], &all[8]["chunks"]), (&json!("Notes of olga"), &json!(["What olga noted"])));
+    assert!(all[5..9].iter().all(|row| row["conversationId"] == all[4]["id"] && row["aside"] == false));
+    assert_eq!((&all[9]["title"], &all[9]["chunks"]), (&json!("Notes of olga"), &json!(["What olga noted"])));
     assert!(!all.iter().any(|row| row.to_string().contains("bob")));
 }
 

@@ -10,6 +10,7 @@ import { Button, Section, Select } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
 import { Access } from "./access.tsx";
 import { DataSections } from "./data.tsx";
+import { Instructions } from "./instructions.tsx";
 import { NotificationSwitch } from "./notifications.tsx";
 import { texts } from "./texts.ts";
 import { Usage } from "./usage.tsx";
@@ -44,6 +45,7 @@ function Settings({ close }: { close: () => void }) {
         <NotificationSwitch />
       </Section>
       <Defaults />
+      <Instructions />
       <Access onAccount={({ admin }) => (isAdmin.value = admin)} />
       <Administration hidden={!isAdmin.value} close={close} />
       <Usage />
