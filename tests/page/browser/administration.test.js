@@ -20,15 +20,17 @@ async function open(t, options) {
 async function openAdministration(page, tab) {
   await page.getByRole("button", { name: "Settings" }).click();
   await page.getByRole("button", { name: "Open administration" }).click();
-  await admin(page).getByRole("tab", { name: tab, exact: true }).click();
+  await openPanel(page, tab);
 }
+
+const openPanel = (page, name) => admin(page).getByRole("navigation").getByRole("link", { name, exact: true }).click();
 
 const get = async (url, path) => (await fetch(`${url}${path}`)).json();
 
 test("an agent is created, changed and deleted", async (t) => {
   const { page, url } = await open(t);
   await openAdministration(page, "Agents");
-  await admin(page).getByRole("button", { name: "New agent" }).click();
+  await admin(page).getByRole("link", { name: "New agent" }).click();
   const form = page.locator("#agent-form");
   await form.getByLabel("Name", { exact: true }).fill("News");
   await form.getByLabel("Description").fill("Knows what happened today.");
@@ -51,7 +53,7 @@ test("an agent is created, changed and deleted", async (t) => {
     ["You are an editor.", "context", 2, [["search_web", { mode: "quick" }]]],
   );
 
-  await admin(page).getByRole("button", { name: "Edit: News" }).click();
+  await admin(page).getByRole("link", { name: "Edit: News" }).click();
   assert.equal(await form.getByLabel("System prompt").inputValue(), "You are an editor.");
   await form.getByLabel("Name", { exact: true }).fill("Newsroom");
   await form.getByRole("button", { name: "Save" }).click();
@@ -67,6 +69,62 @@ test("an agent is created, changed and deleted", async (t) => {
   assert.equal(await find(), undefined);
 });
 
+test("each page has an address, and unsaved changes are confirmed", async (t) => {
+  const { page, url } = await open(t);
+  const heading = (name) => admin(page).getByRole("heading", { name, exact: true });
+  await page.goto(`${url}/#/admin/tools`);
+  await heading("Tools").waitFor();
+  await page.reload();
+  await heading("Tools").waitFor();
+  await openPanel(page, "Agents");
+  await admin(page).getByRole("link", { name: "New agent" }).click();
+  const name = page.locator("#agent-form").getByLabel("Name", { exact: true });
+  await name.fill("News");
+  const hash = () => new URL(page.url()).hash;
+  assert.equal(hash(), "#/admin/agents/new");
+  const confirmation = page.locator("#confirm-dialog");
+  await page.goBack();
+  await confirmation.getByText("Discard your changes?").waitFor();
+  await confirmation.getByRole("button", { name: "Cancel" }).click();
+  assert.deepEqual([await name.inputValue(), hash()], ["News", "#/admin/agents/new"]);
+  const [question] = await Promise.all([page.waitForEvent("dialog"), page.evaluate(() => void setTimeout(() => location.reload()))]);
+  assert.equal(question.type(), "beforeunload");
+  await question.dismiss();
+  assert.equal(await name.inputValue(), "News");
+  await openPanel(page, "Keys");
+  await confirmation.getByRole("button", { name: "Discard" }).click();
+  await heading("Keys").waitFor();
+  await page.goBack();
+  await heading("New agent").waitFor();
+  assert.equal(await name.inputValue(), "");
+  await admin(page).getByRole("link", { name: "Close" }).click();
+  await admin(page).waitFor({ state: "detached" });
+  assert.equal(hash(), "#/");
+  await page.getByRole("textbox", { name: "Message" }).fill("The page works again.");
+  await page.goBack();
+  await heading("New agent").waitFor();
+  await page.goto(`${url}/#/admin/`);
+  await heading("Agents").waitFor();
+  await page.goto(`${url}/#/admin/agents/missing`);
+  await admin(page).getByRole("alert").getByText(/./).waitFor();
+});
+
+test("the administration leaves the open conversation as it is", async (t) => {
+  const fixture = await open(t);
+  const { page, model } = fixture;
+  await sendMessage(page, "Tea?");
+  const reply = await model.next();
+  reply.sendText("Steep ");
+  await prose(page).getByText("Steep").waitFor();
+  await openAdministration(page, "Models");
+  await admin(page).getByRole("row", { name: /test-model/ }).waitFor();
+  reply.sendText("it.");
+  reply.end();
+  await admin(page).getByRole("link", { name: "Close" }).click();
+  await lastAnswer(page).locator(".message-actions").waitFor();
+  await prose(page).getByText("Steep it.").waitFor();
+});
+
 test("a tool is created, tried, changed, imported and deleted", async (t) => {
   const host = createServer((incoming, outgoing) => {
     outgoing.writeHead(200, { "content-type": "application/json" });
@@ -77,7 +135,7 @@ test("a tool is created, tried, changed, imported and deleted", async (t) => {
   t.after(() => host.close());
   const { page, url } = await open(t);
   await openAdministration(page, "Tools");
-  await admin(page).getByRole("button", { name: "New tool" }).click();
+  await admin(page).getByRole("link", { name: "New tool" }).click();
   const form = page.locator("#tool-form");
   await form.getByLabel("Name", { exact: true }).fill("weather");
   await form.getByLabel("Description for the model").fill("The weather of a city.");
@@ -89,17 +147,15 @@ test("a tool is created, tried, changed, imported and deleted", async (t) => {
   await form.getByRole("button", { name: "Save" }).click();
   await form.waitFor({ state: "detached" });
 
-  await admin(page).getByRole("button", { name: "Try: weather" }).click();
+  await admin(page).getByRole("link", { name: "Edit and try: weather" }).click();
   const trial = page.locator("#trial-form");
   await trial.getByLabel("Arguments (JSON)").fill('{"city": "Oslo"}');
   await trial.getByRole("button", { name: "Run" }).click();
-  await trial.getByRole("group", { name: "Request" }).getByText("/v1/Oslo").waitFor();
-  await trial.getByRole("group", { name: "Response" }).last().getByText("clear").waitFor();
-  await trial.getByRole("group", { name: "What the model reads" }).getByText('{"sky":"clear"}').waitFor();
-  await assertAccessible(page, "#trial-form");
-  await trial.getByRole("button", { name: "Close" }).click();
+  await admin(page).getByRole("group", { name: "Request" }).getByText("/v1/Oslo").waitFor();
+  await admin(page).getByRole("group", { name: "Response" }).last().getByText("clear").waitFor();
+  await admin(page).getByRole("group", { name: "What the model reads" }).getByText('{"sky":"clear"}').waitFor();
+  await assertAccessible(page, "#admin");
 
-  await admin(page).getByRole("button", { name: "Edit: weather" }).click();
   await form.getByLabel("Available to agents").uncheck();
   await form.getByRole("button", { name: "Save" }).click();
   await admin(page).getByText("HTTP request · Off").waitFor();
@@ -107,7 +163,7 @@ test("a tool is created, tried, changed, imported and deleted", async (t) => {
   assert.deepEqual([row.enabled, row.version], [false, "2026-11"]);
   assert.deepEqual(row.responseTransform, { jmespath: "{sky: sky}" });
 
-  await admin(page).getByRole("button", { name: "Import OpenAPI…" }).click();
+  await admin(page).getByRole("link", { name: "Import OpenAPI…" }).click();
   const imported = page.locator("#import-form");
   const document = {
     openapi: "3.1.0",
@@ -117,12 +173,14 @@ test("a tool is created, tried, changed, imported and deleted", async (t) => {
   };
   await imported.getByLabel("Document (JSON)").fill(JSON.stringify(document));
   await imported.getByRole("button", { name: "Run" }).click();
-  await imported.getByText("tides_now").waitFor();
+  await admin(page).locator(".trial").getByText("tides_now").waitFor();
   assert.equal((await get(url, "/api/admin/tools")).tools.length, 1, "a check stores nothing");
   await imported.getByLabel("Only check, don’t save").uncheck();
+  const stored = page.waitForResponse((response) => response.url().endsWith("/import") && response.ok());
   await imported.getByRole("button", { name: "Run" }).click();
+  await stored;
+  await admin(page).getByRole("link", { name: "← Tools" }).click();
   await admin(page).getByText("tides_now").waitFor();
-  await imported.getByRole("button", { name: "Close" }).click();
   await admin(page).getByRole("button", { name: "Delete: tides_now" }).click();
   await page.locator("#confirm-dialog").getByRole("button", { name: "Delete" }).click();
   await admin(page).getByText("tides_now").waitFor({ state: "detached" });
@@ -131,14 +189,14 @@ test("a tool is created, tried, changed, imported and deleted", async (t) => {
 test("an MCP server is a tool of its own kind, and errors name the field", async (t) => {
   const { page, url } = await open(t);
   await openAdministration(page, "Tools");
-  await admin(page).getByRole("button", { name: "New tool" }).click();
+  await admin(page).getByRole("link", { name: "New tool" }).click();
   const form = page.locator("#tool-form");
   await form.getByLabel("Kind").selectOption("MCP server");
   assert.equal(await form.getByLabel("Parameters (JSON Schema)").isVisible(), false);
   await form.getByLabel("Name", { exact: true }).fill("docs server");
   await form.getByLabel("Description for the model").fill("The documentation.");
   await form.getByLabel("Address (https)").fill("https://mcp.example.com/mcp");
-  await form.getByLabel("Authentication").selectOption("Bearer token");
+  await form.getByLabel("Type", { exact: true }).selectOption("Bearer token");
   await form.getByLabel("Name of the secret").fill("TOOL_SECRET_DOCS");
   await form.getByRole("button", { name: "Save" }).click();
   await form.getByRole("alert").getByText(/name/).waitFor();
@@ -156,7 +214,7 @@ test("a group with a comma survives a change of its agent", async (t) => {
   const agent = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ name: "Lawyer", groups }) };
   assert.equal((await fetch(`${url}/api/admin/agents`, agent)).status, 201);
   await openAdministration(page, "Agents");
-  await admin(page).getByRole("button", { name: "Edit: Lawyer" }).click();
+  await admin(page).getByRole("link", { name: "Edit: Lawyer" }).click();
   const form = page.locator("#agent-form");
   await form.getByLabel("Description").fill("Knows the law.");
   await form.getByRole("button", { name: "Save" }).click();
@@ -168,7 +226,7 @@ test("a group with a comma survives a change of its agent", async (t) => {
 test("a key is shown once, changed and revoked", async (t) => {
   const { page, url } = await open(t);
   await openAdministration(page, "Keys");
-  await admin(page).getByRole("button", { name: "New key" }).click();
+  await admin(page).getByRole("link", { name: "New key" }).click();
   const form = page.locator("#key-form");
   await form.getByLabel("User", { exact: true }).fill("ann");
   await form.getByLabel(/^Expires after days/).fill("30");
@@ -181,12 +239,12 @@ test("a key is shown once, changed and revoked", async (t) => {
   await admin(page).getByRole("row", { name: /ann.*Active/ }).waitFor();
   assert.equal((await page.content()).includes(key), false);
 
-  await admin(page).getByRole("button", { name: "Edit: ann" }).click();
+  await admin(page).getByRole("link", { name: "Edit: ann" }).click();
   await form.getByLabel("Administrator").check();
   await form.getByLabel(/^Expires after days/).fill("");
   await form.getByRole("button", { name: "Save" }).click();
   await admin(page).getByRole("row", { name: /ann · Administrator.*Never/ }).waitFor();
-  await admin(page).getByRole("button", { name: "New key" }).click();
+  await admin(page).getByRole("link", { name: "New key" }).click();
   await form.getByLabel("User", { exact: true }).fill("bob");
   await form.getByRole("button", { name: "Save" }).click();
   await shown.getByRole("button", { name: "Close" }).click();
@@ -201,26 +259,27 @@ test("an article is added, found and deleted", async (t) => {
   const { page, url, model } = await open(t, { settings: { ARTICLES: "yes" } });
   await openAdministration(page, "Articles");
   await admin(page).getByText("There is nothing here yet.").waitFor();
-  await admin(page).getByRole("button", { name: "New article" }).click();
+  await admin(page).getByRole("link", { name: "New article" }).click();
   const form = page.locator("#article-form");
   await form.getByLabel("Content").fill("# Refunds\nRefunds take seven days.");
   await form.getByRole("button", { name: "Save" }).click();
   await form.getByRole("alert").getByText(/title/).waitFor();
   await form.getByLabel("Title", { exact: true }).fill("Refunds");
   await form.getByLabel(/^Address/).fill("https://shop.example/refunds");
-  await assertAccessible(page, "#article-form");
+  await assertAccessible(page, "#admin");
   await form.getByRole("button", { name: "Save" }).click();
   const row = admin(page).getByRole("row", { name: /^Refunds 1 / });
   await row.waitFor();
   assert.equal(await row.getByRole("link", { name: "Refunds" }).getAttribute("href"), "https://shop.example/refunds");
 
-  await admin(page).getByRole("button", { name: "New article" }).click();
+  await admin(page).getByRole("link", { name: "New article" }).click();
   await form.getByLabel("Title", { exact: true }).fill("Ann’s notes");
   await form.getByLabel("Format").selectOption("Text");
   await form.getByLabel("Content").fill("Only for Ann.");
   await form.getByLabel(/^Only for this user/).fill("ann");
   await form.getByRole("button", { name: "Save" }).click();
   await form.waitFor({ state: "detached" });
+  await row.waitFor();
   assert.equal(await admin(page).getByRole("row").count(), 2, "the articles of all, and the head");
   await admin(page).getByLabel(/^User/).fill("ann");
   await admin(page).getByRole("button", { name: "Show" }).click();
@@ -230,7 +289,7 @@ test("an article is added, found and deleted", async (t) => {
   assert.deepEqual((await get(url, "/api/admin/articles?owner=ann")).articles, []);
   assert.deepEqual((await get(url, "/api/admin/articles")).articles.map(({ title }) => title), ["Refunds"]);
 
-  await page.keyboard.press("Escape");
+  await admin(page).getByRole("link", { name: "Close" }).click();
   await sendMessage(page, "How long do refunds take?");
   const first = await model.next();
   first.sendText('<tool_call>{"tool":"search_articles","query":"refunds"}</tool_call>');
@@ -261,13 +320,13 @@ test("tool calls, models and the usage of all are shown", async (t) => {
   await admin(page).getByRole("button", { name: "Show" }).click();
   await admin(page).getByText("There is nothing here yet.").waitFor();
 
-  await admin(page).getByRole("tab", { name: "Models" }).click();
+  await openPanel(page, "Models");
   await admin(page).getByRole("row", { name: /test-model.*Ready/ }).waitFor();
   await admin(page).getByRole("button", { name: "Does it work now?" }).click();
   (await model.next()).fail(401);
   await admin(page).getByText("upstream_auth").waitFor();
 
-  await admin(page).getByRole("tab", { name: "Usage" }).click();
+  await openPanel(page, "Usage");
   await admin(page).getByRole("row", { name: /^Answers/ }).waitFor();
   await admin(page).getByRole("row", { name: /^name:local 2 / }).waitFor();
   await admin(page).getByRole("combobox", { name: "Last 30 days by" }).selectOption("model");
@@ -295,8 +354,8 @@ test("feedback is listed with its reason, page by page", async (t) => {
     const row = { conversationId: "C", messageId: "M", owner: "name:ann", rating: "up", reason: cursor ? "second page" : "first page", model: "openai", createdAt: new Date().toISOString() };
     return route.fulfill({ json: { feedback: [row], nextCursor: cursor ? null : "1" } });
   });
-  await admin(page).getByRole("tab", { name: "Usage" }).click();
-  await admin(page).getByRole("tab", { name: "Feedback" }).click();
+  await openPanel(page, "Usage");
+  await openPanel(page, "Feedback");
   await admin(page).getByRole("cell", { name: "first page" }).waitFor();
   await admin(page).getByRole("button", { name: "More" }).click();
   await admin(page).getByRole("cell", { name: "second page" }).waitFor();
@@ -323,15 +382,18 @@ for (const { name, options } of SCREENS) {
     await page.getByRole("button", { name: chinese ? "打开管理界面" : "Open administration" }).click();
     const tabs = chinese ? ["工具", "文章", "密钥", "工具调用", "反馈", "模型", "用量", "智能体"] : ["Tools", "Articles", "Keys", "Tool calls", "Feedback", "Models", "Usage", "Agents"];
     for (const tab of tabs) {
-      await admin(page).getByRole("tab", { name: tab, exact: true }).click();
-      await page.waitForFunction((text) => document.querySelector("#admin-panel").firstElementChild.textContent !== text, chinese ? "加载中…" : "Loading…");
+      await openPanel(page, tab);
+      await page.waitForFunction(([name, text]) => {
+        const [heading, ...rest] = document.querySelector("#admin-panel").children;
+        return heading.textContent === name && rest.length > 0 && rest.every(({ textContent }) => textContent !== text);
+      }, [tab, chinese ? "加载中…" : "Loading…"]);
       await assertAccessible(page, "#admin");
       await assertFits(admin(page));
     }
-    await admin(page).getByRole("button", { name: chinese ? "新建智能体" : "New agent" }).click();
+    await admin(page).getByRole("link", { name: chinese ? "新建智能体" : "New agent" }).click();
     const form = page.locator("#agent-form");
     await form.getByText(chinese ? "全部内置工具" : "All built-in tools").click();
-    await assertAccessible(page, "#agent-form");
-    await assertFits(form);
+    await assertAccessible(page, "#admin");
+    await assertFits(admin(page));
   });
 }

@@ -9,7 +9,7 @@ const FORMS = { agents: "agent-form", tools: "tool-form", articles: "article-for
 /** Opens a tab and waits for its content. */
 async function openTab(page, name) {
   await page.locator(`#admin-tab-${name}`).click();
-  await page.locator("#admin-panel > :not(p:only-child)").first().waitFor();
+  await page.locator("#admin-panel > h3 + :not(p), #admin-panel > h3 + p + *").first().waitFor();
 }
 
 async function openAdministration(page, phone) {
@@ -40,7 +40,7 @@ states("the tabs of the administration", async ({ open, phone }) => {
     await openTab(page, name);
     await check(`admin-${name}-empty`);
   }
-  await page.keyboard.press("Escape");
+  await page.locator(".admin-head a").click();
   await makeRows(url);
   await send(page, "17 % of 2340?");
   const call = await model.next();
@@ -64,7 +64,7 @@ states("the forms of the administration", async ({ open, phone }) => {
   await openAdministration(page, phone);
   for (const [name, form] of Object.entries(FORMS)) {
     await openTab(page, name);
-    await page.locator("#admin-panel > .row button, #admin-panel > .button").first().click();
+    await page.locator("#admin-panel > .row a, #admin-panel > a.button").first().click();
     await page.locator(`#${form}`).waitFor();
     await check(`admin-${form}`);
     if (name === "keys") {
@@ -72,8 +72,12 @@ states("the forms of the administration", async ({ open, phone }) => {
       await page.locator(`#${form} [type=submit]`).click();
       await page.locator("#new-key").waitFor();
       await check("admin-new-key");
+      await page.keyboard.press("Escape");
     }
-    await page.keyboard.press("Escape");
-    await page.locator(`#${form}`).waitFor({ state: "detached" });
   }
+  await openTab(page, "tools");
+  await page.locator("#admin-panel li a").first().click();
+  await page.locator("#trial-form [type=submit]").click();
+  await page.locator(".trial pre").first().waitFor();
+  await check("admin-tool-trial");
 });

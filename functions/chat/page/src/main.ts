@@ -12,7 +12,7 @@ import { wireTransfers } from "./chat/transfer.ts";
 import { t } from "./i18n/index.ts";
 import { wireJumps } from "./markdown/jumps.ts";
 import { sharedId } from "./parts/load.ts";
-import { openPalette, openShortcuts, showShared } from "./parts/use.ts";
+import { openAdministration, openPalette, openShortcuts, showShared } from "./parts/use.ts";
 import { parseAddress } from "./state/address.ts";
 import { loadChoice } from "./state/choice.ts";
 import { dismissDrawer } from "./state/drawer.ts";
@@ -82,8 +82,12 @@ class Page {
     document.addEventListener("keydown", (event) => this.#onKeydown(event));
   }
 
-  /** Opens the conversation of the address, or a new one. */
+  /** Opens the conversation of the address, or a new one, or the administration above it. */
   #route(): Promise<void> {
+    if (location.hash.startsWith("#/admin/")) {
+      openAdministration();
+      return Promise.resolve();
+    }
     const { id, messageId } = parseAddress(location.hash);
     const dismissed = dismissDrawer();
     const opened = this.#chat.open(id, messageId);

@@ -1,11 +1,11 @@
 // Agents: list, create, edit and delete.
 
 import { request } from "../api/client.ts";
-import { Button } from "../view/controls.tsx";
 import { bindingRows, Bindings, readBindings, type Binding } from "./bindings.tsx";
-import { openForm, withoutEmpty, type Values } from "./form.tsx";
-import { Card, Loaded, RemoveAction, RowAction, usePages } from "./list.tsx";
+import { store, withoutEmpty, type ItemForm, type Values } from "./form.tsx";
+import { Card, FormLink, Loaded, RemoveAction, usePages } from "./list.tsx";
 import { texts } from "./texts.ts";
+import { hrefOf, NEW } from "./view.ts";
 
 interface Agent {
   id: string;
@@ -28,7 +28,7 @@ interface Agent {
 
 const PATH = "/api/admin/agents";
 
-const pathOf = ({ id }: Agent) => `${PATH}/${encodeURIComponent(id)}`;
+const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
 
 /** The panel of agents. */
 export function AgentsPanel() {
@@ -38,47 +38,53 @@ export function AgentsPanel() {
     const notes = [agent.model ?? "", agent.createdAt ? "" : texts.agents.builtIn, agent.enabled === false ? texts.off : "", ...(agent.groups ?? [])];
     return (
       <Card key={agent.id} title={agent.name} notes={notes} text={agent.description ?? ""}>
-        <RowAction label={texts.edit} name={agent.name} run={() => void edit(agent, refresh)} />
-        {agent.createdAt && <RemoveAction name={agent.name} path={pathOf(agent)} onRemoved={refresh} />}
+        <FormLink label={texts.edit} name={agent.name} href={hrefOf("agents", agent.id)} />
+        {agent.createdAt && <RemoveAction name={agent.name} path={pathOf(agent.id)} onRemoved={refresh} />}
       </Card>
     );
   };
-  const head = <Button icon="new" onClick={() => void edit(null, refresh)}>{texts.agents.add}</Button>;
+  const head = <FormLink label={texts.agents.add} href={hrefOf("agents", NEW)} />;
   return <Loaded pages={pages} head={head}>{(agents) => <ul class="admin-list">{agents.map(card)}</ul>}</Loaded>;
 }
 
-async function edit(agent: Agent | null, refresh: () => void): Promise<void> {
-  const [{ models }, tools] = await Promise.all([request<{ models: { name: string }[] }>("GET", "/api/models"), toolNames()]);
+/** The form of an agent. */
+export async function agentForm(id: string | null): Promise<ItemForm> {
+  const [agent, { models }, tools] = await Promise.all([
+    id === null ? null : request<Agent>("GET", pathOf(id)),
+    request<{ models: { name: string }[] }>("GET", "/api/models"),
+    toolNames(),
+  ]);
   const modelNames = [...new Set([...models.map(({ name }) => name), ...(agent?.model ? [agent.model] : [])])];
   const bindings = bindingRows(tools, agent?.tools ?? null);
   const label = texts.agents.fields;
   const toolChoice = typeof agent?.toolChoice === "string" ? agent.toolChoice : "auto";
   const modelOptions = { "": texts.agents.defaultModel, ...Object.fromEntries(modelNames.map((name) => [name, name])) };
   const summaries = { "": texts.agents.serverDefault, true: texts.agents.yes, false: texts.agents.no };
-  openForm({
-    id: "agent-form",
-    title: agent?.name ?? texts.agents.add,
-    fields: {
+  const groups: ItemForm["groups"] = {
+    [texts.agents.groups.basics]: {
       name: { label: label.name, kind: "text", value: agent?.name, required: true },
       description: { label: label.description, kind: "text", value: agent?.description },
+      enabled: { label: label.enabled, kind: "check", value: agent?.enabled ?? true },
+      groups: { label: label.groups, kind: "names", value: agent?.groups },
+    },
+    [texts.agents.groups.model]: {
       systemPrompt: { label: label.systemPrompt, kind: "area", value: agent?.systemPrompt },
       model: { label: label.model, kind: "select", value: agent?.model ?? "", options: modelOptions },
+    },
+    [label.tools]: {
       tools: { label: label.tools, kind: "node", content: <Bindings {...bindings} /> },
       maxRounds: { label: label.maxRounds, kind: "number", value: agent?.maxRounds },
       toolChoice: { label: label.toolChoice, kind: "select", value: toolChoice, options: texts.agents.toolChoices },
       preSearch: { label: label.preSearch, kind: "select", value: String(agent?.preSearch ?? false), options: texts.agents.preSearches },
+    },
+    [texts.agents.groups.answers]: {
       summarise: { label: label.summarise, kind: "select", value: String(agent?.summarise ?? ""), options: summaries },
       citationLinks: { label: label.citationLinks, kind: "check", value: agent?.citationLinks ?? false },
       followUps: { label: label.followUps, kind: "check", value: agent?.followUps ?? false },
-      groups: { label: label.groups, kind: "names", value: agent?.groups },
-      enabled: { label: label.enabled, kind: "check", value: agent?.enabled ?? true },
     },
-    onSubmit: async (values) => {
-      const document = toDocument(agent, values, readBindings(bindings));
-      await (agent ? request("PUT", pathOf(agent), document) : request("POST", PATH, document));
-      refresh();
-    },
-  });
+  };
+  const save = async (values: Values) => store(PATH, id, toDocument(agent, values, readBindings(bindings)));
+  return { id: "agent-form", title: agent?.name ?? texts.agents.add, groups, save };
 }
 
 function toDocument(agent: Agent | null, values: Values, tools: Binding[] | undefined): object {

@@ -4,10 +4,10 @@ import { useSignal } from "@preact/signals";
 
 import { request } from "../api/client.ts";
 import { formatNumber } from "../i18n/index.ts";
-import { Button } from "../view/controls.tsx";
-import { openForm, withoutEmpty } from "./form.tsx";
-import { Filter, Loaded, RemoveAction, Table, timeText, usePages } from "./list.tsx";
+import { withoutEmpty, type ItemForm, type Values } from "./form.tsx";
+import { Filter, FormLink, Loaded, RemoveAction, Table, timeText, usePages } from "./list.tsx";
 import { texts } from "./texts.ts";
+import { hrefOf, NEW } from "./view.ts";
 
 interface Article {
   id: string;
@@ -37,7 +37,7 @@ export function ArticlesPanel() {
   };
   const head = (
     <>
-      <Button icon="new" onClick={() => create(owner.value, pages.refresh)}>{texts.articles.add}</Button>
+      <FormLink label={texts.articles.add} href={hrefOf("articles", NEW)} />
       <p class="dim">{texts.articles.note}</p>
       <Filter id="article-owner" label={texts.articles.ownerFilter} submit={texts.articles.filter} value={owner} pages={pages} />
     </>
@@ -50,23 +50,22 @@ function Name({ url, title }: Article) {
   return <a href={url} title={url} target="_blank" rel="noopener noreferrer nofollow" dir="auto">{title}</a>;
 }
 
-function create(owner: string, refresh: () => Promise<void>): void {
+/** The form of a new article. */
+export async function articleForm(): Promise<ItemForm> {
   const label = texts.articles;
-  openForm({
-    id: "article-form",
-    title: label.add,
-    fields: {
+  const groups: ItemForm["groups"] = {
+    "": {
       title: { label: label.title, kind: "text", value: "" },
       url: { label: label.url, kind: "text", value: "", placeholder: "https://" },
       format: { label: label.format, kind: "select", value: "markdown", options: label.formats },
       content: { label: label.content, kind: "area", value: "" },
-      owner: { label: label.owner, kind: "text", value: owner },
+      owner: { label: label.owner, kind: "text", value: "" },
       groups: { label: label.groups, kind: "names", value: [] },
     },
-    onSubmit: async ({ format, content, groups, ...names }) => {
-      const limits = (groups as string[]).length > 0 ? { groups } : {};
-      await request("POST", PATH, { ...withoutEmpty(names), ...limits, [String(format)]: content ?? "" });
-      await refresh();
-    },
-  });
+  };
+  const save = async ({ format, content, groups, ...names }: Values) => {
+    const limits = (groups as string[]).length > 0 ? { groups } : {};
+    await request("POST", PATH, { ...withoutEmpty(names), ...limits, [String(format)]: content ?? "" });
+  };
+  return { id: "article-form", title: label.add, groups, save };
 }

@@ -1,17 +1,19 @@
-// Forms in a dialog of their own: fields from a description, values as a record.
+// Forms: groups of fields from a description, values as a record.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
-import { OptionList } from "../view/controls.tsx";
-import { showDialog } from "../view/dialog.ts";
+import { request } from "../api/client.ts";
+import { Button, OptionList } from "../view/controls.tsx";
+import { failureText } from "../view/failures.ts";
 import { texts } from "./texts.ts";
+import { form } from "./view.ts";
 
 /** The choices that a form has at the moment. */
 type Choices = Record<string, string>;
 
 /** A field; `names` holds texts with commas between them, `json` a JSON text, and `node` shows other content. */
-export type Field = { label: string; /** Whether the field is shown; a hidden field has no value. */ isShown?: (choices: Choices) => boolean } & (
+export type Field = { label: string; /** Whether it has a line for itself, as long texts have. */ isWide?: boolean; /** Whether the field is shown; a hidden field has no value. */ isShown?: (choices: Choices) => boolean } & (
   | { kind: "text" | "area" | "number"; value: string | number | undefined; required?: boolean; placeholder?: string }
   | { kind: "names"; value: string[] | undefined; placeholder?: string }
   | { kind: "json"; value: unknown; placeholder?: string }
@@ -28,38 +30,59 @@ type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 /** What a form does. */
 export interface FormSpec {
   id: string;
-  title: string;
   submit?: string;
-  fields: Record<string, Field>;
-  /** While it throws, the form stays open with the error's text. */
+  /** The fields by the heading of their group; one without a heading has an empty one. */
+  groups: Record<string, Record<string, Field>>;
+  /** While it throws, the form shows the error's text. */
   onSubmit: (values: Values) => Promise<void>;
-  /** Whether the form stays open after it was submitted. */
-  stays?: boolean;
+  /** Whether leaving the form with changes has to be confirmed. */
+  isGuarded?: boolean;
 }
 
-/** Opens a form. */
-export function openForm({ id, title, submit = texts.save, fields, onSubmit, stays = false }: FormSpec): void {
-  const choices = Object.fromEntries(Object.entries(fields).flatMap(([name, field]) => (field.kind === "select" ? [[name, field.value]] : [])));
-  showDialog({
-    id,
-    title,
-    stays,
-    isForm: true,
-    submit: { label: submit },
-    content: <Fields id={id} fields={fields} initial={choices} />,
-    onSubmit: () => onSubmit(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, readField(`${id}-${name}`, field)]))),
-  });
+/** The form of an item; after `save` the list is shown again. */
+export interface ItemForm extends Omit<FormSpec, "onSubmit"> {
+  title: string;
+  save: (values: Values) => Promise<void>;
+  extra?: ComponentChildren;
+  /** Whether the form stays after it was submitted. */
+  remains?: boolean;
 }
 
-function Fields({ id, fields, initial }: { id: string; fields: Record<string, Field>; initial: Choices }) {
-  const choices = useSignal(initial);
+/** A form. */
+export function Form({ id, submit = texts.save, groups, onSubmit, isGuarded = false }: FormSpec) {
+  const fields = Object.values(groups).flatMap(Object.entries) as [string, Field][];
+  const choices = useSignal<Choices>(Object.fromEntries(fields.flatMap(([name, field]) => (field.kind === "select" ? [[name, field.value]] : []))));
+  const [failure, isBusy] = [useSignal(""), useSignal(false)];
+  const send = async () => {
+    [failure.value, isBusy.value] = ["", true];
+    try {
+      await onSubmit(Object.fromEntries(fields.map(([name, field]) => [name, readField(`${id}-${name}`, field)])));
+    } catch (thrown) {
+      failure.value = failureText(thrown);
+    }
+    isBusy.value = false;
+  };
+  const onSend = (event: SubmitEvent) => {
+    event.preventDefault();
+    void send();
+  };
+  const onChange = () => void (form.isChanged ||= isGuarded);
+  const isHidden = ({ isShown }: Field) => isShown?.(choices.value) === false;
+  const row = ([name, field]: [string, Field]) => {
+    const choose = (value: string) => (choices.value = { ...choices.value, [name]: value });
+    return <Row key={name} id={`${id}-${name}`} field={field} hidden={isHidden(field)} onChoose={choose} />;
+  };
   return (
-    <>
-      {Object.entries(fields).map(([name, field]) => {
-        const choose = (value: string) => (choices.value = { ...choices.value, [name]: value });
-        return <Row key={name} id={`${id}-${name}`} field={field} hidden={field.isShown?.(choices.value) === false} onChoose={choose} />;
-      })}
-    </>
+    <form id={id} class="admin-form" onSubmit={onSend} onInput={onChange} onChange={onChange}>
+      {Object.entries(groups).map(([title, members]) => (
+        <fieldset key={title} hidden={Object.values(members).every(isHidden)}>
+          {title && <legend>{title}</legend>}
+          {Object.entries(members).map(row)}
+        </fieldset>
+      ))}
+      <p class="field-error" role="alert">{failure}</p>
+      <div class="actions"><Button type="submit" kind="primary" disabled={isBusy.value}>{submit}</Button></div>
+    </form>
   );
 }
 
@@ -71,7 +94,7 @@ interface RowProps {
 }
 
 function Row({ id, field, hidden, onChoose }: RowProps) {
-  if (field.kind === "node") return <div class="admin-field" role="group" aria-label={field.label}>{field.content}</div>;
+  if (field.kind === "node") return <div class="admin-field wide" role="group" aria-label={field.label}>{field.content}</div>;
   if (field.kind === "check") {
     return (
       <label class="check" for={id} hidden={hidden}>
@@ -81,7 +104,7 @@ function Row({ id, field, hidden, onChoose }: RowProps) {
     );
   }
   return (
-    <div class="admin-field" hidden={hidden}>
+    <div class={`admin-field${field.isWide || field.kind === "area" || field.kind === "json" ? " wide" : ""}`} hidden={hidden}>
       <label for={id}>{field.label}</label>
       <ControlOf id={id} field={field} onChoose={onChoose} />
     </div>
@@ -131,6 +154,11 @@ export function parseJson(label: string, text: string) {
   } catch {
     throw new Error(texts.invalidJson(label));
   }
+}
+
+/** Stores a document as a new row of a list, or in place of a row. */
+export async function store(path: string, id: string | null, document: object): Promise<void> {
+  await (id === null ? request("POST", path, document) : request("PUT", `${path}/${encodeURIComponent(id)}`, document));
 }
 
 /** A document without the fields that have no value. */

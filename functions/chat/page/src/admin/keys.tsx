@@ -4,9 +4,10 @@ import { request } from "../api/client.ts";
 import { t } from "../i18n/index.ts";
 import { Button, CopyButton } from "../view/controls.tsx";
 import { showModal } from "../view/dialog.ts";
-import { openForm, withoutEmpty, type Field } from "./form.tsx";
-import { confirm, Loaded, RowAction, Table, timeText, usePages } from "./list.tsx";
+import { store, withoutEmpty, type Field, type ItemForm, type Values } from "./form.tsx";
+import { confirm, FormLink, Loaded, RowAction, Table, timeText, usePages } from "./list.tsx";
 import { texts } from "./texts.ts";
+import { hrefOf, NEW } from "./view.ts";
 
 interface Key {
   id: string;
@@ -24,7 +25,7 @@ interface Key {
 const DAY_MS = 86_400_000;
 const PATH = "/api/admin/keys";
 
-const pathOf = ({ id }: Key) => `${PATH}/${encodeURIComponent(id)}`;
+const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
 
 /** The panel of keys. */
 export function KeysPanel() {
@@ -35,7 +36,7 @@ export function KeysPanel() {
     const states: Record<string, string> = texts.keys.states;
     const actions = (
       <div class="row">
-        <RowAction label={texts.edit} name={key.user} run={() => change(key, refresh)} />
+        <FormLink label={texts.edit} name={key.user} href={hrefOf("keys", key.id)} />
         <RowAction label={texts.keys.revoke} name={key.user} kind="text risky" run={() => revoke(key, refresh)} />
       </div>
     );
@@ -47,7 +48,7 @@ export function KeysPanel() {
       key.state === "revoked" ? <div class="row" /> : actions,
     ];
   };
-  const head = <Button icon="key" onClick={() => create(refresh)}>{texts.keys.add}</Button>;
+  const head = <FormLink icon="key" label={texts.keys.add} href={hrefOf("keys", NEW)} />;
   return <Loaded pages={pages} head={head}>{(keys) => <Table label={texts.tabs.keys} columns={texts.keys.columns} rows={keys.map(row)} />}</Loaded>;
 }
 
@@ -59,17 +60,19 @@ const fieldsOf = (days: number | undefined, key?: Key): Record<string, Field> =>
   citationLinks: { label: texts.keys.citationLinks, kind: "check", value: key?.citationLinks ?? false },
 });
 
-function create(refresh: () => void): void {
-  openForm({
-    id: "key-form",
-    title: texts.keys.add,
-    fields: { user: { label: texts.keys.user, kind: "text", value: "", required: true }, ...fieldsOf(90) },
-    onSubmit: async (values) => {
-      const { key = "" } = await request<Key>("POST", PATH, withoutEmpty(values));
-      refresh();
-      showOnce(key);
-    },
-  });
+/** The form of a key. */
+export async function keyForm(id: string | null): Promise<ItemForm> {
+  const user: Field = { label: texts.keys.user, kind: "text", value: "", required: true };
+  if (id === null) return { id: "key-form", title: texts.keys.add, groups: { "": { user, ...fieldsOf(90) } }, save: create };
+  const key = await request<Key>("GET", pathOf(id));
+  const left = key.expiresAt ? Math.max(1, Math.ceil((Date.parse(key.expiresAt) - Date.now()) / DAY_MS)) : undefined;
+  const save = (values: Values) => store(PATH, id, withoutEmpty(values));
+  return { id: "key-form", title: key.user, groups: { "": fieldsOf(left, key) }, save };
+}
+
+async function create(values: Values): Promise<void> {
+  const { key = "" } = await request<Key>("POST", PATH, withoutEmpty(values));
+  showOnce(key);
 }
 
 /** Shows a new key, which the server does not send again. */
@@ -87,22 +90,9 @@ function showOnce(key: string): void {
   ));
 }
 
-function change(key: Key, refresh: () => void): void {
-  const left = key.expiresAt ? Math.max(1, Math.ceil((Date.parse(key.expiresAt) - Date.now()) / DAY_MS)) : undefined;
-  openForm({
-    id: "key-form",
-    title: key.user,
-    fields: fieldsOf(left, key),
-    onSubmit: async (values) => {
-      await request("PUT", pathOf(key), withoutEmpty(values));
-      refresh();
-    },
-  });
-}
-
 function revoke(key: Key, refresh: () => void): void {
   confirm(texts.keys.revokeTitle(key.user), texts.keys.revokeText, texts.keys.revoke, async () => {
-    await request("DELETE", pathOf(key));
+    await request("DELETE", pathOf(key.id));
     refresh();
   });
 }

@@ -1,45 +1,40 @@
 // One call of a tool with its request and response, and the import of an OpenAPI document.
 
-import { signal, type Signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
 import { request } from "../api/client.ts";
 import { t } from "../i18n/index.ts";
-import { openForm, type Field } from "./form.tsx";
+import { Form, type Field, type ItemForm, type Values } from "./form.tsx";
 import { texts } from "./texts.ts";
 
-/** The field that shows a form's result. */
-const resultField = (result: Signal<ComponentChildren>): Field => ({
-  label: texts.tools.response,
-  kind: "node",
-  content: <div class="trial" aria-live="polite">{result}</div>,
-});
+/** The item of the import in addresses. */
+export const IMPORT = "import";
 
-/** Opens the trial of a tool; it stays open for more calls. */
-export function tryTool({ name, type }: { name: string; type?: string }, path: string): void {
-  const result = signal<ComponentChildren>(null);
-  const isMcp = type === "mcp";
-  openForm({
-    id: "trial-form",
-    title: texts.tools.testTitle(name),
-    submit: texts.tools.run,
-    stays: true,
-    fields: {
-      ...(isMcp && { tool: { label: texts.tools.testTool, kind: "text", value: "" } as const }),
-      arguments: { label: texts.tools.testArguments, kind: "json", value: {} },
-      result: resultField(result),
-    },
-    onSubmit: async (values) => {
-      result.value = <p>{t.loading}</p>;
-      const body = isMcp && values.tool === undefined ? {} : { tool: values.tool, arguments: values.arguments ?? {} };
-      try {
-        result.value = <Answer answer={await request("POST", `${path}/test`, body)} />;
-      } catch (thrown) {
-        result.value = null;
-        throw thrown;
-      }
-    },
-  });
+/** The trial of the stored tool, for any number of calls. */
+export function Trial({ name, isMcp, path }: { name: string; isMcp: boolean; path: string }) {
+  const result = useSignal<ComponentChildren>(null);
+  const fields: Record<string, Field> = {
+    ...(isMcp && { tool: { label: texts.tools.testTool, kind: "text", value: "" } as const }),
+    arguments: { label: texts.tools.testArguments, kind: "json", value: {} },
+  };
+  const run = async (values: Values) => {
+    result.value = <p>{t.loading}</p>;
+    const body = isMcp && values.tool === undefined ? {} : { tool: values.tool, arguments: values.arguments ?? {} };
+    try {
+      result.value = <Answer answer={await request("POST", path, body)} />;
+    } catch (thrown) {
+      result.value = null;
+      throw thrown;
+    }
+  };
+  return (
+    <>
+      <Form id="trial-form" submit={texts.tools.run} groups={{ [texts.tools.testTitle(name)]: fields }} onSubmit={run} />
+      <p class="hint">{texts.tools.testText}</p>
+      <div class="trial" aria-live="polite">{result}</div>
+    </>
+  );
 }
 
 /** The parts of a trial's answer that are present. */
@@ -53,7 +48,7 @@ function Answer({ answer }: { answer: Record<string, unknown> }) {
       {parts.map((name) => {
         const [label, value] = [labels[name] ?? name, answer[name]];
         return [
-          <h3>{label}</h3>,
+          <h4>{label}</h4>,
           <pre class="scrolls" tabIndex={0} role="group" aria-label={label}>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>,
         ];
       })}
@@ -66,25 +61,19 @@ interface Imported {
   refused: { operation: string; reason: string }[];
 }
 
-/** Opens the import. */
-export function importTools(refresh: () => void): void {
+/** The form of the import. */
+export function importForm(): ItemForm {
   const result = signal<ComponentChildren>(null);
-  const list = (title: string, items: string[]) => items.length > 0 && [<h3>{title}</h3>, <ul>{items.map((item) => <li>{item}</li>)}</ul>];
-  openForm({
-    id: "import-form",
-    title: texts.tools.importTitle,
-    submit: texts.tools.run,
-    stays: true,
-    fields: {
-      document: { label: texts.tools.importDocument, kind: "json", value: undefined },
-      dryRun: { label: texts.tools.importCheck, kind: "check", value: true },
-      result: resultField(result),
-    },
-    onSubmit: async ({ document, dryRun }) => {
-      const { tools, refused } = await request<Imported>("POST", "/api/admin/tools/import", { document, dryRun });
-      const reasons = refused.map(({ operation, reason }) => `${operation}: ${reason}`);
-      result.value = [list(texts.tools.imported(tools.length), tools.map(({ name }) => name)), list(texts.tools.refused(refused.length), reasons)];
-      if (dryRun !== true) refresh();
-    },
-  });
+  const list = (title: string, items: string[]) => items.length > 0 && [<h4>{title}</h4>, <ul>{items.map((item) => <li>{item}</li>)}</ul>];
+  const fields: Record<string, Field> = {
+    document: { label: texts.tools.importDocument, kind: "json", value: undefined },
+    dryRun: { label: texts.tools.importCheck, kind: "check", value: true },
+  };
+  const save = async ({ document, dryRun }: Values) => {
+    const { tools, refused } = await request<Imported>("POST", "/api/admin/tools/import", { document, dryRun });
+    const reasons = refused.map(({ operation, reason }) => `${operation}: ${reason}`);
+    result.value = [list(texts.tools.imported(tools.length), tools.map(({ name }) => name)), list(texts.tools.refused(refused.length), reasons)];
+  };
+  const extra = <div class="trial" aria-live="polite">{result}</div>;
+  return { id: "import-form", title: texts.tools.importTitle, submit: texts.tools.run, groups: { "": fields }, save, extra, remains: true };
 }

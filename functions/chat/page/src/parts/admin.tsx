@@ -1,80 +1,66 @@
-// A part of the page: the administration.
+// A part of the page: the administration, which covers the chat while the address names it.
 
-import { useSignal } from "@preact/signals";
-import type { FunctionComponent } from "preact";
+import { signal } from "@preact/signals";
+import { render } from "preact";
 
-import { AgentsPanel } from "../admin/agents.tsx";
-import { ArticlesPanel } from "../admin/articles.tsx";
-import { KeysPanel } from "../admin/keys.tsx";
-import { CallsPanel, FeedbackPanel, ModelsPanel } from "../admin/state.tsx";
+import { confirm } from "../admin/list.tsx";
+import { Administration } from "../admin/page.tsx";
 import { texts } from "../admin/texts.ts";
-import { ToolsPanel } from "../admin/tools.tsx";
-import { UsagePanel } from "../admin/usage.tsx";
-import { t } from "../i18n/index.ts";
-import { Button } from "../view/controls.tsx";
-import { showModal } from "../view/dialog.ts";
-import { addStyle } from "../view/dom.ts";
+import { form, readAddress, type Address } from "../admin/view.ts";
+import { addStyle, byId, el } from "../view/dom.ts";
 
 declare const STYLE: string;
 
 addStyle(STYLE);
 
-type PanelName = keyof typeof texts.tabs;
+const address = signal<Address>({ panel: "", item: null });
 
-const PANELS: Record<PanelName, FunctionComponent> = {
-  agents: AgentsPanel,
-  tools: ToolsPanel,
-  articles: ArticlesPanel,
-  keys: KeysPanel,
-  calls: CallsPanel,
-  feedback: FeedbackPanel,
-  models: ModelsPanel,
-  usage: UsagePanel,
-};
+/** The address of what is shown. */
+let shown = "";
 
-const NAMES = Object.keys(PANELS) as PanelName[];
-
-/** Opens the administration. */
+/** Shows the page of the address. */
 export function openAdministration(): void {
-  showModal({ id: "admin", "aria-labelledby": "admin-title" }, (close) => <Administration close={close} />);
+  if (document.getElementById("admin")) return;
+  const page = el("dialog", { id: "admin", "aria-labelledby": "admin-title" });
+  document.body.append(page);
+  follow();
+  render(<Administration address={address} />, page);
+  page.show();
+  cover(true);
 }
 
-function Administration({ close }: { close: () => void }) {
-  const shown = useSignal<PanelName>("agents");
-  const Panel = PANELS[shown.value];
-  const onKeyDown = ({ key }: KeyboardEvent) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
-    const next = step && NAMES.at((NAMES.indexOf(shown.value) + step) % NAMES.length);
-    if (!next) return;
-    shown.value = next;
-    document.getElementById(`admin-tab-${next}`)?.focus();
-  };
-  return (
-    <>
-      <div class="admin-head">
-        <h2 id="admin-title">{texts.title}</h2>
-        <Button icon="close" onClick={close}>{t.close}</Button>
-      </div>
-      <div class="admin-tabs scrolls" role="tablist" aria-label={texts.title} onKeyDown={onKeyDown}>
-        {NAMES.map((name) => {
-          const isShown = name === shown.value;
-          return (
-            <button
-              key={name}
-              type="button"
-              role="tab"
-              id={`admin-tab-${name}`}
-              aria-controls="admin-panel"
-              aria-selected={isShown}
-              tabIndex={isShown ? 0 : -1}
-              onClick={() => (shown.value = name)}
-            >
-              {texts.tabs[name]}
-            </button>
-          );
-        })}
-      </div>
-      <div id="admin-panel" role="tabpanel" tabIndex={0} aria-labelledby={`admin-tab-${shown.value}`}><Panel key={shown.value} /></div>
-    </>
-  );
+function close(): void {
+  cover(false);
+  render(null, byId("admin"));
+  byId("admin").remove();
+}
+
+/** Covers the chat, and follows the address meanwhile. */
+function cover(covered: boolean): void {
+  byId("root").inert = covered;
+  const wire = covered ? window.addEventListener : window.removeEventListener;
+  wire("hashchange", onAddress);
+  wire("beforeunload", onUnload);
+}
+
+/** Shows what the address names; with unsaved changes only after a confirmation. */
+function onAddress(): void {
+  const wanted = location.hash;
+  if (!form.isChanged || wanted === shown) return follow();
+  history.pushState(null, "", shown);
+  if (document.getElementById("confirm-dialog")) return;
+  confirm(texts.leave.title, texts.leave.text, texts.leave.label, async () => {
+    form.isChanged = false;
+    location.hash = wanted;
+  });
+}
+
+function follow(): void {
+  const named = readAddress();
+  if (named === null) return close();
+  [address.value, shown] = [named, location.hash];
+}
+
+function onUnload(event: Event): void {
+  if (form.isChanged) event.preventDefault();
 }

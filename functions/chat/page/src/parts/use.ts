@@ -6,7 +6,7 @@ import type { MessageView } from "../chat/branch.ts";
 import { dismissDrawer } from "../state/drawer.ts";
 import type { Answered } from "../library/follow-ups.ts";
 import { showError } from "../view/toast.ts";
-import { loadFiles, loadLibrary, loadSettings } from "./load.ts";
+import { loadAdministration, loadFiles, loadLibrary, loadSettings } from "./load.ts";
 
 /** Calls `use` with a part; shows that the page is out of date if there is no such part any more. */
 async function withPart<Part>(loading: Promise<Part | null>, use: (part: Part) => unknown): Promise<void> {
@@ -45,5 +45,8 @@ export function openSettings(): void {
 export function notifyEnd(id: string | null): void {
   if (id !== null && localStorage.getItem("notify")) void loadSettings().then((part) => part?.notifyEnd(id));
 }
+
+/** Shows the administration, which has parts and styles of the settings. */
+export const openAdministration = () => void withPart(loadSettings().then(loadAdministration), (part) => part.openAdministration());
 
 export const openGuide = () => void withPart(loadSettings(), (part) => part.openGuide());

@@ -3,7 +3,6 @@
 import { useSignal } from "@preact/signals";
 
 import { chooseLanguage, languages, t } from "../i18n/index.ts";
-import { loadAdministration } from "../parts/load.ts";
 import { agent, agents, defaultModel, models, setAgent, setDefaultModel } from "../state/choice.ts";
 import { chooseTheme, themeChoice, type ThemeChoice } from "../state/theme.ts";
 import { Button, Section, Select } from "../view/controls.tsx";
@@ -70,21 +69,14 @@ function Defaults() {
 
 /** The way to the administration, for administrators; its code is loaded on first use. */
 function Administration({ hidden, close }: { hidden: boolean; close: () => void }) {
-  const failure = useSignal("");
-  const open = async () => {
-    const part = await loadAdministration();
-    if (part === null) {
-      failure.value = t.errors.outdated;
-      return;
-    }
+  const open = () => {
     close();
-    part.openAdministration();
+    location.hash = "#/admin/agents";
   };
   return (
     <Section id="settings-administration" title={texts.administration} hidden={hidden}>
       <p>{texts.administrationText}</p>
-      <Button icon="tool" onClick={() => void open()}>{texts.administer}</Button>
-      <p class="field-error" role="alert">{failure}</p>
+      <Button icon="tool" onClick={open}>{texts.administer}</Button>
     </Section>
   );
 }

@@ -30,10 +30,6 @@ export interface DialogSpec {
   submit?: { label: string; kind?: "primary" | "danger" };
   /** Whether the submit button is the only one. */
   acknowledge?: boolean;
-  /** Whether it is a form of several fields, which a click outside of it does not close. */
-  isForm?: boolean;
-  /** Whether the dialog stays open after it was submitted. */
-  stays?: boolean;
   /** The initial error. */
   error?: string;
   /** Receives the field's value (`''` without a field); while it throws or its promise rejects, the dialog stays open with the failure's text. */
@@ -55,11 +51,11 @@ export function openDialog(spec: DialogSpec): Promise<string | null> {
 
 /** Opens a dialog that the caller can change and close. */
 export function showDialog(spec: DialogSpec): OpenDialog {
-  const { id, field, submit, stays = false } = spec;
+  const { id, field, submit } = spec;
   const input = field ? fieldInput(field, id) : null;
   const error = el("p", { class: "field-error", id: `${id}-error`, role: "alert" });
   const send = submit && el("button", { type: "submit", class: `button ${submit.kind ?? "primary"}` }, submit.label);
-  const close = button(submit && !stays ? t.cancel : t.close, () => dialog.close(""));
+  const close = button(submit ? t.cancel : t.close, () => dialog.close(""));
   const content = el("div", { class: "dialog-content" });
   const form = el(
     "form",
@@ -72,17 +68,17 @@ export function showDialog(spec: DialogSpec): OpenDialog {
     spec.controls ?? [],
     el("div", { class: "actions" }, spec.acknowledge ? [] : close, send ?? []),
   );
-  const dialog = el("dialog", { id, class: spec.isForm && "form-dialog", "aria-labelledby": `${id}-heading` }, form);
+  const dialog = el("dialog", { id, "aria-labelledby": `${id}-heading` }, form);
   const showError = (text: string) => {
     error.textContent = text;
     input?.setAttribute("aria-invalid", String(text !== ""));
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    void submitTo(spec, input?.value.trim() ?? "", send, showError).then((done) => done && !stays && dialog.close("submitted"));
+    void submitTo(spec, input?.value.trim() ?? "", send, showError).then((done) => done && dialog.close("submitted"));
   });
   dialog.addEventListener("click", ({ target }) => {
-    if (target === dialog && !spec.isForm) dialog.close("");
+    if (target === dialog) dialog.close("");
   });
   showError(spec.error ?? "");
   render(spec.content, content);
