@@ -1,0 +1,11 @@
+// The boxes of the page in Chromium are where they were, on three screens, in both languages and themes.
+
+import { test } from "node:test";
+
+import { setUp } from "../support/fixture.js";
+import { assertGeometry } from "../support/geometry.js";
+
+test("the boxes of the page are where they were", { timeout: 240_000 }, async (t) => {
+  const { page, ...stack } = await setUp(t, { context: { reducedMotion: "reduce" } });
+  await assertGeometry(page, stack, { tolerance: 6, resize: (width, height) => page.setViewportSize({ width, height }) });
+});
