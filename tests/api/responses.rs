@@ -46,11 +46,17 @@ pub(crate) fn output_text(response: &Value) -> &str {
     message.unwrap()["content"][0]["text"].as_str().unwrap()
 }
 
+/// A response without the time of its end: it is stored before the last byte leaves, maybe in the second before.
+pub(crate) fn without_end(mut response: Value) -> Value {
+    assert!(response["completed_at"].take().as_i64() >= response["created_at"].as_i64());
+    response
+}
+
 pub(crate) fn id(response: &Value) -> &str {
     response["id"].as_str().unwrap()
 }
 
-fn error_fields(answer: &ApiResponse) -> Value {
+pub(crate) fn error_fields(answer: &ApiResponse) -> Value {
     let error = answer.json()["error"].clone();
     json!([answer.status, error["type"], error["code"], error["param"]])
 }
@@ -194,14 +200,14 @@ async fn previous_response_continues_its_branch() {
 async fn function_results_reach_the_model() {
     let app = NativeApp::start().await;
     let more = json!({ "model": "native", "tools": [weather_tool()] });
-    app.model.queue_replies([call_reply("call_1"), Completion::of(["晴。"]), Completion::of(["再见。"])]);
+    app.model.queue_replies([call_reply("call_1"), Completion::of(["晴。"])]);
     let first = respond(&app, &json!("北京天气？"), &more).await.ok();
     let call = &first["output"][0];
     assert_eq!(
         (&call["type"], &call["name"], &call["arguments"]),
         (&json!("function_call"), &json!("get-weather"), &json!(r#"{"city":"北京"}"#))
     );
-    assert_eq!(app.get(&format!("/v1/responses/{}", id(&first))).await.ok(), first);
+    assert_eq!(without_end(app.get(&format!("/v1/responses/{}", id(&first))).await.ok()), without_end(first.clone()));
     let output = json!([{ "type": "function_call_output", "call_id": call["call_id"], "output": "18°C" }]);
     let follow = |input: Value, previous: &Value| {
         let mut more = more.clone();
@@ -214,6 +220,11 @@ async fn function_results_reach_the_model() {
     let messages = app.last_messages();
     assert_eq!(roles(messages.clone()), ["user", "assistant", "tool"]);
     assert_eq!((&messages[2]["content"], &messages[1]["tool_calls"][0]["id"]), (&json!("18°C"), &call["call_id"]));
+    let mut unstored = follow(output.clone(), &first);
+    unstored["store"] = false.into();
+    app.model.queue_replies([Completion::of(["也晴。"]), Completion::of(["再见。"])]);
+    assert_eq!(output_text(&app.post("/v1/responses", &unstored).await.ok()), "也晴。");
+    assert_eq!(app.last_messages(), messages);
     let third = app.post("/v1/responses", &follow(json!("谢谢"), &second)).await.ok();
     assert_eq!(output_text(&third), "再见。");
     assert_eq!(roles(app.last_messages()), ["user", "assistant", "tool", "assistant", "user"]);

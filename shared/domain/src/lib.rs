@@ -43,7 +43,9 @@ pub use request_origin::RequestOrigin;
 pub use strict_json::parse_object;
 pub use strict_object::StrictObject;
 pub use tool::{SearchMode, ToolCall, ToolChoice, ToolExample, ToolFailure, ToolMessage, ToolSpec};
-pub use turn_accumulator::{CallPosition, CallState, ModelAttribution, TurnAccumulator, split_last_characters};
+pub use turn_accumulator::{
+    CallPosition, CallState, ModelAttribution, TurnAccumulator, split_last_characters, text_pieces,
+};
 pub use turn_position::{PositionTracker, TurnPosition};
 pub use untrusted_text::{is_invisible, strip_invisible};
 

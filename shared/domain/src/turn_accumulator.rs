@@ -54,6 +54,16 @@ pub struct CallPosition {
     pub thinking_ms: Option<u64>,
 }
 
+/// Divides a text between characters into pieces of at most `max_bytes`, which is at least four.
+pub fn text_pieces(text: &str, max_bytes: usize) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(max_bytes));
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
 /// Removes this many characters from the end of a text and returns them.
 pub fn split_last_characters(text: &mut String, characters: usize) -> String {
     let last = characters.checked_sub(1).and_then(|back| text.char_indices().nth_back(back));

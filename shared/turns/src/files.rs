@@ -2,25 +2,23 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use attachments::PromptBudget;
-use domain::{Failure, HistoryTurn, Message, TurnError};
+use domain::{Failure, HistoryTurn, Message, Owner, TurnError};
 use tools::Tool;
 
-use crate::request::StartTurn;
+use crate::request::ResolvedAgent;
 use crate::services::TurnServices;
 
 /// Which part of a model's window the documents of a message may fill.
 const DOCUMENT_SHARE: u64 = 3;
 
-/// Keeps the files of the new message unless the conversation is temporary, and loads what the prompt has of those of the conversation. Returns the tools that
-/// read its documents.
+/// Loads what the prompt has of the files of a conversation. Returns the tools that read its documents.
 pub(crate) async fn load(
     services: &TurnServices,
-    request: &StartTurn,
-    is_temporary: bool,
+    owner: &Owner,
+    agent: &ResolvedAgent,
     history: &mut [HistoryTurn],
     question: &mut [Message],
 ) -> Result<Vec<Arc<dyn Tool>>, Failure> {
-    let (owner, agent) = (&request.owner, &request.agent);
     let earlier = history.iter_mut().flat_map(|turn| &mut turn.messages);
     let (Some(attachments), Some(model)) = (&services.attachments, agent.models.first()) else {
         // No tool can read files without their storage.
@@ -28,9 +26,6 @@ pub(crate) async fn load(
         files.for_each(|file| file.characters = 0);
         return Ok(Vec::new());
     };
-    if !is_temporary {
-        attachments.keep_all(owner, &request.attachments).await.map_err(logged)?;
-    }
     // A token has at least about one character in every language.
     let space = model.context_tokens() / DOCUMENT_SHARE;
     let budget = PromptBudget {
@@ -44,7 +39,8 @@ pub(crate) async fn load(
     Ok(if readable.is_empty() { Vec::new() } else { attachments.tools(owner, readable) })
 }
 
-fn logged(error: TurnError) -> Failure {
+/// The failure of an error that it logs.
+pub(crate) fn logged(error: TurnError) -> Failure {
     tracing::error!(cause = error.cause, "the files of a conversation could not be read");
     error.failure
 }

@@ -85,10 +85,11 @@ impl TurnRegistry {
         });
     }
 
-    /// Stops the turn of a conversation; whether one runs in this process.
-    pub fn stop(&self, owner: &Owner, conversation_id: &str) -> bool {
+    /// Stops the turn of a conversation, or only this one; whether it runs in this process.
+    pub fn stop(&self, owner: &Owner, conversation_id: &str, turn_id: Option<&str>) -> bool {
         let running = lock(&self.running);
         let entry = running.get(&key(owner, conversation_id)).filter(|entry| !entry.is_stored);
+        let entry = entry.filter(|entry| turn_id.is_none_or(|id| entry.turn_id == id));
         entry.inspect(|entry| entry.stop.cancel()).is_some()
     }
 

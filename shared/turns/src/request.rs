@@ -11,6 +11,9 @@ use tools::{SourceNumbers, Tool};
 
 use crate::locale::PromptLocale;
 
+/// Characters read of earlier turns for each token that may be sent: long results are shortened afterwards.
+const CHARS_PER_TOKEN: usize = 5;
+
 /// A turn to be started in a stored conversation.
 pub struct StartTurn {
     /// The owner of the conversation.
@@ -91,6 +94,12 @@ impl ResolvedAgent {
     /// The name of the model that answers first.
     pub(crate) fn model_name(&self) -> &str {
         self.models.first().map(|model| model.config().name.as_str()).unwrap_or_default()
+    }
+
+    /// How much is read of the earlier turns of a stored conversation, in characters: no more than a model can.
+    pub(crate) fn history_chars(&self) -> usize {
+        let window = self.models.iter().map(ModelClient::context_tokens).max().unwrap_or_default();
+        usize::try_from(self.agent.history_tokens.min(window)).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN)
     }
 }
 

@@ -19,9 +19,6 @@ use crate::stored_answer::stored_answer;
 use crate::telemetry::{log_accepted, log_stored};
 use crate::title;
 
-/// Characters read of earlier turns for each token that may be sent: long results are shortened afterwards.
-const CHARS_PER_TOKEN: usize = 5;
-
 /// Timeout for recovering the text of a turn that died, which the next turn can do without.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -131,11 +128,10 @@ impl StatefulTurn {
 
     async fn answer(&self, runner: &TurnRunner<'_>) -> Result<FinishReason, Failure> {
         self.recover_interrupted().await;
-        let tokens = self.request.agent.agent.history_tokens;
-        let max_chars = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
+        let (owner, agent) = (&self.request.owner, &self.request.agent);
         let conversations = &self.services.store.conversations;
         let (history, earlier_sources) =
-            (conversations.history(&self.lease, max_chars), conversations.sources(&self.lease));
+            (conversations.history(&self.lease, agent.history_chars()), conversations.sources(&self.lease));
         let (history, summary, earlier_sources, continued, ()) = tokio::join!(
             history,
             self.summary(),
@@ -154,7 +150,10 @@ impl StatefulTurn {
         let sources = self.sources.get_or_init(|| SourceNumbers::continuing(&earlier_sources)).clone();
         let mut question = self.question().await.map_err(|error| log_failure(&error))?;
         let is_temporary = self.lease.is_temporary();
-        let tools = files::load(&self.services, &self.request, is_temporary, &mut history, &mut question).await?;
+        if let Some(attachments) = self.services.attachments.as_ref().filter(|_| !is_temporary) {
+            attachments.keep_all(owner, &self.request.attachments).await.map_err(files::logged)?;
+        }
+        let tools = files::load(&self.services, owner, agent, &mut history, &mut question).await?;
         if history.iter().flat_map(|turn| &turn.messages).chain(&question).any(|one| !one.attachments().is_empty()) {
             // A recording has texts only.
             recorder = None;

@@ -2,16 +2,20 @@
 
 use std::sync::OnceLock;
 
-use agent::EventLog;
-use domain::{Event, EventBatch, FinishReason, Language, Message, Note, TurnError, TurnStart, new_id};
+use agent::{ClientContext, EventLog};
+use domain::{
+    ErrorCode, Event, EventBatch, FinishReason, Language, Message, Note, Owner, TurnError, TurnStart, new_id,
+};
 use futures_util::{Stream, StreamExt};
-use store::UsageScope;
+use store::{Status, StoredResponse, UsageScope};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::SourceNumbers;
 use tracing::Instrument;
 
-use crate::request::{ResolvedAgent, StartStatelessTurn, StatelessInput};
+use crate::files;
+use crate::prompt_parts::prompt_parts;
+use crate::request::{PromptInput, ResolvedAgent, StartStatelessTurn, StatelessInput};
 use crate::runner::TurnRunner;
 use crate::services::TurnServices;
 use crate::start::turn_span;
@@ -34,6 +38,28 @@ pub async fn start_stateless(
     services.registry.spawn(turn, events);
     let guard = abandoned.drop_guard();
     Ok(subscriber.into_stream().inspect(move |_| _ = &guard))
+}
+
+/// The prompt for messages that follow a stored answer, in a turn that is not stored itself.
+///
+/// # Errors
+/// `turn_in_progress` while the answer is written; a failure of the store.
+pub async fn prompt_after(
+    services: &TurnServices,
+    (owner, agent): (&Owner, &ResolvedAgent),
+    answer: &StoredResponse,
+    mut input: Vec<Message>,
+    context: ClientContext,
+) -> Result<PromptInput, TurnError> {
+    if answer.message.status == Status::Running {
+        return Err(ErrorCode::TurnInProgress.into());
+    }
+    let conversations = &services.store.conversations;
+    let (mut history, sources) = conversations.history_to(answer, agent.history_chars()).await?;
+    let tools = files::load(services, owner, agent, &mut history, &mut input).await?;
+    let (history, (text, attachments), trailing_messages) = prompt_parts(history, input);
+    let (client, sources) = (ClientContext { trailing_messages, ..context }, SourceNumbers::continuing(&sources));
+    Ok(PromptInput { text, attachments, history, summary: None, client: Some(client), sources, tools })
 }
 
 /// Runs the turn, records its usage, and only then ends the stream.

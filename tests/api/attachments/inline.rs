@@ -128,6 +128,10 @@ async fn stored_responses_keep_their_files() {
     assert_eq!(app.post("/v1/responses", &next).await.status, 200);
     let messages = app.model.requests().pop().unwrap().body["messages"].clone();
     assert_eq!(messages[messages.as_array().unwrap().len() - 3]["content"], content);
+    let mut unstored = next.clone();
+    unstored["store"] = false.into();
+    assert_eq!(app.post("/v1/responses", &unstored).await.status, 200);
+    assert_eq!(app.model.requests().pop().unwrap().body["messages"], messages, "the same without being stored");
     let unstored = json!({ "model": "openai", "input": input, "store": false });
     assert_eq!(app.post("/v1/responses", &unstored).await.status, 200);
     assert_eq!(last_content(&app), content);

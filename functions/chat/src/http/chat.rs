@@ -92,8 +92,8 @@ pub(crate) async fn stop(
     Caller { owner, .. }: Caller,
     PathId(id): PathId,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let stopping = app.turns.registry.stop(&owner, &id)
-        || app.store.conversations.request_stop(&owner, &id, SystemTime::now()).await?;
+    let stopping = app.turns.registry.stop(&owner, &id, None)
+        || app.store.conversations.request_stop(&owner, &id, None, SystemTime::now()).await?;
     Ok((if stopping { StatusCode::ACCEPTED } else { StatusCode::OK }, Json(json!({ "stopping": stopping }))))
 }
 

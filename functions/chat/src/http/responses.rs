@@ -11,12 +11,11 @@ use client_protocols::openai::{
     request_details,
 };
 use client_protocols::{MAX_BODY_BYTES, MAX_INLINE_BODY_BYTES, Protocol};
-use domain::{AnswerDelta, ErrorCode, Event, EventBatch, Failure, Message, Owner, RequestOrigin, ToolCall, TurnStart};
+use domain::{ErrorCode, Event, EventBatch, Failure, Message, Owner, RequestOrigin, ToolCall, TurnStart};
 use futures_util::{Stream, StreamExt, stream};
-use llm::ModelClient;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{StoredRequest, StoredResponse, UserInput};
+use store::{StoredCall, StoredRequest, StoredResponse, UserInput};
 use tokio::time::timeout;
 use turns::{ClientTurn, StartStatelessTurn, StatelessInput, TurnStream};
 use web::{ApiError, Caller};
@@ -32,9 +31,6 @@ const MAX_STORED_BYTES: usize = 128 * 1024;
 /// Maximum length of the text that represents several messages in the conversation, in characters.
 const MAX_SHOWN_CHARS: usize = 4_000;
 
-/// Maximum length of a text that is rendered at once, in bytes: its events have sixty times that size.
-const MAX_DELTA_BYTES: usize = 2 * 1024;
-
 /// How long the log of a turn can be read.
 const LOG_LIFETIME: Duration = Duration::from_hours(1);
 
@@ -46,16 +42,17 @@ pub(crate) async fn create(head: TurnRequestHead, body: Body) -> Result<Response
     let body = web::read_json_body_up_to(&head.headers, body, MAX_INLINE_BODY_BYTES).await?;
     let request = head.parse(&body, ResponsesRequest::parse).await?;
     let (app, caller) = (head.app.clone(), head.caller(None)?);
-    let calls = match &request.previous {
-        Some(id) => client_calls(&find(&app, &caller.owner, id).await.map_err(as_previous_not_found)?),
-        None => Vec::new(),
+    let previous = match &request.previous {
+        Some(id) => Some(find(&app, &caller.owner, id).await.map_err(as_previous_not_found)?),
+        None => None,
     };
+    let calls = previous.as_ref().map(client_calls).unwrap_or_default();
     let messages = input_messages(&app, &caller.owner, &request.input, &calls).await?;
     let (stream, in_background) = (request.chat.stream, request.in_background && head.context.deadline.is_none());
     let received = (!stream).then_some(u64::MAX);
-    let response = ResponseStream::new(request.details.clone(), received);
+    let response = ResponseStream::new(request.details.clone(), received, None);
     if !request.is_stored {
-        let events = start_stateless(head, caller, request.chat, messages).await?;
+        let events = start_stateless(head, caller, request.chat, previous, messages).await?;
         return if stream { Ok(web::stream_response(events, response)) } else { whole(events, response).await };
     }
     let TurnStream { mut events, .. } = Box::pin(start(head, caller, request, messages, &body)).await?;
@@ -74,15 +71,25 @@ async fn start_stateless(
     head: TurnRequestHead,
     caller: Caller,
     chat: ChatRequest,
-    messages: Vec<Message>,
+    previous: Option<StoredResponse>,
+    mut messages: Vec<Message>,
 ) -> Result<impl Stream<Item = EventBatch> + Send + Unpin + use<>, ApiError> {
-    let mut chat = chat.with_conversation(messages)?;
+    check_end(&messages)?;
     let (agent, _) = resolve(&head.app, &caller, &chat).await?;
-    let earlier = chat.history.iter_mut().flat_map(|turn| &mut turn.messages);
-    read_inline(&head.app, &agent, &mut chat.attachments, earlier).await?;
+    let last = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or_default();
+    let (earlier, since) = messages.split_at_mut(last);
+    let question = since.first_mut().map(Message::attachments_mut).unwrap_or_default();
+    read_inline(&head.app, &agent, question, earlier.iter_mut()).await?;
+    let input = match previous {
+        Some(previous) => {
+            let (turns, context) = (&head.app.turns, client_context(chat));
+            turns::prompt_after(turns, (&caller.owner, &agent), &previous, messages, context).await?
+        }
+        None => prompt_input(chat.with_conversation(messages)?),
+    };
     let (membership, owner, request) = (caller.membership, caller.owner, head.context);
     let deadline = turns::deadline(&head.app.turns.limits, Some(&request));
-    let input = StatelessInput::Message(Box::new(prompt_input(chat)));
+    let input = StatelessInput::Message(Box::new(input));
     let turn = StartStatelessTurn { owner, membership, agent, input, deadline, request };
     Ok(Box::pin(turns::start_stateless(&head.app.turns, turn).await?))
 }
@@ -95,9 +102,7 @@ async fn start(
     body: &[u8],
 ) -> Result<TurnStream, ApiError> {
     let ResponsesRequest { chat, previous, details, .. } = request;
-    let (mut agent, _) = resolve(&head.app, &caller, &chat).await?;
-    // The conversation is stored here: no more of it is read than a model can.
-    agent.agent.history_tokens = agent.models.iter().map(ModelClient::context_tokens).max().unwrap_or_default();
+    let (agent, _) = resolve(&head.app, &caller, &chat).await?;
     let is_new = previous.is_none();
     if is_new {
         chat.clone().with_conversation(messages.clone())?;
@@ -191,10 +196,7 @@ async fn find(app: &App, owner: &Owner, id: &ResponseId) -> Result<StoredRespons
 }
 
 fn client_calls(response: &StoredResponse) -> Vec<ToolCall> {
-    let calls = response.message.tool_calls.iter().filter(|call| call.client);
-    calls
-        .map(|call| ToolCall { id: call.id.clone(), name: call.name.clone(), arguments: call.arguments.clone() })
-        .collect()
+    response.message.tool_calls.iter().filter(|call| call.client).map(StoredCall::call).collect()
 }
 
 fn as_previous_not_found(error: ApiError) -> ApiError {
@@ -207,25 +209,6 @@ fn add_events(response: &mut ResponseStream, batch: &EventBatch) {
         response.write_frames(event, &mut unused);
         unused.clear();
     }
-}
-
-/// Splits the texts of a turn that is read again, which may be whole answers: others are served between two of their pieces.
-fn split_texts(batch: EventBatch) -> EventBatch {
-    let split = |event: Event| {
-        let (text, build): (&str, fn(String) -> AnswerDelta) = match &event {
-            Event::Delta(AnswerDelta::Text(text)) if text.len() > MAX_DELTA_BYTES => (text, AnswerDelta::Text),
-            Event::Delta(AnswerDelta::Thinking(text)) if text.len() > MAX_DELTA_BYTES => (text, AnswerDelta::Thinking),
-            _ => return vec![event],
-        };
-        let (mut rest, mut pieces) = (text, Vec::new());
-        while !rest.is_empty() {
-            let (piece, after) = rest.split_at(rest.floor_char_boundary(MAX_DELTA_BYTES));
-            pieces.push(Event::Delta(build(piece.to_owned())));
-            rest = after;
-        }
-        pieces
-    };
-    batch.into_iter().flat_map(split).collect()
 }
 
 async fn collect(mut events: impl Stream<Item = EventBatch> + Unpin, response: &mut ResponseStream) {
@@ -265,14 +248,14 @@ pub(crate) async fn retrieve(
     let (id, found) = find_named(&app, &owner, &id).await?;
     if query.stream.as_deref() == Some("true") {
         let deadline = turns::deadline(&app.turns.limits, Some(&context));
-        let response = ResponseStream::new(details(&found), received);
+        let response = ResponseStream::new(details(&found), received, found.ended_secs);
         if is_only_stored(&found) {
             let events = turns::events_of_answer(&id.conversation_id, found.message);
-            let events = stream::iter([split_texts(events.into_iter().collect())]);
+            let events = stream::iter([events.into_iter().collect()]);
             return Ok(web::stream_response(events, response));
         }
         let turn = turns::repeated(&app.turns, &owner, found.turn, deadline).await?;
-        return Ok(web::stream_response(turn.events.map(split_texts), response));
+        return Ok(web::stream_response(turn.events, response));
     }
     Ok(Json(current(&id, found)).into_response())
 }
@@ -295,7 +278,7 @@ fn is_only_stored(StoredResponse { message, is_continued, .. }: &StoredResponse)
 
 /// The response as it is now: whole once it has ended, without items while it runs.
 fn current(ResponseId { conversation_id, message_id }: &ResponseId, found: StoredResponse) -> Value {
-    let mut response = ResponseStream::new(details(&found), Some(u64::MAX));
+    let mut response = ResponseStream::new(details(&found), Some(u64::MAX), found.ended_secs);
     let events = if found.message.status == store::Status::Running {
         let (conversation_id, message_id) = (conversation_id.clone(), message_id.clone());
         vec![Event::Started(Box::new(TurnStart {
@@ -320,10 +303,12 @@ pub(crate) async fn cancel(
     let (id, found) = find_named(&app, &owner, &id).await?;
     if found.message.status == store::Status::Running {
         let deadline = turns::deadline(&app.turns.limits, None);
-        let mut response = ResponseStream::new(details(&found), Some(u64::MAX));
+        let mut response = ResponseStream::new(details(&found), Some(u64::MAX), None);
         let running = turns::repeated(&app.turns, &owner, found.turn.clone(), deadline).await?;
-        if !app.turns.registry.stop(&owner, &id.conversation_id) {
-            app.store.conversations.request_stop(&owner, &id.conversation_id, SystemTime::now()).await?;
+        // The next turn of the conversation may have begun.
+        let (conversation_id, turn_id) = (&id.conversation_id, Some(found.turn.turn_id.as_str()));
+        if !app.turns.registry.stop(&owner, conversation_id, turn_id) {
+            app.store.conversations.request_stop(&owner, conversation_id, turn_id, SystemTime::now()).await?;
         }
         // Another instance ends its turn when it renews the lease.
         let ended = timeout(CANCEL_TIMEOUT, collect(running.events, &mut response)).await;

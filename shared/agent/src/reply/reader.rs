@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use domain::ToolCall;
+use domain::{ToolCall, text_pieces};
 use llm::{Delta, ModelError, Reply};
 use tokio::task::{JoinHandle, yield_now};
 use tracing::Instrument;
@@ -187,14 +187,7 @@ fn split_long(delta: Delta) -> Result<Vec<String>, Delta> {
     if text.len() < LONG_DELTA_BYTES {
         return Err(Delta::Text(text));
     }
-    let mut pieces = Vec::with_capacity(text.len() / LONG_DELTA_BYTES + 1);
-    let mut rest = text.as_str();
-    while !rest.is_empty() {
-        let (piece, tail) = rest.split_at(rest.floor_char_boundary(LONG_DELTA_BYTES));
-        pieces.push(piece.to_owned());
-        rest = tail;
-    }
-    Ok(pieces)
+    Ok(text_pieces(&text, LONG_DELTA_BYTES).map(str::to_owned).collect())
 }
 
 #[cfg(test)]

@@ -161,6 +161,7 @@ pub(super) struct AssembledMessage {
     /// The model and the begin of its last turn.
     model: String,
     began_at: i64,
+    pub(super) ended_secs: Option<u64>,
     /// Whether it holds what the log of its turn held.
     is_recovered: bool,
     tally: Option<TurnOutcome>,
@@ -205,6 +206,7 @@ impl AssembledMessage {
             parts: item.number(PARTS)?,
             model: message.model.clone(),
             began_at: item.optional_number(CONTINUED_AT)?.unwrap_or(created_at),
+            ended_secs: item.optional_number::<u64>("endedAt")?.map(|millis| millis / 1000),
             is_recovered,
             tally,
             earlier: item.optional_json(EARLIER)?.unwrap_or_default(),

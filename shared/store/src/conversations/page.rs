@@ -99,6 +99,11 @@ pub struct StoredCall {
 }
 
 impl StoredCall {
+    /// The call as the model made it.
+    pub fn call(&self) -> ToolCall {
+        ToolCall { id: self.id.clone(), name: self.name.clone(), arguments: self.arguments.clone() }
+    }
+
     /// A call with its outcome; without one it did not finish.
     pub fn new(call: &ToolCall, outcome: Option<&ToolOutcome>, position: Option<CallPosition>) -> Self {
         let (ok, summary) = outcome.map_or((false, "not finished"), |outcome| (outcome.ok, outcome.summary.as_str()));

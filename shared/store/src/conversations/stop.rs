@@ -8,13 +8,20 @@ use crate::table::{Expression, WriteOutcome};
 use domain::Owner;
 
 impl ConversationStore {
-    /// Requests that the running turn of a conversation stops; false when none runs.
+    /// Requests that the running turn of a conversation stops, or only this one; false when it does not run.
     ///
     /// The turn's task receives the request with the next renewal of its lease. The request names the turn, so that it
     /// never affects a later one.
-    pub async fn request_stop(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<bool, ReadError> {
+    pub async fn request_stop(
+        &self,
+        owner: &Owner,
+        id: &str,
+        turn_id: Option<&str>,
+        now: SystemTime,
+    ) -> Result<bool, ReadError> {
         let head = self.head(owner, id, now).await?.ok_or(ReadError::NotFound)?;
-        let Some(running) = head.running.filter(|running| running.remaining_lease(now).is_some()) else {
+        let running = head.running.filter(|running| running.remaining_lease(now).is_some());
+        let Some(running) = running.filter(|running| turn_id.is_none_or(|id| running.turn_id == id)) else {
             return Ok(false);
         };
         let request = Expression::update(format!("SET {STOPPING} = :turn")).and_when("turn = :turn");

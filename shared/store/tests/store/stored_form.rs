@@ -57,7 +57,7 @@ async fn store_conversations(store: &Store) {
     talk.finish(&lease, &failed, at(5)).await.unwrap();
     talk.edit(&owner, &id, &title("New"), at(6)).await.unwrap();
     talk.begin(&owner, &next_turn(&id, "S"), at(7)).await.unwrap();
-    assert!(talk.request_stop(&owner, &id, at(8)).await.unwrap());
+    assert!(talk.request_stop(&owner, &id, None, at(8)).await.unwrap());
     let stopped = talk.begin(&owner, &first_turn("dead"), at(0)).await.unwrap();
     talk.begin(&owner, &next_turn(&stopped.conversation_id, "next"), at(100)).await.unwrap();
     assert_eq!(stopped.answer_seq, 2);

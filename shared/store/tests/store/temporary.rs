@@ -63,7 +63,7 @@ async fn expired_conversation_is_not_found() {
     assert_eq!(talk.messages(&alice(), &id, 10, None, at(DAY)).await.err(), gone);
     assert_eq!(talk.running_turn(&alice(), &id, at(DAY)).await.err(), gone);
     assert_eq!(talk.get_turn(&alice(), &id, 2, at(DAY)).await.err(), gone);
-    assert_eq!(talk.request_stop(&alice(), &id, at(DAY)).await.err(), gone);
+    assert_eq!(talk.request_stop(&alice(), &id, None, at(DAY)).await.err(), gone);
     let begun = talk.begin(&alice(), &next_turn(&id, "R"), at(DAY)).await;
     assert_eq!(begun.unwrap_err(), BeginError::NotFound);
 }

@@ -10,15 +10,16 @@ fn stored_turn_is_not_stopped_and_spares_successor() {
     let (registry, owner) = (TurnRegistry::default(), Owner::new("ada"));
     let register = |turn: &str| registry.guard(&owner, "c", turn, &EventLog::default());
     let first = register("1");
-    assert!(registry.stop(&owner, "c") && first.stop.is_cancelled());
+    assert!(registry.stop(&owner, "c", None) && first.stop.is_cancelled());
     first.mark_stored();
-    assert!(!registry.stop(&owner, "c"));
+    assert!(!registry.stop(&owner, "c", None));
     let second = register("2");
+    assert!(!registry.stop(&owner, "c", Some("1")) && !second.stop.is_cancelled());
     first.mark_stored();
     drop(first);
-    assert!(registry.stop(&owner, "c") && second.stop.is_cancelled());
+    assert!(registry.stop(&owner, "c", None) && second.stop.is_cancelled());
     drop(second);
-    assert!(!registry.stop(&owner, "c"));
+    assert!(!registry.stop(&owner, "c", None));
 }
 
 /// The events of a turn that runs on its own task, read by a subscriber that waits for each.

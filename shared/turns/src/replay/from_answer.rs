@@ -1,10 +1,13 @@
 //! Rebuilds the events that a log lacks from the stored answer: the same content, in fewer pieces.
 
 use domain::{
-    AnswerDelta, ErrorCode, Event, Failure, FinishReason, Note, Source, ToolCall, ToolEvent, ToolFailure, ToolOutcome,
-    TurnAccumulator, TurnStart,
+    AnswerDelta, ErrorCode, Event, Failure, FinishReason, Note, Source, ToolEvent, ToolFailure, ToolOutcome,
+    TurnAccumulator, TurnStart, text_pieces,
 };
 use store::{Status, StoredCall, StoredMessage, StoredTurn, TurnEnd, TurnOutcome};
+
+/// Maximum length of a delta, in bytes. Some protocols have an event for each four characters, sixty times that size.
+const MAX_DELTA_BYTES: usize = 2 * 1024;
 
 /// The events of a turn that has ended or died after those that the log holds; `None` if the answer does not continue these.
 ///
@@ -32,7 +35,7 @@ pub(super) fn remaining(logged: &TurnAccumulator, turn: StoredTurn) -> Option<Ve
         // The turns of earlier releases have no positions: their calls follow the reasoning.
         rest.push_texts(call.position.map_or(usize::MAX, |_| position.thinking), position.text);
         if known.is_none() {
-            rest.events.push(Event::Tool(ToolEvent::Call(Box::new(tool_call(&call)))));
+            rest.events.push(Event::Tool(ToolEvent::Call(Box::new(call.call()))));
         }
         if known.is_none_or(|known| known.outcome.is_none()) {
             rest.events
@@ -43,8 +46,7 @@ pub(super) fn remaining(logged: &TurnAccumulator, turn: StoredTurn) -> Option<Ve
     rest.push_texts(usize::MAX, usize::MAX);
     let mut events = rest.events;
     let known_calls = logged.client_tool_calls.len();
-    let client_calls =
-        client_calls.iter().skip(known_calls).map(|call| ToolEvent::ClientCall(Box::new(tool_call(call))));
+    let client_calls = client_calls.iter().skip(known_calls).map(|call| ToolEvent::ClientCall(Box::new(call.call())));
     events.extend(client_calls.map(Event::Tool));
     match outcome {
         Some(outcome) => {
@@ -95,8 +97,8 @@ struct Rest<'a> {
 impl Rest<'_> {
     /// Adds the reasoning and then the text up to these lengths, in characters.
     fn push_texts(&mut self, thinking: usize, content: usize) {
-        let delta = self.thinking.take_to(thinking);
-        self.events.extend((!delta.is_empty()).then(|| Event::Delta(AnswerDelta::Thinking(delta.to_owned()))));
+        let delta = pieces(self.thinking.take_to(thinking));
+        self.events.extend(delta.map(|piece| Event::Delta(AnswerDelta::Thinking(piece))));
         let mut delta = self.content.take_to(content);
         while let (Some(first), false) = (delta.chars().next(), self.models.as_slice().is_empty()) {
             let (first, others) = delta.split_at(first.len_utf8());
@@ -104,12 +106,17 @@ impl Rest<'_> {
             self.switch_model();
             delta = others;
         }
-        self.events.extend((!delta.is_empty()).then(|| Event::Delta(AnswerDelta::Text(delta.to_owned()))));
+        self.events.extend(pieces(delta).map(|piece| Event::Delta(AnswerDelta::Text(piece))));
     }
 
     fn switch_model(&mut self) {
         self.events.extend(self.models.next().map(|model| Event::Note(Note::ModelSwitched(model.as_str().into()))));
     }
+}
+
+/// A text in deltas that are each rendered at once: other clients are served between two of them.
+fn pieces(text: &str) -> impl Iterator<Item = String> {
+    text_pieces(text, MAX_DELTA_BYTES).map(str::to_owned)
 }
 
 struct Remaining<'a> {
@@ -131,10 +138,6 @@ impl<'a> Remaining<'a> {
         (self.rest, self.before) = (rest, self.before + characters);
         taken
     }
-}
-
-fn tool_call(StoredCall { id, name, arguments, .. }: &StoredCall) -> ToolCall {
-    ToolCall { id: id.clone(), name: name.clone(), arguments: arguments.clone() }
 }
 
 fn tool_outcome(call: StoredCall, sources: Vec<Source>) -> ToolOutcome {

@@ -60,10 +60,8 @@ impl ResponsesRequest {
         let previous = parse_previous(&mut fields)?;
         let is_stored = fields.take_bool("store")?.unwrap_or(true);
         let in_background = fields.take_bool("background")?.unwrap_or(false);
-        for (needs_store, name) in [(in_background, "background"), (previous.is_some(), "previous_response_id")] {
-            if needs_store && !is_stored {
-                return Err(fields.field_error("store", &format!("true with `{name}`")));
-            }
+        if in_background && !is_stored {
+            return Err(fields.field_error("store", "true with `background`"));
         }
         let system: Vec<String> = fields.take_string("instructions")?.into_iter().chain(system).collect();
         let chat = ChatRequest {

@@ -88,7 +88,7 @@ impl Status {
 pub(super) fn render_response(
     details: &Value,
     id: &ResponseId,
-    status: &Status,
+    (status, ended_secs): (&Status, Option<u64>),
     output: &[Value],
     usage: Option<Usage>,
 ) -> Value {
@@ -102,7 +102,7 @@ pub(super) fn render_response(
         "id": id.to_string(),
         "object": "response",
         "created_at": id_seconds(&id.message_id),
-        "completed_at": null,
+        "completed_at": ended_secs.filter(|_| status.name() == "completed"),
         "status": status.name(),
         "error": error,
         "incomplete_details": incomplete,

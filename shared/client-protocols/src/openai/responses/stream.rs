@@ -1,3 +1,5 @@
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use domain::{
     AnswerDelta, Event, Failure, FinishReason, Note, Source, ToolCall, ToolEvent, Usage, split_last_characters,
 };
@@ -36,6 +38,8 @@ pub struct ResponseStream {
     sources: Vec<Source>,
     usage: Option<Usage>,
     status: Status,
+    /// When it ended, in seconds since 1970.
+    ended_secs: Option<u64>,
     failure: Option<Failure>,
 }
 
@@ -51,8 +55,8 @@ struct OpenText {
 
 impl ResponseStream {
     /// Renders the response to a request from its start, or for a client that has received the events up to a number; for one
-    /// that gets no events at all up to [`u64::MAX`].
-    pub fn new(details: Value, received: Option<u64>) -> Self {
+    /// that gets no events at all up to [`u64::MAX`]. `ended_secs` is when a turn ended that is read again, since 1970.
+    pub fn new(details: Value, received: Option<u64>, ended_secs: Option<u64>) -> Self {
         Self {
             details,
             id: ResponseId::default(),
@@ -64,13 +68,14 @@ impl ResponseStream {
             sources: Vec::new(),
             usage: None,
             status: Status::InProgress,
+            ended_secs,
             failure: None,
         }
     }
 
     /// The response as far as its events have come.
     pub fn response(&self) -> Value {
-        render_response(&self.details, &self.id, &self.status, &self.output, self.usage)
+        render_response(&self.details, &self.id, (&self.status, self.ended_secs), &self.output, self.usage)
     }
 
     /// The failure that ended the turn.
@@ -256,6 +261,8 @@ impl ResponseStream {
         while !self.searches.is_empty() {
             self.end_search(0, false, out);
         }
+        let now = || SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).ok();
+        self.ended_secs = self.ended_secs.or_else(now);
         self.status = match ended {
             Ok(reason) => Status::Ended(*reason),
             Err(failure) => {

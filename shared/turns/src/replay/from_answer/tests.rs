@@ -110,6 +110,19 @@ fn rest_completes_a_turn_cut_anywhere() {
 }
 
 #[test]
+fn long_texts_are_bounded_deltas() {
+    let (content, mut turn) = ("汉字".repeat(MAX_DELTA_BYTES), turn("", Some(ended())));
+    (turn.message.content, turn.message.thinking) = (content.clone(), content.clone());
+    let events = events_of_answer("C", turn.message);
+    assert_eq!(total(&[], &events), (content.clone(), content, 2, 2));
+    let is_bounded = |event: &Event| match event {
+        Event::Delta(AnswerDelta::Text(delta) | AnswerDelta::Thinking(delta)) => delta.len() <= MAX_DELTA_BYTES,
+        _ => true,
+    };
+    assert!(events.iter().all(is_bounded));
+}
+
+#[test]
 fn other_answer_is_not_appended() {
     for outcome in [Some(ended()), None] {
         assert_eq!(remaining(&logged(&[text("一")]), turn("别的", outcome)), None);

@@ -13,7 +13,7 @@ fn start() -> Event {
 
 fn render(received: Option<u64>, events: &[Event]) -> String {
     let details = crate::openai::request_details(&json!({ "model": "m" }));
-    let mut stream = ResponseStream::new(details, received);
+    let mut stream = ResponseStream::new(details, received, Some(7));
     let mut out = String::new();
     for event in events {
         stream.write_frames(event, &mut out);
@@ -81,7 +81,8 @@ fn unfinished_search_fails_with_its_turn() {
 #[test]
 fn withdrawn_text_is_reasoning_of_a_whole_response() {
     let text = |text: &str| Event::Delta(AnswerDelta::Text(text.into()));
-    let mut stream = ResponseStream::new(crate::openai::request_details(&json!({ "model": "m" })), Some(u64::MAX));
+    let mut stream =
+        ResponseStream::new(crate::openai::request_details(&json!({ "model": "m" })), Some(u64::MAX), Some(7));
     let mut out = String::new();
     for event in [start(), text("想一想再说"), Event::Delta(AnswerDelta::Reclassified(5)), text("好。")] {
         stream.write_frames(&event, &mut out);
