@@ -81,6 +81,7 @@ async fn limits_reject_calls_before_they_start() {
     assert_eq!(call(&app, "search_web", json!({"query": "a"})).await["isError"], false);
     let refused = send(&app, "tools/call", question()).await;
     assert_eq!((refused.status, &refused.json()["error"]["data"]["code"]), (429, &json!("rate_limited")));
+    assert_eq!(refused.json()["id"], 7, "the client finds the call that it may repeat");
     assert!(refused.header("retry-after").parse::<u32>().unwrap() > 0);
     assert_eq!(send(&app, "tools/list", json!({})).await.status, 200, "a list is no turn");
 

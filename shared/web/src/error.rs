@@ -51,9 +51,13 @@ impl<E: Into<TurnError>> From<E> for ApiError {
 pub struct ErrorFormat {
     /// The `content-type`.
     pub content_type: &'static str,
-    /// Renders the body of a failure; the text is the request's id.
+    /// Renders the body of a failure; the text is the request's id, or the [`ErrorId`].
     pub render: fn(&Failure, &str) -> Vec<u8>,
 }
+
+/// The id that the error of a request has instead of the request's own, as an extension of the response.
+#[derive(Clone, Debug)]
+pub struct ErrorId(pub String);
 
 impl ErrorFormat {
     const NATIVE: Self = Self { content_type: "application/json", render: render_native_error };
@@ -109,7 +113,9 @@ pub(crate) fn write_error_body(response: &mut Response, request_id: &str) {
     if failure.code == ErrorCode::Internal || cause.is_some() {
         tracing::error!(cause, "a request failed");
     }
-    *response.body_mut() = Body::from((format.render)(&failure, request_id));
+    let id = response.extensions_mut().remove::<ErrorId>();
+    let id = id.as_ref().map_or(request_id, |ErrorId(id)| id);
+    *response.body_mut() = Body::from((format.render)(&failure, id));
     response.headers_mut().remove(header::CONTENT_LENGTH);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(format.content_type));
 }

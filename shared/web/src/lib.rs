@@ -18,7 +18,7 @@ pub use auth::{
     authenticate, limit_reads, network_prefix,
 };
 pub use body::{BodyError, read_body_up_to, read_json_body, read_json_body_up_to, read_optional_json_body};
-pub use error::{ApiError, ErrorFormat, status_of};
+pub use error::{ApiError, ErrorFormat, ErrorId, status_of};
 pub use lambda::{LambdaSettings, run};
 pub use loopback_guard::is_loopback_host;
 pub use origins::Origins;

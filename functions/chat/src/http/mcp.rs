@@ -1,10 +1,10 @@
 //! `/mcp`: the deployment as a server of the Model Context Protocol, for assistants and editors.
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use client_protocols::{
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tools::ToolRegistry;
 use tools::url_allowlist::{READ_URL, SEARCH_WEB};
 use turns::{PromptInput, ResolvedAgent, StartStatelessTurn, StatelessInput};
-use web::{ApiError, Caller, ErrorFormat, Exposure};
+use web::{ApiError, Caller, ErrorFormat, ErrorId, Exposure};
 
 use super::extract::TurnRequestHead;
 use crate::App;
@@ -60,13 +60,22 @@ pub(crate) async fn serve(head: TurnRequestHead, body: Body) -> Result<Response,
     let parsed = head.parse(&body, move |body| Ok::<_, Failure>(McpRequest::parse(body, &headers))).await?;
     Ok(match parsed {
         Err(error) => error_response(error),
-        Ok(McpRequest { method: McpMethod::Notification, .. }) => StatusCode::ACCEPTED.into_response(),
-        Ok(McpRequest { id, method: McpMethod::CallTool(call) }) => call_tool(head, id, call).await?,
-        Ok(request) if request.method == McpMethod::ListTools => {
-            let tools = own_tools(&head.app, &head.caller(None)?).await?;
+        Ok(request) => {
+            let id = ErrorId(request.id.to_string());
+            answer(head, request).await.unwrap_or_else(|error| (Extension(id), error).into_response())
+        }
+    })
+}
+
+async fn answer(head: TurnRequestHead, request: McpRequest) -> Result<Response, ApiError> {
+    Ok(match request {
+        McpRequest { method: McpMethod::Notification, .. } => StatusCode::ACCEPTED.into_response(),
+        McpRequest { id, method: McpMethod::CallTool(call) } => call_tool(head, id, call).await?,
+        request if request.method == McpMethod::ListTools => {
+            let (tools, _) = own_tools(&head.app, &head.caller(None)?).await?;
             Json(mcp_response(&request, &tool_rows(&head.app, &tools))).into_response()
         }
-        Ok(request) => Json(mcp_response(&request, &[])).into_response(),
+        request => Json(mcp_response(&request, &[])).into_response(),
     })
 }
 
@@ -90,17 +99,17 @@ fn error_response(error: McpError) -> Response {
     (status, Json(error.body)).into_response()
 }
 
-/// Those of [`TOOLS`] that the caller may call: each as the first agent has it that the caller may name.
-async fn own_tools(app: &App, caller: &Caller) -> Result<ToolRegistry, ApiError> {
-    let mut tools = ToolRegistry::default();
-    for row in app.catalog.agents.all(caller).await? {
+/// Those of [`TOOLS`] that the caller may call, each as the first of the caller's agents has it; and the first agent.
+async fn own_tools(app: &App, caller: &Caller) -> Result<(ToolRegistry, Option<AgentRow>), ApiError> {
+    let (mut tools, rows) = (ToolRegistry::default(), app.catalog.agents.all(caller).await?);
+    for row in &rows {
         let agent_tools = app.catalog.built_in_tools(&row.definition);
         for name in TOOLS {
             let more = if tools.has(name) { None } else { tools.with_one_of(&agent_tools, name) };
             tools = more.unwrap_or(tools);
         }
     }
-    Ok(tools)
+    Ok((tools, rows.into_iter().next()))
 }
 
 fn tool_rows(app: &App, tools: &ToolRegistry) -> Vec<Value> {
@@ -134,11 +143,15 @@ async fn call_tool(head: TurnRequestHead, id: Value, call: McpCall) -> Result<Re
     let McpCall { name, arguments, progress_token } = call;
     let (app, caller, is_own) = (&head.app, head.caller(None)?, name != QUESTION);
     let prepared = if is_own {
-        let tools = own_tools(app, &caller).await?;
-        if !tools.has(&name) {
+        let (tools, row) = own_tools(app, &caller).await?;
+        let Some(row) = row.filter(|_| tools.has(&name)) else {
             return Ok(error_response(McpError::unknown_tool(&name, &id)));
-        }
-        own_call(app, &caller, tools, ToolCall { id: new_id(), name, arguments }).await
+        };
+        let call = StatelessInput::Call(ToolCall { id: new_id(), name, arguments });
+        resolve(app, &caller, &row).await.map(|mut agent| {
+            agent.agent.tools = tools;
+            (agent, call)
+        })
     } else {
         question(app, &caller, arguments).await
     };
@@ -172,19 +185,6 @@ async fn question(app: &App, caller: &Caller, arguments: Value) -> Result<(Resol
     let row = app.catalog.agents.find(agent.as_deref().unwrap_or(DEFAULT_AGENT), caller).await?;
     let agent = resolve(app, caller, &row).await?;
     Ok((agent, StatelessInput::Message(Box::new(PromptInput { text, ..PromptInput::default() }))))
-}
-
-/// An agent with these tools, and the call.
-async fn own_call(
-    app: &App,
-    caller: &Caller,
-    tools: ToolRegistry,
-    call: ToolCall,
-) -> Result<(ResolvedAgent, StatelessInput), ApiError> {
-    let row = app.catalog.agents.all(caller).await?.into_iter().next().ok_or(ErrorCode::NotFound)?;
-    let mut agent = resolve(app, caller, &row).await?;
-    agent.agent.tools = tools;
-    Ok((agent, StatelessInput::Call(call)))
 }
 
 async fn resolve(app: &App, caller: &Caller, row: &AgentRow) -> Result<ResolvedAgent, ApiError> {

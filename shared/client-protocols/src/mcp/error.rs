@@ -31,10 +31,11 @@ impl McpError {
     }
 }
 
-/// Renders a failure before a message was read, or before its call was admitted.
-pub fn render_mcp_error(failure: &Failure, _request_id: &str) -> Vec<u8> {
+/// Renders a failure before a message was read, or before its call was admitted: then `id` is the message's, as JSON.
+pub fn render_mcp_error(failure: &Failure, id: &str) -> Vec<u8> {
     let Failure { code, message, .. } = failure;
     let is_invalid = matches!(code, ErrorCode::InvalidRequest | ErrorCode::UnsupportedMediaType | ErrorCode::TooLarge);
-    let error = McpError::new(0, if is_invalid { -32600 } else { -32603 }, message, &Value::Null);
+    let id = serde_json::from_str(id).unwrap_or_default();
+    let error = McpError::new(0, if is_invalid { -32600 } else { -32603 }, message, &id);
     error.with_data(json!({ "code": code, "retryable": code.is_retryable() })).body.to_string().into_bytes()
 }
