@@ -177,13 +177,13 @@ async fn turns_end_while_the_collector_hangs() {
     }
 }
 
-#[tokio::test]
-async fn f122_lost_spans_are_logged_once_without_secrets() {
+/// What is logged while a collector gives two turns this reply.
+async fn log_of_reply(reply: Reply) -> (Collector, String) {
     let log = MemoryLog::default();
     let lines = tracing_subscriber::fmt().with_ansi(false).with_writer(log.clone()).finish();
     // The runtime has one thread, so this subscriber receives all logs of the product.
     let guard = tracing::subscriber::set_default(lines);
-    let collector = Collector::start(Reply::json(400, &json!({"code": 3, "message": "canary"}))).await;
+    let collector = Collector::start(reply).await;
     let mut app = TestApp::start_with(&[(ENDPOINT, &collector.endpoint.url()), HEADERS]).await;
     app.model.respond_with(|_| Completion::of(["canary"]));
     app.send_message("canary").await;
@@ -191,7 +191,20 @@ async fn f122_lost_spans_are_logged_once_without_secrets() {
     app.send_message("canary").await;
     app.shut_down().await;
     drop(guard);
-    let log = log.text();
+    (collector, log.text())
+}
+
+#[tokio::test]
+async fn f122_partial_success_is_logged_without_text() {
+    let rejected = json!({ "partialSuccess": { "rejectedSpans": "2", "errorMessage": "canary" } });
+    let (_, log) = log_of_reply(Reply::json(200, &rejected)).await;
+    assert!(log.contains("the collector rejected spans of turns") && log.contains("rejected=2"), "{log}");
+    assert!(!log.contains("canary"), "{log}");
+}
+
+#[tokio::test]
+async fn f122_lost_spans_are_logged_once_without_secrets() {
+    let (collector, log) = log_of_reply(Reply::json(400, &json!({"code": 3, "message": "canary"}))).await;
     let lost: Vec<_> = log.lines().filter(|line| line.contains("the spans of turns could not be sent")).collect();
     assert_eq!(lost.len(), 1, "{log}");
     assert!(lost[0].contains("WARN") && lost[0].contains(r#"reason="status 400" lost=1"#), "{}", lost[0]);

@@ -86,7 +86,7 @@ impl App {
     /// sends the spans that wait.
     pub async fn shut_down(&self) {
         self.turns.registry.shut_down().await;
-        self.turns.traces.flush().await;
+        self.turns.traces.flush(None).await;
     }
 }
 

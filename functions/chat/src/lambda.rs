@@ -68,9 +68,9 @@ fn serve(routes: Router, front: LambdaSettings, traces: Traces) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return exit_with(&error.to_string()),
     };
-    let send_traces = move || {
+    let send_traces = move |invocation_end| {
         let traces = traces.clone();
-        async move { traces.flush().await }
+        async move { traces.flush(invocation_end).await }
     };
     match runtime.block_on(web::run(routes, front, send_traces)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -96,6 +96,8 @@ REJECTED = [
     (MODEL | {"DomainName": "chat.example.com", "CertificateArn": CERTIFICATE}, "DomainsNeedACertificate"),
     (MODEL | {"DomainName": "chat.example.com", "FrontDoor": "rest"}, "DomainsNeedACertificate"),
     (MODEL | {"HostedZoneId": "Z1"}, "ZonesNeedADomain"),
+    (MODEL | {"OtlpHeadersParameter": "/chat/otlp"}, "SpansNeedACollector"),
+    (MODEL | {"OtlpCaptureContent": "yes"}, "SpansNeedACollector"),
     (MODEL | {"OriginKeyParameter": "/chat/origin"}, "OriginKeysNeedCloudFront"),
     (MODEL | {"FrontDoor": "rest", "OriginKeyParameter": "/chat/origin"}, "OriginKeysNeedCloudFront"),
     (MODEL | {"FrontDoor": "cloudfront", "OriginKeyParameter": "chat"}, "OriginKeyParameter"),

@@ -8,6 +8,7 @@ mod event;
 mod origin_key;
 
 use std::convert::Infallible;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use axum::Router;
@@ -59,8 +60,15 @@ impl LambdaSettings {
 }
 
 tokio::task_local! {
-    /// Tracks the body task of the current invocation: an instance may serve several invocations concurrently.
-    static BODY_TASKS: TaskTracker;
+    /// The current invocation: an instance may serve several ones concurrently.
+    static SENDING: Sending;
+}
+
+/// An invocation whose response is produced and sent: its body task, and when Lambda ends it.
+#[derive(Clone, Default)]
+struct Sending {
+    body: TaskTracker,
+    end: Arc<OnceLock<Instant>>,
 }
 
 /// The year 2001, as the time since 1970. A smaller deadline is a duration.
@@ -71,7 +79,7 @@ const EARLIEST_DEADLINE: Duration = Duration::from_secs(1_000_000_000);
 ///
 /// An invocation ends when its body has been read to the end, even if the runtime no longer receives it. Only then does
 /// the function request the next one, and Lambda may freeze the process. Before that it awaits `after_body`, whose work no
-/// client waits for.
+/// client waits for, and which must return before the end of the invocation, its argument.
 ///
 /// # Errors
 /// Errors from which the runtime cannot recover.
@@ -80,7 +88,7 @@ const EARLIEST_DEADLINE: Duration = Duration::from_secs(1_000_000_000);
 pub async fn run<F>(
     router: Router,
     settings: LambdaSettings,
-    after_body: impl Fn() -> F + Clone + Send + Sync + 'static,
+    after_body: impl Fn(Option<Instant>) -> F + Clone + Send + Sync + 'static,
 ) -> Result<(), lambda_runtime::Error>
 where
     F: Future<Output = ()> + Send + 'static,
@@ -88,6 +96,7 @@ where
     let handler = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
         let (router, settings) = (router.clone(), settings.clone());
         async move {
+            _ = SENDING.with(|sending| sending.end.set(deadline(&event.context, SystemTime::now())));
             let response = respond(router, &settings, &event.payload, &event.context).await;
             Ok::<_, Infallible>(if settings.buffers_responses {
                 FunctionResponse::BufferedResponse(to_buffered_response(response).await)
@@ -99,8 +108,8 @@ where
     let body_end_layer = MapFutureLayer::new(move |sending| {
         let after_body = after_body.clone();
         async move {
-            await_body_end(sending).await;
-            after_body().await;
+            let invocation_end = await_body_end(sending).await;
+            after_body(invocation_end).await;
             Ok(())
         }
     });
@@ -108,15 +117,16 @@ where
 }
 
 /// Waits until the body task of an invocation has ended. A response that did not reach the runtime does not end the
-/// process.
-async fn await_body_end(sending: impl Future<Output = Result<(), lambda_runtime::Error>>) {
-    let body = TaskTracker::new();
-    let result = BODY_TASKS.scope(body.clone(), sending).await;
-    body.close();
-    body.wait().await;
+/// process. Returns the end of the invocation.
+async fn await_body_end(response: impl Future<Output = Result<(), lambda_runtime::Error>>) -> Option<Instant> {
+    let sending = Sending::default();
+    let result = SENDING.scope(sending.clone(), response).await;
+    sending.body.close();
+    sending.body.wait().await;
     if result.is_err() {
         tracing::warn!("the answer was not taken to its end");
     }
+    sending.end.get().copied()
 }
 
 async fn respond(router: Router, settings: &LambdaSettings, event: &RawValue, context: &Context) -> Response {
@@ -167,7 +177,7 @@ fn to_stream_response(
 ) -> StreamResponse<impl Stream<Item = Result<Bytes, Infallible>> + Unpin + Send + use<>> {
     let (head, body) = response.into_parts();
     let (sender, chunks) = mpsc::channel(1);
-    BODY_TASKS.with(|tracker| tracker.spawn(forward_body(body, sender)));
+    SENDING.with(|sending| sending.body.spawn(forward_body(body, sender)));
     let stream = unfold(chunks, |mut chunks| async move { Some((Ok(chunks.recv().await?), chunks)) });
     let mut metadata_prelude = MetadataPrelude::default();
     metadata_prelude.status_code = head.status;

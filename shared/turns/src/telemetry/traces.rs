@@ -12,8 +12,8 @@ use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings, parse_base_url};
 use platform::transport::{Client, FetchError, fetch};
 use secrecy::ExposeSecret;
-use serde_json::json;
-use tokio::time::timeout;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
 use work::lock;
 
 use super::report::TurnReport;
@@ -27,11 +27,19 @@ const TRACES_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
 
 const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 
+const CAPTURE_CONTENT: &str = "OTEL_CAPTURE_CONTENT";
+
 /// Timeout of a request, and so how long an invocation of Lambda lasts at most after its answer has left.
 const SEND_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long nothing is sent after a failure.
 const PAUSE: Duration = Duration::from_mins(1);
+
+/// How often spans are sent that the collector does not take.
+const MAX_ATTEMPTS: u32 = 5;
+
+/// How long before the end of an invocation of Lambda its last request ends.
+const INVOCATION_MARGIN: Duration = Duration::from_millis(500);
 
 /// Maximum size of the spans that wait, in bytes.
 const MAX_PENDING_BYTES: usize = 1024 * 1024;
@@ -66,6 +74,8 @@ struct Pending {
     /// The number of turns that were dropped since the last warning.
     lost: usize,
     failed_at: Option<SystemTime>,
+    /// The number of failures since the last success.
+    failures: u32,
 }
 
 impl Traces {
@@ -74,9 +84,9 @@ impl Traces {
     /// [`Traces::flush`], for a process that is frozen between turns.
     ///
     /// # Errors
-    /// A value that is not as its meaning requires, or no credentials for an endpoint of Amazon.
+    /// A value that is not as its meaning requires or has none without an endpoint, or no credentials for Amazon's.
     pub fn from_settings(settings: &Settings, http: &Client, is_deferred: bool) -> Result<Self, SettingError> {
-        let captures_content = settings.is_yes("OTEL_CAPTURE_CONTENT")?;
+        let captures_content = settings.is_yes(CAPTURE_CONTENT)?;
         let headers = Secret::text_from_settings(settings, HEADERS)?;
         let is_exact = settings.var(TRACES_ENDPOINT).is_some();
         let source = if is_exact { (TRACES_ENDPOINT, "") } else { (ENDPOINT, "/v1/traces") };
@@ -87,7 +97,13 @@ impl Traces {
             let accepted = "NAME=VALUE pairs with commas between them, or aws with an endpoint of Amazon";
             return Err(SettingError::new(HEADERS, accepted));
         }
-        let Some(url) = url else { return Ok(Self::default()) };
+        let Some(url) = url else {
+            let unused = [(HEADERS, headers.is_some()), (CAPTURE_CONTENT, captures_content)];
+            let Some((variable, _)) = unused.into_iter().find(|(_, is_set)| *is_set) else {
+                return Ok(Self::default());
+            };
+            return Err(SettingError::new(variable, format!("{ENDPOINT} to be set too")));
+        };
         Ok(Self(Some(Arc::new(Exporter {
             http: http.clone(),
             url: url + source.1,
@@ -123,27 +139,41 @@ impl Traces {
         lock(&exporter.pending).push(write_spans(report, parent, now));
         if !exporter.is_deferred {
             let traces = self.clone();
-            tokio::spawn(async move { traces.flush().await });
+            tokio::spawn(async move { traces.flush(None).await });
         }
     }
 
-    /// Sends the spans that wait; returns after some seconds at the latest.
-    pub async fn flush(&self) {
+    /// Sends the spans that wait; returns after some seconds at the latest, and before the invocation of Lambda ends.
+    pub async fn flush(&self, invocation_end: Option<Instant>) {
         let Some(exporter) = &self.0 else { return };
+        let end = invocation_end.and_then(|end| end.checked_sub(INVOCATION_MARGIN));
+        let limit = end.into_iter().fold(Instant::now() + SEND_TIMEOUT, Instant::min);
         // One request at a time: concurrent ones would wait for the same collector.
-        let _sending = exporter.sending.lock().await;
+        let Ok(_sending) = timeout_at(limit, exporter.sending.lock()).await else { return };
+        if Instant::now() >= limit {
+            return;
+        }
         let Some(turns) = lock(&exporter.pending).take(SystemTime::now()) else { return };
         let body = format!("{}{}]}}]}}]}}", exporter.preamble, turns.join(","));
         let late = || Err(FetchError { reason: "no answer in time".to_owned(), is_transient: true });
-        if let Err(error) = timeout(SEND_TIMEOUT, exporter.send(body)).await.unwrap_or_else(|_| late()) {
-            let lost = lock(&exporter.pending).record_failure(turns, error.is_transient, SystemTime::now());
-            tracing::warn!(reason = error.reason, lost, "the spans of turns could not be sent");
+        match timeout_at(limit, exporter.send(body)).await.unwrap_or_else(|_| late()) {
+            Ok(rejected) => {
+                lock(&exporter.pending).failures = 0;
+                if rejected > 0 {
+                    tracing::warn!(rejected, "the collector rejected spans of turns");
+                }
+            }
+            Err(error) => {
+                let lost = lock(&exporter.pending).record_failure(turns, error.is_transient, SystemTime::now());
+                tracing::warn!(reason = error.reason, lost, "the spans of turns could not be sent");
+            }
         }
     }
 }
 
 impl Exporter {
-    async fn send(&self, body: String) -> Result<(), FetchError> {
+    /// Returns the number of spans that the collector has rejected.
+    async fn send(&self, body: String) -> Result<i64, FetchError> {
         let failed = |reason: String| FetchError { reason, is_transient: true };
         let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         if let Some(secret) = &self.headers {
@@ -161,7 +191,7 @@ impl Exporter {
             let request = self.http.post(&self.url).body(body);
             headers.into_iter().fold(request, |request, (name, value)| request.header(name, value))
         };
-        fetch(request, SEND_TIMEOUT, "code").await.map(drop)
+        fetch(request, SEND_TIMEOUT, "code").await.map(|response| rejected_spans(&response))
     }
 }
 
@@ -196,16 +226,26 @@ impl Pending {
     /// Keeps the spans that could not be sent, if they may be sent later. Returns the number of turns that were lost since the
     /// last failure.
     fn record_failure(&mut self, turns: Vec<String>, is_transient: bool, now: SystemTime) -> usize {
-        self.failed_at = Some(now);
-        if is_transient {
+        (self.failed_at, self.failures) = (Some(now), self.failures + 1);
+        // A collector may fail because of what these are.
+        if is_transient && self.failures < MAX_ATTEMPTS {
             self.bytes += turns.iter().map(String::len).sum::<usize>();
             turns.into_iter().rev().for_each(|spans| self.turns.push_front(spans));
             self.trim();
         } else {
             self.lost += turns.len();
+            self.failures = 0;
         }
         std::mem::take(&mut self.lost)
     }
+}
+
+/// The number of spans that a response has as rejected; 64-bit integers may be text. Source: "Partial Success" of the OTLP
+/// specification 1.9, 2026-11.
+fn rejected_spans(response: &[u8]) -> i64 {
+    let response: Value = serde_json::from_slice(response).unwrap_or_default();
+    let count = &response["partialSuccess"]["rejectedSpans"];
+    count.as_i64().or_else(|| count.as_str()?.parse().ok()).unwrap_or_default()
 }
 
 /// The beginning of a request's body, up to its spans.
@@ -252,97 +292,4 @@ fn signer(settings: &Settings, variable: &str, region: &str) -> Result<Service, 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const AWS: [(&str, &str); 3] =
-        [("AWS_REGION", "us-east-1"), ("AWS_ACCESS_KEY_ID", "AKIA"), ("AWS_SECRET_ACCESS_KEY", "canary")];
-    const AMAZON: (&str, &str) = (ENDPOINT, "https://xray.eu-west-1.amazonaws.com");
-
-    fn read(pairs: &[(&str, &str)]) -> Result<Option<Arc<Exporter>>, String> {
-        let settings = Settings::from_pairs(pairs.iter().copied());
-        let http = platform::transport::build_client().unwrap();
-        Traces::from_settings(&settings, &http, false).map(|traces| traces.0).map_err(|error| error.variable)
-    }
-
-    #[tokio::test]
-    async fn requests_to_amazon_are_signed_in_its_region() {
-        let exact = (TRACES_ENDPOINT, "https://xray.eu-west-1.amazonaws.com/v1/traces");
-        for pairs in [&[AMAZON][..], &[AMAZON, (HEADERS, "aws")], &[exact]] {
-            let exporter = read(&[&AWS, pairs].concat()).unwrap().unwrap();
-            assert_eq!(exporter.url, exact.1);
-            let (signer, path) = (exporter.signer.as_ref().unwrap(), exporter.source.1);
-            let call = Call { method: Method::POST, path, headers: &[], body: b"{}".to_vec() };
-            let request = signer.signed_request(&exporter.http, call, SystemTime::UNIX_EPOCH).await.unwrap();
-            let request = request.build().unwrap();
-            assert_eq!(request.url().as_str(), exact.1);
-            let authorization = request.headers()["authorization"].to_str().unwrap();
-            let scope = "AWS4-HMAC-SHA256 Credential=AKIA/19700101/eu-west-1/xray/aws4_request, ";
-            assert!(authorization.starts_with(scope), "{authorization}");
-        }
-    }
-
-    #[test]
-    fn other_hosts_get_no_signature() {
-        for url in [
-            "https://cloud.langfuse.com/api/public/otel",
-            "http://xray.eu-west-1.amazonaws.com",
-            "https://xray.eu-west-1.amazonaws.com.example",
-            "https://xray.eu-west-1.amazonaws.com:8443",
-            "https://evil.example/xray.eu-west-1.amazonaws.com",
-        ] {
-            let exporter = read(&[&AWS[..], &[(ENDPOINT, url)]].concat()).unwrap().unwrap();
-            assert!(exporter.signer.is_none(), "{url}");
-            assert_eq!(exporter.url, format!("{url}/v1/traces"));
-        }
-        assert_eq!(region_of("https://xray.cn-north-1.amazonaws.com.cn/v1/traces"), Some("cn-north-1"));
-        let collector = (ENDPOINT, "http://127.0.0.1:4318");
-        assert_eq!(read(&[collector, (HEADERS, "aws")]).err().as_deref(), Some(HEADERS));
-        assert_eq!(read(&[AMAZON]).err().as_deref(), Some("AWS_ACCESS_KEY_ID"));
-        assert!(read(&AWS).unwrap().is_none(), "without an endpoint there is nothing to send");
-    }
-
-    #[test]
-    fn headers_are_pairs_with_percent_encoded_values() {
-        let pairs = |text: &str| {
-            let owned = parse_headers(text, false)?;
-            Some(owned.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join("\n"))
-        };
-        let basic = "authorization=Basic%20cGs6c2s=, x-team = a%2Cb,";
-        assert_eq!(pairs(basic).as_deref(), Some("authorization: Basic cGs6c2s=\nx-team: a,b"));
-        assert_eq!(pairs("authorization=Basic cGs6c2s=").as_deref(), Some("authorization: Basic cGs6c2s="));
-        for other in ["canary", "=canary", "a b=canary", "a=%0d%0aCanary: 1", "a=é", "aws"] {
-            assert_eq!(pairs(other), None, "{other}");
-        }
-        assert_eq!(parse_headers("aws", true), Some(Vec::new()));
-    }
-
-    #[test]
-    fn oldest_spans_are_dropped_beyond_the_limit() {
-        let mut pending = Pending::default();
-        for turn in ["a", "b", "c"] {
-            pending.push(turn.repeat(MAX_PENDING_BYTES * 2 / 5));
-        }
-        assert_eq!((pending.turns.len(), pending.lost), (2, 1));
-        let now = SystemTime::now();
-        let turns = pending.take(now).unwrap();
-        assert!(turns[0].starts_with('b') && pending.take(now).is_none() && pending.bytes == 0);
-        pending.push("d".repeat(MAX_PENDING_BYTES * 2 / 5));
-        assert_eq!(pending.record_failure(turns, true, now), 2, "with the one that was lost before");
-        assert_eq!((pending.turns.len(), pending.bytes), (2, MAX_PENDING_BYTES * 2 / 5 * 2));
-        assert!(pending.turns[0].starts_with('c') && pending.turns[1].starts_with('d'));
-    }
-
-    #[test]
-    fn nothing_is_sent_shortly_after_a_failure() {
-        let (mut pending, now) = (Pending::default(), SystemTime::now());
-        pending.push("a".to_owned());
-        let turns = pending.take(now).unwrap();
-        assert_eq!(pending.record_failure(turns, true, now), 0, "they wait for the next attempt");
-        assert_eq!(pending.take(now + PAUSE / 2), None);
-        let turns = pending.take(now + PAUSE).unwrap();
-        assert_eq!(turns, ["a"]);
-        assert_eq!(pending.record_failure(turns, false, now), 1, "the collector rejected them");
-        assert_eq!(pending.take(now + PAUSE), None);
-    }
-}
+mod tests;
