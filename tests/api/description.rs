@@ -2,15 +2,24 @@
 
 use std::path::Path;
 
-use openapi::{DOCUMENT, document, render};
+use openapi::{DOCUMENT, TYPES, document, page_types, render};
 use support::TestApp;
 
 /// The function has a limit for all of its code.
 const MAX_COMPRESSED_BYTES: usize = 14 * 1024;
 
+fn committed(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()
+}
+
+#[test]
+fn types_of_the_page_are_those_of_the_table() {
+    assert!(committed(TYPES) == page_types(), "run `cargo run -p openapi`");
+}
+
 #[tokio::test]
 async fn description_is_served_as_the_table_has_it() {
-    let committed = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(DOCUMENT)).unwrap();
+    let committed = committed(DOCUMENT);
     assert!(committed == render(&document()), "run `cargo run -p openapi`");
     let app = TestApp::start().await;
     let served = app.get("/openapi.json").await;

@@ -2,6 +2,7 @@
 
 mod table;
 mod types;
+mod typescript;
 
 use serde_json::{Map, Value, json};
 
@@ -13,6 +14,9 @@ pub const DOCUMENT: &str = "docs/reference/openapi.json";
 
 /// The same compressed with gzip, which the function embeds.
 pub const COMPRESSED: &str = "functions/chat/openapi.json.gz";
+
+/// The types that the page has of it.
+pub const TYPES: &str = "functions/chat/page/src/api/schema.ts";
 
 const TABLE: &str = include_str!("../api.txt");
 
@@ -54,6 +58,12 @@ pub fn document() -> Value {
             "schemas": schemas,
         },
     })
+}
+
+/// The declarations of the types that the page uses.
+pub fn page_types() -> String {
+    let document = document();
+    typescript::declarations(document["components"]["schemas"].as_object().unwrap_or(&Map::new()))
 }
 
 fn operation(route: &Route<'_>, types: &Types<'_>, errors: &mut Map<String, Value>) -> Value {

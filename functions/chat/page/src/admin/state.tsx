@@ -2,29 +2,17 @@
 
 import { useSignal } from "@preact/signals";
 
-import type { Model } from "../api/types.ts";
+import type { Execution, Model, Rating } from "../api/types.ts";
 import { formatNumber } from "../i18n/index.ts";
 import { ModelCheck } from "../setup/model-check.tsx";
 import { Filter, Loaded, Table, timeText, usePages } from "./list.tsx";
 import { texts } from "./texts.ts";
 
-interface Call {
-  owner: string;
-  tool: string;
-  arguments: unknown;
-  ok: boolean;
-  error?: string | null;
-  cached: boolean;
-  durationMs: number;
-  bytes: number;
-  at: string;
-}
-
 /** The panel of tool calls: pages of all calls, or those of one answer. */
 export function CallsPanel() {
   const message = useSignal("");
   const query: Record<string, string> = message.value === "" ? { limit: "50" } : { message: message.value };
-  const pages = usePages<Call>("executions", "/api/admin/executions", query);
+  const pages = usePages<Execution>("executions", "/api/admin/executions", query);
   const head = <Filter id="call-message" label={texts.calls.message} submit={texts.calls.filter} value={message} pages={pages} />;
   return (
     <Loaded pages={pages} head={head}>
@@ -33,44 +21,30 @@ export function CallsPanel() {
   );
 }
 
-function callRow({ owner, tool, arguments: args, ok, error, cached, durationMs, bytes, at }: Call): string[] {
+function callRow({ owner, tool, arguments: args, ok, error, cached, durationMs, bytes, at }: Execution): string[] {
   const outcome = ok ? (cached ? texts.calls.cached : texts.calls.ok) : (error ?? texts.tools.error);
   return [timeText(at), owner, tool, JSON.stringify(args), outcome, `${formatNumber(durationMs)} ms`, formatNumber(bytes)];
 }
 
-interface Feedback {
-  owner: string;
-  messageId: string;
-  rating: "up" | "down";
-  reason?: string | null;
-  model?: string | null;
-  createdAt: string;
-}
-
 /** The panel of feedback: what users think of answers, page by page. */
 export function FeedbackPanel() {
-  const pages = usePages<Feedback>("feedback", "/api/admin/feedback");
-  const row = ({ createdAt, owner, rating, reason, model, messageId }: Feedback) => [
+  const pages = usePages<Rating>("feedback", "/api/admin/feedback");
+  const row = ({ createdAt, owner, rating, reason, model, messageId }: Rating) => [
     timeText(createdAt),
     owner,
     texts.feedback.ratings[rating] ?? rating,
     reason ?? "",
-    model ?? "",
+    model,
     messageId,
   ];
   return <Loaded pages={pages}>{(all) => <Table label={texts.tabs.feedback} columns={texts.feedback.columns} rows={all.map(row)} />}</Loaded>;
 }
 
-interface ModelState extends Model {
-  tools: string;
-  toolsFrom: string;
-}
-
 /** The panel of models: their state, and a check of each. */
 export function ModelsPanel() {
-  const pages = usePages<ModelState>("models", "/api/models");
+  const pages = usePages<Model>("models", "/api/models");
   const { isDefault, failing: broken, demo: demonstration, ready, columns } = texts.models;
-  const row = ({ name, provider, model, default: first, demo, failing, tools, toolsFrom }: ModelState) => [
+  const row = ({ name, provider, model, default: first, demo, failing, tools, toolsFrom }: Model) => [
     [name, ...(model === name ? [] : [model]), ...(first ? [isDefault] : [])].join(" · "),
     provider,
     `${tools} (${toolsFrom})`,

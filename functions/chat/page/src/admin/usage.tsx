@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 
 import { readUsage } from "../api/account.ts";
 import { requestText } from "../api/client.ts";
+import type { UsageRow } from "../api/types.ts";
 import { failureText } from "../view/failures.ts";
 import { costText, formatNumber, t } from "../i18n/index.ts";
 import { Figures } from "../settings/usage.tsx";
@@ -17,21 +18,13 @@ const PATH = "/api/admin/usage";
 
 type Subject = "user" | "group" | "model";
 
-interface Row extends Partial<Record<Subject, string | null>> {
-  turns: number;
-  inputTokens: number;
-  outputTokens: number;
-  searchCredits: number;
-  costMicros?: number;
-}
-
 /** The panel of usage. */
 export function UsagePanel() {
   const by = useSignal<Subject>("user");
   const failure = useSignal("");
   const query = { days: "30", by: by.value };
   const sums = useLoaded(() => readUsage("deployment"));
-  const pages = usePages<Row>("rows", PATH, query);
+  const pages = usePages<UsageRow>("rows", PATH, query);
   const save = async () => {
     const text = await requestText(`${PATH}?${new URLSearchParams({ ...query, format: "csv" })}`);
     saveFile(new Blob([text], { type: "text/csv" }), "usage.csv");
@@ -57,7 +50,7 @@ export function UsagePanel() {
   );
 }
 
-function cells(row: Row, by: Subject): string[] {
+function cells(row: UsageRow, by: Subject): string[] {
   const counts = [row.turns, row.inputTokens, row.outputTokens, row.searchCredits].map(formatNumber);
   return [row[by] ?? texts.usage.unknown, ...counts, row.costMicros === undefined ? "" : costText(row.costMicros)];
 }

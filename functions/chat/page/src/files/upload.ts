@@ -3,7 +3,7 @@
 import { ApiError, request } from "../api/client.ts";
 import { freshCredential } from "../api/credential.ts";
 import { bodyHashHeader, toApiError } from "../api/transport.ts";
-import type { Attachment } from "../api/types.ts";
+import type { StoredFile, Upload } from "../api/types.ts";
 import { rootUrl } from "../parts/load.ts";
 import { texts } from "./texts.ts";
 
@@ -14,31 +14,28 @@ const MAX_BYTES = 25 * 1024 * 1024;
 /** The server reads a file while it answers. */
 const TIMEOUT_MS = 120_000;
 
-/** A file as the server has read it. */
-export type Stored = Attachment & { truncated?: boolean };
-
 interface UploadOptions {
   onShare: (share: number) => void;
   signal: AbortSignal;
 }
 
 /** Sends a file; throws what `failureText` shows, or if `signal` is aborted. */
-export async function upload(file: File, options: UploadOptions): Promise<Stored> {
+export async function upload(file: File, options: UploadOptions): Promise<StoredFile> {
   if (file.size > MAX_BYTES) throw new Error(texts.tooLarge);
   const type = file.type || "application/octet-stream";
   if (file.size <= MAX_REQUEST_BYTES) {
     const body = await file.arrayBuffer().catch(() => Promise.reject(new Error(texts.unreadable)));
     const headers = { "content-type": type, ...(await bodyHashHeader(body)) };
     const url = new URL(`api/attachments?${new URLSearchParams({ name: file.name })}`, rootUrl());
-    return JSON.parse((await send({ url, headers, body }, options)).responseText) as Stored;
+    return JSON.parse((await send({ url, headers, body }, options)).responseText) as StoredFile;
   }
-  const { id, url, fields } = await request<{ id: string; url: string; fields: Record<string, string> }>("POST", "/api/attachments/uploads", { name: file.name, type, bytes: file.size });
+  const { id, url, fields } = await request<Upload>("POST", "/api/attachments/uploads", { name: file.name, type, bytes: file.size });
   try {
     const body = new FormData();
     for (const [name, value] of Object.entries(fields)) body.append(name, value);
     body.append("file", file);
     await send({ url: new URL(url, rootUrl()), headers: {}, body }, options);
-    const stored = await request<Stored>("POST", `/api/attachments/${id}/complete`, {}, TIMEOUT_MS);
+    const stored = await request<StoredFile>("POST", `/api/attachments/${id}/complete`, {}, TIMEOUT_MS);
     options.signal.throwIfAborted();
     return stored;
   } catch (error) {

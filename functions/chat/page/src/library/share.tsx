@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 
 import { truncate } from "../answer/strings.ts";
 import { request } from "../api/client.ts";
-import type { Conversation, Message } from "../api/types.ts";
+import type { Conversation, Message, Share } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
 import { rootUrl } from "../parts/load.ts";
 import { Button, CopyButton, Select, Status, type Options } from "../view/controls.tsx";
@@ -13,13 +13,6 @@ import { showDialog } from "../view/dialog.ts";
 import { failureText } from "../view/failures.ts";
 import { useLoaded } from "../view/loaded.ts";
 import { texts } from "./texts.ts";
-
-interface Share {
-  id: string;
-  url: string;
-  createdAt: string;
-  expiresAt: string;
-}
 
 const DAYS = [7, 30, 90, 365];
 
