@@ -71,7 +71,8 @@ async function serve(incoming, outgoing, memory) {
 function nextSteps(messages) {
   const isUserMessage = ({ role, content }) => role === "user" && !/<(tool_result|search_results)/.test(content);
   const last = messages.findLastIndex(isUserMessage);
-  const text = messages[last].content;
+  const { content } = messages[last];
+  const text = typeof content === "string" ? content : content.find(({ type }) => type === "text").text;
   const round = messages.slice(last).filter(({ role }) => role === "assistant").length;
   const [script] = text.split("\n\n");
   const rounds = script.startsWith("[") ? JSON.parse(script) : (EXAMPLES[text] ?? [[`You said: ${text}`]]);

@@ -1,4 +1,4 @@
-use domain::{AnswerDelta, CallPosition, ModelAttribution, PositionTracker, TurnPosition, TurnStart, Usage};
+use domain::{AnswerDelta, CallPosition, ModelAttribution, PositionTracker, ToolCall, TurnPosition, TurnStart, Usage};
 use serde_json::json;
 use store::{Role, Status, StoredMessage};
 
