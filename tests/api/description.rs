@@ -13,7 +13,7 @@ fn committed(path: &str) -> String {
 }
 
 #[test]
-fn types_of_the_page_are_those_of_the_table() {
+fn page_has_the_types_of_the_table() {
     assert!(committed(TYPES) == page_types(), "run `cargo run -p openapi`");
 }
 
