@@ -1,6 +1,7 @@
 //! The schemas of the types that the page uses, as TypeScript writes them.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use serde_json::{Map, Value};
 
@@ -32,10 +33,10 @@ pub(crate) fn declarations(schemas: &Map<String, Value>) -> String {
     let mut types = BTreeMap::new();
     let mut open: Vec<String> = ROOTS.map(str::to_owned).into();
     while let Some(name) = open.pop() {
-        if !types.contains_key(&name) {
-            let schema = &schemas[&name];
+        if let Entry::Vacant(entry) = types.entry(name) {
+            let schema = &schemas[entry.key()];
             add_references(schema, &mut open);
-            types.insert(name, schema);
+            entry.insert(schema);
         }
     }
     let declaration = |(name, schema): (String, &Value)| {
