@@ -20,6 +20,7 @@ const FILE_EXTENSIONS: [&str; 9] = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".
 const MARKS: &[u8] = b"._+-'&!#$*~^|{}";
 
 /// Top-level domains that are also recognised in unusual spellings.
+#[cfg(test)]
 const TOP: &str = "com|net|org|edu|gov|info|io|ai|app|dev|me|co|cn|hk|tw|sg|jp|kr|de|fr|uk|us|eu|ru";
 
 const PLAIN: u32 = 1;

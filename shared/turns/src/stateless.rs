@@ -59,7 +59,7 @@ pub async fn prompt_after(
     let tools = files::load(services, owner, agent, &mut history, &mut input).await?;
     let (history, (text, attachments), trailing_messages) = prompt_parts(history, input);
     let (client, sources) = (ClientContext { trailing_messages, ..context }, SourceNumbers::continuing(&sources));
-    Ok(PromptInput { text, attachments, history, summary: None, client: Some(client), sources, tools })
+    Ok(PromptInput { text, attachments, history, client: Some(client), sources, tools, ..PromptInput::default() })
 }
 
 /// Runs the turn, records its usage, and only then ends the stream.
