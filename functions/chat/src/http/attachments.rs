@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use turns::ResolvedAgent;
 use web::{ApiError, Caller};
 
-use super::extract::{ParsedQuery, PathId};
+use super::extract::{Own, ParsedQuery};
 use crate::App;
 use crate::upload::{data_url, form_file};
 
@@ -77,9 +77,7 @@ fn own_address(headers: &HeaderMap, id: &str) -> String {
 
 /// `POST /api/attachments/{id}/content`: the form of an upload, where no bucket takes it.
 pub(crate) async fn receive(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
+    Own { app, owner, id }: Own,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, ApiError> {
@@ -97,21 +95,13 @@ pub(crate) async fn receive(
 }
 
 /// `POST /api/attachments/{id}/complete`: reads a file that was uploaded as a form.
-pub(crate) async fn complete(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
-) -> Result<Response, ApiError> {
+pub(crate) async fn complete(Own { app, owner, id }: Own) -> Result<Response, ApiError> {
     let file = stored_files(&app)?.complete(&owner, &id).await?;
     Ok((StatusCode::CREATED, Json(file)).into_response())
 }
 
 /// `GET /api/attachments/{id}`: the file, as a download unless it is a picture.
-pub(crate) async fn content(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
-) -> Result<Response, ApiError> {
+pub(crate) async fn content(Own { app, owner, id }: Own) -> Result<Response, ApiError> {
     let files = stored_files(&app)?;
     let file = files.get(&owner, &id).await?;
     let bytes = files.content(&owner, &id).await?;
@@ -154,11 +144,7 @@ fn served(content_type: &str, disposition: &str) -> [(header::HeaderName, String
 }
 
 /// `GET /api/attachments/{id}/text`: the text of a document, with form feeds between its pages.
-pub(crate) async fn text(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
-) -> Result<Response, ApiError> {
+pub(crate) async fn text(Own { app, owner, id }: Own) -> Result<Response, ApiError> {
     let files = stored_files(&app)?;
     files.get(&owner, &id).await?;
     let text = files.text(&owner, &id).await?;
@@ -166,11 +152,7 @@ pub(crate) async fn text(
 }
 
 /// `DELETE /api/attachments/{id}`: deletes a file, whichever messages use it.
-pub(crate) async fn remove(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
-) -> Result<StatusCode, ApiError> {
+pub(crate) async fn remove(Own { app, owner, id }: Own) -> Result<StatusCode, ApiError> {
     stored_files(&app)?.delete(&owner, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -16,7 +16,7 @@ use turns::FrameId;
 use web::{ApiError, Caller};
 
 use super::attachments::attach;
-use super::extract::{PathId, StreamQuery, Target, TurnRequestHead, is_accumulated};
+use super::extract::{Own, PathId, StreamQuery, Target, TurnRequestHead, is_accumulated};
 use super::render::ResponseFormat;
 use crate::App;
 
@@ -87,11 +87,7 @@ async fn answer_again(head: TurnRequestHead, id: String, body: Body, input: User
 /// its lease.
 ///
 /// The partial answer is kept, and the turn ends as `stopped`. The conversation is free when that turn has ended, not before.
-pub(crate) async fn stop(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
-) -> Result<(StatusCode, Json<Value>), ApiError> {
+pub(crate) async fn stop(Own { app, owner, id }: Own) -> Result<(StatusCode, Json<Value>), ApiError> {
     let stopping = app.turns.registry.stop(&owner, &id, None)
         || app.store.conversations.request_stop(&owner, &id, None, SystemTime::now()).await?;
     Ok((if stopping { StatusCode::ACCEPTED } else { StatusCode::OK }, Json(json!({ "stopping": stopping }))))

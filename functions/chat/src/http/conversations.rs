@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use store::{ConversationEdit, ConversationFilter, ConversationQuery, MessageQuery};
 use web::{ApiError, Caller};
 
-use super::extract::{JsonBody, Paging, ParsedQuery, PathId};
+use super::extract::{JsonBody, Own, Paging, ParsedQuery};
 use crate::App;
 
 /// Rows of a page unless the request has a `limit`.
@@ -78,9 +78,7 @@ pub(crate) struct MessagesQuery {
 
 /// A conversation and a page of the messages of one branch, oldest first.
 pub(crate) async fn read(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
+    Own { app, owner, id }: Own,
     ParsedQuery(MessagesQuery { paging, branch, from }): ParsedQuery<MessagesQuery>,
 ) -> Result<Json<Value>, ApiError> {
     let query = MessageQuery {
@@ -100,12 +98,7 @@ pub(crate) async fn read(
 }
 
 /// Changes the title of a conversation, and whether it is pinned and archived.
-pub(crate) async fn edit(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
-    JsonBody(body): JsonBody,
-) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn edit(Own { app, owner, id }: Own, JsonBody(body): JsonBody) -> Result<Json<Value>, ApiError> {
     let edit = parse_edit(&body)?;
     let conversation = app.store.conversations.edit(&owner, &id, &edit, SystemTime::now()).await?;
     Ok(Json(json!({ "conversation": conversation })))
@@ -127,20 +120,14 @@ fn parse_edit(body: &[u8]) -> Result<ConversationEdit, ApiError> {
 }
 
 /// Deletes a conversation, and ends its running turn first.
-pub(crate) async fn delete(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
-) -> Result<StatusCode, ApiError> {
+pub(crate) async fn delete(Own { app, owner, id }: Own) -> Result<StatusCode, ApiError> {
     turns::delete_conversation(&app.turns, &owner, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `PUT /api/conversations/{id}/branch`: shows the branch through a message.
 pub(crate) async fn select_branch(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
+    Own { app, owner, id }: Own,
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
     let fields = domain::parse_object(&body)?;
@@ -153,9 +140,7 @@ pub(crate) async fn select_branch(
 /// `DELETE /api/conversations/{id}/messages/{messageId}`: deletes a message with all messages after it, and ends a turn that
 /// runs there.
 pub(crate) async fn delete_message(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId((id, message_id)): PathId<(String, String)>,
+    Own { app, owner, id: (id, message_id) }: Own<(String, String)>,
 ) -> Result<StatusCode, ApiError> {
     turns::delete_message(&app.turns, &owner, &id, &message_id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::SystemTime;
 
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use domain::{AnswerPart, Attachment, CitationScanner, ErrorCode, Language, Owner, Source, one_line};
 use http::header;
@@ -12,11 +11,10 @@ use serde::Deserialize;
 use serde_json::json;
 use store::{Conversation, MessageQuery, ReadError, Role, Store};
 use tokio::sync::mpsc::{Sender, channel};
-use web::{ApiError, Caller};
+use web::ApiError;
 
-use super::extract::{ParsedQuery, PathId};
+use super::extract::{Own, ParsedQuery};
 use super::render::body_of_parts;
-use crate::App;
 
 /// The version of the JSON; it changes when a reader of an earlier version would misread it.
 const VERSION: u32 = 1;
@@ -32,9 +30,7 @@ type Parts = Sender<Result<String, ReadError>>;
 /// Exports a conversation. If its beginning cannot be read, the response has an error status; later the body ends early,
 /// without the `currentId` of the JSON.
 pub(crate) async fn conversation(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
+    Own { app, owner, id }: Own,
     ParsedQuery(query): ParsedQuery<ExportQuery>,
 ) -> Result<Response, ApiError> {
     let head = app.store.conversations.get(&owner, &id).await?;

@@ -5,14 +5,14 @@ use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use client_protocols::TurnOptions;
-use domain::{Attachment, ErrorCode, Failure, RequestOrigin};
+use domain::{Attachment, ErrorCode, Failure, Owner, RequestOrigin};
 use http::HeaderMap;
 use http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use store::UserInput;
 use turns::{ClientTurn, IdempotencyKey, ResolvedAgent, StartTurn, TurnStream};
-use web::{ApiError, Caller, Credentials};
+use web::{Administrator, ApiError, Caller, Credentials};
 
 use super::render::ResponseFormat;
 use crate::definitions::DEFAULT_AGENT;
@@ -39,6 +39,20 @@ pub(crate) struct StreamQuery {
 /// nothing.
 pub(crate) struct PathId<T = String>(pub(crate) T);
 
+/// A request about what a caller has and its path names, as [`PathId`] does.
+pub(crate) struct Own<T = String> {
+    pub(crate) app: App,
+    pub(crate) owner: Owner,
+    pub(crate) id: T,
+}
+
+/// A request of an administrator about what its path names.
+pub(crate) struct Administered {
+    pub(crate) app: App,
+    pub(crate) administrator: Caller,
+    pub(crate) id: String,
+}
+
 pub(crate) struct ParsedQuery<T>(pub(crate) T);
 
 /// The JSON body of a request, as it was sent.
@@ -50,6 +64,26 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathId<
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let path = Path::from_request_parts(parts, state).await;
         path.map(|Path(ids)| Self(ids)).map_err(|_| ErrorCode::NotFound.into())
+    }
+}
+
+impl<T: DeserializeOwned + Send> FromRequestParts<App> for Own<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let Caller { owner, .. } = Caller::from_request_parts(parts, app).await?;
+        let PathId(id) = PathId::from_request_parts(parts, app).await?;
+        Ok(Self { app: app.clone(), owner, id })
+    }
+}
+
+impl FromRequestParts<App> for Administered {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let administrator = Administrator::from_request_parts(parts, app).await?.0;
+        let PathId(id) = PathId::from_request_parts(parts, app).await?;
+        Ok(Self { app: app.clone(), administrator, id })
     }
 }
 

@@ -8,9 +8,9 @@ use domain::{Owner, StrictObject};
 use http::StatusCode;
 use serde_json::{Value, json};
 use store::{Feedback, Rating};
-use web::{Administrator, ApiError, Caller};
+use web::{Administrator, ApiError};
 
-use super::extract::{JsonBody, Paging, ParsedQuery, PathId};
+use super::extract::{JsonBody, Own, Paging, ParsedQuery};
 use crate::App;
 
 /// The longest reason, in characters.
@@ -18,9 +18,7 @@ const MAX_REASON: usize = 2_000;
 
 /// `PUT …/messages/{messageId}/feedback`: rates an answer.
 pub(crate) async fn put(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(ids): PathId<(String, String)>,
+    Own { app, owner, id: ids }: Own<(String, String)>,
     JsonBody(body): JsonBody,
 ) -> Result<StatusCode, ApiError> {
     let mut fields = StrictObject::parse(&body)?;
@@ -34,11 +32,7 @@ pub(crate) async fn put(
 }
 
 /// `DELETE …/messages/{messageId}/feedback`: removes the rating of an answer, if it has one.
-pub(crate) async fn delete(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(ids): PathId<(String, String)>,
-) -> Result<StatusCode, ApiError> {
+pub(crate) async fn delete(Own { app, owner, id: ids }: Own<(String, String)>) -> Result<StatusCode, ApiError> {
     rate(&app, &owner, &ids, None).await
 }
 

@@ -11,10 +11,10 @@ use http::{HeaderMap, StatusCode, header};
 use serde_json::{Value, json};
 use store::{ConversationStore, MessageQuery, Share, Status, StoredMessage, rfc3339_of};
 use tokio::sync::Semaphore;
-use web::{ApiError, Caller};
+use web::ApiError;
 
 use super::audit::Changed;
-use super::extract::PathId;
+use super::extract::{Own, PathId};
 use super::page::NO_INDEX;
 use crate::App;
 
@@ -41,13 +41,7 @@ fn shared(StoredMessage { role, content, attachments, sources, created_at, .. }:
 /// `POST /api/conversations/{id}/shares`: copies the shown branch, or the one with `messageId` up to it.
 ///
 /// The target in the audit trail is the conversation: the id of a share opens it.
-pub(crate) async fn create(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response, ApiError> {
+pub(crate) async fn create(Own { app, owner, id }: Own, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
     let body = web::read_optional_json_body(&headers, body).await?;
     let mut fields = StrictObject::parse(if body.is_empty() { b"{}" } else { &body })?;
     let days = fields.take_u32("expiresInDays", 1..=MAX_DAYS)?.unwrap_or(DEFAULT_DAYS);
@@ -104,20 +98,14 @@ fn check_size(bytes: usize) -> Result<(), ApiError> {
 }
 
 /// `GET /api/conversations/{id}/shares`: the shares of a conversation that have not ended, the newest first.
-pub(crate) async fn list(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId(id): PathId,
-) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn list(Own { app, owner, id }: Own) -> Result<Json<Value>, ApiError> {
     let shares = app.store.conversations.shares(&owner, &id, SystemTime::now()).await?;
     Ok(Json(json!({ "shares": shares.iter().map(view).collect::<Vec<_>>() })))
 }
 
 /// `DELETE /api/conversations/{id}/shares/{share}`: ends a share at once.
 pub(crate) async fn revoke(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-    PathId((id, share)): PathId<(String, String)>,
+    Own { app, owner, id: (id, share) }: Own<(String, String)>,
 ) -> Result<(StatusCode, Extension<Changed>), ApiError> {
     app.store.conversations.revoke_share(&owner, &id, &share).await?;
     Ok((StatusCode::NO_CONTENT, Extension(Changed(id))))

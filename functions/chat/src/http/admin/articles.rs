@@ -12,7 +12,7 @@ use store::{ArticleCollection, StoredArticle};
 use web::{Administrator, ApiError};
 
 use crate::http::audit::Changed;
-use crate::http::extract::{JsonBody, Paging, ParsedQuery, PathId};
+use crate::http::extract::{Administered, JsonBody, Paging, ParsedQuery};
 use crate::{App, parsing};
 
 /// The fields that can hold the content of an article, of which a request has one.
@@ -83,9 +83,7 @@ pub(crate) async fn create(
 
 /// `GET /api/admin/articles/{id}`: an article with its text in chunks.
 pub(crate) async fn get(
-    State(app): State<App>,
-    _: Administrator,
-    PathId(id): PathId,
+    Administered { app, id, .. }: Administered,
     ParsedQuery(scope): ParsedQuery<CollectionQuery>,
 ) -> Result<Json<Value>, ApiError> {
     let collection = named_collection(&app, scope.owner.as_deref())?;
@@ -98,9 +96,7 @@ pub(crate) async fn get(
 
 /// `DELETE /api/admin/articles/{id}`: deletes an article.
 pub(crate) async fn delete(
-    State(app): State<App>,
-    _: Administrator,
-    PathId(id): PathId,
+    Administered { app, id, .. }: Administered,
     ParsedQuery(scope): ParsedQuery<CollectionQuery>,
 ) -> Result<StatusCode, ApiError> {
     let collection = named_collection(&app, scope.owner.as_deref())?;

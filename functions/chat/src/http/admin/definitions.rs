@@ -15,7 +15,7 @@ use web::{Administrator, ApiError, Caller};
 
 use crate::definitions::{AgentDefinition, AgentRow, VisibleModels};
 use crate::http::audit::Changed;
-use crate::http::extract::{JsonBody, PathId};
+use crate::http::extract::{Administered, JsonBody};
 use crate::{App, parsing};
 
 pub(crate) trait DefinedKind: 'static {
@@ -87,9 +87,7 @@ pub(crate) async fn create<K: DefinedKind>(
 
 /// `GET /api/admin/…/{id}`: one definition.
 pub(crate) async fn get<K: DefinedKind>(
-    State(app): State<App>,
-    _: Administrator,
-    PathId(id): PathId,
+    Administered { app, id, .. }: Administered,
 ) -> Result<Json<DefinitionView>, ApiError> {
     let found = app.store.definitions.get(K::KIND, &id).await;
     match (found, K::built_in(&app).into_iter().find(|built_in| built_in.id == id)) {
@@ -100,12 +98,10 @@ pub(crate) async fn get<K: DefinedKind>(
 
 /// `PUT /api/admin/…/{id}`: replaces a definition; this gives a built-in one its row.
 pub(crate) async fn replace<K: DefinedKind>(
-    State(app): State<App>,
-    administrator: Administrator,
-    PathId(id): PathId,
+    Administered { app, administrator, id }: Administered,
     JsonBody(body): JsonBody,
 ) -> Result<Json<DefinitionView>, ApiError> {
-    let new = K::parse(&app, &administrator.0, body).await?;
+    let new = K::parse(&app, &administrator, body).await?;
     let change = app.store.definitions.replace(K::KIND, &id, &new.name, &new.document, SystemTime::now());
     match change_rows::<K, _>(&app, change).await {
         Err(DefineError::NotFound) if K::built_in(&app).iter().any(|built_in| built_in.id == id) => {
@@ -117,11 +113,7 @@ pub(crate) async fn replace<K: DefinedKind>(
 
 /// `DELETE /api/admin/…/{id}`: without its row a built-in definition is as before; agents that name a deleted tool continue
 /// without it.
-pub(crate) async fn delete<K: DefinedKind>(
-    State(app): State<App>,
-    _: Administrator,
-    PathId(id): PathId,
-) -> Result<StatusCode, ApiError> {
+pub(crate) async fn delete<K: DefinedKind>(Administered { app, id, .. }: Administered) -> Result<StatusCode, ApiError> {
     change_rows::<K, _>(&app, app.store.definitions.delete(K::KIND, &id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

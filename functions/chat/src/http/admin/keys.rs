@@ -11,7 +11,7 @@ use store::{ApiKey, KeyChange, KeyRecord, NewKey, is_user_name};
 use web::{Administrator, ApiError};
 
 use crate::http::audit::Changed;
-use crate::http::extract::{JsonBody, PathId};
+use crate::http::extract::{Administered, JsonBody};
 use crate::{App, parsing};
 
 const DAY: Duration = Duration::from_hours(24);
@@ -56,20 +56,18 @@ pub(crate) async fn create(
 }
 
 /// `GET /api/admin/keys/{id}`: one key without its secret.
-pub(crate) async fn get(State(app): State<App>, _: Administrator, PathId(id): PathId) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn get(Administered { app, id, .. }: Administered) -> Result<Json<Value>, ApiError> {
     let record = app.store.keys.get(&id).await?.ok_or(ErrorCode::NotFound)?;
     Ok(Json(view(&record, SystemTime::now())))
 }
 
 /// `PUT /api/admin/keys/{id}`: replaces the rights and the validity of a key that is not revoked.
 pub(crate) async fn replace(
-    State(app): State<App>,
-    administrator: Administrator,
-    PathId(id): PathId,
+    Administered { app, administrator, id }: Administered,
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
     let now = SystemTime::now();
-    let change = parsing::parse(&administrator.0.owner, body.len(), move || parse_change(&body, now)).await?;
+    let change = parsing::parse(&administrator.owner, body.len(), move || parse_change(&body, now)).await?;
     let keys = &app.store.keys;
     let record = keys.get(&id).await?.ok_or(ErrorCode::NotFound)?;
     let changed = match record.revoked {
@@ -82,11 +80,7 @@ pub(crate) async fn replace(
 }
 
 /// `DELETE /api/admin/keys/{id}`: revokes a key permanently, also a revoked one. Instances reject it within a minute.
-pub(crate) async fn revoke(
-    State(app): State<App>,
-    _: Administrator,
-    PathId(id): PathId,
-) -> Result<StatusCode, ApiError> {
+pub(crate) async fn revoke(Administered { app, id, .. }: Administered) -> Result<StatusCode, ApiError> {
     let (keys, now) = (&app.store.keys, SystemTime::now());
     // Only keys admit callers where `AUTH` is `api_key`; with other methods none has to remain.
     let revoked = if app.config.auth.uses_keys() {

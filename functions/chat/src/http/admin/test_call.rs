@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use custom_tools::{CustomTool, TestCall};
 use domain::{ErrorCode, Language, StrictObject, ToolCall, new_id};
 use serde_json::Value;
@@ -10,9 +9,9 @@ use tokio::time::Instant;
 use tools::{
     CalculationBudget, OutboundRedactor, Progress, ResultBudget, Tool, ToolContext, ToolRegistry, UrlAllowlist,
 };
-use web::{Administrator, ApiError, Caller};
+use web::{ApiError, Caller};
 
-use crate::http::extract::{JsonBody, PathId};
+use crate::http::extract::{Administered, JsonBody};
 use crate::{App, parsing};
 
 /// The error message for a request that names a tool of a definition that is not a server.
@@ -20,12 +19,10 @@ const TOOL_NOT_ACCEPTED: &str = "`tool` must be left out: only a server has tool
 
 /// `POST /api/admin/tools/{id}/test`: calls a defined tool once, enabled or not, and returns what was sent and received.
 pub(crate) async fn run(
-    State(app): State<App>,
-    administrator: Administrator,
-    PathId(id): PathId,
+    Administered { app, administrator, id }: Administered,
     JsonBody(body): JsonBody,
 ) -> Result<Json<TestCall>, ApiError> {
-    let mut fields = parsing::parse(&administrator.0.owner, body.len(), move || StrictObject::parse(&body)).await?;
+    let mut fields = parsing::parse(&administrator.owner, body.len(), move || StrictObject::parse(&body)).await?;
     let arguments = Value::Object(fields.take_object("arguments")?.unwrap_or_default());
     let tool_name = fields.take_non_blank("tool", 128)?;
     fields.reject_unknown("`arguments`, `tool`")?;
@@ -39,9 +36,9 @@ pub(crate) async fn run(
         }
         (_, CustomTool::Tool(_), Some(_)) => return Err(ApiError::invalid_request(TOOL_NOT_ACCEPTED)),
         (Some(tool), CustomTool::Tool(_), None) => {
-            tool.test_call(&administrator.0.owner, &arguments, &outgoing, language).await
+            tool.test_call(&administrator.owner, &arguments, &outgoing, language).await
         }
-        (None, CustomTool::Tool(tool), None) => run_built_in(&app, administrator.0, tool, arguments, language).await?,
+        (None, CustomTool::Tool(tool), None) => run_built_in(&app, administrator, tool, arguments, language).await?,
     };
     Ok(Json(test_call))
 }
