@@ -2,7 +2,7 @@ use domain::Groups;
 use platform::secrets::Secret;
 use serde::{Deserialize, Serialize};
 
-use crate::Options;
+use crate::{Options, ToolMode};
 
 /// The protocol that an endpoint speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,17 +55,6 @@ impl Wire {
     pub(crate) fn of_rows(self) -> Self {
         if self == Self::Responses { Self::Openai } else { self }
     }
-}
-
-/// How tools are passed to a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolMode {
-    /// In the wire's own fields.
-    Native,
-    /// In the prompt; the model writes its calls as text.
-    #[serde(rename = "text")]
-    Prompted,
 }
 
 /// Who may use a model that is not for every caller.

@@ -17,12 +17,11 @@ mod prompt;
 mod providers;
 mod wire;
 
-pub use capabilities::{CachedToolSupport, ToolSupport, ToolSupportSource};
-pub use config::{Auth, Cloud, ModelConfig, OnlyFor, ToolMode, Wire};
+pub use config::{Auth, Cloud, ModelConfig, OnlyFor, Wire};
 pub use delta::{Delta, Finish, NativeCall, TokenUsage};
+pub use domain::{CachedToolSupport, EndpointHealth, ToolMode, ToolSupport, ToolSupportSource};
 pub use endpoint::{AttemptEnd, AttemptLog, AttemptRecord, CallOptions, ModelClient, Reply, ResponseRecorder};
 pub use errors::ModelError;
-pub use health::EndpointHealth;
 pub use models::Models;
 pub use params::{Effort, GenerationParams, Options, Price, Thinking};
 pub use prompt::Prompt;

@@ -19,6 +19,9 @@ use crate::{Day, StoreError};
 /// The partition of the daily totals of all owners together.
 const GLOBAL_PARTITION: &str = "USAGE";
 
+/// The attribute with the number of reserved searches.
+const SEARCHES: &str = "searches";
+
 /// The attribute with the groups of an owner on that day.
 const MEMBER_OF: &str = "memberOf";
 
@@ -127,34 +130,35 @@ impl UsageTotals {
 
     /// The sum of both.
     #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        let cost = self.cost_micros.into_iter().chain(other.cost_micros);
-        Self {
-            turns: self.turns.saturating_add(other.turns),
-            estimated_turns: self.estimated_turns.saturating_add(other.estimated_turns),
-            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
-            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
-            search_credits: self.search_credits.saturating_add(other.search_credits),
-            searches: self.searches.saturating_add(other.searches),
-            cost_micros: cost.reduce(u64::saturating_add),
+    pub fn plus(mut self, mut other: Self) -> Self {
+        for (_, sum) in SUMS {
+            *sum(&mut self) = sum(&mut self).saturating_add(*sum(&mut other));
         }
+        let cost = self.cost_micros.into_iter().chain(other.cost_micros);
+        Self { cost_micros: cost.reduce(u64::saturating_add), ..self }
     }
 
     /// Reads the sums of a model, or with an empty suffix all.
     fn read(item: &Item, suffix: &str) -> Self {
-        // Each attribute exists after its first addition.
-        let sum = |name: &str| item.number(&format!("{name}{suffix}")).unwrap_or_default();
-        Self {
-            turns: sum("turns"),
-            estimated_turns: sum("estimatedTurns"),
-            input_tokens: sum("inputTokens"),
-            output_tokens: sum("outputTokens"),
-            search_credits: sum("searchCredits"),
-            searches: sum("searches"),
-            cost_micros: item.number(&format!("costMicros{suffix}")).ok(),
+        let cost_micros = item.number(&format!("costMicros{suffix}")).ok();
+        let mut totals = Self { cost_micros, ..Self::default() };
+        for (name, sum) in SUMS {
+            // Each attribute exists after its first addition.
+            *sum(&mut totals) = item.number(&format!("{name}{suffix}")).unwrap_or_default();
         }
+        totals
     }
 }
+
+/// The sums with their attributes; the last one is reserved before a search and never added with a turn.
+const SUMS: [(&str, fn(&mut UsageTotals) -> &mut u64); 6] = [
+    ("turns", |totals| &mut totals.turns),
+    ("estimatedTurns", |totals| &mut totals.estimated_turns),
+    ("inputTokens", |totals| &mut totals.input_tokens),
+    ("outputTokens", |totals| &mut totals.output_tokens),
+    ("searchCredits", |totals| &mut totals.search_credits),
+    (SEARCHES, |totals| &mut totals.searches),
+];
 
 impl UsageLedger {
     pub(crate) fn new(table: Table) -> Self {
@@ -262,16 +266,10 @@ impl DayUsage {
 
 /// Builds the update that adds the usage of turns; their searches were reserved before. The part of a model is in attributes
 /// of the same item, because another item would cost another write.
-fn addition_update(totals: UsageTotals, breakdown: Option<&Breakdown>) -> Expression {
-    let sums = [
-        ("turns", totals.turns),
-        ("estimatedTurns", totals.estimated_turns),
-        ("inputTokens", totals.input_tokens),
-        ("outputTokens", totals.output_tokens),
-        ("searchCredits", totals.search_credits),
-    ];
+fn addition_update(mut totals: UsageTotals, breakdown: Option<&Breakdown>) -> Expression {
+    let sums = SUMS.map(|(name, sum)| (name, *sum(&mut totals))).into_iter().filter(|(name, _)| *name != SEARCHES);
     let (mut additions, mut update) = (Vec::new(), Expression::default().value(":v", n(SCHEMA_VERSION)));
-    for (name, sum) in sums.into_iter().chain(totals.cost_micros.map(|cost| ("costMicros", cost))) {
+    for (name, sum) in sums.chain(totals.cost_micros.map(|cost| ("costMicros", cost))) {
         additions.push(format!("{name} :{name}"));
         update = update.value(&format!(":{name}"), n(sum));
         if let Some(Breakdown { model, .. }) = breakdown {

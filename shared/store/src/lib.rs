@@ -103,7 +103,7 @@ pub use articles::{
 pub use attachments::{FileRecord, FileRecords, FileTotals, StoredFile, UNUSED_TTL};
 pub use audit::{AuditEntry, AuditTrail, ListedAuditEntry};
 pub use aws::sdk_config;
-pub use breakers::{BreakerRecord, BreakerTable};
+pub use breakers::BreakerTable;
 pub use clock::{parse_time, rfc3339_of};
 pub use conversations::{
     AllMessages, Answer, BeginError, Continued, Conversation, ConversationEdit, ConversationFilter, ConversationQuery,
@@ -128,7 +128,7 @@ pub use search_cache::{Claim, FetchLease, SearchCache};
 pub use search_credits::{SearchCredits, SpentCredits};
 pub use stream_log::{LogEntry, LogPage, StreamLog};
 pub use tables::{TableNames, create_tables};
-pub use tool_support::{ToolSupportRecord, ToolSupportTable};
+pub use tool_support::ToolSupportTable;
 pub use turn_ref::TurnRef;
 
 use std::sync::Arc;

@@ -6,6 +6,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use domain::{CachedToolSupport, ToolMode, ToolSupport, ToolSupportSource};
 
 use crate::StoreError;
 use crate::clock::millis;
@@ -21,34 +22,19 @@ pub struct ToolSupportTable {
     pub(crate) table: Table,
 }
 
-/// The tool support of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ToolSupportRecord {
-    /// Whether it accepts tools through the wire format's own fields.
-    pub native: bool,
-    /// Whether the endpoint's behaviour showed it, rather than a provider's list.
-    pub observed: bool,
-    /// The context window in the provider's list, in tokens; 0 if the list shows none, `None` if no instance read it.
-    pub context_tokens: Option<u64>,
-    /// Until when it is valid, with millisecond precision.
-    pub valid_until: SystemTime,
-}
-
 impl ToolSupportTable {
-    /// The record of the model with this identity, if it is valid at `now`.
-    pub async fn get(&self, identity: &str, now: SystemTime) -> Result<Option<ToolSupportRecord>, StoreError> {
-        let record = self.table.get(&key(identity)).await?.as_ref().and_then(ToolSupportRecord::read);
+    /// The support of the model with this identity, if it is valid at `now`; its end has millisecond precision.
+    pub async fn get(&self, identity: &str, now: SystemTime) -> Result<Option<CachedToolSupport>, StoreError> {
+        let support = self.table.get(&key(identity)).await?.as_ref().and_then(read);
         // DynamoDB takes days to delete expired items.
-        Ok(record.filter(|record| record.valid_until > now))
+        Ok(support.filter(|support| support.expires_at > now))
     }
 
-    /// Stores a record. One from a list does not replace a valid one from the endpoint's behaviour.
-    pub async fn put(&self, identity: &str, record: &ToolSupportRecord, now: SystemTime) -> Result<(), StoreError> {
-        self.table.update(&key(identity), record.store_update(now)).await.map(|_| ())
+    /// Stores a support. One from a list does not replace a valid one from the endpoint's behaviour.
+    pub async fn put(&self, identity: &str, support: CachedToolSupport, now: SystemTime) -> Result<(), StoreError> {
+        self.table.update(&key(identity), store_update(support, now)).await.map(|_| ())
     }
-}
 
-impl ToolSupportTable {
     /// Until when the endpoint's refusal of pictures is valid, if it is valid at `now`.
     pub async fn image_refusal(&self, identity: &str, now: SystemTime) -> Result<Option<SystemTime>, StoreError> {
         let item = self.table.get(&key(identity)).await?.filter(ItemExt::is_readable);
@@ -63,38 +49,37 @@ impl ToolSupportTable {
     }
 }
 
-impl ToolSupportRecord {
-    fn store_update(&self, now: SystemTime) -> Expression {
-        let change = Expression::set(
-            [
-                ("native", AttributeValue::Bool(self.native)),
-                ("learned", AttributeValue::Bool(self.observed)),
-                ("countsUntil", n(millis(self.valid_until))),
-                expires_at(self.valid_until),
-                version(),
-            ]
-            .into_iter()
-            .chain(self.context_tokens.map(|tokens| ("contextTokens", n(tokens)))),
-        );
-        if self.observed {
-            return change;
-        }
-        // An item may have a refusal of pictures alone.
-        let rule = "attribute_not_exists(learned) OR learned = :learned OR countsUntil <= :now OR v <> :v";
-        change.and_when(rule).value(":now", n(millis(now)))
+fn store_update(support: CachedToolSupport, now: SystemTime) -> Expression {
+    let CachedToolSupport { tools: ToolSupport { mode, source }, context_tokens, expires_at: end } = support;
+    let is_observed = source == ToolSupportSource::Rejection;
+    let attributes = [
+        ("native", AttributeValue::Bool(mode == ToolMode::Native)),
+        ("learned", AttributeValue::Bool(is_observed)),
+        ("countsUntil", n(millis(end))),
+        expires_at(end),
+        version(),
+    ];
+    let window = context_tokens.map(|tokens| ("contextTokens", n(tokens)));
+    let change = Expression::set(attributes.into_iter().chain(window));
+    if is_observed {
+        return change;
     }
+    // An item may have a refusal of pictures alone.
+    let rule = "attribute_not_exists(learned) OR learned = :learned OR countsUntil <= :now OR v <> :v";
+    change.and_when(rule).value(":now", n(millis(now)))
+}
 
-    /// An unreadable item counts as absent: the support will be found out again.
-    fn read(item: &Item) -> Option<Self> {
-        let flag = |name: &str| item.get(name)?.as_bool().ok().copied();
-        let until = item.number("countsUntil").ok().filter(|_| item.is_readable())?;
-        Some(Self {
-            native: flag("native")?,
-            observed: flag("learned")?,
-            context_tokens: item.number("contextTokens").ok(),
-            valid_until: UNIX_EPOCH + Duration::from_millis(until),
-        })
-    }
+/// An unreadable item counts as absent: the support will be found out again.
+fn read(item: &Item) -> Option<CachedToolSupport> {
+    let flag = |name: &str| item.get(name)?.as_bool().ok().copied();
+    let end = item.number("countsUntil").ok().filter(|_| item.is_readable())?;
+    let mode = if flag("native")? { ToolMode::Native } else { ToolMode::Prompted };
+    let source = if flag("learned")? { ToolSupportSource::Rejection } else { ToolSupportSource::Provider };
+    Some(CachedToolSupport {
+        tools: ToolSupport { mode, source },
+        context_tokens: item.number("contextTokens").ok(),
+        expires_at: UNIX_EPOCH + Duration::from_millis(end),
+    })
 }
 
 fn key(identity: &str) -> Key {

@@ -7,7 +7,8 @@ use domain::{ErrorCode, Failure, Groups, Owner, TurnError, parse_object};
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use platform::settings::{JsonFields, SettingError, Settings};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use store::{Day, UsageLedger, UsageScope, UsageTotals};
 
 /// A higher number of tokens than a day can use is a typing error.
@@ -154,27 +155,6 @@ pub(crate) fn retry_seconds(wait: Duration) -> u64 {
     (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }
 
-/// A budget and its use, as clients read it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct BudgetRow {
-    limit: u64,
-    used: u64,
-    resets_at: String,
-}
-
-/// The budgets that are set, as clients read them.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct BudgetRows {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens: Option<BudgetRow>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    searches: Option<BudgetRow>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_micros: Option<BudgetRow>,
-}
-
 impl Budget {
     /// What is used up.
     fn exceeded(&self, spent: &UsageTotals) -> Option<&'static str> {
@@ -186,15 +166,17 @@ impl Budget {
         }
     }
 
-    /// The limits with their use on that day, which `spent` holds.
-    pub fn rows(&self, spent: &UsageTotals, day: Day) -> BudgetRows {
-        let row =
-            |limit: Option<u64>, used: u64| limit.map(|limit| BudgetRow { limit, used, resets_at: rfc3339(day.end()) });
-        BudgetRows {
-            tokens: row(self.tokens, spent.tokens()),
-            searches: row(self.searches, spent.searches),
-            cost_micros: row(self.cost_micros, spent.cost_micros.unwrap_or_default()),
-        }
+    /// The budgets that are set, by the names under which clients read them, with their use on that day, which `spent` holds.
+    pub fn rows(&self, spent: &UsageTotals, day: Day) -> Map<String, Value> {
+        let rows = [
+            ("tokens", self.tokens, spent.tokens()),
+            ("searches", self.searches, spent.searches),
+            ("costMicros", self.cost_micros, spent.cost_micros.unwrap_or_default()),
+        ];
+        let row = |(name, limit, used): (&str, Option<u64>, u64)| {
+            Some((name.to_owned(), json!({ "limit": limit?, "used": used, "resetsAt": rfc3339(day.end()) })))
+        };
+        rows.into_iter().filter_map(row).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! * `request`, `handle`: what starts a turn, and what its client reads
 //! * `admission`, `budgets`: which turns may start, and until when they run
-//! * `start`, `idempotency`: the stored turn that starts, or the one that an equal request started
+//! * `start`: the stored turn that starts, or the one that an equal request started
 //! * `locale`: the language and the time zone of prompts
 //! * `runner`: what stateful and stateless turns share; `stateful`, `stateless`: the two kinds; `stored_answer`: what the first kind
 //!   stores
@@ -23,7 +23,6 @@ mod completed;
 mod deletion;
 mod files;
 mod handle;
-mod idempotency;
 mod locale;
 mod prompt_parts;
 mod registry;
@@ -40,15 +39,15 @@ mod telemetry;
 mod title;
 
 pub use admission::{TurnLimits, deadline};
-pub use budgets::{Budget, BudgetRows, Budgets};
+pub use budgets::{Budget, Budgets};
 pub use deletion::{delete_conversation, delete_message, erase};
 pub use handle::TurnStream;
-pub use idempotency::{IdempotencyKey, start_or_replay};
 pub use locale::PromptLocale;
 pub use registry::TurnRegistry;
 pub use replay::{FrameId, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, current, events_of_answer, repeated, resume};
 pub use request::{ClientTurn, PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn, StatelessInput};
 pub use services::{ServiceParts, TurnServices};
+pub use start::{IdempotencyKey, start_or_replay};
 pub use stateless::{prompt_after, start_stateless};
 pub use sync::{known_image_support, known_tool_support};
 pub use telemetry::{Metrics, STAGES, Traces};

@@ -14,7 +14,7 @@ use tools::{CalculationBudget, OutboundRedactor, Progress, ResultBudget, SourceN
 
 use crate::request::{PromptInput, ResolvedAgent};
 use crate::services::TurnServices;
-use crate::sync::{StoredToolSupport, breaker, tool_support};
+use crate::sync::{StoredToolSupport, known_tool_support, publish_health_while, publish_support, pull_health};
 use crate::telemetry::{StageLog, TurnContent, TurnReport, log_end, redaction};
 
 /// Timeout for storing records of tool calls, which a turn can do without.
@@ -68,8 +68,8 @@ impl TurnRunner<'_> {
     /// Loads what other instances know of the models.
     pub(crate) async fn load_model_state(&self) {
         let (store, models) = (&self.services.store, &self.agent.models);
-        let support = join_all(models.first().map(|model| tool_support::known_tool_support(store, model)));
-        tokio::join!(support, breaker::pull(store, models));
+        let support = join_all(models.first().map(|model| known_tool_support(store, model)));
+        tokio::join!(support, pull_health(store, models));
     }
 
     /// Runs the agent to its end.
@@ -106,9 +106,9 @@ impl TurnRunner<'_> {
             today: self.today(),
             recorder: Some(&StageLog { started_at: self.started_at, recorder }),
         };
-        let answered = breaker::publish_while(store, models, agent.run(&turn, self.events)).await;
+        let answered = publish_health_while(store, models, agent.run(&turn, self.events)).await;
         for model in models {
-            tool_support::publish(store, model).await;
+            publish_support(store, model).await;
         }
         answered
     }

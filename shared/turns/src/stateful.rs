@@ -265,7 +265,7 @@ impl StatefulTurn {
         answer.title = new_title.as_ref().and(self.lease.replaceable_title.clone()).or_else(|| self.title.clone());
         answer.new_title = new_title;
         let failure = outcome.as_ref().err().filter(|failure| failure.message != failure.code.message());
-        answer.error_message = failure.map(|failure| failure.message.clone());
+        answer.outcome.error_message = failure.map(|failure| failure.message.clone());
         let mut stored = self.finish(&answer, &ending, log, runner).await;
         if matches!(stored, Err(LeaseError::Renamed)) {
             // The user has named the conversation: there is no title to announce.

@@ -1,6 +1,6 @@
 use agent::{CallRecord, TurnState};
 use domain::{Message, NumberedSources, Source, ToolCall};
-use store::{Answer, Continued, StoredCall, TurnEnd};
+use store::{Answer, Continued, StoredCall, TurnEnd, TurnOutcome};
 
 /// The state of a finished turn as the answer that is stored, without its title; with the calls and the sources of the answer
 /// that it continues. The text of that is in the state.
@@ -17,7 +17,6 @@ pub(crate) fn stored_answer(
     Answer {
         content: state.answer.content.clone(),
         thinking: state.answer.thinking.clone(),
-        thinking_ms: state.thinking_ms(),
         tool_calls: before
             .iter()
             .flat_map(|one| one.tool_calls.clone())
@@ -26,12 +25,15 @@ pub(crate) fn stored_answer(
             .collect(),
         sources,
         added_sources,
-        end,
-        error_message: None,
-        usage: state.usage(),
+        outcome: TurnOutcome {
+            usage: state.usage(),
+            end,
+            models: state.models().to_vec(),
+            thinking_ms: state.thinking_ms(),
+            error_message: None,
+            reclassified: state.answer.reclassified,
+        },
         summary: state.summary.clone(),
-        models: state.models().to_vec(),
-        reclassified: state.answer.reclassified,
         transcript: with_client_calls(state.transcript(), client_calls),
         title: None,
         new_title: None,

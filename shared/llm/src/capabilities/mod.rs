@@ -12,11 +12,10 @@ use std::time::SystemTime;
 use tokio::sync::Mutex;
 
 use crate::providers::{ModelListApi, Provider};
-use crate::{ModelConfig, ToolMode};
+use crate::{CachedToolSupport, ModelConfig, ToolMode, ToolSupport, ToolSupportSource};
 
 pub(crate) use context_window::{ContextWindow, MAX_ALLOCATED};
 use image_support::ImageSupport;
-pub use tool_support_cache::{CachedToolSupport, ToolSupport, ToolSupportSource};
 use tool_support_cache::{PROBE_INTERVAL, ToolSupportCache, is_recent};
 
 /// The capabilities of one model; shared by all clones of its client.

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use work::lock;
 
 use crate::providers::Provider;
-use crate::{ModelConfig, ToolMode, Wire};
+use crate::{CachedToolSupport, ModelConfig, ToolMode, ToolSupport, ToolSupportSource, Wire};
 
 use super::native_families;
 
@@ -19,39 +19,6 @@ pub(super) const PROBE_INTERVAL: Duration = Duration::from_hours(24);
 /// How long a rejection of tools is valid. If the operator configured native calls, it is one day: a repaired endpoint
 /// must get native calls again soon.
 pub(super) const REJECTION_TTL: Duration = Duration::from_hours(7 * 24);
-
-/// The source of a model's tool mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToolSupportSource {
-    /// The operator's settings.
-    Settings,
-    /// The table of families in this crate, or the wire's default for models of other families.
-    Table,
-    /// The provider's list of models.
-    Provider,
-    /// A rejection of tools by the endpoint.
-    Rejection,
-}
-
-/// How tools are passed to a model, and the source of that decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ToolSupport {
-    /// The mode.
-    pub mode: ToolMode,
-    /// The source.
-    pub source: ToolSupportSource,
-}
-
-/// A discovered tool support with an expiry time; processes share it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CachedToolSupport {
-    /// The tool support, from [`ToolSupportSource::Provider`] or [`ToolSupportSource::Rejection`].
-    pub tools: ToolSupport,
-    /// The context window in the provider's list, in tokens; 0 if the list shows none, `None` if it was not read.
-    pub context_tokens: Option<u64>,
-    /// When it expires.
-    pub expires_at: SystemTime,
-}
 
 /// The tool support of one model; shared by all clones of its client.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ pub(crate) mod breaker;
 mod idle_connections;
 mod model_health;
 
-pub use breaker::EndpointHealth;
 pub(crate) use breaker::{Breakers, endpoint_key};
 pub(crate) use idle_connections::IdleConnections;
 pub(crate) use model_health::{CallHealth, ModelHealth};

@@ -92,12 +92,9 @@ pub(super) fn end_answer(
     now: SystemTime,
 ) -> (Key, Expression, Vec<Item>) {
     let pieces = split_pieces(&answer.content, &answer.thinking);
-    let status = if matches!(answer.end, TurnEnd::Done(_)) { Status::Complete } else { Status::Interrupted };
-    let (usage, models) = (answer.usage, answer.models.clone());
-    let (thinking_ms, error_message) = (answer.thinking_ms, answer.error_message.clone());
-    let (end, reclassified) = (answer.end, answer.reclassified);
-    let outcome = TurnOutcome { usage, end, models, thinking_ms, error_message, reclassified };
-    let written = answer_attributes(&pieces, &answer.tool_calls, &answer.sources, &outcome);
+    let is_done = matches!(answer.outcome.end, TurnEnd::Done(_));
+    let status = if is_done { Status::Complete } else { Status::Interrupted };
+    let written = answer_attributes(&pieces, &answer.tool_calls, &answer.sources, &answer.outcome);
     let end_attributes = [("progress", variant(status)), ("endedAt", n(millis(now)))];
     // A continuation that ended before it wrote anything may not have read the transcript.
     let is_unchanged = |before: &Continued| {

@@ -61,7 +61,7 @@ impl Transcript {
 
     /// The transcript of a turn that ends; `None` if the answer holds everything.
     pub(super) fn for_answer(answer: &Answer) -> Option<Self> {
-        let ends_with_calls = answer.end == TurnEnd::Done(FinishReason::ToolCalls);
+        let ends_with_calls = answer.outcome.end == TurnEnd::Done(FinishReason::ToolCalls);
         let messages = shrink_to_fit(pair_calls(&answer.transcript, ends_with_calls));
         let (content, thinking) = (&answer.content, &answer.thinking);
         let is_in_answer = is_one_piece(content, thinking) && messages == answer_messages(content, thinking);

@@ -166,7 +166,7 @@ impl TurnLease {
 
     /// Whether the branch of the answer remains the shown one: a failed attempt must not replace another answer.
     pub(super) fn keeps_branch(&self, answer: &Answer) -> bool {
-        let is_complete = matches!(answer.end, TurnEnd::Done(_)) && !answer.content.trim().is_empty();
+        let is_complete = matches!(answer.outcome.end, TurnEnd::Done(_)) && !answer.content.trim().is_empty();
         self.back.is_none() || is_complete
     }
 }
@@ -242,7 +242,7 @@ pub struct TurnOutcome {
     /// The time that models spent on reasoning, in milliseconds; `None` without reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking_ms: Option<u64>,
-    /// [`Answer::error_message`].
+    /// The message of the failure, unless it is the code's default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
     /// How often text became reasoning: what a client was sent before is not a part of the answer's text then.
@@ -285,30 +285,20 @@ pub struct Answer {
     pub content: String,
     /// All reasoning, likewise.
     pub thinking: String,
-    /// The time that models spent on reasoning in this turn, in milliseconds; `None` without reasoning.
-    pub thinking_ms: Option<u64>,
     /// All calls.
     pub tool_calls: Vec<StoredCall>,
     /// The pages that the turn found, and those of earlier turns that the answer cites.
     pub sources: Vec<Source>,
     /// The numbered pages that the turn adds to its conversation; `None` if the earlier ones were not read.
     pub added_sources: Option<NumberedSources>,
-    /// Why it ended.
-    pub end: TurnEnd,
-    /// The message of the failure, unless it is the code's default one.
-    pub error_message: Option<String>,
-    /// The models that generated the answer, in order; empty if only the requested one did.
-    pub models: Vec<String>,
+    /// The outcome of this turn.
+    pub outcome: TurnOutcome,
     /// The model's messages and tool results of this turn after the user's message, for later prompts.
     pub transcript: Vec<Message>,
-    /// Its usage.
-    pub usage: Usage,
     /// The summary that replaces the oldest turns from now on, if this turn created one.
     pub summary: Option<Summary>,
     /// The title of the conversation, if the turn announces one; the answer is stored only if it still has this title.
     pub title: Option<String>,
     /// A model's title that replaces `title`, unless a user has given that one.
     pub new_title: Option<String>,
-    /// [`TurnOutcome::reclassified`].
-    pub reclassified: usize,
 }

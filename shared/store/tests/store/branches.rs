@@ -10,8 +10,8 @@ use store::{
 };
 
 use crate::support::{
-    Finish, ReadStored, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, put, rows,
-    store, store_at, user_message,
+    Finish, ReadStored, alice, answer, assistant_message, at, database, ended, first_turn, history_of, next_turn, put,
+    rows, store, store_at, user_message,
 };
 use crate::wire::Wire;
 
@@ -203,7 +203,7 @@ async fn number_of_branches_is_limited() {
 async fn continued_answer_survives_a_crash() {
     let store: Store = store().await;
     let conversations = &store.conversations;
-    let cut = Answer { end: TurnEnd::Done(FinishReason::Length), ..answer("one ") };
+    let cut = Answer { outcome: ended(TurnEnd::Done(FinishReason::Length)), ..answer("one ") };
     let lease = run(conversations, &first_turn("Q"), cut).await;
     let id = lease.conversation_id.clone();
     let more = || NewTurn { input: UserInput::Continue, ..next_turn(&id, "") };
@@ -234,9 +234,11 @@ async fn continuation_without_text_keeps_the_transcript() {
     let store = store_at(&endpoint).await.conversations;
     let transcript = vec![assistant_message("A"), user_message("note"), assistant_message("B")];
     let end = TurnEnd::Done(FinishReason::Length);
-    let id = run(&store, &first_turn("Q"), Answer { transcript: transcript.clone(), end, ..answer("AB") }).await;
+    let id =
+        run(&store, &first_turn("Q"), Answer { transcript: transcript.clone(), outcome: ended(end), ..answer("AB") })
+            .await;
     let more = NewTurn { input: UserInput::Continue, ..next_turn(&id.conversation_id, "") };
-    let stopped = Answer { end: TurnEnd::Done(FinishReason::Stopped), ..answer("AB") };
+    let stopped = Answer { outcome: ended(TurnEnd::Done(FinishReason::Stopped)), ..answer("AB") };
     run(&store, &more, stopped).await;
     let follow = store.begin(&alice(), &next_turn(&id.conversation_id, "Q2"), at(1)).await.unwrap();
     assert_eq!(history_of(&store, &follow, 1_000).await[1..], transcript);

@@ -6,7 +6,7 @@ use store::{Answer, NewTurn, ReadError, StoredCall, StoredRequest, TurnEnd};
 
 use crate::branches::run;
 use crate::support::{
-    Finish, alice, answer, assistant_message, at, first_turn, history_of, next_turn, store, user_message,
+    Finish, alice, answer, assistant_message, at, ended, first_turn, history_of, next_turn, store, user_message,
 };
 
 fn call(id: &str) -> ToolCall {
@@ -27,7 +27,7 @@ fn calling_answer(id: &str) -> Answer {
     Answer {
         tool_calls: vec![StoredCall::of_client(&call(id))],
         transcript: vec![calls(&[id])],
-        end: TurnEnd::Done(FinishReason::ToolCalls),
+        outcome: ended(TurnEnd::Done(FinishReason::ToolCalls)),
         ..answer("")
     }
 }

@@ -8,7 +8,7 @@ use store::{
 };
 
 use crate::support::{
-    Finish, ReadStored, alice, answer, at, database, first_turn, next_turn, put, put_all, rows, store, store_at,
+    Finish, ReadStored, alice, answer, at, database, ended, first_turn, next_turn, put, put_all, rows, store, store_at,
     store_without_retries_at, title,
 };
 use crate::wire::{Fault, Wire};
@@ -91,7 +91,7 @@ async fn every_branch_and_new_turns_are_found() {
     store.finish(&lease, &answer("第二 answer"), at(3)).await.unwrap();
     let next = store.begin(&alice(), &next_turn(&id, "third question"), at(4)).await.unwrap();
     assert_eq!(find_ids(&store, "third").await, [id.as_str()], "while its turn runs");
-    let failed = Answer { end: TurnEnd::Failed(ErrorCode::UpstreamDisconnected), ..answer("partial 丙") };
+    let failed = Answer { outcome: ended(TurnEnd::Failed(ErrorCode::UpstreamDisconnected)), ..answer("partial 丙") };
     store.finish(&next, &failed, at(5)).await.unwrap();
     for q in ["first 甲", "第二", "third question", "丙", "question"] {
         assert_eq!(find_ids(&store, q).await, [id.as_str()], "{q}");

@@ -5,7 +5,7 @@ use store::{Answer, BeginError, LeaseError, NewTurn, ReadError, Target, TurnEnd,
 
 use crate::branches::{after, again, run, shown, texts};
 use crate::support::{
-    alice, answer, assistant_message, at, database, first_turn, next_turn, rows, store_at, user_message,
+    alice, answer, assistant_message, at, database, ended, first_turn, next_turn, rows, store_at, user_message,
 };
 use crate::wire::{Fault, Gate, Wire};
 
@@ -50,7 +50,7 @@ async fn deletion_during_a_continuation_ends_it() {
     let (slow, fast) = (store_at(&endpoint).await.conversations, store_at(&wire.database).await.conversations);
     let id = run(&fast, &first_turn("Q1"), answer("A1")).await.conversation_id;
     let turn = next_turn(&id, "Q2");
-    run(&fast, &turn, Answer { end: TurnEnd::Done(FinishReason::Length), ..answer("A2") }).await;
+    run(&fast, &turn, Answer { outcome: ended(TurnEnd::Done(FinishReason::Length)), ..answer("A2") }).await;
     let (gate, question) = (Gate::default(), turn.user_message_id.clone());
     wire.fail("UpdateItem", &[Fault::Held(gate.clone())]);
     let conversation = id.clone();
@@ -148,7 +148,7 @@ async fn all_logs_of_an_answer_are_deleted() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let first = first_turn("Q");
-    let cut = || Answer { end: TurnEnd::Done(FinishReason::Length), ..answer("A") };
+    let cut = || Answer { outcome: ended(TurnEnd::Done(FinishReason::Length)), ..answer("A") };
     let mut turns = vec![run(&store, &first, cut()).await];
     let id = turns[0].conversation_id.clone();
     for _ in 0..2 {

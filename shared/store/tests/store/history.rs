@@ -3,7 +3,8 @@ use serde_json::json;
 use store::{Answer, ConversationStore, TurnEnd, TurnLease};
 
 use crate::support::{
-    Finish, alice, answer, assistant_message, at, first_turn, history_of, next_turn, store, store_at, user_message,
+    Finish, alice, answer, assistant_message, at, ended, first_turn, history_of, next_turn, store, store_at,
+    user_message,
 };
 use crate::wire::Wire;
 
@@ -90,7 +91,7 @@ async fn f102_unpaired_calls_and_results_are_dropped() {
         call_message("", &["3"]),
         assistant_message("  "),
     ];
-    let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..answer_with_transcript(transcript) };
+    let cut = Answer { outcome: ended(TurnEnd::Failed(ErrorCode::Interrupted)), ..answer_with_transcript(transcript) };
     let lease = begin_after(&store, &[("Q", cut)]).await;
     let expected = [user_message("Q"), call_message("looking", &["2"]), result_message("2", "two")];
     assert_eq!(history_of(&store, &lease, 1000).await, expected);
@@ -100,7 +101,7 @@ async fn f102_unpaired_calls_and_results_are_dropped() {
 async fn empty_interrupted_answer_leaves_user_message_only() {
     let store = store().await.conversations;
     let cut = Answer {
-        end: TurnEnd::Failed(ErrorCode::Interrupted),
+        outcome: ended(TurnEnd::Failed(ErrorCode::Interrupted)),
         content: String::new(),
         ..answer_with_transcript(vec![assistant_message("")])
     };

@@ -4,8 +4,8 @@ use domain::{ErrorCode, FinishReason, Summary};
 use store::{Answer, BeginError, ConversationStore, NewTurn, Status, TurnEnd, TurnLease, UserInput};
 
 use crate::support::{
-    Finish, ReadStored, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store,
-    store_at, user_message,
+    Finish, ReadStored, alice, answer, assistant_message, at, database, ended, first_turn, history_of, next_turn, rows,
+    store, store_at, user_message,
 };
 
 /// A conversation whose turns have ended; returns the last lease.
@@ -28,7 +28,7 @@ fn regenerate_turn(conversation: &str) -> NewTurn {
 }
 
 fn failed_answer(text: &str) -> Answer {
-    Answer { end: TurnEnd::Failed(ErrorCode::UpstreamDisconnected), ..answer(text) }
+    Answer { outcome: ended(TurnEnd::Failed(ErrorCode::UpstreamDisconnected)), ..answer(text) }
 }
 
 /// The texts and statuses of the conversation's messages.
@@ -98,13 +98,13 @@ async fn failed_regeneration_keeps_first_answer() {
     let store = store().await.conversations;
     let first = conversation(&store, &[("Q1", "A1"), ("Q2", "A2")]).await;
     let id = &first.conversation_id;
-    let stopped = Answer { end: TurnEnd::Done(FinishReason::Stopped), ..answer(" \n") };
+    let stopped = Answer { outcome: ended(TurnEnd::Done(FinishReason::Stopped)), ..answer(" \n") };
     for silent in [failed_answer(""), failed_answer("half"), stopped] {
         let lease = store.begin(&alice(), &regenerate_turn(id), at(1)).await.unwrap();
         store.finish(&lease, &silent, at(2)).await.unwrap();
         assert_eq!(visible_messages(&store, id, 3).await, complete_messages(&["Q1", "A1", "Q2", "A2"]));
         let stored = store.get_turn(&alice(), id, lease.answer_seq, at(3)).await.unwrap();
-        assert_eq!(stored.outcome.unwrap().end, silent.end, "a later request gets how the turn ended");
+        assert_eq!(stored.outcome.unwrap().end, silent.outcome.end, "a later request gets how the turn ended");
     }
     let next = store.begin(&alice(), &next_turn(id, "Q3"), at(4)).await.unwrap();
     let before = [user_message("Q1"), assistant_message("A1"), user_message("Q2"), assistant_message("A2")];

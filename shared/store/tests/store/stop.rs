@@ -4,8 +4,8 @@ use domain::FinishReason;
 use store::{Answer, LeaseState, ReadError, Status, TurnEnd};
 
 use crate::support::{
-    Finish, ReadStored, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store,
-    store_at, user_message,
+    Finish, ReadStored, alice, answer, assistant_message, at, database, ended, first_turn, history_of, next_turn, rows,
+    store, store_at, user_message,
 };
 use crate::wire::{Fault, Gate, Wire};
 
@@ -37,7 +37,7 @@ async fn stopped_answer_is_complete_and_in_history() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let id = &lease.conversation_id;
-    let stopped = Answer { end: TurnEnd::Done(FinishReason::Stopped), ..answer("half") };
+    let stopped = Answer { outcome: ended(TurnEnd::Done(FinishReason::Stopped)), ..answer("half") };
     store.finish(&lease, &stopped, at(1)).await.unwrap();
     let message = store.messages(&alice(), id, 10, None, at(2)).await.unwrap().items.remove(1);
     assert_eq!((message.status, message.finish_reason), (Status::Complete, Some(FinishReason::Stopped)));

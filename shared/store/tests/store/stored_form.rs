@@ -7,17 +7,21 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::{Language, NumberedSources, Source, Summary};
+use domain::{
+    CachedToolSupport, EndpointHealth, FinishReason, Language, NumberedSources, Source, Summary, ToolMode, ToolSupport,
+    ToolSupportSource,
+};
 use serde_json::json;
 use store::{
-    Answer, ApiKey, ArticleChunk, ArticleCollection, BreakerRecord, Claim, DefinitionKind, EmbeddingModel, KeyChange,
-    NewArticle, NewKey, NewTurn, QuantisedVector, Store, ToolSupportRecord, TurnEnd, UserInput,
+    Answer, ApiKey, ArticleChunk, ArticleCollection, Claim, DefinitionKind, EmbeddingModel, KeyChange, NewArticle,
+    NewKey, NewTurn, QuantisedVector, Store, TurnEnd, TurnOutcome, UserInput,
 };
 
 use crate::erase::store_everything;
 use crate::ledger::add_to_totals;
 use crate::support::{
-    Finish, alice, answer, assistant_message, at, database, first_turn, next_turn, rows, store_at, title, user_message,
+    Finish, alice, answer, assistant_message, at, database, ended, first_turn, next_turn, rows, store_at, title,
+    user_message,
 };
 
 const EXPECTED: &str = include_str!("stored_form.txt");
@@ -31,13 +35,13 @@ async fn store_conversations(store: &Store) {
     let lease = talk.begin(&owner, &turn, at(0)).await.unwrap();
     let source =
         Source { index: 1, title: "t".to_owned(), url: "https://a.example".to_owned(), excerpt: "e".to_owned() };
+    let done = TurnEnd::Done(FinishReason::Stop);
     let first = Answer {
         thinking: "T".to_owned(),
-        thinking_ms: Some(7),
         sources: vec![source.clone()],
         added_sources: Some(NumberedSources { sources: vec![source], last: 1 }),
         transcript: vec![assistant_message("A"), user_message("again"), assistant_message("B")],
-        models: vec!["m".to_owned()],
+        outcome: TurnOutcome { thinking_ms: Some(7), models: vec!["m".to_owned()], ..ended(done) },
         summary: Some(Summary { up_to_seq: 2, text: "s".to_owned() }),
         title: Some("About Q".to_owned()),
         ..answer("A")
@@ -50,8 +54,10 @@ async fn store_conversations(store: &Store) {
     talk.finish(&lease, &Answer { transcript: large, ..answer("C") }, at(3)).await.unwrap();
     let lease = talk.begin(&owner, &next_turn(&id, "R"), at(4)).await.unwrap();
     let failed = Answer {
-        end: TurnEnd::Failed(domain::ErrorCode::UpstreamUnavailable),
-        error_message: Some("m".to_owned()),
+        outcome: TurnOutcome {
+            error_message: Some("m".to_owned()),
+            ..ended(TurnEnd::Failed(domain::ErrorCode::UpstreamUnavailable))
+        },
         ..answer("D")
     };
     talk.finish(&lease, &failed, at(5)).await.unwrap();
@@ -117,13 +123,15 @@ async fn store_shared_state(store: &Store) {
     store.search_cache.was_delivered("delivery", seconds(60), at(0)).await.unwrap();
     store.search_credits.add("provider", 2, at(0)).await.unwrap();
     store.search_credits.pause("provider", at(9), at(0)).await.unwrap();
-    for (identity, observed, context_tokens) in [("a", false, Some(8)), ("b", true, None)] {
-        let record = ToolSupportRecord { native: true, observed, context_tokens, valid_until: at(99) };
-        store.tool_support.put(identity, &record, at(0)).await.unwrap();
+    let sources = [ToolSupportSource::Provider, ToolSupportSource::Rejection];
+    for ((identity, context_tokens), source) in [("a", Some(8)), ("b", None)].into_iter().zip(sources) {
+        let tools = ToolSupport { mode: ToolMode::Native, source };
+        let support = CachedToolSupport { tools, context_tokens, expires_at: at(99) };
+        store.tool_support.put(identity, support, at(0)).await.unwrap();
     }
     store.tool_support.put_image_refusal("b", at(99)).await.unwrap();
-    for (endpoint, open_until) in [("a", Some(at(9))), ("b", None)] {
-        store.breakers.put(endpoint, &BreakerRecord { changed_at: at(1), open_until }).await.unwrap();
+    for (endpoint, down_until) in [("a", Some(at(9))), ("b", None)] {
+        store.breakers.put(endpoint, EndpointHealth { changed_at: at(1), down_until }).await.unwrap();
     }
     let (scope, day) = (store::UsageScope::Global, store::Day::of(at(0)));
     assert!(store.ledger.reserve_search(scope, day, 9).await.unwrap());

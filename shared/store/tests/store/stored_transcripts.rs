@@ -9,7 +9,7 @@ use serde_json::Value;
 use store::{Answer, ConversationStore, NewTurn, TurnEnd, UserInput};
 
 use crate::support::{
-    Finish, alice, assistant_message, at, database, first_turn, next_turn, put, rows, store_at, user_message,
+    Finish, alice, assistant_message, at, database, ended, first_turn, next_turn, put, rows, store_at, user_message,
 };
 use crate::transcripts::{read_next, search_answer, search_messages};
 
@@ -27,7 +27,7 @@ async fn with_own_item(left: Option<&str>) -> (String, ConversationStore, String
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    let stopped = Answer { end: TurnEnd::Done(FinishReason::Stopped), ..search_answer(1_000) };
+    let stopped = Answer { outcome: ended(TurnEnd::Done(FinishReason::Stopped)), ..search_answer(1_000) };
     store.finish(&lease, &stopped, at(1)).await.unwrap();
     let all = rows(&endpoint, "data").await;
     let mut answer = all.iter().find(|row| row.contains_key("exchange")).unwrap().clone();

@@ -12,8 +12,8 @@ use dynoxide::Database;
 use platform::settings::Settings;
 use store::{
     Answer, AnswerWrites, ConversationEdit, ConversationStore, IdempotencyStatus, LeaseError, MessageQuery, NewTurn,
-    Page, ReadError, Store, StoredMessage, StoredTurn, TableNames, Target, TurnEnd, TurnLease, TurnRef, UserInput,
-    create_tables, sdk_config,
+    Page, ReadError, Store, StoredMessage, StoredTurn, TableNames, Target, TurnEnd, TurnLease, TurnOutcome, TurnRef,
+    UserInput, create_tables, sdk_config,
 };
 use tokio::net::TcpListener;
 
@@ -175,20 +175,20 @@ pub(crate) fn answer(text: &str) -> Answer {
     Answer {
         content: text.to_owned(),
         thinking: String::new(),
-        thinking_ms: None,
         tool_calls: Vec::new(),
         sources: Vec::new(),
         added_sources: None,
-        end: TurnEnd::Done(FinishReason::Stop),
-        error_message: None,
+        outcome: ended(TurnEnd::Done(FinishReason::Stop)),
         transcript: vec![assistant_message(text)],
-        usage: Usage::default(),
-        models: Vec::new(),
         summary: None,
         title: None,
         new_title: None,
-        reclassified: 0,
     }
+}
+
+pub(crate) fn ended(end: TurnEnd) -> TurnOutcome {
+    let (usage, models) = (Usage::default(), Vec::new());
+    TurnOutcome { usage, end, models, thinking_ms: None, error_message: None, reclassified: 0 }
 }
 
 pub(crate) fn user_message(text: &str) -> Message {

@@ -1,16 +1,23 @@
 use std::time::Duration;
 
-use store::{ToolSupportRecord, ToolSupportTable};
+use domain::{CachedToolSupport, ToolMode, ToolSupport, ToolSupportSource};
+use store::ToolSupportTable;
 
 use crate::support::{at, database, names, rows, store, store_at};
 
 const HOUR: u64 = 3600;
 
-fn record(native: bool, observed: bool, hours: u64) -> ToolSupportRecord {
-    ToolSupportRecord { native, observed, context_tokens: None, valid_until: at(hours * HOUR) }
+fn listed(hours: u64) -> CachedToolSupport {
+    let tools = ToolSupport { mode: ToolMode::Native, source: ToolSupportSource::Provider };
+    CachedToolSupport { tools, context_tokens: None, expires_at: at(hours * HOUR) }
 }
 
-async fn read_record(facts: &ToolSupportTable, hours: u64) -> Option<ToolSupportRecord> {
+fn observed(hours: u64) -> CachedToolSupport {
+    let tools = ToolSupport { mode: ToolMode::Prompted, source: ToolSupportSource::Rejection };
+    CachedToolSupport { tools, ..listed(hours) }
+}
+
+async fn read_record(facts: &ToolSupportTable, hours: u64) -> Option<CachedToolSupport> {
     facts.get("model", at(hours * HOUR)).await.unwrap()
 }
 
@@ -18,8 +25,8 @@ async fn read_record(facts: &ToolSupportTable, hours: u64) -> Option<ToolSupport
 async fn record_is_valid_until_expiry_for_its_model() {
     let facts = store().await.tool_support;
     assert_eq!(read_record(&facts, 0).await, None);
-    let listed = record(true, false, 24);
-    facts.put("model", &listed, at(0)).await.unwrap();
+    let listed = listed(24);
+    facts.put("model", listed, at(0)).await.unwrap();
     assert_eq!(
         [read_record(&facts, 0).await, read_record(&facts, 23).await, read_record(&facts, 24).await],
         [Some(listed), Some(listed), None]
@@ -30,32 +37,32 @@ async fn record_is_valid_until_expiry_for_its_model() {
 #[tokio::test]
 async fn listed_support_never_replaces_valid_observed_support() {
     let facts = store().await.tool_support;
-    let (listed, shown, later) = (record(true, false, 24), record(false, true, 168), record(true, false, 192));
-    for put in [&listed, &shown, &listed] {
+    let (listed, shown, later) = (listed(24), observed(168), listed(192));
+    for put in [listed, shown, listed] {
         facts.put("model", put, at(0)).await.unwrap();
     }
     assert_eq!(read_record(&facts, 1).await, Some(shown));
-    facts.put("model", &later, at(168 * HOUR)).await.unwrap();
+    facts.put("model", later, at(168 * HOUR)).await.unwrap();
     assert_eq!(read_record(&facts, 168).await, Some(later));
 }
 
 #[tokio::test]
 async fn rejection_keeps_the_listed_context_window() {
     let facts = store().await.tool_support;
-    let listed = ToolSupportRecord { context_tokens: Some(40_960), ..record(true, false, 24) };
-    facts.put("model", &listed, at(0)).await.unwrap();
+    let listed = CachedToolSupport { context_tokens: Some(40_960), ..listed(24) };
+    facts.put("model", listed, at(0)).await.unwrap();
     assert_eq!(read_record(&facts, 1).await, Some(listed));
-    let shown = record(false, true, 168);
-    facts.put("model", &shown, at(0)).await.unwrap();
-    assert_eq!(read_record(&facts, 1).await, Some(ToolSupportRecord { context_tokens: Some(40_960), ..shown }));
+    let shown = observed(168);
+    facts.put("model", shown, at(0)).await.unwrap();
+    assert_eq!(read_record(&facts, 1).await, Some(CachedToolSupport { context_tokens: Some(40_960), ..shown }));
 }
 
 #[tokio::test]
 async fn tool_support_is_shared_and_expires() {
     let endpoint = database().await;
     let (one, other) = (store_at(&endpoint).await, store_at(&endpoint).await);
-    let shown = record(false, true, 168);
-    one.tool_support.put("model", &shown, at(0)).await.unwrap();
+    let shown = observed(168);
+    one.tool_support.put("model", shown, at(0)).await.unwrap();
     assert_eq!(read_record(&other.tool_support, 1).await, Some(shown));
     let rows = rows(&endpoint, &names().ephemeral).await;
     let expires: u64 = rows[0]["expires"].as_n().unwrap().parse().unwrap();
@@ -71,7 +78,7 @@ async fn refusal_of_pictures_is_stored_apart_from_tools() {
     facts.put_image_refusal("model", at(168 * HOUR)).await.unwrap();
     assert_eq!([refusal(167).await, refusal(168).await], [Some(at(168 * HOUR)), None]);
     assert_eq!(read_record(&facts, 1).await, None);
-    let listed = record(true, false, 24);
-    facts.put("model", &listed, at(0)).await.unwrap();
+    let listed = listed(24);
+    facts.put("model", listed, at(0)).await.unwrap();
     assert_eq!((read_record(&facts, 1).await, refusal(1).await), (Some(listed), Some(at(168 * HOUR))));
 }

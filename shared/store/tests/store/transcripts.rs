@@ -10,8 +10,8 @@ use tokio::task::JoinHandle;
 
 use crate::stored_transcripts::exchange;
 use crate::support::{
-    Finish, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, put, rows, store_at,
-    store_without_retries_at, user_message,
+    Finish, alice, answer, assistant_message, at, database, ended, first_turn, history_of, next_turn, put, rows,
+    store_at, store_without_retries_at, user_message,
 };
 use crate::wire::{Fault, Gate, Wire};
 
@@ -149,7 +149,7 @@ async fn transcripts_beyond_budget_are_not_read() {
 async fn transcripts_of_older_releases_stay_readable() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
-    let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..answer("half") };
+    let cut = Answer { outcome: ended(TurnEnd::Failed(ErrorCode::Interrupted)), ..answer("half") };
     let silent = Answer { content: String::new(), transcript: Vec::new(), ..cut.clone() };
     let lease = store.begin(&alice(), &first_turn("0"), at(0)).await.unwrap();
     let id = lease.conversation_id.clone();
@@ -325,7 +325,7 @@ async fn answers_of_all_branches_keep_their_transcripts() {
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     store.finish(&lease, &search_answer(LARGE), at(1)).await.unwrap();
     let again = || NewTurn { input: UserInput::Regenerate, ..next_turn(&lease.conversation_id, "") };
-    let failed = Answer { end: TurnEnd::Failed(ErrorCode::UpstreamDisconnected), ..search_answer(LARGE) };
+    let failed = Answer { outcome: ended(TurnEnd::Failed(ErrorCode::UpstreamDisconnected)), ..search_answer(LARGE) };
     let one = store.begin(&alice(), &again(), at(2)).await.unwrap();
     store.finish(&one, &failed, at(2)).await.unwrap();
     assert_eq!(count_transcripts(&endpoint).await, 2, "its branch can be selected");

@@ -7,8 +7,8 @@ use store::{
 };
 
 use crate::support::{
-    Finish, ReadStored, alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store,
-    store_at, user_message,
+    Finish, ReadStored, alice, answer, assistant_message, at, database, ended, first_turn, history_of, next_turn, rows,
+    store, store_at, user_message,
 };
 
 #[tokio::test]
@@ -30,21 +30,14 @@ async fn turn_is_stored_and_counted() {
     };
     let source =
         Source { index: 1, title: "T".to_owned(), url: "https://a.example/".to_owned(), excerpt: String::new() };
+    let usage = Usage { input_tokens: 3, output_tokens: 4, search_credits: 2, ..Usage::default() };
+    let done = TurnEnd::Done(FinishReason::Stop);
+    let outcome = TurnOutcome { usage, thinking_ms: Some(30), ..ended(done) };
     let answer = Answer {
         thinking: "hm".to_owned(),
-        thinking_ms: Some(30),
         tool_calls: vec![call.clone()],
         sources: vec![source.clone()],
-        usage: Usage {
-            input_tokens: 3,
-            cached_tokens: 0,
-            output_tokens: 4,
-            search_credits: 2,
-            estimated: false,
-            cost_micros: None,
-        },
-        models: Vec::new(),
-        summary: None,
+        outcome: outcome.clone(),
         ..answer("A")
     };
     store.finish(&lease, &answer, at(2)).await.unwrap();
@@ -77,7 +70,7 @@ async fn turn_is_stored_and_counted() {
         content: "A".to_owned(),
         thinking: "hm".to_owned(),
         thinking_ms: Some(30),
-        usage: Some(answer.usage),
+        usage: Some(usage),
         model: "volcano".to_owned(),
         tool_calls: vec![call],
         sources: vec![source],
@@ -86,15 +79,7 @@ async fn turn_is_stored_and_counted() {
     let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(3)).await.unwrap();
     assert_eq!((page.items, page.next_cursor), (vec![user, assistant.clone()], None));
     let turn = store.get_turn(&alice(), &lease.conversation_id, lease.answer_seq, at(3)).await.unwrap();
-    let tally = TurnOutcome {
-        usage: answer.usage,
-        end: TurnEnd::Done(FinishReason::Stop),
-        models: Vec::new(),
-        thinking_ms: Some(30),
-        error_message: None,
-        reclassified: 0,
-    };
-    assert_eq!((turn.message, turn.outcome), (StoredMessage { parent_id: None, ..assistant }, Some(tally)));
+    assert_eq!((turn.message, turn.outcome), (StoredMessage { parent_id: None, ..assistant }, Some(outcome)));
     let head = store.get(&alice(), &lease.conversation_id).await.unwrap();
     assert_eq!((head.title.as_str(), head.model.as_str(), head.message_count), ("About Q", "volcano", 2));
     let times = (head.created_at.as_str(), head.updated_at.as_str());
@@ -214,7 +199,7 @@ async fn finishing_again_changes_nothing() {
 async fn interrupted_answer_keeps_partial_text() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..answer("half an ans") };
+    let cut = Answer { outcome: ended(TurnEnd::Failed(ErrorCode::Interrupted)), ..answer("half an ans") };
     store.finish(&lease, &cut, at(1)).await.unwrap();
     let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(2)).await.unwrap();
     assert_eq!((page.items[1].content.as_str(), page.items[1].status), ("half an ans", Status::Interrupted));
@@ -227,7 +212,8 @@ async fn failed_answer_keeps_its_error() {
     for (own, message) in [(None, "The model stopped answering."), (Some("No answer came."), "No answer came.")] {
         let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
         let end = TurnEnd::Failed(ErrorCode::UpstreamStalled);
-        let failed = Answer { end, error_message: own.map(str::to_owned), ..answer("half") };
+        let outcome = TurnOutcome { error_message: own.map(str::to_owned), ..ended(end) };
+        let failed = Answer { outcome, ..answer("half") };
         store.finish(&lease, &failed, at(1)).await.unwrap();
         let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(2)).await.unwrap();
         assert_eq!((page.items[1].content.as_str(), page.items[1].status), ("half", Status::Failed));

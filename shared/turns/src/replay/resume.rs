@@ -29,12 +29,9 @@ impl FrameId {
 ///
 /// # Errors
 /// A failure of the store.
-pub async fn current(
-    services: &TurnServices,
-    owner: &Owner,
-    conversation_id: &str,
-) -> Result<Option<TurnStream>, TurnError> {
-    match subscribe_current(services, owner, conversation_id, deadline(&services.limits, None)).await {
+pub async fn current(services: &TurnServices, owner: &Owner, id: &str) -> Result<Option<TurnStream>, TurnError> {
+    let conversation = Conversation { services, owner, id, deadline: deadline(&services.limits, None) };
+    match conversation.current().await {
         Err(error) if error.failure.code == ErrorCode::NotFound => Ok(None),
         turn => turn.inspect(|turn| record_resumed(services, turn.as_ref())),
     }
@@ -49,19 +46,21 @@ pub async fn current(
 pub async fn resume(
     services: &TurnServices,
     owner: &Owner,
-    conversation_id: &str,
+    id: &str,
     last_frame: Option<FrameId>,
     deadline: Instant,
 ) -> Result<Option<(TurnStream, TurnPosition)>, TurnError> {
-    if let Some(last_frame) = last_frame
-        && let Some(turn) = subscribe_from(services, owner, conversation_id, &last_frame, deadline).await?
-    {
-        record_resumed(services, Some(&turn));
-        return Ok(Some((turn, last_frame.received)));
-    }
-    let turn = subscribe_current(services, owner, conversation_id, deadline).await?;
+    let conversation = Conversation { services, owner, id, deadline };
+    let (turn, received) = match last_frame {
+        Some(frame) => (conversation.turn_of(&frame).await?, frame.received),
+        None => (None, TurnPosition::default()),
+    };
+    let (turn, received) = match turn {
+        Some(turn) => (Some(turn), received),
+        None => (conversation.current().await?, TurnPosition::default()),
+    };
     record_resumed(services, turn.as_ref());
-    Ok(turn.map(|turn| (turn, TurnPosition::default())))
+    Ok(turn.map(|turn| (turn, received)))
 }
 
 /// This turn from its first event on, whether it runs or has finished, on whichever instance.
@@ -74,98 +73,91 @@ pub async fn repeated(
     turn: TurnRef,
     deadline: Instant,
 ) -> Result<TurnStream, TurnError> {
-    let TurnRef { turn_id, conversation_id, .. } = &turn;
-    let stream = match current_turn(services, owner, conversation_id, turn_id) {
+    let id = turn.conversation_id.clone();
+    let conversation = Conversation { services, owner, id: &id, deadline };
+    let stream = match conversation.in_process(&turn.turn_id) {
         Some(running) => Ok(running),
-        None => match completed(services, owner, conversation_id, turn_id).await? {
+        None => match conversation.completed(&turn.turn_id).await? {
             Some(completed) => Ok(completed),
-            None => log_tailer::follow(services, owner, turn, false, deadline).await,
+            None => conversation.follow(turn, false).await,
         },
     };
     stream.inspect(|turn| record_resumed(services, Some(turn)))
 }
 
-async fn subscribe_current(
-    services: &TurnServices,
-    owner: &Owner,
-    conversation_id: &str,
+/// A conversation of which a client reads a turn again, until `deadline`.
+struct Conversation<'a> {
+    services: &'a TurnServices,
+    owner: &'a Owner,
+    id: &'a str,
     deadline: Instant,
-) -> Result<Option<TurnStream>, TurnError> {
-    if let Some((turn_id, events)) = services.registry.current(owner, conversation_id) {
-        return Ok(Some(TurnStream::of_subscriber(turn_id, events.subscribe(0))));
-    }
-    match running(services, owner, conversation_id).await? {
-        Some(turn) => log_tailer::follow(services, owner, turn, false, deadline).await.map(Some),
-        None => Ok(None),
-    }
 }
 
-async fn subscribe_from(
-    services: &TurnServices,
-    owner: &Owner,
-    conversation_id: &str,
-    last_frame: &FrameId,
-    deadline: Instant,
-) -> Result<Option<TurnStream>, TurnError> {
-    let FrameId { turn_id, received } = last_frame;
-    if let Some(running) = current_turn(services, owner, conversation_id, turn_id) {
-        return Ok(Some(running));
+impl Conversation<'_> {
+    /// The running turn.
+    async fn current(&self) -> Result<Option<TurnStream>, TurnError> {
+        if let Some((turn_id, events)) = self.services.registry.current(self.owner, self.id) {
+            return Ok(Some(TurnStream::of_subscriber(turn_id, events.subscribe(0))));
+        }
+        match self.running().await? {
+            Some(turn) => self.follow(turn, false).await.map(Some),
+            None => Ok(None),
+        }
     }
-    let running = running(services, owner, conversation_id).await?.filter(|running| running.turn_id == *turn_id);
-    if let Some(completed) = completed(services, owner, conversation_id, turn_id).await? {
-        return Ok(Some(completed));
+
+    /// The turn of a frame, if it can be replayed.
+    async fn turn_of(&self, frame: &FrameId) -> Result<Option<TurnStream>, TurnError> {
+        if let Some(running) = self.in_process(&frame.turn_id) {
+            return Ok(Some(running));
+        }
+        let running = self.running().await?.filter(|running| running.turn_id == frame.turn_id);
+        if let Some(completed) = self.completed(&frame.turn_id).await? {
+            return Ok(Some(completed));
+        }
+        let turn = match running {
+            None => self.find_ended(frame).await?,
+            running => running,
+        };
+        match turn {
+            Some(turn) => self.follow(turn, frame.received.frames().is_some()).await.map(Some),
+            None => Ok(None),
+        }
     }
-    let counts_frames = received.frames().is_some();
-    let turn = match running {
-        None => find_ended(services, owner, conversation_id, last_frame).await?,
-        running => running,
-    };
-    match turn {
-        Some(turn) => log_tailer::follow(services, owner, turn, counts_frames, deadline).await.map(Some),
-        None => Ok(None),
+
+    /// This turn, if it runs in this process.
+    fn in_process(&self, turn_id: &str) -> Option<TurnStream> {
+        let current = self.services.registry.current(self.owner, self.id).filter(|(current, _)| current == turn_id);
+        current.map(|(turn_id, events)| TurnStream::of_subscriber(turn_id, events.subscribe(0)))
     }
-}
 
-/// This turn, if it runs in this process.
-fn current_turn(services: &TurnServices, owner: &Owner, conversation_id: &str, turn_id: &str) -> Option<TurnStream> {
-    let current = services.registry.current(owner, conversation_id).filter(|(current, _)| current == turn_id);
-    current.map(|(turn_id, events)| TurnStream::of_subscriber(turn_id, events.subscribe(0)))
-}
-
-/// This turn, if it is cached in this process and no other instance has deleted its answer.
-async fn completed(
-    services: &TurnServices,
-    owner: &Owner,
-    conversation_id: &str,
-    turn_id: &str,
-) -> Result<Option<TurnStream>, StoreError> {
-    let Some((events, answer_seq)) = services.registry.completed(owner, conversation_id, turn_id) else {
-        return Ok(None);
-    };
-    let is_deleted = services.store.conversations.is_deleted(owner, conversation_id, answer_seq).await?;
-    Ok((!is_deleted).then(|| TurnStream::of_subscriber(turn_id.to_owned(), events.subscribe(0))))
-}
-
-/// The finished turn of a frame, if it can be replayed: one with a log, or one whose answer holds everything.
-async fn find_ended(
-    services: &TurnServices,
-    owner: &Owner,
-    conversation_id: &str,
-    FrameId { turn_id, received }: &FrameId,
-) -> Result<Option<TurnRef>, StoreError> {
-    let (store, now) = (&services.store, SystemTime::now());
-    let logged = store.streams.find(owner, conversation_id, turn_id, now).await?;
-    // An answer does not hold how it was divided into frames.
-    if logged.is_some() || received.frames().is_some() {
-        return Ok(logged);
+    /// This turn, if it is cached in this process and no other instance has deleted its answer.
+    async fn completed(&self, turn_id: &str) -> Result<Option<TurnStream>, StoreError> {
+        let cached = self.services.registry.completed(self.owner, self.id, turn_id);
+        let Some((events, answer_seq)) = cached else { return Ok(None) };
+        let is_deleted = self.services.store.conversations.is_deleted(self.owner, self.id, answer_seq).await?;
+        Ok((!is_deleted).then(|| TurnStream::of_subscriber(turn_id.to_owned(), events.subscribe(0))))
     }
-    store.conversations.find_ended_turn(owner, conversation_id, turn_id, now).await
-}
 
-/// The running turn of a conversation by its head item.
-async fn running(services: &TurnServices, owner: &Owner, conversation_id: &str) -> Result<Option<TurnRef>, TurnError> {
-    let running = services.store.conversations.running_turn(owner, conversation_id, SystemTime::now()).await;
-    running.map_err(not_found_or_store)
+    /// The finished turn of a frame, if it can be replayed: one with a log, or one whose answer holds everything.
+    async fn find_ended(&self, FrameId { turn_id, received }: &FrameId) -> Result<Option<TurnRef>, StoreError> {
+        let (store, now) = (&self.services.store, SystemTime::now());
+        let logged = store.streams.find(self.owner, self.id, turn_id, now).await?;
+        // An answer does not hold how it was divided into frames.
+        if logged.is_some() || received.frames().is_some() {
+            return Ok(logged);
+        }
+        store.conversations.find_ended_turn(self.owner, self.id, turn_id, now).await
+    }
+
+    /// The running turn by the conversation's head item.
+    async fn running(&self) -> Result<Option<TurnRef>, TurnError> {
+        let running = self.services.store.conversations.running_turn(self.owner, self.id, SystemTime::now()).await;
+        running.map_err(not_found_or_store)
+    }
+
+    async fn follow(&self, turn: TurnRef, counts_frames: bool) -> Result<TurnStream, TurnError> {
+        log_tailer::follow(self.services, self.owner, turn, counts_frames, self.deadline).await
+    }
 }
 
 /// Counts a client that reads a turn again.

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use work::lock;
 
 use self::window::Window;
-use crate::Wire;
+use crate::{EndpointHealth, Wire};
 
 /// How long the breaker stays open at first, and at most.
 const FIRST_DOWN_TIME: Duration = Duration::from_secs(10);
@@ -18,15 +18,6 @@ const MAX_DOWN_TIME: Duration = Duration::from_mins(2);
 
 /// The minimum time between two reads of the state that other processes published.
 const POLL_INTERVAL: Duration = Duration::from_secs(3);
-
-/// The state of an endpoint as processes publish it; the latest change wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndpointHealth {
-    /// When the state changed.
-    pub changed_at: SystemTime,
-    /// The end of the outage; `None` when the endpoint is up.
-    pub down_until: Option<SystemTime>,
-}
 
 /// The breakers of this process, one per endpoint.
 #[derive(Debug, Default)]
