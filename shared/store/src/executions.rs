@@ -170,11 +170,11 @@ impl Executions {
     pub async fn delete_for_answers(
         &self,
         owner: &Owner,
-        conversation_id: &str,
-        message_ids: &HashSet<String>,
+        id: &str,
+        messages: &HashSet<String>,
     ) -> Result<(), StoreError> {
-        let is_deleted = |id: &str| id.split_once('-').is_some_and(|(message, _)| message_ids.contains(message));
-        self.delete(self.query_conversation(owner, conversation_id), is_deleted).await.map(drop)
+        let is_deleted = |call: &str| call.split_once('-').is_some_and(|(message, _)| messages.contains(message));
+        self.delete(self.query_conversation(owner, id), is_deleted).await.map(drop)
     }
 
     /// Deletes the calls of an owner; returns the number of items.

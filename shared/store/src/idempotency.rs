@@ -87,13 +87,8 @@ impl Idempotency {
     }
 
     /// Deletes the keys that map to turns of these answers of a conversation.
-    pub async fn delete_for_answers(
-        &self,
-        owner: &Owner,
-        conversation_id: &str,
-        seqs: &HashSet<u64>,
-    ) -> Result<(), StoreError> {
-        let mut keys = self.table.query_all(self.query_conversation(owner, conversation_id)).await?;
+    pub async fn delete_for_answers(&self, owner: &Owner, id: &str, seqs: &HashSet<u64>) -> Result<(), StoreError> {
+        let mut keys = self.table.query_all(self.query_conversation(owner, id)).await?;
         keys.retain(|key| key.number("answer").is_ok_and(|seq| seqs.contains(&seq)));
         self.table.delete_all(keys).await
     }

@@ -133,14 +133,9 @@ impl StreamLog {
     }
 
     /// Deletes the logs of a conversation, or of `turn_id` alone.
-    pub async fn delete_logs(
-        &self,
-        owner: &Owner,
-        conversation_id: &str,
-        turn_id: Option<&str>,
-    ) -> Result<(), StoreError> {
+    pub async fn delete_logs(&self, owner: &Owner, id: &str, turn_id: Option<&str>) -> Result<(), StoreError> {
         let prefix = turn_id.map_or_else(|| "T#".to_owned(), turn_prefix);
-        let query = self.table.query_prefix(&owner.stream_partition(conversation_id), &prefix);
+        let query = self.table.query_prefix(&owner.stream_partition(id), &prefix);
         self.table.delete_queried(query).await.map(drop)
     }
 

@@ -62,15 +62,9 @@ impl CompletedTurns {
     }
 
     /// The events of a turn and the seq of its answer, if it is cached.
-    pub(crate) fn events(
-        &self,
-        owner: &Owner,
-        conversation_id: &str,
-        turn_id: &str,
-        now: SystemTime,
-    ) -> Option<(EventLog, u64)> {
+    pub(crate) fn events(&self, owner: &Owner, id: &str, turn_id: &str, now: SystemTime) -> Option<(EventLog, u64)> {
         let mut of_owner = self.turns.iter().filter(|turn| turn.owner == *owner && turn.expires_at > now);
-        let found = of_owner.find(|turn| turn.conversation_id == conversation_id && turn.turn_id == turn_id)?;
+        let found = of_owner.find(|turn| turn.conversation_id == id && turn.turn_id == turn_id)?;
         Some((found.events.clone(), found.answer_seq))
     }
 

@@ -11,25 +11,21 @@ use crate::services::TurnServices;
 ///
 /// # Errors
 /// `not_found` for an unknown conversation, or the failure of the store.
-pub async fn delete_conversation(
-    services: &TurnServices,
-    owner: &Owner,
-    conversation_id: &str,
-) -> Result<(), TurnError> {
-    services.registry.cancel_deleted(owner, |id, _| id == conversation_id);
-    services.registry.forget_completed(owner, Some(conversation_id));
+pub async fn delete_conversation(services: &TurnServices, owner: &Owner, id: &str) -> Result<(), TurnError> {
+    services.registry.cancel_deleted(owner, |of, _| of == id);
+    services.registry.forget_completed(owner, Some(id));
     let Store { conversations, idempotency, executions, streams, .. } = &services.store;
-    let deleted = conversations.delete(owner, conversation_id).await;
+    let deleted = conversations.delete(owner, id).await;
     if let Some(attachments) =
         services.attachments.as_ref().filter(|_| deleted.is_ok() || deleted == Err(ReadError::NotFound))
     {
         // Also what an interrupted deletion has left.
-        attachments.release(owner, |conversation, _| conversation == conversation_id).await?;
+        attachments.release(owner, |conversation, _| conversation == id).await?;
     }
     deleted?;
-    idempotency.delete_for_conversation(owner, conversation_id).await?;
-    executions.delete_for_conversation(owner, conversation_id).await?;
-    streams.delete_logs(owner, conversation_id, None).await?;
+    idempotency.delete_for_conversation(owner, id).await?;
+    executions.delete_for_conversation(owner, id).await?;
+    streams.delete_logs(owner, id, None).await?;
     Ok(())
 }
 
@@ -38,23 +34,18 @@ pub async fn delete_conversation(
 ///
 /// # Errors
 /// `not_found` for an unknown conversation or message, or the failure of the store.
-pub async fn delete_message(
-    services: &TurnServices,
-    owner: &Owner,
-    conversation_id: &str,
-    message_id: &str,
-) -> Result<(), TurnError> {
+pub async fn delete_message(services: &TurnServices, owner: &Owner, id: &str, message: &str) -> Result<(), TurnError> {
     let Store { conversations, idempotency, executions, streams, .. } = &services.store;
-    let deleted = conversations.delete_message(owner, conversation_id, message_id, SystemTime::now()).await?;
-    services.registry.cancel_deleted(owner, |id, turn| id == conversation_id && deleted.turns.contains(turn));
-    services.registry.forget_completed(owner, Some(conversation_id));
-    idempotency.delete_for_answers(owner, conversation_id, &deleted.seqs).await?;
-    executions.delete_for_answers(owner, conversation_id, &deleted.ids).await?;
+    let deleted = conversations.delete_message(owner, id, message, SystemTime::now()).await?;
+    services.registry.cancel_deleted(owner, |of, turn| of == id && deleted.turns.contains(turn));
+    services.registry.forget_completed(owner, Some(id));
+    idempotency.delete_for_answers(owner, id, &deleted.seqs).await?;
+    executions.delete_for_answers(owner, id, &deleted.ids).await?;
     for turn in &deleted.turns {
-        streams.delete_logs(owner, conversation_id, Some(turn)).await?;
+        streams.delete_logs(owner, id, Some(turn)).await?;
     }
     if let Some(attachments) = &services.attachments {
-        let is_gone = |of: &str, message: &str| of == conversation_id && deleted.ids.contains(message);
+        let is_gone = |of: &str, one: &str| of == id && deleted.ids.contains(one);
         attachments.release(owner, is_gone).await?;
     }
     Ok(())

@@ -30,7 +30,7 @@ const ALIASES: [(&str, &str); 6] = [
 const ACCEPTED_BINDING_FIELDS: &str = "`tool`, `enabled`, `config`, `direct`";
 
 /// An agent as an administrator writes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AgentDefinition {
     /// 1 to 100 characters, unique among agents.
     pub(crate) name: String,
@@ -86,22 +86,7 @@ pub(crate) struct Binding {
 impl AgentDefinition {
     /// The default agent, unless an administrator has defined another one.
     pub(crate) fn built_in() -> Self {
-        Self {
-            name: "Default".to_owned(),
-            description: String::new(),
-            system_prompt: None,
-            model: None,
-            tools: None,
-            max_rounds: None,
-            tool_choice: ToolChoice::Auto,
-            summarise: None,
-            pre_search: PreSearch::Off,
-            citation_links: false,
-            follow_ups: false,
-            groups: Groups::default(),
-            enabled: true,
-            purpose: Purpose::General,
-        }
+        Self { name: "Default".to_owned(), enabled: true, ..Self::default() }
     }
 
     /// The agent that answers from documents, and from articles if they are searched by their meaning. It has no web search,

@@ -5,7 +5,6 @@
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use client_protocols::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_INLINE_BODY_BYTES, ParentMessage};
 use domain::{Owner, RequestOrigin};
@@ -13,10 +12,10 @@ use http::StatusCode;
 use http::header::{HeaderName, HeaderValue};
 use store::{Target as Message, UserInput};
 use turns::TurnStream;
-use web::{ApiError, Caller, ErrorFormat};
+use web::{ApiError, ErrorFormat};
 
 use super::attachments::store_inline;
-use super::extract::{PathId, Target, TurnRequestHead};
+use super::extract::{Own, Target, TurnRequestHead};
 use crate::App;
 
 /// Errors as one sentence: the SDK shows the body of an error response as it is.
@@ -46,12 +45,10 @@ pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, 
 /// `GET /api/ui/chat/{id}/stream`: the running turn of a chat from its start, because clients rebuild the message; `204` if
 /// no turn runs.
 pub(crate) async fn resume(
-    State(app): State<App>,
     Extension(context): Extension<RequestOrigin>,
-    Caller { owner, .. }: Caller,
-    PathId(chat_id): PathId,
+    Own { app, owner, id }: Own,
 ) -> Result<Response, ApiError> {
-    let turn = match find(&app, &owner, &chat_id).await? {
+    let turn = match find(&app, &owner, &id).await? {
         Some(conversation_id) => turns::current(&app.turns, &owner, &conversation_id).await?,
         None => None,
     };

@@ -96,10 +96,8 @@ pub(crate) async fn stop(Own { app, owner, id }: Own) -> Result<(StatusCode, Jso
 /// `GET /api/conversations/{id}/stream`: the running turn after the frame that `Last-Event-ID` names, or from its first
 /// frame on; also the rest of a turn that finished within the last hour. `204` if there is nothing to resume.
 pub(crate) async fn resume(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
+    Own { app, owner, id }: Own,
     Extension(context): Extension<RequestOrigin>,
-    PathId(id): PathId,
     query: Result<Query<StreamQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {

@@ -78,7 +78,7 @@ fn draft_next_to(out: &Path) -> io::Result<NamedTempFile> {
 fn persist(draft: NamedTempFile, out: &Path) -> io::Result<()> {
     draft.as_file().sync_all()?;
     draft.persist_noclobber(out).map_err(|refused| refused.error)?;
-    if let Some(folder) = out.parent().filter(|folder| cfg!(unix) && !folder.as_os_str().is_empty()) {
+    if let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         File::open(folder)?.sync_all()?;
     }
     Ok(())

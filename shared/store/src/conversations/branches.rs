@@ -14,12 +14,12 @@ use super::seq_ranges::SeqRanges;
 use super::sort_keys::{AFTER_MESSAGES, MESSAGE_PREFIX, message_sk, seq_in_sk, sources_key, transcript_sk};
 use super::transcript::summary_key;
 use super::tree::MessageTree;
-use super::turn::{EarlierTurn, Target};
+use super::turn::EarlierTurn;
 use super::{Conversation, ConversationStore, ReadError, Role};
 use crate::StoreError;
 use crate::clock::{millis, span_millis};
 use crate::item::{Item, ItemExt, n, s};
-use crate::key::{Key, OwnerPartitions, SK, is_ulid};
+use crate::key::{Key, OwnerPartitions, SK};
 use crate::table::{Expression, WriteOutcome};
 
 /// How often a change is tried again when others change the conversation at the same moment.
@@ -85,15 +85,6 @@ impl ConversationStore {
         Ok(head.is_none_or(|head| head.tree.role(answer_seq).is_none()))
     }
 
-    /// Whether a conversation has a message with this id, on any branch.
-    pub async fn has_message(&self, owner: &Owner, id: &str, message: &str) -> Result<bool, StoreError> {
-        match self.head_and_message(owner, id, message, SystemTime::now()).await {
-            Ok((head, seq)) => Ok(head.tree.role(seq).is_some()),
-            Err(ReadError::Store(error)) => Err(error),
-            Err(_) => Ok(false),
-        }
-    }
-
     /// Reads a head with the tree of its messages; `None` for an unknown conversation.
     pub(super) async fn head_with_tree(
         &self,
@@ -105,41 +96,6 @@ impl ConversationStore {
             Some(head) => self.with_tree(owner, head).await.map(Some),
             None => Ok(None),
         }
-    }
-
-    /// The head, and the seq of the target if it is a message; `None` if one of them is unknown.
-    pub(super) async fn head_and_target(
-        &self,
-        owner: &Owner,
-        id: &str,
-        target: &Target,
-        now: SystemTime,
-    ) -> Result<Option<(Head, Option<u64>)>, StoreError> {
-        let Target::Message(message) = target else {
-            return Ok(self.head_with_tree(owner, id, now).await?.map(|head| (head, None)));
-        };
-        match self.head_and_message(owner, id, message, now).await {
-            Ok((head, seq)) => Ok(Some((head, Some(seq)))),
-            Err(ReadError::Store(error)) => Err(error),
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// The head, and the seq of a message, which may be deleted.
-    pub(super) async fn head_and_message(
-        &self,
-        owner: &Owner,
-        id: &str,
-        message: &str,
-        now: SystemTime,
-    ) -> Result<(Head, u64), ReadError> {
-        if !is_ulid(id) {
-            return Err(ReadError::NotFound);
-        }
-        let (head, found) =
-            futures_util::try_join!(self.head_with_tree(owner, id, now), self.find_message(owner, id, message))?;
-        let seq = found.and_then(|item| seq_in_sk(item.text(SK).ok()?));
-        head.zip(seq).ok_or(ReadError::NotFound)
     }
 
     /// Completes a head that an earlier release wrote by the tree of its messages, and stores it.

@@ -4,10 +4,9 @@
 use domain::Owner;
 
 use super::ConversationStore;
-use super::sort_keys::{AFTER_MESSAGES, MESSAGE_PREFIX};
 use crate::StoreError;
-use crate::item::{Item, ItemExt, s};
-use crate::key::{Key, OwnerPartitions, SK, is_ulid};
+use crate::item::ItemExt;
+use crate::key::{Key, OwnerPartitions, SK};
 use crate::table::Expression;
 
 /// The prefix of the sort keys of a conversation's shares; the id follows.
@@ -53,21 +52,5 @@ impl ConversationStore {
             self.ephemeral.delete_all(vec![Key::new(FEEDBACK_PARTITION, rated).attributes()]).await?;
         }
         Ok(())
-    }
-
-    /// The item of the message with this id, on any branch; `None` for an unknown one.
-    pub(super) async fn find_message(
-        &self,
-        owner: &Owner,
-        id: &str,
-        message: &str,
-    ) -> Result<Option<Item>, StoreError> {
-        if !is_ulid(id) || !is_ulid(message) {
-            return Ok(None);
-        }
-        let query = self.table.query_range(&owner.conversation_partition(id), MESSAGE_PREFIX, AFTER_MESSAGES);
-        let query = query.filter_expression("id = :id").expression_attribute_values(":id", s(message));
-        // Usually one of the last is meant.
-        self.table.first(query.scan_index_forward(false)).await
     }
 }
