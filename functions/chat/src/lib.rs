@@ -41,6 +41,9 @@ use self::http::{
 /// The version with the commit that was built.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("LAMBDA_CHAT_COMMIT"), ")");
 
+/// The result of what a request needs; an error is its response.
+type Result<T, E = web::ApiError> = std::result::Result<T, E>;
+
 impl App {
     /// The routes, with the layers that every response passes.
     pub fn router(&self) -> Router {

@@ -12,7 +12,7 @@ use crate::clock::seconds;
 use crate::item::{Item, ItemExt, expires_at, item, s, to_json};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid};
 use crate::table::{Expression, Table, WriteOutcome};
-use crate::{EXPIRES, StoreError};
+use crate::{EXPIRES, Result};
 
 /// How long a file exists that no message uses.
 pub const UNUSED_TTL: Duration = Duration::from_hours(24);
@@ -98,13 +98,7 @@ impl StoredFile {
 
 impl FileRecords {
     /// Stores a file that no message uses yet; a `pending` one has still to be uploaded.
-    pub async fn create(
-        &self,
-        owner: &Owner,
-        file: &StoredFile,
-        pending: bool,
-        now: SystemTime,
-    ) -> Result<(), StoreError> {
+    pub async fn create(&self, owner: &Owner, file: &StoredFile, pending: bool, now: SystemTime) -> Result<()> {
         let attributes = [(FILE, s(to_json(file))), expires_at(now + UNUSED_TTL)];
         let pending = pending.then(|| (PENDING, s("upload")));
         let new = item(&key(owner, &file.id), attributes.into_iter().chain(pending));
@@ -112,14 +106,14 @@ impl FileRecords {
     }
 
     /// Stores what an upload has turned out to be; false if nothing waits for it.
-    pub async fn complete(&self, owner: &Owner, file: &StoredFile) -> Result<bool, StoreError> {
+    pub async fn complete(&self, owner: &Owner, file: &StoredFile) -> Result<bool> {
         let change = Expression::set([(FILE, s(to_json(file)))]).and(&format!("REMOVE {PENDING}"));
         let change = change.and_when(format!("attribute_exists({PENDING})"));
         Ok(matches!(self.table.update(&key(owner, &file.id), change).await?, WriteOutcome::Written(_)))
     }
 
     /// The file with this id; `None` for an unknown one.
-    pub async fn get(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<FileRecord>, StoreError> {
+    pub async fn get(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<FileRecord>> {
         if !is_ulid(id) {
             return Ok(None);
         }
@@ -132,13 +126,13 @@ impl FileRecords {
     }
 
     /// The files of an owner, oldest first.
-    pub async fn list(&self, owner: &Owner) -> Result<Vec<StoredFile>, StoreError> {
+    pub async fn list(&self, owner: &Owner) -> Result<Vec<StoredFile>> {
         let items = self.table.query_all(self.table.query(&owner.file_partition())).await?;
         items.iter().map(|item| item.json(FILE)).collect()
     }
 
     /// The number and length of an owner's files.
-    pub async fn totals(&self, owner: &Owner) -> Result<FileTotals, StoreError> {
+    pub async fn totals(&self, owner: &Owner) -> Result<FileTotals> {
         let mut totals = FileTotals::default();
         let mut pages = self.table.pages(self.table.query(&owner.file_partition()));
         while let Some(items) = pages.next().await? {
@@ -158,7 +152,7 @@ impl FileRecords {
         owner: &Owner,
         is_deleted: impl Fn(&str, &str) -> bool,
         now: SystemTime,
-    ) -> Result<Vec<String>, StoreError> {
+    ) -> Result<Vec<String>> {
         let query = self.table.query(&owner.file_partition());
         let query = query.projection_expression(format!("sk, {USED_BY}, {LEAVING}, {EXPIRES}"));
         let mut released = Vec::new();
@@ -183,7 +177,7 @@ impl FileRecords {
     }
 
     /// Whether the file has no other uses.
-    async fn end_uses(&self, owner: &Owner, id: &str, uses: Vec<String>) -> Result<bool, StoreError> {
+    async fn end_uses(&self, owner: &Owner, id: &str, uses: Vec<String>) -> Result<bool> {
         let change = Expression::update(format!("DELETE {USED_BY} :over")).and_when("attribute_exists(pk)");
         self.table.update(&key(owner, id), change.value(":over", AttributeValue::Ss(uses))).await?;
         let unused = format!("attribute_exists(pk) AND attribute_not_exists({USED_BY})");
@@ -191,32 +185,27 @@ impl FileRecords {
     }
 
     /// Marks a file as one that is being deleted, also if messages use it; false for an unknown one.
-    pub async fn retire(&self, owner: &Owner, id: &str) -> Result<bool, StoreError> {
+    pub async fn retire(&self, owner: &Owner, id: &str) -> Result<bool> {
         Ok(is_ulid(id) && self.mark(owner, id, "attribute_exists(pk)").await?)
     }
 
-    async fn mark(&self, owner: &Owner, id: &str, condition: &str) -> Result<bool, StoreError> {
+    async fn mark(&self, owner: &Owner, id: &str, condition: &str) -> Result<bool> {
         let change = Expression::set([(LEAVING, s("yes"))]).and_when(condition);
         Ok(matches!(self.table.update(&key(owner, id), change).await?, WriteOutcome::Written(_)))
     }
 
     /// Deletes what is known of a file, once its content is deleted.
-    pub async fn remove(&self, owner: &Owner, id: &str) -> Result<(), StoreError> {
+    pub async fn remove(&self, owner: &Owner, id: &str) -> Result<()> {
         self.table.delete(&key(owner, id)).await.map(drop)
     }
 
     /// Deletes what is known of all files of an owner; returns their number.
-    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize> {
         self.table.delete_partition(&owner.file_partition()).await
     }
 
     /// Reads several files; `None` if one of them is unknown or not uploaded.
-    pub async fn get_all(
-        &self,
-        owner: &Owner,
-        ids: &[String],
-        now: SystemTime,
-    ) -> Result<Option<Vec<FileRecord>>, StoreError> {
+    pub async fn get_all(&self, owner: &Owner, ids: &[String], now: SystemTime) -> Result<Option<Vec<FileRecord>>> {
         let files = try_join_all(ids.iter().map(|id| self.get(owner, id, now))).await?;
         Ok(files.into_iter().map(|found| found.filter(|record| !record.is_pending)).collect())
     }

@@ -10,7 +10,7 @@ use crate::conversations::{Page, ReadError, cursor};
 use crate::item::{Item, ItemExt, expires_at, item, n, s, to_json};
 use crate::key::{Key, SK};
 use crate::table::Table;
-use crate::{Day, StoreError};
+use crate::{Day, Result, StoreError};
 use domain::new_id;
 
 /// The partition of the trail. It takes a thousand entries a second, far more than administrators and the limit on
@@ -72,14 +72,14 @@ impl AuditTrail {
     ///
     /// # Errors
     /// `Busy` after two seconds; the entry may be stored nevertheless.
-    pub async fn record(&self, entry: &AuditEntry, now: SystemTime) -> Result<(), StoreError> {
+    pub async fn record(&self, entry: &AuditEntry, now: SystemTime) -> Result<()> {
         let key = Key::new(PARTITION, format!("{}#{}", Day::of(now), entry.request_id));
         let row = item(&key, [("entry", s(to_json(entry))), ("madeAt", n(millis(now))), expires_at(now + TTL)]);
         within(WRITE_TIMEOUT, self.table.put_all(vec![row])).await
     }
 
     /// Stores the entry of a command that an operator ran.
-    pub async fn record_command(&self, action: &str, target: &str, now: SystemTime) -> Result<(), StoreError> {
+    pub async fn record_command(&self, action: &str, target: &str, now: SystemTime) -> Result<()> {
         let (action, target) = (action.to_owned(), Some(target.to_owned()));
         let caller = COMMAND_LINE.to_owned();
         self.record(&AuditEntry { caller, action, target, request_id: new_id(), ..AuditEntry::default() }, now).await
@@ -103,7 +103,7 @@ impl AuditTrail {
     }
 }
 
-fn read(item: &Item) -> Result<ListedAuditEntry, StoreError> {
+fn read(item: &Item) -> Result<ListedAuditEntry> {
     item.check_version("an audit entry")?;
     Ok(ListedAuditEntry { at: rfc3339(item.number("madeAt")?), entry: item.json("entry")? })
 }

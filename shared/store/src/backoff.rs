@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::StoreError;
+use crate::{Result, StoreError};
 
 const BASE_DELAY_MS: u64 = 10;
 
@@ -15,9 +15,6 @@ pub(crate) async fn back_off(attempt: u32) {
 }
 
 /// Gives up a call after `limit`: the store is too busy for its caller.
-pub(crate) async fn within<T>(
-    limit: Duration,
-    call: impl Future<Output = Result<T, StoreError>>,
-) -> Result<T, StoreError> {
+pub(crate) async fn within<T>(limit: Duration, call: impl Future<Output = Result<T>>) -> Result<T> {
     timeout(limit, call).await.unwrap_or(Err(StoreError::Busy))
 }

@@ -2,13 +2,13 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{DeleteRequest, KeysAndAttributes, PutRequest, WriteRequest};
 
-use crate::StoreError;
 use crate::backoff::back_off;
 use crate::error::classify;
 use crate::item::Item;
 use crate::key::{Key, PK, SK};
 use crate::schema::SCHEMA;
 use crate::table::Table;
+use crate::{Result, StoreError};
 
 const MAX_BATCH_ITEMS: usize = 25;
 
@@ -19,7 +19,7 @@ const MAX_ATTEMPTS: u32 = 8;
 
 impl Table {
     /// Deletes the items with these primary keys, of which they may have further attributes; missing items are no error.
-    pub(crate) async fn delete_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
+    pub(crate) async fn delete_all(&self, items: Vec<Item>) -> Result<()> {
         let deletion = |mut item: Item| {
             item.retain(|name, _| name == PK || name == SK);
             let request = DeleteRequest::builder().set_key(Some(item)).build().ok();
@@ -29,12 +29,12 @@ impl Table {
     }
 
     /// Deletes a partition page by page; returns the number of items.
-    pub(crate) async fn delete_partition(&self, partition: &str) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_partition(&self, partition: &str) -> Result<usize> {
         self.delete_queried(self.query(partition)).await
     }
 
     /// Stores these items and overwrites existing ones.
-    pub(crate) async fn put_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
+    pub(crate) async fn put_all(&self, items: Vec<Item>) -> Result<()> {
         let put = |item| {
             let request = PutRequest::builder().set_item(Some(item)).build().ok();
             WriteRequest::builder().set_put_request(request).build()
@@ -43,7 +43,7 @@ impl Table {
     }
 
     /// Reads the items with these keys, at most [`MAX_READ_ITEMS`] different ones; missing items are left out.
-    pub(crate) async fn get_all(&self, keys: Vec<Key>) -> Result<Vec<Item>, StoreError> {
+    pub(crate) async fn get_all(&self, keys: Vec<Key>) -> Result<Vec<Item>> {
         let (mut keys, mut items): (Vec<Item>, _) = (keys.iter().map(Key::attributes).collect(), Vec::new());
         for attempt in 0..MAX_ATTEMPTS {
             if keys.is_empty() {
@@ -63,7 +63,7 @@ impl Table {
         Err(StoreError::Busy)
     }
 
-    async fn write_all(&self, mut requests: impl ExactSizeIterator<Item = WriteRequest>) -> Result<(), StoreError> {
+    async fn write_all(&self, mut requests: impl ExactSizeIterator<Item = WriteRequest>) -> Result<()> {
         while requests.len() > 0 {
             self.write_batch(requests.by_ref().take(MAX_BATCH_ITEMS).collect()).await?;
         }
@@ -71,7 +71,7 @@ impl Table {
     }
 
     /// Sends a batch until the database has accepted all of it.
-    async fn write_batch(&self, requests: Vec<WriteRequest>) -> Result<(), StoreError> {
+    async fn write_batch(&self, requests: Vec<WriteRequest>) -> Result<()> {
         let mut unprocessed = HashMap::from([(self.name.to_string(), requests)]);
         for attempt in 0..MAX_ATTEMPTS {
             let call = self.client.batch_write_item().set_request_items(Some(unprocessed));

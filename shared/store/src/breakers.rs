@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use domain::EndpointHealth;
 
-use crate::StoreError;
+use crate::Result;
 use crate::clock::millis;
 use crate::item::{Item, ItemExt, expires_at, n, version};
 use crate::key::{Key, digest};
@@ -23,14 +23,14 @@ pub struct BreakerTable {
 
 impl BreakerTable {
     /// The last recorded state of this endpoint, if it is valid at `now`; its times have millisecond precision.
-    pub async fn get(&self, endpoint: &str, now: SystemTime) -> Result<Option<EndpointHealth>, StoreError> {
+    pub async fn get(&self, endpoint: &str, now: SystemTime) -> Result<Option<EndpointHealth>> {
         let health = self.table.get(&key(endpoint)).await?.as_ref().and_then(read);
         // DynamoDB takes days to delete expired items.
         Ok(health.filter(|health| health.changed_at + VALIDITY > now))
     }
 
     /// Stores a state; does nothing if the stored one is newer.
-    pub async fn put(&self, endpoint: &str, health: EndpointHealth) -> Result<(), StoreError> {
+    pub async fn put(&self, endpoint: &str, health: EndpointHealth) -> Result<()> {
         self.table.update(&key(endpoint), store_update(health)).await.map(|_| ())
     }
 }

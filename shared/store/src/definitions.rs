@@ -7,11 +7,11 @@ use std::time::SystemTime;
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde_json::Value;
 
-use crate::StoreError;
 use crate::clock::{millis, rfc3339};
 use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, encode};
 use crate::table::{Expression, Table, WriteOutcome};
+use crate::{Result, StoreError};
 
 const DOCUMENT_PREFIX: &str = "I#";
 
@@ -107,7 +107,7 @@ impl Definitions {
     }
 
     /// All documents of a kind, sorted by id.
-    pub async fn list(&self, kind: DefinitionKind) -> Result<Vec<Definition>, StoreError> {
+    pub async fn list(&self, kind: DefinitionKind) -> Result<Vec<Definition>> {
         let query = self.table.query_prefix(kind.partition(), DOCUMENT_PREFIX);
         self.table.query_all(query).await?.iter().map(read_definition).collect()
     }
@@ -162,7 +162,7 @@ fn document_item(kind: DefinitionKind, id: &str, name: &str, body: &Value, (crea
     item(&kind.document_key(id), attributes)
 }
 
-fn read_definition(item: &Item) -> Result<Definition, StoreError> {
+fn read_definition(item: &Item) -> Result<Definition> {
     item.check_version("a definition")?;
     Ok(Definition {
         id: item.text("id")?.to_owned(),

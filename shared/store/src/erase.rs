@@ -8,7 +8,7 @@ use crate::conversations::{HEAD_PREFIX, IMPORTING_PREFIX};
 use crate::item::ItemExt;
 use crate::key::{OwnerPartitions, SK};
 use crate::owners::list_error;
-use crate::{ConversationStore, DeletionCounts, KeyError, RateLimit, ReadError, Store, StoreError};
+use crate::{ConversationStore, DeletionCounts, KeyError, RateLimit, ReadError, Result, Store};
 use domain::Owner;
 
 /// The maximum time until a turn at another instance has noticed that its conversation is gone and has recorded its
@@ -50,11 +50,7 @@ impl Store {
     }
 
     /// Returns the number of conversations, and whether a turn ran in one.
-    pub(crate) async fn erase_conversations(
-        &self,
-        owner: &Owner,
-        now: SystemTime,
-    ) -> Result<(usize, bool), StoreError> {
+    pub(crate) async fn erase_conversations(&self, owner: &Owner, now: SystemTime) -> Result<(usize, bool)> {
         let (mut count, mut ran) = (0, false);
         loop {
             let page = self.conversations.list(owner, 100, None).await.map_err(list_error)?;
@@ -70,7 +66,7 @@ impl Store {
 
     /// Deletes the items in the owner's own partition: new heads with their conversations' items, and everything else.
     /// Returns the number of each.
-    async fn erase_owner_partition(&self, owner: &Owner, now: SystemTime) -> Result<(usize, usize), StoreError> {
+    async fn erase_owner_partition(&self, owner: &Owner, now: SystemTime) -> Result<(usize, usize)> {
         let [data, _] = &self.tables;
         let (mut heads, mut others) = (0, 0);
         let mut pages = data.pages(data.query(&owner.partition()).projection_expression("pk, sk"));

@@ -2,6 +2,9 @@ use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use domain::ErrorCode;
 
+/// The result of a call of the store.
+pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// A storage failure, named by what the caller does next.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {

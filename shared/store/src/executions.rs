@@ -17,7 +17,7 @@ use crate::conversations::{Page, ReadError, cursor};
 use crate::item::{Item, ItemExt, UNDER, expires_at, item, n, s, to_json};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid};
 use crate::table::{Expression, Table};
-use crate::{Day, StoreError};
+use crate::{Day, Result};
 use domain::Owner;
 
 const TTL: Duration = Duration::from_hours(30 * 24);
@@ -77,7 +77,7 @@ pub struct Executions {
 
 impl Executions {
     /// Stores the calls of one turn; repeating it changes nothing.
-    pub async fn record(&self, owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<(), StoreError> {
+    pub async fn record(&self, owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<()> {
         self.table.put_all(items(owner, calls, now).collect()).await
     }
 
@@ -115,7 +115,7 @@ impl Executions {
         day: &str,
         start: Option<&str>,
         max_rows: usize,
-    ) -> Result<(Vec<ListedExecution>, Option<String>), StoreError> {
+    ) -> Result<(Vec<ListedExecution>, Option<String>)> {
         let (mut found, mut last) = (Vec::new(), start.map(str::to_owned));
         loop {
             let wanted = i32::try_from(max_rows - found.len()).unwrap_or(i32::MAX);
@@ -133,7 +133,7 @@ impl Executions {
     }
 
     /// The rows of these pointers, without missing ones.
-    async fn rows(&self, pointers: &[Item]) -> Result<Vec<ListedExecution>, StoreError> {
+    async fn rows(&self, pointers: &[Item]) -> Result<Vec<ListedExecution>> {
         let rows = pointers.iter().map(async |pointer| {
             let key = Key::new(pointer.text(UNDER)?, pointer.text(SK)?);
             self.table.get(&key).await?.map(|row| read(&row)).transpose()
@@ -142,7 +142,7 @@ impl Executions {
     }
 
     /// The calls for one answer of an owner, in order; none for a malformed id, which may be too long for a key.
-    pub async fn list_for_answer(&self, owner: &Owner, message_id: &str) -> Result<Vec<ListedExecution>, StoreError> {
+    pub async fn list_for_answer(&self, owner: &Owner, message_id: &str) -> Result<Vec<ListedExecution>> {
         if !is_ulid(message_id) {
             return Ok(Vec::new());
         }
@@ -156,29 +156,24 @@ impl Executions {
         owner: &Owner,
         start: Option<Item>,
         now: SystemTime,
-    ) -> Result<(Vec<ListedExecution>, Option<Item>), StoreError> {
+    ) -> Result<(Vec<ListedExecution>, Option<Item>)> {
         let (rows, next) = self.table.query_page(self.query_owner(owner).limit(100), start).await?;
         Ok((rows.iter().filter(|row| row.is_unexpired(now)).map(read).collect::<Result<_, _>>()?, next))
     }
 
     /// Deletes the calls of a conversation.
-    pub async fn delete_for_conversation(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
+    pub async fn delete_for_conversation(&self, owner: &Owner, conversation_id: &str) -> Result<()> {
         self.delete(self.query_conversation(owner, conversation_id), |_| true).await.map(drop)
     }
 
     /// Deletes the calls of these answers of a conversation, which are named by their ids.
-    pub async fn delete_for_answers(
-        &self,
-        owner: &Owner,
-        id: &str,
-        messages: &HashSet<String>,
-    ) -> Result<(), StoreError> {
+    pub async fn delete_for_answers(&self, owner: &Owner, id: &str, messages: &HashSet<String>) -> Result<()> {
         let is_deleted = |call: &str| call.split_once('-').is_some_and(|(message, _)| messages.contains(message));
         self.delete(self.query_conversation(owner, id), is_deleted).await.map(drop)
     }
 
     /// Deletes the calls of an owner; returns the number of items.
-    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize> {
         self.delete(self.query_owner(owner), |_| true).await
     }
 
@@ -192,7 +187,7 @@ impl Executions {
     }
 
     /// Deletes the rows with these ids, and each one's pointer before it: a pointer is found by its row alone.
-    async fn delete(&self, rows: QueryFluentBuilder, is_deleted: impl Fn(&str) -> bool) -> Result<usize, StoreError> {
+    async fn delete(&self, rows: QueryFluentBuilder, is_deleted: impl Fn(&str) -> bool) -> Result<usize> {
         let (mut pages, mut count) = (self.table.pages(rows.projection_expression("pk, sk, madeAt")), 0);
         while let Some(mut rows) = pages.next().await? {
             rows.retain(|row| row.text(SK).is_ok_and(&is_deleted));
@@ -205,7 +200,7 @@ impl Executions {
     }
 }
 
-fn pointer_key(row: &Item) -> Result<Item, StoreError> {
+fn pointer_key(row: &Item) -> Result<Item> {
     let made = UNIX_EPOCH + Duration::from_millis(row.number("madeAt")?);
     Ok(Key::new(day_partition(&Day::of(made).to_string()), row.text(SK)?).attributes())
 }
@@ -227,7 +222,7 @@ fn items(owner: &Owner, calls: &[Execution], now: SystemTime) -> impl Iterator<I
     })
 }
 
-fn read(row: &Item) -> Result<ListedExecution, StoreError> {
+fn read(row: &Item) -> Result<ListedExecution> {
     row.check_version("a call")?;
     Ok(ListedExecution {
         owner: row.text("owner")?.to_owned(),

@@ -10,8 +10,8 @@ use crate::conversations::{AllMessages, Page};
 use crate::item::Item;
 use crate::owners::list_error;
 use crate::{
-    ArticleCollection, Conversation, ConversationFilter, Day, DayUsage, Execution, KeyRecord, ReadError, Store,
-    StoreError, StoredArticle, StoredFile, StoredMessage, UsageScope, UsageTotals,
+    ArticleCollection, Conversation, ConversationFilter, Day, DayUsage, Execution, KeyRecord, ReadError, Result, Store,
+    StoredArticle, StoredFile, StoredMessage, UsageScope, UsageTotals,
 };
 use domain::Owner;
 
@@ -161,7 +161,7 @@ impl Store {
 
 impl Export {
     /// Returns the next rows, maybe none; `None` after the last.
-    pub async fn next(&mut self) -> Result<Option<Vec<ExportRow>>, StoreError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<ExportRow>>> {
         let Some(step) = self.steps.pop() else { return Ok(None) };
         let rows = match step {
             ExportStep::Begin => vec![self.header_row()],
@@ -187,17 +187,17 @@ impl Export {
         ExportRow::Export { form: FORM, owner: self.owner.as_str().to_owned(), at: rfc3339(millis(self.now)) }
     }
 
-    async fn keys(&self) -> Result<Vec<ExportRow>, StoreError> {
+    async fn keys(&self) -> Result<Vec<ExportRow>> {
         let keys = self.store.keys.list().await?.into_iter();
         Ok(keys.filter(|key| key.holder() == self.owner).map(key_row).collect())
     }
 
-    async fn instructions(&self) -> Result<Vec<ExportRow>, StoreError> {
+    async fn instructions(&self) -> Result<Vec<ExportRow>> {
         let text = self.store.instructions.get(&self.owner).await?;
         Ok(if text.is_empty() { Vec::new() } else { vec![ExportRow::Instructions { text }] })
     }
 
-    async fn days(&self) -> Result<Vec<ExportRow>, StoreError> {
+    async fn days(&self) -> Result<Vec<ExportRow>> {
         let days =
             self.store.ledger.days(UsageScope::User(&self.owner), Day::of(UNIX_EPOCH), Day::of(self.now)).await?;
         let row =
@@ -205,7 +205,7 @@ impl Export {
         Ok(days.into_iter().map(row).collect())
     }
 
-    async fn conversations(&mut self, cursor: Option<&str>) -> Result<Vec<ExportRow>, StoreError> {
+    async fn conversations(&mut self, cursor: Option<&str>) -> Result<Vec<ExportRow>> {
         let kept = ConversationFilter { temporary: Some(false), ..ConversationFilter::default() };
         let listed = self.store.conversations.list_filtered(&self.owner, kept, PAGE_SIZE, cursor).await;
         let Page { items, next_cursor } = listed.map_err(list_error)?;
@@ -214,7 +214,7 @@ impl Export {
         Ok(Vec::new())
     }
 
-    async fn messages(&mut self, id: String, after: u64) -> Result<Vec<ExportRow>, StoreError> {
+    async fn messages(&mut self, id: String, after: u64) -> Result<Vec<ExportRow>> {
         let AllMessages { messages, next, .. } = match self.store.all_messages(&self.owner, &id, after, self.now).await
         {
             Ok(page) => page,
@@ -227,7 +227,7 @@ impl Export {
         Ok(messages.into_iter().map(row).collect())
     }
 
-    async fn articles(&mut self, after: Option<&str>) -> Result<Vec<ExportRow>, StoreError> {
+    async fn articles(&mut self, after: Option<&str>) -> Result<Vec<ExportRow>> {
         let collection = ArticleCollection::Of(self.owner.clone());
         let (articles, next) = self.store.articles.page(&collection, PAGE_SIZE, after).await?;
         self.steps.extend(next.map(|after| ExportStep::Articles(Some(after))));
@@ -235,7 +235,7 @@ impl Export {
         Ok(Vec::new())
     }
 
-    async fn article(&self, article: StoredArticle) -> Result<ExportRow, StoreError> {
+    async fn article(&self, article: StoredArticle) -> Result<ExportRow> {
         let collection = ArticleCollection::Of(self.owner.clone());
         let chunks = self.store.articles.chunks(&collection, &article).await?;
         Ok(ExportRow::Article {
@@ -248,12 +248,12 @@ impl Export {
         })
     }
 
-    async fn files(&self) -> Result<Vec<ExportRow>, StoreError> {
+    async fn files(&self) -> Result<Vec<ExportRow>> {
         let files = self.store.files.list(&self.owner).await?;
         Ok(files.into_iter().map(|file| ExportRow::Attachment { file }).collect())
     }
 
-    async fn executions(&mut self, start: Option<Item>) -> Result<Vec<ExportRow>, StoreError> {
+    async fn executions(&mut self, start: Option<Item>) -> Result<Vec<ExportRow>> {
         let (calls, next) = self.store.executions.page_for_owner(&self.owner, start, self.now).await?;
         self.steps.extend(next.map(|start| ExportStep::Executions(Some(start))));
         let row = |call: crate::ListedExecution| ExportRow::Execution { at: call.at, execution: call.execution };

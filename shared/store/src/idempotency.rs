@@ -15,7 +15,7 @@ use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, OwnerPartitions, PK, SK, digest};
 use crate::table::{Expression, Table, WriteOutcome};
 use crate::turn_ref::TurnRef;
-use crate::{EXPIRES, StoreError};
+use crate::{EXPIRES, Result};
 use domain::Owner;
 
 /// How long a key maps to its turn.
@@ -55,7 +55,7 @@ impl Idempotency {
         key: &str,
         fingerprint: &[u8],
         now: SystemTime,
-    ) -> Result<IdempotencyStatus, StoreError> {
+    ) -> Result<IdempotencyStatus> {
         let print = digest(&String::from_utf8_lossy(fingerprint));
         // Callers' keys are any text: hashed, they are short and reveal nothing.
         let claim = IdempotencyClaim { key: Key::new(partition(owner), digest(key)), print };
@@ -66,28 +66,23 @@ impl Idempotency {
     }
 
     /// Maps the key of a claim to an import, if it is still free; returns whether it was.
-    pub async fn record_import(
-        &self,
-        claim: &IdempotencyClaim,
-        seed: &str,
-        now: SystemTime,
-    ) -> Result<bool, StoreError> {
+    pub async fn record_import(&self, claim: &IdempotencyClaim, seed: &str, now: SystemTime) -> Result<bool> {
         let write = claim.write(&self.table, &TurnRef::new(seed, seed, 0), None, now);
         Ok(matches!(self.table.commit(vec![write]).await?, WriteOutcome::Written(_)))
     }
 
     /// Deletes the keys of an owner; returns their number.
-    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize> {
         self.table.delete_partition(&partition(owner)).await
     }
 
     /// Deletes all keys that map to turns of a conversation.
-    pub async fn delete_for_conversation(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
+    pub async fn delete_for_conversation(&self, owner: &Owner, conversation_id: &str) -> Result<()> {
         self.table.delete_queried(self.query_conversation(owner, conversation_id)).await.map(drop)
     }
 
     /// Deletes the keys that map to turns of these answers of a conversation.
-    pub async fn delete_for_answers(&self, owner: &Owner, id: &str, seqs: &HashSet<u64>) -> Result<(), StoreError> {
+    pub async fn delete_for_answers(&self, owner: &Owner, id: &str, seqs: &HashSet<u64>) -> Result<()> {
         let mut keys = self.table.query_all(self.query_conversation(owner, id)).await?;
         keys.retain(|key| key.number("answer").is_ok_and(|seq| seqs.contains(&seq)));
         self.table.delete_all(keys).await
@@ -123,7 +118,7 @@ impl IdempotencyClaim {
         (item.text(PK), item.text(SK)) == (Ok(&self.key.pk), Ok(&self.key.sk))
     }
 
-    fn status_of_record(self, record: &Item) -> Result<IdempotencyStatus, StoreError> {
+    fn status_of_record(self, record: &Item) -> Result<IdempotencyStatus> {
         if record.text("print")? != self.print {
             return Ok(IdempotencyStatus::Mismatch);
         }
@@ -136,7 +131,7 @@ impl IdempotencyClaim {
 }
 
 /// Whether a record no longer counts: it is expired, or a claim of an earlier release whose turn did not begin.
-fn is_free(record: &Item, now: SystemTime) -> Result<bool, StoreError> {
+fn is_free(record: &Item, now: SystemTime) -> Result<bool> {
     let is_expired = record.number::<i64>(EXPIRES)? <= seconds(now);
     let is_abandoned = !record.contains_key("conversation") && record.number::<i64>("claimedUntil")? <= millis(now);
     Ok(is_expired || is_abandoned)

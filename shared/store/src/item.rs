@@ -11,7 +11,7 @@ pub(crate) use crate::attributes::{Item, n, s};
 use crate::clock::seconds;
 use crate::key::Key;
 use crate::schema::{SCHEMA, VERSION};
-use crate::{EXPIRES, StoreError};
+use crate::{EXPIRES, Result, StoreError};
 
 /// The current schema version; every item carries it as `v`.
 pub(crate) const SCHEMA_VERSION: u32 = SCHEMA.current;
@@ -48,33 +48,33 @@ pub(crate) fn item<'a>(key: &Key, attributes: impl IntoIterator<Item = (&'a str,
 pub(crate) trait ItemExt {
     fn attributes(&self) -> &Item;
 
-    fn text(&self, name: &str) -> Result<&str, StoreError> {
+    fn text(&self, name: &str) -> Result<&str> {
         let value = self.attributes().get(name).and_then(|value| value.as_s().ok());
         value.map(String::as_str).ok_or_else(|| unreadable(name))
     }
 
-    fn number<T: FromStr>(&self, name: &str) -> Result<T, StoreError> {
+    fn number<T: FromStr>(&self, name: &str) -> Result<T> {
         let value = self.attributes().get(name).and_then(|value| value.as_n().ok());
         value.and_then(|text| text.parse().ok()).ok_or_else(|| unreadable(name))
     }
 
-    fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
+    fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         serde_json::from_str(self.text(name)?).map_err(|_| unreadable(name))
     }
 
     /// A number of an item that may lack it.
-    fn optional_number<T: FromStr>(&self, name: &str) -> Result<Option<T>, StoreError> {
+    fn optional_number<T: FromStr>(&self, name: &str) -> Result<Option<T>> {
         self.attributes().contains_key(name).then(|| self.number(name)).transpose()
     }
 
     /// A variant of an enum without data.
-    fn variant<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
+    fn variant<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let text: StrDeserializer<'_, ValueError> = self.text(name)?.into_deserializer();
         T::deserialize(text).map_err(|_| unreadable(name))
     }
 
     /// JSON of an item that may lack it.
-    fn optional_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, StoreError> {
+    fn optional_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
         self.attributes().contains_key(name).then(|| self.json(name)).transpose()
     }
 
@@ -84,7 +84,7 @@ pub(crate) trait ItemExt {
     }
 
     /// The groups that an item names; none if it lacks [`GROUPS`], as items of earlier releases do.
-    fn groups(&self) -> Result<Groups, StoreError> {
+    fn groups(&self) -> Result<Groups> {
         let Some(value) = self.attributes().get(GROUPS) else { return Ok(Groups::default()) };
         let names = value.as_l().ok().and_then(|all| all.iter().map(|one| one.as_s().ok().cloned()).collect());
         names.and_then(|names: Vec<String>| Groups::new(names)).ok_or_else(|| unreadable(GROUPS))
@@ -96,7 +96,7 @@ pub(crate) trait ItemExt {
     }
 
     /// Fails if this release cannot interpret the item, which is `kind`.
-    fn check_version(&self, kind: &str) -> Result<(), StoreError> {
+    fn check_version(&self, kind: &str) -> Result<()> {
         if self.is_readable() { Ok(()) } else { Err(StoreError::fault(format!("{kind} of another version"))) }
     }
 }

@@ -13,7 +13,7 @@ pub use api_key::ApiKey;
 use record::CITATION_LINKS;
 pub use record::{KeyChange, KeyRecord, NewKey};
 
-use crate::StoreError;
+use crate::Result;
 use crate::backoff::within;
 use crate::clock::millis;
 use crate::error::classify;
@@ -41,7 +41,7 @@ pub struct Keys {
 
 impl Keys {
     /// Stores a new key, which is valid from then on.
-    pub async fn create(&self, key: &ApiKey, new: &NewKey, now: SystemTime) -> Result<KeyRecord, StoreError> {
+    pub async fn create(&self, key: &ApiKey, new: &NewKey, now: SystemTime) -> Result<KeyRecord> {
         let record = KeyRecord::new(key, new, now);
         let put = self.table.client.put_item().table_name(&*self.table.name).set_item(Some(record.item()));
         Box::pin(put.send()).await.map_err(|error| classify("PutItem", &error))?;
@@ -49,7 +49,7 @@ impl Keys {
     }
 
     /// The key with this id, valid or not; `None` for a malformed id, without a database call.
-    pub async fn get(&self, id: &str) -> Result<Option<KeyRecord>, StoreError> {
+    pub async fn get(&self, id: &str) -> Result<Option<KeyRecord>> {
         if !is_ulid(id) {
             return Ok(None);
         }
@@ -57,27 +57,27 @@ impl Keys {
     }
 
     /// All keys, oldest first.
-    pub async fn list(&self) -> Result<Vec<KeyRecord>, StoreError> {
+    pub async fn list(&self) -> Result<Vec<KeyRecord>> {
         self.list_oldest(usize::MAX).await
     }
 
     /// The oldest keys, at most `limit`.
-    pub async fn list_oldest(&self, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
+    pub async fn list_oldest(&self, limit: usize) -> Result<Vec<KeyRecord>> {
         let items = self.items(limit).await?;
         items.iter().take(limit).map(KeyRecord::read).collect()
     }
 
     /// Revokes a key permanently, also a revoked one; `None` when there is no such key.
-    pub async fn revoke(&self, id: &str, now: SystemTime) -> Result<Option<KeyRecord>, StoreError> {
+    pub async fn revoke(&self, id: &str, now: SystemTime) -> Result<Option<KeyRecord>> {
         self.change(id, revoke_update(now)).await
     }
 
     /// Changes a key; `None` when there is no such key, or it is revoked.
-    pub async fn update(&self, id: &str, change: &KeyChange) -> Result<Option<KeyRecord>, StoreError> {
+    pub async fn update(&self, id: &str, change: &KeyChange) -> Result<Option<KeyRecord>> {
         self.change(id, change_update(change)).await
     }
 
-    async fn change(&self, id: &str, change: Expression) -> Result<Option<KeyRecord>, StoreError> {
+    async fn change(&self, id: &str, change: Expression) -> Result<Option<KeyRecord>> {
         if !is_ulid(id) {
             return Ok(None);
         }
@@ -88,20 +88,20 @@ impl Keys {
     }
 
     /// Deletes the keys of an owner, readable or not; returns their number.
-    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize> {
         let items = self.items_of(owner).await?;
         let count = items.len();
         self.table.delete_all(items).await.map(|()| count)
     }
 
     /// The items of an owner's keys, readable or not.
-    async fn items_of(&self, owner: &Owner) -> Result<Vec<Item>, StoreError> {
+    async fn items_of(&self, owner: &Owner) -> Result<Vec<Item>> {
         let is_owned = |item: &Item| item.text("owner").is_ok_and(|name| Owner::key_holder(name) == *owner);
         Ok(self.items(usize::MAX).await?.into_iter().filter(is_owned).collect())
     }
 
     /// The items of the oldest keys, at least `limit` if there are as many.
-    async fn items(&self, limit: usize) -> Result<Vec<Item>, StoreError> {
+    async fn items(&self, limit: usize) -> Result<Vec<Item>> {
         let (mut pages, mut items) = (self.table.pages(self.table.query(PARTITION)), Vec::new());
         while items.len() < limit
             && let Some(page) = pages.next().await?

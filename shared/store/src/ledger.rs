@@ -14,7 +14,7 @@ use crate::coalescer::Coalescer;
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
 use crate::key::{Key, OwnerPartitions, SK, encode};
 use crate::table::{Expression, Table, WriteOutcome};
-use crate::{Day, StoreError};
+use crate::{Day, Result, StoreError};
 
 /// The partition of the daily totals of all owners together.
 const GLOBAL_PARTITION: &str = "USAGE";
@@ -41,7 +41,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct UsageLedger {
     pub(crate) table: Table,
     /// Combines simultaneous entries of one sum and breakdown; no sum waits for another.
-    coalescer: Coalescer<(Key, Option<Breakdown>), UsageTotals, Result<(), StoreError>>,
+    coalescer: Coalescer<(Key, Option<Breakdown>), UsageTotals, Result<()>>,
     /// The day for which this instance has listed an owner.
     pub(crate) listed: Arc<Mutex<HashMap<Owner, Day>>>,
 }
@@ -170,7 +170,7 @@ impl UsageLedger {
     ///
     /// # Errors
     /// `Busy` after two seconds; the entry may be added nevertheless.
-    pub async fn add(&self, scope: UsageScope<'_>, day: Day, turn: &TurnUsage<'_>) -> Result<(), StoreError> {
+    pub async fn add(&self, scope: UsageScope<'_>, day: Day, turn: &TurnUsage<'_>) -> Result<()> {
         let (ledger, entry) = (self.clone(), UsageTotals::of_turn(turn.usage));
         let key = (scope.key(day), matches!(scope, UsageScope::User(_)).then(|| turn.into()));
         // A separate task: entries of other turns may wait for it, and a turn's own task runs only while its client
@@ -186,7 +186,7 @@ impl UsageLedger {
         AnswerWrites(vec![self.table.update_write(&UsageScope::User(owner).key(day), addition)])
     }
 
-    async fn add_entry(&self, key: &(Key, Option<Breakdown>), entry: UsageTotals) -> Result<(), StoreError> {
+    async fn add_entry(&self, key: &(Key, Option<Breakdown>), entry: UsageTotals) -> Result<()> {
         let write = async |entries: Vec<UsageTotals>| {
             let sum = entries.into_iter().fold(UsageTotals::default(), UsageTotals::plus);
             let write = || self.table.update(&key.0, addition_update(sum, key.1.as_ref()));
@@ -200,20 +200,20 @@ impl UsageLedger {
     }
 
     /// The usage of a day.
-    pub async fn day(&self, scope: UsageScope<'_>, day: Day) -> Result<UsageTotals, StoreError> {
+    pub async fn day(&self, scope: UsageScope<'_>, day: Day) -> Result<UsageTotals> {
         let item = self.table.get(&scope.key(day)).await?;
         Ok(item.map(|item| UsageTotals::read(&item, "")).unwrap_or_default())
     }
 
     /// The days from `first` to `last` with usage, in order.
-    pub async fn days(&self, scope: UsageScope<'_>, first: Day, last: Day) -> Result<Vec<DayUsage>, StoreError> {
+    pub async fn days(&self, scope: UsageScope<'_>, first: Day, last: Day) -> Result<Vec<DayUsage>> {
         let query = self.table.query_range(&scope.partition(), day_sk(first), day_sk(last));
         let items = self.table.query_all(query).await?;
         items.iter().map(DayUsage::read).collect()
     }
 
     /// Reserves one of the `limit` searches of a day; `false` when none is left.
-    pub async fn reserve_search(&self, scope: UsageScope<'_>, day: Day, limit: u64) -> Result<bool, StoreError> {
+    pub async fn reserve_search(&self, scope: UsageScope<'_>, day: Day, limit: u64) -> Result<bool> {
         let one = Expression::update("ADD searches :one SET v = :v")
             .and_when("attribute_not_exists(searches) OR searches < :limit")
             .value(":one", n(1))
@@ -224,7 +224,7 @@ impl UsageLedger {
     }
 
     /// Releases a reservation whose search was not made.
-    pub async fn release_search(&self, scope: UsageScope<'_>, day: Day) -> Result<(), StoreError> {
+    pub async fn release_search(&self, scope: UsageScope<'_>, day: Day) -> Result<()> {
         let one = Expression::update("ADD searches :one").and_when("searches > :none").value(":one", n(-1));
         self.table.update(&scope.key(day), one.value(":none", n(0))).await.map(|_| ())
     }
@@ -251,7 +251,7 @@ impl From<&TurnUsage<'_>> for Breakdown {
 }
 
 impl DayUsage {
-    fn read(item: &Item) -> Result<Self, StoreError> {
+    fn read(item: &Item) -> Result<Self> {
         let models = item.keys().filter_map(|name| name.strip_prefix("turns@"));
         let of_model = |model: &str| (model.to_owned(), UsageTotals::read(item, &format!("@{model}")));
         let groups = item.get(MEMBER_OF).and_then(|groups| groups.as_ss().ok()).cloned();
@@ -291,7 +291,7 @@ fn day_sk(day: Day) -> String {
     format!("D#{day}")
 }
 
-fn day_of(item: &Item) -> Result<Day, StoreError> {
+fn day_of(item: &Item) -> Result<Day> {
     let date = item.text(SK)?.strip_prefix("D#").and_then(Day::parse);
     date.ok_or_else(|| StoreError::fault("a day of the ledger is not readable"))
 }

@@ -114,6 +114,7 @@ pub use conversations::{
 };
 pub use day::Day;
 pub use definitions::{DefineError, Definition, DefinitionKind, Definitions};
+pub(crate) use error::Result;
 pub use error::{STORAGE_DAMAGED, STORAGE_FULL, StoreError};
 pub use executions::{Execution, Executions, ListedExecution};
 pub use export::{Export, ExportRow};

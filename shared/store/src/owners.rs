@@ -11,7 +11,7 @@ use crate::error::classify;
 use crate::item::{Item, UNDER, s};
 use crate::key::OwnerPartitions;
 use crate::table::Table;
-use crate::{ArticleCollection, ReadError, Store, StoreError, executions, limits};
+use crate::{ArticleCollection, ReadError, Result, Store, StoreError, executions, limits};
 use domain::Owner;
 
 /// The numbers of deleted items.
@@ -31,7 +31,7 @@ impl Store {
     /// Keys are deleted first, so that no new requests are accepted; an instance with a cached key drops it within a
     /// minute. Conversations follow, which ends their running turns. Last, both tables are scanned for all other items
     /// under the owner's name. That takes time in proportion to the tables' size, and misses nothing.
-    pub async fn delete_owner(&self, owner: &Owner) -> Result<DeletionCounts, StoreError> {
+    pub async fn delete_owner(&self, owner: &Owner) -> Result<DeletionCounts> {
         let keys = self.keys.delete_by_owner(owner).await?;
         let (conversations, _) = self.erase_conversations(owner, SystemTime::now()).await?;
         self.articles.delete_vectors(&ArticleCollection::Of(owner.clone())).await?;
@@ -51,7 +51,7 @@ pub(crate) fn list_error(error: ReadError) -> StoreError {
 }
 
 /// Deletes the items in an owner's partition and in the partitions that extend its key; returns the number of items.
-async fn delete_scanned(table: &Table, owner: &Owner) -> Result<usize, StoreError> {
+async fn delete_scanned(table: &Table, owner: &Owner) -> Result<usize> {
     let (mut start, mut count) = (None, 0);
     loop {
         let answer = Box::pin(scan_owner(table, owner).set_exclusive_start_key(start).send()).await;

@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 
-use crate::StoreError;
+use crate::Result;
 use crate::item::Item;
 use crate::table::Table;
 
@@ -16,7 +16,7 @@ pub(crate) struct Pages<'a> {
 
 impl Pages<'_> {
     /// Reads the next page, which may be empty; `None` after the last.
-    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Item>>, StoreError> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Item>>> {
         if self.is_read {
             return Ok(None);
         }
@@ -32,7 +32,7 @@ impl Table {
     }
 
     /// The first item of a query with a filter: its pages may be empty.
-    pub(crate) async fn first(&self, query: QueryFluentBuilder) -> Result<Option<Item>, StoreError> {
+    pub(crate) async fn first(&self, query: QueryFluentBuilder) -> Result<Option<Item>> {
         let mut pages = self.pages(query);
         while let Some(items) = pages.next().await? {
             if let Some(first) = items.into_iter().next() {
@@ -42,7 +42,7 @@ impl Table {
         Ok(None)
     }
 
-    pub(crate) async fn query_all(&self, query: QueryFluentBuilder) -> Result<Vec<Item>, StoreError> {
+    pub(crate) async fn query_all(&self, query: QueryFluentBuilder) -> Result<Vec<Item>> {
         let (mut pages, mut items) = (self.pages(query), Vec::new());
         while let Some(page) = pages.next().await? {
             items.extend(page);
@@ -51,7 +51,7 @@ impl Table {
     }
 
     /// Deletes all items of a query, page by page; returns their number.
-    pub(crate) async fn delete_queried(&self, query: QueryFluentBuilder) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_queried(&self, query: QueryFluentBuilder) -> Result<usize> {
         let (mut pages, mut count) = (self.pages(query.projection_expression("pk, sk")), 0);
         while let Some(keys) = pages.next().await? {
             count += keys.len();

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use domain::{Owner, TurnAccumulator};
 
 use crate::conversations::{AllMessages, MessageQuery, Page, StoredMessage};
-use crate::{BeginError, NewTurn, ReadError, Store, StoreError, TurnLease, TurnRef};
+use crate::{BeginError, NewTurn, ReadError, Result, Store, TurnLease, TurnRef};
 
 /// Maximum number of pages of a log that are read, each of at most 1 MB; a turn's text takes three.
 const MAX_PAGES: usize = 16;
@@ -58,7 +58,7 @@ impl Store {
     /// the log holds anything; another reader may have stored it.
     ///
     /// The log may end anywhere: after an event that cannot be read, or that was not written, nothing is used.
-    pub async fn recover_turn(&self, owner: &Owner, turn: &TurnRef, now: SystemTime) -> Result<bool, StoreError> {
+    pub async fn recover_turn(&self, owner: &Owner, turn: &TurnRef, now: SystemTime) -> Result<bool> {
         let (mut logged, mut events) = (TurnAccumulator::default(), 0);
         for _ in 0..MAX_PAGES {
             let page = self.streams.read(owner, turn, events, now).await?;

@@ -4,8 +4,8 @@
 //! `current` by one and adds the steps that upgrade older items. `oldest_reader` is the oldest version whose releases
 //! can read the items of this one. It stays lower than `current` for at least one release (expand, then contract).
 
-use crate::StoreError;
 use crate::attributes::{Item, n};
+use crate::{Result, StoreError};
 
 /// The attribute with an item's schema version.
 pub(crate) const VERSION: &str = "v";
@@ -65,7 +65,7 @@ impl SchemaVersion {
     ///
     /// # Errors
     /// A fault if a newer release wrote the item: the condition then tested something else.
-    pub(crate) fn check_conflict(&self, item: Option<Item>) -> Result<Option<Item>, StoreError> {
+    pub(crate) fn check_conflict(&self, item: Option<Item>) -> Result<Option<Item>> {
         match item {
             Some(item) if item.contains_key(VERSION) && !self.can_read(&item) => {
                 Err(StoreError::fault("an item of a newer version, which stays as it is"))

@@ -15,7 +15,7 @@ use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s, version};
 use crate::key::{Key, PK, encode};
 use crate::search_credits::{self, SpentCredits};
 use crate::table::{Expression, Table, WriteOutcome};
-use crate::{EXPIRES, StoreError};
+use crate::{EXPIRES, Result};
 
 /// The maximum size of a value in bytes; an item holds 400 KB with its keys.
 const MAX_VALUE_BYTES: usize = 380_000;
@@ -66,23 +66,12 @@ pub struct SearchCache {
 impl SearchCache {
     /// Looks up `key`; of simultaneous callers that miss, one becomes the leader for `lease`. It reads the credits of
     /// `provider` in the same request.
-    pub async fn claim(
-        &self,
-        key: &str,
-        provider: &str,
-        lease: Duration,
-        now: SystemTime,
-    ) -> Result<Claim, StoreError> {
+    pub async fn claim(&self, key: &str, provider: &str, lease: Duration, now: SystemTime) -> Result<Claim> {
         let keys = (entry_key(key), search_credits::key(provider, now));
         within(CALL_TIMEOUT, self.find_or_lease(keys, lease, now)).await
     }
 
-    async fn find_or_lease(
-        &self,
-        (key, credits_key): (Key, Key),
-        lease: Duration,
-        now: SystemTime,
-    ) -> Result<Claim, StoreError> {
+    async fn find_or_lease(&self, (key, credits_key): (Key, Key), lease: Duration, now: SystemTime) -> Result<Claim> {
         // Hits are the usual case, and a read is cheaper than a rejected write.
         let items = self.table.get_all(vec![key.clone(), credits_key.clone()]).await?;
         let find = |key: &Key| items.iter().find(|item| item.text(PK).is_ok_and(|pk| pk == key.pk));
@@ -109,7 +98,7 @@ impl SearchCache {
     }
 
     /// Stores a value that is fresh for `ttl`, unless it is too large for an item or the lease was lost.
-    pub async fn put(&self, lease: FetchLease, value: &str, ttl: Duration, now: SystemTime) -> Result<(), StoreError> {
+    pub async fn put(&self, lease: FetchLease, value: &str, ttl: Duration, now: SystemTime) -> Result<()> {
         if value.len() > MAX_VALUE_BYTES {
             return self.release(lease).await;
         }
@@ -118,7 +107,7 @@ impl SearchCache {
 
     /// Remembers that a caller was given a value that is fresh for `ttl` at most; returns whether this was known before.
     /// `delivery` is a digest of the value and the caller.
-    pub async fn was_delivered(&self, delivery: &str, ttl: Duration, now: SystemTime) -> Result<bool, StoreError> {
+    pub async fn was_delivered(&self, delivery: &str, ttl: Duration, now: SystemTime) -> Result<bool> {
         let id = new_id();
         let expires = n(expires_at_secs(millis_after(now, ttl)));
         let change = Expression::set([("delivery", s(&id)), (EXPIRES, expires), version()])
@@ -133,7 +122,7 @@ impl SearchCache {
     }
 
     /// Releases the lease without a value, so that the next caller leads.
-    pub async fn release(&self, lease: FetchLease) -> Result<(), StoreError> {
+    pub async fn release(&self, lease: FetchLease) -> Result<()> {
         let change = Expression::update("REMOVE leader, leaseUntil").and_when("leader = :leader");
         within(CALL_TIMEOUT, self.table.update(&lease.key, change.value(":leader", s(&lease.id)))).await.map(|_| ())
     }

@@ -10,7 +10,7 @@ use crate::clock::millis;
 use crate::item::{Item, ItemExt, expires_at, n, version};
 use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
-use crate::{Day, StoreError};
+use crate::{Day, Result};
 
 /// How long the item of a month is kept after its last write.
 const TTL: Duration = Duration::from_hours(40 * 24);
@@ -37,25 +37,25 @@ pub struct SpentCredits {
 
 impl SearchCredits {
     /// The credits that `provider` charged in the month and on the day of `now`.
-    pub async fn spent(&self, provider: &str, now: SystemTime) -> Result<SpentCredits, StoreError> {
+    pub async fn spent(&self, provider: &str, now: SystemTime) -> Result<SpentCredits> {
         let item = within(CALL_TIMEOUT, self.table.get(&key(provider, now))).await?;
         Ok(SpentCredits::read(item.as_ref(), now))
     }
 
     /// Adds credits that `provider` charged at `now`.
-    pub async fn add(&self, provider: &str, credits: u64, now: SystemTime) -> Result<(), StoreError> {
+    pub async fn add(&self, provider: &str, credits: u64, now: SystemTime) -> Result<()> {
         let change = Expression::set([expires_at(now + TTL), version()]);
         let change = change.and(&format!("ADD credits :credits, {} :credits", day_attribute(now)));
         self.write(provider, change.value(":credits", n(credits)), now).await
     }
 
     /// Pauses `provider` until a time within the month of `now`; the next month has its own allowance.
-    pub async fn pause(&self, provider: &str, until: SystemTime, now: SystemTime) -> Result<(), StoreError> {
+    pub async fn pause(&self, provider: &str, until: SystemTime, now: SystemTime) -> Result<()> {
         let change = Expression::set([("pausedUntil", n(millis(until))), expires_at(now + TTL), version()]);
         self.write(provider, change, now).await
     }
 
-    async fn write(&self, provider: &str, change: Expression, now: SystemTime) -> Result<(), StoreError> {
+    async fn write(&self, provider: &str, change: Expression, now: SystemTime) -> Result<()> {
         within(CALL_TIMEOUT, self.table.update(&key(provider, now), change)).await.map(|_| ())
     }
 }

@@ -14,7 +14,6 @@ use tokio::time::Instant;
 
 pub use self::entry::LogEntry;
 use self::entry::{format_lines, parse_line};
-use crate::StoreError;
 use crate::answer_writes::AnswerWrites;
 use crate::coalescer::Coalescer;
 use crate::conversations::TurnLease;
@@ -22,6 +21,7 @@ use crate::item::{Item, ItemExt, expires_at, item, n, s};
 use crate::key::{Key, OwnerPartitions, SK, is_ulid};
 use crate::table::{Expression, Table};
 use crate::turn_ref::TurnRef;
+use crate::{Result, StoreError};
 
 const TTL: Duration = Duration::from_hours(1);
 
@@ -37,7 +37,7 @@ const MAX_TAIL_BYTES: usize = 64 * 1024;
 pub struct StreamLog {
     table: Table,
     /// Combines writes of several turns' logs at the same moment.
-    coalescer: Coalescer<(), Vec<Item>, Result<(), StoreError>>,
+    coalescer: Coalescer<(), Vec<Item>, Result<()>>,
     flush_epoch: Instant,
 }
 
@@ -73,7 +73,7 @@ impl StreamLog {
         first: usize,
         events: &[LogEntry],
         now: SystemTime,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut items = Vec::new();
         let mut first = first;
         for lines in split_batches(events)? {
@@ -100,13 +100,7 @@ impl StreamLog {
     }
 
     /// Reads a page of events, starting with number `next`, which must be the first of a batch.
-    pub async fn read(
-        &self,
-        owner: &Owner,
-        turn: &TurnRef,
-        next: usize,
-        now: SystemTime,
-    ) -> Result<LogPage, StoreError> {
+    pub async fn read(&self, owner: &Owner, turn: &TurnRef, next: usize, now: SystemTime) -> Result<LogPage> {
         let (items, has_more) = self.page(owner, &turn.conversation_id, &turn.turn_id, next, None).await?;
         let mut page = LogPage { has_more, ..LogPage::default() };
         for item in items.iter().filter(|item| item.is_unexpired(now)) {
@@ -126,14 +120,14 @@ impl StreamLog {
         conversation_id: &str,
         turn_id: &str,
         now: SystemTime,
-    ) -> Result<Option<TurnRef>, StoreError> {
+    ) -> Result<Option<TurnRef>> {
         let (items, _) = self.page(owner, conversation_id, turn_id, 0, Some(1)).await?;
         let Some(first) = items.first().filter(|item| item.is_unexpired(now)) else { return Ok(None) };
         Ok(Some(TurnRef::new(turn_id, conversation_id, first.number("answer")?)))
     }
 
     /// Deletes the logs of a conversation, or of `turn_id` alone.
-    pub async fn delete_logs(&self, owner: &Owner, id: &str, turn_id: Option<&str>) -> Result<(), StoreError> {
+    pub async fn delete_logs(&self, owner: &Owner, id: &str, turn_id: Option<&str>) -> Result<()> {
         let prefix = turn_id.map_or_else(|| "T#".to_owned(), turn_prefix);
         let query = self.table.query_prefix(&owner.stream_partition(id), &prefix);
         self.table.delete_queried(query).await.map(drop)
@@ -147,7 +141,7 @@ impl StreamLog {
         turn_id: &str,
         first: usize,
         limit: Option<i32>,
-    ) -> Result<(Vec<Item>, bool), StoreError> {
+    ) -> Result<(Vec<Item>, bool)> {
         if !is_ulid(conversation_id) || !is_ulid(turn_id) {
             return Ok((Vec::new(), false));
         }
@@ -191,7 +185,7 @@ fn first_event(item: &Item) -> Option<usize> {
 }
 
 /// Splits events into batches that fit into items.
-fn split_batches(events: &[LogEntry]) -> Result<Vec<&[LogEntry]>, StoreError> {
+fn split_batches(events: &[LogEntry]) -> Result<Vec<&[LogEntry]>> {
     let (mut batches, mut rest) = (Vec::new(), events);
     while !rest.is_empty() {
         let mut bytes = 0;

@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{
     TransactWriteItem, Update,
 };
 
-use crate::StoreError;
+use crate::Result;
 use crate::backoff::back_off;
 use crate::error::classify;
 use crate::item::{Item, n, s};
@@ -25,7 +25,7 @@ use crate::schema::{SCHEMA, SchemaVersion};
 const MAX_CONFLICT_RETRIES: u32 = 4;
 
 /// A call whose code is once in the binary: unboxed, each crate that awaits it has a copy.
-type Call<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
+type Call<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 
 /// One table of the shared client; all reads are strongly consistent.
 #[derive(Clone)]
@@ -174,11 +174,11 @@ impl Table {
     }
 
     /// Deletes one item if it exists.
-    pub(crate) async fn delete(&self, key: &Key) -> Result<WriteOutcome, StoreError> {
+    pub(crate) async fn delete(&self, key: &Key) -> Result<WriteOutcome> {
         self.delete_where(key, Expression::when("attribute_exists(pk)")).await
     }
 
-    pub(crate) async fn delete_where(&self, key: &Key, rule: Expression) -> Result<WriteOutcome, StoreError> {
+    pub(crate) async fn delete_where(&self, key: &Key, rule: Expression) -> Result<WriteOutcome> {
         let call = self.client.delete_item().table_name(&*self.name).set_key(Some(key.attributes()));
         let call = call.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
         match retry_conflicts(|| call.clone().send()).await {
@@ -215,7 +215,7 @@ impl Table {
         &self,
         query: QueryFluentBuilder,
         start: Option<Item>,
-    ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
+    ) -> Result<(Vec<Item>, Option<Item>)> {
         let answer = Box::pin(query.set_exclusive_start_key(start).send()).await;
         let answer = answer.map_err(|error| classify("Query", &error))?;
         let items = answer.items.unwrap_or_default().into_iter().map(|item| SCHEMA.upgrade(item));

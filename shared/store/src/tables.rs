@@ -12,7 +12,7 @@ use platform::settings::{SettingError, Settings};
 
 use crate::error::classify;
 use crate::key::{PK, SK};
-use crate::{EXPIRES, StoreError, UPDATED_AT, UPDATED_INDEX};
+use crate::{EXPIRES, Result, StoreError, UPDATED_AT, UPDATED_INDEX};
 
 /// The poll interval and the maximum number of polls while a new table becomes active.
 const POLL: (Duration, u32) = (Duration::from_millis(200), 150);
@@ -51,7 +51,7 @@ fn is_table_name(text: &str) -> bool {
 /// Creates missing tables for the local server and the tests, and waits until they are active.
 ///
 /// A deployed function's tables come from its template, with the same schema.
-pub async fn create_tables(config: &SdkConfig, names: &TableNames) -> Result<(), StoreError> {
+pub async fn create_tables(config: &SdkConfig, names: &TableNames) -> Result<()> {
     let client = crate::aws::client(config);
     let data = with_primary_key(client.create_table().table_name(&names.data))?
         .attribute_definitions(attribute_definition(UPDATED_AT, ScalarAttributeType::N)?)
@@ -92,7 +92,7 @@ fn key_element(name: &str, kind: KeyType) -> Result<KeySchemaElement, BuildError
     KeySchemaElement::builder().attribute_name(name).key_type(kind).build()
 }
 
-async fn create(table: CreateTableFluentBuilder) -> Result<(), StoreError> {
+async fn create(table: CreateTableFluentBuilder) -> Result<()> {
     match table.send().await {
         Ok(_) => Ok(()),
         Err(SdkError::ServiceError(answer)) if answer.err().is_resource_in_use_exception() => Ok(()),
@@ -100,7 +100,7 @@ async fn create(table: CreateTableFluentBuilder) -> Result<(), StoreError> {
     }
 }
 
-async fn wait_until_usable(client: &Client, name: &str) -> Result<(), StoreError> {
+async fn wait_until_usable(client: &Client, name: &str) -> Result<()> {
     let (pause, times) = POLL;
     for _ in 0..times {
         let answer = client.describe_table().table_name(name).send().await;
@@ -113,7 +113,7 @@ async fn wait_until_usable(client: &Client, name: &str) -> Result<(), StoreError
     Err(StoreError::Busy)
 }
 
-async fn enable_expiry(client: &Client, name: &str) -> Result<(), StoreError> {
+async fn enable_expiry(client: &Client, name: &str) -> Result<()> {
     let answer = client.describe_time_to_live().table_name(name).send().await;
     let known = answer.map_err(|error| classify("DescribeTimeToLive", &error))?.time_to_live_description;
     let status = known.and_then(|description| description.time_to_live_status);

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{CachedToolSupport, ToolMode, ToolSupport, ToolSupportSource};
 
-use crate::StoreError;
+use crate::Result;
 use crate::clock::millis;
 use crate::item::{Item, ItemExt, expires_at, n, version};
 use crate::key::{Key, digest};
@@ -24,26 +24,26 @@ pub struct ToolSupportTable {
 
 impl ToolSupportTable {
     /// The support of the model with this identity, if it is valid at `now`; its end has millisecond precision.
-    pub async fn get(&self, identity: &str, now: SystemTime) -> Result<Option<CachedToolSupport>, StoreError> {
+    pub async fn get(&self, identity: &str, now: SystemTime) -> Result<Option<CachedToolSupport>> {
         let support = self.table.get(&key(identity)).await?.as_ref().and_then(read);
         // DynamoDB takes days to delete expired items.
         Ok(support.filter(|support| support.expires_at > now))
     }
 
     /// Stores a support. One from a list does not replace a valid one from the endpoint's behaviour.
-    pub async fn put(&self, identity: &str, support: CachedToolSupport, now: SystemTime) -> Result<(), StoreError> {
+    pub async fn put(&self, identity: &str, support: CachedToolSupport, now: SystemTime) -> Result<()> {
         self.table.update(&key(identity), store_update(support, now)).await.map(|_| ())
     }
 
     /// Until when the endpoint's refusal of pictures is valid, if it is valid at `now`.
-    pub async fn image_refusal(&self, identity: &str, now: SystemTime) -> Result<Option<SystemTime>, StoreError> {
+    pub async fn image_refusal(&self, identity: &str, now: SystemTime) -> Result<Option<SystemTime>> {
         let item = self.table.get(&key(identity)).await?.filter(ItemExt::is_readable);
         let until = item.and_then(|item| item.number(IMAGES_REFUSED_UNTIL).ok());
         Ok(until.map(|until| UNIX_EPOCH + Duration::from_millis(until)).filter(|until| *until > now))
     }
 
     /// Stores that the endpoint refused pictures.
-    pub async fn put_image_refusal(&self, identity: &str, until: SystemTime) -> Result<(), StoreError> {
+    pub async fn put_image_refusal(&self, identity: &str, until: SystemTime) -> Result<()> {
         let change = Expression::set([(IMAGES_REFUSED_UNTIL, n(millis(until))), expires_at(until), version()]);
         self.table.update(&key(identity), change).await.map(|_| ())
     }

@@ -2,12 +2,12 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{CancellationReason, TransactWriteItem};
 use domain::new_id;
 
-use crate::StoreError;
 use crate::backoff::back_off;
 use crate::error::{classify, is_busy};
 use crate::item::Item;
 use crate::schema::SCHEMA;
 use crate::table::{Table, WriteOutcome};
+use crate::{Result, StoreError};
 
 /// How often a transaction is sent while others hold its items.
 const MAX_ATTEMPTS: u32 = 5;
@@ -24,7 +24,7 @@ pub(crate) enum TransactionOutcome {
 
 impl Table {
     /// Applies all writes or none. The token makes the SDK's own retries of one call idempotent.
-    pub(crate) async fn transact(&self, items: Vec<TransactWriteItem>) -> Result<TransactionOutcome, StoreError> {
+    pub(crate) async fn transact(&self, items: Vec<TransactWriteItem>) -> Result<TransactionOutcome> {
         let call = self.client.transact_write_items().set_transact_items(Some(items)).client_request_token(new_id());
         match Box::pin(call.send()).await {
             Ok(_) => Ok(TransactionOutcome::Committed),
@@ -38,7 +38,7 @@ impl Table {
     }
 
     /// Applies all writes or none, and tries again while other transactions hold an item.
-    pub(crate) async fn commit(&self, writes: Vec<TransactWriteItem>) -> Result<WriteOutcome, StoreError> {
+    pub(crate) async fn commit(&self, writes: Vec<TransactWriteItem>) -> Result<WriteOutcome> {
         for attempt in 0..MAX_ATTEMPTS {
             match self.transact(writes.clone()).await? {
                 TransactionOutcome::Committed => return Ok(WriteOutcome::Written(None)),
@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Classifies the reasons, one for each item. A failed condition takes precedence over a conflict.
-fn classify_cancellation(reasons: &[CancellationReason]) -> Result<TransactionOutcome, StoreError> {
+fn classify_cancellation(reasons: &[CancellationReason]) -> Result<TransactionOutcome> {
     let code = |reason: &CancellationReason| reason.code.clone().unwrap_or_default();
     if let Some(refused) = reasons.iter().find(|reason| code(reason) == "ConditionalCheckFailed") {
         return SCHEMA.check_conflict(refused.item.clone()).map(TransactionOutcome::ConditionFailed);

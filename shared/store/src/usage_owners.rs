@@ -13,7 +13,7 @@ use crate::backoff::within;
 use crate::item::{Item, ItemExt, item, s};
 use crate::key::{Key, encode};
 use crate::table::WriteOutcome;
-use crate::{Day, DayUsage, KeyRecord, Store, StoreError, UsageLedger, UsageScope};
+use crate::{Day, DayUsage, KeyRecord, Result, Store, UsageLedger, UsageScope};
 use domain::Owner;
 
 const PARTITION: &str = "USAGE#OWNERS";
@@ -28,7 +28,7 @@ const CONCURRENT_READS: usize = 16;
 
 impl UsageLedger {
     /// Lists the owner of a turn among those with usage on that day.
-    pub async fn list_owner(&self, owner: &Owner, day: Day) -> Result<(), StoreError> {
+    pub async fn list_owner(&self, owner: &Owner, day: Day) -> Result<()> {
         if owner.is_key_holder() || lock(&self.listed).get(owner) == Some(&day) {
             return Ok(());
         }
@@ -41,14 +41,14 @@ impl UsageLedger {
     }
 
     /// Removes an owner from the list; returns the number of items.
-    pub(crate) async fn unlist_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
+    pub(crate) async fn unlist_owner(&self, owner: &Owner) -> Result<usize> {
         lock(&self.listed).remove(owner);
         let deleted = self.table.delete(&key(owner)).await?;
         Ok(usize::from(matches!(deleted, WriteOutcome::Written(_))))
     }
 
     /// The listed owners with usage since that day.
-    async fn listed_owners(&self, first: Day) -> Result<Vec<Owner>, StoreError> {
+    async fn listed_owners(&self, first: Day) -> Result<Vec<Owner>> {
         let items = self.table.query_all(self.table.query(PARTITION)).await?;
         let is_recent = |item: &&Item| item.text("day").ok().and_then(Day::parse).is_some_and(|day| day >= first);
         items.iter().filter(is_recent).map(|item| Ok(Owner::new(item.text("owner")?))).collect()
@@ -57,7 +57,7 @@ impl UsageLedger {
 
 impl Store {
     /// The days from `first` to `last` of every owner with usage, in no order of owners.
-    pub async fn usage_by_owner(&self, first: Day, last: Day) -> Result<Vec<(Owner, Vec<DayUsage>)>, StoreError> {
+    pub async fn usage_by_owner(&self, first: Day, last: Day) -> Result<Vec<(Owner, Vec<DayUsage>)>> {
         let (keys, listed) = tokio::try_join!(self.keys.list(), self.ledger.listed_owners(first))?;
         let owners: HashSet<Owner> = keys.iter().map(KeyRecord::holder).chain(listed).collect();
         let days = owners.into_iter().map(async |owner| {

@@ -5,6 +5,7 @@ use web::{ApiError, Caller};
 
 use super::agent_definition::{AgentDefinition, Purpose};
 use super::cache::DefinitionCache;
+use crate::Result;
 
 /// The id of the agent that answers unless a request names one.
 pub(crate) const DEFAULT_AGENT: &str = "default";
@@ -41,7 +42,7 @@ impl Agents {
     }
 
     /// The agents that requests of a caller may name, also those without a row; the default one is first.
-    pub(crate) async fn all(&self, caller: &Caller) -> Result<Vec<AgentRow>, ApiError> {
+    pub(crate) async fn all(&self, caller: &Caller) -> Result<Vec<AgentRow>> {
         let rows = self.rows().await?;
         let mut all = self.built_in();
         all.retain(|agent| rows.iter().all(|row| row.id != agent.id));
@@ -53,7 +54,7 @@ impl Agents {
     }
 
     /// The agent of that id, if requests of the caller may name it; a built-in one also without a row.
-    pub(crate) async fn find(&self, id: &str, caller: &Caller) -> Result<AgentRow, ApiError> {
+    pub(crate) async fn find(&self, id: &str, caller: &Caller) -> Result<AgentRow> {
         let rows = self.rows().await?;
         let found = match rows.iter().find(|row| row.id == id) {
             Some(row) => Some(row.clone()).filter(|row| row.is_for(caller)),

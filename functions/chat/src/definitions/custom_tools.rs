@@ -8,9 +8,9 @@ use egress::{Egress, Policy, SystemNetwork};
 use futures_util::future::join_all;
 use store::{Definition, DefinitionKind, RateLimiter, Store, StoreError};
 use tools::{Tool, ToolBinding, ToolRegistry};
-use web::ApiError;
 
 use super::cache::DefinitionCache;
+use crate::Result;
 use crate::document_root::DOCUMENT_TOOLS;
 use crate::parsing;
 
@@ -58,7 +58,7 @@ impl CustomTools {
         }
     }
 
-    pub(crate) async fn parse(&self, owner: &Owner, body: Bytes) -> Result<ToolDefinition, ApiError> {
+    pub(crate) async fn parse(&self, owner: &Owner, body: Bytes) -> Result<ToolDefinition> {
         let (policy, taken) = (self.egress.policy(), Arc::clone(&self.reserved_for_new));
         parsing::parse(owner, body.len(), move || {
             ToolDefinition::parse(&body, Rules { policy, reserved_names: &taken })
@@ -66,12 +66,12 @@ impl CustomTools {
         .await
     }
 
-    pub(crate) async fn reserved_names(&self) -> Result<Vec<String>, ApiError> {
+    pub(crate) async fn reserved_names(&self) -> Result<Vec<String>> {
         Ok(self.names().await?.into_iter().chain(self.reserved_for_new.iter().cloned()).collect())
     }
 
     /// Whether agents may name this tool: it is a row, or by its name it may be a tool of a server.
-    pub(crate) async fn is_known_tool(&self, name: &str) -> Result<bool, ApiError> {
+    pub(crate) async fn is_known_tool(&self, name: &str) -> Result<bool> {
         let rows = self.all().await?;
         let matches = |row: &Row| match row.tool {
             CustomTool::Tool(_) => row.name == name,
@@ -80,7 +80,7 @@ impl CustomTools {
         Ok(rows.iter().any(matches))
     }
 
-    pub(crate) async fn names(&self) -> Result<Vec<String>, ApiError> {
+    pub(crate) async fn names(&self) -> Result<Vec<String>> {
         let rows = self.all().await?;
         Ok(rows.iter().map(|row| row.name.clone()).collect())
     }
@@ -91,7 +91,7 @@ impl CustomTools {
         &self,
         built_in: &ToolRegistry,
         bindings: Vec<ToolBinding>,
-    ) -> Result<BoundTools, ApiError> {
+    ) -> Result<BoundTools> {
         if bindings.iter().all(|binding| built_in.has(&binding.name)) {
             return Ok(BoundTools { tools: built_in.clone(), bindings });
         }

@@ -12,6 +12,7 @@ use super::agent_definition::{AgentDefinition, Purpose};
 use super::agents::{AgentRow, Agents};
 use super::custom_tools::{BoundTools, CustomTools};
 use super::models::{TitleModel, VisibleModels};
+use crate::Result;
 use crate::document_root::DocumentRoot;
 
 /// The agents of the deployment, with the parts from which they are assembled.
@@ -41,7 +42,7 @@ impl AgentCatalog {
         models: VisibleModels<'_>,
         AgentRow { id, definition }: &AgentRow,
         options: &TurnOptions,
-    ) -> Result<ResolvedAgent, ApiError> {
+    ) -> Result<ResolvedAgent> {
         let mut agent = self.assemble(definition).await?;
         if definition.purpose == Purpose::General && agent.system_prompt.is_none() {
             agent.system_prompt = self.read_system_prompt().await?;
@@ -68,7 +69,7 @@ impl AgentCatalog {
     }
 
     /// How models are prompted for a user in this time zone.
-    fn locale_in(&self, time_zone: Option<&str>) -> Result<PromptLocale, ApiError> {
+    fn locale_in(&self, time_zone: Option<&str>) -> Result<PromptLocale> {
         let Some(name) = time_zone else { return Ok(self.locale.clone()) };
         let message = "`timeZone` must be an IANA time zone such as Asia/Shanghai";
         let time_zone = TimeZone::find(name).ok_or_else(|| ApiError::invalid_request(message))?;
@@ -76,7 +77,7 @@ impl AgentCatalog {
     }
 
     /// The system prompt of the settings. Without it nothing is answered, because it may limit what an answer is about.
-    async fn read_system_prompt(&self) -> Result<Option<String>, ApiError> {
+    async fn read_system_prompt(&self) -> Result<Option<String>> {
         let Some(prompt) = &self.system_prompt else { return Ok(None) };
         let unreadable = |_| ApiError::new(ErrorCode::UpstreamUnavailable, "The system prompt cannot be read now.");
         let prompt = prompt.get().await.map_err(unreadable)?;
@@ -84,7 +85,7 @@ impl AgentCatalog {
     }
 
     /// The agent of a definition, with the tools that the deployment has.
-    pub(crate) async fn assemble(&self, definition: &AgentDefinition) -> Result<Agent, ApiError> {
+    pub(crate) async fn assemble(&self, definition: &AgentDefinition) -> Result<Agent> {
         let base = &self.base;
         let bindings = definition.bindings();
         Ok(Agent {
@@ -109,7 +110,7 @@ impl AgentCatalog {
 }
 
 /// Removes the tools of the web from an agent, or lets it call them more often than otherwise.
-fn apply_search_mode(agent: &mut Agent, mode: SearchMode) -> Result<(), ApiError> {
+fn apply_search_mode(agent: &mut Agent, mode: SearchMode) -> Result<()> {
     match mode {
         SearchMode::Auto => {}
         SearchMode::Off => {

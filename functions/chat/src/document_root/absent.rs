@@ -4,9 +4,10 @@ use std::sync::Arc;
 use domain::Language;
 use platform::settings::{SettingError, Settings};
 use tools::Tool;
-use web::{ApiError, Caller};
+use web::Caller;
 
 use super::{DOCUMENT_GROUPS, DOCUMENTS_DIR, DOCUMENTS_HIDDEN};
+use crate::Result;
 
 /// The folder of documents, which does not exist in this build.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ impl DocumentRoot {
     }
 
     #[expect(clippy::unused_async, reason = "it has the signature of the other build")]
-    pub(crate) async fn read(&self, _: &Caller, _: &str, _: Option<&str>) -> Result<String, ApiError> {
+    pub(crate) async fn read(&self, _: &Caller, _: &str, _: Option<&str>) -> Result<String> {
         match self.0 {}
     }
 }

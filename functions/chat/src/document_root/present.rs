@@ -12,6 +12,7 @@ use tools::Tool;
 use web::{ApiError, Caller};
 
 use super::{DOCUMENT_GROUPS, DOCUMENTS_DIR, DOCUMENTS_HIDDEN};
+use crate::Result;
 
 /// The folder of documents, or their prefix in S3.
 #[derive(Clone, Debug)]
@@ -52,7 +53,7 @@ impl DocumentRoot {
     /// # Errors
     /// `not_found` for every path that tools skip for the caller; `invalid_request` for another range and for a file that is
     /// not text.
-    pub(crate) async fn read(&self, caller: &Caller, path: &str, lines: Option<&str>) -> Result<String, ApiError> {
+    pub(crate) async fn read(&self, caller: &Caller, path: &str, lines: Option<&str>) -> Result<String> {
         let range = match lines {
             Some(lines) => LineRange::parse(lines).ok_or_else(|| ApiError::invalid_request(INVALID_LINES))?,
             None => LineRange::default(),

@@ -16,7 +16,7 @@ use web::{ApiError, Caller, Credentials};
 use super::audit::Changed;
 use super::extract::JsonBody;
 use super::render::body_of_parts;
-use crate::App;
+use crate::{App, Result};
 
 /// The required value of `confirm` in a request for erasure.
 const CONFIRMATION: &str = "erase";
@@ -60,7 +60,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 /// `GET /api/me/export`: all data of the caller, one JSON object in a line. The last one is of the kind `end`, or `error` if
 /// the rest could not be read.
-pub(crate) async fn export(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Response, ApiError> {
+pub(crate) async fn export(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Response> {
     let (sender, parts) = channel(1);
     tokio::spawn(write_lines(app.store.export(&owner, SystemTime::now()), sender));
     let headers = [
@@ -120,7 +120,7 @@ pub(crate) async fn erase(
     State(app): State<App>,
     credentials: Credentials,
     JsonBody(body): JsonBody,
-) -> Result<(Extension<Changed>, Json<Value>), ApiError> {
+) -> Result<(Extension<Changed>, Json<Value>)> {
     let user_id = parse_confirmation(&body)?;
     let owner = credentials.identify(user_id.as_deref())?.owner;
     let DeletionCounts { keys, conversations, others } = turns::erase(&app.turns, &owner).await?;
@@ -129,7 +129,7 @@ pub(crate) async fn erase(
 }
 
 /// The user that a body names, if it confirms the erasure.
-fn parse_confirmation(body: &[u8]) -> Result<Option<String>, ApiError> {
+fn parse_confirmation(body: &[u8]) -> Result<Option<String>> {
     let mut fields = StrictObject::parse(body)?;
     let confirmed = fields.take_string("confirm").is_ok_and(|confirm| confirm.as_deref() == Some(CONFIRMATION));
     let message = "`confirm` must be \"erase\": everything that the caller has is deleted for good";

@@ -12,11 +12,11 @@ use http::StatusCode;
 use http::header::{HeaderName, HeaderValue};
 use store::{Target as Message, UserInput};
 use turns::TurnStream;
-use web::{ApiError, ErrorFormat};
+use web::ErrorFormat;
 
 use super::attachments::store_inline;
 use super::extract::{Own, Target, TurnRequestHead};
-use crate::App;
+use crate::{App, Result};
 
 /// Errors as one sentence: the SDK shows the body of an error response as it is.
 pub(crate) const ERRORS: ErrorFormat = ErrorFormat {
@@ -25,7 +25,7 @@ pub(crate) const ERRORS: ErrorFormat = ErrorFormat {
 };
 
 /// `POST /api/ui/chat`: the next message of a chat, an edited one, or another answer.
-pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
+pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response> {
     let body = web::read_json_body_up_to(&head.headers, body, MAX_INLINE_BODY_BYTES).await?;
     let mut request = head.parse(&body, AiSdkRequest::parse).await?;
     let (caller, agent) = head.resolve(&request.turn.options).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, 
 pub(crate) async fn resume(
     Extension(context): Extension<RequestOrigin>,
     Own { app, owner, id }: Own,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let turn = match find(&app, &owner, &id).await? {
         Some(conversation_id) => turns::current(&app.turns, &owner, &conversation_id).await?,
         None => None,
@@ -55,7 +55,7 @@ pub(crate) async fn resume(
     Ok(turn.map_or_else(|| StatusCode::NO_CONTENT.into_response(), |turn| render(turn, context.request_id)))
 }
 
-async fn find(app: &App, owner: &Owner, chat_id: &str) -> Result<Option<String>, ApiError> {
+async fn find(app: &App, owner: &Owner, chat_id: &str) -> Result<Option<String>> {
     Ok(app.store.conversations.find_by_chat_id(owner, chat_id).await?)
 }
 
@@ -66,7 +66,7 @@ async fn input(
     owner: &Owner,
     conversation_id: Option<&str>,
     AiSdkRequest { regenerate, message_id, turn, .. }: AiSdkRequest,
-) -> Result<(UserInput, Message), ApiError> {
+) -> Result<(UserInput, Message)> {
     let conversations = &app.store.conversations;
     let is_stored = async |id: Option<&str>| match (conversation_id, id) {
         (Some(conversation), Some(id)) => conversations.has_message(owner, conversation, id).await,
@@ -91,7 +91,7 @@ async fn input(
 /// Whether a message that is to be answered again is the last stored one; an empty message always is.
 ///
 /// It is not if its turn was rejected and never started. Then it is a new message, which is what the client shows.
-async fn is_last(app: &App, owner: &Owner, conversation_id: Option<&str>, message: &str) -> Result<bool, ApiError> {
+async fn is_last(app: &App, owner: &Owner, conversation_id: Option<&str>, message: &str) -> Result<bool> {
     if message.is_empty() {
         return Ok(true);
     }

@@ -19,8 +19,8 @@ use turns::ResolvedAgent;
 use web::{ApiError, Caller};
 
 use super::extract::{Own, ParsedQuery};
-use crate::App;
 use crate::upload::{data_url, form_file};
+use crate::{App, Result};
 
 /// What the frame of a form takes in addition to its file, in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
@@ -39,10 +39,10 @@ pub(crate) struct NameQuery {
 pub(crate) async fn upload(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
-    query: Result<ParsedQuery<NameQuery>, ApiError>,
+    query: Result<ParsedQuery<NameQuery>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let (files, ParsedQuery(NameQuery { name })) = (stored_files(&app)?, query?);
     let name = name.ok_or_else(|| ApiError::invalid_request("`name` must be the name of the file"))?;
     let bytes = web::read_body_up_to(&headers, body, MAX_DIRECT_BYTES).await?;
@@ -55,7 +55,7 @@ pub(crate) async fn begin(
     Caller { owner, .. }: Caller,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let (files, body) = (stored_files(&app)?, web::read_json_body(&headers, body).await?);
     let mut fields = StrictObject::parse(&body)?;
     let required = |name| ApiError::invalid_request(format!("`{name}` is required"));
@@ -76,11 +76,7 @@ fn own_address(headers: &HeaderMap, id: &str) -> String {
 }
 
 /// `POST /api/attachments/{id}/content`: the form of an upload, where no bucket takes it.
-pub(crate) async fn receive(
-    Own { app, owner, id }: Own,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<StatusCode, ApiError> {
+pub(crate) async fn receive(Own { app, owner, id }: Own, headers: HeaderMap, body: Body) -> Result<StatusCode> {
     let files = stored_files(&app)?;
     let body = web::read_body_up_to(&headers, body, MAX_FILE_BYTES + MAX_FORM_BYTES).await?;
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -95,13 +91,13 @@ pub(crate) async fn receive(
 }
 
 /// `POST /api/attachments/{id}/complete`: reads a file that was uploaded as a form.
-pub(crate) async fn complete(Own { app, owner, id }: Own) -> Result<Response, ApiError> {
+pub(crate) async fn complete(Own { app, owner, id }: Own) -> Result<Response> {
     let file = stored_files(&app)?.complete(&owner, &id).await?;
     Ok((StatusCode::CREATED, Json(file)).into_response())
 }
 
 /// `GET /api/attachments/{id}`: the file, as a download unless it is a picture.
-pub(crate) async fn content(Own { app, owner, id }: Own) -> Result<Response, ApiError> {
+pub(crate) async fn content(Own { app, owner, id }: Own) -> Result<Response> {
     let files = stored_files(&app)?;
     let file = files.get(&owner, &id).await?;
     let bytes = files.content(&owner, &id).await?;
@@ -126,7 +122,7 @@ pub(crate) async fn picture(
     State(app): State<App>,
     _: Caller,
     ParsedQuery(PictureQuery { url }): ParsedQuery<PictureQuery>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let (_, bytes) = download(&app, &url).await?;
     let (media_type, content) = attachments::read_picture(bytes).await?;
     Ok((served(media_type, "inline"), content).into_response())
@@ -144,7 +140,7 @@ fn served(content_type: &str, disposition: &str) -> [(header::HeaderName, String
 }
 
 /// `GET /api/attachments/{id}/text`: the text of a document, with form feeds between its pages.
-pub(crate) async fn text(Own { app, owner, id }: Own) -> Result<Response, ApiError> {
+pub(crate) async fn text(Own { app, owner, id }: Own) -> Result<Response> {
     let files = stored_files(&app)?;
     files.get(&owner, &id).await?;
     let text = files.text(&owner, &id).await?;
@@ -152,22 +148,17 @@ pub(crate) async fn text(Own { app, owner, id }: Own) -> Result<Response, ApiErr
 }
 
 /// `DELETE /api/attachments/{id}`: deletes a file, whichever messages use it.
-pub(crate) async fn remove(Own { app, owner, id }: Own) -> Result<StatusCode, ApiError> {
+pub(crate) async fn remove(Own { app, owner, id }: Own) -> Result<StatusCode> {
     stored_files(&app)?.delete(&owner, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn stored_files(app: &App) -> Result<&Attachments, ApiError> {
+fn stored_files(app: &App) -> Result<&Attachments> {
     app.turns.attachments.as_ref().ok_or_else(|| ApiError::new(ErrorCode::NotFound, NO_FILES))
 }
 
 /// The files that a message names by their ids, for a model that takes what they are.
-pub(crate) async fn attach(
-    app: &App,
-    owner: &Owner,
-    ids: &[String],
-    agent: &ResolvedAgent,
-) -> Result<Vec<Attachment>, ApiError> {
+pub(crate) async fn attach(app: &App, owner: &Owner, ids: &[String], agent: &ResolvedAgent) -> Result<Vec<Attachment>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -183,7 +174,7 @@ async fn check_pictures(
     app: &App,
     agent: &ResolvedAgent,
     kinds: impl IntoIterator<Item = AttachmentKind>,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let has_pictures = kinds.into_iter().any(|kind| kind == AttachmentKind::Image);
     if let Some(model) = agent.models.first().filter(|_| has_pictures)
         && turns::known_image_support(&app.store, model).await == Some(false)
@@ -199,7 +190,7 @@ pub(crate) async fn read_inline<'a>(
     agent: &ResolvedAgent,
     question: &'a mut [Attachment],
     earlier: impl Iterator<Item = &'a mut Message>,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let new = question.len();
     let files: Vec<&mut Attachment> = question.iter_mut().chain(earlier.flat_map(Message::attachments_mut)).collect();
     let contents = fetch_all(app, &files).await?;
@@ -216,7 +207,7 @@ pub(crate) async fn store_inline(
     owner: &Owner,
     agent: &ResolvedAgent,
     inline: Vec<&mut Attachment>,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     if inline.is_empty() {
         return Ok(());
     }
@@ -233,13 +224,13 @@ pub(crate) async fn store_inline(
 type Content = (String, Vec<u8>);
 
 /// [`check_pictures`] before the files are read.
-async fn check_contents(app: &App, agent: &ResolvedAgent, contents: &[Content]) -> Result<(), ApiError> {
+async fn check_contents(app: &App, agent: &ResolvedAgent, contents: &[Content]) -> Result<()> {
     let pictures = contents.iter().filter(|(_, bytes)| attachments::is_picture(bytes));
     check_pictures(app, agent, pictures.map(|_| AttachmentKind::Image)).await
 }
 
 /// The contents of the files of which a request has the addresses, one after the other: they are in memory together.
-async fn fetch_all(app: &App, files: &[&mut Attachment]) -> Result<Vec<Content>, ApiError> {
+async fn fetch_all(app: &App, files: &[&mut Attachment]) -> Result<Vec<Content>> {
     if files.len() > MAX_INLINE_FILES {
         let message = format!("At most {MAX_INLINE_FILES} files are accepted in one request");
         return Err(ApiError::invalid_request(message));
@@ -257,7 +248,7 @@ async fn fetch_all(app: &App, files: &[&mut Attachment]) -> Result<Vec<Content>,
     Ok(contents)
 }
 
-async fn fetch(app: &App, file: &Attachment) -> Result<Content, ApiError> {
+async fn fetch(app: &App, file: &Attachment) -> Result<Content> {
     let AttachmentContent::Address(address) = &file.content else { return Err(ErrorCode::Internal.into()) };
     let (found, bytes) = if address.starts_with("data:") {
         let unreadable = || ApiError::invalid_request("A `data:` address cannot be read");
@@ -270,7 +261,7 @@ async fn fetch(app: &App, file: &Attachment) -> Result<Content, ApiError> {
 }
 
 /// The last name of the path of a public address, and what is there.
-async fn download(app: &App, address: &str) -> Result<Content, ApiError> {
+async fn download(app: &App, address: &str) -> Result<Content> {
     let Ok(Ok(_permit)) = timeout(DOWNLOAD_WAIT, DOWNLOADS.acquire()).await else {
         return Err(ErrorCode::RateLimited.into());
     };

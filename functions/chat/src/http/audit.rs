@@ -19,7 +19,7 @@ use web::{Administrator, ApiError, Caller};
 
 use super::extract::{ParsedQuery, PathId};
 use super::usage::{MAX_DAYS, parse_days};
-use crate::App;
+use crate::{App, Result};
 
 /// The target of the lines in the log.
 pub(crate) const AUDIT: &str = "audit";
@@ -64,8 +64,8 @@ pub(crate) async fn record_changes(
     State(app): State<App>,
     Extension(origin): Extension<RequestOrigin>,
     route: MatchedPath,
-    id: Result<PathId, ApiError>,
-    caller: Result<Caller, ApiError>,
+    id: Result<PathId>,
+    caller: Result<Caller>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -162,7 +162,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     _: Administrator,
     ParsedQuery(query): ParsedQuery<AuditQuery>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>> {
     let (today, days) = (Day::of(SystemTime::now()), parse_days(query.days.as_deref(), MAX_DAYS)?);
     let page = app.store.audit.list(today.before(days - 1), today, query.cursor.as_deref()).await?;
     Ok(Json(json!({ "entries": page.items, "nextCursor": page.next_cursor })))

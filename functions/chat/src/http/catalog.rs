@@ -9,11 +9,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tools::ToolMetadata;
 use tools::url_allowlist::SEARCH_WEB;
-use web::{ApiError, Caller, Platform};
+use web::{Caller, Platform};
 
 use super::extract::agent_id;
-use crate::App;
 use crate::definitions::{AgentRow, DEFAULT_AGENT};
+use crate::{App, Result};
 
 /// Responds without any other call: a health check costs nothing.
 pub(crate) async fn health() -> Json<Value> {
@@ -74,7 +74,7 @@ struct ToolRow {
 }
 
 /// What the agent of the request may call.
-pub(crate) async fn tools(State(app): State<App>, caller: Caller, headers: HeaderMap) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn tools(State(app): State<App>, caller: Caller, headers: HeaderMap) -> Result<Json<Value>> {
     let id = agent_id(&headers)?.unwrap_or(DEFAULT_AGENT);
     let agent = app.catalog.assemble(&app.catalog.agents.find(id, &caller).await?.definition).await?;
     let language = app.catalog.locale.language.unwrap_or_default();
@@ -84,7 +84,7 @@ pub(crate) async fn tools(State(app): State<App>, caller: Caller, headers: Heade
 }
 
 /// The agents that the caller may name, the default one first.
-pub(crate) async fn agents(State(app): State<App>, caller: Caller) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn agents(State(app): State<App>, caller: Caller) -> Result<Json<Value>> {
     let rows = app.catalog.agents.all(&caller).await?;
     let row = |AgentRow { id, definition }: &AgentRow| {
         let (name, description) = (&definition.name, &definition.description);

@@ -3,8 +3,8 @@
 use std::time::SystemTime;
 
 use axum::body::Body;
+use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use client_protocols::{AnswerRequest, ParentMessage, TurnRequest};
@@ -13,27 +13,27 @@ use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use store::UserInput;
 use turns::FrameId;
-use web::{ApiError, Caller};
+use web::ApiError;
 
 use super::attachments::attach;
 use super::extract::{Own, PathId, StreamQuery, Target, TurnRequestHead, is_accumulated};
 use super::render::ResponseFormat;
-use crate::App;
+use crate::Result;
 
 /// `POST /api/chat`: one turn, streamed or as one document.
 ///
 /// Everything that can be rejected is rejected before anything is stored or paid for. From then on the turn runs to its end
 /// whether or not the client stays.
-pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
+pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response> {
     answer(head, body, false).await
 }
 
 /// `POST /api/agent`: the same, and the request must name an agent.
-pub(crate) async fn agent(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
+pub(crate) async fn agent(head: TurnRequestHead, body: Body) -> Result<Response> {
     answer(head, body, true).await
 }
 
-async fn answer(head: TurnRequestHead, body: Body, requires_agent: bool) -> Result<Response, ApiError> {
+async fn answer(head: TurnRequestHead, body: Body, requires_agent: bool) -> Result<Response> {
     let body = web::read_json_body(&head.headers, body).await?;
     let request = head.parse(&body, TurnRequest::parse).await?;
     if requires_agent && head.agent_id(&request.options)?.is_none() {
@@ -56,20 +56,16 @@ async fn answer(head: TurnRequestHead, body: Body, requires_agent: bool) -> Resu
 /// `POST /api/conversations/{id}/regenerate`: another answer to a user message, or next to an answer.
 ///
 /// Limits, budgets, idempotency and response formats are those of a message.
-pub(crate) async fn regenerate(head: TurnRequestHead, PathId(id): PathId, body: Body) -> Result<Response, ApiError> {
+pub(crate) async fn regenerate(head: TurnRequestHead, PathId(id): PathId, body: Body) -> Result<Response> {
     answer_again(head, id, body, UserInput::Regenerate).await
 }
 
 /// `POST /api/conversations/{id}/continue`: more of an answer that ended early.
-pub(crate) async fn continue_answer(
-    head: TurnRequestHead,
-    PathId(id): PathId,
-    body: Body,
-) -> Result<Response, ApiError> {
+pub(crate) async fn continue_answer(head: TurnRequestHead, PathId(id): PathId, body: Body) -> Result<Response> {
     answer_again(head, id, body, UserInput::Continue).await
 }
 
-async fn answer_again(head: TurnRequestHead, id: String, body: Body, input: UserInput) -> Result<Response, ApiError> {
+async fn answer_again(head: TurnRequestHead, id: String, body: Body, input: UserInput) -> Result<Response> {
     let body = web::read_optional_json_body(&head.headers, body).await?;
     let AnswerRequest { message_id, options } = AnswerRequest::parse(&body)?;
     let format = head.response_format(options.stream)?;
@@ -87,7 +83,7 @@ async fn answer_again(head: TurnRequestHead, id: String, body: Body, input: User
 /// its lease.
 ///
 /// The partial answer is kept, and the turn ends as `stopped`. The conversation is free when that turn has ended, not before.
-pub(crate) async fn stop(Own { app, owner, id }: Own) -> Result<(StatusCode, Json<Value>), ApiError> {
+pub(crate) async fn stop(Own { app, owner, id }: Own) -> Result<(StatusCode, Json<Value>)> {
     let stopping = app.turns.registry.stop(&owner, &id, None)
         || app.store.conversations.request_stop(&owner, &id, None, SystemTime::now()).await?;
     Ok((if stopping { StatusCode::ACCEPTED } else { StatusCode::OK }, Json(json!({ "stopping": stopping }))))
@@ -100,7 +96,7 @@ pub(crate) async fn resume(
     Extension(context): Extension<RequestOrigin>,
     query: Result<Query<StreamQuery>, QueryRejection>,
     headers: HeaderMap,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let (is_accumulated, last_frame) = (is_accumulated(query.as_ref())?, last_frame(&headers)?);
     let deadline = turns::deadline(&app.turns.limits, Some(&context));
     let Some((turn, received)) = turns::resume(&app.turns, &owner, &id, last_frame, deadline).await? else {
@@ -111,7 +107,7 @@ pub(crate) async fn resume(
 }
 
 /// The last frame that the client has received, if it names one.
-fn last_frame(headers: &HeaderMap) -> Result<Option<FrameId>, ApiError> {
+fn last_frame(headers: &HeaderMap) -> Result<Option<FrameId>> {
     let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
     let last = value.to_str().ok().and_then(FrameId::parse);
     let message = "`Last-Event-ID` must be the id of a frame, as the stream had it";

@@ -10,7 +10,7 @@ use store::{ConversationEdit, ConversationFilter, ConversationQuery, MessageQuer
 use web::{ApiError, Caller};
 
 use super::extract::{JsonBody, Own, Paging, ParsedQuery};
-use crate::App;
+use crate::{App, Result};
 
 /// Rows of a page unless the request has a `limit`.
 const CONVERSATIONS: u32 = 20;
@@ -36,7 +36,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
     ParsedQuery(ListQuery { paging, q, archived, pinned }): ParsedQuery<ListQuery>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>> {
     let (limit, cursor, store) = (paging.limit(CONVERSATIONS)?, paging.cursor.as_deref(), &app.store.conversations);
     let archived = parse_flag("archived", archived.as_deref())?.unwrap_or_default();
     let pinned = parse_flag("pinned", pinned.as_deref())?;
@@ -54,7 +54,7 @@ pub(crate) async fn list(
     Ok(Json(json!({ "conversations": conversations, "nextCursor": next_cursor })))
 }
 
-fn search_query(text: &str) -> Result<ConversationQuery, ApiError> {
+fn search_query(text: &str) -> Result<ConversationQuery> {
     ConversationQuery::parse(text).ok_or_else(|| {
         let max = ConversationQuery::MAX_CHARS;
         let message =
@@ -63,7 +63,7 @@ fn search_query(text: &str) -> Result<ConversationQuery, ApiError> {
     })
 }
 
-fn parse_flag(name: &str, text: Option<&str>) -> Result<Option<bool>, ApiError> {
+fn parse_flag(name: &str, text: Option<&str>) -> Result<Option<bool>> {
     let invalid = |_| ApiError::invalid_request(format!("`{name}` must be true or false"));
     text.map(|text| text.parse().map_err(invalid)).transpose()
 }
@@ -80,7 +80,7 @@ pub(crate) struct MessagesQuery {
 pub(crate) async fn read(
     Own { app, owner, id }: Own,
     ParsedQuery(MessagesQuery { paging, branch, from }): ParsedQuery<MessagesQuery>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>> {
     let query = MessageQuery {
         limit: paging.limit(MESSAGES)?,
         cursor: paging.cursor.as_deref(),
@@ -98,13 +98,13 @@ pub(crate) async fn read(
 }
 
 /// Changes the title of a conversation, and whether it is pinned and archived.
-pub(crate) async fn edit(Own { app, owner, id }: Own, JsonBody(body): JsonBody) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn edit(Own { app, owner, id }: Own, JsonBody(body): JsonBody) -> Result<Json<Value>> {
     let edit = parse_edit(&body)?;
     let conversation = app.store.conversations.edit(&owner, &id, &edit, SystemTime::now()).await?;
     Ok(Json(json!({ "conversation": conversation })))
 }
 
-fn parse_edit(body: &[u8]) -> Result<ConversationEdit, ApiError> {
+fn parse_edit(body: &[u8]) -> Result<ConversationEdit> {
     let invalid = |message: String| ApiError::invalid_request(message);
     let mut fields = StrictObject::parse(body)?;
     let title = fields.take_string("title")?.map(|title| title.trim().to_owned());
@@ -120,16 +120,13 @@ fn parse_edit(body: &[u8]) -> Result<ConversationEdit, ApiError> {
 }
 
 /// Deletes a conversation, and ends its running turn first.
-pub(crate) async fn delete(Own { app, owner, id }: Own) -> Result<StatusCode, ApiError> {
+pub(crate) async fn delete(Own { app, owner, id }: Own) -> Result<StatusCode> {
     turns::delete_conversation(&app.turns, &owner, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `PUT /api/conversations/{id}/branch`: shows the branch through a message.
-pub(crate) async fn select_branch(
-    Own { app, owner, id }: Own,
-    JsonBody(body): JsonBody,
-) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn select_branch(Own { app, owner, id }: Own, JsonBody(body): JsonBody) -> Result<Json<Value>> {
     let fields = domain::parse_object(&body)?;
     let message_id = fields.get("messageId").and_then(|id| id.as_str());
     let missing = || ApiError::invalid_request("`messageId` is required: the id of a message of the branch");
@@ -141,7 +138,7 @@ pub(crate) async fn select_branch(
 /// runs there.
 pub(crate) async fn delete_message(
     Own { app, owner, id: (id, message_id) }: Own<(String, String)>,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     turns::delete_message(&app.turns, &owner, &id, &message_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -15,6 +15,7 @@ use web::ApiError;
 
 use super::extract::{Own, ParsedQuery};
 use super::render::body_of_parts;
+use crate::Result;
 
 /// The version of the JSON; it changes when a reader of an earlier version would misread it.
 const VERSION: u32 = 1;
@@ -32,7 +33,7 @@ type Parts = Sender<Result<String, ReadError>>;
 pub(crate) async fn conversation(
     Own { app, owner, id }: Own,
     ParsedQuery(query): ParsedQuery<ExportQuery>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let head = app.store.conversations.get(&owner, &id).await?;
     if head.expires_at.is_some() {
         // A temporary one is in no export.

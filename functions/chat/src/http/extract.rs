@@ -16,7 +16,7 @@ use web::{Administrator, ApiError, Caller, Credentials};
 
 use super::render::ResponseFormat;
 use crate::definitions::DEFAULT_AGENT;
-use crate::{App, parsing};
+use crate::{App, Result, parsing};
 
 /// The longest idempotency key, in characters.
 const MAX_KEY: usize = 255;
@@ -61,7 +61,7 @@ pub(crate) struct JsonBody(pub(crate) Bytes);
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathId<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let path = Path::from_request_parts(parts, state).await;
         path.map(|Path(ids)| Self(ids)).map_err(|_| ErrorCode::NotFound.into())
     }
@@ -70,7 +70,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathId<
 impl<T: DeserializeOwned + Send> FromRequestParts<App> for Own<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let Caller { owner, .. } = Caller::from_request_parts(parts, app).await?;
         let PathId(id) = PathId::from_request_parts(parts, app).await?;
         Ok(Self { app: app.clone(), owner, id })
@@ -80,7 +80,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Own<T> {
 impl FromRequestParts<App> for Administered {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let administrator = Administrator::from_request_parts(parts, app).await?.0;
         let PathId(id) = PathId::from_request_parts(parts, app).await?;
         Ok(Self { app: app.clone(), administrator, id })
@@ -90,7 +90,7 @@ impl FromRequestParts<App> for Administered {
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for ParsedQuery<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let query = Query::from_request_parts(parts, state).await.map(|Query(query)| Self(query));
         query.map_err(|_| ApiError::invalid_request("The query string cannot be read"))
     }
@@ -99,7 +99,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for ParsedQuery<T>
 impl<S: Send + Sync> FromRequest<S> for JsonBody {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, _: &S) -> Result<Self> {
         let (parts, body) = request.into_parts();
         web::read_json_body(&parts.headers, body).await.map(Self)
     }
@@ -125,7 +125,7 @@ pub(crate) struct Target {
 impl FromRequestParts<App> for TurnRequestHead {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let credentials = Credentials::from_request_parts(parts, app).await?;
         let context = Extension::<RequestOrigin>::from_request_parts(parts, app).await;
         let Extension(context) = context.map_err(|error| ApiError::caused_by(ErrorCode::Internal, error))?;
@@ -140,18 +140,18 @@ impl TurnRequestHead {
         &self,
         body: &Bytes,
         parse: impl FnOnce(&[u8]) -> Result<T, Failure> + Send + 'static,
-    ) -> Result<T, ApiError> {
+    ) -> Result<T> {
         let (owner, body) = (self.caller(None)?.owner, body.clone());
         parsing::parse(&owner, body.len(), move || parse(&body)).await
     }
 
     /// The authenticated caller, or the user that it names.
-    pub(crate) fn caller(&self, user_id: Option<&str>) -> Result<Caller, ApiError> {
+    pub(crate) fn caller(&self, user_id: Option<&str>) -> Result<Caller> {
         self.credentials.clone().identify(user_id)
     }
 
     /// The id of the requested agent, from the body or the header; `None` for the default one.
-    pub(crate) fn agent_id<'a>(&'a self, options: &'a TurnOptions) -> Result<Option<&'a str>, ApiError> {
+    pub(crate) fn agent_id<'a>(&'a self, options: &'a TurnOptions) -> Result<Option<&'a str>> {
         match &options.agent_id {
             Some(id) => Ok(Some(id)),
             None => agent_id(&self.headers),
@@ -159,7 +159,7 @@ impl TurnRequestHead {
     }
 
     /// The caller and the agent of the turn; every name in the request is checked.
-    pub(crate) async fn resolve(&self, options: &TurnOptions) -> Result<(Caller, ResolvedAgent), ApiError> {
+    pub(crate) async fn resolve(&self, options: &TurnOptions) -> Result<(Caller, ResolvedAgent)> {
         let (caller, catalog) = (self.caller(options.user_id.as_deref())?, &self.app.catalog);
         let row = catalog.agents.find(self.agent_id(options)?.unwrap_or(DEFAULT_AGENT), &caller).await?;
         let agent = catalog.resolve(self.app.models_for(&caller), &row, options).await?;
@@ -167,7 +167,7 @@ impl TurnRequestHead {
     }
 
     /// The format of the response; `stream` is that of the request's body.
-    pub(crate) fn response_format(&self, stream: bool) -> Result<ResponseFormat, ApiError> {
+    pub(crate) fn response_format(&self, stream: bool) -> Result<ResponseFormat> {
         let is_accumulated = is_accumulated(self.query.as_ref())?;
         Ok(ResponseFormat { stream, is_accumulated, request_id: self.context.request_id.clone() })
     }
@@ -180,7 +180,7 @@ impl TurnRequestHead {
         target: Target,
         question: UserInput,
         fingerprint: &[u8],
-    ) -> Result<TurnStream, ApiError> {
+    ) -> Result<TurnStream> {
         let Target { conversation_id, chat_id, message: target, attachments, temporary, client } = target;
         let deadline = turns::deadline(&self.app.turns.limits, Some(&self.context));
         let key = idempotency_key(&self.headers)?;
@@ -205,14 +205,14 @@ impl TurnRequestHead {
 }
 
 /// The agent that the headers of a request name.
-pub(crate) fn agent_id(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
+pub(crate) fn agent_id(headers: &HeaderMap) -> Result<Option<&str>> {
     let Some(id) = headers.get("x-agent-id") else { return Ok(None) };
     let message = "`X-Agent-ID` must be visible ASCII";
     id.to_str().map(Some).map_err(|_| ApiError::invalid_request(message))
 }
 
 /// Whether the frames of a stream hold all text so far instead of deltas.
-pub(crate) fn is_accumulated(query: Result<&Query<StreamQuery>, &QueryRejection>) -> Result<bool, ApiError> {
+pub(crate) fn is_accumulated(query: Result<&Query<StreamQuery>, &QueryRejection>) -> Result<bool> {
     match query.map(|Query(query)| query.sse.as_deref()) {
         Ok(None) => Ok(false),
         Ok(Some("accumulated")) => Ok(true),
@@ -220,7 +220,7 @@ pub(crate) fn is_accumulated(query: Result<&Query<StreamQuery>, &QueryRejection>
     }
 }
 
-pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let text = value.to_str().ok().filter(|text| (1..=MAX_KEY).contains(&text.len()));
     let message = "`Idempotency-Key` must be 1 to 255 visible ASCII characters";
@@ -237,7 +237,7 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
-    pub(crate) fn limit(&self, default: u32) -> Result<u32, ApiError> {
+    pub(crate) fn limit(&self, default: u32) -> Result<u32> {
         let Some(text) = &self.limit else { return Ok(default) };
         text.parse().ok().filter(|limit| (1..=MAX_ROWS).contains(limit)).ok_or_else(|| {
             let message = format!("`limit` must be a whole number from 1 to {MAX_ROWS}");

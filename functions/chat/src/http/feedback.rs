@@ -11,7 +11,7 @@ use store::{Feedback, Rating};
 use web::{Administrator, ApiError};
 
 use super::extract::{JsonBody, Own, Paging, ParsedQuery};
-use crate::App;
+use crate::{App, Result};
 
 /// The longest reason, in characters.
 const MAX_REASON: usize = 2_000;
@@ -20,7 +20,7 @@ const MAX_REASON: usize = 2_000;
 pub(crate) async fn put(
     Own { app, owner, id: ids }: Own<(String, String)>,
     JsonBody(body): JsonBody,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     let mut fields = StrictObject::parse(&body)?;
     let rating = match fields.take_string("rating")?.as_deref() {
         Some("up") => Rating::Up,
@@ -32,7 +32,7 @@ pub(crate) async fn put(
 }
 
 /// `DELETE …/messages/{messageId}/feedback`: removes the rating of an answer, if it has one.
-pub(crate) async fn delete(Own { app, owner, id: ids }: Own<(String, String)>) -> Result<StatusCode, ApiError> {
+pub(crate) async fn delete(Own { app, owner, id: ids }: Own<(String, String)>) -> Result<StatusCode> {
     rate(&app, &owner, &ids, None).await
 }
 
@@ -41,7 +41,7 @@ async fn rate(
     owner: &Owner,
     (id, message): &(String, String),
     feedback: Option<&Feedback>,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     let is_answer = app.store.conversations.rate(owner, id, message, feedback, SystemTime::now()).await?;
     let question = || ApiError::invalid_request("Only answers are rated: this message is a question");
     is_answer.then_some(StatusCode::NO_CONTENT).ok_or_else(question)
@@ -52,7 +52,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     _: Administrator,
     ParsedQuery(paging): ParsedQuery<Paging>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>> {
     let page = app.store.conversations.list_feedback(paging.cursor.as_deref(), SystemTime::now()).await?;
     Ok(Json(json!({ "feedback": page.items, "nextCursor": page.next_cursor })))
 }

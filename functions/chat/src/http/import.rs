@@ -11,11 +11,11 @@ use futures_util::{StreamExt, stream};
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use store::{IdempotencyStatus, TurnRef};
-use web::{ApiError, Caller};
+use web::Caller;
 use work::FairSlots;
 
 use super::extract::idempotency_key;
-use crate::{App, imported, parsing};
+use crate::{App, Result, imported, parsing};
 
 const MAX_BODY_BYTES: usize = 20 * 1024 * 1024;
 
@@ -34,7 +34,7 @@ pub(crate) async fn import(
     Caller { owner, .. }: Caller,
     headers: HeaderMap,
     body: Body,
-) -> Result<(StatusCode, Json<Value>), ApiError> {
+) -> Result<(StatusCode, Json<Value>)> {
     let key = idempotency_key(&headers)?;
     let _slot = IMPORTS.acquire(&owner).await.map_err(|_| ErrorCode::Internal)?;
     let body = web::read_json_body_up_to(&headers, body, MAX_BODY_BYTES).await?;
@@ -66,7 +66,7 @@ pub(crate) async fn import(
 }
 
 /// The ULID that a key maps to; a new one for a new key.
-async fn seed_of_key(app: &App, owner: &Owner, key: &str, print: &str, now: SystemTime) -> Result<String, ApiError> {
+async fn seed_of_key(app: &App, owner: &Owner, key: &str, print: &str, now: SystemTime) -> Result<String> {
     // Keys of turns are others.
     let status = app.store.idempotency.status(owner, &format!("import\n{key}"), print.as_bytes(), now).await?;
     match status {

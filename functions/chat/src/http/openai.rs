@@ -23,8 +23,8 @@ use web::{ApiError, Caller, ErrorFormat};
 
 use super::attachments::read_inline;
 use super::extract::TurnRequestHead;
-use crate::App;
 use crate::definitions::{AgentDefinition, DEFAULT_AGENT};
+use crate::{App, Result};
 
 /// The error format under `/v1`.
 pub(crate) const ERRORS: ErrorFormat = ErrorFormat { content_type: "application/json", render: render_error };
@@ -33,7 +33,7 @@ pub(crate) const ERRORS: ErrorFormat = ErrorFormat { content_type: "application/
 const AGENT_PREFIX: &str = "agent:";
 
 /// `POST /v1/chat/completions`: one turn of a conversation that the client keeps.
-pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
+pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Response> {
     let body = web::read_json_body_up_to(&head.headers, body, MAX_INLINE_BODY_BYTES).await?;
     let mut request = head.parse(&body, ChatRequest::parse).await?;
     // Its files are in the request.
@@ -100,11 +100,7 @@ fn generation_params(sampling: Sampling) -> GenerationParams {
 
 /// Resolves the requested model: the default agent with that model, or the agent of that name with its own model. Also
 /// returns whether answers end with link definitions.
-pub(super) async fn resolve(
-    app: &App,
-    caller: &Caller,
-    request: &ChatRequest,
-) -> Result<(ResolvedAgent, bool), ApiError> {
+pub(super) async fn resolve(app: &App, caller: &Caller, request: &ChatRequest) -> Result<(ResolvedAgent, bool)> {
     let agent_id = request.model.strip_prefix(AGENT_PREFIX);
     let model = agent_id.is_none().then_some(&request.model);
     let visible = app.models_for(caller);
@@ -125,7 +121,7 @@ pub(super) async fn resolve(
 }
 
 /// Adds the web search of the deployment to an agent that has none.
-fn add_web_search(agent: &mut Agent, built_in: &ToolRegistry) -> Result<(), ApiError> {
+fn add_web_search(agent: &mut Agent, built_in: &ToolRegistry) -> Result<()> {
     if agent.tools.has(SEARCH_WEB) {
         return Ok(());
     }
@@ -140,11 +136,7 @@ fn as_model_not_found(error: ApiError) -> ApiError {
     if error.failure.code == ErrorCode::InvalidRequest { ErrorCode::ModelNotFound.into() } else { error }
 }
 
-fn apply_request(
-    resolved: &mut ResolvedAgent,
-    definition: &AgentDefinition,
-    request: &ChatRequest,
-) -> Result<(), ApiError> {
+fn apply_request(resolved: &mut ResolvedAgent, definition: &AgentDefinition, request: &ChatRequest) -> Result<()> {
     let ResolvedAgent { agent, models, tool_choice, .. } = resolved;
     // The client keeps the conversation: as much of it as fits is sent, and the rest is not summarised.
     (agent.history_tokens, agent.summarise) = (u64::MAX, false);
@@ -184,7 +176,7 @@ fn is_background_task(request: &ChatRequest) -> bool {
         && text.ends_with("</chat_history>")
 }
 
-fn keep_formatting_models(models: &mut Vec<ModelClient>) -> Result<(), ApiError> {
+fn keep_formatting_models(models: &mut Vec<ModelClient>) -> Result<()> {
     let accepts_format =
         |model: &ModelClient| matches!(model.config().wire, Wire::Openai | Wire::Responses | Wire::Ollama);
     if !models.first().is_some_and(accepts_format) {
@@ -201,7 +193,7 @@ fn model_object(id: &str, owned_by: &str) -> Value {
 }
 
 /// `GET /v1/models`: the accepted values of `model`.
-pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Value>> {
     Ok(Json(json!({ "object": "list", "data": all(&app, &caller).await? })))
 }
 
@@ -210,13 +202,13 @@ pub(crate) async fn model(
     State(app): State<App>,
     caller: Caller,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>> {
     let Path(id) = id.map_err(|_| ApiError::from(ErrorCode::ModelNotFound))?;
     let found = all(&app, &caller).await?.into_iter().find(|model| model["id"] == *id);
     found.map(Json).ok_or_else(|| ErrorCode::ModelNotFound.into())
 }
 
-async fn all(app: &App, caller: &Caller) -> Result<Vec<Value>, ApiError> {
+async fn all(app: &App, caller: &Caller) -> Result<Vec<Value>> {
     let models = app.models_for(caller).iter().map(|client| model_object(&client.config().name, client.provider()));
     let agents = app.catalog.agents.all(caller).await?;
     let agents = agents.iter().map(|agent| model_object(&format!("{AGENT_PREFIX}{}", agent.id), "lambda-chat"));

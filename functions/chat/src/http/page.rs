@@ -17,7 +17,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use web::{ApiError, SignIn};
 
 use super::extract::PathId;
-use crate::App;
+use crate::{App, Result};
 
 /// A file that the page loads on demand, compressed with gzip.
 struct Asset {
@@ -82,11 +82,7 @@ pub(crate) async fn index(State(app): State<App>, headers: HeaderMap) -> Respons
 
 /// `GET /share/{id}`: the page, which reads the share by itself. If nobody can read it, a browser gets the
 /// page with the status `404`.
-pub(crate) async fn share(
-    State(app): State<App>,
-    PathId(id): PathId,
-    mut headers: HeaderMap,
-) -> Result<Response, ApiError> {
+pub(crate) async fn share(State(app): State<App>, PathId(id): PathId, mut headers: HeaderMap) -> Result<Response> {
     let is_shared = app.store.conversations.is_shared(&id, SystemTime::now()).await?;
     let is_browser = headers.get(header::ACCEPT).is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
     if !is_shared && !is_browser {

@@ -16,7 +16,7 @@ use web::ApiError;
 use super::audit::Changed;
 use super::extract::{Own, PathId};
 use super::page::NO_INDEX;
-use crate::App;
+use crate::{App, Result};
 
 /// How long a share lasts unless the request has `expiresInDays`, and the longest time, in days.
 const DEFAULT_DAYS: u32 = 30;
@@ -41,7 +41,7 @@ fn shared(StoredMessage { role, content, attachments, sources, created_at, .. }:
 /// `POST /api/conversations/{id}/shares`: copies the shown branch, or the one with `messageId` up to it.
 ///
 /// The target in the audit trail is the conversation: the id of a share opens it.
-pub(crate) async fn create(Own { app, owner, id }: Own, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
+pub(crate) async fn create(Own { app, owner, id }: Own, headers: HeaderMap, body: Body) -> Result<Response> {
     let body = web::read_optional_json_body(&headers, body).await?;
     let mut fields = StrictObject::parse(if body.is_empty() { b"{}" } else { &body })?;
     let days = fields.take_u32("expiresInDays", 1..=MAX_DAYS)?.unwrap_or(DEFAULT_DAYS);
@@ -60,13 +60,7 @@ pub(crate) async fn create(Own { app, owner, id }: Own, headers: HeaderMap, body
 }
 
 /// The messages of the shown branch, or of the one with `last` up to it, without running answers and what has no text.
-async fn branch(
-    app: &App,
-    owner: &Owner,
-    id: &str,
-    last: Option<&str>,
-    now: SystemTime,
-) -> Result<Vec<Value>, ApiError> {
+async fn branch(app: &App, owner: &Owner, id: &str, last: Option<&str>, now: SystemTime) -> Result<Vec<Value>> {
     let (mut messages, mut bytes, mut cursor) = (Vec::new(), 0, None::<String>);
     loop {
         let query = MessageQuery { limit: 100, cursor: cursor.as_deref(), branch: last, from_end: false };
@@ -91,14 +85,14 @@ async fn branch(
     }
 }
 
-fn check_size(bytes: usize) -> Result<(), ApiError> {
+fn check_size(bytes: usize) -> Result<()> {
     let message = "The branch is too large to be shared: at most 3 MiB. An earlier `messageId` makes it shorter.";
     let fits = bytes <= ConversationStore::MAX_COPY_BYTES;
     fits.then_some(()).ok_or_else(|| ApiError::new(ErrorCode::TooLarge, message))
 }
 
 /// `GET /api/conversations/{id}/shares`: the shares of a conversation that have not ended, the newest first.
-pub(crate) async fn list(Own { app, owner, id }: Own) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn list(Own { app, owner, id }: Own) -> Result<Json<Value>> {
     let shares = app.store.conversations.shares(&owner, &id, SystemTime::now()).await?;
     Ok(Json(json!({ "shares": shares.iter().map(view).collect::<Vec<_>>() })))
 }
@@ -106,7 +100,7 @@ pub(crate) async fn list(Own { app, owner, id }: Own) -> Result<Json<Value>, Api
 /// `DELETE /api/conversations/{id}/shares/{share}`: ends a share at once.
 pub(crate) async fn revoke(
     Own { app, owner, id: (id, share) }: Own<(String, String)>,
-) -> Result<(StatusCode, Extension<Changed>), ApiError> {
+) -> Result<(StatusCode, Extension<Changed>)> {
     app.store.conversations.revoke_share(&owner, &id, &share).await?;
     Ok((StatusCode::NO_CONTENT, Extension(Changed(id))))
 }
@@ -115,7 +109,7 @@ pub(crate) async fn revoke(
 static READS: Semaphore = Semaphore::const_new(8);
 
 /// `GET /api/shares/{id}`: the copy, for everyone.
-pub(crate) async fn read(State(app): State<App>, PathId(id): PathId) -> Result<Response, ApiError> {
+pub(crate) async fn read(State(app): State<App>, PathId(id): PathId) -> Result<Response> {
     let _permit = READS.acquire().await.map_err(|_| ErrorCode::Internal)?;
     let copy = app.store.conversations.shared_copy(&id, SystemTime::now()).await?.ok_or(ErrorCode::NotFound)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], [NO_INDEX], copy).into_response())

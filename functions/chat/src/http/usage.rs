@@ -12,7 +12,7 @@ use turns::Budget;
 use web::{ApiError, Caller};
 
 use super::extract::ParsedQuery;
-use crate::App;
+use crate::{App, Result};
 
 /// Days of the list unless the request has `days`.
 pub(super) const DEFAULT_DAYS: u32 = 30;
@@ -47,7 +47,7 @@ pub(crate) async fn usage(
     State(app): State<App>,
     caller: Caller,
     ParsedQuery(query): ParsedQuery<UsageQuery>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>> {
     let count = parse_days(query.days.as_deref(), DEFAULT_DAYS)?;
     let budgets = &app.turns.limits.budgets;
     let none = Groups::default();
@@ -73,7 +73,7 @@ pub(crate) async fn usage(
     }))))
 }
 
-pub(super) fn parse_days(text: Option<&str>, default: u32) -> Result<u32, ApiError> {
+pub(super) fn parse_days(text: Option<&str>, default: u32) -> Result<u32> {
     let Some(text) = text else { return Ok(default) };
     let days = text.parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));
     days.ok_or_else(|| ApiError::invalid_request(format!("`days` must be a whole number from 1 to {MAX_DAYS}")))

@@ -3,7 +3,7 @@ use std::time::SystemTime;
 use super::ArticleCollection;
 use super::chunk::{ArticleChunk, VectorStorage};
 use super::collection::CHUNK_COUNT;
-use crate::StoreError;
+use crate::Result;
 use crate::clock::{millis, rfc3339};
 use crate::item::{Item, ItemExt, group_list, item, n, s};
 use domain::Groups;
@@ -129,7 +129,7 @@ pub(super) fn article_item(collection: &ArticleCollection, article: &StoredArtic
     item(&collection.article_key(&article.id), all)
 }
 
-pub(super) fn read_article(item: &Item) -> Result<StoredArticle, StoreError> {
+pub(super) fn read_article(item: &Item) -> Result<StoredArticle> {
     item.check_version("an article")?;
     let text = |name| item.text(name).ok().map(str::to_owned);
     let model = match text("model") {

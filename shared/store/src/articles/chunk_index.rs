@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use domain::Groups;
 
 use super::{ArticleChunk, ArticleCollection, EmbeddingModel};
-use crate::StoreError;
+use crate::Result;
 
 /// The vectors of chunks in a service of their own, in step with the articles in the table.
 ///
@@ -15,10 +15,10 @@ pub trait ChunkIndex: Send + Sync {
     fn name(&self) -> &str;
 
     /// Adds the vectors of a new generation.
-    async fn put(&self, collection: &ArticleCollection, generation: IndexedGeneration<'_>) -> Result<(), StoreError>;
+    async fn put(&self, collection: &ArticleCollection, generation: IndexedGeneration<'_>) -> Result<()>;
 
     /// Deletes the vectors of a generation, whether there are any or not; `chunks` is the number of its chunks.
-    async fn delete(&self, collection: &ArticleCollection, generation: &str, chunks: u32) -> Result<(), StoreError>;
+    async fn delete(&self, collection: &ArticleCollection, generation: &str, chunks: u32) -> Result<()>;
 }
 
 /// One generation of an article's chunks.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::article::VECTOR_INDEX;
 use super::collection::{ARTICLE_PREFIX, CHUNK_COUNT, UNUSED_PREFIX};
 use super::{ArticleCollection, Articles, ChunkIndex, ChunkPosition, part};
-use crate::StoreError;
+use crate::Result;
 use crate::item::{Item, ItemExt, s};
 
 impl Articles {
@@ -27,7 +27,7 @@ impl Articles {
         id: &str,
         generation: &str,
         position: ChunkPosition,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<String>> {
         let Some(item) = self.table.get(&collection.part_key(id, generation, position.part)).await? else {
             return Ok(None);
         };
@@ -39,12 +39,7 @@ impl Articles {
 
     /// Whether an article of a collection has no vectors of this model in this index. Reads the articles up to the
     /// first one of these, without their chunks.
-    pub async fn has_unindexed(
-        &self,
-        collection: &ArticleCollection,
-        index: &str,
-        model: &str,
-    ) -> Result<bool, StoreError> {
+    pub async fn has_unindexed(&self, collection: &ArticleCollection, index: &str, model: &str) -> Result<bool> {
         let query = self.table.query_prefix(&collection.partition(), ARTICLE_PREFIX);
         let other = format!("attribute_not_exists({VECTOR_INDEX}) OR {VECTOR_INDEX} <> :index OR model <> :model");
         let query = query.filter_expression(other).projection_expression("pk, sk");
@@ -54,7 +49,7 @@ impl Articles {
     }
 
     /// Deletes the vectors that the rows of a collection list, and nothing else.
-    pub(crate) async fn delete_vectors(&self, collection: &ArticleCollection) -> Result<(), StoreError> {
+    pub(crate) async fn delete_vectors(&self, collection: &ArticleCollection) -> Result<()> {
         let Some(index) = &self.index else { return Ok(()) };
         for prefix in [ARTICLE_PREFIX, UNUSED_PREFIX] {
             let mut pages = self.table.pages(self.table.query_prefix(&collection.partition(), prefix));

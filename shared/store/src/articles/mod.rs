@@ -32,12 +32,12 @@ use self::article::{article_item, read_article};
 use self::chunk::VectorStorage;
 use self::collection::{ARTICLE_PREFIX, REVISION, UNUSED_PREFIX, chunks_prefix};
 use self::indexed::listed_chunks;
-use crate::StoreError;
 use crate::backoff::back_off;
 use crate::clock::{millis, span_millis};
 use crate::item::{ItemExt, SCHEMA_VERSION, n, s};
 use crate::table::{Expression, Table};
 use crate::transaction::TransactionOutcome;
+use crate::{Result, StoreError};
 
 /// The number of partitions over which the chunks of a collection are spread.
 pub const SHARDS: u8 = 8;
@@ -61,21 +61,21 @@ impl Articles {
     }
 
     /// The revision of a collection: another text after every change; `None` before the first article. One request.
-    pub async fn revision(&self, collection: &ArticleCollection) -> Result<Option<String>, StoreError> {
+    pub async fn revision(&self, collection: &ArticleCollection) -> Result<Option<String>> {
         let Some(row) = self.table.get(&collection.own_key()).await? else { return Ok(None) };
         Ok(Some(row.text(REVISION)?.to_owned()))
     }
 
     /// Records in the shared collection that the deployment has articles, of any owner: afterwards it has a
     /// revision.
-    pub async fn announce(&self) -> Result<(), StoreError> {
+    pub async fn announce(&self) -> Result<()> {
         let change = Expression::update("SET revision = if_not_exists(revision, :revision), v = if_not_exists(v, :v)");
         let change = change.value(":revision", s(new_id())).value(":v", n(SCHEMA_VERSION));
         self.table.update(&ArticleCollection::Shared.own_key(), change).await.map(|_| ())
     }
 
     /// All articles of a collection, sorted by id, without their chunks.
-    pub async fn list(&self, collection: &ArticleCollection) -> Result<Vec<StoredArticle>, StoreError> {
+    pub async fn list(&self, collection: &ArticleCollection) -> Result<Vec<StoredArticle>> {
         let query = self.table.query_prefix(&collection.partition(), ARTICLE_PREFIX);
         self.table.query_all(query).await?.iter().map(read_article).collect()
     }
@@ -86,7 +86,7 @@ impl Articles {
         collection: &ArticleCollection,
         limit: u32,
         after: Option<&str>,
-    ) -> Result<(Vec<StoredArticle>, Option<String>), StoreError> {
+    ) -> Result<(Vec<StoredArticle>, Option<String>)> {
         let query = self.table.query_prefix(&collection.partition(), ARTICLE_PREFIX);
         let query = query.limit(i32::try_from(limit).unwrap_or(i32::MAX));
         let start = after.map(|id| collection.article_key(id).attributes());
@@ -97,7 +97,7 @@ impl Articles {
     }
 
     /// The article of this id.
-    pub async fn get(&self, collection: &ArticleCollection, id: &str) -> Result<Option<StoredArticle>, StoreError> {
+    pub async fn get(&self, collection: &ArticleCollection, id: &str) -> Result<Option<StoredArticle>> {
         self.table.get(&collection.article_key(id)).await?.as_ref().map(read_article).transpose()
     }
 
@@ -107,7 +107,7 @@ impl Articles {
         collection: &ArticleCollection,
         article: &NewArticle,
         now: SystemTime,
-    ) -> Result<StoredArticle, StoreError> {
+    ) -> Result<StoredArticle> {
         let generation = new_id();
         let index = self.index.as_deref().zip(article.model.as_ref());
         let vectors = if index.is_some() { VectorStorage::Index } else { VectorStorage::Table };
@@ -139,7 +139,7 @@ impl Articles {
     }
 
     /// Deletes an article; returns whether there was one.
-    pub async fn delete(&self, collection: &ArticleCollection, id: &str, now: SystemTime) -> Result<bool, StoreError> {
+    pub async fn delete(&self, collection: &ArticleCollection, id: &str, now: SystemTime) -> Result<bool> {
         for attempt in 0..MAX_ATTEMPTS {
             let Some(old) = self.get(collection, id).await? else { return Ok(false) };
             let writes = vec![
@@ -158,11 +158,7 @@ impl Articles {
     }
 
     /// The chunks of one article, in order; fewer than it has if it was replaced meanwhile.
-    pub async fn chunks(
-        &self,
-        collection: &ArticleCollection,
-        article: &StoredArticle,
-    ) -> Result<Vec<ArticleChunk>, StoreError> {
+    pub async fn chunks(&self, collection: &ArticleCollection, article: &StoredArticle) -> Result<Vec<ArticleChunk>> {
         let mut chunks = Vec::new();
         let mut pages = self.table.pages(self.chunk_query(collection, &article.id, &article.generation));
         while let Some(items) = pages.next().await? {
@@ -180,7 +176,7 @@ impl Articles {
         collection: &ArticleCollection,
         shard: u8,
         start: Option<PageStart>,
-    ) -> Result<ChunkPage, StoreError> {
+    ) -> Result<ChunkPage> {
         let query = self.table.query(&collection.shard(shard));
         let (items, next) = self.table.query_page(query, start.map(|PageStart(key)| key)).await?;
         let parts = items.iter().map(part::read_part).collect::<Result<_, _>>()?;
@@ -188,7 +184,7 @@ impl Articles {
     }
 
     /// Deletes the unused chunks that interrupted changes left; returns the number of those changes.
-    pub async fn clean(&self, collection: &ArticleCollection, now: SystemTime) -> Result<usize, StoreError> {
+    pub async fn clean(&self, collection: &ArticleCollection, now: SystemTime) -> Result<usize> {
         let oldest = millis(now).saturating_sub(span_millis(MIN_UNUSED_AGE));
         let query = self.table.query_prefix(&collection.partition(), UNUSED_PREFIX);
         let (items, _) = self.table.query_page(query, None).await?;
@@ -210,7 +206,7 @@ impl Articles {
     ///
     /// The first partition goes last, so that the next call completes an interrupted one. Without it there is nothing
     /// else, and the others are not read.
-    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize> {
         let collection = ArticleCollection::Of(owner.clone());
         let query = self.table.query(&collection.partition());
         let (items, _) = self.table.query_page(query.projection_expression("pk, sk").limit(1), None).await?;
@@ -232,7 +228,7 @@ impl Articles {
         stored: &StoredArticle,
         old: Option<&StoredArticle>,
         now: SystemTime,
-    ) -> Result<TransactionOutcome, StoreError> {
+    ) -> Result<TransactionOutcome> {
         let unchanged = match old {
             None => Expression::when("attribute_not_exists(pk)"),
             Some(old) => Expression::when("generation = :before").value(":before", s(&old.generation)),
@@ -250,13 +246,7 @@ impl Articles {
     }
 
     /// Deletes a generation of chunks that no article refers to, and the row that lists it.
-    async fn discard(
-        &self,
-        collection: &ArticleCollection,
-        id: &str,
-        generation: &str,
-        chunks: u32,
-    ) -> Result<(), StoreError> {
+    async fn discard(&self, collection: &ArticleCollection, id: &str, generation: &str, chunks: u32) -> Result<()> {
         if let Some(index) = &self.index {
             index.delete(collection, generation, chunks).await?;
         }

@@ -6,8 +6,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::ArticleCollection;
 use super::article::NewArticle;
 use super::chunk::{ArticleChunk, QuantisedVector, SCALE_BYTES, VectorStorage};
-use crate::StoreError;
 use crate::item::{Item, ItemExt, item, s, to_json};
+use crate::{Result, StoreError};
 
 /// The maximum size of the chunks of one item in bytes; an item holds 400 KB with its keys, and JSON escapes some
 /// characters.
@@ -82,7 +82,7 @@ fn to_bytes(vector: &QuantisedVector) -> impl Iterator<Item = u8> {
     vector.scale.to_le_bytes().into_iter().chain(values)
 }
 
-pub(super) fn read_part(item: &Item) -> Result<ChunkPart, StoreError> {
+pub(super) fn read_part(item: &Item) -> Result<ChunkPart> {
     item.check_version("an article")?;
     let texts: Vec<String> = item.json("texts")?;
     let vectors = item.get("vectors").and_then(|value| value.as_b().ok()).map(Blob::as_ref);
@@ -92,7 +92,7 @@ pub(super) fn read_part(item: &Item) -> Result<ChunkPart, StoreError> {
 }
 
 /// Reads the vectors of `count` chunks; none from no bytes.
-fn read_vectors(bytes: &[u8], count: usize) -> Result<Vec<QuantisedVector>, StoreError> {
+fn read_vectors(bytes: &[u8], count: usize) -> Result<Vec<QuantisedVector>> {
     if bytes.is_empty() {
         return Ok(Vec::new());
     }

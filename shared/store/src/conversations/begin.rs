@@ -11,13 +11,13 @@ use super::message::{interrupt_update, running_answer_item, user_message_items};
 use super::next_turn::{NextTurn, acquire_update};
 use super::tree::MessageTree;
 use super::turn::{BeginError, FIRST_ANSWER, NewTurn, TurnLease, UserInput};
-use crate::StoreError;
 use crate::attachments::use_writes;
 use crate::backoff::{back_off, within};
 use crate::item::{Item, ItemExt, s};
 use crate::key::SK;
 use crate::table::{Expression, WriteOutcome};
 use crate::transaction::TransactionOutcome;
+use crate::{Result, StoreError};
 
 /// How often a begin is retried when others change the conversation at the same moment.
 const MAX_ATTEMPTS: u32 = 5;
@@ -120,7 +120,7 @@ impl Beginning<'_> {
         Err(StoreError::Busy.into())
     }
 
-    async fn acquire(&self, before: &Head, next: &NextTurn) -> Result<TransactionOutcome, StoreError> {
+    async fn acquire(&self, before: &Head, next: &NextTurn) -> Result<TransactionOutcome> {
         let (table, lease) = (&self.store.table, &next.lease);
         let mut writes = vec![table.update_write(&lease.head, acquire_update(before, next, self.turn, self.now))];
         writes.extend(self.message_writes(lease));

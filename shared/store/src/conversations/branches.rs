@@ -16,11 +16,11 @@ use super::transcript::summary_key;
 use super::tree::MessageTree;
 use super::turn::EarlierTurn;
 use super::{Conversation, ConversationStore, ReadError, Role};
-use crate::StoreError;
 use crate::clock::{millis, span_millis};
 use crate::item::{Item, ItemExt, n, s};
 use crate::key::{Key, OwnerPartitions, SK};
 use crate::table::{Expression, WriteOutcome};
+use crate::{Result, StoreError};
 
 /// How often a change is tried again when others change the conversation at the same moment.
 const MAX_ATTEMPTS: usize = 10;
@@ -80,18 +80,13 @@ impl ConversationStore {
     }
 
     /// Whether the answer of a turn is deleted, alone or with its conversation.
-    pub async fn is_deleted(&self, owner: &Owner, id: &str, answer_seq: u64) -> Result<bool, StoreError> {
+    pub async fn is_deleted(&self, owner: &Owner, id: &str, answer_seq: u64) -> Result<bool> {
         let head = self.head_with_tree(owner, id, SystemTime::now()).await?;
         Ok(head.is_none_or(|head| head.tree.role(answer_seq).is_none()))
     }
 
     /// Reads a head with the tree of its messages; `None` for an unknown conversation.
-    pub(super) async fn head_with_tree(
-        &self,
-        owner: &Owner,
-        id: &str,
-        now: SystemTime,
-    ) -> Result<Option<Head>, StoreError> {
+    pub(super) async fn head_with_tree(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<Head>> {
         match self.head(owner, id, now).await? {
             Some(head) => self.with_tree(owner, head).await.map(Some),
             None => Ok(None),
@@ -99,7 +94,7 @@ impl ConversationStore {
     }
 
     /// Completes a head that an earlier release wrote by the tree of its messages, and stores it.
-    pub(super) async fn with_tree(&self, owner: &Owner, mut head: Head) -> Result<Head, StoreError> {
+    pub(super) async fn with_tree(&self, owner: &Owner, mut head: Head) -> Result<Head> {
         if head.has_tree {
             return Ok(head);
         }
@@ -144,12 +139,7 @@ impl ConversationStore {
     }
 
     /// Deletes the items of messages that the head no longer has.
-    async fn purge(
-        &self,
-        partition: &str,
-        removed: &SeqRanges,
-        now: SystemTime,
-    ) -> Result<DeletedMessages, StoreError> {
+    async fn purge(&self, partition: &str, removed: &SeqRanges, now: SystemTime) -> Result<DeletedMessages> {
         let mut deleted = DeletedMessages::default();
         let since = millis(now).saturating_sub(span_millis(LOGGED));
         let attributes = format!("pk, sk, id, turn, createdAt, continuedAt, {EARLIER}, {RATED}");
@@ -188,7 +178,7 @@ impl ConversationStore {
 }
 
 impl DeletedMessages {
-    fn add(&mut self, message: &Item, since: i64) -> Result<(), StoreError> {
+    fn add(&mut self, message: &Item, since: i64) -> Result<()> {
         self.seqs.extend(seq_in_sk(message.text(SK)?));
         self.ids.insert(message.text("id")?.to_owned());
         let began_at = message.optional_number("continuedAt")?.unwrap_or(message.number::<i64>("createdAt")?);
@@ -216,7 +206,7 @@ fn delete_change(head: &Head, root: u64, now: SystemTime) -> Expression {
 
 /// The messages with their parents. Those of earlier releases have none: a question follows the last answer that no other
 /// one replaced, and an answer the last question.
-fn parents(messages: &[Item]) -> Result<Vec<(u64, u64, Role)>, StoreError> {
+fn parents(messages: &[Item]) -> Result<Vec<(u64, u64, Role)>> {
     let (mut question, mut answer) = (0, 0);
     let read = |item: &Item| {
         let unreadable = || StoreError::fault("a message that cannot be read");

@@ -4,7 +4,7 @@ use super::head::head_key;
 use super::history_builder::prompt_text;
 use super::sort_keys::message_key;
 use super::{ConversationStore, Role};
-use crate::StoreError;
+use crate::Result;
 use crate::item::{Item, ItemExt, item, s};
 use crate::key::{Key, OwnerPartitions, encode};
 use crate::table::Expression;
@@ -20,7 +20,7 @@ impl ConversationStore {
     /// The conversation for a client's chat id: the one created under it, else the one whose own id it is.
     ///
     /// The same chat id of another owner is a different chat.
-    pub async fn find_by_chat_id(&self, owner: &Owner, chat_id: &str) -> Result<Option<String>, StoreError> {
+    pub async fn find_by_chat_id(&self, owner: &Owner, chat_id: &str) -> Result<Option<String>> {
         match self.table.get(&chat_id_key(owner, chat_id)).await? {
             Some(item) => Ok(Some(item.text(CONVERSATION_ATTRIBUTE)?.to_owned())),
             None => Ok(self.head(owner, chat_id, SystemTime::now()).await?.map(|head| head.id)),
@@ -28,7 +28,7 @@ impl ConversationStore {
     }
 
     /// The last message of the user on the shown branch of a conversation; `None` if it is unknown.
-    pub async fn last_user_message(&self, owner: &Owner, conversation: &str) -> Result<Option<String>, StoreError> {
+    pub async fn last_user_message(&self, owner: &Owner, conversation: &str) -> Result<Option<String>> {
         let now = SystemTime::now();
         let Some(head) = self.head_with_tree(owner, conversation, now).await? else { return Ok(None) };
         let leaf = head.shown_leaf(now);
@@ -38,7 +38,7 @@ impl ConversationStore {
     }
 
     /// Frees the chat id of a conversation before its deletion; returns its head.
-    pub(super) async fn release_chat_id(&self, owner: &Owner, conversation: &str) -> Result<Item, StoreError> {
+    pub(super) async fn release_chat_id(&self, owner: &Owner, conversation: &str) -> Result<Item> {
         let head = self.table.get(&head_key(owner, conversation)).await?.unwrap_or_default();
         if head.contains_key(CHAT_ID_ATTRIBUTE) {
             let ours = Expression::when(format!("{CONVERSATION_ATTRIBUTE} = :id")).value(":id", s(conversation));

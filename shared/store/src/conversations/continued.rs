@@ -8,7 +8,7 @@ use super::sort_keys::{TRANSCRIPT_PREFIX, message_key, transcript_key};
 use super::transcript::{answer_messages, read_transcript, transcript_in};
 use super::turn::{BeginError, Continued, EarlierTurn, NewTurn, TurnLease, TurnOutcome, UserInput};
 use super::{ConversationStore, Status, StoredMessage};
-use crate::StoreError;
+use crate::Result;
 use crate::clock::millis;
 use crate::item::{ItemExt, n, s, to_json, variant};
 use crate::key::{Key, OwnerPartitions, SK};
@@ -27,7 +27,7 @@ impl ConversationStore {
         owner: &Owner,
         turn: &NewTurn,
         now: SystemTime,
-    ) -> Result<Option<TurnRef>, StoreError> {
+    ) -> Result<Option<TurnRef>> {
         let (Some(id), UserInput::Continue) = (&turn.conversation_id, &turn.input) else { return Ok(None) };
         let Some((head, target)) = self.head_and_target(owner, id, &turn.target, now).await? else { return Ok(None) };
         let seq = target.unwrap_or_else(|| head.shown_leaf(now));
@@ -48,7 +48,7 @@ impl ConversationStore {
     }
 
     /// The messages of the model and the results of its tools in the answer that this turn continues.
-    pub async fn continued_transcript(&self, lease: &TurnLease) -> Result<Vec<Message>, StoreError> {
+    pub async fn continued_transcript(&self, lease: &TurnLease) -> Result<Vec<Message>> {
         let Some(continued) = &lease.continued else { return Ok(Vec::new()) };
         let StoredMessage { content, thinking, .. } = &continued.message;
         if !continued.has_transcript {

@@ -16,7 +16,7 @@ use crate::clock::millis;
 use crate::item::{ItemExt, n, s, variant};
 use crate::table::{Expression, WriteOutcome};
 use crate::transaction::TransactionOutcome;
-use crate::{StoreError, UPDATED_AT};
+use crate::{Result, StoreError, UPDATED_AT};
 
 /// Timeout of the optional writes, a transcript in advance and what is stored with the answer: the lease is not renewed
 /// meanwhile, and the answer is worth more.
@@ -72,7 +72,7 @@ impl ConversationStore {
         &self,
         lease: &TurnLease,
         answer: &Answer,
-        end: Result<EndOutcome, StoreError>,
+        end: Result<EndOutcome>,
     ) -> Result<EndOutcome, LeaseError> {
         match end {
             Ok(EndOutcome::ConditionFailed) if self.has_ended(lease).await? => Ok(EndOutcome::Stored),
@@ -92,7 +92,7 @@ impl ConversationStore {
         answer: &Answer,
         further: AnswerWrites,
         now: SystemTime,
-    ) -> Result<EndOutcome, StoreError> {
+    ) -> Result<EndOutcome> {
         let transcript = match Transcript::for_answer(answer) {
             Some(large) if large.is_large() => match self.write_transcript_in_time(lease, &large).await {
                 Ok(true) => Some(large),
@@ -117,7 +117,7 @@ impl ConversationStore {
         Ok(if self.commit(writes).await? { EndOutcome::Stored } else { EndOutcome::ConditionFailed })
     }
 
-    async fn write_transcript_in_time(&self, lease: &TurnLease, large: &Transcript) -> Result<bool, StoreError> {
+    async fn write_transcript_in_time(&self, lease: &TurnLease, large: &Transcript) -> Result<bool> {
         let written = within(OPTIONAL_WRITE_TIMEOUT, self.write_transcript_first(lease, large)).await;
         if written == Err(StoreError::Busy) {
             tracing::warn!("an answer is stored without its transcript, which could not be written");
@@ -129,7 +129,7 @@ impl ConversationStore {
     ///
     /// A transaction under the lease reserves its key before the head can be deleted, so a deletion of the items under
     /// a head finds it. A late transcript is written to this key only.
-    async fn write_transcript_first(&self, lease: &TurnLease, transcript: &Transcript) -> Result<bool, StoreError> {
+    async fn write_transcript_first(&self, lease: &TurnLease, transcript: &Transcript) -> Result<bool> {
         // Changes nothing; a condition check costs the same and needs one more permission.
         let holds = Expression::update("SET turn = :turn").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
         let (key, reservation) = reserve_update(lease);
@@ -148,7 +148,7 @@ impl ConversationStore {
     }
 
     /// Applies all writes; false if a condition failed.
-    pub(super) async fn commit(&self, writes: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
+    pub(super) async fn commit(&self, writes: Vec<TransactWriteItem>) -> Result<bool> {
         Ok(matches!(self.table.commit(writes).await?, WriteOutcome::Written(_)))
     }
 
@@ -178,13 +178,13 @@ impl ConversationStore {
     }
 
     /// Whether the turn still holds the conversation.
-    async fn is_held(&self, lease: &TurnLease) -> Result<bool, StoreError> {
+    async fn is_held(&self, lease: &TurnLease) -> Result<bool> {
         let head = self.table.get(&lease.head).await?;
         Ok(head.is_some_and(|head| head.text("turn").is_ok_and(|turn| turn == lease.turn_id)))
     }
 
     /// Whether this same turn ended earlier, also by a write whose response was lost.
-    async fn has_ended(&self, lease: &TurnLease) -> Result<bool, StoreError> {
+    async fn has_ended(&self, lease: &TurnLease) -> Result<bool> {
         let message = self.table.get(&answer_key(lease)).await?;
         Ok(message.is_some_and(|message| is_ended_by(&message, &lease.turn_id)))
     }

@@ -11,7 +11,7 @@ use crate::item::{Item, ItemExt, item, n, s, variant};
 use crate::key::{Key, OwnerPartitions, is_ulid};
 use crate::table::Expression;
 use crate::turn_ref::TurnRef;
-use crate::{EXPIRES, StoreError, UPDATED_AT};
+use crate::{EXPIRES, Result, UPDATED_AT};
 use domain::{Language, Owner};
 
 /// The prefix of the sort keys of heads.
@@ -97,7 +97,7 @@ impl RunningTurn {
 impl ConversationStore {
     /// Reads a head; `None` for a malformed id, without a database call, and for a conversation that has expired by `now`,
     /// because the database deletes it days later.
-    pub(super) async fn head(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<Head>, StoreError> {
+    pub(super) async fn head(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<Head>> {
         if !is_ulid(id) {
             return Ok(None);
         }
@@ -125,7 +125,7 @@ pub(super) fn truncate_title(title: &str) -> String {
 }
 
 impl Head {
-    pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
+    pub(super) fn read(item: &Item) -> Result<Self> {
         item.check_version("a conversation")?;
         let (last_seq, message_count) = (item.number("seq")?, item.number("messageCount")?);
         let forks = if item.contains_key(FORKS) { Some(item.text(FORKS)?.to_owned()) } else { None };
@@ -236,7 +236,7 @@ impl Head {
 
 impl RunningTurn {
     /// `is_own`: whether this release wrote the head last.
-    fn read(item: &Item, last_seq: u64, is_own: bool) -> Result<Option<Self>, StoreError> {
+    fn read(item: &Item, last_seq: u64, is_own: bool) -> Result<Option<Self>> {
         let answer_seq = item.optional_number(ANSWERING)?.filter(|_| is_own).unwrap_or(last_seq);
         let read = |turn: &str| {
             Ok(Self { turn_id: turn.to_owned(), answer_seq, lease_end_millis: item.number("leaseUntil")? })
@@ -246,7 +246,7 @@ impl RunningTurn {
 }
 
 /// Older items have no language: their title began as the first message.
-fn read_language(item: &Item) -> Result<Language, StoreError> {
+fn read_language(item: &Item) -> Result<Language> {
     match item.get(LANGUAGE) {
         None => Ok(Language::of(item.text("title")?)),
         Some(_) => Ok(Language::from_code(item.text(LANGUAGE)?).unwrap_or_default()),

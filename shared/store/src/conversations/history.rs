@@ -11,15 +11,15 @@ use super::seq_ranges::{SeqRanges, is_in};
 use super::sort_keys::{message_key, message_sk, transcript_sk};
 use super::transcript::{char_count, read_transcript, summary_key};
 use super::turn::TurnLease;
-use crate::StoreError;
 use crate::item::ItemExt;
+use crate::{Result, StoreError};
 
 /// Messages in one read, those of sixteen turns; usual budgets fit into them.
 const MESSAGES_PER_READ: i32 = 32;
 
 impl ConversationStore {
     /// The user's input that this turn answers: one message, or those that its request had instead.
-    pub async fn load_input(&self, lease: &TurnLease) -> Result<Vec<Message>, StoreError> {
+    pub async fn load_input(&self, lease: &TurnLease) -> Result<Vec<Message>> {
         let question = self.table.get(&message_key(&lease.partition, lease.question_seq)).await?;
         prompt_input(&question.ok_or_else(|| StoreError::fault("a turn without its question"))?)
     }
@@ -30,7 +30,7 @@ impl ConversationStore {
     /// A turn is the user's message and, if there is one, the model's text, calls and tool results. The last turn may end with
     /// calls of the client's tools. The history ends at
     /// the first turn that does not fit, so that it has no gap. Only messages of the turn's own branch are read.
-    pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<HistoryTurn>, StoreError> {
+    pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<HistoryTurn>> {
         let mut turns = Vec::new();
         if budget == 0 {
             return Ok(turns);
@@ -56,7 +56,7 @@ impl ConversationStore {
 
     /// The summary that replaces the oldest turns, if there is one of this branch: the last message that it covers has the
     /// same messages before it on every branch.
-    pub async fn summary(&self, lease: &TurnLease) -> Result<Option<Summary>, StoreError> {
+    pub async fn summary(&self, lease: &TurnLease) -> Result<Option<Summary>> {
         let item = self.table.get(&summary_key(&lease.partition)).await?.filter(ItemExt::is_readable);
         let summary = item.map(|item| item.json::<Summary>("summary")).transpose()?;
         Ok(summary.filter(|summary| lease.before.contains(summary.up_to_seq)))
@@ -68,7 +68,7 @@ impl ConversationStore {
         lease: &TurnLease,
         candidates: Vec<CandidateTurn>,
         budget: &mut HistoryBudget,
-    ) -> Result<Vec<HistoryTurn>, StoreError> {
+    ) -> Result<Vec<HistoryTurn>> {
         let mut estimate = budget.clone();
         let candidates: Vec<CandidateTurn> =
             candidates.into_iter().take_while(|turn| estimate.try_take(turn.min_chars())).collect();
@@ -89,7 +89,7 @@ impl ConversationStore {
         &self,
         lease: &TurnLease,
         candidates: &[CandidateTurn],
-    ) -> Result<HashMap<u64, Vec<Message>>, StoreError> {
+    ) -> Result<HashMap<u64, Vec<Message>>> {
         let seqs = candidates.iter().rev().filter(|turn| turn.has_transcript()).map(|turn| turn.answer_seq);
         let mut transcripts = HashMap::new();
         for (oldest, newest) in SeqRanges(seqs.map(|seq| (seq, seq)).collect()).queries() {

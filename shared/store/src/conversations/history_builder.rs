@@ -12,9 +12,9 @@ use super::transcript::{
     answer_messages, char_count, drop_open_calls, pair_calls, results_as_message, transcript_chars, transcript_in,
 };
 use super::turn::StoredRequest;
-use crate::StoreError;
 use crate::compressed::decompressed;
 use crate::item::{Item, ItemExt};
+use crate::{Result, StoreError};
 
 /// The maximum length of a user message in a prompt, in bytes; the stored message is complete.
 const MAX_USER_MESSAGE_BYTES: usize = 160 * 1024;
@@ -61,7 +61,7 @@ pub(super) struct HistoryBuilder {
 
 impl HistoryBuilder {
     /// Returns the turns whose user messages are in `items`.
-    pub(super) fn build_turns(&mut self, items: Vec<Item>) -> Result<Vec<CandidateTurn>, StoreError> {
+    pub(super) fn build_turns(&mut self, items: Vec<Item>) -> Result<Vec<CandidateTurn>> {
         let mut turns = Vec::new();
         for item in items {
             item.check_version("a message")?;
@@ -76,7 +76,7 @@ impl HistoryBuilder {
     }
 }
 
-fn candidate_turn(question: &Item, answer: &Item) -> Result<CandidateTurn, StoreError> {
+fn candidate_turn(question: &Item, answer: &Item) -> Result<CandidateTurn> {
     let answer_seq = seq_in_sk(answer.text("sk")?).ok_or_else(|| StoreError::fault("a message that cannot be read"))?;
     let transcript = transcript_in(answer);
     let min_transcript_chars = transcript_chars(answer)?.filter(|_| transcript.is_none());
@@ -86,7 +86,7 @@ fn candidate_turn(question: &Item, answer: &Item) -> Result<CandidateTurn, Store
 }
 
 /// The input of the user in prompts: one message, unless the request had others.
-pub(super) fn prompt_input(question: &Item) -> Result<Vec<Message>, StoreError> {
+pub(super) fn prompt_input(question: &Item) -> Result<Vec<Message>> {
     let request = stored_request(question)?;
     let input = request.map(|request| request.input).filter(|input| !input.is_empty());
     let text = || {
@@ -97,7 +97,7 @@ pub(super) fn prompt_input(question: &Item) -> Result<Vec<Message>, StoreError> 
 }
 
 /// What the message's own text does not hold of its request.
-pub(super) fn stored_request(question: &Item) -> Result<Option<StoredRequest>, StoreError> {
+pub(super) fn stored_request(question: &Item) -> Result<Option<StoredRequest>> {
     let parse =
         |json: String| serde_json::from_str(&json).map_err(|_| StoreError::fault("a request that cannot be read"));
     decompressed(question, REQUEST).map(parse).transpose()
@@ -131,7 +131,7 @@ pub(super) fn join_results(turns: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
 }
 
 /// The text of a user message in prompts. Only the first piece of a long one is read; it is longer than the limit.
-pub(super) fn prompt_text(question: &Item) -> Result<String, StoreError> {
+pub(super) fn prompt_text(question: &Item) -> Result<String> {
     Ok(shorten(question.text("content")?, MAX_USER_MESSAGE_BYTES))
 }
 

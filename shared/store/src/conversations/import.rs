@@ -17,7 +17,7 @@ use crate::clock::millis;
 use crate::item::{Item, item, n, s, to_json, variant};
 use crate::key::{Key, OwnerPartitions};
 use crate::table::Expression;
-use crate::{StoreError, UPDATED_AT};
+use crate::{Result, UPDATED_AT};
 
 /// The prefix of the sort keys, in the owner's partition, of conversations whose messages are being stored: an import that
 /// never ends leaves messages without a head.
@@ -77,7 +77,7 @@ impl NewConversation {
 
 impl ConversationStore {
     /// Stores a conversation under this id, unless the owner has it already; the same call completes one that failed.
-    pub async fn import(&self, owner: &Owner, id: &str, new: &NewConversation) -> Result<(), StoreError> {
+    pub async fn import(&self, owner: &Owner, id: &str, new: &NewConversation) -> Result<()> {
         if self.head(owner, id, SystemTime::now()).await?.is_some() {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use super::read::clamp_limit;
 use super::{Conversation, ConversationStore, Page, ReadError, cursor};
 use crate::item::{Item, ItemExt, n};
 use crate::key::{OwnerPartitions, SK, is_ulid};
-use crate::{EXPIRES, StoreError, UPDATED_AT, UPDATED_INDEX};
+use crate::{EXPIRES, Result, UPDATED_AT, UPDATED_INDEX};
 
 /// Heads in each further read, if the first one found fewer conversations than a page has.
 const HEADS_PER_READ: usize = 200;
@@ -104,6 +104,6 @@ fn index_start(owner: &Owner, updated_at: i64, id: &str) -> Result<Item, ReadErr
 }
 
 /// The position of an index key.
-fn position_of(key: &Item) -> Result<Position, StoreError> {
+fn position_of(key: &Item) -> Result<Position> {
     Ok((key.number(UPDATED_AT)?, key.text(SK)?.trim_start_matches(HEAD_PREFIX).to_owned()))
 }

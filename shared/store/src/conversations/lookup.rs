@@ -10,11 +10,11 @@ use super::history_builder::stored_request;
 use super::sort_keys::{AFTER_MESSAGES, MESSAGE_PREFIX, message_key, seq_in_sk};
 use super::turn::{Target, TurnLease};
 use super::{ConversationStore, ReadError, Role, StoredMessage};
-use crate::StoreError;
 use crate::clock::{millis, span_millis};
 use crate::item::{Item, ItemExt, n, s};
 use crate::key::{OwnerPartitions, SK, is_ulid};
 use crate::turn_ref::TurnRef;
+use crate::{Result, StoreError};
 
 /// How long after its end a turn can be replayed, like one with a log.
 const REPLAYABLE: Duration = Duration::from_hours(1);
@@ -98,7 +98,7 @@ impl ConversationStore {
         conversation_id: &str,
         turn_id: &str,
         now: SystemTime,
-    ) -> Result<Option<TurnRef>, StoreError> {
+    ) -> Result<Option<TurnRef>> {
         if !is_ulid(conversation_id) || !is_ulid(turn_id) {
             return Ok(None);
         }
@@ -120,7 +120,7 @@ impl ConversationStore {
     }
 
     /// Whether a conversation has a message with this id, on any branch.
-    pub async fn has_message(&self, owner: &Owner, id: &str, message: &str) -> Result<bool, StoreError> {
+    pub async fn has_message(&self, owner: &Owner, id: &str, message: &str) -> Result<bool> {
         match self.head_and_message(owner, id, message, SystemTime::now()).await {
             Ok((head, seq)) => Ok(head.tree.role(seq).is_some()),
             Err(ReadError::Store(error)) => Err(error),
@@ -135,7 +135,7 @@ impl ConversationStore {
         id: &str,
         target: &Target,
         now: SystemTime,
-    ) -> Result<Option<(Head, Option<u64>)>, StoreError> {
+    ) -> Result<Option<(Head, Option<u64>)>> {
         let Target::Message(message) = target else {
             return Ok(self.head_with_tree(owner, id, now).await?.map(|head| (head, None)));
         };
@@ -164,12 +164,7 @@ impl ConversationStore {
     }
 
     /// The item of the message with this id, on any branch; `None` for an unknown one.
-    pub(super) async fn find_message(
-        &self,
-        owner: &Owner,
-        id: &str,
-        message: &str,
-    ) -> Result<Option<Item>, StoreError> {
+    pub(super) async fn find_message(&self, owner: &Owner, id: &str, message: &str) -> Result<Option<Item>> {
         if !is_ulid(id) || !is_ulid(message) {
             return Ok(None);
         }

@@ -11,13 +11,13 @@ use super::sources::{EXCERPTS, read_sources, split_excerpts};
 use super::transcript::{TRANSCRIPT, Transcript, transcript_chars};
 use super::turn::{Answer, Continued, EarlierTurn, NewTurn, StoredTurn, TurnEnd, TurnLease, TurnOutcome};
 use super::{MessageError, Role, Status, StoredCall, StoredMessage, continued};
-use crate::StoreError;
 use crate::clock::{millis, rfc3339, span_millis};
 use crate::compressed::compressed;
 use crate::item::{Item, ItemExt, item, n, s, to_json, variant};
 use crate::key::Key;
 use crate::table::Expression;
 use crate::turn_ref::TurnRef;
+use crate::{Result, StoreError};
 
 // Attributes of a message, which the table in `lib.rs` describes.
 pub(super) const PARTS: &str = "parts";
@@ -168,7 +168,7 @@ pub(super) struct AssembledMessage {
 }
 
 impl AssembledMessage {
-    pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
+    pub(super) fn read(item: &Item) -> Result<Self> {
         item.check_version("a message")?;
         let tally: Option<TurnOutcome> = item.optional_json("tally")?;
         let models = tally.as_ref().map(|outcome| outcome.models.clone()).unwrap_or_default();
@@ -214,13 +214,13 @@ impl AssembledMessage {
 
     /// Whether an item is a further piece of it. Its key range may hold more: pieces of another answer that a restore
     /// has left.
-    pub(super) fn has_piece(&self, item: &Item) -> Result<bool, StoreError> {
+    pub(super) fn has_piece(&self, item: &Item) -> Result<bool> {
         let piece = item.text("sk")?.strip_prefix(&message_sk(self.seq)).and_then(|rest| rest.strip_prefix('#'));
         let Some(piece) = piece else { return Ok(false) };
         Ok(require(piece.parse::<usize>().ok())? <= self.parts)
     }
 
-    pub(super) fn append(&mut self, piece: &Item) -> Result<(), StoreError> {
+    pub(super) fn append(&mut self, piece: &Item) -> Result<()> {
         self.message.content.push_str(piece.text("content")?);
         self.message.thinking.push_str(piece.text("thinking")?);
         Ok(())
@@ -296,13 +296,13 @@ impl AssembledMessage {
 }
 
 /// The files of a message as clients see them.
-fn listed_attachments(item: &Item) -> Result<Vec<Attachment>, StoreError> {
+fn listed_attachments(item: &Item) -> Result<Vec<Attachment>> {
     let files: Vec<Attachment> = item.optional_json(ATTACHMENTS)?.unwrap_or_default();
     Ok(files.into_iter().map(|file| Attachment { characters: 0, ..file }).collect())
 }
 
 /// Whether an item is a further piece, not a message's main item.
-pub(super) fn is_further_piece(item: &Item) -> Result<bool, StoreError> {
+pub(super) fn is_further_piece(item: &Item) -> Result<bool> {
     Ok(item.text("sk")?.len() > MESSAGE_SK_LEN)
 }
 
@@ -330,6 +330,6 @@ fn message_error(outcome: &TurnOutcome) -> Option<MessageError> {
     Some(MessageError { code, message })
 }
 
-fn require<T>(value: Option<T>) -> Result<T, StoreError> {
+fn require<T>(value: Option<T>) -> Result<T> {
     value.ok_or_else(|| StoreError::fault("a message that cannot be read"))
 }

@@ -4,7 +4,7 @@
 use domain::Owner;
 
 use super::ConversationStore;
-use crate::StoreError;
+use crate::Result;
 use crate::item::ItemExt;
 use crate::key::{Key, OwnerPartitions, SK};
 use crate::table::Expression;
@@ -31,7 +31,7 @@ pub(super) fn copy_partition(share_id: &str) -> String {
 
 impl ConversationStore {
     /// Deletes the items of a conversation except its head, each after what it has outside; returns their number.
-    pub(crate) async fn delete_items(&self, owner: &Owner, id: &str) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_items(&self, owner: &Owner, id: &str) -> Result<usize> {
         let query = self.table.query(&owner.conversation_partition(id)).projection_expression("pk, sk");
         let (mut pages, mut count) = (self.table.pages(query), 0);
         while let Some(keys) = pages.next().await? {
@@ -45,7 +45,7 @@ impl ConversationStore {
     }
 
     /// Deletes what belongs to the item with this sort key.
-    pub(super) async fn delete_outside(&self, sk: &str) -> Result<(), StoreError> {
+    pub(super) async fn delete_outside(&self, sk: &str) -> Result<()> {
         if let Some(share_id) = sk.strip_prefix(SHARE_PREFIX) {
             self.ephemeral.delete_partition(&copy_partition(share_id)).await?;
         } else if let Some(rated) = sk.strip_prefix(RATED_PREFIX) {

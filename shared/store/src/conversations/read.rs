@@ -11,7 +11,7 @@ use super::sort_keys::message_sk;
 use super::tree::MessageTree;
 use super::turn::Target;
 use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn, cursor};
-use crate::StoreError;
+use crate::Result;
 use crate::item::{Item, ItemExt};
 use crate::key::OwnerPartitions;
 use crate::turn_ref::TurnRef;
@@ -154,7 +154,7 @@ impl ConversationStore {
     }
 
     /// A message with all its pieces.
-    pub(super) async fn message(&self, partition: &str, seq: u64) -> Result<Option<AssembledMessage>, StoreError> {
+    pub(super) async fn message(&self, partition: &str, seq: u64) -> Result<Option<AssembledMessage>> {
         let (messages, _) = self.read_messages(partition, &SeqRanges(vec![(seq, seq)]), 1, false).await?;
         Ok(messages.into_iter().next())
     }
@@ -167,7 +167,7 @@ impl ConversationStore {
         seqs: &SeqRanges,
         limit: usize,
         backwards: bool,
-    ) -> Result<(Vec<AssembledMessage>, Option<AssembledMessage>), StoreError> {
+    ) -> Result<(Vec<AssembledMessage>, Option<AssembledMessage>)> {
         let (mut messages, mut pieces, mut next) = (Vec::new(), Vec::new(), None);
         let mut queries = seqs.queries();
         if backwards {
@@ -207,7 +207,7 @@ impl ConversationStore {
         tree: &MessageTree,
         messages: &mut [AssembledMessage],
         mut ids: HashMap<u64, String>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         ids.extend(messages.iter().map(|one| (one.seq, one.message.id.clone())));
         let siblings: Vec<Vec<u64>> = messages.iter().map(|one| tree.siblings(one.seq)).collect();
         let parents = messages.iter().map(|one| tree.parent(one.seq)).filter(|parent| *parent > 0);
@@ -226,7 +226,7 @@ impl ConversationStore {
         Ok(())
     }
 
-    async fn message_id(&self, partition: &str, seq: u64) -> Result<Option<(u64, String)>, StoreError> {
+    async fn message_id(&self, partition: &str, seq: u64) -> Result<Option<(u64, String)>> {
         let query = self.table.query_range(partition, message_sk(seq), message_sk(seq)).projection_expression("id");
         let (items, _) = self.table.query_page(query, None).await?;
         items.first().map(|item| Ok((seq, item.text("id")?.to_owned()))).transpose()
@@ -257,12 +257,7 @@ pub(super) fn clamp_limit(limit: u32) -> usize {
 
 /// Adds the next item of the partition: a message, or a further piece. If the newest come first, the pieces of a message
 /// precede it.
-fn push_item(
-    messages: &mut Vec<AssembledMessage>,
-    pieces: &mut Vec<Item>,
-    item: Item,
-    backwards: bool,
-) -> Result<(), StoreError> {
+fn push_item(messages: &mut Vec<AssembledMessage>, pieces: &mut Vec<Item>, item: Item, backwards: bool) -> Result<()> {
     let is_piece = is_further_piece(&item)?;
     if is_piece {
         pieces.push(item);

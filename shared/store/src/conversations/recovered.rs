@@ -13,7 +13,7 @@ use super::sources::{LAST_SOURCE, sources_item};
 use super::transcript::TRANSCRIPT;
 use super::turn::{TurnEnd, TurnOutcome};
 use super::{ConversationStore, StoredCall, StoredMessage};
-use crate::StoreError;
+use crate::Result;
 use crate::item::{Item, n, s};
 use crate::key::{Key, OwnerPartitions};
 use crate::table::Expression;
@@ -31,7 +31,7 @@ impl ConversationStore {
         turn: &TurnRef,
         logged: &TurnAccumulator,
         events: usize,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         let (partition, now) = (owner.conversation_partition(&turn.conversation_id), SystemTime::now());
         let Some(found) = self.head_with_tree(owner, &turn.conversation_id, now).await? else { return Ok(false) };
         let Some(answer) = self.message(&partition, turn.answer_seq).await? else { return Ok(false) };

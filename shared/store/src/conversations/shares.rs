@@ -16,7 +16,7 @@ use crate::clock::{millis, rfc3339};
 use crate::item::{Item, ItemExt, UNDER, expires_at, item, n, s, to_json};
 use crate::key::{Key, OwnerPartitions, is_ulid};
 use crate::table::{Expression, WriteOutcome};
-use crate::{EXPIRES, StoreError};
+use crate::{EXPIRES, Result, StoreError};
 
 /// The random part of an id, which is all of it, in bytes.
 const ID_BYTES: usize = 20;
@@ -96,7 +96,7 @@ impl ConversationStore {
     }
 
     /// Whether a copy is under an id; reads only its first piece.
-    pub async fn is_shared(&self, share_id: &str, now: SystemTime) -> Result<bool, StoreError> {
+    pub async fn is_shared(&self, share_id: &str, now: SystemTime) -> Result<bool> {
         if !is_share_id(share_id) {
             return Ok(false);
         }
@@ -106,7 +106,7 @@ impl ConversationStore {
     }
 
     /// The copy under an id; `None` for an unknown one and after its end. Expired items are deleted days later, in any order.
-    pub async fn shared_copy(&self, share_id: &str, now: SystemTime) -> Result<Option<String>, StoreError> {
+    pub async fn shared_copy(&self, share_id: &str, now: SystemTime) -> Result<Option<String>> {
         if !is_share_id(share_id) {
             return Ok(None);
         }

@@ -13,7 +13,7 @@ use super::ConversationStore;
 use super::bounds::take_fitting;
 use super::sort_keys::{AFTER_MESSAGES, AFTER_SOURCES, MESSAGE_PREFIX, SOURCES_PREFIX, sources_key};
 use super::turn::{Answer, TurnLease};
-use crate::StoreError;
+use crate::Result;
 use crate::compressed::{compressed, decompressed};
 use crate::item::{Item, ItemExt, item, s, to_json};
 use crate::key::Key;
@@ -33,7 +33,7 @@ const MAX_ADDED_BYTES: usize = 128 * 1024;
 
 impl ConversationStore {
     /// The numbered pages of the other turns, of every branch: a page has one number in its conversation.
-    pub async fn sources(&self, lease: &TurnLease) -> Result<NumberedSources, StoreError> {
+    pub async fn sources(&self, lease: &TurnLease) -> Result<NumberedSources> {
         let last_source = self.last_source_now(lease).await?;
         let (first, last_sk) = match last_source {
             Some(0) => return Ok(NumberedSources::default()),
@@ -55,7 +55,7 @@ impl ConversationStore {
 
     /// The highest number of a page. That of a turn that died is known since its recovery, which may have followed the
     /// begin of this turn.
-    async fn last_source_now(&self, lease: &TurnLease) -> Result<Option<usize>, StoreError> {
+    async fn last_source_now(&self, lease: &TurnLease) -> Result<Option<usize>> {
         if lease.interrupted.is_none() {
             return Ok(lease.last_source);
         }
@@ -79,7 +79,7 @@ pub(super) fn split_excerpts(mut sources: Vec<Source>) -> (Vec<Source>, Option<A
 }
 
 /// The pages of a message, with their excerpts.
-pub(super) fn read_sources(message: &Item) -> Result<Vec<Source>, StoreError> {
+pub(super) fn read_sources(message: &Item) -> Result<Vec<Source>> {
     let mut sources: Vec<Source> = message.json("sources")?;
     let excerpts = decompressed(message, EXCERPTS).and_then(|json| serde_json::from_str(&json).ok());
     let mut excerpts: BTreeMap<usize, String> = excerpts.unwrap_or_default();

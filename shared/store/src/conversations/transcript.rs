@@ -16,7 +16,7 @@ use crate::compressed::{compressed, decompressed};
 use crate::item::{Item, ItemExt, SCHEMA_VERSION, item, n, s, to_json};
 use crate::key::Key;
 use crate::table::Expression;
-use crate::{EXPIRES, StoreError};
+use crate::{EXPIRES, Result, StoreError};
 
 /// The attribute of an ended answer with the length of its transcript in characters; 0 if the answer holds everything.
 /// Older answers lack it and always have a transcript.
@@ -94,13 +94,13 @@ pub(super) fn summary_key(partition: &str) -> Key {
 }
 
 /// Reads a transcript; returns the seq of its answer too.
-pub(super) fn read_transcript(item: &Item) -> Result<(u64, Vec<Message>), StoreError> {
+pub(super) fn read_transcript(item: &Item) -> Result<(u64, Vec<Message>)> {
     let seq = seq_in_sk(item.text("sk")?).filter(|_| item.is_readable());
     Ok((seq.ok_or_else(|| StoreError::fault("a transcript of another version"))?, item.json("said")?))
 }
 
 /// The minimum length of an answer's transcript in characters; `None` if the answer holds everything.
-pub(super) fn transcript_chars(answer: &Item) -> Result<Option<usize>, StoreError> {
+pub(super) fn transcript_chars(answer: &Item) -> Result<Option<usize>> {
     Ok(match answer.optional_number(TRANSCRIPT)? {
         Some(length) => Some(length).filter(|length| *length > 0),
         None => answer.contains_key("endedAt").then_some(0),

@@ -5,12 +5,12 @@ use std::time::SystemTime;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::{KeyChange, KeyRecord, Keys, change_update, key, revoke_update};
-use crate::StoreError;
 use crate::backoff::back_off;
 use crate::item::{Item, ItemExt};
 use crate::key::{SK, is_ulid};
 use crate::table::{Expression, WriteOutcome};
 use crate::transaction::TransactionOutcome;
+use crate::{Result, StoreError};
 use domain::Owner;
 
 /// How often a change is retried while others change the same keys.
@@ -54,7 +54,7 @@ impl Keys {
     }
 
     /// Whether a key can administer without an end.
-    pub async fn has_administrator(&self) -> Result<bool, StoreError> {
+    pub async fn has_administrator(&self) -> Result<bool> {
         Ok(!self.lasting().await?.is_empty())
     }
 
@@ -83,7 +83,7 @@ impl Keys {
     }
 
     /// The readable keys that can administer without an end.
-    async fn lasting(&self) -> Result<Vec<KeyRecord>, StoreError> {
+    async fn lasting(&self) -> Result<Vec<KeyRecord>> {
         let records = self.items(usize::MAX).await?.into_iter().filter_map(|item| KeyRecord::read(&item).ok());
         Ok(records.filter(KeyRecord::is_lasting).collect())
     }
@@ -116,7 +116,7 @@ impl Keys {
     }
 
     /// Applies a change to a key that cannot administer without an end, unless it can by now.
-    async fn change_other(&self, id: &str, change: Expression) -> Result<Change, StoreError> {
+    async fn change_other(&self, id: &str, change: Expression) -> Result<Change> {
         if !is_ulid(id) {
             return Ok(Change::Refused);
         }
@@ -131,7 +131,7 @@ impl Keys {
     }
 
     /// Applies a change if the key `remaining` can administer without an end; false if either key has changed.
-    async fn change_if_lasting(&self, id: &str, change: Expression, remaining: &str) -> Result<bool, StoreError> {
+    async fn change_if_lasting(&self, id: &str, change: Expression, remaining: &str) -> Result<bool> {
         let check = Expression::when(LASTING).value(":yes", AttributeValue::Bool(true));
         let writes = vec![self.table.update_write(&key(id), change), self.table.check_write(&key(remaining), check)];
         let outcome = self.table.transact(writes).await?;

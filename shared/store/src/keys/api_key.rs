@@ -2,8 +2,8 @@ use domain::new_id;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
-use crate::StoreError;
 use crate::key::is_ulid;
+use crate::{Result, StoreError};
 
 /// Marks a text as a key, for people and for secret scanners.
 const PREFIX: &str = "lc_";
@@ -25,7 +25,7 @@ impl ApiKey {
     ///
     /// # Errors
     /// A fault when the system gives no random bytes.
-    pub fn generate() -> Result<Self, StoreError> {
+    pub fn generate() -> Result<Self> {
         let mut secret = [0; SECRET_BYTES];
         getrandom::fill(&mut secret).map_err(|_| StoreError::fault("no random bytes"))?;
         Ok(Self { id: new_id(), secret: hex::encode(secret).into() })

@@ -4,10 +4,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use subtle::ConstantTimeEq;
 
 use super::ApiKey;
-use crate::StoreError;
 use crate::clock::{millis, rfc3339};
 use crate::item::{Item, ItemExt, group_list, item, n, s};
 use crate::key::SK;
+use crate::{Result, StoreError};
 use domain::{Groups, Owner};
 
 /// The attribute of [`KeyRecord::citation_links`].
@@ -137,7 +137,7 @@ impl KeyRecord {
     }
 
     /// Reads a stored record. An unreadable record is a fault and admits nobody.
-    pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
+    pub(super) fn read(item: &Item) -> Result<Self> {
         item.check_version("a key")?;
         let digest = hex::decode(item.text("digest")?).ok().and_then(|bytes| bytes.try_into().ok());
         let admin = item.get("admin").and_then(|value| value.as_bool().ok().copied());

@@ -5,7 +5,7 @@ use crate::clock::span_micros;
 use crate::item::{Item, ItemExt, n, version};
 use crate::key::{Key, encode};
 use crate::table::Expression;
-use crate::{EXPIRES, StoreError};
+use crate::{EXPIRES, Result};
 
 /// How long an item is kept after its time has passed, in seconds, for clocks that differ.
 const EXPIRY_MARGIN_SECS: i64 = 60;
@@ -99,7 +99,7 @@ impl Bucket {
     ///
     /// A `tat` further ahead than [`Bucket::max_lead`] was written by a clock that is or was ahead. No request waits
     /// for it: the value in this instance's memory applies, and without one a single request may pass.
-    pub(super) fn read_tat(&self, item: Option<&Item>) -> Result<TatState, StoreError> {
+    pub(super) fn read_tat(&self, item: Option<&Item>) -> Result<TatState> {
         let stored = item.map(|item| item.number::<i64>("tat")).transpose()?;
         let tat = match stored.unwrap_or(self.now) {
             tat if tat > self.now.saturating_add(self.max_lead()) && self.is_busy() => self.remembered,

@@ -29,10 +29,10 @@ pub use rate::RateLimit;
 use self::bucket::Bucket;
 use self::local::LocalMemory;
 use self::pending_decisions::{PendingDecisions, Waiter};
-use crate::StoreError;
 use crate::backoff::within;
 use crate::clock::micros;
 use crate::table::{Table, WriteOutcome};
+use crate::{Result, StoreError};
 
 /// The maximum number of writes of a decision. The second one follows if the caller's state has changed since this
 /// instance last saw it; further ones follow concurrent writes of other instances.
@@ -80,7 +80,7 @@ impl RateLimiter {
     ///
     /// If the store is busy, also on the retry, one request a second passes in this instance, for all keys together.
     /// The others get the error.
-    pub async fn admit(&self, key: &str, limit: RateLimit, now: SystemTime) -> Result<Admission, StoreError> {
+    pub async fn admit(&self, key: &str, limit: RateLimit, now: SystemTime) -> Result<Admission> {
         if limit.burst == 0 {
             return Ok(Admission::Denied { retry_after: limit.window });
         }
@@ -97,7 +97,7 @@ impl RateLimiter {
     }
 
     /// Deletes the counter of a key; returns the number of items.
-    pub(crate) async fn delete_counter(&self, key: &str, limit: RateLimit) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_counter(&self, key: &str, limit: RateLimit) -> Result<usize> {
         let bucket = Bucket::new(&Bucket::id(key, limit), limit, 0, Duration::ZERO);
         lock(&self.local).remove(&bucket.key.pk);
         let outcome = self.table.delete(&bucket.key).await?;
@@ -145,7 +145,7 @@ impl RateLimiter {
         waiter.respond(if passes { Ok(Admission::Admitted) } else { Err(error.clone()) });
     }
 
-    async fn decide_with_retry(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
+    async fn decide_with_retry(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision> {
         let decide = || within(DECISION_TIMEOUT, self.decide(bucket, requests, now));
         match decide().await {
             Err(StoreError::Busy) => decide().await,
@@ -153,7 +153,7 @@ impl RateLimiter {
         }
     }
 
-    async fn decide(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
+    async fn decide(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision> {
         let (mut admitted, mut state) = (requests.min(bucket.burst), None);
         for _ in 0..MAX_WRITES {
             let (item, done) =

@@ -6,10 +6,10 @@ use tokio::sync::oneshot;
 use work::lock;
 
 use super::Admission;
-use crate::StoreError;
+use crate::Result;
 
 /// The result for one waiting request.
-type AdmissionResult = Result<Admission, StoreError>;
+type AdmissionResult = Result<Admission>;
 
 /// A request that waits for its decision.
 #[derive(Debug)]

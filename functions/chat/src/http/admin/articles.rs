@@ -13,7 +13,7 @@ use web::{Administrator, ApiError};
 
 use crate::http::audit::Changed;
 use crate::http::extract::{Administered, JsonBody, Paging, ParsedQuery};
-use crate::{App, parsing};
+use crate::{App, Result, parsing};
 
 /// The fields that can hold the content of an article, of which a request has one.
 const CONTENTS: [(&str, Format); 3] = [("text", Format::Text), ("markdown", Format::Markdown), ("html", Format::Html)];
@@ -56,7 +56,7 @@ pub(crate) async fn list(
     _: Administrator,
     ParsedQuery(scope): ParsedQuery<CollectionQuery>,
     ParsedQuery(paging): ParsedQuery<Paging>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>> {
     let collection = named_collection(&app, scope.owner.as_deref())?;
     let (limit, after) = (paging.limit(100)?, paging.cursor.as_deref());
     let (articles, next_cursor) = app.store.articles.page(&collection, limit, after).await?;
@@ -69,7 +69,7 @@ pub(crate) async fn create(
     State(app): State<App>,
     administrator: Administrator,
     JsonBody(body): JsonBody,
-) -> Result<(StatusCode, Extension<Changed>, Json<Value>), ApiError> {
+) -> Result<(StatusCode, Extension<Changed>, Json<Value>)> {
     let parsed = parsing::parse(&administrator.0.owner, body.len(), move || NewArticle::parse(&body)).await?;
     let (collection, now) = (named_collection(&app, parsed.owner.as_deref())?, SystemTime::now());
     let writer = ArticleWriter::new(app.store.articles.clone(), &app.config.articles, &app.config.http);
@@ -85,7 +85,7 @@ pub(crate) async fn create(
 pub(crate) async fn get(
     Administered { app, id, .. }: Administered,
     ParsedQuery(scope): ParsedQuery<CollectionQuery>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>> {
     let collection = named_collection(&app, scope.owner.as_deref())?;
     let stored = app.store.articles.get(&collection, &id).await?.ok_or(ErrorCode::NotFound)?;
     let chunks = app.store.articles.chunks(&collection, &stored).await?;
@@ -98,7 +98,7 @@ pub(crate) async fn get(
 pub(crate) async fn delete(
     Administered { app, id, .. }: Administered,
     ParsedQuery(scope): ParsedQuery<CollectionQuery>,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     let collection = named_collection(&app, scope.owner.as_deref())?;
     let deleted = app.store.articles.delete(&collection, &id, SystemTime::now()).await?;
     if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(ErrorCode::NotFound.into()) }
@@ -132,7 +132,7 @@ impl NewArticle {
 }
 
 /// The articles of the owner of that name, or those of all callers.
-fn named_collection(app: &App, owner: Option<&str>) -> Result<ArticleCollection, ApiError> {
+fn named_collection(app: &App, owner: Option<&str>) -> Result<ArticleCollection> {
     let Some(name) = owner else { return Ok(ArticleCollection::Shared) };
     let owner = app.config.auth.owner_of(name);
     owner.map(ArticleCollection::Of).ok_or_else(|| ErrorCode::AuthNotConfigured.into())

@@ -16,7 +16,7 @@ use web::{Administrator, ApiError, Caller};
 use crate::definitions::{AgentDefinition, AgentRow, VisibleModels};
 use crate::http::audit::Changed;
 use crate::http::extract::{Administered, JsonBody};
-use crate::{App, parsing};
+use crate::{App, Result, parsing};
 
 pub(crate) trait DefinedKind: 'static {
     const KIND: DefinitionKind;
@@ -24,11 +24,7 @@ pub(crate) trait DefinedKind: 'static {
     const LIST: &'static str;
 
     /// Parses a body; every name in it must exist.
-    fn parse(
-        app: &App,
-        caller: &Caller,
-        body: Bytes,
-    ) -> impl Future<Output = Result<ParsedDefinition, ApiError>> + Send;
+    fn parse(app: &App, caller: &Caller, body: Bytes) -> impl Future<Output = Result<ParsedDefinition>> + Send;
 
     /// Makes the next read of the catalog go to the store.
     fn invalidate(app: &App);
@@ -66,7 +62,7 @@ impl From<Definition> for DefinitionView {
 }
 
 /// `GET /api/admin/…`: all of the kind, including the built-in ones without a row.
-pub(crate) async fn list<K: DefinedKind>(State(app): State<App>, _: Administrator) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn list<K: DefinedKind>(State(app): State<App>, _: Administrator) -> Result<Json<Value>> {
     let rows = app.store.definitions.list(K::KIND).await?;
     let mut all = K::built_in(&app);
     all.retain(|built_in| rows.iter().all(|row| row.id != built_in.id));
@@ -79,16 +75,14 @@ pub(crate) async fn create<K: DefinedKind>(
     State(app): State<App>,
     administrator: Administrator,
     JsonBody(body): JsonBody,
-) -> Result<(StatusCode, Extension<Changed>, Json<DefinitionView>), ApiError> {
+) -> Result<(StatusCode, Extension<Changed>, Json<DefinitionView>)> {
     let new = K::parse(&app, &administrator.0, body).await?;
     let created = create_row::<K>(&app, &new_id(), &new).await?;
     Ok((StatusCode::CREATED, Extension(Changed(created.id.clone())), Json(created)))
 }
 
 /// `GET /api/admin/…/{id}`: one definition.
-pub(crate) async fn get<K: DefinedKind>(
-    Administered { app, id, .. }: Administered,
-) -> Result<Json<DefinitionView>, ApiError> {
+pub(crate) async fn get<K: DefinedKind>(Administered { app, id, .. }: Administered) -> Result<Json<DefinitionView>> {
     let found = app.store.definitions.get(K::KIND, &id).await;
     match (found, K::built_in(&app).into_iter().find(|built_in| built_in.id == id)) {
         (Err(DefineError::NotFound), Some(built_in)) => Ok(Json(built_in)),
@@ -100,7 +94,7 @@ pub(crate) async fn get<K: DefinedKind>(
 pub(crate) async fn replace<K: DefinedKind>(
     Administered { app, administrator, id }: Administered,
     JsonBody(body): JsonBody,
-) -> Result<Json<DefinitionView>, ApiError> {
+) -> Result<Json<DefinitionView>> {
     let new = K::parse(&app, &administrator, body).await?;
     let change = app.store.definitions.replace(K::KIND, &id, &new.name, &new.document, SystemTime::now());
     match change_rows::<K, _>(&app, change).await {
@@ -113,7 +107,7 @@ pub(crate) async fn replace<K: DefinedKind>(
 
 /// `DELETE /api/admin/…/{id}`: without its row a built-in definition is as before; agents that name a deleted tool continue
 /// without it.
-pub(crate) async fn delete<K: DefinedKind>(Administered { app, id, .. }: Administered) -> Result<StatusCode, ApiError> {
+pub(crate) async fn delete<K: DefinedKind>(Administered { app, id, .. }: Administered) -> Result<StatusCode> {
     change_rows::<K, _>(&app, app.store.definitions.delete(K::KIND, &id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -145,7 +139,7 @@ impl DefinedKind for Tools {
     const KIND: DefinitionKind = DefinitionKind::Tool;
     const LIST: &'static str = "tools";
 
-    async fn parse(app: &App, caller: &Caller, body: Bytes) -> Result<ParsedDefinition, ApiError> {
+    async fn parse(app: &App, caller: &Caller, body: Bytes) -> Result<ParsedDefinition> {
         Ok((&app.catalog.tools.parse(&caller.owner, body).await?).into())
     }
 
@@ -172,7 +166,7 @@ impl DefinedKind for Agents {
     const KIND: DefinitionKind = DefinitionKind::Agent;
     const LIST: &'static str = "agents";
 
-    async fn parse(app: &App, caller: &Caller, body: Bytes) -> Result<ParsedDefinition, ApiError> {
+    async fn parse(app: &App, caller: &Caller, body: Bytes) -> Result<ParsedDefinition> {
         let definition = parsing::parse(&caller.owner, body.len(), move || AgentDefinition::parse(&body)).await?;
         let error = match definition.model.as_deref().and_then(|name| model_error(app.models_for(caller), name)) {
             None => tool_error(app, &definition).await?,
@@ -205,7 +199,7 @@ fn model_error(visible: VisibleModels<'_>, name: &str) -> Option<String> {
 }
 
 /// The error message for the first unknown tool: each must be built in or defined, enabled or not.
-async fn tool_error(app: &App, definition: &AgentDefinition) -> Result<Option<String>, ApiError> {
+async fn tool_error(app: &App, definition: &AgentDefinition) -> Result<Option<String>> {
     let mut bindings = definition.tools.iter().flatten();
     if bindings.all(|binding| app.catalog.built_in.has(&binding.tool)) {
         return Ok(None);

@@ -4,10 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use web::{Administrator, ApiError, Caller};
+use web::{Administrator, Caller};
 
-use crate::App;
 use crate::http::extract::{Paging, ParsedQuery};
+use crate::{App, Result};
 
 /// Rows of a page unless the request has a `limit`.
 const DEFAULT_ROWS: u32 = 50;
@@ -24,8 +24,8 @@ pub(crate) async fn list(
     _: Administrator,
     caller: Caller,
     ParsedQuery(filter): ParsedQuery<ExecutionFilter>,
-    paging: Result<ParsedQuery<Paging>, ApiError>,
-) -> Result<Json<Value>, ApiError> {
+    paging: Result<ParsedQuery<Paging>>,
+) -> Result<Json<Value>> {
     if let Some(message_id) = filter.message {
         let executions = app.store.executions.list_for_answer(&caller.owner, &message_id).await?;
         return Ok(Json(json!({ "executions": executions, "nextCursor": null })));

@@ -11,7 +11,7 @@ use super::Tools;
 use super::definitions::create_row;
 use crate::http::audit::Changed;
 use crate::http::extract::JsonBody;
-use crate::{App, parsing};
+use crate::{App, Result, parsing};
 
 /// `POST /api/admin/tools/import`: defines a tool for each usable operation of an `OpenAPI` document whose name is free.
 ///
@@ -20,7 +20,7 @@ pub(crate) async fn import(
     State(app): State<App>,
     administrator: Administrator,
     JsonBody(body): JsonBody,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let (policy, taken) = (app.catalog.tools.egress.policy(), app.catalog.tools.reserved_names().await?);
     let read = parsing::parse(&administrator.0.owner, parsing::HEAVY, move || {
         parse_import(&body, Rules { policy, reserved_names: &taken })

@@ -12,7 +12,7 @@ use web::{Administrator, ApiError};
 
 use crate::http::audit::Changed;
 use crate::http::extract::{Administered, JsonBody};
-use crate::{App, parsing};
+use crate::{App, Result, parsing};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -35,7 +35,7 @@ fn view(record: &KeyRecord, now: SystemTime) -> Value {
 }
 
 /// `GET /api/admin/keys`: all keys without their secrets, the oldest first.
-pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<Value>> {
     let (records, now) = (app.store.keys.list().await?, SystemTime::now());
     Ok(Json(json!({ "keys": records.iter().map(|record| view(record, now)).collect::<Vec<_>>() })))
 }
@@ -45,7 +45,7 @@ pub(crate) async fn create(
     State(app): State<App>,
     administrator: Administrator,
     JsonBody(body): JsonBody,
-) -> Result<(StatusCode, Extension<Changed>, Json<Value>), ApiError> {
+) -> Result<(StatusCode, Extension<Changed>, Json<Value>)> {
     let now = SystemTime::now();
     let new = parsing::parse(&administrator.0.owner, body.len(), move || parse_new(&body, now)).await?;
     let key = ApiKey::generate()?;
@@ -56,7 +56,7 @@ pub(crate) async fn create(
 }
 
 /// `GET /api/admin/keys/{id}`: one key without its secret.
-pub(crate) async fn get(Administered { app, id, .. }: Administered) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn get(Administered { app, id, .. }: Administered) -> Result<Json<Value>> {
     let record = app.store.keys.get(&id).await?.ok_or(ErrorCode::NotFound)?;
     Ok(Json(view(&record, SystemTime::now())))
 }
@@ -65,7 +65,7 @@ pub(crate) async fn get(Administered { app, id, .. }: Administered) -> Result<Js
 pub(crate) async fn replace(
     Administered { app, administrator, id }: Administered,
     JsonBody(body): JsonBody,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>> {
     let now = SystemTime::now();
     let change = parsing::parse(&administrator.owner, body.len(), move || parse_change(&body, now)).await?;
     let keys = &app.store.keys;
@@ -80,7 +80,7 @@ pub(crate) async fn replace(
 }
 
 /// `DELETE /api/admin/keys/{id}`: revokes a key permanently, also a revoked one. Instances reject it within a minute.
-pub(crate) async fn revoke(Administered { app, id, .. }: Administered) -> Result<StatusCode, ApiError> {
+pub(crate) async fn revoke(Administered { app, id, .. }: Administered) -> Result<StatusCode> {
     let (keys, now) = (&app.store.keys, SystemTime::now());
     // Only keys admit callers where `AUTH` is `api_key`; with other methods none has to remain.
     let revoked = if app.config.auth.uses_keys() {

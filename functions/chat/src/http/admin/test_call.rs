@@ -12,7 +12,7 @@ use tools::{
 use web::{ApiError, Caller};
 
 use crate::http::extract::{Administered, JsonBody};
-use crate::{App, parsing};
+use crate::{App, Result, parsing};
 
 /// The error message for a request that names a tool of a definition that is not a server.
 const TOOL_NOT_ACCEPTED: &str = "`tool` must be left out: only a server has tools to choose from";
@@ -21,7 +21,7 @@ const TOOL_NOT_ACCEPTED: &str = "`tool` must be left out: only a server has tool
 pub(crate) async fn run(
     Administered { app, administrator, id }: Administered,
     JsonBody(body): JsonBody,
-) -> Result<Json<TestCall>, ApiError> {
+) -> Result<Json<TestCall>> {
     let mut fields = parsing::parse(&administrator.owner, body.len(), move || StrictObject::parse(&body)).await?;
     let arguments = Value::Object(fields.take_object("arguments")?.unwrap_or_default());
     let tool_name = fields.take_non_blank("tool", 128)?;
@@ -50,7 +50,7 @@ async fn run_built_in(
     tool: Arc<dyn Tool>,
     arguments: Value,
     language: Language,
-) -> Result<TestCall, ApiError> {
+) -> Result<TestCall> {
     let context = ToolContext {
         language,
         time_zone: app.catalog.locale.time_zone.clone(),

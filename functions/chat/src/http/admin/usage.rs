@@ -13,9 +13,9 @@ use serde_json::json;
 use store::{Day, DayUsage, UsageTotals};
 use web::{Administrator, ApiError};
 
-use crate::App;
 use crate::http::extract::ParsedQuery;
 use crate::http::usage::{self, DEFAULT_DAYS, parse_days};
+use crate::{App, Result};
 
 /// What rows can be about, the default first.
 const SUBJECTS: [&str; 3] = ["user", "group", "model"];
@@ -32,7 +32,7 @@ pub(crate) async fn table(
     State(app): State<App>,
     _: Administrator,
     ParsedQuery(query): ParsedQuery<TableQuery>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let (today, days) = (Day::of(SystemTime::now()), parse_days(query.days.as_deref(), DEFAULT_DAYS)?);
     let by = query.by.as_deref().unwrap_or(SUBJECTS[0]);
     let by = SUBJECTS.into_iter().find(|subject| *subject == by);

@@ -25,11 +25,11 @@ use super::list::{ConversationFilter, Position};
 use super::read::clamp_limit;
 use super::sort_keys::DIGEST;
 use super::{AllMessages, Conversation, ConversationStore, Page, ReadError, Status, StoredMessage, cursor};
-use crate::StoreError;
 use crate::batch::MAX_READ_ITEMS;
 use crate::item::{Item, ItemExt, item, s};
 use crate::key::{Key, OwnerPartitions};
 use crate::table::Expression;
+use crate::{Result, StoreError};
 
 pub use self::query::ConversationQuery;
 
@@ -204,7 +204,7 @@ impl ConversationStore {
     }
 
     /// Stores a digest while its conversation exists, so that a deletion finds it.
-    async fn store_digest(&self, owner: &Owner, id: &str, state: String, filter: Vec<u8>) -> Result<(), StoreError> {
+    async fn store_digest(&self, owner: &Owner, id: &str, state: String, filter: Vec<u8>) -> Result<()> {
         let filter = AttributeValue::B(Blob::new(filter));
         let digest = item(&digest_key(owner, id), [("state", s(state)), ("filter", filter)]);
         let exists = self.table.check_write(&head_key(owner, id), Expression::when("attribute_exists(pk)"));
