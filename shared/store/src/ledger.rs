@@ -150,8 +150,10 @@ impl UsageTotals {
     }
 }
 
+type Sum = fn(&mut UsageTotals) -> &mut u64;
+
 /// The sums with their attributes; the last one is reserved before a search and never added with a turn.
-const SUMS: [(&str, fn(&mut UsageTotals) -> &mut u64); 6] = [
+const SUMS: [(&str, Sum); 6] = [
     ("turns", |totals| &mut totals.turns),
     ("estimatedTurns", |totals| &mut totals.estimated_turns),
     ("inputTokens", |totals| &mut totals.input_tokens),
