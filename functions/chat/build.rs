@@ -1,4 +1,4 @@
-//! Links the function at a fixed address (docs/adr/0036), with equal functions once and in the order that compresses best
+//! Links the function at a fixed address (docs/adr/0036), with equal functions and constants once and in the order that compresses best
 //! (docs/adr/0008), and passes the commit that is built on to it.
 
 use std::env;
@@ -20,7 +20,7 @@ fn main() {
         if let Some(folder) = rust_lld().filter(|_| is_default && variable("PROFILE") == "release") {
             println!("cargo:rustc-link-arg-bins=-B{}", folder.display());
             println!("cargo:rustc-link-arg-bins=-fuse-ld=lld");
-            println!("cargo:rustc-link-arg-bins=-Wl,-O2,--icf=all,--bp-compression-sort=both");
+            println!("cargo:rustc-link-arg-bins=-Wl,-O2,--icf=all,--ignore-data-address-equality,--bp-compression-sort=both");
         }
     }
 }
