@@ -20,7 +20,9 @@ fn main() {
         if let Some(folder) = rust_lld().filter(|_| is_default && variable("PROFILE") == "release") {
             println!("cargo:rustc-link-arg-bins=-B{}", folder.display());
             println!("cargo:rustc-link-arg-bins=-fuse-ld=lld");
-            println!("cargo:rustc-link-arg-bins=-Wl,-O2,--icf=all,--ignore-data-address-equality,--bp-compression-sort=both");
+            println!(
+                "cargo:rustc-link-arg-bins=-Wl,-O2,--icf=all,--ignore-data-address-equality,--bp-compression-sort=both"
+            );
         }
     }
 }

@@ -4,7 +4,8 @@
 /// tables of `regex-syntax` 0.8.11; the test `ranges_are_those_of_unicode` writes it.
 const SCRIPTS: &str = include_str!("scripts.txt");
 
-/// Replaces `\p{Han}` and `\p{Script=Han}` by the script's characters; `None` for an unknown script, or `\P` in a class.
+/// Replaces `\p{Han}` and `\p{Script=Han}` by the script's characters; `None` for an unknown script, for `\P` in a class, as the
+/// end of a range, and with `x` among the flags, where a bracket may be in a comment.
 pub(crate) fn expand(pattern: &str) -> Option<String> {
     let (mut text, mut chars, mut depth) = (String::with_capacity(pattern.len()), pattern.chars(), 0_u32);
     while let Some(c) = chars.next() {
@@ -25,6 +26,10 @@ pub(crate) fn expand(pattern: &str) -> Option<String> {
         let (name, rest) = chars.as_str().strip_prefix('{')?.split_once('}')?;
         chars = rest.chars();
         let ranges = ranges(name)?;
+        let is_range = depth > 0 && text.ends_with('-') && !text.ends_with("[-") && !text.ends_with("[^-");
+        if is_range || has_flag_x(pattern) {
+            return None;
+        }
         match (escaped, depth) {
             ('p', 0) => text.extend(["[", ranges, "]"]),
             ('p', _) => text.push_str(ranges),
@@ -33,6 +38,14 @@ pub(crate) fn expand(pattern: &str) -> Option<String> {
         }
     }
     Some(text)
+}
+
+/// Whether a group of flags, `(?x)` or `(?x:…)`, turns on comments.
+fn has_flag_x(pattern: &str) -> bool {
+    pattern
+        .split("(?")
+        .skip(1)
+        .any(|flags| flags.split([')', ':', '<']).next().is_some_and(|flags| flags.contains('x')))
 }
 
 fn ranges(name: &str) -> Option<&'static str> {
@@ -78,6 +91,17 @@ mod tests {
         }
         assert!(made == SCRIPTS, "UPDATE=1 cargo test -p bounded-regex ranges_are_those writes scripts.txt");
         assert!(made.lines().count() > 160);
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_rejected() {
+        for pattern in
+            [r"\p{Nonsense}", r"\pL", r"\p", r"[\P{Han}]", r"[a-\p{Han}]", "(?x) # [\n\\p{Han}", r"(?ix:\p{Han})"]
+        {
+            assert_eq!(expand(pattern), None, "{pattern}");
+        }
+        assert_eq!(expand(r"\\p{Han}[\]\[-](?:x)").as_deref(), Some(r"\\p{Han}[\]\[-](?:x)"));
+        assert!(expand(r"(?<x>[-\p{Han}])(?:x)").is_some());
     }
 
     #[test]

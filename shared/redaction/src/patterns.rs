@@ -8,9 +8,9 @@ use serde::Deserialize;
 
 const MAX_PATTERNS: usize = 16;
 
-/// The limits of a pattern. `.` takes about 1 KiB for each repetition, and a match longer than the overlap of two windows
-/// may be missed: more repetitions are of no use.
-const LIMITS: Limits = Limits { max_bytes: 200, max_compiled_bytes: 128 * 1024 };
+/// The limits of a pattern. A repetition takes about 100 bytes and its share of the time for each character, and a match
+/// longer than the overlap of two windows may be missed: more repetitions are of no use.
+const LIMITS: Limits = Limits { max_bytes: 200, max_compiled_bytes: 16 * 1024 };
 
 /// Size of a window of a line that is searched at once, in bytes: repeated searches of a longer text can take quadratic
 /// time.

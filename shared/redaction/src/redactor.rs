@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use platform::settings::{SettingError, Settings};
 use serde_json::Value;
@@ -67,10 +67,11 @@ impl Redactor {
             }
         }
         if !redactor.0.kinds.is_empty() {
-            // They take tens of milliseconds, for which no request is to wait.
-            LazyLock::force(&forms::FORMS);
-            LazyLock::force(&email::TABLE);
-            LazyLock::force(&keywords::TABLE);
+            // A build whose tables cannot be read must not start: it would mask nothing.
+            let mut tables = forms::FORMS.iter().map(|forms| &forms.table).chain([&*email::TABLE, &*keywords::TABLE]);
+            if tables.any(|table| table.0.is_none()) {
+                return Err(SettingError::new("MASK", "empty: the tables of this build cannot be read"));
+            }
         }
         Ok(redactor)
     }

@@ -20,7 +20,9 @@ impl Instructions {
     /// The text of an owner; empty if there is none.
     pub async fn get(&self, owner: &Owner) -> Result<String, StoreError> {
         let item = self.table.get(&key(owner)).await?;
-        item.map_or_else(|| Ok(String::new()), |item| item.text(TEXT).map(str::to_owned))
+        let Some(item) = item else { return Ok(String::new()) };
+        item.check_version("instructions")?;
+        item.text(TEXT).map(str::to_owned)
     }
 
     /// Replaces the text of an owner; an empty one removes it.

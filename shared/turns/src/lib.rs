@@ -48,6 +48,6 @@ pub use replay::{FrameId, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, current, events_
 pub use request::{ClientTurn, PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn, StatelessInput};
 pub use services::{ServiceParts, TurnServices};
 pub use start::{IdempotencyKey, start_or_replay};
-pub use stateless::{prompt_after, start_stateless};
+pub use stateless::start_stateless;
 pub use sync::{known_image_support, known_tool_support};
 pub use telemetry::{Metrics, STAGES, Traces};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use agent::{Agent, ClientContext};
-use domain::{Attachment, HistoryTurn, Membership, Owner, RequestOrigin, Summary, ToolCall, ToolChoice};
+use domain::{Attachment, HistoryTurn, Membership, Message, Owner, RequestOrigin, Summary, ToolCall, ToolChoice};
 use llm::ModelClient;
-use store::{StoredRequest, Target, UserInput};
+use store::{StoredRequest, StoredResponse, Target, UserInput};
 use tokio::time::Instant;
 use tools::{SourceNumbers, Tool};
 
@@ -70,6 +70,15 @@ pub struct StartStatelessTurn {
 pub enum StatelessInput {
     /// A message, with the conversation before it.
     Message(Box<PromptInput>),
+    /// Messages that follow a stored answer.
+    After {
+        /// The answer.
+        answer: Box<StoredResponse>,
+        /// The messages, of which a user's is one.
+        messages: Vec<Message>,
+        /// What the client adds to the prompt.
+        context: Box<ClientContext>,
+    },
     /// A call of one of the agent's tools, whose result is the answer.
     Call(ToolCall),
 }

@@ -1,17 +1,21 @@
 use std::ops::Deref;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use agent::TurnRecorderFactory;
 use attachments::Attachments;
 use domain::{ErrorCode, Groups, Owner, TurnError};
 use redaction::Redactor;
-use store::Store;
+use store::{Store, TurnRef};
+use tokio::time::timeout;
 use work::FairSlot;
 
 use crate::admission::{AdmissionGate, TurnLimits};
 use crate::registry::TurnRegistry;
 use crate::telemetry::{Metrics, Traces};
+
+/// Timeout for recovering the text of a turn that died, which the next turn can do without.
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The services that turns use: the store, limits, telemetry and the registry. Clones share them.
 #[derive(Clone)]
@@ -58,6 +62,14 @@ impl TurnServices {
         }
         self.limits.check(&self.store, owner, groups, SystemTime::now()).await?;
         Ok(permit)
+    }
+
+    /// Recovers the text of a turn that died before another one, so that the history has it.
+    pub(crate) async fn recover_turn(&self, owner: &Owner, turn: &TurnRef) {
+        let recovered = self.store.recover_turn(owner, turn, SystemTime::now());
+        if !matches!(timeout(RECOVERY_TIMEOUT, recovered).await, Ok(Ok(_))) {
+            tracing::warn!(turn = %turn.turn_id, "an interrupted answer was not recovered");
+        }
     }
 }
 

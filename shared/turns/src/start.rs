@@ -1,12 +1,12 @@
 //! The stored turn that starts, or the one that an equal request (`Idempotency-Key`) started.
 
 use std::sync::OnceLock;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use agent::EventLog;
 use domain::{ErrorCode, Event, Language, Owner, RequestOrigin, TurnError, TurnStart, new_id};
 use store::{BeginError, ConversationStore, IdempotencyClaim, IdempotencyStatus, NewTurn, TurnLease, UserInput};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tracing::{Instrument, Span};
 
 use crate::handle::TurnStream;
@@ -14,6 +14,9 @@ use crate::request::StartTurn;
 use crate::services::TurnServices;
 use crate::stateful::StatefulTurn;
 use crate::{replay, title};
+
+/// Timeout for reading what a user wants of all answers: the turn has its lease meanwhile.
+const INSTRUCTIONS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What makes two requests the same request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,8 +116,12 @@ async fn instructions(services: &TurnServices, request: &StartTurn) -> String {
     if request.client.is_some() {
         return String::new();
     }
-    let read = services.store.instructions.get(&request.owner).await;
-    read.inspect_err(|error| tracing::warn!(%error, "a user's instructions could not be read")).unwrap_or_default()
+    let read = timeout(INSTRUCTIONS_TIMEOUT, services.store.instructions.get(&request.owner)).await;
+    let text = read.ok().and_then(Result::ok);
+    text.unwrap_or_else(|| {
+        tracing::warn!("a user's instructions could not be read");
+        String::new()
+    })
 }
 
 /// The span of every log line that a turn writes; of the highest level, so that no filter drops it.

@@ -1,10 +1,10 @@
 use std::sync::OnceLock;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use agent::{ClientContext, EventLog};
 use domain::{ErrorCode, Event, Failure, FinishReason, Message, Note, NumberedSources, Summary};
 use store::{Answer, ConversationStore, LeaseError, LeaseState, StoreError, TurnEnd, TurnLease, UsageScope, UserInput};
-use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 use tools::SourceNumbers;
 
@@ -18,9 +18,6 @@ use crate::services::TurnServices;
 use crate::stored_answer::stored_answer;
 use crate::telemetry::{log_accepted, log_stored};
 use crate::title;
-
-/// Timeout for recovering the text of a turn that died, which the next turn can do without.
-const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A turn that is stored as running.
 pub(crate) struct StatefulTurn {
@@ -182,10 +179,7 @@ impl StatefulTurn {
     /// Recovers the text of the turn that died before this one, so that the history has it.
     async fn recover_interrupted(&self) {
         let Some(turn) = &self.lease.interrupted else { return };
-        let recovered = self.services.store.recover_turn(&self.request.owner, turn, SystemTime::now());
-        if !matches!(timeout(RECOVERY_TIMEOUT, recovered).await, Ok(Ok(_))) {
-            tracing::warn!(turn = %turn.turn_id, "an interrupted answer was not recovered");
-        }
+        self.services.recover_turn(&self.request.owner, turn).await;
     }
 
     /// The user's input, also that of an answer that is regenerated or continued.

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use agent::{ClientContext, EventLog};
 use domain::{
-    ErrorCode, Event, EventBatch, FinishReason, Language, Message, Note, Owner, TurnError, TurnStart, new_id,
+    ErrorCode, Event, EventBatch, FinishReason, Language, Membership, Message, Note, Owner, RequestOrigin, ToolCall,
+    TurnError, TurnStart, new_id,
 };
 use futures_util::{Stream, StreamExt};
 use store::{Status, StoredResponse, UsageScope};
@@ -24,27 +25,34 @@ use crate::telemetry::log_accepted;
 /// Starts the turn; it is stopped when its stream is dropped, because no client could resume it.
 ///
 /// # Errors
-/// Those of admission: a limit, a budget, a shutdown, the store.
+/// Those of admission: a limit, a budget, a shutdown, the store; `turn_in_progress` while the answer before it is written.
 pub async fn start_stateless(
     services: &TurnServices,
-    request: StartStatelessTurn,
+    turn: StartStatelessTurn,
 ) -> Result<impl Stream<Item = EventBatch> + Send + use<>, TurnError> {
-    let _permit = services.admit(&request.owner, &request.membership.groups).await?;
+    let StartStatelessTurn { owner, membership, agent, input, deadline, request } = turn;
+    let _permit = services.admit(&owner, &membership.groups).await?;
+    let (input, records_calls) = match input {
+        StatelessInput::Message(prompt) => (Input::Prompt(prompt), true),
+        StatelessInput::Call(call) => (Input::Call(call), true),
+        StatelessInput::After { answer, messages, context } => {
+            let prompt = prompt_after(services, (&owner, &agent), &answer, messages, *context).await?;
+            (Input::Prompt(Box::new(prompt)), !answer.is_temporary())
+        }
+    };
     let (events, abandoned) = (EventLog::default(), CancellationToken::new());
     let (subscriber, turn_id) = (events.subscribe(0), new_id());
-    request.request.record_admission();
-    let span = turn_span(&request.request, "", &turn_id);
-    let turn = run(services.clone(), request, turn_id, events.clone(), abandoned.clone()).instrument(span);
+    request.record_admission();
+    let span = turn_span(&request, "", &turn_id);
+    let turn = StatelessTurn { owner, membership, agent, input, deadline, request, turn_id, records_calls };
+    let turn = turn.run(services.clone(), events.clone(), abandoned.clone()).instrument(span);
     services.registry.spawn(turn, events);
     let guard = abandoned.drop_guard();
     Ok(subscriber.into_stream().inspect(move |_| _ = &guard))
 }
 
 /// The prompt for messages that follow a stored answer, in a turn that is not stored itself.
-///
-/// # Errors
-/// `turn_in_progress` while the answer is written; a failure of the store.
-pub async fn prompt_after(
+async fn prompt_after(
     services: &TurnServices,
     (owner, agent): (&Owner, &ResolvedAgent),
     answer: &StoredResponse,
@@ -54,6 +62,9 @@ pub async fn prompt_after(
     if answer.message.status == Status::Running {
         return Err(ErrorCode::TurnInProgress.into());
     }
+    if answer.message.status == Status::Interrupted {
+        services.recover_turn(owner, &answer.turn).await;
+    }
     let conversations = &services.store.conversations;
     let (mut history, sources) = conversations.history_to(answer, agent.history_chars()).await?;
     let tools = files::load(services, owner, agent, &mut history, &mut input).await?;
@@ -62,64 +73,78 @@ pub async fn prompt_after(
     Ok(PromptInput { text, attachments, history, client: Some(client), sources, tools, ..PromptInput::default() })
 }
 
-/// Runs the turn, records its usage, and only then ends the stream.
-async fn run(
-    services: TurnServices,
-    request: StartStatelessTurn,
+/// A turn that was admitted.
+struct StatelessTurn {
+    owner: Owner,
+    membership: Membership,
+    agent: ResolvedAgent,
+    input: Input,
+    deadline: Instant,
+    request: RequestOrigin,
     turn_id: String,
-    events: EventLog,
-    abandoned: CancellationToken,
-) {
-    let StartStatelessTurn { owner, membership, agent, input, deadline, request } = request;
-    let started_at = Instant::now();
-    events.send(started(&agent, &turn_id));
-    let runner = TurnRunner {
-        services: &services,
-        owner: &owner,
-        membership: &membership,
-        agent: &agent,
-        language: agent.locale.language.unwrap_or_else(|| language_of(&input)),
-        deadline,
-        turn_id: &turn_id,
-        events: &events,
-        request: &request,
-        conversation_id: "",
-        earlier_calls: 0,
-        started_at,
-        records_calls: true,
-        question: OnceLock::new(),
-    };
-    log_accepted(&agent);
-    let answer = Box::pin(async {
-        match input {
-            StatelessInput::Message(input) => {
-                runner.load_model_state().await;
-                runner.answer(*input, None).await
+    records_calls: bool,
+}
+
+/// What a turn answers.
+enum Input {
+    Prompt(Box<PromptInput>),
+    Call(ToolCall),
+}
+
+impl StatelessTurn {
+    /// Answers, records the usage, and only then ends the stream.
+    async fn run(self, services: TurnServices, events: EventLog, abandoned: CancellationToken) {
+        let Self { owner, membership, agent, input, deadline, request, turn_id, records_calls } = self;
+        let started_at = Instant::now();
+        events.send(started(&agent, &turn_id));
+        let runner = TurnRunner {
+            services: &services,
+            owner: &owner,
+            membership: &membership,
+            agent: &agent,
+            language: agent.locale.language.unwrap_or_else(|| language_of(&input)),
+            deadline,
+            turn_id: &turn_id,
+            events: &events,
+            request: &request,
+            conversation_id: "",
+            earlier_calls: 0,
+            started_at,
+            records_calls,
+            question: OnceLock::new(),
+        };
+        log_accepted(&agent);
+        let answer = Box::pin(async {
+            match input {
+                Input::Prompt(input) => {
+                    runner.load_model_state().await;
+                    runner.answer(*input, None).await
+                }
+                Input::Call(call) => {
+                    let context = runner.tool_context(SourceNumbers::default());
+                    agent::run_call(&runner.agent.agent.tools, context, call, runner.events).await
+                }
             }
-            StatelessInput::Call(call) => {
-                let context = runner.tool_context(SourceNumbers::default());
-                agent::run_call(&runner.agent.agent.tools, context, call, runner.events).await
-            }
-        }
-    });
-    let shutdown = services.registry.shutdown_token();
-    let answered = tokio::select! {
-        biased;
-        answered = runner.run_guarded(&shutdown, answer) => answered,
-        () = abandoned.cancelled() => Ok(FinishReason::Stopped),
-    };
-    tokio::join!(runner.record_usage(UsageScope::User(runner.owner)), runner.record_shared_usage());
-    runner.report(answered.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason)), false);
-    let usage = events.turn_state().usage();
-    events.send(Event::Note(Note::Usage(Box::new(usage))));
-    events.send(Event::End(answered.map_err(Box::new)));
+        });
+        let shutdown = services.registry.shutdown_token();
+        let answered = tokio::select! {
+            biased;
+            answered = runner.run_guarded(&shutdown, answer) => answered,
+            () = abandoned.cancelled() => Ok(FinishReason::Stopped),
+        };
+        tokio::join!(runner.record_usage(UsageScope::User(runner.owner)), runner.record_shared_usage());
+        runner.report(answered.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason)), false);
+        let usage = events.turn_state().usage();
+        events.send(Event::Note(Note::Usage(Box::new(usage))));
+        events.send(Event::End(answered.map_err(Box::new)));
+    }
 }
 
 /// The language of the conversation's first user message, or of a call.
-fn language_of(input: &StatelessInput) -> Language {
+fn language_of(input: &Input) -> Language {
     let input = match input {
-        StatelessInput::Message(input) => input,
-        StatelessInput::Call(call) => return Language::of(&call.arguments.to_string()),
+        Input::Prompt(input) => input,
+        Input::Call(call) => return Language::of(&call.arguments.to_string()),
     };
     let earlier = input.history.iter().flat_map(|turn| &turn.messages);
     let first = earlier.filter_map(|message| match message {

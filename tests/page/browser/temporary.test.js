@@ -49,3 +49,18 @@ test("the next conversation is not temporary", async (t) => {
   await list(page).getByRole("link", { name: "In the open" }).waitFor();
   assert.deepEqual(await titles(page), ["In the open"]);
 });
+
+test("the administration leaves a temporary chat as it is", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.goto(url);
+  await toggle(page).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("A secret");
+  await page.getByRole("button", { name: "Settings" }).click();
+  await page.getByRole("button", { name: "Open administration" }).click();
+  await page.locator("#admin").getByRole("link", { name: "Close" }).click();
+  await note(page).waitFor();
+  assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "A secret");
+  await exchange(fixture, "A secret", "Kept.");
+  assert.deepEqual(await titles(page), []);
+});

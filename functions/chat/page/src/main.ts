@@ -13,7 +13,7 @@ import { t } from "./i18n/index.ts";
 import { wireJumps } from "./markdown/jumps.ts";
 import { sharedId } from "./parts/load.ts";
 import { openAdministration, openPalette, openShortcuts, showShared } from "./parts/use.ts";
-import { parseAddress } from "./state/address.ts";
+import { isAdministration, parseAddress } from "./state/address.ts";
 import { loadChoice } from "./state/choice.ts";
 import { dismissDrawer } from "./state/drawer.ts";
 import { refreshList, retryLists } from "./state/lists.ts";
@@ -29,6 +29,8 @@ const isTextField = (target: EventTarget | null) => target instanceof HTMLElemen
 class Page {
   #chat: Chat;
   #composer: Composer;
+  /** Whether a conversation, or a new one, was opened. */
+  #isOpen = false;
   #choiceFailed = false;
 
   constructor() {
@@ -78,17 +80,19 @@ class Page {
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "visible") this.#retry();
     });
-    window.addEventListener("hashchange", () => void this.#route());
+    window.addEventListener("hashchange", ({ oldURL }) => void this.#route(new URL(oldURL).hash));
     document.addEventListener("keydown", (event) => this.#onKeydown(event));
   }
 
-  /** Opens the conversation of the address, or a new one, or the administration above it. */
-  #route(): Promise<void> {
-    if (location.hash.startsWith("#/admin/")) {
+  /** Opens the conversation of the address, or a new one, or the administration above it, which leaves the chat as it is. */
+  #route(from = ""): Promise<void> {
+    if (isAdministration(location.hash)) {
       openAdministration();
       return Promise.resolve();
     }
     const { id, messageId } = parseAddress(location.hash);
+    if (this.#isOpen && isAdministration(from) && id === openId.value && messageId === null) return Promise.resolve();
+    this.#isOpen = true;
     const dismissed = dismissDrawer();
     const opened = this.#chat.open(id, messageId);
     // What the list covered cannot have the focus before the next render.

@@ -61,7 +61,7 @@ impl CustomTools {
     pub(crate) async fn parse(&self, owner: &Owner, body: Bytes) -> Result<ToolDefinition> {
         let (policy, taken) = (self.egress.policy(), Arc::clone(&self.reserved_for_new));
         parsing::parse(owner, body.len(), move || {
-            ToolDefinition::parse(&body, Rules { policy, reserved_names: &taken })
+            ToolDefinition::parse(&body, Rules { policy, reserved_names: &taken, is_stored: false })
         })
         .await
     }
@@ -128,7 +128,7 @@ impl CustomTools {
     pub(crate) fn definition(&self, stored: &Definition) -> Option<ToolDefinition> {
         // The policy is enforced when a request is sent: an older row that violates it fails there, with a clear error.
         let policy = Policy::public().with_http().with_any_port().with_loopback();
-        let rules = Rules { policy, reserved_names: &self.reserved };
+        let rules = Rules { policy, reserved_names: &self.reserved, is_stored: true };
         let definition = ToolDefinition::parse(stored.body.to_string().as_bytes(), rules);
         if definition.is_err() {
             tracing::error!(tool = stored.id, "a tool's row cannot be read");

@@ -29,7 +29,7 @@ pub(crate) async fn describe(State(app): State<App>, caller: Caller) -> Json<Val
     Json(without_nulls(json!({ "user": user, "name": name, "groups": groups, "admin": admin, "auth": auth })))
 }
 
-/// The longest instructions, in characters: a few percent of a small model's prompt.
+/// The longest instructions, in characters; a prompt has as many of them as an eighth of the model's window has tokens.
 const MAX_INSTRUCTIONS: usize = 4_000;
 
 /// `GET /api/me/instructions`: what the caller wants of all answers; empty if nothing.

@@ -81,15 +81,14 @@ async fn start_stateless(
     let question = since.first_mut().map(Message::attachments_mut).unwrap_or_default();
     read_inline(&head.app, &agent, question, earlier.iter_mut()).await?;
     let input = match previous {
-        Some(previous) => {
-            let (turns, context) = (&head.app.turns, client_context(chat));
-            turns::prompt_after(turns, (&caller.owner, &agent), &previous, messages, context).await?
+        Some(answer) => {
+            let (answer, context) = (Box::new(answer), Box::new(client_context(chat)));
+            StatelessInput::After { answer, messages, context }
         }
-        None => prompt_input(chat.with_conversation(messages)?),
+        None => StatelessInput::Message(Box::new(prompt_input(chat.with_conversation(messages)?))),
     };
     let (membership, owner, request) = (caller.membership, caller.owner, head.context);
     let deadline = turns::deadline(&head.app.turns.limits, Some(&request));
-    let input = StatelessInput::Message(Box::new(input));
     let turn = StartStatelessTurn { owner, membership, agent, input, deadline, request };
     Ok(Box::pin(turns::start_stateless(&head.app.turns, turn).await?))
 }

@@ -152,7 +152,9 @@ impl Run<'_> {
             zone: self.turn.context.time_zone.name(),
             offer: self.tool_offer(),
         };
-        prompt::with_instructions(self.texts, self.agent.prompts.system(&prompt, &self.specs), &self.turn.instructions)
+        let max_chars = usize::try_from(self.model().context_tokens() / 8).unwrap_or(usize::MAX);
+        let instructions: String = self.turn.instructions.chars().take(max_chars).collect();
+        prompt::with_instructions(self.texts, self.agent.prompts.system(&prompt, &self.specs), &instructions)
     }
 
     /// Whether a request has the tools in its own field.

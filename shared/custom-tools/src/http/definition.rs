@@ -31,6 +31,8 @@ pub struct Rules<'a> {
     pub policy: Policy,
     /// Names of other tools.
     pub reserved_names: &'a [String],
+    /// Whether it was stored before: its patterns may have a syntax that only an earlier release accepted.
+    pub is_stored: bool,
 }
 
 /// A custom tool as an administrator writes it; its id and times belong to the row that stores it.
@@ -91,7 +93,7 @@ impl ToolDefinition {
             description: required_text(&mut fields, "description", 2000)?,
             category: fields.take_non_blank("category", 50)?.unwrap_or_else(|| "custom".to_owned()),
             kind,
-            parameters: parse_parameters(&mut fields, &endpoint, rules.policy)?,
+            parameters: parse_parameters(&mut fields, &endpoint, rules)?,
             endpoint,
             response_transform: parse_transform(&mut fields, kind)?,
             rate_limit: parse_rate_limit(&mut fields)?,
@@ -158,20 +160,21 @@ fn is_tool_name(name: &str) -> bool {
     starts && name.len() <= MAX_NAME_BYTES && name.bytes().all(fits)
 }
 
-fn parse_parameters(fields: &mut StrictObject, endpoint: &Endpoint, policy: Policy) -> Result<Value, Failure> {
+fn parse_parameters(fields: &mut StrictObject, endpoint: &Endpoint, rules: Rules<'_>) -> Result<Value, Failure> {
     let given = fields.take_object("parameters")?;
     let Endpoint::Web(web) = endpoint else {
         let absent = given.is_none().then_some(Value::Null);
         return absent.ok_or_else(|| fields.field_error("parameters", "left out: the tool has its own"));
     };
     let schema = parameters::to_schema(given.unwrap_or_default());
-    let schema = parameters::validate(&schema).map_err(|accepted| fields.field_error("parameters", &accepted))?;
+    let check = if rules.is_stored { parameters::resolve } else { parameters::validate };
+    let schema = check(&schema).map_err(|accepted| fields.field_error("parameters", &accepted))?;
     let has = |name: &str| schema.pointer("/properties").is_some_and(|all| all.get(name).is_some());
     let required = |name: &str| {
         let names = schema.get("required").and_then(Value::as_array);
         names.is_some_and(|names| names.iter().any(|required| required == name))
     };
-    let template = UrlTemplate::parse(&web.url_template, policy);
+    let template = UrlTemplate::parse(&web.url_template, rules.policy);
     let template = template.map_err(|accepted| fields.field_error("endpoint.urlTemplate", &accepted))?;
     if !template.names().all(has) || !web.headers.values().flat_map(|value| slot_names(value)).all(|name| has(&name)) {
         return Err(fields.field_error("parameters", "a JSON Schema with every `{name}` of the endpoint"));

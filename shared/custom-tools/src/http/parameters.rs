@@ -13,7 +13,7 @@ use super::template::is_name;
 /// Longest schema, in bytes of JSON.
 const MAX_SCHEMA_BYTES: usize = 16 * 1024;
 
-/// The limits of a pattern. `.` takes about 1 KiB for each repetition: `^.{1,4000}$` is accepted.
+/// The limits of a pattern. A repetition takes about 100 bytes: `^.{1,4000}$` is accepted.
 const PATTERN_LIMITS: Limits = Limits { max_bytes: 500, max_compiled_bytes: 512 * 1024 };
 
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "object", "array"];
@@ -26,7 +26,7 @@ pub(crate) fn validate(schema: &Value) -> Result<Value, String> {
     Ok(schema)
 }
 
-/// The same with any patterns, for a schema from a server that checks its own patterns.
+/// The same with any patterns, for a schema from a server that checks its own patterns, or one that was stored before.
 pub(crate) fn resolve(schema: &Value) -> Result<Value, String> {
     check_length(schema)?;
     let mut schema = SchemaBudget::default().deref(schema, schema)?;
@@ -130,7 +130,8 @@ impl<'a> TextChecker<'a> {
 
     fn is_match(&mut self, pattern: &'a str, text: &str) -> bool {
         let compile = || bounded_regex::compile(pattern, PATTERN_LIMITS);
-        self.patterns.entry(pattern).or_insert_with(compile).as_ref().is_some_and(|regex| regex.is_match(text))
+        // A pattern that only an earlier release could compile rejects nothing.
+        self.patterns.entry(pattern).or_insert_with(compile).as_ref().is_none_or(|regex| regex.is_match(text))
     }
 }
 

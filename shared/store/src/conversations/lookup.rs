@@ -9,7 +9,7 @@ use super::head::{Head, new_lease};
 use super::history_builder::stored_request;
 use super::sort_keys::{AFTER_MESSAGES, MESSAGE_PREFIX, message_key, seq_in_sk};
 use super::turn::{Target, TurnLease};
-use super::{ConversationStore, ReadError, Role, StoredMessage};
+use super::{ConversationStore, ReadError, Role, Status, StoredMessage};
 use crate::clock::{millis, span_millis};
 use crate::item::{Item, ItemExt, n, s};
 use crate::key::{OwnerPartitions, SK, is_ulid};
@@ -46,6 +46,13 @@ pub struct StoredResponse {
     next: TurnLease,
 }
 
+impl StoredResponse {
+    /// Whether its conversation is temporary.
+    pub fn is_temporary(&self) -> bool {
+        self.next.is_temporary()
+    }
+}
+
 impl ConversationStore {
     /// The answer with this id, which other messages may follow.
     ///
@@ -69,15 +76,18 @@ impl ConversationStore {
         let message = self.message(&partition, seq).await?.ok_or(ReadError::NotFound)?;
         let lease = new_lease(owner, id, &message.turn_id, head.language, &head.tree, seq).continuing(&head);
         let turn = TurnRef::new(&message.turn_id, id, seq);
+        let (is_continued, ended_secs) = (!message.earlier.is_empty(), message.ended_secs);
+        let message = message.into_message(&head, now);
+        let interrupted = (message.status == Status::Interrupted).then(|| turn.clone());
         Ok(StoredResponse {
             question_id: question.text("id")?.to_owned(),
             is_alone: head.tree.subtree(question_seq).count() == head.tree.all().count(),
-            is_continued: !message.earlier.is_empty(),
+            is_continued,
             details: stored_request(&question)?.map(|request| request.details),
-            ended_secs: message.ended_secs,
-            next: TurnLease { before: head.tree.path(seq), ..lease },
+            ended_secs,
+            next: TurnLease { before: head.tree.path(seq), interrupted, ..lease },
             turn,
-            message: message.into_message(&head, now),
+            message,
         })
     }
 

@@ -147,9 +147,10 @@ impl Traces {
     pub async fn flush(&self, invocation_end: Option<Instant>) {
         let Some(exporter) = &self.0 else { return };
         let end = invocation_end.and_then(|end| end.checked_sub(INVOCATION_MARGIN));
-        let limit = end.into_iter().fold(Instant::now() + SEND_TIMEOUT, Instant::min);
+        let until = |time: Duration| end.into_iter().fold(Instant::now() + time, Instant::min);
         // One request at a time: concurrent ones would wait for the same collector.
-        let Ok(_sending) = timeout_at(limit, exporter.sending.lock()).await else { return };
+        let Ok(_sending) = timeout_at(until(PAUSE), exporter.sending.lock()).await else { return };
+        let limit = until(SEND_TIMEOUT);
         if Instant::now() >= limit {
             return;
         }

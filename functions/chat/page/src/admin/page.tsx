@@ -73,7 +73,10 @@ function ItemPage({ panel, load }: { panel: PanelName; load: () => Promise<ItemF
   if (value === null) return <>{back}{failure ? <p class="field-error" role="alert">{failure}</p> : <p>{t.loading}</p>}</>;
   const { title, save, extra, remains = false, ...spec } = value;
   const onSubmit = async (values: Values) => {
+    const address = location.hash;
     await save(values);
+    // Another form may be open by now.
+    if (location.hash !== address) return;
     form.isChanged = false;
     if (!remains) location.hash = hrefOf(panel);
   };

@@ -1,5 +1,7 @@
 // The addresses of the administration, `#/admin/PANEL` and `#/admin/PANEL/ITEM`, and the unsaved changes of its form.
 
+import { isAdministration } from "../state/address.ts";
+
 const ADDRESS = /^#\/admin\/(\w+)(?:\/([^/]+))?$/;
 
 /** The item of a form for something new. */
@@ -16,9 +18,13 @@ export interface Address {
 
 /** The panel, empty for an unknown address, and the item of the page's address; null outside of the administration. */
 export function readAddress(): Address | null {
-  if (!location.hash.startsWith("#/admin/")) return null;
+  if (!isAdministration(location.hash)) return null;
   const [, panel = "", item] = ADDRESS.exec(location.hash) ?? [];
-  return { panel, item: item === undefined ? null : decodeURIComponent(item) };
+  try {
+    return { panel, item: item === undefined ? null : decodeURIComponent(item) };
+  } catch {
+    return { panel, item: null };
+  }
 }
 
 /** Whether the shown form has changes that are not saved. */

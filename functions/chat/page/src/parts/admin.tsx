@@ -20,7 +20,8 @@ let shown = "";
 
 /** Shows the page of the address. */
 export function openAdministration(): void {
-  if (document.getElementById("admin")) return;
+  // The part may have arrived after the address changed again.
+  if (document.getElementById("admin") || readAddress() === null) return;
   const page = el("dialog", { id: "admin", "aria-labelledby": "admin-title" });
   document.body.append(page);
   follow();
@@ -33,6 +34,7 @@ function close(): void {
   cover(false);
   render(null, byId("admin"));
   byId("admin").remove();
+  byId(matchMedia("(pointer: fine)").matches ? "message" : "open-settings").focus();
 }
 
 /** Covers the chat, and follows the address meanwhile. */

@@ -1,9 +1,10 @@
 // The user's instructions for all answers, which the server keeps.
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 import { request } from "../api/client.ts";
+import { storedKey } from "../api/key.ts";
 import { formatNumber, t } from "../i18n/index.ts";
 import { Button, Section } from "../view/controls.tsx";
 import { failureText } from "../view/failures.ts";
@@ -19,12 +20,17 @@ const MAX_LENGTH = 4_000;
 export function Instructions() {
   const [stored, text, state, failure] = [useSignal<string | null>(null), useSignal(""), useSignal(""), useSignal("")];
   const fail = (thrown: unknown) => void (failure.value = failureText(thrown));
-  const save = async () => {
+  const key = useRef(storedKey()).current;
+  const saved = useRef(Promise.resolve());
+  // One after the other, and never with the key of somebody else.
+  const save = () => (saved.current = saved.current.catch(() => {}).then(async () => {
     const sent = text.value;
+    if (storedKey() !== key || sent === stored.value) return;
     failure.value = "";
     await request("PUT", PATH, { text: sent });
-    [stored.value, state.value] = [sent, texts.instructions.saved];
-  };
+    stored.value = sent;
+    if (text.value === sent) state.value = texts.instructions.saved;
+  }));
   useEffect(() => {
     request<{ text: string }>("GET", PATH).then((kept) => (stored.value = text.value = kept.text), fail);
     return () => {
@@ -46,6 +52,7 @@ export function Instructions() {
         disabled={stored.value === null}
         value={text.value}
         onInput={onInput}
+        onChange={() => void save().catch(fail)}
       />
       <div class="row instructions-row">
         <Button disabled={text.value === (stored.value ?? "")} onClick={() => void save().catch(fail)}>{texts.instructions.save}</Button>

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 
+import { storedKey } from "../api/key.ts";
 import { chooseLanguage, languages, t } from "../i18n/index.ts";
 import { agent, agents, defaultModel, models, setAgent, setDefaultModel } from "../state/choice.ts";
 import { chooseTheme, themeChoice, type ThemeChoice } from "../state/theme.ts";
@@ -23,7 +24,7 @@ export function openSettings(): void {
 }
 
 function Settings({ close }: { close: () => void }) {
-  const isAdmin = useSignal(false);
+  const [isAdmin, key] = [useSignal(false), useSignal(storedKey())];
   return (
     <>
       <Section id="settings-general" title={texts.general}>
@@ -44,8 +45,8 @@ function Settings({ close }: { close: () => void }) {
         <NotificationSwitch />
       </Section>
       <Defaults />
-      <Instructions />
-      <Access onAccount={({ admin }) => (isAdmin.value = admin)} />
+      <Instructions key={key.value} />
+      <Access onAccount={({ admin }) => ([isAdmin.value, key.value] = [admin, storedKey()])} />
       <Administration hidden={!isAdmin.value} close={close} />
       <Usage />
       <DataSections close={close} />

@@ -8,3 +8,6 @@ export function parseAddress(hash: string): { id: string | null; messageId: stri
   const [, id = null, messageId = null] = /^#\/c\/(\w+)(?:\/(\w+))?$/.exec(hash) ?? [];
   return { id, messageId };
 }
+
+/** Whether an address is one of the administration. */
+export const isAdministration = (hash: string) => hash.startsWith("#/admin/");

@@ -5,7 +5,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { announce } from "../view/dom.ts";
 import type { Conversation } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
-import { addressOf } from "./address.ts";
+import { addressOf, isAdministration } from "./address.ts";
 import { isTemporary, openId } from "./open.ts";
 import { Pager } from "./pager.ts";
 import { notifyTabs } from "./tabs.ts";
@@ -108,7 +108,7 @@ export function recordStart({ id, title, visible, temporary }: Start): void {
   const listed = title === undefined ? find(id) : !temporary;
   if (listed) updateList({ id, ...(title && { title }), updatedAt: new Date().toISOString() });
   notifyTabs(id);
-  if (visible) history.replaceState(null, "", addressOf(id));
+  if (visible && !isAdministration(location.hash)) history.replaceState(null, "", addressOf(id));
 }
 
 /** Shows the title that a model gave; a temporary conversation is in no list. */

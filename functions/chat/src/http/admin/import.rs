@@ -23,7 +23,7 @@ pub(crate) async fn import(
 ) -> Result<Response> {
     let (policy, taken) = (app.catalog.tools.egress.policy(), app.catalog.tools.reserved_names().await?);
     let read = parsing::parse(&administrator.0.owner, parsing::HEAVY, move || {
-        parse_import(&body, Rules { policy, reserved_names: &taken })
+        parse_import(&body, Rules { policy, reserved_names: &taken, is_stored: false })
     });
     let (ImportedTools { tools, unusable }, dry_run) = read.await?;
     let (mut stored, mut refused, mut failed) = (Vec::new(), unusable, None);

@@ -4,7 +4,10 @@ use super::support::OPEN;
 use crate::http::{ImportedTools, Rules, import};
 
 fn imported(document: &Value) -> Result<ImportedTools, String> {
-    import(document.to_string().as_bytes(), Rules { policy: OPEN, reserved_names: &["search_web".to_owned()] })
+    import(
+        document.to_string().as_bytes(),
+        Rules { policy: OPEN, reserved_names: &["search_web".to_owned()], is_stored: false },
+    )
 }
 
 fn pets() -> Value {

@@ -87,7 +87,7 @@ impl Host {
 
 pub(crate) fn parse(definition: &Value) -> Result<ToolDefinition, String> {
     let reserved_names = ["search_web".to_owned()];
-    let rules = Rules { policy: OPEN, reserved_names: &reserved_names };
+    let rules = Rules { policy: OPEN, reserved_names: &reserved_names, is_stored: false };
     ToolDefinition::parse(definition.to_string().as_bytes(), rules).map_err(|failure| failure.message)
 }
 
