@@ -40,6 +40,22 @@ async fn temporary_conversation_is_in_no_list_or_export() {
 }
 
 #[tokio::test]
+async fn unstored_response_after_temporary_answer_leaves_no_record() {
+    let app = TestApp::start().await;
+    app.model.queue_replies([
+        Completion::of(["茶是一种饮料。"]),
+        Completion::of([search_call("绿茶")]),
+        Completion::of(["绿茶也是。"]),
+    ]);
+    let id = start_temporary(&app, "茶是什么？").await;
+    let answer = app.conversation(&id).await["messages"][1]["id"].as_str().unwrap().to_owned();
+    let request = json!({ "input": "绿茶呢？", "store": false, "previous_response_id": format!("resp_{id}{answer}") });
+    assert_eq!(app.post("/v1/responses", &request).await.ok()["status"], "completed");
+    assert!(app.model.requests().pop().unwrap().body.to_string().contains("茶是一种饮料。"));
+    assert!(app.get("/api/admin/executions").await.ok()["executions"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn temporary_conversation_continues_for_its_owner() {
     let app = TestApp::start().await;
     app.model.respond_with(|_| Completion::of(["好。"]));

@@ -1,6 +1,9 @@
+use domain::Language;
 use serde_json::{Value, json};
 
-use super::support::{definition, parse};
+use super::support::{OPEN, definition, parse};
+use crate::http::parameters::check_texts;
+use crate::http::{Rules, ToolDefinition};
 
 fn full() -> Value {
     json!({
@@ -201,4 +204,15 @@ fn f131_headers_of_a_definition_cannot_authenticate() {
         written["endpoint"]["headers"] = json!({ "X-A": value });
         assert!(parse(&written).is_err());
     }
+}
+
+#[test]
+fn stored_tool_keeps_patterns_of_another_syntax() {
+    let mut document = definition(&json!({"urlTemplate": "https://api.example/v1"}), &["code"]);
+    document["parameters"]["properties"]["code"]["pattern"] = json!("^[a-z&&[^aeiou]]+$");
+    assert!(parse(&document).unwrap_err().contains("regular expressions"));
+    let rules = Rules { policy: OPEN, reserved_names: &[], is_stored: true };
+    let stored = ToolDefinition::parse(document.to_string().as_bytes(), rules).unwrap();
+    let check = |text: &str| check_texts(&stored.parameters, &json!({ "code": text }), Language::En);
+    assert_eq!(check("aeiou"), Ok(()), "what cannot be compiled rejects nothing");
 }
