@@ -8,6 +8,7 @@ use store::{NewTurn, Target, UserInput};
 use support::{Completion, Gate, TestApp};
 
 use crate::auth::{start_database, start_with_store};
+use crate::responses::respond;
 use crate::search_call;
 use crate::stop::scan_table;
 
@@ -49,8 +50,8 @@ async fn unstored_response_after_temporary_answer_leaves_no_record() {
     ]);
     let id = start_temporary(&app, "茶是什么？").await;
     let answer = app.conversation(&id).await["messages"][1]["id"].as_str().unwrap().to_owned();
-    let request = json!({ "input": "绿茶呢？", "store": false, "previous_response_id": format!("resp_{id}{answer}") });
-    assert_eq!(app.post("/v1/responses", &request).await.ok()["status"], "completed");
+    let previous = json!({ "store": false, "previous_response_id": format!("resp_{id}{answer}") });
+    assert_eq!(respond(&app, &json!("绿茶呢？"), &previous).await.ok()["status"], "completed");
     assert!(app.model.requests().pop().unwrap().body.to_string().contains("茶是一种饮料。"));
     assert!(app.get("/api/admin/executions").await.ok()["executions"].as_array().unwrap().is_empty());
 }
