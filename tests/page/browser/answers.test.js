@@ -28,8 +28,8 @@ const recordShifts = (page) =>
   });
 
 /** A turn with a search between two texts. */
-async function searchedAnswer({ page, model, search }, { before = "Let me look that up.\n", results = 10, query = "heat pumps efficiency" } = {}) {
-  await sendMessage(page, "How do heat pumps work?");
+async function searchedAnswer({ page, model, search }, { question = "How do heat pumps work?", before = "Let me look that up.\n", results = 10, query = "heat pumps efficiency" } = {}) {
+  await sendMessage(page, question);
   const first = await model.next();
   first.sendReasoning("They want to know.");
   first.sendText(before);
@@ -243,8 +243,9 @@ for (const [name, context] of [["desktop", {}], ["phone", PHONE]]) {
     await recordShifts(page);
     await page.goto(url);
     await messageBox(page).waitFor();
-    await searchedAnswer(fixture);
-    await searchedAnswer(fixture, { before: "A longer text.\n\n".repeat(12), query: "another" });
+    // The box grows with a longer text, which only what people type excuses.
+    await searchedAnswer(fixture, { question: "Heat pumps?" });
+    await searchedAnswer(fixture, { question: "And now?", before: "A longer text.\n\n".repeat(12), query: "another" });
     // The observer reports a frame later.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const shift = await page.evaluate(() =>
