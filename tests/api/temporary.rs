@@ -8,7 +8,6 @@ use store::{NewTurn, Target, UserInput};
 use support::{Completion, Gate, TestApp};
 
 use crate::auth::{start_database, start_with_store};
-use crate::responses::respond;
 use crate::search_call;
 use crate::stop::scan_table;
 
@@ -38,22 +37,6 @@ async fn temporary_conversation_is_in_no_list_or_export() {
     assert_eq!(read["messages"][1]["content"], "茶是一种饮料。");
     let times = ["createdAt", "expiresAt"].map(|name| read["conversation"][name].as_str().unwrap()[11..16].to_owned());
     assert_eq!(times[0], times[1], "a day later");
-}
-
-#[tokio::test]
-async fn unstored_response_after_temporary_answer_leaves_no_record() {
-    let app = TestApp::start().await;
-    app.model.queue_replies([
-        Completion::of(["茶是一种饮料。"]),
-        Completion::of([search_call("绿茶")]),
-        Completion::of(["绿茶也是。"]),
-    ]);
-    let id = start_temporary(&app, "茶是什么？").await;
-    let answer = app.conversation(&id).await["messages"][1]["id"].as_str().unwrap().to_owned();
-    let previous = json!({ "store": false, "previous_response_id": format!("resp_{id}{answer}") });
-    assert_eq!(respond(&app, &json!("绿茶呢？"), &previous).await.ok()["status"], "completed");
-    assert!(app.model.requests().pop().unwrap().body.to_string().contains("茶是一种饮料。"));
-    assert!(app.get("/api/admin/executions").await.ok()["executions"].as_array().unwrap().is_empty());
 }
 
 #[tokio::test]

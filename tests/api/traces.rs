@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use support::{ApiResponse, Client, Completion, FakeEndpoint, Gate, MODEL, Reply, TestApp};
 
+use crate::responses::{output_text, respond};
 use crate::search_call;
 use crate::secrets::MemoryLog;
 use crate::usage::PRICE;
@@ -150,7 +151,7 @@ async fn text_is_captured_only_with_its_setting() {
     let capture = [(ENDPOINT, &*collector.endpoint.url()), ("OTEL_CAPTURE_CONTENT", "yes"), ("MASK", "email")];
     let app = TestApp::start_with(&capture).await;
     app.model.queue_replies([Completion::of([search_call("茶")]), Completion::of(["茶是一种饮料。"])]);
-    app.send_message("ann@example.com 问：茶是什么？").await;
+    let kept = app.send_message("ann@example.com 问：茶是什么？").await;
     let spans = collector.next_spans().await;
     let messages = |key: &str| serde_json::from_str::<Value>(text(&attribute(&spans[0], key))).unwrap();
     let message = |role: &str, text: &str| json!([{"role": role, "parts": [{"type": "text", "content": text}]}]);
@@ -161,9 +162,18 @@ async fn text_is_captured_only_with_its_setting() {
     assert_eq!(arguments, "茶");
 
     app.model.queue_replies([Completion::of(["canary"])]);
-    app.chat(&json!({ "message": "canary", "temporary": true })).await;
+    let temporary = app.chat(&json!({ "message": "canary", "temporary": true })).await;
     let spans = collector.next_spans().await;
     assert!(!Value::from(spans).to_string().contains("canary"), "a temporary conversation leaves no text");
+
+    for (turn, has_text) in [(kept, true), (temporary, false)] {
+        app.model.queue_replies([Completion::of(["canary"])]);
+        let previous = format!("resp_{}{}", turn.conversation_id(), turn.message_id());
+        let options = json!({ "store": false, "previous_response_id": previous });
+        assert_eq!(output_text(&respond(&app, &json!("又"), &options).await.ok()), "canary");
+        let spans = Value::from(collector.next_spans().await).to_string();
+        assert_eq!(spans.contains("canary"), has_text, "an unstored response after {turn:?}");
+    }
 }
 
 #[tokio::test]

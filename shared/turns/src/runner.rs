@@ -40,8 +40,8 @@ pub(crate) struct TurnRunner<'a> {
     /// The number of calls of the answer that the turn continues.
     pub(crate) earlier_calls: usize,
     pub(crate) started_at: Instant,
-    /// Whether its calls are recorded: not those of a temporary conversation.
-    pub(crate) records_calls: bool,
+    /// Whether traces and records of calls may have its text: not for a temporary conversation.
+    pub(crate) keeps_text: bool,
     /// The user message, once it is known and if traces have text.
     pub(crate) question: OnceLock<String>,
 }
@@ -175,7 +175,7 @@ impl TurnRunner<'_> {
     }
 
     fn executions(&self, message_id: &str) -> Vec<Execution> {
-        if !self.records_calls {
+        if !self.keeps_text {
             return Vec::new();
         }
         let (state, redactor) = (self.events.turn_state(), &self.services.redactor);
@@ -212,7 +212,7 @@ impl TurnRunner<'_> {
 
     /// Whether traces of the turn have text: not those of a temporary conversation.
     fn captures_content(&self) -> bool {
-        self.records_calls && self.services.traces.captures_content()
+        self.keeps_text && self.services.traces.captures_content()
     }
 
     /// Writes metrics and keeps traces of the turn, without text if it `is_deleted`; must be called before the last byte leaves.

@@ -107,7 +107,7 @@ impl StatefulTurn {
             conversation_id: &self.lease.conversation_id,
             earlier_calls: self.lease.continued.as_ref().map_or(0, |continued| continued.message.tool_calls.len()),
             started_at,
-            records_calls: !self.lease.is_temporary(),
+            keeps_text: !self.lease.is_temporary(),
             question: OnceLock::new(),
         }
     }

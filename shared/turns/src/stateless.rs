@@ -1,4 +1,4 @@
-//! Turns of conversations that their clients keep. Only their usage and records of their tool calls are stored.
+//! Turns of conversations that their clients keep. Only their usage is stored.
 
 use std::sync::OnceLock;
 
@@ -32,7 +32,7 @@ pub async fn start_stateless(
 ) -> Result<impl Stream<Item = EventBatch> + Send + use<>, TurnError> {
     let StartStatelessTurn { owner, membership, agent, input, deadline, request } = turn;
     let _permit = services.admit(&owner, &membership.groups).await?;
-    let (input, records_calls) = match input {
+    let (input, keeps_text) = match input {
         StatelessInput::Message(prompt) => (Input::Prompt(prompt), true),
         StatelessInput::Call(call) => (Input::Call(call), true),
         StatelessInput::After { answer, messages, context } => {
@@ -44,7 +44,7 @@ pub async fn start_stateless(
     let (subscriber, turn_id) = (events.subscribe(0), new_id());
     request.record_admission();
     let span = turn_span(&request, "", &turn_id);
-    let turn = StatelessTurn { owner, membership, agent, input, deadline, request, turn_id, records_calls };
+    let turn = StatelessTurn { owner, membership, agent, input, deadline, request, turn_id, keeps_text };
     let turn = turn.run(services.clone(), events.clone(), abandoned.clone()).instrument(span);
     services.registry.spawn(turn, events);
     let guard = abandoned.drop_guard();
@@ -82,7 +82,7 @@ struct StatelessTurn {
     deadline: Instant,
     request: RequestOrigin,
     turn_id: String,
-    records_calls: bool,
+    keeps_text: bool,
 }
 
 /// What a turn answers.
@@ -94,7 +94,7 @@ enum Input {
 impl StatelessTurn {
     /// Answers, records the usage, and only then ends the stream.
     async fn run(self, services: TurnServices, events: EventLog, abandoned: CancellationToken) {
-        let Self { owner, membership, agent, input, deadline, request, turn_id, records_calls } = self;
+        let Self { owner, membership, agent, input, deadline, request, turn_id, keeps_text } = self;
         let started_at = Instant::now();
         events.send(started(&agent, &turn_id));
         let runner = TurnRunner {
@@ -110,7 +110,7 @@ impl StatelessTurn {
             conversation_id: "",
             earlier_calls: 0,
             started_at,
-            records_calls,
+            keeps_text,
             question: OnceLock::new(),
         };
         log_accepted(&agent);

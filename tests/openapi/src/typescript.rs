@@ -77,8 +77,9 @@ fn type_of(schema: &Value, indent: &str) -> String {
     match (&schema["const"], &schema["type"]) {
         (Value::Null, Value::Array(kinds)) => union(kinds.iter().map(|one| kind(one).to_owned())),
         (Value::Null, Value::String(kind)) if kind == "array" => {
-            let items = type_of(&schema["items"], indent);
-            if schema["items"].get("anyOf").is_some() { format!("({items})[]") } else { format!("{items}[]") }
+            let (one, items) = (&schema["items"], type_of(&schema["items"], indent));
+            let is_union = one["anyOf"].is_array() || one["enum"].is_array() || one["type"].is_array();
+            if is_union { format!("({items})[]") } else { format!("{items}[]") }
         }
         (Value::Null, Value::String(kind)) if kind == "object" => object(schema, indent),
         (Value::Null, name) => kind(name).to_owned(),

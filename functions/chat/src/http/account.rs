@@ -33,10 +33,7 @@ pub(crate) async fn describe(State(app): State<App>, caller: Caller) -> Json<Val
 const MAX_INSTRUCTIONS: usize = 4_000;
 
 /// `GET /api/me/instructions`: what the caller wants of all answers; empty if nothing.
-pub(crate) async fn instructions(
-    State(app): State<App>,
-    Caller { owner, .. }: Caller,
-) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn instructions(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Json<Value>> {
     Ok(Json(json!({ "text": app.store.instructions.get(&owner).await? })))
 }
 
@@ -45,7 +42,7 @@ pub(crate) async fn replace_instructions(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
     JsonBody(body): JsonBody,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     let mut fields = StrictObject::parse(&body)?;
     let text = fields.take_string("text")?.filter(|text| text.chars().nth(MAX_INSTRUCTIONS).is_none());
     let accepted = || fields.field_error("text", &format!("a string of at most {MAX_INSTRUCTIONS} characters"));
