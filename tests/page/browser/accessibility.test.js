@@ -176,6 +176,7 @@ test("a dialog traps the focus", async (t) => {
   await page.getByRole("link", { name: "Question" }).hover();
   await page.getByRole("button", { name: "Actions for Question" }).click();
   await page.getByRole("menuitem", { name: "Rename" }).click();
+  await page.getByRole("dialog", { name: "Rename conversation" }).waitFor();
   for (let n = 0; n < 8; n += 1) {
     await page.keyboard.press("Tab");
     assert.ok(
