@@ -24,7 +24,7 @@ after(() => browser.close());
 export async function setUp(t, { context: options = {}, settings = {}, fromServer = false } = {}) {
   const stack = await startStack(settings);
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, locale: "en-GB", ...options });
-  context.setDefaultTimeout(Number(process.env.PAGE_TIMEOUT_MS ?? 20_000));
+  context.setDefaultTimeout(Number(process.env.PAGE_TIMEOUT_MS ?? 60_000));
   if (process.env.PAGE_FROM_DISK && !fromServer) await servePageFromDisk(context);
   const watch = watchContext(context);
   t.after(async () => {

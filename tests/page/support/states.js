@@ -21,7 +21,7 @@ const LOCALES = { en: "en-GB", zh: "zh-CN" };
 export function states(name, run) {
   for (const device of Object.keys(DEVICES)) {
     for (const language of Object.keys(LOCALES)) {
-      test(`${name} on a ${device} in ${language}`, { timeout: 240_000 }, (t) => run({ t, phone: device === "phone", language, open: open(t, device, language) }));
+      test(`${name} on a ${device} in ${language}`, { timeout: 600_000 }, (t) => run({ t, phone: device === "phone", language, open: open(t, device, language) }));
     }
   }
 }
