@@ -37,12 +37,12 @@ test("an agent is created, changed and deleted", async (t) => {
   await form.getByLabel("System prompt").fill("You are an editor.");
   await form.getByLabel("All built-in tools").uncheck();
   await form.getByLabel("search_web", { exact: true }).check();
-  await form.getByLabel("Fixed arguments of search_web (JSON)").fill("{mode");
+  await form.getByLabel("Fixed arguments for search_web (JSON)").fill("{mode");
   await form.getByRole("button", { name: "Save" }).click();
-  await form.getByText("“Fixed arguments of search_web (JSON)” is not valid JSON.").waitFor();
-  await form.getByLabel("Fixed arguments of search_web (JSON)").fill('{"mode": "quick"}');
-  await form.getByLabel("Search before the model").selectOption("Put results in the prompt");
-  await form.getByLabel("Tool rounds at most").fill("2");
+  await form.getByText("“Fixed arguments for search_web (JSON)” is not valid JSON.").waitFor();
+  await form.getByLabel("Fixed arguments for search_web (JSON)").fill('{"mode": "quick"}');
+  await form.getByLabel("Automatic search").selectOption("Put results in the prompt");
+  await form.getByLabel("Maximum tool rounds").fill("2");
   await form.getByRole("button", { name: "Save" }).click();
   await form.waitFor({ state: "detached" });
   await admin(page).getByText("Knows what happened today.").waitFor();
@@ -139,9 +139,9 @@ test("a tool is created, tried, changed, imported and deleted", async (t) => {
   const form = page.locator("#tool-form");
   await form.getByLabel("Name", { exact: true }).fill("weather");
   await form.getByLabel("Description for the model").fill("The weather of a city.");
-  await form.getByLabel("Address (https)").fill(`http://127.0.0.1:${host.address().port}/v1/{city}`);
+  await form.getByLabel("URL (https)").fill(`http://127.0.0.1:${host.address().port}/v1/{city}`);
   await form.getByLabel("Parameters (JSON Schema)").fill('{"city": {"type": "string"}}');
-  await form.getByLabel("Part of the answer").selectOption("JMESPath");
+  await form.getByLabel("Part to use").selectOption("JMESPath");
   await form.getByLabel("Expression").fill("{sky: sky}");
   await form.getByLabel("Version").fill("2026-11");
   await form.getByRole("button", { name: "Save" }).click();
@@ -195,9 +195,9 @@ test("an MCP server is a tool of its own kind, and errors name the field", async
   assert.equal(await form.getByLabel("Parameters (JSON Schema)").isVisible(), false);
   await form.getByLabel("Name", { exact: true }).fill("docs server");
   await form.getByLabel("Description for the model").fill("The documentation.");
-  await form.getByLabel("Address (https)").fill("https://mcp.example.com/mcp");
+  await form.getByLabel("URL (https)").fill("https://mcp.example.com/mcp");
   await form.getByLabel("Type", { exact: true }).selectOption("Bearer token");
-  await form.getByLabel("Name of the secret").fill("TOOL_SECRET_DOCS");
+  await form.getByLabel("Secret name").fill("TOOL_SECRET_DOCS");
   await form.getByRole("button", { name: "Save" }).click();
   await form.getByRole("alert").getByText(/name/).waitFor();
   await form.getByLabel("Name", { exact: true }).fill("docs");
@@ -229,7 +229,7 @@ test("a key is shown once, changed and revoked", async (t) => {
   await admin(page).getByRole("link", { name: "New key" }).click();
   const form = page.locator("#key-form");
   await form.getByLabel("User", { exact: true }).fill("ann");
-  await form.getByLabel(/^Expires after days/).fill("30");
+  await form.getByLabel(/^Days until it expires/).fill("30");
   await form.getByRole("button", { name: "Save" }).click();
   const shown = page.locator("#new-key");
   const key = await shown.getByRole("textbox").inputValue();
@@ -241,7 +241,7 @@ test("a key is shown once, changed and revoked", async (t) => {
 
   await admin(page).getByRole("link", { name: "Edit: ann" }).click();
   await form.getByLabel("Administrator").check();
-  await form.getByLabel(/^Expires after days/).fill("");
+  await form.getByLabel(/^Days until it expires/).fill("");
   await form.getByRole("button", { name: "Save" }).click();
   await admin(page).getByRole("row", { name: /ann · Administrator.*Never/ }).waitFor();
   await admin(page).getByRole("link", { name: "New key" }).click();
@@ -258,14 +258,14 @@ test("a key is shown once, changed and revoked", async (t) => {
 test("an article is added, found and deleted", async (t) => {
   const { page, url, model } = await open(t, { settings: { ARTICLES: "yes" } });
   await openAdministration(page, "Articles");
-  await admin(page).getByText("There is nothing here yet.").waitFor();
+  await admin(page).getByText("Nothing here yet.").waitFor();
   await admin(page).getByRole("link", { name: "New article" }).click();
   const form = page.locator("#article-form");
   await form.getByLabel("Content").fill("# Refunds\nRefunds take seven days.");
   await form.getByRole("button", { name: "Save" }).click();
   await form.getByRole("alert").getByText(/title/).waitFor();
   await form.getByLabel("Title", { exact: true }).fill("Refunds");
-  await form.getByLabel(/^Address/).fill("https://shop.example/refunds");
+  await form.getByLabel(/^URL/).fill("https://shop.example/refunds");
   await assertAccessible(page, "#admin");
   await form.getByRole("button", { name: "Save" }).click();
   const row = admin(page).getByRole("row", { name: /^Refunds 1 / });
@@ -276,7 +276,7 @@ test("an article is added, found and deleted", async (t) => {
   await form.getByLabel("Title", { exact: true }).fill("Ann’s notes");
   await form.getByLabel("Format").selectOption("Text");
   await form.getByLabel("Content").fill("Only for Ann.");
-  await form.getByLabel(/^Only for this user/).fill("ann");
+  await form.getByLabel(/^Only this user/).fill("ann");
   await form.getByRole("button", { name: "Save" }).click();
   await form.waitFor({ state: "detached" });
   await row.waitFor();
@@ -285,7 +285,7 @@ test("an article is added, found and deleted", async (t) => {
   await admin(page).getByRole("button", { name: "Show" }).click();
   await admin(page).getByRole("button", { name: "Delete: Ann’s notes" }).click();
   await page.locator("#confirm-dialog").getByRole("button", { name: "Delete" }).click();
-  await admin(page).getByText("There is nothing here yet.").waitFor();
+  await admin(page).getByText("Nothing here yet.").waitFor();
   assert.deepEqual((await get(url, "/api/admin/articles?owner=ann")).articles, []);
   assert.deepEqual((await get(url, "/api/admin/articles")).articles.map(({ title }) => title), ["Refunds"]);
 
@@ -316,13 +316,13 @@ test("tool calls, models and the usage of all are shown", async (t) => {
   await lastAnswer(page).locator(".message-actions").waitFor();
   await openAdministration(page, "Tool calls");
   await admin(page).getByRole("row", { name: /local.*calculator.*2340\*0\.17.*Done/ }).waitFor();
-  await admin(page).getByLabel("ID of one of your answers").fill("none");
+  await admin(page).getByLabel(/^ID of one of your answers/).fill("none");
   await admin(page).getByRole("button", { name: "Show" }).click();
-  await admin(page).getByText("There is nothing here yet.").waitFor();
+  await admin(page).getByText("Nothing here yet.").waitFor();
 
   await openPanel(page, "Models");
   await admin(page).getByRole("row", { name: /test-model.*Ready/ }).waitFor();
-  await admin(page).getByRole("button", { name: "Does it work now?" }).click();
+  await admin(page).getByRole("button", { name: "Test the model" }).click();
   (await model.next()).fail(401);
   await admin(page).getByText("upstream_auth").waitFor();
 
@@ -332,7 +332,7 @@ test("tool calls, models and the usage of all are shown", async (t) => {
   await admin(page).getByRole("combobox", { name: "Last 30 days by" }).selectOption("model");
   await admin(page).getByRole("columnheader", { name: "Model" }).waitFor();
   const download = page.waitForEvent("download");
-  await admin(page).getByRole("button", { name: "Save as CSV" }).click();
+  await admin(page).getByRole("button", { name: "Download CSV" }).click();
   assert.equal((await download).suggestedFilename(), "usage.csv");
 });
 

@@ -268,7 +268,7 @@ test("an interrupted answer keeps the longer text", async (t) => {
   await load.waitFor({ timeout: 40_000 });
   await restart();
   await load.click();
-  await lastAnswer(page).getByText(/This answer was interrupted|has not stored this text/).waitFor();
+  await lastAnswer(page).getByText(/This answer was interrupted|hasn’t stored this text/).waitFor();
   await prose(page).getByText("All of this text was on the screen.").waitFor();
   await page.locator("#toast").waitFor({ state: "hidden" });
 });

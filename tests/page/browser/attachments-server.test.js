@@ -59,10 +59,10 @@ test("a model without pictures is named before it is refused", async (t) => {
   await page.getByRole("option", { name: /blind/ }).click();
   await chooseFiles(page, await picture(page, { name: "plan.png", width: 30, height: 20 }));
   await uploaded(page, 1);
-  await page.getByText("blind can’t see pictures. Choose another model, or remove the picture.").waitFor();
+  await page.getByText("blind can’t read images. Choose another model, or remove the image.").waitFor();
   await messageBox(page).fill("What is it?");
   await messageBox(page).press("Enter");
-  await page.locator("#toast").getByText("This model can’t see pictures.").waitFor();
+  await page.locator("#toast").getByText("This model can’t read images.").waitFor();
   await uploaded(page, 1);
   assert.equal(await messageBox(page).inputValue(), "What is it?");
 });
@@ -109,6 +109,6 @@ test("pictures of answers are read through the server, after a click", async (t)
   assert.ok(requests.every((agent) => !agent.includes("Mozilla")), "the browser has not contacted the host");
   await page.keyboard.press("Escape");
   await prose(page).getByRole("link", { name: "gone" }).click();
-  await page.locator("#picture-dialog").getByText("This picture can’t be loaded here.").waitFor();
+  await page.locator("#picture-dialog").getByText("This image can’t be loaded here.").waitFor();
   await page.locator("#picture-dialog").getByRole("link", { name: "Open original" }).waitFor();
 });

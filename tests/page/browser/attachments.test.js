@@ -144,7 +144,7 @@ test("a failed upload names its reason and can be tried again", async (t) => {
   for (const [status, code, text] of [
     [415, "unsupported_media_type", "This type of file isn’t supported."],
     [400, "invalid_attachment", "This file is damaged or can’t be read."],
-    [413, "too_large", "This file is too large. The limit is 25 MB, or 3.75 MB and 8,000 pixels a side for a picture."],
+    [413, "too_large", "This file is too large. The limit is 25 MB, or 3.75 MB and 8,000 pixels a side for an image."],
     [429, "rate_limited", "Too many requests."],
   ]) {
     stub.fail = { status, code };
@@ -154,7 +154,7 @@ test("a failed upload names its reason and can be tried again", async (t) => {
   }
   await messageBox(page).fill("Summary?");
   assert.ok(await page.locator("#send").isDisabled());
-  await page.locator("#composer-hint").getByText("A file wasn’t attached. Try it again or remove it before you send.").waitFor();
+  await page.locator("#composer-hint").getByText("A file wasn’t attached. Try again or remove it before you send.").waitFor();
   await assertAccessible(page);
   stub.fail = null;
   await page.getByRole("button", { name: "Upload my notes.md again" }).click();
@@ -169,12 +169,12 @@ test("a message has at most ten files of 25 MiB", async (t) => {
     { name: "huge.txt", mimeType: "text/plain", size: 25 * 1024 * 1024 + 1 },
     { name: "big.csv", mimeType: "text/csv", size: 5 * 1024 * 1024 },
   ]);
-  await chips(page).getByText("This file is too large. The limit is 25 MB, or 3.75 MB and 8,000 pixels a side for a picture.").waitFor();
+  await chips(page).getByText("This file is too large. The limit is 25 MB, or 3.75 MB and 8,000 pixels a side for an image.").waitFor();
   await page.waitForFunction(() => document.querySelectorAll("#files progress").length === 0);
   assert.deepEqual(stub.uploads.map(({ path }) => path), ["/api/attachments/uploads", "/api/attachments/big/content", "/api/attachments/big/complete"]);
   assert.deepEqual(stub.formats, [{ name: "big.csv", type: "text/csv", bytes: 5 * 1024 * 1024 }]);
   await chooseFiles(page, ...Array.from({ length: 9 }, (_, n) => file(`${n}.txt`, "text/plain", "x")));
-  await page.locator("#toast").getByText("A message can have 10 files. The others were left out.").waitFor();
+  await page.locator("#toast").getByText("A message can have up to 10 files. The rest were left out.").waitFor();
   await page.waitForFunction(() => document.querySelectorAll("#files li").length === 10);
 });
 
@@ -212,7 +212,7 @@ test("a picture for a model without pictures is noted", async (t) => {
   await page.getByRole("button", { name: "Attach files" }).waitFor();
   await chooseFiles(page, NOTES);
   await uploaded(page, 1);
-  const note = page.getByText("openai can’t see pictures. Choose another model, or remove the picture.");
+  const note = page.getByText("openai can’t read images. Choose another model, or remove the image.");
   assert.equal(await note.count(), 0);
   await chooseFiles(page, await picture(page, { name: "plan.png", width: 30, height: 20 }));
   await note.waitFor();
@@ -251,7 +251,7 @@ test("files stay with their draft and come back after a rejection", async (t) =>
     route.fulfill({ status: 400, contentType: "application/json", body: JSON.stringify({ error: { code: "images_unsupported", message: "no" } }) }),
   );
   await sendMessage(page, "What is it?");
-  await page.locator("#toast").getByText("This model can’t see pictures.").waitFor();
+  await page.locator("#toast").getByText("This model can’t read images.").waitFor();
   await uploaded(page, 1);
   assert.equal(await messageBox(page).inputValue(), "What is it?");
   assert.deepEqual(stub.deleted, []);
@@ -289,7 +289,7 @@ test("files need the credential, which no other origin gets", async (t) => {
   let key = "first-key";
   await page.route("**/api/**", (route) => {
     if (route.request().headers()["x-api-key"] === key) return route.fallback();
-    return route.fulfill({ status: 401, json: { error: { code: "unauthorized", message: "A valid key is needed." } } });
+    return route.fulfill({ status: 401, json: { error: { code: "unauthorized", message: "A valid access key is required." } } });
   });
   const useKey = async () => {
     await page.getByRole("dialog").getByLabel("Key").fill(key);

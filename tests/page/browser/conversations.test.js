@@ -49,7 +49,7 @@ test("renaming validates the title", async (t) => {
   assert.equal(await title.inputValue(), "A long question");
   await title.fill("x".repeat(201));
   await title.press("Enter");
-  await page.getByRole("alert").getByText("A title has 1 to 200 characters.").waitFor();
+  await page.getByRole("alert").getByText("A title must have 1 to 200 characters.").waitFor();
   assert.equal((await title.inputValue()).length, 201);
   await title.fill("Kürzer 短");
   await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();

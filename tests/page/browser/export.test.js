@@ -91,7 +91,7 @@ test("a large import is sent in parts, and continues after a failure", async (t)
   });
   await chooseFile(page, Buffer.from(JSON.stringify(file)));
   await start(page);
-  await importer(page).getByRole("alert").getByText("The server can’t be reached. The rest was not imported.").waitFor();
+  await importer(page).getByRole("alert").getByText("The server can’t be reached. The rest wasn’t imported.").waitFor();
   await importer(page).getByText("50 conversations imported.").waitFor();
   await importer(page).getByRole("button", { name: "Continue" }).click();
   await importer(page).getByText("120 conversations imported.").waitFor();

@@ -62,7 +62,7 @@ test("an offline message is restored and resendable", async (t) => {
   await page.getByText("Your conversations will appear here.").waitFor();
   await context.setOffline(true);
   await sendMessage(page, "Are you there?");
-  await toast(page).getByText("You are offline. Your message is back in the box.").waitFor();
+  await toast(page).getByText("You’re offline. Your message is back in the message box.").waitFor();
   assert.equal(await messageBox(page).inputValue(), "Are you there?");
   assert.equal(await page.locator(".turn").count(), 0);
   await context.setOffline(false);
@@ -129,7 +129,7 @@ test("f103_ the composer enforces the message limit", async (t) => {
   await messageBox(page).fill("🌦".repeat(31_990));
   await page.getByText("31,990 of 32,000 characters").waitFor();
   await messageBox(page).fill("🌦".repeat(32_002));
-  await page.getByText("2 characters too many: a message has at most 32,000.").waitFor();
+  await page.getByText("2 characters over the limit of 32,000.").waitFor();
   await messageBox(page).press("Enter");
   assert.equal(await page.getByRole("button", { name: "Send" }).isDisabled(), true);
   assert.equal(await page.locator(".turn").count(), 0);
@@ -167,7 +167,7 @@ test("a proxy's error response is shown", async (t) => {
   );
   await page.goto(url);
   await sendMessage(page, "Hello");
-  await toast(page).getByText("The server answered with status 502. Your message is back in the box.").waitFor();
+  await toast(page).getByText("The server responded with status 502. Your message is back in the message box.").waitFor();
 });
 
 test("a failed answer keeps its error after a reload", async (t) => {

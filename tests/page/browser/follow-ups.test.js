@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { assertAccessible } from "../support/axe.js";
 import { exchange, lastAnswer, sendMessage, setUp, waitForText } from "../support/fixture.js";
 
-const group = (page) => page.getByRole("group", { name: "Questions that may follow" });
+const group = (page) => page.getByRole("group", { name: "Follow-up questions" });
 
 async function open(t, agent) {
   const fixture = await setUp(t);

@@ -14,17 +14,17 @@ test("f146_ the key lasts for the session", async (t) => {
     const key = route.request().headers()["x-api-key"];
     if (key) seen.add(key);
     if (key === "right-key") return route.continue();
-    const error = { code: "unauthorized", message: "A valid key is needed.", retryable: false, requestId: "r" };
+    const error = { code: "unauthorized", message: "A valid access key is required.", retryable: false, requestId: "r" };
     return route.fulfill({ status: 401, json: { error } });
   });
   await page.goto(url);
   const dialog = page.getByRole("dialog", { name: "Enter your access key" });
   await dialog.getByLabel("Key").fill("not a key");
   await dialog.getByLabel("Key").press("Enter");
-  await dialog.getByText("A key has only letters, digits and symbols, without spaces.").waitFor();
+  await dialog.getByText("A key contains only letters, digits and symbols, with no spaces.").waitFor();
   await dialog.getByLabel("Key").fill("wrong-key");
   await dialog.getByLabel("Key").press("Enter");
-  await dialog.getByText("That key was not accepted.").waitFor();
+  await dialog.getByText("That key wasn’t accepted. Check it and try again.").waitFor();
   await dialog.getByLabel("Key").fill("right-key");
   await dialog.getByRole("button", { name: "Use key" }).click();
   await page.getByText("Your conversations will appear here.").waitFor();
@@ -42,7 +42,7 @@ test("f146_ the key lasts for the session", async (t) => {
   assert.ok(!page.url().includes("key"));
 
   await dialog.getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("navigation").getByRole("alert").getByText("A valid key is needed.").waitFor();
+  await page.getByRole("navigation").getByRole("alert").getByText("A valid access key is required.").waitFor();
 });
 
 test("a rejected key keeps the message", async (t) => {
@@ -52,7 +52,7 @@ test("a rejected key keeps the message", async (t) => {
     if (!needed || route.request().headers()["x-api-key"] === "k") return route.continue();
     return route.fulfill({
       status: 401,
-      json: { error: { code: "unauthorized", message: "A valid key is needed.", retryable: false } },
+      json: { error: { code: "unauthorized", message: "A valid access key is required.", retryable: false } },
     });
   });
   await page.goto(url);
@@ -61,7 +61,7 @@ test("a rejected key keeps the message", async (t) => {
   await sendMessage(page, "Hello");
   const dialog = page.getByRole("dialog", { name: "Enter your access key" });
   await dialog.getByRole("button", { name: "Cancel" }).click();
-  await toast(page).getByText("A valid key is needed. Your message is back in the box.").waitFor();
+  await toast(page).getByText("A valid access key is required. Your message is back in the message box.").waitFor();
   assert.equal(await messageBox(page).inputValue(), "Hello");
   await messageBox(page).press("Enter");
   await dialog.getByLabel("Key").fill("k");
@@ -82,7 +82,7 @@ test("f147_ missing authentication settings are explained", async (t) => {
   };
   await page.route("**/api/**", (route) => route.fulfill({ status: 503, json: { error } }));
   await page.goto(url);
-  const text = "This server is not set up yet: its operator must set AUTH to api_key or jwt.";
+  const text = "This server isn’t set up yet. Its operator must set AUTH to api_key or jwt.";
   await page.getByRole("navigation").getByRole("alert").getByText(text).waitFor();
   await toast(page).getByText(text).waitFor();
 });

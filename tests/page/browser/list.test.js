@@ -134,7 +134,7 @@ test("an archived conversation is in the archive only", async (t) => {
   await assertAccessible(page);
   await list(page).getByRole("link", { name: "Put away" }).click();
   await waitForText(page.getByRole("heading", { level: 1 }), "Put away");
-  await choose(page, "Put away", "Move out of the archive");
+  await choose(page, "Put away", "Unarchive");
   await list(page).getByText("Your archive is empty.").waitFor();
   await list(page).getByRole("button", { name: "All conversations" }).click();
   await list(page).getByRole("link", { name: "Keep" }).waitFor();

@@ -37,14 +37,14 @@ test("the arrow keys choose a command", async (t) => {
   await messageBox(page).fill("A draft");
   await open(page);
   await page.keyboard.type("theme");
-  await waitForText(selected(page), "Theme: same as the device");
+  await waitForText(selected(page), "Theme: system");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   await waitForText(selected(page), "Theme: dark");
   const box = palette(page).getByRole("combobox");
   assert.equal(await box.getAttribute("aria-activedescendant"), await selected(page).getAttribute("id"));
   await page.keyboard.press("ArrowDown");
-  await waitForText(selected(page), "Theme: same as the device");
+  await waitForText(selected(page), "Theme: system");
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");

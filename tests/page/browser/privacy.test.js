@@ -8,7 +8,7 @@ import { sendMessage, exchange, prose, waitForText, setUp } from "../support/fix
 
 const privacyDialog = (page) => page.getByRole("dialog", { name: "Settings" });
 const eraseDialog = (page) => page.getByRole("dialog", { name: "Erase everything?" });
-const erasedDialog = (page) => page.getByRole("dialog", { name: "Everything is erased" });
+const erasedDialog = (page) => page.getByRole("dialog", { name: "Everything has been erased" });
 const confirmation = (page) => eraseDialog(page).getByLabel("Type erase to confirm");
 
 async function openPrivacy(page, button) {
@@ -18,7 +18,7 @@ async function openPrivacy(page, button) {
 
 /** Rejects all requests without this key. */
 async function requireKey(page, key) {
-  const error = { code: "unauthorized", message: "A valid key is needed.", retryable: false, requestId: "r" };
+  const error = { code: "unauthorized", message: "A valid access key is required.", retryable: false, requestId: "r" };
   await page.route("**/api/**", (route) =>
     route.request().headers()["x-api-key"] === key.value ? route.continue() : route.fulfill({ status: 401, json: { error } }),
   );

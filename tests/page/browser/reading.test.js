@@ -117,9 +117,9 @@ test("the report of a lost connection ends with it", async (t) => {
   await page.getByText("Your conversations will appear here.").waitFor();
   await context.setOffline(true);
   await sendMessage(page, "Are you there?");
-  await page.locator("#toast").getByText("You are offline.").waitFor();
+  await page.locator("#toast").getByText("You’re offline.").waitFor();
   await context.setOffline(false);
-  await page.locator("#toast").getByText("You are offline.").waitFor({ state: "detached" });
+  await page.locator("#toast").getByText("You’re offline.").waitFor({ state: "detached" });
   await page.locator("#toast").getByRole("button", { name: "Send again" }).waitFor();
 });
 

@@ -85,7 +85,7 @@ for (const [why, response] of LOST) {
     await route.fulfill(response(route.request().headers()["last-event-id"]));
     await waitForText(prose(page), "The first half and the second.");
     await lastAnswer(page)
-      .getByText("Interrupted: the connection was lost. This is the answer as the server has it.")
+      .getByText("Interrupted: the connection was lost. This is what the server stored.")
       .waitFor();
     assert.deepEqual(await page.locator(".bubble").allTextContents(), ["Tell me."]);
     assert.equal(await page.locator(".answer").count(), 1);

@@ -95,11 +95,11 @@ test("an answer that ends unseen is notified if the user wants it", async (t) =>
   });
   await page.goto(url);
   const shown = () => page.evaluate(() => window.notifications.map(({ title, body }) => [title, body]));
-  const box = dialog(page).getByLabel("Notify me when an answer ends while I’m away");
+  const box = dialog(page).getByLabel("Notify me when an answer finishes while I’m away");
   await openSettings(page);
   assert.equal(await box.isChecked(), false);
   await box.click();
-  await dialog(page).getByText("Your browser doesn’t permit notifications of this page.").waitFor();
+  await dialog(page).getByText("Your browser blocks notifications from this page. Allow them in its settings and try again.").waitFor();
   assert.equal(await box.isChecked(), false);
   await page.evaluate(() => (window.permission = "granted"));
   await box.click();
@@ -109,7 +109,7 @@ test("an answer that ends unseen is notified if the user wants it", async (t) =>
   await page.evaluate(() => (window.isHidden = true));
   await exchange(fixture, "Unseen", "Yes.");
   await page.waitForFunction(() => window.notifications.length === 2);
-  assert.deepEqual(await shown(), [["You’ll be notified like this.", undefined], ["Seen", "The answer has ended."]]);
+  assert.deepEqual(await shown(), [["You’ll be notified like this.", undefined], ["Seen", "The answer has finished."]]);
   await page.evaluate(() => (location.hash = "#/"));
   await page.evaluate(() => window.notifications[1].onclick());
   assert.match(new URL(page.url()).hash, /^#\/c\/\w+$/);
@@ -147,7 +147,7 @@ test("a kept key is shared with other tabs until it is forgotten", async (t) => 
   const { page, context, url } = await setUp(t);
   await context.route("**/api/**", (route) => {
     if (route.request().headers()["x-api-key"] === "k") return route.continue();
-    const error = { code: "unauthorized", message: "A valid key is needed.", retryable: false };
+    const error = { code: "unauthorized", message: "A valid access key is required.", retryable: false };
     return route.fulfill({ status: 401, json: { error } });
   });
   await page.goto(url);
@@ -164,7 +164,7 @@ test("a kept key is shared with other tabs until it is forgotten", async (t) => 
   await other.getByText("Your conversations will appear here.").waitFor();
   await openSettings(other);
   await dialog(other).getByText("Your key is kept on this device.").waitFor();
-  await dialog(other).getByText("You are local, an administrator.").waitFor();
+  await dialog(other).getByText("Signed in as local (administrator).").waitFor();
   await dialog(other).getByLabel("Keep me signed in on this device").uncheck();
   await dialog(other).getByText("Your key is kept until you close this tab.").waitFor();
   assert.equal(await other.evaluate(() => localStorage.getItem("key")), null);

@@ -31,11 +31,11 @@ test("the guide has commands for each provider and place", async (t) => {
     "export TAVILY_API_KEY=YOUR_KEY",
     "cargo run",
   ]);
-  await guide(page).getByLabel("Model from").selectOption("Ollama");
+  await guide(page).getByLabel("Provider").selectOption("Ollama");
   assert.match((await codes(page))[0], /^ollama pull .*\nexport OLLAMA_API_URL=/);
   await guide(page).getByLabel("Runs on").selectOption("AWS Lambda");
   assert.match((await codes(page))[0], /OllamaApiUrl: /);
-  await guide(page).getByLabel("Model from").selectOption("Anthropic Claude");
+  await guide(page).getByLabel("Provider").selectOption("Anthropic Claude");
   assert.deepEqual((await codes(page))[0].split("\n"), [
     "aws ssm put-parameter --type SecureString --name /lambda-chat/models/anthropic --value YOUR_KEY",
     "cat >> parameters.yaml <<'END'",
@@ -44,21 +44,21 @@ test("the guide has commands for each provider and place", async (t) => {
     "END",
   ]);
   await guide(page).getByLabel("Runs on").selectOption("A computer or container");
-  await guide(page).getByLabel("Model from").selectOption("Google Gemini");
+  await guide(page).getByLabel("Provider").selectOption("Google Gemini");
   assert.equal((await codes(page))[0], "export GEMINI_API_KEY=YOUR_KEY\nexport GEMINI_MODEL=gemini-3.8-flash");
   await guide(page).getByLabel("Runs on").selectOption("AWS Lambda");
-  await guide(page).getByLabel("Model from").selectOption("Volcengine Ark");
+  await guide(page).getByLabel("Provider").selectOption("Volcengine Ark");
   const [model, search, start] = await codes(page);
   assert.match(model, /ssm put-parameter .*\/lambda-chat\/ark .*\n.*\nArkModel: .*\nArkApiKeyParameter: \/lambda-chat\/ark\n/);
   assert.match(search, /TavilyApiKeyParameter: \/lambda-chat\/tavily/);
   assert.equal(start, "sam build && sam deploy");
-  await guide(page).getByRole("button", { name: "Copy the commands: Name the model" }).click();
+  await guide(page).getByRole("button", { name: "Copy the commands: Set up the model" }).click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), model);
 });
 
 test("the guide has commands for Bedrock without a key, first on AWS", async (t) => {
   const { page, url, watch } = await openGuide(t);
-  await guide(page).getByLabel("Model from").selectOption("Amazon Bedrock (no key)");
+  await guide(page).getByLabel("Provider").selectOption("Amazon Bedrock (no key)");
   assert.match((await codes(page))[0], /^eval .*\nexport AWS_REGION=.*\nexport BEDROCK_MODEL=/);
   assert.equal((await codes(page))[1], "export SEARCH_PROVIDER=aws");
 
@@ -78,7 +78,7 @@ test("the guide has commands for Bedrock without a key, first on AWS", async (t)
   onLambda = true;
   await page.goto("https://chat.example/");
   await page.locator("#demo-more").click();
-  assert.equal(await guide(page).getByLabel("Model from").locator("option:checked").textContent(), "Amazon Bedrock (no key)");
+  assert.equal(await guide(page).getByLabel("Provider").locator("option:checked").textContent(), "Amazon Bedrock (no key)");
   const [model, search] = await codes(page);
   assert.match(model, /^cat >> parameters.yaml .*\nBedrockModel: .*\nEND$/);
   assert.match(search, /\nSearchProvider: aws\n/);
@@ -87,7 +87,7 @@ test("the guide has commands for Bedrock without a key, first on AWS", async (t)
 
 test("the check reports the demo, then a model that fails, then one that works", async (t) => {
   const { page, model, restart } = await openGuide(t);
-  const check = guide(page).getByRole("button", { name: "Does it work now?" });
+  const check = guide(page).getByRole("button", { name: "Test the model" });
   const row = guide(page).locator(".check-results li");
   await check.click();
   await row.getByText("This is the demo. The server has no other model.").waitFor();

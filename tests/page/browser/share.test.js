@@ -26,8 +26,8 @@ test("a link is created, copied, opened and revoked", async (t) => {
   await converse(fixture, [["Tea?", "Steep it at **70** degrees."]]);
   await page.goto(url);
   await choose(page, "Tea?", "Share…");
-  await dialog(page).getByText("Everyone who has the link can read the copy, without signing in.").waitFor();
-  await dialog(page).getByText("There is no link to this conversation.").waitFor();
+  await dialog(page).getByText("Anyone with the link can read this copy without signing in.").waitFor();
+  await dialog(page).getByText("There are no links to this conversation.").waitFor();
   await dialog(page).getByLabel("The link expires").selectOption("after 7 days");
   await dialog(page).getByRole("button", { name: "Create link" }).click();
   const copy = dialog(page).getByRole("button", { name: /^Copy/ });
@@ -50,7 +50,7 @@ test("a link is created, copied, opened and revoked", async (t) => {
   await page.reload();
   await choose(page, "Tea?", "Share…");
   await dialog(page).getByRole("button", { name: /^Revoke/ }).click();
-  await dialog(page).getByText("There is no link to this conversation.").waitFor();
+  await dialog(page).getByText("There are no links to this conversation.").waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Create link");
   await page.goto("about:blank");
   await page.goto(`${url}${new URL(address).pathname}`);

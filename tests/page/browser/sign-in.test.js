@@ -48,8 +48,8 @@ test("a user signs in, chats and signs out", async (t) => {
   assert.deepEqual(identity.grants, ["authorization_code"], "the token lasts");
 
   await page.getByRole("button", { name: "Settings" }).click();
-  await dialog(page).getByText("You are ann.").waitFor();
-  await dialog(page).getByText("You stay signed in until you close this tab.").waitFor();
+  await dialog(page).getByText("Signed in as ann.").waitFor();
+  await dialog(page).getByText("You’ll stay signed in until you close this tab.").waitFor();
   await assertAccessible(page, "#settings-dialog");
   await dialog(page).getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL(`${identity.issuer}/session/end*`);
@@ -125,7 +125,7 @@ test("a kept session lasts on the device", async (t) => {
   await other.goto(url);
   await other.getByText("Your conversations will appear here.").waitFor();
   await other.getByRole("button", { name: "Settings" }).click();
-  await dialog(other).getByText("You stay signed in on this device.").waitFor();
+  await dialog(other).getByText("You’ll stay signed in on this device.").waitFor();
 });
 
 /** Changes the stored session, as time or the provider would. */
@@ -252,7 +252,7 @@ test("the settings show the name and the groups of the token", async (t) => {
   const { page } = await setUpSignIn(t, { claims, settings });
   await signIn(page, "3f1c");
   await page.getByRole("button", { name: "Settings" }).click();
-  await dialog(page).getByText("You are 李安, an administrator.").waitFor();
+  await dialog(page).getByText("Signed in as 李安 (administrator).").waitFor();
   await dialog(page).getByText("Your groups: legal and 销售.").waitFor();
   await assertAccessible(page, "#settings-dialog");
 });

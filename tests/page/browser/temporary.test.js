@@ -7,8 +7,8 @@ import { assertAccessible } from "../support/axe.js";
 import { exchange, prose, setUp, waitForText } from "../support/fixture.js";
 import { list, titles } from "../support/library.js";
 
-const toggle = (page) => page.getByRole("button", { name: "Temporary chat", exact: true });
-const note = (page) => page.getByText("It’s in no list or search, and is deleted after 24 hours at the latest.");
+const toggle = (page) => page.getByRole("button", { name: "Temporary conversation", exact: true });
+const note = (page) => page.getByText("It doesn’t appear in the list or in search, and is deleted within 24 hours.");
 
 test("a temporary chat is marked and in no list", async (t) => {
   const fixture = await setUp(t);
@@ -20,7 +20,7 @@ test("a temporary chat is marked and in no list", async (t) => {
   await note(page).waitFor();
   await assertAccessible(page);
   await exchange(fixture, "A secret", "Kept.");
-  await waitForText(page.getByRole("heading", { level: 1 }), "Temporary chat");
+  await waitForText(page.getByRole("heading", { level: 1 }), "Temporary conversation");
   await exchange(fixture, "And another", "Kept too.");
   assert.deepEqual(await titles(page), []);
   assert.equal(await page.getByRole("button", { name: "Conversation actions" }).isVisible(), false);

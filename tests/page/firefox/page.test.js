@@ -218,14 +218,14 @@ test("a key is requested, kept and forgotten", async (t) => {
   await page.setRequestInterception(true);
   page.on("request", (request) => {
     if (!request.url().includes("/api/") || request.headers()["x-api-key"] === "right-key") return request.continue();
-    const error = { code: "unauthorized", message: "A valid key is needed.", retryable: false, requestId: "r" };
+    const error = { code: "unauthorized", message: "A valid access key is required.", retryable: false, requestId: "r" };
     return request.respond({ status: 401, contentType: "application/json", body: JSON.stringify({ error }) });
   });
   await page.goto(url);
   await page.waitForSelector("#key-dialog[open] input[type=password]");
   await page.type("#key-dialog input[type=password]", "wrong-key");
   await page.keyboard.press("Enter");
-  await waitForText(page, "#key-dialog", "That key was not accepted.");
+  await waitForText(page, "#key-dialog", "That key wasn’t accepted. Check it and try again.");
   await page.$eval("#key-dialog input[type=password]", (input) => input.select());
   await page.type("#key-dialog input[type=password]", "right-key");
   await page.keyboard.press("Enter");

@@ -50,7 +50,7 @@ states("the sign-in", async ({ t, open }) => {
 
 states("the prompt for a key", async ({ open }) => {
   const { page, url, check } = await open();
-  const error = { code: "unauthorized", message: "A valid key is needed.", retryable: false, requestId: "r" };
+  const error = { code: "unauthorized", message: "A valid access key is required.", retryable: false, requestId: "r" };
   await page.route("**/api/**", (route) => route.fulfill({ status: 401, json: { error } }));
   await page.goto(url);
   await page.locator("#key-dialog").waitFor();

@@ -43,7 +43,7 @@ test("an error with an unknown code shows its message", () => {
   assert.equal(errorText({ code: "constructor", message: "New.", retryAfter: 0 }), "New.");
   assert.equal(
     errorText({ code: "status", message: "", status: 418, retryAfter: 0 }),
-    "The server answered with status 418.",
+    "The server responded with status 418.",
   );
 });
 
@@ -53,7 +53,7 @@ test("f147_ missing authentication settings are explained", () => {
     message: "Authentication is not configured.",
     retryAfter: 0,
   });
-  assert.equal(text, "This server is not set up yet: its operator must set AUTH to api_key or jwt.");
+  assert.equal(text, "This server isn’t set up yet. Its operator must set AUTH to api_key or jwt.");
 });
 
 test("f032_ f033_ only unusual finish reasons have a text", () => {
@@ -97,7 +97,7 @@ test("a result shows outcome, time and cache hit", () => {
   assert.equal(outcomeText({ ok: true, summary: "= 42" }), "= 42");
   const error = { code: "timeout", message: "The search took too long." };
   assert.equal(outcomeText({ ok: false, summary: "failed", error }), "It took too long.");
-  assert.equal(outcomeText({ ok: false }), "It did not work.");
+  assert.equal(outcomeText({ ok: false }), "The tool failed.");
   assert.equal(timeText({ durationMs: 812, cached: false }), "0.8s");
   assert.equal(timeText({ durationMs: 4, cached: true }), "< 0.1s · cached");
   assert.equal(timeText({}), "");

@@ -19,7 +19,7 @@ export const texts = {
   list: {
     renameTitle: "Rename conversation",
     title: "Title",
-    titleLength: (max: number) => `A title has 1 to ${max} characters.`,
+    titleLength: (max: number) => `A title must have 1 to ${max} characters.`,
     deleteTitle: "Delete this conversation?",
     deleteText: (title: string) => `“${title}” and all of its messages will be deleted. You can’t undo this.`,
   },
@@ -44,12 +44,12 @@ export const texts = {
     showArchive: "Open the archive",
     import: "Import conversations…",
     shortcuts: "Keyboard shortcuts",
-    themes: { system: "Theme: same as the device", light: "Theme: light", dark: "Theme: dark" },
+    themes: { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" },
     language: (name: string) => `Language: ${name}`,
   },
 
   followUps: {
-    label: "Questions that may follow",
+    label: "Follow-up questions",
     prompt: (question: string, answer: string) =>
       `A user asked:\n${question}\n\nThe answer was:\n${answer}\n\nWrite three short questions that the user may want to ask next, in the user’s language, one per line. Write only the questions.`,
   },
@@ -69,8 +69,8 @@ export const texts = {
 
   share: {
     title: "Share a conversation",
-    warning: "Everyone who has the link can read the copy, without signing in.",
-    text: "A link leads to a copy of the conversation as it is now. Later messages aren’t added to it. Attached files are only named.",
+    warning: "Anyone with the link can read this copy without signing in.",
+    text: "The link opens a copy of the conversation as it is now. Later messages won’t be added, and attached files appear by name only.",
     expiry: "The link expires",
     days: (value: number) => `after ${n(value)} days`,
     until: "Share",
@@ -79,11 +79,11 @@ export const texts = {
     create: "Create link",
     created: "The link is ready.",
     links: "Links to this conversation",
-    none: "There is no link to this conversation.",
+    none: "There are no links to this conversation.",
     made: (time: string) => `Created ${time}`,
     expires: (time: string) => `expires ${time}`,
     revoke: "Revoke",
-    revoked: "The link is revoked.",
+    revoked: "The link has been revoked.",
     of: (label: string, time: string) => `${label}: link created ${time}`,
   },
 
@@ -92,7 +92,7 @@ export const texts = {
     markdown: "Markdown",
     markdownText: "The text with its sources, for notes and documents.",
     json: "JSON",
-    jsonText: "All messages with every version. It can be imported again.",
+    jsonText: "All messages in every version. You can import it again later.",
     print: "Print or save as PDF",
     printText: "The text with its sources, on paper or as a PDF file.",
     saved: (name: string) => `Saved as ${name}.`,
@@ -100,11 +100,11 @@ export const texts = {
 
   import: {
     title: "Import conversations",
-    text: "Choose a JSON file that was exported from this page, or the file conversations.json of a ChatGPT export. The file may have up to 20 MiB.",
+    text: "Choose a JSON file exported from Lambda Chat, or conversations.json from a ChatGPT export, up to 20 MiB.",
     file: "File",
     start: "Import",
     tooLarge: "The file is larger than 20 MiB.",
-    conversationTooLarge: "it is too large",
+    conversationTooLarge: "too large",
     invalid: "The file isn’t valid JSON.",
     empty: "The file has no conversations.",
     reading: "Reading the file…",
@@ -112,12 +112,12 @@ export const texts = {
     imported: (value: number) => `${plural(value, "conversation")} imported.`,
     skipped: (value: number) => `${plural(value, "conversation")} skipped:`,
     item: (index: number) => `Conversation ${n(index)}`,
-    stopped: "The rest was not imported.",
+    stopped: "The rest wasn’t imported.",
     continue: "Continue",
   },
 
   shared: {
-    copy: (time: string) => `Shared copy of ${time}`,
+    copy: (time: string) => `Shared copy from ${time}`,
     open: "Open Lambda Chat",
     gone: "This link doesn’t work. It may have expired or been revoked.",
     failed: "The shared conversation can’t be loaded at the moment.",
